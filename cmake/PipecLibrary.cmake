@@ -1,0 +1,39 @@
+# Helpers that give every target of the project the same settings.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+find_program(PIPEC_CCACHE ccache)
+if(PIPEC_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${PIPEC_CCACHE})
+endif()
+if(PIPEC_SANITIZE)
+  add_compile_options(-fsanitize=${PIPEC_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${PIPEC_SANITIZE})
+endif()
+
+# Settings of our own code: warnings are errors, LLVM's headers are not ours.
+function(pipec_own_code target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Werror -Wno-unused-parameter)
+  target_include_directories(${target} SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
+  target_compile_definitions(${target} PRIVATE ${LLVM_DEFINITIONS_LIST})
+  if(PIPEC_CLANG_TIDY)
+    set_target_properties(${target} PROPERTIES CXX_CLANG_TIDY "clang-tidy-19;--quiet")
+  endif()
+endfunction()
+
+# pipec_add_library(NAME source... DEPENDS lib...)
+# One folder of lib/ is one library; DEPENDS is all that it may include.
+function(pipec_add_library name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/lib ${PROJECT_BINARY_DIR}/lib)
+  target_link_libraries(${name} PUBLIC ${ARG_DEPENDS})
+  pipec_own_code(${name})
+endfunction()
+
+# pipec_add_program(NAME source... DEPENDS lib...)
+function(pipec_add_program name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS})
+  pipec_own_code(${name})
+endfunction()

@@ -1,0 +1,54 @@
+//===- Emitter.h - The interface of all output formats -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_EMIT_EMITTER_H
+#define PIPEC_EMIT_EMITTER_H
+
+#include "IR/Schedule.h"
+#include "Support/DiagEngine.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace pipec {
+
+/// What the command line says about the output.
+struct EmitOptions {
+  /// `--cpp=table`: constant tables in place of code.
+  bool cppTable = false;
+  /// The stream is a terminal that shows colours.
+  bool colors = false;
+  /// Columns that a terminal form may take; 0 means no limit.
+  unsigned width = 0;
+};
+
+/// Writes `schedule` to `os`. Reports what the format cannot express and fails;
+/// the caller then drops the output.
+using EmitFunction = llvm::LogicalResult (*)(const Schedule &schedule,
+                                             const EmitOptions &options,
+                                             llvm::raw_ostream &os,
+                                             DiagEngine &diags);
+
+#define PIPEC_EMITTER(Name, Function, Summary)                                 \
+  llvm::LogicalResult Function(const Schedule &, const EmitOptions &,          \
+                               llvm::raw_ostream &, DiagEngine &);
+#include "Emit/Emitters.def"
+
+struct EmitterInfo {
+  llvm::StringLiteral name;
+  EmitFunction function;
+  llvm::StringLiteral summary;
+};
+
+/// All formats, in the order of the table.
+llvm::ArrayRef<EmitterInfo> allEmitters();
+/// The format of that name, null when there is none.
+const EmitterInfo *findEmitter(llvm::StringRef name);
+
+} // namespace pipec
+
+#endif // PIPEC_EMIT_EMITTER_H

@@ -1,0 +1,125 @@
+//===- Schedule.h - A schedule as lists of steps -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_IR_SCHEDULE_H
+#define PIPEC_IR_SCHEDULE_H
+
+#include "IR/Settings.h"
+#include "IR/Step.h"
+
+#include "llvm/ADT/ArrayRef.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pipec {
+
+/// Which rank holds which stage. A bidirectional schedule has two copies of the
+/// model, so two maps; every other has one.
+class Placement {
+public:
+  Placement() = default;
+  /// One map a direction, each from stage to rank.
+  explicit Placement(std::vector<std::vector<uint32_t>> maps)
+      : maps(std::move(maps)) {}
+
+  unsigned numDirections() const { return maps.size(); }
+  bool bidirectional() const { return maps.size() == 2; }
+  unsigned rankOf(unsigned stage, unsigned direction) const {
+    return maps[direction][stage];
+  }
+  llvm::ArrayRef<uint32_t> map(unsigned direction) const {
+    return maps[direction];
+  }
+  friend bool operator==(const Placement &, const Placement &) = default;
+
+private:
+  std::vector<std::vector<uint32_t>> maps;
+};
+
+/// The steps of one rank, in order.
+using StepList = std::vector<Step>;
+
+/// A schedule: a header and `numRanks` ordered lists of steps. Plain data;
+/// what makes it well-formed is the verifier's to say (IR/Verifier.h), but
+/// sizes, map and the ranges of stages and micro-batches always hold.
+struct Schedule {
+  std::string name;
+  unsigned numRanks = 0;
+  unsigned numStages = 0;
+  unsigned numMicrobatches = 0;
+  /// Inference or evaluation: no backward steps.
+  bool forwardOnly = false;
+  Placement placement;
+  /// The parameters it was made from, in the order of their definition.
+  std::vector<std::pair<std::string, int64_t>> params;
+  CostSettings costs;
+  MemorySettings memory;
+  std::optional<FsdpSettings> fsdp;
+  std::vector<Expectation> expectations;
+  /// Names of the phases, indexed by `Step::phase`.
+  std::vector<std::string> phases;
+  /// One list a rank.
+  std::vector<StepList> ranks;
+  /// Start times, empty or one list a rank and one time a step. Bubbles and
+  /// members of one overlap carry a time too (an overlap's members the same).
+  std::vector<std::vector<Rational>> times;
+  /// The place of the schedule's name in its source.
+  SourceLoc source;
+
+  /// The direction in which a micro-batch flows: in a bidirectional schedule
+  /// the first half of the micro-batches is direction 0, the rest direction 1.
+  unsigned directionOf(unsigned microbatch) const {
+    return placement.bidirectional() && microbatch >= numMicrobatches / 2;
+  }
+  /// The rank that runs `stage` for `microbatch`.
+  unsigned rankOf(unsigned stage, unsigned microbatch) const {
+    return placement.rankOf(stage, directionOf(microbatch));
+  }
+  /// The rank at the other end of a P2P step. The stage of the step must have
+  /// the neighbour that the step talks to (`hasPeer`).
+  unsigned peerOf(const Step &step) const;
+  /// False for a P2P step on a stage at the model's end that has no neighbour
+  /// in that step's direction.
+  bool hasPeer(const Step &step) const;
+  /// The stage whose rank `peerOf` gives: the next one for SEND_F and RECV_B,
+  /// the one before for RECV_F and SEND_B.
+  static int peerStage(const Step &step) {
+    bool next = step.kind() == StepKind::SendF || step.kind() == StepKind::RecvB;
+    return int(step.stage()) + (next ? 1 : -1);
+  }
+  bool isLastStage(unsigned stage) const { return stage + 1 == numStages; }
+
+  /// Steps of all ranks together.
+  size_t numSteps() const;
+  /// True when some rank has a P2P step (an FSDP step).
+  bool hasP2P() const;
+  bool hasFsdp() const;
+
+  /// Index behind the group (overlap, batch or single step) that starts at
+  /// `begin` of `list`.
+  static size_t groupEnd(llvm::ArrayRef<Step> list, size_t begin) {
+    size_t end = begin;
+    while (list[end].joined())
+      ++end;
+    return end + 1;
+  }
+
+  /// The number of the phase called `name`, added when there is none.
+  unsigned phaseIndex(llvm::StringRef name);
+};
+
+/// Writes a step as messages name it: `F s0 m1`, `SEND_F s0 m1 -> r1`,
+/// `UNSHARD s2`, `bubble`.
+void printStep(llvm::raw_ostream &os, const Schedule &schedule, Step step);
+std::string stepText(const Schedule &schedule, Step step);
+
+} // namespace pipec
+
+#endif // PIPEC_IR_SCHEDULE_H

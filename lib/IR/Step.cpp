@@ -1,0 +1,33 @@
+//===- Step.cpp - One step of one rank ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "IR/Step.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+StringRef stepKindName(StepKind kind) {
+  switch (kind) {
+#define PIPEC_STEP(Id, Text)                                                   \
+  case StepKind::Id:                                                           \
+    return Text;
+#include "IR/Steps.def"
+  }
+  llvm_unreachable("every kind has a name");
+}
+
+std::optional<StepKind> parseStepKind(StringRef name) {
+  return StringSwitch<std::optional<StepKind>>(name)
+#define PIPEC_STEP(Id, Text) .Case(Text, StepKind::Id)
+#include "IR/Steps.def"
+      .Default(std::nullopt);
+}
+
+} // namespace pipec

@@ -1,0 +1,188 @@
+//===- DiagEngine.h - Reporting of errors and warnings --------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every message of every phase goes through one engine:
+//
+//   return diags.report(range, diag::UnknownName, name)
+//              .note(other, diag::NoteDidYouMean, suggestion);
+//
+// The report is given when the returned object dies, with the notes that were
+// attached to it, and converts to `failure()`. A phase reports, goes on with a
+// sane value where it can, and the driver stops between phases.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SUPPORT_DIAGENGINE_H
+#define PIPEC_SUPPORT_DIAGENGINE_H
+
+#include "Support/DiagKinds.h"
+#include "Support/SourceFiles.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/LogicalResult.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pipec {
+
+/// Where a diagnostic points: a range, a single position, or nowhere (a
+/// message about the run itself).
+class DiagLoc {
+public:
+  DiagLoc() = default;
+  DiagLoc(llvm::SMLoc loc) : range(loc, loc) {}
+  DiagLoc(llvm::SMRange range) : range(range) {}
+  llvm::SMRange range;
+};
+
+/// A finished message with its attached notes.
+struct Diagnostic {
+  diag::Id id;
+  Severity severity;
+  llvm::SMRange range;
+  std::string message;
+  /// Text that, put in place of the range, mends the program; may be empty.
+  std::string fixIt;
+  std::vector<Diagnostic> notes;
+};
+
+class DiagEngine;
+
+/// A diagnostic that is still being built; reported when it dies.
+class [[nodiscard]] InFlightDiagnostic {
+public:
+  InFlightDiagnostic(InFlightDiagnostic &&other)
+      : engine(other.engine), diagnostic(std::move(other.diagnostic)) {
+    other.engine = nullptr;
+  }
+  ~InFlightDiagnostic();
+
+  /// Attaches a note; `kind` is a PIPEC_NOTE.
+  template <diag::Id id, unsigned n, typename... Args>
+  InFlightDiagnostic &note(DiagLoc loc, diag::Kind<id, Severity::Note, n> kind,
+                           Args &&...args);
+  template <diag::Id id, unsigned n, typename... Args>
+  InFlightDiagnostic &note(SourceLoc loc,
+                           diag::Kind<id, Severity::Note, n> kind,
+                           Args &&...args);
+  /// Names the text that would mend the program at the diagnostic's range.
+  InFlightDiagnostic &fixIt(llvm::StringRef text);
+
+  operator llvm::LogicalResult() const { return llvm::failure(); }
+  template <typename T> operator llvm::FailureOr<T>() const {
+    return llvm::failure();
+  }
+
+private:
+  friend class DiagEngine;
+  InFlightDiagnostic(DiagEngine *engine, Diagnostic diagnostic)
+      : engine(engine), diagnostic(std::move(diagnostic)) {}
+
+  DiagEngine *engine;
+  Diagnostic diagnostic;
+};
+
+/// Receives every diagnostic of a run, counts them and hands them on.
+class DiagEngine {
+public:
+  using Handler = std::function<void(const Diagnostic &)>;
+
+  DiagEngine(SourceFiles &files, Handler handler)
+      : files(files), handler(std::move(handler)) {}
+
+  /// Reports a PIPEC_ERROR or PIPEC_WARNING.
+  template <diag::Id id, Severity severity, unsigned n, typename... Args>
+  InFlightDiagnostic report(DiagLoc loc, diag::Kind<id, severity, n>,
+                            Args &&...args) {
+    static_assert(sizeof...(Args) == n, "arguments do not fit the format");
+    static_assert(severity != Severity::Note, "notes are attached, not given");
+    return {this, {id, severity, loc.range, format(id, args...), {}, {}}};
+  }
+  template <diag::Id id, Severity severity, unsigned n, typename... Args>
+  InFlightDiagnostic report(SourceLoc loc, diag::Kind<id, severity, n> kind,
+                            Args &&...args) {
+    return report(DiagLoc(files.expand(loc)), kind,
+                  std::forward<Args>(args)...);
+  }
+
+  /// The same kind reported with a severity of the caller's choice (findings
+  /// that an option grades).
+  template <diag::Id id, Severity severity, unsigned n, typename... Args>
+  InFlightDiagnostic reportAs(Severity as, SourceLoc loc,
+                              diag::Kind<id, severity, n>, Args &&...args) {
+    static_assert(sizeof...(Args) == n, "arguments do not fit the format");
+    llvm::SMLoc at = files.expand(loc);
+    return {this, {id, as, {at, at}, format(id, args...), {}, {}}};
+  }
+
+  unsigned numErrors() const { return errors; }
+  unsigned numWarnings() const { return warnings; }
+  bool hadErrors() const { return errors != 0; }
+
+  /// After this many errors the rest are counted but not shown (0: no limit).
+  void setErrorLimit(unsigned limit) { errorLimit = limit; }
+  bool atErrorLimit() const { return errorLimit && errors >= errorLimit; }
+
+  /// Makes every warning an error.
+  void setWarningsAreErrors(bool on) { warningsAreErrors = on; }
+  /// Switches the warnings of one `-W` name on or off. Returns false for a
+  /// name that no warning has.
+  bool setWarning(llvm::StringRef flag, bool on);
+
+  void setHandler(Handler newHandler) { handler = std::move(newHandler); }
+  SourceFiles &sourceFiles() { return files; }
+
+  template <typename... Args>
+  static std::string format(diag::Id id, Args &&...args) {
+    return llvm::formatv(diagInfo(id).format.data(),
+                         std::forward<Args>(args)...)
+        .str();
+  }
+
+private:
+  friend class InFlightDiagnostic;
+  void emit(Diagnostic diagnostic);
+
+  SourceFiles &files;
+  Handler handler;
+  unsigned errors = 0;
+  unsigned warnings = 0;
+  unsigned errorLimit = 20;
+  bool warningsAreErrors = false;
+  std::vector<llvm::StringRef> disabledWarnings;
+};
+
+template <diag::Id id, unsigned n, typename... Args>
+InFlightDiagnostic &
+InFlightDiagnostic::note(DiagLoc loc, diag::Kind<id, Severity::Note, n>,
+                         Args &&...args) {
+  static_assert(sizeof...(Args) == n, "arguments do not fit the format");
+  diagnostic.notes.push_back({id,
+                              Severity::Note,
+                              loc.range,
+                              DiagEngine::format(id, std::forward<Args>(args)...),
+                              {},
+                              {}});
+  return *this;
+}
+
+template <diag::Id id, unsigned n, typename... Args>
+InFlightDiagnostic &
+InFlightDiagnostic::note(SourceLoc loc, diag::Kind<id, Severity::Note, n> kind,
+                         Args &&...args) {
+  return note(DiagLoc(engine->sourceFiles().expand(loc)), kind,
+              std::forward<Args>(args)...);
+}
+
+} // namespace pipec
+
+#endif // PIPEC_SUPPORT_DIAGENGINE_H

@@ -1,0 +1,150 @@
+//===- DiagPrinter.cpp - Diagnostics as text ------------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support/DiagPrinter.h"
+
+#include "llvm/Support/Unicode.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+/// Bytes of a source line shown to the left of the caret and to its right.
+static constexpr size_t shownBefore = 80;
+static constexpr size_t shownAfter = 80;
+
+static StringRef severityName(Severity severity) {
+  switch (severity) {
+  case Severity::Error:
+    return "error";
+  case Severity::Warning:
+    return "warning";
+  case Severity::Note:
+    return "note";
+  }
+  llvm_unreachable("all severities are named");
+}
+
+static raw_ostream::Colors severityColor(Severity severity) {
+  switch (severity) {
+  case Severity::Error:
+    return raw_ostream::RED;
+  case Severity::Warning:
+    return raw_ostream::MAGENTA;
+  case Severity::Note:
+    return raw_ostream::CYAN;
+  }
+  llvm_unreachable("all severities have a colour");
+}
+
+static bool isContinuation(char c) { return (c & 0xC0) == 0x80; }
+
+/// Columns that `text` takes on a terminal; bytes that are no character or
+/// cannot be shown take one.
+static size_t displayWidth(StringRef text) {
+  size_t width = 0;
+  for (size_t i = 0; i != text.size();) {
+    size_t end = i + 1;
+    while (end != text.size() && isContinuation(text[end]))
+      ++end;
+    int columns = sys::unicode::columnWidthUTF8(text.slice(i, end));
+    width += columns > 0 ? columns : 1;
+    i = end;
+  }
+  return width;
+}
+
+/// Prints source text so that it can do the terminal no harm: a tab becomes a
+/// space and every other control character or broken byte a `?`.
+static void printHarmless(raw_ostream &os, StringRef text) {
+  for (size_t i = 0; i != text.size();) {
+    size_t end = i + 1;
+    while (end != text.size() && isContinuation(text[end]))
+      ++end;
+    StringRef character = text.slice(i, end);
+    if (character == "\t")
+      os << ' ';
+    else if (sys::unicode::columnWidthUTF8(character) < 0)
+      os << '?';
+    else
+      os << character;
+    i = end;
+  }
+}
+
+void DiagPrinter::operator()(const Diagnostic &diagnostic) {
+  printOne(diagnostic);
+  for (const Diagnostic &note : diagnostic.notes)
+    printOne(note);
+}
+
+void DiagPrinter::printOne(const Diagnostic &diagnostic) {
+  bool located = diagnostic.range.isValid();
+  if (located) {
+    LineColumn at = files.lineColumn(diagnostic.range.Start);
+    os << at.file << ':' << at.line << ':' << at.column << ": ";
+  } else {
+    os << tool << ": ";
+  }
+  if (os.has_colors())
+    os.changeColor(severityColor(diagnostic.severity), /*Bold=*/true);
+  os << severityName(diagnostic.severity) << ": ";
+  if (os.has_colors())
+    os.resetColor();
+  os << diagnostic.message;
+  if (showKinds)
+    os << " [" << diagInfo(diagnostic.id).name << ']';
+  os << '\n';
+  if (located)
+    printSourceLine(diagnostic.range, diagnostic.fixIt);
+}
+
+void DiagPrinter::printSourceLine(SMRange range, StringRef fixIt) {
+  StringRef text = files.textOf(range.Start);
+  size_t at = range.Start.getPointer() - text.data();
+  size_t lineStart = text.take_front(at).rfind('\n');
+  lineStart = lineStart == StringRef::npos ? 0 : lineStart + 1;
+  size_t lineEnd = text.find_first_of("\r\n", at);
+  lineEnd = lineEnd == StringRef::npos ? text.size() : lineEnd;
+
+  // A window of the line around the caret, cut between characters.
+  size_t begin = lineStart;
+  if (at - lineStart > shownBefore) {
+    begin = at - shownBefore;
+    while (begin < at && isContinuation(text[begin]))
+      ++begin;
+  }
+  size_t end = lineEnd;
+  if (lineEnd > at && lineEnd - at > shownAfter) {
+    end = at + shownAfter;
+    while (end > at && isContinuation(text[end]))
+      --end;
+  }
+
+  bool cutLeft = begin != lineStart;
+  if (cutLeft)
+    os << "...";
+  printHarmless(os, text.slice(begin, end));
+  if (end != lineEnd)
+    os << "...";
+  os << '\n';
+
+  size_t rangeEnd = range.End.getPointer() - text.data();
+  rangeEnd = std::min(std::max(rangeEnd, at), end);
+  os.indent((cutLeft ? 3 : 0) + displayWidth(text.slice(begin, at)));
+  os << '^';
+  size_t width = displayWidth(text.slice(at, rangeEnd));
+  for (size_t i = 1; i < width; ++i)
+    os << '~';
+  os << '\n';
+  if (!fixIt.empty()) {
+    os.indent((cutLeft ? 3 : 0) + displayWidth(text.slice(begin, at)));
+    os << fixIt << '\n';
+  }
+}
+
+} // namespace pipec

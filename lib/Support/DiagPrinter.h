@@ -1,0 +1,53 @@
+//===- DiagPrinter.h - Diagnostics as text --------------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   zb1p.pipe:5:40: error: `W` has no owed weight gradient
+//     steady   { for i in 0..m - w { F I W W } }
+//                                          ^
+//   zb1p.pipe:5:14: note: while lowering rank 0, i = 0
+//
+// `llvm::SMDiagnostic` prints whole lines and no caret on a line with a
+// non-ASCII character; a line of ten megabytes and a comment in another
+// alphabet are both real input, so the lines are drawn here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SUPPORT_DIAGPRINTER_H
+#define PIPEC_SUPPORT_DIAGPRINTER_H
+
+#include "Support/DiagEngine.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+namespace pipec {
+
+/// Prints diagnostics to a stream, one after the other.
+class DiagPrinter {
+public:
+  /// `tool` names the program in messages that have no position.
+  DiagPrinter(llvm::raw_ostream &os, const SourceFiles &files,
+              llvm::StringRef tool)
+      : os(os), files(files), tool(tool.str()) {}
+
+  /// Appends ` [KindName]` to every message.
+  void setShowKinds(bool on) { showKinds = on; }
+
+  void operator()(const Diagnostic &diagnostic);
+
+private:
+  void printOne(const Diagnostic &diagnostic);
+  void printSourceLine(llvm::SMRange range, llvm::StringRef fixIt);
+
+  llvm::raw_ostream &os;
+  const SourceFiles &files;
+  std::string tool;
+  bool showKinds = false;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_SUPPORT_DIAGPRINTER_H

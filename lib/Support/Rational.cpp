@@ -1,0 +1,122 @@
+//===- Rational.cpp - Exact fractions of 64-bit integers ------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support/Rational.h"
+
+#include <limits>
+
+using namespace llvm;
+
+namespace pipec {
+
+static __int128 gcd(__int128 a, __int128 b) {
+  if (a < 0)
+    a = -a;
+  while (b != 0) {
+    __int128 rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+// Products and sums of two 64-bit fractions fit 128 bits with room to spare,
+// so overflow is looked for once, here.
+std::optional<Rational> Rational::reduce(__int128 numerator,
+                                         __int128 denominator) {
+  if (denominator == 0)
+    return std::nullopt;
+  if (denominator < 0) {
+    numerator = -numerator;
+    denominator = -denominator;
+  }
+  __int128 divisor = gcd(numerator, denominator);
+  numerator /= divisor;
+  denominator /= divisor;
+  constexpr int64_t low = std::numeric_limits<int64_t>::min();
+  constexpr int64_t high = std::numeric_limits<int64_t>::max();
+  if (numerator < low || numerator > high || denominator > high)
+    return std::nullopt;
+  Rational result;
+  result.num = int64_t(numerator);
+  result.den = int64_t(denominator);
+  return result;
+}
+
+std::optional<Rational> Rational::make(int64_t numerator, int64_t denominator) {
+  return reduce(numerator, denominator);
+}
+
+std::optional<Rational> Rational::add(Rational a, Rational b) {
+  return reduce(__int128(a.num) * b.den + __int128(b.num) * a.den,
+                __int128(a.den) * b.den);
+}
+
+std::optional<Rational> Rational::sub(Rational a, Rational b) {
+  return reduce(__int128(a.num) * b.den - __int128(b.num) * a.den,
+                __int128(a.den) * b.den);
+}
+
+std::optional<Rational> Rational::mul(Rational a, Rational b) {
+  return reduce(__int128(a.num) * b.num, __int128(a.den) * b.den);
+}
+
+std::optional<Rational> Rational::div(Rational a, Rational b) {
+  return reduce(__int128(a.num) * b.den, __int128(a.den) * b.num);
+}
+
+int64_t Rational::floor() const {
+  int64_t quotient = num / den;
+  return num % den < 0 ? quotient - 1 : quotient;
+}
+
+int Rational::compare(Rational a, Rational b) {
+  __int128 left = __int128(a.num) * b.den;
+  __int128 right = __int128(b.num) * a.den;
+  return left < right ? -1 : left > right;
+}
+
+std::optional<Rational> Rational::parse(StringRef text) {
+  bool negative = text.consume_front("-");
+  int64_t whole = 0;
+  size_t digits = text.find_first_not_of("0123456789");
+  StringRef first = text.take_front(digits);
+  text = text.drop_front(first.size());
+  if (first.empty() || first.getAsInteger(10, whole))
+    return std::nullopt;
+  std::optional<Rational> value = Rational(whole);
+  if (text.consume_front("/")) {
+    int64_t denominator = 0;
+    if (text.empty() ||
+        text.find_first_not_of("0123456789") != StringRef::npos ||
+        text.getAsInteger(10, denominator))
+      return std::nullopt;
+    value = make(whole, denominator);
+  } else if (text.consume_front(".")) {
+    int64_t fraction = 0;
+    int64_t scale = 1;
+    if (text.empty() || text.size() > 18 ||
+        text.find_first_not_of("0123456789") != StringRef::npos ||
+        text.getAsInteger(10, fraction))
+      return std::nullopt;
+    for (size_t i = 0; i != text.size(); ++i)
+      scale *= 10;
+    value = reduce(__int128(whole) * scale + fraction, scale);
+  } else if (!text.empty()) {
+    return std::nullopt;
+  }
+  return negative && value ? mul(*value, Rational(-1)) : value;
+}
+
+raw_ostream &operator<<(raw_ostream &os, Rational value) {
+  os << value.numerator();
+  if (!value.isInteger())
+    os << '/' << value.denominator();
+  return os;
+}
+
+} // namespace pipec
