@@ -1,0 +1,79 @@
+# Configuration of the regression tests.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Programs by their names: pipec, pipec-opt, FileCheck, not, split-file, count.
+#
+#   %python   the Python that the build found (%torch-python: the one of the
+#             PyTorch environment)
+#   %cxx      the C++ compiler of the build
+#   %mpicxx, %mpirun
+#   %eigen    the include folder of Eigen
+#   %root     the source tree,  %build  the build tree
+#
+# Features: torch (an environment with PyTorch), mpi, eigen, asan, assertions,
+# all (the long tests were asked for), root (the tests run as root).
+
+import glob
+import os
+
+import lit.formats
+
+config.name = "pipec"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".pipe", ".steps", ".test", ".py"]
+config.excludes = ["Inputs", "lit.cfg.py", "lit.site.cfg.py"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.pipec_obj_root, "test")
+
+config.environment["PATH"] = os.path.pathsep.join(
+    [config.pipec_bin_dir, config.llvm_bin_dir, config.environment["PATH"]])
+for name in ("CCACHE_BASEDIR", "CCACHE_DIR", "CCACHE_NOHASHDIR", "ASAN_OPTIONS",
+             "UBSAN_OPTIONS", "PIPEC_TEST_ALL"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+# Programs must not change what they print with the terminal they run in.
+for name in ("COLUMNS", "LINES", "CLICOLOR_FORCE"):
+    config.environment.pop(name, None)
+config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+config.environment["FILECHECK_OPTS"] = "--dump-input-context=20"
+
+# The environment that `x check-torch` makes.
+torch_venv = os.environ.get(
+    "PIPEC_TORCH_VENV", os.path.join(config.pipec_src_root, "build", "venv-torch"))
+torch_python = os.path.join(torch_venv, "bin", "python3")
+
+config.substitutions += [
+    ("%torch-python", torch_python),
+    ("%python", config.python),
+    ("%mpicxx", config.mpicxx),
+    ("%mpirun", config.mpirun + " --allow-run-as-root --oversubscribe"),
+    ("%cxx", config.cxx),
+    ("%cmake", config.cmake),
+    ("%eigen", config.eigen_include),
+    ("%root", config.pipec_src_root),
+    ("%build", config.pipec_obj_root),
+]
+
+if glob.glob(os.path.join(torch_venv, "lib", "python3*", "site-packages",
+                          "torch-2.13.0*.dist-info")):
+    config.available_features.add("torch")
+if config.mpicxx and config.mpirun and "NOTFOUND" not in config.mpicxx + config.mpirun:
+    config.available_features.add("mpi")
+if config.eigen_include:
+    config.available_features.add("eigen")
+if "address" in config.pipec_sanitize:
+    config.available_features.add("asan")
+if config.pipec_build_type == "Debug":
+    config.available_features.add("assertions")
+if os.environ.get("PIPEC_TEST_ALL"):
+    config.available_features.add("all")
+if os.geteuid() == 0:
+    config.available_features.add("root")
+
+# A test that hangs is a failure, not a run that never ends.
+try:
+    import psutil  # noqa: F401 (lit needs it to end a test's children)
+
+    lit_config.maxIndividualTestTime = 1800 if "all" in config.available_features else 300
+except ImportError:
+    pass

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Checks that a test proves every kind of diagnostic.
+
+    check-diag-coverage.py [ROOT]
+
+A kind of lib/Support/Diagnostics/*.def is proved by a test that names it:
+`expected-error(Kind)` in the input of a --verify-diagnostics run, or `[Kind]` in
+what FileCheck expects of --show-kinds. Prints the kinds that no test names, and
+names of tests that no table has.
+"""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+import pathlib
+import re
+import sys
+
+EXPECTED = re.compile(r"expected-(?:error|warning|note)\((\w+)\)")
+SHOWN = re.compile(r"CHECK[\w-]*:.*?\[(\w+)\]")
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
+    kinds = {}
+    for table in sorted((root / "lib/Support/Diagnostics").glob("*.def")):
+        for match in re.finditer(r"^PIPEC_(?:ERROR|WARNING|NOTE)\((\w+),", table.read_text(), re.M):
+            kinds[match[1]] = table.name
+
+    named = {}
+    for path in sorted((root / "test").rglob("*")):
+        if not path.is_file() or path.stat().st_size > 1 << 20:
+            continue
+        text = path.read_bytes().decode("utf-8", "replace")
+        for match in EXPECTED.finditer(text):
+            named.setdefault(match[1], path)
+        for match in SHOWN.finditer(text):
+            if match[1] in kinds:
+                named.setdefault(match[1], path)
+
+    failures = [f"{kinds[kind]}: {kind} is named by no test" for kind in kinds if kind not in named]
+    failures += [f"{path.relative_to(root)}: no diagnostic is called {kind}"
+                 for kind, path in named.items() if kind not in kinds]
+    for failure in failures:
+        print(failure, file=sys.stderr)
+    if failures or not kinds:
+        sys.exit(f"{len(failures)} kinds without a proof, of {len(kinds)}")
+    print(f"{len(kinds)} kinds are proved by tests")
+
+
+if __name__ == "__main__":
+    main()

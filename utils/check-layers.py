@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Checks that the folders of lib/ use each other as their layers allow.
+
+    check-layers.py [ROOT]
+
+A folder of lib/ is a layer and a library. It may include headers of itself and
+of the libraries that `DEPENDS` of its CMakeLists.txt names, directly or through
+those; and it may depend on lower layers only. ANTLR is seen by lib/Parse alone.
+"""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+import pathlib
+import re
+import sys
+
+# Layers from the lowest; folders of one row do not know each other.
+LAYERS = [
+    ["Support"],
+    ["AST", "IR"],
+    ["Parse", "Sema", "Analysis", "Pass"],
+    ["IRGen", "Import", "Transforms", "Emit"],
+    ["Driver"],
+]
+LEVEL = {name: level for level, row in enumerate(LAYERS) for name in row}
+SOURCES = {".h", ".cpp", ".def", ".inc"}
+
+
+def declared(cmake):
+    """Library name -> names after DEPENDS, of one CMakeLists.txt."""
+    text = re.sub(r"#.*", "", cmake.read_text())
+    found = {}
+    for name, body in re.findall(r"pipec_add_(?:library|program)\(\s*([\w-]+)(.*?)\)", text, re.S):
+        words = body.split()
+        depends = words[words.index("DEPENDS") + 1:] if "DEPENDS" in words else []
+        found[name] = [word for word in depends if word.startswith("pipec")]
+    return found
+
+
+def closure(name, depends, seen=None):
+    seen = set() if seen is None else seen
+    for other in depends.get(name, []):
+        if other not in seen:
+            seen.add(other)
+            closure(other, depends, seen)
+    return seen
+
+
+def check(root):
+    lib = root / "lib"
+    violations = []
+    folders = sorted(p for p in lib.iterdir() if (p / "CMakeLists.txt").exists())
+    depends = {}
+    for folder in folders:
+        depends.update(declared(folder / "CMakeLists.txt"))
+
+    for folder in folders:
+        name = folder.name
+        if name not in LEVEL:
+            violations.append(f"lib/{name}: no layer has this name")
+            continue
+        library = "pipec" + name
+        for other in depends.get(library, []):
+            level = LEVEL.get(other.removeprefix("pipec"))
+            if level is not None and level >= LEVEL[name]:
+                violations.append(f"lib/{name}/CMakeLists.txt: {library} depends on {other} "
+                                  "of a higher layer")
+        allowed = {name} | {d.removeprefix("pipec") for d in closure(library, depends)}
+        for source in sorted(p for p in folder.rglob("*") if p.suffix in SOURCES):
+            shown = source.relative_to(root)
+            for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(), 1):
+                match = re.match(r'\s*#\s*include\s+["<]([^">]+)[">]', line)
+                if not match:
+                    continue
+                header = match[1]
+                if "antlr4" in header and name != "Parse":
+                    violations.append(f"{shown}:{number}: antlr4 is for lib/Parse only")
+                first = header.split("/")[0]
+                if "/" not in header or first not in LEVEL:
+                    continue
+                if first not in allowed:
+                    violations.append(f"{shown}:{number}: `{header}` belongs to {first}, which "
+                                      f"{library} does not name in DEPENDS")
+    return violations, folders
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
+    violations, folders = check(root)
+    for violation in violations:
+        print(violation, file=sys.stderr)
+    if violations:
+        sys.exit(f"{len(violations)} violations")
+    if not folders:
+        sys.exit(f"no libraries under {root}/lib")
+    print(f"{len(folders)} libraries obey their layers")
+
+
+if __name__ == "__main__":
+    main()
