@@ -67,9 +67,10 @@ struct Schedule {
   std::vector<std::string> phases;
   /// One list a rank.
   std::vector<StepList> ranks;
-  /// Start times, empty or one list a rank and one time a step. Bubbles and
-  /// members of one overlap carry a time too (an overlap's members the same).
-  std::vector<std::vector<Rational>> times;
+  /// Start times: empty when no step has one, else one list a rank and one
+  /// entry a step, nothing for a step without a time. The members of an overlap
+  /// or a batch have the same entry.
+  std::vector<std::vector<std::optional<Rational>>> times;
   /// The place of the schedule's name in its source.
   SourceLoc source;
 

@@ -56,6 +56,8 @@ inline bool hasStage(StepKind kind) { return kind < StepKind::Bubble; }
 inline constexpr unsigned maxStages = 1u << 16;
 inline constexpr unsigned maxMicrobatches = 1u << 24;
 inline constexpr unsigned maxPhases = 1u << 8;
+/// No field of a step holds a rank; a map of `maxStages` entries names no more.
+inline constexpr unsigned maxRanks = 1u << 16;
 
 /// One step, in 12 bytes. Steps are values in one flat list a rank; a step that
 /// is `joined` runs together with the next one of its list: compute steps so
