@@ -1,0 +1,197 @@
+//===- Io.cpp - Input, output and diagnostics of a program ----------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Driver/Io.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Errc.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+//===----------------------------------------------------------------------===//
+// Diagnostics
+//===----------------------------------------------------------------------===//
+
+void DiagSession::setVerify(bool on) {
+  verifying = on;
+  if (on) {
+    // Every diagnostic counts in a test.
+    diags.setErrorLimit(0);
+    diags.setHandler([this](const Diagnostic &d) { verifier(d); });
+  } else {
+    diags.setHandler([this](const Diagnostic &d) { printer(d); });
+  }
+}
+
+int DiagSession::finish(LogicalResult result) {
+  if (verifying) {
+    DiagEngine out(sources, [this](const Diagnostic &d) { printer(d); });
+    return succeeded(verifier.verify(out)) ? 0 : 1;
+  }
+  return succeeded(result) && !diags.hadErrors() ? 0 : 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Command line
+//===----------------------------------------------------------------------===//
+
+/// Puts a message of llvm::cl into the form of all others: no program name, no
+/// capital, no hint at `--help`, backticks for quotes.
+static std::string inOurForm(StringRef message) {
+  message = message.take_front(message.find("  Try: "));
+  message = message.take_front(message.find('\n'));
+  message = message.rtrim(" .!:");
+  std::string text = message.str();
+  if (text.size() > 1 && isUpper(text[0]) && !isUpper(text[1]))
+    text[0] = toLower(text[0]);
+  for (char &c : text)
+    if (c == '\'' || c == '"')
+      c = '`';
+  return text;
+}
+
+LogicalResult parseCommandLine(int argc, const char *const *argv,
+                               cl::OptionCategory &category, StringRef overview,
+                               DiagEngine &diags) {
+  cl::HideUnrelatedOptions(category);
+  cl::SetVersionPrinter(
+      [](raw_ostream &os) { os << "pipec " PIPEC_VERSION "\n"; });
+  std::string errors;
+  raw_string_ostream os(errors);
+  if (cl::ParseCommandLineOptions(argc, argv, overview, &os))
+    return success();
+
+  // Each message starts with the program's name; the suggestion for the last
+  // one is a message too.
+  std::string prefix = sys::path::filename(argv[0]).str() + ": ";
+  SmallVector<StringRef> messages;
+  StringRef(errors).split(messages, prefix, -1, /*KeepEmpty=*/false);
+  for (size_t i = 0; i != messages.size(); ++i) {
+    auto diagnostic =
+        diags.report(DiagLoc(), diag::UnusableOption, inOurForm(messages[i]));
+    while (i + 1 != messages.size() &&
+           messages[i + 1].consume_front("Did you mean '")) {
+      ++i;
+      diagnostic.note(DiagLoc(), diag::NoteDidYouMean,
+                      messages[i].take_front(messages[i].find('\'')));
+    }
+  }
+  return failure();
+}
+
+//===----------------------------------------------------------------------===//
+// Input
+//===----------------------------------------------------------------------===//
+
+FailureOr<StringRef> openInput(StringRef path, DiagEngine &diags) {
+  Expected<StringRef> text = diags.sourceFiles().open(path);
+  if (text)
+    return *text;
+  std::string reason;
+  handleAllErrors(text.takeError(), [&](const ErrorInfoBase &error) {
+    reason = error.message();
+  });
+  return diags.report(DiagLoc(), diag::FileUnreadable, path, inOurForm(reason));
+}
+
+InputKind inputKind(StringRef path, StringRef text) {
+  StringRef ending = sys::path::extension(path);
+  if (ending == ".pipe")
+    return InputKind::Program;
+  if (ending == ".steps")
+    return InputKind::Steps;
+  if (ending == ".csv")
+    return InputKind::Csv;
+  // The first word behind comments; step IR starts with its own name.
+  text = text.ltrim();
+  while (text.consume_front("//"))
+    text = text.drop_until([](char c) { return c == '\n'; }).ltrim();
+  return text.starts_with("pipec-steps") ? InputKind::Steps
+                                         : InputKind::Program;
+}
+
+//===----------------------------------------------------------------------===//
+// Output
+//===----------------------------------------------------------------------===//
+
+std::error_code OutputFile::openFile() {
+  sys::fs::file_status status;
+  std::error_code missing = sys::fs::status(path, status);
+  if (!missing && sys::fs::is_directory(status))
+    return make_error_code(errc::is_a_directory);
+  // A device or a pipe has no place that another file could take.
+  if (!missing && !sys::fs::is_regular_file(status)) {
+    std::error_code error;
+    owned = std::make_unique<raw_fd_ostream>(path, error);
+    os = owned.get();
+    return error;
+  }
+  SmallString<128> real(path);
+  if (!missing)
+    if (std::error_code error = sys::fs::real_path(path, real))
+      return error;
+  target = std::string(real);
+  sys::fs::perms mode =
+      missing ? sys::fs::all_read | sys::fs::all_write : status.permissions();
+  auto created = sys::fs::TempFile::create(target + ".tmp-%%%%%%%%", mode);
+  if (!created)
+    return errorToErrorCode(created.takeError());
+  temp = std::move(*created);
+  owned = std::make_unique<raw_fd_ostream>(temp->FD, /*shouldClose=*/false);
+  os = owned.get();
+  return {};
+}
+
+FailureOr<std::unique_ptr<OutputFile>>
+OutputFile::open(StringRef path, raw_ostream &out, DiagEngine &diags) {
+  std::unique_ptr<OutputFile> file(new OutputFile(path));
+  if (path == "-") {
+    file->os = &out;
+    return file;
+  }
+  if (std::error_code error = file->openFile()) {
+    if (file->owned)
+      file->owned->clear_error();
+    return diags.report(DiagLoc(), diag::FileUnwritable, path,
+                        inOurForm(error.message()));
+  }
+  return file;
+}
+
+OutputFile::~OutputFile() {
+  if (owned)
+    owned->clear_error();
+  if (temp) {
+    owned.reset();
+    consumeError(temp->discard());
+  }
+}
+
+LogicalResult OutputFile::commit(DiagEngine &diags) {
+  os->flush();
+  std::error_code error;
+  if (os->get_kind() == raw_ostream::OStreamKind::OK_FDStream) {
+    auto *fd = static_cast<raw_fd_ostream *>(os);
+    error = fd->error();
+    fd->clear_error();
+  }
+  if (temp && !error) {
+    owned.reset();
+    error = errorToErrorCode(temp->keep(target));
+    temp.reset();
+  }
+  if (error)
+    return diags.report(DiagLoc(), diag::FileUnwritable, path,
+                        inOurForm(error.message()));
+  return success();
+}
+
+} // namespace pipec

@@ -1,0 +1,114 @@
+//===- Io.h - Input, output and diagnostics of a program ------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What every program of the project does around its phases: read a command
+// line, set up the diagnostics of the run, open the input, and write an output
+// file that exists only if the run succeeded. Streams are handed in.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_DRIVER_IO_H
+#define PIPEC_DRIVER_IO_H
+
+#include "Support/DiagEngine.h"
+#include "Support/DiagPrinter.h"
+#include "Support/VerifyDiagnostics.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace llvm::cl {
+class OptionCategory;
+}
+
+namespace pipec {
+
+/// The files and the diagnostics of one run. Messages are printed as they come;
+/// under `--verify-diagnostics` they are collected instead and compared with
+/// the comments of the input when the run ends.
+class DiagSession {
+public:
+  /// `tool` names the program in messages that have no position.
+  DiagSession(llvm::StringRef tool, llvm::raw_ostream &err)
+      : printer(err, sources, tool), verifier(sources),
+        diags(sources, [this](const Diagnostic &d) { printer(d); }) {}
+
+  SourceFiles &files() { return sources; }
+  DiagEngine &engine() { return diags; }
+
+  /// Appends ` [KindName]` to every message that is printed.
+  void setShowKinds(bool on) { printer.setShowKinds(on); }
+  /// From now on collects what is reported, for `finish` to compare.
+  void setVerify(bool on);
+
+  /// Ends the run. Returns the exit status: 0 when `result` is success and no
+  /// error was given; under `--verify-diagnostics`, when exactly the expected
+  /// diagnostics were given.
+  int finish(llvm::LogicalResult result);
+
+private:
+  SourceFiles sources;
+  DiagPrinter printer;
+  DiagVerifier verifier;
+  DiagEngine diags;
+  bool verifying = false;
+};
+
+/// Reads `argv` into the llvm::cl options that are alive, and reports what does
+/// not fit them. Options that are not of `category` are hidden in `--help`.
+/// `--help` and `--version` print to standard output and end the program.
+llvm::LogicalResult parseCommandLine(int argc, const char *const *argv,
+                                     llvm::cl::OptionCategory &category,
+                                     llvm::StringRef overview,
+                                     DiagEngine &diags);
+
+/// Reads the file at `path` ("-" is standard input); reports when that fails.
+llvm::FailureOr<llvm::StringRef> openInput(llvm::StringRef path,
+                                           DiagEngine &diags);
+
+/// What an input file holds.
+enum class InputKind { Program, Steps, Csv };
+
+/// Tells the kind of an input by the ending of its name, and by its first word
+/// where the name says nothing (standard input).
+InputKind inputKind(llvm::StringRef path, llvm::StringRef text);
+
+/// The output of a run. A file is written under another name beside its place
+/// and takes that place in `commit`; without a commit nothing changes on disk.
+/// Standard output, devices and pipes are written directly.
+class OutputFile {
+public:
+  /// Opens `path` for writing; "-" writes to `out`. Reports when that fails.
+  static llvm::FailureOr<std::unique_ptr<OutputFile>>
+  open(llvm::StringRef path, llvm::raw_ostream &out, DiagEngine &diags);
+  ~OutputFile();
+
+  llvm::raw_ostream &stream() { return *os; }
+  /// Makes the output final. Reports when not all of it could be written; then
+  /// the file is as it was before the run.
+  llvm::LogicalResult commit(DiagEngine &diags);
+
+private:
+  explicit OutputFile(llvm::StringRef path) : path(path.str()) {}
+  std::error_code openFile();
+
+  /// As the user wrote it; what messages show.
+  std::string path;
+  /// Where the file goes: `path` behind its symbolic links.
+  std::string target;
+  std::optional<llvm::sys::fs::TempFile> temp;
+  std::unique_ptr<llvm::raw_fd_ostream> owned;
+  llvm::raw_ostream *os = nullptr;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_DRIVER_IO_H
