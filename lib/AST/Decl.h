@@ -1,0 +1,168 @@
+//===- Decl.h - Schedules and files as written -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_AST_DECL_H
+#define PIPEC_AST_DECL_H
+
+#include "AST/Stmt.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pipec::ast {
+
+/// A string literal; `value` has its escapes replaced.
+struct StringLit {
+  llvm::SMRange range;
+  llvm::StringRef value;
+};
+
+/// `require condition, "message with {name}";`
+struct RequireStmt : Stmt {
+  /// A piece of the message: text, or a name whose value goes there.
+  struct Piece {
+    llvm::StringRef text;
+    NameExpr *name = nullptr;
+  };
+  RequireStmt(llvm::SMRange range, Expr *condition,
+              std::optional<StringLit> message, llvm::ArrayRef<Piece> pieces)
+      : Stmt(Kind::Require, range), condition(condition), message(message),
+        pieces(pieces) {}
+  static bool classof(const Stmt *s) { return s->kind == Kind::Require; }
+
+  Expr *condition;
+  std::optional<StringLit> message;
+  llvm::ArrayRef<Piece> pieces;
+};
+
+/// `placement loop(v);` or `placement { stages n; stage s on rank-of-s; }`
+struct PlacementStmt : Stmt {
+  PlacementStmt(llvm::SMRange range) : Stmt(Kind::Placement, range) {}
+  static bool classof(const Stmt *s) { return s->kind == Kind::Placement; }
+
+  /// `loop`, `v`, `wave`, `blocked`, `bidirectional`; empty when spelled out.
+  Name name;
+  Expr *argument = nullptr;
+  /// The spelled-out form.
+  Expr *stages = nullptr;
+  Name stageName;
+  Expr *rank = nullptr;
+  Variable *stageVariable = nullptr; // Sema
+};
+
+/// `forward_only;`
+struct ForwardOnlyStmt : Stmt {
+  ForwardOnlyStmt(llvm::SMRange range) : Stmt(Kind::ForwardOnly, range) {}
+  static bool classof(const Stmt *s) { return s->kind == Kind::ForwardOnly; }
+};
+
+/// `F = 1`, `F & B = 2.5`, `p2p = 0.1`, `limit = p`, `max_active 3`,
+/// `stages all`, or `stage 0 { ... }` with entries of its own.
+struct SettingEntry {
+  llvm::SMRange range;
+  /// The letters on the left, empty when it is a word.
+  llvm::ArrayRef<Letter> letters;
+  Name word;
+  /// One value, or the stages of an fsdp block.
+  llvm::ArrayRef<Expr *> values;
+  /// The entries of `stage n { }`; `values` then holds n.
+  bool isStage = false;
+  llvm::ArrayRef<SettingEntry> entries;
+};
+
+/// `cost { }`, `memory { }` or `fsdp { }`, told apart by the kind.
+struct SettingsStmt : Stmt {
+  SettingsStmt(Kind kind, llvm::SMRange range,
+               llvm::ArrayRef<SettingEntry> entries)
+      : Stmt(kind, range), entries(entries) {}
+  static bool classof(const Stmt *s) {
+    return s->kind == Kind::Cost || s->kind == Kind::Memory ||
+           s->kind == Kind::Fsdp;
+  }
+
+  llvm::ArrayRef<SettingEntry> entries;
+};
+
+/// `expect peak(rank) <= p - rank;`
+struct ExpectStmt : Stmt {
+  ExpectStmt(llvm::SMRange range, Name metric, bool ofRank, BinaryOp relation,
+             Expr *value)
+      : Stmt(Kind::Expect, range), metric(metric), ofRank(ofRank),
+        relation(relation), value(value) {}
+  static bool classof(const Stmt *s) { return s->kind == Kind::Expect; }
+
+  Name metric;
+  bool ofRank; // written with `(rank)`
+  BinaryOp relation;
+  Expr *value;
+};
+
+/// `warmup { }`, `phase drain { }`
+struct PhaseStmt : Stmt {
+  PhaseStmt(llvm::SMRange range, Name name, bool named, Block body)
+      : Stmt(Kind::Phase, range), name(name), named(named), body(body) {}
+  static bool classof(const Stmt *s) { return s->kind == Kind::Phase; }
+
+  Name name;
+  /// Written as `phase name`.
+  bool named;
+  Block body;
+  bool timed = false; // Sema
+};
+
+/// What a parameter is to the schedule.
+enum class Role : uint8_t { None, Ranks, Microbatches, Chunks };
+
+/// `ranks p = 4`, `group g = p`, `depth = 2`, `microbatches m`
+struct ParamDecl {
+  Name label; // may be empty
+  Name name;
+  Expr *defaultValue; // null: the command line must give one
+  Role role;
+  Variable *variable = nullptr; // Sema
+};
+
+/// `schedule name(params) { ... }`
+struct ScheduleDecl {
+  llvm::SMRange range;
+  Name name;
+  llvm::MutableArrayRef<ParamDecl> params;
+  Block body;
+  /// The comment right above it, comment marks removed, lines joined by
+  /// newlines.
+  llvm::StringRef doc;
+};
+
+/// `import "path";`
+struct ImportDecl {
+  llvm::SMRange range;
+  StringLit path;
+  /// Set when the imported file was loaded.
+  struct Module *module = nullptr;
+};
+
+/// `// text`, in the order of the file.
+struct Comment {
+  llvm::SMRange range;
+  llvm::StringRef text; // with its slashes
+};
+
+/// One file.
+struct Module {
+  llvm::StringRef path;
+  llvm::StringRef text;
+  llvm::MutableArrayRef<ImportDecl> imports;
+  /// Top-level `fn`s and `pattern`s in the order of the file.
+  llvm::ArrayRef<Stmt *> decls;
+  llvm::ArrayRef<ScheduleDecl *> schedules;
+  llvm::ArrayRef<Comment> comments;
+};
+
+} // namespace pipec::ast
+
+#endif // PIPEC_AST_DECL_H

@@ -1,0 +1,164 @@
+//===- Expr.h - Expressions as written -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_AST_EXPR_H
+#define PIPEC_AST_EXPR_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Casting.h"
+#include "llvm/Support/SMLoc.h"
+
+namespace pipec::ast {
+
+struct Variable;
+struct FnDecl;
+
+/// A word of the source and where it stands.
+struct Name {
+  llvm::StringRef text;
+  llvm::SMRange range;
+};
+
+/// The letters of steps, as the language writes them.
+enum class Letter : uint8_t { F, B, I, W };
+llvm::StringRef letterName(Letter letter);
+
+/// The base of all expressions. Nodes live in the arena of a `Context`.
+struct Expr {
+  enum class Kind : uint8_t {
+    Number,
+    Name,
+    Letter,
+    CostOf,
+    Unary,
+    Binary,
+    Conditional,
+    Call,
+  };
+  Expr(Kind kind, llvm::SMRange range) : kind(kind), range(range) {}
+
+  Kind kind;
+  llvm::SMRange range;
+};
+
+/// `12` or `2.5`.
+struct NumberExpr : Expr {
+  NumberExpr(llvm::SMRange range, llvm::StringRef text)
+      : Expr(Kind::Number, range), text(text) {}
+  bool isDecimal() const { return text.contains('.'); }
+  static bool classof(const Expr *e) { return e->kind == Kind::Number; }
+
+  llvm::StringRef text;
+};
+
+/// A variable, or one of the builtins `rank ranks stages chunks microbatches`.
+struct NameExpr : Expr {
+  NameExpr(llvm::SMRange range, llvm::StringRef name)
+      : Expr(Kind::Name, range), name(name) {}
+  static bool classof(const Expr *e) { return e->kind == Kind::Name; }
+
+  llvm::StringRef name;
+  /// Set by Sema.
+  const Variable *variable = nullptr;
+};
+
+/// `F` in a cost or an expectation: the cost of that step.
+struct LetterExpr : Expr {
+  LetterExpr(llvm::SMRange range, Letter letter)
+      : Expr(Kind::Letter, range), letter(letter) {}
+  static bool classof(const Expr *e) { return e->kind == Kind::Letter; }
+
+  Letter letter;
+};
+
+/// `cost(F & B)`: the cost of an overlap.
+struct CostOfExpr : Expr {
+  CostOfExpr(llvm::SMRange range, llvm::ArrayRef<Letter> members)
+      : Expr(Kind::CostOf, range), members(members) {}
+  static bool classof(const Expr *e) { return e->kind == Kind::CostOf; }
+
+  llvm::ArrayRef<Letter> members;
+};
+
+enum class UnaryOp : uint8_t { Neg, Not };
+
+struct UnaryExpr : Expr {
+  UnaryExpr(llvm::SMRange range, UnaryOp op, Expr *operand)
+      : Expr(Kind::Unary, range), op(op), operand(operand) {}
+  static bool classof(const Expr *e) { return e->kind == Kind::Unary; }
+
+  UnaryOp op;
+  Expr *operand;
+};
+
+/// The binary operators, loosest first.
+enum class BinaryOp : uint8_t {
+  Or,
+  And,
+  EQ,
+  NE,
+  LT,
+  LE,
+  GT,
+  GE,
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Mod,
+};
+/// `||`, `+`, ...
+llvm::StringRef spelling(BinaryOp op);
+/// 1 for `||` up to 6 for `*`; a higher number binds tighter.
+unsigned precedence(BinaryOp op);
+
+struct BinaryExpr : Expr {
+  BinaryExpr(llvm::SMRange range, BinaryOp op, llvm::SMRange opRange, Expr *lhs,
+             Expr *rhs)
+      : Expr(Kind::Binary, range), op(op), opRange(opRange), lhs(lhs),
+        rhs(rhs) {}
+  static bool classof(const Expr *e) { return e->kind == Kind::Binary; }
+
+  BinaryOp op;
+  llvm::SMRange opRange;
+  Expr *lhs;
+  Expr *rhs;
+};
+
+/// `condition ? whenTrue : whenFalse`
+struct ConditionalExpr : Expr {
+  ConditionalExpr(llvm::SMRange range, Expr *condition, Expr *whenTrue,
+                  Expr *whenFalse)
+      : Expr(Kind::Conditional, range), condition(condition),
+        whenTrue(whenTrue), whenFalse(whenFalse) {}
+  static bool classof(const Expr *e) { return e->kind == Kind::Conditional; }
+
+  Expr *condition;
+  Expr *whenTrue;
+  Expr *whenFalse;
+};
+
+/// The functions that the language brings.
+enum class Builtin : uint8_t { None, Min, Max, Abs, CeilDiv, Stage };
+
+/// `chunk(k)`, `min(a, b)`, `stage(c)`.
+struct CallExpr : Expr {
+  CallExpr(llvm::SMRange range, Name callee, llvm::ArrayRef<Expr *> args)
+      : Expr(Kind::Call, range), callee(callee), args(args) {}
+  static bool classof(const Expr *e) { return e->kind == Kind::Call; }
+
+  Name callee;
+  llvm::ArrayRef<Expr *> args;
+  /// One of the two is set by Sema.
+  Builtin builtin = Builtin::None;
+  const FnDecl *fn = nullptr;
+};
+
+} // namespace pipec::ast
+
+#endif // PIPEC_AST_EXPR_H
