@@ -27,7 +27,8 @@ def main():
 
     named = {}
     for path in sorted((root / "test").rglob("*")):
-        if not path.is_file() or path.stat().st_size > 1 << 20:
+        # The inputs of the test of this script are no proof.
+        if not path.is_file() or path.suffix == ".tree" or path.stat().st_size > 1 << 20:
             continue
         text = path.read_bytes().decode("utf-8", "replace")
         for match in EXPECTED.finditer(text):
