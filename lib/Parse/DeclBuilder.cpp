@@ -1,0 +1,312 @@
+//===- DeclBuilder.cpp - Schedules and files from the parse tree -----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Parse/TreeBuilder.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include "PipeLexer.h"
+
+using namespace llvm;
+using namespace pipec::ast;
+using pipec::grammar::PipeLexer;
+using antlr4::tree::TerminalNode;
+
+namespace pipec {
+
+// The grammar takes any identifier where one of a few words must stand, since
+// the words are not reserved; here they are told apart.
+void TreeBuilder::expectWord(TerminalNode *node, StringRef word) {
+  if (!isWord(node, word))
+    (void)diags.report(range(node), diag::UnexpectedWord,
+                       spelling(range(node)), word);
+}
+
+//===----------------------------------------------------------------------===//
+// Strings and comments
+//===----------------------------------------------------------------------===//
+
+StringLit TreeBuilder::buildString(TerminalNode *node) {
+  SMRange where = range(node);
+  StringRef body = spelling(where).drop_front().drop_back();
+  std::string value;
+  for (size_t i = 0; i != body.size(); ++i) {
+    if (body[i] != '\\') {
+      value += body[i];
+      continue;
+    }
+    ++i;
+    if (body[i] == '\\' || body[i] == '"' || body[i] == '{')
+      value += body[i];
+    else
+      (void)diags.report(SMLoc::getFromPointer(body.data() + i - 1),
+                         diag::BadEscape, body.substr(i, 1));
+  }
+  return {where, context.copy(StringRef(value))};
+}
+
+ArrayRef<RequireStmt::Piece> TreeBuilder::buildMessage(TerminalNode *node) {
+  StringRef body = spelling(range(node)).drop_front().drop_back();
+  std::vector<RequireStmt::Piece> pieces;
+  std::string literal;
+  auto endLiteral = [&] {
+    if (!literal.empty())
+      pieces.push_back({context.copy(StringRef(literal))});
+    literal.clear();
+  };
+  for (size_t i = 0; i != body.size(); ++i) {
+    if (body[i] == '\\') {
+      literal += body[++i];
+      continue;
+    }
+    if (body[i] != '{') {
+      literal += body[i];
+      continue;
+    }
+    StringRef word = body.drop_front(i + 1).take_while(
+        [](char c) { return isAlnum(c) || c == '_'; });
+    size_t end = i + 1 + word.size();
+    SMRange hole = {SMLoc::getFromPointer(body.data() + i),
+                    SMLoc::getFromPointer(body.data() + end)};
+    if (word.empty() || isDigit(word[0]) || end == body.size() ||
+        body[end] != '}') {
+      (void)diags.report(hole, diag::BadPlaceholder, spelling(hole));
+      continue;
+    }
+    endLiteral();
+    SMRange wordRange = {SMLoc::getFromPointer(word.begin()),
+                         SMLoc::getFromPointer(word.end())};
+    pieces.push_back({{}, context.make<NameExpr>(wordRange, word)});
+    i = end;
+  }
+  endLiteral();
+  return context.copy(pieces);
+}
+
+/// The lines of `//` right above a schedule, without an empty line between.
+StringRef TreeBuilder::docCommentAbove(SMLoc schedule) const {
+  StringRef above = text.take_front(schedule.getPointer() - text.data());
+  // What stands before the word on its own line is no comment.
+  size_t lineStart = above.rfind('\n');
+  if (lineStart == StringRef::npos || !above.drop_front(lineStart).trim().empty())
+    return {};
+  std::vector<StringRef> lines;
+  for (above = above.take_front(lineStart);;) {
+    size_t start = above.rfind('\n');
+    StringRef line = start == StringRef::npos ? above : above.drop_front(start + 1);
+    line = line.trim();
+    if (!line.consume_front("//"))
+      break;
+    line.consume_front(" ");
+    lines.push_back(line.rtrim());
+    if (start == StringRef::npos)
+      break;
+    above = above.take_front(start);
+  }
+  std::string doc;
+  for (StringRef line : llvm::reverse(lines))
+    doc += (doc.empty() ? "" : "\n") + line.str();
+  return context.copy(StringRef(doc));
+}
+
+//===----------------------------------------------------------------------===//
+// Schedules
+//===----------------------------------------------------------------------===//
+
+ParamDecl TreeBuilder::build(P::ParamContext *rule) {
+  ParamDecl param{};
+  param.name = name(rule->name());
+  if (P::LabelContext *label = rule->label()) {
+    param.label = {spelling(range(label)), range(label)};
+    param.role = label->RANKS()          ? Role::Ranks
+                 : label->MICROBATCHES() ? Role::Microbatches
+                 : label->CHUNKS()       ? Role::Chunks
+                                         : Role::None;
+  }
+  param.defaultValue = rule->expr() ? build(rule->expr()) : nullptr;
+  return param;
+}
+
+ScheduleDecl *TreeBuilder::build(P::ScheduleDeclContext *rule) {
+  std::vector<ParamDecl> params;
+  for (P::ParamContext *param : rule->param())
+    params.push_back(build(param));
+  std::vector<Stmt *> items;
+  for (P::ScheduleItemContext *item : rule->scheduleItem())
+    items.push_back(build(item));
+  SMRange where = range(rule);
+  SMRange body = {range(rule->LBRACE()).Start, range(rule->RBRACE()).End};
+  return context.make<ScheduleDecl>(ScheduleDecl{
+      where, name(rule->name()), context.copy(params),
+      Block{body, context.copy(items)}, docCommentAbove(where.Start)});
+}
+
+Stmt *TreeBuilder::build(P::ScheduleItemContext *rule) {
+  if (auto *placement = rule->placement())
+    return build(placement);
+  if (auto *require = rule->require())
+    return build(require);
+  if (auto *expect = rule->expect())
+    return build(expect);
+  if (auto *only = rule->forwardOnly())
+    return context.make<ForwardOnlyStmt>(range(only));
+  if (auto *cost = rule->costBlock())
+    return build(cost);
+  if (auto *memory = rule->memoryBlock())
+    return build(memory);
+  if (auto *fsdp = rule->fsdpBlock())
+    return build(fsdp);
+  if (auto *let = rule->letStmt())
+    return build(let);
+  if (auto *fn = rule->fnDecl())
+    return build(fn);
+  if (auto *pattern = rule->patternDecl())
+    return build(pattern);
+  return build(rule->phase());
+}
+
+Stmt *TreeBuilder::build(P::PlacementContext *rule) {
+  auto *placement = context.make<PlacementStmt>(range(rule));
+  if (!rule->LBRACE()) {
+    placement->name = name(rule->ID(0));
+    if (rule->LPAREN())
+      placement->argument = build(rule->expr(0));
+    return placement;
+  }
+  expectWord(rule->ID(0), "stage");
+  expectWord(rule->ID(1), "on");
+  placement->stages = build(rule->expr(0));
+  placement->stageName = name(rule->name());
+  placement->rank = build(rule->expr(1));
+  return placement;
+}
+
+Stmt *TreeBuilder::build(P::RequireContext *rule) {
+  std::optional<StringLit> message;
+  ArrayRef<RequireStmt::Piece> pieces;
+  if (TerminalNode *string = rule->STRING()) {
+    message = buildString(string);
+    pieces = buildMessage(string);
+  }
+  return context.make<RequireStmt>(range(rule), build(rule->expr()), message,
+                                   pieces);
+}
+
+Stmt *TreeBuilder::build(P::ExpectContext *rule) {
+  P::MetricContext *metric = rule->metric();
+  P::RelationContext *relation = rule->relation();
+  BinaryOp op = relation->EQEQ()  ? BinaryOp::EQ
+                : relation->NEQ() ? BinaryOp::NE
+                : relation->LT()  ? BinaryOp::LT
+                : relation->LE()  ? BinaryOp::LE
+                : relation->GT()  ? BinaryOp::GT
+                                  : BinaryOp::GE;
+  return context.make<ExpectStmt>(
+      range(rule), name(metric->ID() ? metric->ID() : metric->IDLE()),
+      metric->RANK() != nullptr, op, build(rule->expr()));
+}
+
+//===----------------------------------------------------------------------===//
+// Settings
+//===----------------------------------------------------------------------===//
+
+Stmt *TreeBuilder::build(P::CostBlockContext *rule) {
+  return context.make<SettingsStmt>(Stmt::Kind::Cost, range(rule),
+                                    build(rule->costEntries()));
+}
+
+ArrayRef<SettingEntry> TreeBuilder::build(P::CostEntriesContext *rule) {
+  std::vector<SettingEntry> entries;
+  if (rule)
+    for (P::CostEntryContext *entry : rule->costEntry())
+      entries.push_back(build(entry));
+  return context.copy(entries);
+}
+
+SettingEntry TreeBuilder::build(P::CostEntryContext *rule) {
+  SettingEntry entry;
+  entry.range = range(rule);
+  std::vector<Expr *> value = {build(rule->expr())};
+  entry.values = context.copy(value);
+  if (rule->letters()) {
+    entry.letters = build(rule->letters());
+    return entry;
+  }
+  entry.word = name(rule->ID());
+  if (rule->LBRACE()) {
+    expectWord(rule->ID(), "stage");
+    entry.isStage = true;
+    entry.entries = build(rule->costEntries());
+  }
+  return entry;
+}
+
+Stmt *TreeBuilder::build(P::MemoryBlockContext *rule) {
+  std::vector<SettingEntry> entries;
+  for (P::MemoryEntryContext *item : rule->memoryEntry()) {
+    SettingEntry entry;
+    entry.range = range(item);
+    std::vector<Expr *> value = {build(item->expr())};
+    entry.values = context.copy(value);
+    if (item->letter()) {
+      std::vector<Letter> letter = {build(item->letter())};
+      entry.letters = context.copy(letter);
+    } else {
+      entry.word = name(item->ID());
+    }
+    entries.push_back(entry);
+  }
+  return context.make<SettingsStmt>(Stmt::Kind::Memory, range(rule),
+                                    context.copy(entries));
+}
+
+Stmt *TreeBuilder::build(P::FsdpBlockContext *rule) {
+  std::vector<SettingEntry> entries;
+  for (P::FsdpEntryContext *item : rule->fsdpEntry()) {
+    SettingEntry entry;
+    entry.range = range(item);
+    entry.word = name(item->STAGES() ? item->STAGES() : item->ID());
+    entry.values = build(item->expr());
+    entries.push_back(entry);
+  }
+  return context.make<SettingsStmt>(Stmt::Kind::Fsdp, range(rule),
+                                    context.copy(entries));
+}
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+Module *TreeBuilder::build(P::FileContext *file, StringRef path,
+                           antlr4::CommonTokenStream &tokens) {
+  std::vector<ImportDecl> imports;
+  std::vector<Stmt *> decls;
+  std::vector<ScheduleDecl *> schedules;
+  for (P::TopLevelContext *item : file->topLevel()) {
+    if (auto *import = item->importDecl())
+      imports.push_back({range(import), buildString(import->STRING())});
+    else if (auto *fn = item->fnDecl())
+      decls.push_back(build(fn));
+    else if (auto *pattern = item->patternDecl())
+      decls.push_back(build(pattern));
+    else
+      schedules.push_back(build(item->scheduleDecl()));
+  }
+  std::vector<Comment> comments;
+  for (antlr4::Token *token : tokens.getTokens()) {
+    if (token->getType() != PipeLexer::COMMENT)
+      continue;
+    SMRange where = range(token, token);
+    comments.push_back({where, spelling(where).rtrim()});
+  }
+  return context.make<Module>(Module{
+      context.copy(path), text, context.copy(imports), context.copy(decls),
+      context.copy(schedules), context.copy(comments)});
+}
+
+} // namespace pipec

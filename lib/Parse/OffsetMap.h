@@ -1,0 +1,42 @@
+//===- OffsetMap.h - Code points to bytes -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_PARSE_OFFSETMAP_H
+#define PIPEC_PARSE_OFFSETMAP_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/SMLoc.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace pipec {
+
+/// ANTLR counts code points, `SourceMgr` counts bytes. For a text that is all
+/// ASCII the two are equal and nothing is stored.
+class OffsetMap {
+public:
+  /// `text` must be valid UTF-8.
+  explicit OffsetMap(llvm::StringRef text);
+
+  /// Byte offset of the code point with this index; the index may be one past
+  /// the last.
+  size_t byteOffset(size_t codePoint) const;
+  /// The position of a code point in the text.
+  llvm::SMLoc loc(size_t codePoint) const {
+    return llvm::SMLoc::getFromPointer(text.data() + byteOffset(codePoint));
+  }
+
+private:
+  llvm::StringRef text;
+  /// Byte offset of every code point and of the end; empty for ASCII.
+  std::vector<uint32_t> offsets;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_PARSE_OFFSETMAP_H

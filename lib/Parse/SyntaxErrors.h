@@ -1,0 +1,29 @@
+//===- SyntaxErrors.h - ANTLR's complaints in our words -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_PARSE_SYNTAXERRORS_H
+#define PIPEC_PARSE_SYNTAXERRORS_H
+
+#include "Parse/OffsetMap.h"
+#include "Support/DiagEngine.h"
+
+#include <memory>
+
+namespace antlr4 {
+class ANTLRErrorListener;
+}
+
+namespace pipec {
+
+/// A listener that reports what ANTLR finds through `diags`, at most one error
+/// a line, so that one mistake gives one message.
+std::unique_ptr<antlr4::ANTLRErrorListener>
+makeSyntaxErrorListener(const OffsetMap &offsets, DiagEngine &diags);
+
+} // namespace pipec
+
+#endif // PIPEC_PARSE_SYNTAXERRORS_H

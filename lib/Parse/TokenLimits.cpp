@@ -1,0 +1,152 @@
+//===- TokenLimits.cpp - Checks on tokens before the parser runs -----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Four things make a tree deep: brackets, runs of prefix operators (`!!!x`),
+// conditionals in the else branch of conditionals (`a ? b : c ? d : e`) and
+// `else if`. All of them show in the tokens:
+//
+//   - a bracket opens a level and its partner closes it;
+//   - a prefix operator counts until the operand that ends the run;
+//   - a `?` counts until the expression it stands in ends, which is at the next
+//     `;`, `,` or brace on its level, or at the end of the level;
+//   - an `else` counts until a `}` that no `else` follows.
+//
+// A long sum is no nesting in the source, but its tree leans to the left as
+// deep as it is long, so binary operators have a (higher) limit of their own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Parse/TokenLimits.h"
+
+#include "Parse/Parser.h"
+
+// Last: ANTLR's headers undefine EOF.
+#include "PipeLexer.h"
+#include "antlr4-runtime.h"
+
+using namespace llvm;
+using pipec::grammar::PipeLexer;
+
+namespace pipec {
+
+namespace {
+struct Level {
+  unsigned conditionals = 0;
+  unsigned elses = 0;
+  unsigned operators = 0;
+};
+} // namespace
+
+static bool isOperator(size_t type) {
+  switch (type) {
+  case PipeLexer::OROR:
+  case PipeLexer::ANDAND:
+  case PipeLexer::EQEQ:
+  case PipeLexer::NEQ:
+  case PipeLexer::LT:
+  case PipeLexer::LE:
+  case PipeLexer::GT:
+  case PipeLexer::GE:
+  case PipeLexer::PLUS:
+  case PipeLexer::MINUS:
+  case PipeLexer::STAR:
+  case PipeLexer::SLASH:
+  case PipeLexer::PERCENT:
+  case PipeLexer::BANG:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// True when an expression cannot end at this token, so that a `-` behind it is
+/// a sign.
+static bool awaitsOperand(size_t type) {
+  switch (type) {
+  case PipeLexer::INT:
+  case PipeLexer::DECIMAL:
+  case PipeLexer::ID:
+  case PipeLexer::RPAREN:
+  case PipeLexer::RBRACK:
+    return false;
+  default:
+    return true;
+  }
+}
+
+LogicalResult checkTokenLimits(antlr4::CommonTokenStream &tokens,
+                               const OffsetMap &offsets, DiagEngine &diags) {
+  std::vector<Level> levels(1);
+  unsigned prefixes = 0;
+  unsigned chained = 0; // conditionals and elses of all open levels
+  size_t previous = antlr4::Token::EOF;
+
+  auto endExpression = [&] {
+    chained -= levels.back().conditionals;
+    levels.back().conditionals = 0;
+    levels.back().operators = 0;
+  };
+  auto endElses = [&] {
+    chained -= levels.back().elses;
+    levels.back().elses = 0;
+  };
+
+  for (antlr4::Token *token : tokens.getTokens()) {
+    if (token->getChannel() != antlr4::Token::DEFAULT_CHANNEL)
+      continue;
+    size_t type = token->getType();
+    if (previous == PipeLexer::RBRACE && type != PipeLexer::ELSE)
+      endElses();
+    bool isPrefix = type == PipeLexer::BANG ||
+                    (type == PipeLexer::MINUS && awaitsOperand(previous));
+    prefixes = isPrefix ? prefixes + 1 : type == PipeLexer::LPAREN ? prefixes : 0;
+
+    switch (type) {
+    case PipeLexer::LPAREN:
+    case PipeLexer::LBRACK:
+      levels.emplace_back();
+      break;
+    case PipeLexer::LBRACE:
+      endExpression();
+      levels.emplace_back();
+      break;
+    case PipeLexer::RPAREN:
+    case PipeLexer::RBRACK:
+    case PipeLexer::RBRACE:
+      endExpression();
+      endElses();
+      // A closing bracket too many is the parser's to report.
+      if (levels.size() > 1)
+        levels.pop_back();
+      break;
+    case PipeLexer::SEMI:
+    case PipeLexer::COMMA:
+      endExpression();
+      break;
+    case PipeLexer::QUEST:
+      ++levels.back().conditionals;
+      ++chained;
+      break;
+    case PipeLexer::ELSE:
+      ++levels.back().elses;
+      ++chained;
+      break;
+    default:
+      if (isOperator(type) && ++levels.back().operators > maxOperators)
+        return diags.report(offsets.loc(token->getStartIndex()),
+                            diag::TooManyOperators, maxOperators);
+      break;
+    }
+    if (levels.size() - 1 + prefixes + chained > maxNesting)
+      return diags.report(offsets.loc(token->getStartIndex()),
+                          diag::NestingTooDeep, maxNesting);
+    previous = type;
+  }
+  return success();
+}
+
+} // namespace pipec

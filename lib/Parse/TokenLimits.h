@@ -1,0 +1,29 @@
+//===- TokenLimits.h - Checks on tokens before the parser runs -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_PARSE_TOKENLIMITS_H
+#define PIPEC_PARSE_TOKENLIMITS_H
+
+#include "Parse/OffsetMap.h"
+#include "Support/DiagEngine.h"
+
+namespace antlr4 {
+class CommonTokenStream;
+}
+
+namespace pipec {
+
+/// Fails, with one report, when the tokens nest deeper than `maxNesting` or an
+/// expression has more than `maxOperators` operators: the parser and every
+/// phase behind it may then recurse over the tree.
+llvm::LogicalResult checkTokenLimits(antlr4::CommonTokenStream &tokens,
+                                     const OffsetMap &offsets,
+                                     DiagEngine &diags);
+
+} // namespace pipec
+
+#endif // PIPEC_PARSE_TOKENLIMITS_H

@@ -1,0 +1,122 @@
+//===- TreeBuilder.h - Parse tree to syntax tree -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One typed function for each rule of the grammar. The builder runs only when
+// the parser found no error, so every child that the grammar demands is there.
+// Files: ExprBuilder, StmtBuilder and DeclBuilder, by area of the grammar.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_PARSE_TREEBUILDER_H
+#define PIPEC_PARSE_TREEBUILDER_H
+
+#include "AST/Context.h"
+#include "AST/Decl.h"
+#include "Parse/OffsetMap.h"
+#include "Support/DiagEngine.h"
+
+// Last: ANTLR's headers undefine EOF.
+#include "PipeParser.h"
+#include "antlr4-runtime.h"
+
+namespace pipec {
+
+class TreeBuilder {
+public:
+  using P = grammar::PipeParser;
+
+  TreeBuilder(const OffsetMap &offsets, llvm::StringRef text,
+              ast::Context &context, DiagEngine &diags)
+      : offsets(offsets), text(text), context(context), diags(diags) {}
+
+  ast::Module *build(P::FileContext *file, llvm::StringRef path,
+                     antlr4::CommonTokenStream &tokens);
+
+private:
+  // Positions
+  llvm::SMRange range(antlr4::Token *first, antlr4::Token *last) const;
+  llvm::SMRange range(antlr4::ParserRuleContext *rule) const {
+    return range(rule->getStart(), rule->getStop());
+  }
+  llvm::SMRange range(antlr4::tree::TerminalNode *node) const {
+    return range(node->getSymbol(), node->getSymbol());
+  }
+  llvm::StringRef spelling(llvm::SMRange range) const {
+    return {range.Start.getPointer(),
+            size_t(range.End.getPointer() - range.Start.getPointer())};
+  }
+  ast::Name name(antlr4::tree::TerminalNode *node) const {
+    llvm::SMRange r = range(node);
+    return {spelling(r), r};
+  }
+  ast::Name name(P::NameContext *rule) const { return name(rule->ID()); }
+  bool isWord(antlr4::tree::TerminalNode *node, llvm::StringRef word) {
+    return spelling(range(node)) == word;
+  }
+  void expectWord(antlr4::tree::TerminalNode *node, llvm::StringRef word);
+
+  // Expressions
+  ast::Expr *build(P::ExprContext *rule);
+  ast::Expr *build(P::OrExprContext *rule);
+  ast::Expr *build(P::AndExprContext *rule);
+  ast::Expr *build(P::EqualityContext *rule);
+  ast::Expr *build(P::ComparisonContext *rule);
+  ast::Expr *build(P::SumContext *rule);
+  ast::Expr *build(P::ProductContext *rule);
+  ast::Expr *build(P::UnaryContext *rule);
+  ast::Expr *build(P::PrimaryContext *rule);
+  ast::Expr *build(P::NameUseContext *rule);
+  ast::Letter build(P::LetterContext *rule);
+  llvm::ArrayRef<ast::Letter> build(P::LettersContext *rule);
+  llvm::ArrayRef<ast::Expr *> build(const std::vector<P::ExprContext *> &list);
+  /// Folds `operand (operator operand)*` to the left.
+  template <typename Rule> ast::Expr *buildChain(Rule *rule);
+
+  // Statements
+  ast::Block build(P::BlockContext *rule);
+  ast::Stmt *build(P::StmtContext *rule);
+  ast::LetStmt *build(P::LetStmtContext *rule);
+  ast::FnDecl *build(P::FnDeclContext *rule);
+  ast::PatternDecl *build(P::PatternDeclContext *rule);
+  llvm::MutableArrayRef<ast::Argument> build(P::ArgumentsContext *rule);
+  ast::Stmt *build(P::RepeatStmtContext *rule);
+  ast::Stmt *build(P::ForStmtContext *rule);
+  ast::IfStmt *build(P::IfStmtContext *rule);
+  ast::Stmt *build(P::StepsContext *rule);
+  ast::StepRef build(P::StepContext *rule);
+  ast::Stmt *build(P::IdleContext *rule);
+  ast::Stmt *build(P::UseContext *rule);
+  ast::Stmt *build(P::AtStmtContext *rule);
+  ast::Stmt *build(P::FillStmtContext *rule);
+  ast::Stmt *build(P::PhaseContext *rule);
+
+  // Schedules and files
+  ast::ScheduleDecl *build(P::ScheduleDeclContext *rule);
+  ast::ParamDecl build(P::ParamContext *rule);
+  ast::Stmt *build(P::ScheduleItemContext *rule);
+  ast::Stmt *build(P::PlacementContext *rule);
+  ast::Stmt *build(P::RequireContext *rule);
+  ast::Stmt *build(P::ExpectContext *rule);
+  ast::Stmt *build(P::CostBlockContext *rule);
+  ast::Stmt *build(P::MemoryBlockContext *rule);
+  ast::Stmt *build(P::FsdpBlockContext *rule);
+  llvm::ArrayRef<ast::SettingEntry> build(P::CostEntriesContext *rule);
+  ast::SettingEntry build(P::CostEntryContext *rule);
+  ast::StringLit buildString(antlr4::tree::TerminalNode *node);
+  llvm::ArrayRef<ast::RequireStmt::Piece>
+  buildMessage(antlr4::tree::TerminalNode *node);
+  llvm::StringRef docCommentAbove(llvm::SMLoc schedule) const;
+
+  const OffsetMap &offsets;
+  llvm::StringRef text;
+  ast::Context &context;
+  DiagEngine &diags;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_PARSE_TREEBUILDER_H
