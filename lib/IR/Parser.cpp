@@ -1,0 +1,382 @@
+//===- Parser.cpp - Step IR from text ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One pass over the bytes, one line after the other. A line of a step is read
+// straight into the list of its rank. Sizes that the header announces are
+// compared with what is there and never reserved ahead.
+//
+//===----------------------------------------------------------------------===//
+
+#include "IR/Parser.h"
+#include "IR/ParserDetail.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+FailureOr<Schedule> parseSteps(StringRef text, DiagEngine &diags) {
+  return StepsParser(text, diags).parse();
+}
+
+StepsParser::StepsParser(StringRef text, DiagEngine &diags)
+    : StepsCursor(text, diags), text(text),
+      base(diags.sourceFiles().compress(SMLoc::getFromPointer(text.begin()))),
+      errorsBefore(diags.numErrors()) {}
+
+FailureOr<Schedule> StepsParser::parse() {
+  if (!parseOpening())
+    return failure();
+  mapsKnown = true;
+  for (skipLines(); !atEnd() && *p != '}' && !atRank(); skipLines())
+    parseHeaderEntry();
+  if (maps.empty()) {
+    (void)diags.report(rangeOf({scheduleOpened, 1}), diag::StepsNoMap);
+    mapsKnown = false;
+  }
+  mapsKnown &= schedule.numRanks && schedule.numStages;
+  mapsKnown &= schedule.numMicrobatches != 0;
+  if (mapsKnown)
+    schedule.placement = Placement(std::move(maps));
+  parseRanks();
+  // Steps behind the last one that has a time.
+  if (!schedule.times.empty())
+    for (unsigned r = 0; r != schedule.ranks.size(); ++r)
+      schedule.times[r].resize(schedule.ranks[r].size());
+  if (diags.numErrors() != errorsBefore)
+    return failure();
+  return std::move(schedule);
+}
+
+bool StepsParser::numberBelow(unsigned size, unsigned limit, StringRef what,
+                              StringRef sizeOf, unsigned &value) {
+  skipBlanks();
+  const char *begin = p;
+  unsigned quick = 0;
+  for (; *p >= '0' && *p <= '9' && p - begin < 9; ++p)
+    quick = quick * 10 + (*p - '0');
+  if (quick < size && p != begin && !isWordByte(*p)) {
+    value = quick;
+    return true;
+  }
+  p = begin;
+  uint64_t wide = 0;
+  if (!number(wide, ("a " + what).str()))
+    return false;
+  bool sizeKnown = size != 0;
+  if (wide >= (sizeKnown ? size : limit)) {
+    (void)diags.report(rangeOf(since(begin)), diag::StepsOutOfRange, what, wide,
+                       sizeKnown
+                           ? (Twine(size) + " " + sizeOf).str()
+                           : ("at most " + Twine(limit) + " " + sizeOf).str());
+    return false;
+  }
+  value = wide;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Ranks
+//===----------------------------------------------------------------------===//
+
+void StepsParser::parseRanks() {
+  for (skipLines(); !atEnd() && *p != '}' && !diags.atErrorLimit();
+       skipLines()) {
+    if (atRank()) {
+      beginRank();
+      parseRankBody();
+      continue;
+    }
+    StringRef entry = word();
+    if (entry.empty())
+      expected("`rank` or `}`");
+    else
+      (void)diags.report(rangeOf(entry), diag::StepsEntryLate,
+                         entry.take_front(40));
+    skipLine();
+  }
+  if (diags.atErrorLimit())
+    return;
+  if (!consume('}')) {
+    (void)diags.report(loc(), diag::StepsUnclosed, "schedule")
+        .note(SMLoc::getFromPointer(scheduleOpened), diag::StepsNoteOpened);
+    return;
+  }
+  if (schedule.numRanks && schedule.ranks.size() < schedule.numRanks)
+    (void)diags.report(SMLoc::getFromPointer(p - 1), diag::StepsRanksMissing,
+                       schedule.ranks.size(), schedule.numRanks);
+  skipLines();
+  if (!atEnd())
+    (void)diags.report(loc(), diag::StepsTrailing);
+}
+
+// `rank N {`. Whatever number stands there, the next list is begun.
+void StepsParser::beginRank() {
+  word();
+  rank = schedule.ranks.size();
+  skipBlanks();
+  const char *begin = p;
+  unsigned written = rank;
+  bool good =
+      numberBelow(schedule.numRanks, maxRanks, "rank", "ranks", written);
+  if (good && written != rank) {
+    (void)diags.report(rangeOf(since(begin)), diag::StepsRankOrder, written,
+                       rank);
+    rank = written;
+  }
+  // A file that repeats a rank has no right to ever more lists.
+  if (schedule.ranks.size() < maxRanks)
+    schedule.ranks.emplace_back();
+  if (!schedule.times.empty())
+    schedule.times.resize(schedule.ranks.size());
+  skipBlanks();
+  rankOpened = p;
+  if (!expect("{") || !endLine())
+    skipLine();
+}
+
+void StepsParser::parseRankBody() {
+  phase = maxPhases;
+  for (;;) {
+    skipLines();
+    if (*p == '}' && p != end) {
+      ++p;
+      if (!endLine())
+        skipLine();
+      return;
+    }
+    if (atEnd() || atRank()) {
+      (void)diags
+          .report(loc(), diag::StepsUnclosed, ("rank " + Twine(rank)).str())
+          .note(SMLoc::getFromPointer(rankOpened), diag::StepsNoteOpened);
+      return;
+    }
+    if (!parseLine() || !endLine()) {
+      if (diags.atErrorLimit()) {
+        p = end;
+        return;
+      }
+      skipLine();
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+// A phase label or a step, the line end not included.
+bool StepsParser::parseLine() {
+  if (*p == '"')
+    return parsePhase();
+  const char *begin = p;
+  StringRef first = word();
+  if (*p == ':') {
+    p = begin;
+    return parsePhase();
+  }
+  if (first.empty()) {
+    expected("a step, a phase label or `}`");
+    return false;
+  }
+  if (phase == maxPhases && !phaseReported) {
+    unlabelled = true;
+    if (!schedule.phases.empty()) {
+      (void)diags.report(rangeOf(first), diag::StepsNoPhase);
+      phaseReported = true;
+    }
+  }
+  size_t firstStep = schedule.ranks.back().size();
+  if (first == "overlap" || first == "batch") {
+    if (!parseGroup(first))
+      return false;
+  } else if (!parseStep(first, /*joined=*/false)) {
+    return false;
+  }
+  skipBlanks();
+  if (*p == '@' || !schedule.times.empty())
+    return parseTime(firstStep);
+  return true;
+}
+
+bool StepsParser::parsePhase() {
+  const char *begin = p;
+  std::string label;
+  if (!name(label, "the name of a phase") || !expect(":"))
+    return false;
+  if (unlabelled && schedule.phases.empty() && !phaseReported) {
+    (void)diags.report(rangeOf(since(begin)), diag::StepsPhaseLate);
+    phaseReported = true;
+  }
+  auto known = llvm::find(schedule.phases, label);
+  phase = known - schedule.phases.begin();
+  if (known != schedule.phases.end())
+    return true;
+  if (phase == maxPhases) {
+    (void)diags.report(rangeOf(since(begin)), diag::StepsPhaseLimit, maxPhases);
+    phase = 0;
+    return false;
+  }
+  schedule.phases.push_back(std::move(label));
+  return true;
+}
+
+// `overlap F s0 m2 & B s0 m1` or `batch SEND_F ..., RECV_B ...`, the keyword
+// already passed.
+bool StepsParser::parseGroup(StringRef group) {
+  StepList &list = schedule.ranks.back();
+  size_t firstStep = list.size();
+  bool overlap = group == "overlap";
+  bool good = true;
+  do {
+    StringRef member = word();
+    if (member.empty()) {
+      expected("a step");
+      good = false;
+      break;
+    }
+    if (!parseStep(member, /*joined=*/true)) {
+      good = false;
+      break;
+    }
+    StepKind kind = list.back().kind();
+    if (overlap ? !isCompute(kind) : !isP2P(kind)) {
+      (void)diags.report(rangeOf(member), diag::StepsGroupMember, member,
+                         group);
+      good = false;
+    }
+  } while (consume(overlap ? '&' : ','));
+  if (good && list.size() == firstStep + 1) {
+    (void)diags.report(rangeOf(group), diag::StepsGroupOfOne, group);
+    good = false;
+  }
+  if (list.size() != firstStep)
+    list.back().setJoined(false);
+  return good;
+}
+
+// The kind of `word`: told by its length and one byte, then compared.
+static std::optional<StepKind> kindOf(StringRef word) {
+  switch (word.size()) {
+  case 1:
+    switch (word[0]) {
+    case 'F':
+      return StepKind::F;
+    case 'B':
+      return StepKind::B;
+    case 'I':
+      return StepKind::I;
+    case 'W':
+      return StepKind::W;
+    }
+    return std::nullopt;
+  case 6:
+    if (word == "SEND_F")
+      return StepKind::SendF;
+    if (word == "RECV_F")
+      return StepKind::RecvF;
+    if (word == "SEND_B")
+      return StepKind::SendB;
+    if (word == "RECV_B")
+      return StepKind::RecvB;
+  }
+  return parseStepKind(word);
+}
+
+// One step, its word already passed.
+bool StepsParser::parseStep(StringRef word, bool joined) {
+  std::optional<StepKind> kind = kindOf(word);
+  if (!kind) {
+    (void)diags.report(rangeOf(word), diag::StepsUnknownStep,
+                       word.take_front(40));
+    return false;
+  }
+  unsigned stage = 0;
+  unsigned microbatch = 0;
+  if (hasStage(*kind) && !parseStage(stage))
+    return false;
+  if (hasMicrobatch(*kind) && !parseMicrobatch(microbatch))
+    return false;
+  if (isP2P(*kind) && !parsePeer(*kind, stage, microbatch, word.begin()))
+    return false;
+  schedule.ranks.back().emplace_back(*kind, stage, microbatch,
+                                     phase == maxPhases ? 0 : phase,
+                                     sourceOf(word.begin()), joined);
+  return true;
+}
+
+bool StepsParser::parseStage(unsigned &stage) {
+  skipBlanks();
+  if (*p != 's' || p[1] < '0' || p[1] > '9') {
+    expected("a stage such as `s0`");
+    return false;
+  }
+  ++p;
+  return numberBelow(schedule.numStages, maxStages, "stage", "stages", stage);
+}
+
+bool StepsParser::parseMicrobatch(unsigned &microbatch) {
+  skipBlanks();
+  if (*p != 'm' || p[1] < '0' || p[1] > '9') {
+    expected("a micro-batch such as `m0`");
+    return false;
+  }
+  ++p;
+  return numberBelow(schedule.numMicrobatches, maxMicrobatches, "micro-batch",
+                     "micro-batches", microbatch);
+}
+
+// `-> r1` behind a send, `<- r1` behind a receive. The step began at `begin`.
+bool StepsParser::parsePeer(StepKind kind, unsigned stage, unsigned microbatch,
+                            const char *begin) {
+  Step step(kind, stage, microbatch);
+  if (schedule.numStages && !schedule.hasPeer(step)) {
+    (void)diags.report(rangeOf(since(begin)), diag::StepsNoNeighbour,
+                       stepKindName(kind), stage);
+    return false;
+  }
+  if (!expect(isSend(kind) ? "->" : "<-"))
+    return false;
+  skipBlanks();
+  const char *peerBegin = p;
+  if (*p != 'r' || p[1] < '0' || p[1] > '9') {
+    expected("a rank such as `r0`");
+    return false;
+  }
+  ++p;
+  unsigned peer = 0;
+  if (!numberBelow(schedule.numRanks, maxRanks, "rank", "ranks", peer))
+    return false;
+  if (mapsKnown && peer != schedule.peerOf(step)) {
+    (void)diags.report(
+        rangeOf(since(peerBegin)), diag::StepsWrongPeer,
+        (stepKindName(kind) + " s" + Twine(stage) + " m" + Twine(microbatch))
+            .str(),
+        schedule.peerOf(step), peer);
+    return false;
+  }
+  return true;
+}
+
+// `@7/2`, or nothing for steps without a time. The list of times begins with
+// the first time of the file; `firstStep` is the first step of this line.
+bool StepsParser::parseTime(size_t firstStep) {
+  std::optional<Rational> time;
+  if (consume('@')) {
+    Rational value;
+    if (!rational(value))
+      return false;
+    time = value;
+  }
+  if (schedule.times.size() != schedule.ranks.size())
+    schedule.times.resize(schedule.ranks.size());
+  std::vector<std::optional<Rational>> &times = schedule.times.back();
+  times.resize(firstStep);
+  times.resize(schedule.ranks.back().size(), time);
+  return true;
+}
+
+} // namespace pipec
