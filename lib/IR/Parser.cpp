@@ -5,14 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One pass over the bytes, one line after the other. A line of a step is read
-// straight into the list of its rank. Sizes that the header announces are
+// One pass over the bytes, one line after the other. Nearly every line of a
+// real file is one step as the printer writes it; `quickStep` reads such a line
+// and nothing else, and leaves every other line, right or wrong, to the careful
+// functions below it. Sizes that the header announces are
 // compared with what is there and never reserved ahead.
 //
 //===----------------------------------------------------------------------===//
 
 #include "IR/Parser.h"
 #include "IR/ParserDetail.h"
+
+#include <cstring>
 
 using namespace llvm;
 
@@ -141,6 +145,8 @@ void StepsParser::beginRank() {
 void StepsParser::parseRankBody() {
   phase = maxPhases;
   for (;;) {
+    if (quickStep())
+      continue;
     skipLines();
     if (*p == '}' && p != end) {
       ++p;
@@ -167,6 +173,90 @@ void StepsParser::parseRankBody() {
 //===----------------------------------------------------------------------===//
 // Steps
 //===----------------------------------------------------------------------===//
+
+/// Reads digits at `q` into `value`; false when there is none, or more than
+/// any limit allows.
+static bool quickNumber(const char *&q, unsigned &value) {
+  unsigned digit = uint8_t(*q) - '0';
+  if (digit > 9)
+    return false;
+  unsigned sum = digit;
+  const char *begin = q;
+  while ((digit = uint8_t(*++q) - '0') <= 9)
+    sum = sum * 10 + digit;
+  value = sum;
+  return q - begin < 9;
+}
+
+// A whole line with one compute or P2P step in the printer's form. Needs the
+// header read without error, and a text of at least one long line ahead, so
+// that words can be compared at once.
+bool StepsParser::quickStep() {
+  const char *q = p;
+  if (end - q < 64 || !mapsKnown || !schedule.times.empty() ||
+      (phase == maxPhases && !schedule.phases.empty()))
+    return false;
+  const char *lastStart = q + 16;
+  while (*q == ' ' && q != lastStart)
+    ++q;
+  const char *begin = q;
+  StepKind kind = StepKind::F;
+  switch (*q) {
+  case 'F':
+    break;
+  case 'B':
+    kind = StepKind::B;
+    break;
+  case 'I':
+    kind = StepKind::I;
+    break;
+  case 'W':
+    kind = StepKind::W;
+    break;
+  case 'S':
+    if (std::memcmp(q, "SEND_F", 6) == 0)
+      kind = StepKind::SendF;
+    else if (std::memcmp(q, "SEND_B", 6) == 0)
+      kind = StepKind::SendB;
+    else
+      return false;
+    q += 5;
+    break;
+  case 'R':
+    if (std::memcmp(q, "RECV_F", 6) == 0)
+      kind = StepKind::RecvF;
+    else if (std::memcmp(q, "RECV_B", 6) == 0)
+      kind = StepKind::RecvB;
+    else
+      return false;
+    q += 5;
+    break;
+  default:
+    return false;
+  }
+  unsigned stage = 0;
+  unsigned microbatch = 0;
+  if (q[1] != ' ' || q[2] != 's' || !quickNumber(q += 3, stage) ||
+      stage >= schedule.numStages || q[0] != ' ' || q[1] != 'm' ||
+      !quickNumber(q += 2, microbatch) ||
+      microbatch >= schedule.numMicrobatches)
+    return false;
+  Step step(kind, stage, microbatch, phase == maxPhases ? 0 : phase,
+            sourceOf(begin));
+  if (isP2P(kind)) {
+    unsigned peer = 0;
+    if (std::memcmp(q, isSend(kind) ? " -> r" : " <- r", 5) != 0 ||
+        !quickNumber(q += 5, peer) || !schedule.hasPeer(step) ||
+        peer != schedule.peerOf(step))
+      return false;
+  }
+  if (*q != '\n')
+    return false;
+  p = q + 1;
+  unlabelled |= phase == maxPhases;
+  schedule.ranks.back().push_back(step);
+  return true;
+}
 
 // A phase label or a step, the line end not included.
 bool StepsParser::parseLine() {

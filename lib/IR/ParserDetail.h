@@ -49,6 +49,7 @@ private:
   void parseRanks();
   void beginRank();
   void parseRankBody();
+  bool quickStep();
   bool parseLine();
   bool parsePhase();
   bool parseGroup(llvm::StringRef group);
