@@ -1,0 +1,433 @@
+//===- Csv.cpp - Step IR from PyTorch's schedule CSV ----------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The rows of the file are the ranks, its cells the steps, and that is all it
+// says. Everything else is inferred:
+//
+//   ranks          the rows
+//   stages         one more than the highest stage of any cell
+//   micro-batches  one more than the highest micro-batch of any cell
+//   map            a stage belongs to the row in which it occurs
+//   forward-only   when no cell is a B, I or W
+//
+// A stage in two rows is a mistake, as it is for PyTorch, unless the whole file
+// is bidirectional: as many stages as ranks, stage s in rows s and p-1-s, and
+// every step of a micro-batch below m/2 in row s, of the others in row p-1-s.
+//
+// PyTorch's reader takes what begins like a step (`2F0xyz`); this one takes
+// steps only. Where PyTorch would stop at the first mistake, this one goes on
+// with the next cell.
+//
+// The file is read once, front to back, where it lies in memory: a row's
+// separators are counted so that its list is allocated once, then its cells
+// are read. Nothing is kept besides the steps and one record a stage.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Import/Csv.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+/// Which rows name a stage, and where each first does so.
+struct StageUse {
+  static constexpr uint32_t nowhere = ~0u;
+  uint32_t rank = nowhere;
+  uint32_t otherRank = nowhere;
+  SourceLoc place;
+  SourceLoc otherPlace;
+  /// A third row names it.
+  bool furtherRanks = false;
+};
+
+class CsvReader {
+public:
+  CsvReader(StringRef text, const CsvOptions &options, DiagEngine &diags)
+      : text(text), options(options), diags(diags),
+        base(diags.sourceFiles()
+                 .compress(SMLoc::getFromPointer(text.begin()))
+                 .offset) {}
+
+  FailureOr<Schedule> read();
+
+private:
+  void readRow(StringRef row, StepList &steps);
+  void readOverlap(StringRef cell, StepList &steps);
+  bool readStep(StringRef cell, const char *&cursor, const char *end,
+                Step &step);
+  bool readNumber(StringRef cell, const char *&cursor, const char *end,
+                  unsigned limit, StringRef what, unsigned &value);
+  void add(Step step, StepList &steps);
+  LogicalResult infer();
+  LogicalResult inferMap();
+  LogicalResult checkDirections();
+
+  SourceLoc locOf(const char *place) const {
+    return {base + uint32_t(place - text.begin())};
+  }
+  /// Row and column of a place in the text, counted from 1; takes the time to
+  /// count them.
+  std::pair<unsigned, unsigned> rowColumn(const char *place) const;
+  /// The cell that begins at `place`.
+  StringRef cellAt(const char *place) const {
+    return StringRef(place, text.end() - place).take_until([](char c) {
+      return c == ',' || c == '\n' || c == '\r';
+    });
+  }
+  /// A cell as messages show it: printable, and not longer than a line.
+  static std::string shown(StringRef cell);
+  /// Reports `kind` at `range`, in the row and column that are being read,
+  /// which are its first arguments.
+  template <typename Kind, typename... Args>
+  InFlightDiagnostic report(StringRef range, Kind kind, Args &&...args) {
+    broken = true;
+    return diags.report(SMRange(SMLoc::getFromPointer(range.begin()),
+                                SMLoc::getFromPointer(range.end())),
+                        kind, row, column, std::forward<Args>(args)...);
+  }
+
+  StringRef text;
+  const CsvOptions &options;
+  DiagEngine &diags;
+  uint32_t base;
+
+  Schedule schedule;
+  std::vector<StageUse> stages;
+  SourceLoc highestStage;
+  SourceLoc highestMicrobatch;
+  unsigned numMicrobatches = 0;
+  /// The cell that is being looked at, counted from 1.
+  unsigned row = 0, column = 0;
+  uint32_t kinds = 0; // a bit a kind that occurs
+  bool broken = false;
+};
+
+std::pair<unsigned, unsigned> CsvReader::rowColumn(const char *place) const {
+  unsigned row = 1 + std::count(text.begin(), place, '\n');
+  const char *begin = place;
+  while (begin != text.begin() && begin[-1] != '\n')
+    --begin;
+  return {row, 1 + std::count(begin, place, ',')};
+}
+
+std::string CsvReader::shown(StringRef cell) {
+  std::string result;
+  raw_string_ostream os(result);
+  for (unsigned char c : cell.take_front(40))
+    if (isPrint(c))
+      os << c;
+    else
+      os << "\\x" << hexdigit(c >> 4) << hexdigit(c & 15);
+  if (cell.size() > 40)
+    os << "...";
+  return result;
+}
+
+/// Reads digits at `cursor` as a number below `limit`. `what` names the number
+/// in messages.
+bool CsvReader::readNumber(StringRef cell, const char *&cursor, const char *end,
+                           unsigned limit, StringRef what, unsigned &value) {
+  const char *begin = cursor;
+  uint64_t number = 0;
+  for (; cursor != end && isDigit(*cursor); ++cursor)
+    number = std::min<uint64_t>(number * 10 + (*cursor - '0'), limit);
+  if (*begin == '0' && cursor - begin > 1) {
+    (void)report(cell, diag::CsvLeadingZero, shown(cell));
+    return false;
+  }
+  if (number >= limit) {
+    (void)report(cell, diag::CsvNumberTooLarge, what, shown(cell), limit - 1);
+    return false;
+  }
+  value = number;
+  return true;
+}
+
+/// Reads one step at `cursor`, which is moved behind it; `cell` is what
+/// messages show. False when it is none; that has been reported.
+bool CsvReader::readStep(StringRef cell, const char *&cursor, const char *end,
+                         Step &step) {
+  const char *begin = cursor;
+  unsigned stage = 0, microbatch = 0;
+  if (cursor == end || !isDigit(*cursor)) {
+    (void)report(cell, diag::CsvUnknownStep, shown(cell));
+    return false;
+  }
+  if (!readNumber(cell, cursor, end, maxStages, "stage", stage))
+    return false;
+  const char *name = cursor;
+  while (cursor != end &&
+         ((*cursor >= 'A' && *cursor <= 'Z') || *cursor == '_'))
+    ++cursor;
+  std::optional<StepKind> kind = parseStepKind(StringRef(name, cursor - name));
+  if (!kind) {
+    (void)report(cell, diag::CsvUnknownStep, shown(cell));
+    return false;
+  }
+  if (hasMicrobatch(*kind)) {
+    if (cursor == end || !isDigit(*cursor)) {
+      (void)report(cell, diag::CsvNoMicrobatch, shown(cell));
+      return false;
+    }
+    if (!readNumber(cell, cursor, end, maxMicrobatches, "micro-batch",
+                    microbatch))
+      return false;
+  }
+  step = Step(*kind, stage, microbatch, 0, locOf(begin));
+  return true;
+}
+
+/// Takes `step` into the list of the rank that is being read, and into what is
+/// known of its stage.
+void CsvReader::add(Step step, StepList &steps) {
+  uint32_t rank = &steps - schedule.ranks.data();
+  if (step.stage() >= stages.size()) {
+    stages.resize(step.stage() + 1);
+    highestStage = step.source();
+  }
+  StageUse &use = stages[step.stage()];
+  if (use.rank != rank) {
+    if (use.rank == StageUse::nowhere) {
+      use.rank = rank;
+      use.place = step.source();
+    } else if (use.otherRank == StageUse::nowhere) {
+      use.otherRank = rank;
+      use.otherPlace = step.source();
+    } else if (use.otherRank != rank) {
+      use.furtherRanks = true;
+    }
+  }
+  if (hasMicrobatch(step.kind()) && step.microbatch() >= numMicrobatches) {
+    numMicrobatches = step.microbatch() + 1;
+    highestMicrobatch = step.source();
+  }
+  kinds |= 1u << unsigned(step.kind());
+  steps.push_back(step);
+}
+
+/// `(0F7;7B3)OVERLAP_F_B`: members in issue order. The name follows the first
+/// member where it is OVERLAP_B_F; PyTorch knows OVERLAP_F_B only, and runs
+/// under that name whatever members there are, in their order.
+void CsvReader::readOverlap(StringRef cell, StepList &steps) {
+  const char *cursor = cell.begin() + 1, *end = cell.end();
+  SmallVector<Step, 4> members;
+  while (true) {
+    const char *begin = cursor;
+    Step step;
+    if (!readStep(cell, cursor, end, step))
+      return;
+    if (!isCompute(step.kind())) {
+      (void)report({begin, size_t(cursor - begin)}, diag::CsvOverlapMember,
+                   shown({begin, size_t(cursor - begin)}));
+      return;
+    }
+    members.push_back(step);
+    if (cursor == end || *cursor != ';')
+      break;
+    ++cursor;
+  }
+  if (cursor == end || *cursor != ')') {
+    (void)report(cell, diag::CsvUnknownStep, shown(cell));
+    return;
+  }
+  StringRef name(cursor + 1, end - cursor - 1);
+  if (!name.consume_front("OVERLAP_F_B") &&
+      !name.consume_front("OVERLAP_B_F")) {
+    (void)report(cell, diag::CsvUnknownStep, shown(cell));
+    return;
+  }
+  if (!name.empty()) {
+    (void)report(cell, diag::CsvTrailingText, shown(cell), shown(name));
+    return;
+  }
+  if (members.size() < 2) {
+    (void)report(cell, diag::CsvOverlapTooShort, shown(cell));
+    return;
+  }
+  if (cell.ends_with("B_F") && members.front().kind() == StepKind::F) {
+    (void)report(cell, diag::CsvOverlapOrder, shown(cell));
+    return;
+  }
+  for (Step &member : members) {
+    member.setSource(locOf(cell.begin()));
+    member.setJoined(&member != &members.back());
+    add(member, steps);
+  }
+}
+
+void CsvReader::readRow(StringRef line, StepList &steps) {
+  line.consume_back("\r");
+  // Python writes a row of one empty cell so, and reads a blank line as a row.
+  if (line == "\"\"")
+    line = "";
+  steps.reserve(1 + line.count(',') + line.count(';'));
+  size_t errors = diags.numErrors();
+  bool anyStep = false;
+  for (const char *cursor = line.begin(); !diags.atErrorLimit();) {
+    const char *comma = static_cast<const char *>(
+        std::memchr(cursor, ',', line.end() - cursor));
+    const char *end = comma ? comma : line.end();
+    StringRef cell(cursor, end - cursor);
+    if (cell.empty()) {
+      steps.push_back(Step(StepKind::Bubble, 0, 0, 0, locOf(cursor)));
+    } else if (cell.front() == '(') {
+      readOverlap(cell, steps);
+      anyStep = true;
+    } else {
+      Step step;
+      anyStep = true;
+      if (readStep(cell, cursor, end, step)) {
+        if (cursor == end)
+          add(step, steps);
+        else
+          (void)report(cell, diag::CsvTrailingText, shown(cell),
+                       shown({cursor, size_t(end - cursor)}));
+      }
+    }
+    if (!comma)
+      break;
+    cursor = comma + 1;
+    ++column;
+  }
+  if (!anyStep && errors == diags.numErrors()) {
+    broken = true;
+    (void)diags.report(SMLoc::getFromPointer(line.begin()), diag::CsvIdleRow,
+                       row, row - 1);
+  }
+}
+
+FailureOr<Schedule> CsvReader::read() {
+  schedule.name = options.name.str();
+  schedule.source = locOf(text.begin());
+  if (text.trim(", \r\n\"").empty())
+    return diags.report(SMLoc::getFromPointer(text.begin()), diag::CsvNoSteps);
+  schedule.ranks.reserve(std::min<size_t>(maxRanks, 1 + text.count('\n')));
+  for (const char *cursor = text.begin(); cursor != text.end();) {
+    const char *newline = static_cast<const char *>(
+        std::memchr(cursor, '\n', text.end() - cursor));
+    const char *end = newline ? newline : text.end();
+    if (schedule.ranks.size() == maxRanks)
+      return diags.report(SMLoc::getFromPointer(cursor), diag::CsvTooManyRows,
+                          schedule.ranks.size() + 1, maxRanks);
+    schedule.ranks.emplace_back();
+    ++row;
+    column = 1;
+    readRow({cursor, size_t(end - cursor)}, schedule.ranks.back());
+    if (diags.atErrorLimit())
+      return failure();
+    cursor = newline ? newline + 1 : end;
+  }
+  if (broken || failed(infer()))
+    return failure();
+  return std::move(schedule);
+}
+
+LogicalResult CsvReader::infer() {
+  if (numMicrobatches == 0)
+    return diags.report(schedule.source, diag::CsvNoMicrobatches);
+  schedule.numRanks = schedule.ranks.size();
+  schedule.numStages = stages.size();
+  schedule.numMicrobatches = numMicrobatches;
+  constexpr uint32_t backwards = 1u << unsigned(StepKind::B) |
+                                 1u << unsigned(StepKind::I) |
+                                 1u << unsigned(StepKind::W);
+  schedule.forwardOnly = !(kinds & backwards);
+
+  LogicalResult result = success();
+  if (options.stages && *options.stages != schedule.numStages)
+    result = diags.report(highestStage, diag::CsvOtherStages,
+                          schedule.numStages, *options.stages);
+  if (options.microbatches && *options.microbatches != schedule.numMicrobatches)
+    result = diags.report(highestMicrobatch, diag::CsvOtherMicrobatches,
+                          schedule.numMicrobatches, *options.microbatches);
+  if (failed(result))
+    return result;
+  return inferMap();
+}
+
+LogicalResult CsvReader::inferMap() {
+  unsigned numRanks = schedule.numRanks;
+  std::vector<uint32_t> map(stages.size());
+  const StageUse *twice = nullptr;
+  bool mirrored = stages.size() == numRanks;
+  for (auto [stage, use] : enumerate(stages)) {
+    if (use.rank == StageUse::nowhere)
+      return diags.report(highestStage, diag::CsvStageMissing, stage,
+                          stages.size() - 1);
+    map[stage] = use.rank;
+    if (use.otherRank != StageUse::nowhere && !twice)
+      twice = &use;
+    uint32_t mirror = numRanks - 1 - stage;
+    auto fits = [&, stage = stage](uint32_t rank) {
+      return rank == stage || rank == mirror || rank == StageUse::nowhere;
+    };
+    mirrored &= fits(use.rank) && fits(use.otherRank) && !use.furtherRanks;
+  }
+  if (!twice) {
+    schedule.placement = Placement({std::move(map)});
+    return success();
+  }
+  if (!mirrored) {
+    const char *here =
+        diags.sourceFiles().expand(twice->otherPlace).getPointer();
+    std::tie(row, column) = rowColumn(here);
+    auto [otherRow, otherColumn] =
+        rowColumn(diags.sourceFiles().expand(twice->place).getPointer());
+    return report(cellAt(here), diag::CsvStageTwice, twice - stages.data(),
+                  twice->otherRank, twice->rank)
+        .note(twice->place, diag::NoteCsvOtherRank, otherRow, otherColumn,
+              twice->rank);
+  }
+  std::vector<uint32_t> mirror(stages.size());
+  for (unsigned stage = 0; stage != stages.size(); ++stage) {
+    map[stage] = stage;
+    mirror[stage] = numRanks - 1 - stage;
+  }
+  schedule.placement = Placement({std::move(map), std::move(mirror)});
+  return checkDirections();
+}
+
+/// Every step of a bidirectional file is on the rank of its direction.
+LogicalResult CsvReader::checkDirections() {
+  LogicalResult result = success();
+  for (auto [rank, steps] : enumerate(schedule.ranks)) {
+    row = rank + 1;
+    column = 1;
+    for (Step step : steps) {
+      if (hasMicrobatch(step.kind())) {
+        unsigned belongs = schedule.rankOf(step.stage(), step.microbatch());
+        if (belongs != rank)
+          result = report(
+              cellAt(diags.sourceFiles().expand(step.source()).getPointer()),
+              diag::CsvWrongDirection, stepText(schedule, step), rank,
+              schedule.numMicrobatches, belongs);
+        if (diags.atErrorLimit())
+          return failure();
+      }
+      column += !step.joined();
+    }
+  }
+  return result;
+}
+
+} // namespace
+
+FailureOr<Schedule> importCsv(StringRef text, const CsvOptions &options,
+                              DiagEngine &diags) {
+  return CsvReader(text, options, diags).read();
+}
+
+} // namespace pipec
