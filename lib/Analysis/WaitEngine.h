@@ -1,0 +1,373 @@
+//===- WaitEngine.h - Running the waiting model -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The machine behind `Waiting` (no time) and the timed replay: it lets happen
+// what can happen until nothing more can. Since whatever happens only enables
+// more, the order in which it looks at things has no influence on the outcome,
+// and with times every event's time is the latest time of what it waits for,
+// whatever order it learns them in. So two work lists suffice: ranks that can
+// go on, and P2P steps (or batches) that can start.
+//
+// A P2P step goes through these states:
+//
+//   posted     its rank has reached it
+//   at head    all earlier steps of its queue are complete (a batch: in each of
+//              the queues that it stands in)
+//   started    posted and at head
+//   met        started, and so is the step at the other end
+//   complete   met; a batch: all its members are
+//
+// A queue is a chain through the list of its rank: each step names the next of
+// its queue. A batch stands once in every queue that its members use, with its
+// first member of that queue as its entry there. Every step changes its state a
+// fixed number of times, so a run is linear; it takes 5 bytes a step beside
+// `Transfers` (13 with times), and 4 more when there are batches.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_ANALYSIS_WAITENGINE_H
+#define PIPEC_ANALYSIS_WAITENGINE_H
+
+#include "Analysis/Transfers.h"
+#include "Analysis/WaitModel.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace pipec {
+
+/// The clock of a run without times.
+struct NoTime {
+  static constexpr bool timed = false;
+};
+
+/// Where every step and rank stands when nothing more can happen.
+struct WaitState {
+  static constexpr uint32_t none = StepNumbers::none;
+  enum Flag : uint8_t {
+    Posted = 1,
+    AtHead = 2,
+    Started = 4,
+    Met = 8,
+    Complete = 16,
+    /// Stands for its batch in one queue (always set without a batch).
+    Entry = 32,
+  };
+  struct Batch {
+    uint32_t begin;
+    uint32_t end;
+    /// Queues in which it is not at the head, plus one until it is posted.
+    uint32_t behind;
+    /// Members that have not met their other side.
+    uint32_t open;
+    /// With times: when the last member that has met was complete.
+    int64_t time = 0;
+  };
+
+  std::vector<uint8_t> flags;
+  /// The next step of the same queue.
+  std::vector<uint32_t> next;
+  /// Index into `batches` of each step, empty when there are none.
+  std::vector<uint32_t> batchOf;
+  std::vector<Batch> batches;
+  /// The index of the step that each rank stands at, its length at the end.
+  std::vector<uint32_t> at;
+  /// P2P steps that are not complete.
+  uint64_t incomplete = 0;
+
+  bool has(uint32_t step, Flag flag) const { return flags[step] & flag; }
+  const Batch *batch(uint32_t step) const {
+    if (batchOf.empty() || batchOf[step] == none)
+      return nullptr;
+    return &batches[batchOf[step]];
+  }
+};
+
+/// Runs `schedule` under `model`. `Time` is `NoTime`, or gives durations:
+///   int64_t duration(ArrayRef<Step> list, size_t begin, size_t end)
+///   int64_t hop(unsigned from, unsigned to)
+/// and takes the start of each step in `std::vector<int64_t> starts`, one for
+/// each step and zero at first, and each rank's end in `rankEnds`.
+template <typename Time> class WaitEngine {
+public:
+  static constexpr uint32_t none = StepNumbers::none;
+  using Flag = WaitState::Flag;
+
+  WaitEngine(const Schedule &schedule, const Transfers &transfers,
+             WaitModel model, Time &time)
+      : schedule(schedule), transfers(transfers), model(model), time(time) {}
+
+  WaitState run() {
+    prepare();
+    for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+      advance(rank);
+      drain();
+    }
+    return std::move(state);
+  }
+
+private:
+  struct Started {
+    uint32_t step;
+    uint32_t rank;
+  };
+
+  const Step &stepAt(unsigned rank, uint32_t step) const {
+    return schedule.ranks[rank][step - transfers.numbers().begin(rank)];
+  }
+  WaitState::Batch *batch(uint32_t step) {
+    return const_cast<WaitState::Batch *>(state.batch(step));
+  }
+
+  unsigned queueKey(Step step) const {
+    if (model == WaitModel::Stream)
+      return 0;
+    unsigned peer = schedule.peerOf(step);
+    if (model == WaitModel::Pair)
+      return peer;
+    return 2 * peer + isSend(step.kind());
+  }
+
+  /// Chains the queues and notes the batches.
+  void prepare() {
+    const StepNumbers &numbers = transfers.numbers();
+    state.flags.assign(numbers.size(), 0);
+    state.next.assign(numbers.size(), none);
+    state.at.assign(schedule.numRanks, 0);
+    groupBegin.assign(schedule.numRanks, 0);
+    rankTime.assign(schedule.numRanks, 0);
+    std::vector<uint32_t> last(2 * size_t(schedule.numRanks), none);
+    std::vector<uint32_t> used;
+    for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+      const StepList &list = schedule.ranks[rank];
+      for (uint32_t key : used)
+        last[key] = none;
+      used.clear();
+      for (size_t begin = 0; begin != list.size();) {
+        size_t end = Schedule::groupEnd(list, begin);
+        if (isP2P(list[begin].kind()))
+          chain(list, numbers.begin(rank), begin, end, last, used);
+        begin = end;
+      }
+    }
+  }
+
+  void chain(const StepList &list, uint32_t base, size_t begin, size_t end,
+             std::vector<uint32_t> &last, std::vector<uint32_t> &used) {
+    WaitState::Batch *group = nullptr;
+    if (end - begin > 1) {
+      if (state.batchOf.empty())
+        state.batchOf.assign(state.flags.size(), none);
+      state.batches.push_back(
+          {base + uint32_t(begin), base + uint32_t(end), 1, 0});
+      group = &state.batches.back();
+    }
+    for (size_t i = begin; i != end; ++i) {
+      uint32_t self = base + uint32_t(i);
+      if (group)
+        state.batchOf[self] = uint32_t(state.batches.size() - 1);
+      if (!schedule.hasPeer(list[i])) {
+        // There is nobody to wait for; the verifier has a word for it.
+        state.flags[self] = Flag::Complete;
+        continue;
+      }
+      ++state.incomplete;
+      unsigned key = queueKey(list[i]);
+      uint32_t before = last[key];
+      if (before == none)
+        used.push_back(key);
+      last[key] = self;
+      if (group && before != none && before >= group->begin) {
+        // The batch stands in this queue already: only carry the chain on.
+        ++group->open;
+        state.next[before] = self;
+        continue;
+      }
+      state.flags[self] = Flag::Entry;
+      if (before == none)
+        state.flags[self] |= Flag::AtHead;
+      else
+        state.next[before] = self;
+      if (group) {
+        ++group->open;
+        group->behind += before != none;
+      }
+    }
+  }
+
+  /// Lets the rank go through its list until it has to wait.
+  void advance(unsigned rank) {
+    const StepList &list = schedule.ranks[rank];
+    uint32_t base = transfers.numbers().begin(rank);
+    uint32_t &at = state.at[rank];
+    while (at != list.size()) {
+      Step step = list[at];
+      if (isP2P(step.kind())) {
+        uint32_t end = uint32_t(Schedule::groupEnd(list, at));
+        post(rank, base + at, base + end);
+        at = end;
+      } else if (isCompute(step.kind())) {
+        uint32_t input = transfers.other(base + at);
+        if (input != none) {
+          if (!state.has(input, Flag::Complete))
+            return;
+          if constexpr (Time::timed)
+            rankTime[rank] = std::max(rankTime[rank], endOf(rank, input));
+        }
+        ++at;
+        if (!step.joined())
+          finishCompute(rank, list, base);
+        else
+          continue;
+      } else {
+        if constexpr (Time::timed)
+          time.starts[base + at] = rankTime[rank];
+        ++at;
+      }
+      groupBegin[rank] = at;
+    }
+    if constexpr (Time::timed)
+      time.rankEnds[rank] = rankTime[rank];
+  }
+
+  void finishCompute(unsigned rank, const StepList &list, uint32_t base) {
+    if constexpr (Time::timed) {
+      uint32_t begin = groupBegin[rank], end = state.at[rank];
+      for (uint32_t i = begin; i != end; ++i)
+        time.starts[base + i] = rankTime[rank];
+      rankTime[rank] += time.duration(list, begin, end);
+    }
+  }
+
+  void post(unsigned rank, uint32_t begin, uint32_t end) {
+    for (uint32_t step = begin; step != end; ++step)
+      state.flags[step] |= Flag::Posted;
+    if constexpr (Time::timed)
+      time.starts[begin] = std::max(time.starts[begin], rankTime[rank]);
+    if (WaitState::Batch *group = batch(begin)) {
+      if (--group->behind == 0 && group->open)
+        ready.push_back({begin, rank});
+    } else if (state.has(begin, Flag::AtHead)) {
+      ready.push_back({begin, rank});
+    }
+  }
+
+  void drain() {
+    while (!ready.empty() || !runnable.empty()) {
+      if (!ready.empty()) {
+        Started next = ready.back();
+        ready.pop_back();
+        start(next.rank, next.step);
+      } else {
+        unsigned rank = runnable.back();
+        runnable.pop_back();
+        advance(rank);
+      }
+    }
+  }
+
+  /// Starts a step, or all members of its batch.
+  void start(unsigned rank, uint32_t begin) {
+    uint32_t end = begin + 1;
+    if (const WaitState::Batch *group = batch(begin))
+      end = group->end;
+    for (uint32_t step = begin; step != end; ++step) {
+      state.flags[step] |= Flag::Started;
+      if constexpr (Time::timed)
+        time.starts[step] = time.starts[begin];
+    }
+    for (uint32_t step = begin; step != end; ++step) {
+      if (state.flags[step] & (Flag::Met | Flag::Complete))
+        continue;
+      Step self = stepAt(rank, step);
+      uint32_t other = transfers.other(step);
+      bool otherStarted = other != none && state.has(other, Flag::Started);
+      bool buffered = model == WaitModel::Buffered;
+      if (otherStarted || (buffered && isSend(self.kind())))
+        meet(rank, step);
+      if (otherStarted && !state.has(other, Flag::Met))
+        meet(schedule.peerOf(self), other);
+    }
+  }
+
+  /// Nothing is left for `step` to wait for at the other end.
+  void meet(unsigned rank, uint32_t step) {
+    state.flags[step] |= Flag::Met;
+    --state.incomplete;
+    WaitState::Batch *group = batch(step);
+    if (!group) {
+      complete(rank, step);
+      return;
+    }
+    if constexpr (Time::timed)
+      group->time = std::max(group->time, transferEnd(rank, step));
+    if (--group->open)
+      return;
+    for (uint32_t member = group->begin; member != group->end; ++member)
+      complete(rank, member);
+  }
+
+  void complete(unsigned rank, uint32_t step) {
+    if (state.has(step, Flag::Complete))
+      return;
+    state.flags[step] |= Flag::Complete;
+    uint32_t after = state.next[step];
+    if (after != none && state.has(after, Flag::Entry))
+      moveToHead(rank, after, step);
+    uint32_t at = state.at[rank];
+    if (at != schedule.ranks[rank].size() &&
+        isCompute(schedule.ranks[rank][at].kind()) &&
+        transfers.other(transfers.numbers().of(rank, at)) == step)
+      runnable.push_back(rank);
+  }
+
+  void moveToHead(unsigned rank, uint32_t step, uint32_t before) {
+    state.flags[step] |= Flag::AtHead;
+    WaitState::Batch *group = batch(step);
+    uint32_t begin = group ? group->begin : step;
+    if constexpr (Time::timed)
+      time.starts[begin] = std::max(time.starts[begin], endOf(rank, before));
+    if (group ? --group->behind == 0 : state.has(step, Flag::Posted))
+      ready.push_back({begin, rank});
+  }
+
+  /// When the transfer of a step that has met is over for its rank.
+  int64_t transferEnd(unsigned rank, uint32_t step) const {
+    Step self = stepAt(rank, step);
+    int64_t own = time.starts[step];
+    if (model == WaitModel::Buffered && isSend(self.kind()))
+      return own;
+    unsigned peer = schedule.peerOf(self);
+    int64_t hop = time.hop(rank, peer);
+    int64_t others = time.starts[transfers.other(step)];
+    if (model == WaitModel::Buffered)
+      return std::max(own, others + hop);
+    return std::max(own, others) + hop;
+  }
+
+  /// When a complete step, or its batch, was complete.
+  int64_t endOf(unsigned rank, uint32_t step) const {
+    if (const WaitState::Batch *group = state.batch(step))
+      return group->time;
+    return transferEnd(rank, step);
+  }
+
+  const Schedule &schedule;
+  const Transfers &transfers;
+  WaitModel model;
+  Time &time;
+  WaitState state;
+  /// Where the overlap or step that each rank is at begins.
+  std::vector<uint32_t> groupBegin;
+  std::vector<int64_t> rankTime;
+  std::vector<Started> ready;
+  std::vector<uint32_t> runnable;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_ANALYSIS_WAITENGINE_H
