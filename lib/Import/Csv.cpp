@@ -15,8 +15,9 @@
 //   forward-only   when no cell is a B, I or W
 //
 // A stage in two rows is a mistake, as it is for PyTorch, unless the whole file
-// is bidirectional: as many stages as ranks, stage s in rows s and p-1-s, and
-// every step of a micro-batch below m/2 in row s, of the others in row p-1-s.
+// is bidirectional: as many stages as ranks, each stage s in rows s and p-1-s,
+// and every step of a micro-batch below m/2 in row s, of the others in row
+// p-1-s.
 //
 // PyTorch's reader takes what begins like a step (`2F0xyz`); this one takes
 // steps only. Where PyTorch would stop at the first mistake, this one goes on
@@ -52,6 +53,22 @@ struct StageUse {
   /// A third row names it.
   bool furtherRanks = false;
 };
+
+/// Commas and semicolons of `line`. Sums of blocks fit a byte, which lets the
+/// compiler compare many characters at a time.
+size_t countSeparators(StringRef line) {
+  constexpr size_t block = 128;
+  size_t count = 0;
+  while (!line.empty()) {
+    StringRef part = line.take_front(block);
+    uint8_t sum = 0;
+    for (char c : part)
+      sum += uint8_t(c == ',') + uint8_t(c == ';');
+    count += sum;
+    line = line.drop_front(part.size());
+  }
+  return count;
+}
 
 class CsvReader {
 public:
@@ -143,7 +160,9 @@ bool CsvReader::readNumber(StringRef cell, const char *&cursor, const char *end,
   const char *begin = cursor;
   uint64_t number = 0;
   for (; cursor != end && isDigit(*cursor); ++cursor)
-    number = std::min<uint64_t>(number * 10 + (*cursor - '0'), limit);
+    number = number * 10 + (*cursor - '0');
+  if (cursor - begin > 18) // may have wrapped
+    number = limit;
   if (*begin == '0' && cursor - begin > 1) {
     (void)report(cell, diag::CsvLeadingZero, shown(cell));
     return false;
@@ -273,7 +292,7 @@ void CsvReader::readRow(StringRef line, StepList &steps) {
   // Python writes a row of one empty cell so, and reads a blank line as a row.
   if (line == "\"\"")
     line = "";
-  steps.reserve(1 + line.count(',') + line.count(';'));
+  steps.reserve(1 + countSeparators(line));
   size_t errors = diags.numErrors();
   bool anyStep = false;
   for (const char *cursor = line.begin(); !diags.atErrorLimit();) {
@@ -314,7 +333,6 @@ FailureOr<Schedule> CsvReader::read() {
   schedule.source = locOf(text.begin());
   if (text.trim(", \r\n\"").empty())
     return diags.report(SMLoc::getFromPointer(text.begin()), diag::CsvNoSteps);
-  schedule.ranks.reserve(std::min<size_t>(maxRanks, 1 + text.count('\n')));
   for (const char *cursor = text.begin(); cursor != text.end();) {
     const char *newline = static_cast<const char *>(
         std::memchr(cursor, '\n', text.end() - cursor));
@@ -371,10 +389,13 @@ LogicalResult CsvReader::inferMap() {
     if (use.otherRank != StageUse::nowhere && !twice)
       twice = &use;
     uint32_t mirror = numRanks - 1 - stage;
-    auto fits = [&, stage = stage](uint32_t rank) {
-      return rank == stage || rank == mirror || rank == StageUse::nowhere;
-    };
-    mirrored &= fits(use.rank) && fits(use.otherRank) && !use.furtherRanks;
+    uint32_t low = std::min<uint32_t>(stage, mirror);
+    uint32_t high = std::max<uint32_t>(stage, mirror);
+    if (low == high)
+      mirrored &= use.rank == low && use.otherRank == StageUse::nowhere;
+    else
+      mirrored &= use.rank == low && use.otherRank == high;
+    mirrored &= !use.furtherRanks;
   }
   if (!twice) {
     schedule.placement = Placement({std::move(map)});
