@@ -16,6 +16,20 @@ namespace pipec::ast {
 
 struct PatternDecl;
 
+/// What must be known before a value can be computed, apart from parameters.
+struct Dependence {
+  /// The value may differ from rank to rank.
+  bool onRank = false;
+  /// The value looks at the stages that the placement makes.
+  bool onPlacement = false;
+
+  Dependence &operator|=(Dependence other) {
+    onRank |= other.onRank;
+    onPlacement |= other.onPlacement;
+    return *this;
+  }
+};
+
 /// A name that holds a value: a parameter, `let`, loop variable or parameter of
 /// a function or pattern, or one of the builtins. Made by Sema.
 struct Variable {
@@ -26,8 +40,8 @@ struct Variable {
   Kind kind;
   /// Dense over one program: the place of its value.
   unsigned id;
-  /// Its value may differ from rank to rank.
-  bool dependsOnRank = false;
+  /// What its value may depend on.
+  Dependence dependence;
   mutable bool used = false;
 };
 
@@ -97,9 +111,9 @@ struct FnDecl : Stmt {
   llvm::SMRange bodyRange;
   llvm::ArrayRef<LetStmt *> lets;
   Expr *result;
-  /// Set by Sema: dense over one program; the body looks at the rank.
+  /// Set by Sema; the id is dense over one program.
   unsigned id = 0;
-  bool dependsOnRank = false;
+  Dependence dependence;
   mutable bool used = false;
 };
 

@@ -1,0 +1,114 @@
+//===- Checker.h - The work of Sema -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One walk over the program in the order of the text. Files: ExprChecker,
+// StmtChecker and ScheduleChecker, by area of the grammar.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SEMA_CHECKER_H
+#define PIPEC_SEMA_CHECKER_H
+
+#include "Sema/Scope.h"
+#include "Sema/Sema.h"
+
+#include <set>
+#include <string>
+
+namespace pipec {
+
+class Checker {
+public:
+  Checker(ast::Context &context, DiagEngine &diags)
+      : context(context), diags(diags) {}
+
+  void check(ast::Module &main);
+  CheckedProgram take() { return std::move(program); }
+
+private:
+  // Names (ExprChecker.cpp)
+  ast::Variable *makeVariable(ast::Name name, ast::Variable::Kind kind,
+                              ast::Dependence dependence);
+  /// Adds a symbol; reports a name that is taken.
+  void define(Symbol symbol);
+  void defineVariable(ast::Variable *variable);
+  void reportUnknown(ast::Name name, bool (*wanted)(const Symbol &),
+                     llvm::ArrayRef<llvm::StringRef> extra,
+                     InFlightDiagnostic (*report)(DiagEngine &, ast::Name));
+
+  // Expressions: each returns what the value depends on.
+  enum class Numbers { Integers, Rationals };
+  ast::Dependence check(ast::Expr *expr, Numbers numbers);
+  ast::Dependence check(ast::NumberExpr *expr, Numbers numbers);
+  ast::Dependence check(ast::NameExpr *expr);
+  ast::Dependence check(ast::CallExpr *expr, Numbers numbers);
+  /// An expression that is evaluated before any rank is looked at.
+  void checkRankFree(ast::Expr *expr, Numbers numbers);
+  void checkRankFree(ast::Dependence dependence, llvm::SMRange range);
+
+  // Statements
+  /// What the steps seen so far make of a phase or pattern.
+  struct Form {
+    const ast::Stmt *timed = nullptr;
+    const ast::Stmt *plain = nullptr;
+  };
+  void check(const ast::Block &block, Form &form);
+  void check(ast::Stmt *stmt, Form &form);
+  void check(ast::LetStmt *let);
+  void check(ast::FnDecl *fn);
+  void check(ast::PatternDecl *pattern);
+  void check(ast::ForStmt *loop, Form &form);
+  void check(const ast::StepsStmt *steps);
+  void check(ast::UseStmt *use, Form &form);
+  void check(const ast::AtStmt *at);
+  void check(const ast::FillStmt *fill);
+  /// Notes that `stmt` is timed (plain); reports a mixture once.
+  void noteTimed(Form &form, const ast::Stmt *stmt);
+  void notePlain(Form &form, const ast::Stmt *stmt);
+  void defineArguments(llvm::MutableArrayRef<ast::Argument> args);
+  void checkArgumentCount(ast::Name callee, size_t given, size_t wanted,
+                          llvm::SMRange declared);
+
+  // Schedules
+  void check(ast::ScheduleDecl *schedule);
+  void checkParams(ast::ScheduleDecl *schedule, CheckedSchedule &checked);
+  void checkItem(ast::Stmt *item, CheckedSchedule &checked);
+  void check(ast::RequireStmt *require);
+  void check(ast::PlacementStmt *placement);
+  void check(const ast::ExpectStmt *expect);
+  void checkCost(const ast::SettingsStmt *cost);
+  void checkCostEntries(llvm::ArrayRef<ast::SettingEntry> entries,
+                        bool inStage);
+  void checkMemory(const ast::SettingsStmt *memory);
+  void checkFsdp(const ast::SettingsStmt *fsdp);
+  template <typename T>
+  bool setOnce(const T *&place, const T *stmt, llvm::StringRef what);
+  void defineModule(const ast::Module &module);
+  void checkModule(ast::Module &module);
+  void warnUnused();
+
+  ast::Context &context;
+  DiagEngine &diags;
+  CheckedProgram program;
+  Scope scope;
+  /// Modules whose definitions are checked already.
+  std::set<const ast::Module *> checkedModules;
+  /// Names that were reported as unknown; one report each is enough.
+  std::set<std::string> unknown;
+  /// The schedule that is being checked, null on the level of the file.
+  const CheckedSchedule *current = nullptr;
+  bool placementKnown = false;
+  /// Definitions of the main module that a warning may name, in order.
+  std::vector<Symbol> warnable;
+  bool inMain = false;
+  /// Builtins whose dependence differs from schedule to schedule.
+  ast::Variable *chunksBuiltin = nullptr;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_SEMA_CHECKER_H

@@ -1,0 +1,222 @@
+//===- ExprChecker.cpp - Names and expressions -----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Sema/Checker.h"
+
+#include "Support/Rational.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace llvm;
+using namespace pipec::ast;
+
+namespace pipec {
+
+static Builtin builtinFunction(StringRef name) {
+  return StringSwitch<Builtin>(name)
+      .Case("min", Builtin::Min)
+      .Case("max", Builtin::Max)
+      .Case("abs", Builtin::Abs)
+      .Case("ceil_div", Builtin::CeilDiv)
+      .Case("stage", Builtin::Stage)
+      .Default(Builtin::None);
+}
+
+static constexpr StringRef builtinFunctionNames[] = {"min", "max", "abs",
+                                                     "ceil_div", "stage"};
+static constexpr StringRef builtinValueNames[] = {
+    "rank", "ranks", "stages", "chunks", "microbatches"};
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+Variable *Checker::makeVariable(Name name, Variable::Kind kind,
+                                Dependence dependence) {
+  auto *variable = context.make<Variable>(
+      Variable{name.text, name.range, kind, unsigned(program.variables.size()),
+               dependence});
+  program.variables.push_back(variable);
+  return variable;
+}
+
+void Checker::define(Symbol symbol) {
+  Builtin builtin = builtinFunction(symbol.name);
+  // `stage` alone may name a value: only its call is taken.
+  if (builtin != Builtin::None &&
+      !(builtin == Builtin::Stage && symbol.variable)) {
+    (void)diags.report(symbol.range, diag::BuiltinRedefined, symbol.name);
+    return;
+  }
+  if (const Symbol *previous = scope.define(symbol)) {
+    (void)diags.report(symbol.range, diag::Redefinition, symbol.name)
+        .note(previous->range, diag::NotePrevious);
+    return;
+  }
+  if (inMain)
+    warnable.push_back(symbol);
+}
+
+void Checker::defineVariable(Variable *variable) {
+  define({variable->name, variable->range, variable, nullptr, nullptr});
+}
+
+void Checker::reportUnknown(Name name, bool (*wanted)(const Symbol &),
+                            ArrayRef<StringRef> extra,
+                            InFlightDiagnostic (*report)(DiagEngine &, Name)) {
+  if (!unknown.insert(name.text.str()).second)
+    return;
+  InFlightDiagnostic error = report(diags, name);
+  if (auto meant = scope.suggest(name.text, wanted, extra))
+    error.note(name.range, diag::NoteDidYouMean, *meant);
+}
+
+//===----------------------------------------------------------------------===//
+// Expressions
+//===----------------------------------------------------------------------===//
+
+void Checker::checkRankFree(Dependence dependence, SMRange range) {
+  StringRef text(range.Start.getPointer(),
+                 range.End.getPointer() - range.Start.getPointer());
+  if (dependence.onRank)
+    (void)diags.report(range, diag::DependsOnRank, text);
+  else if (dependence.onPlacement && !placementKnown)
+    (void)diags.report(range, diag::BeforePlacement, text);
+}
+
+void Checker::checkRankFree(Expr *expr, Numbers numbers) {
+  checkRankFree(check(expr, numbers), expr->range);
+}
+
+Dependence Checker::check(Expr *expr, Numbers numbers) {
+  switch (expr->kind) {
+  case Expr::Kind::Number:
+    return check(cast<NumberExpr>(expr), numbers);
+  case Expr::Kind::Name:
+    return check(cast<NameExpr>(expr));
+  case Expr::Kind::Letter:
+  case Expr::Kind::CostOf:
+    if (numbers == Numbers::Integers)
+      (void)diags.report(expr->range, diag::CostHere);
+    return {};
+  case Expr::Kind::Unary:
+    return check(cast<UnaryExpr>(expr)->operand, numbers);
+  case Expr::Kind::Binary: {
+    auto *binary = cast<BinaryExpr>(expr);
+    Dependence dependence = check(binary->lhs, numbers);
+    return dependence |= check(binary->rhs, numbers);
+  }
+  case Expr::Kind::Conditional: {
+    auto *conditional = cast<ConditionalExpr>(expr);
+    Dependence dependence = check(conditional->condition, numbers);
+    dependence |= check(conditional->whenTrue, numbers);
+    return dependence |= check(conditional->whenFalse, numbers);
+  }
+  case Expr::Kind::Call:
+    return check(cast<CallExpr>(expr), numbers);
+  }
+  llvm_unreachable("all kinds are checked");
+}
+
+Dependence Checker::check(NumberExpr *expr, Numbers numbers) {
+  if (expr->isDecimal() && numbers == Numbers::Integers)
+    (void)diags.report(expr->range, diag::DecimalHere, expr->text);
+  else if (!Rational::parse(expr->text))
+    (void)diags.report(expr->range, diag::NumberTooLarge,
+                       expr->text.take_front(40));
+  return {};
+}
+
+Dependence Checker::check(NameExpr *expr) {
+  const Symbol *symbol = scope.find(expr->name);
+  if (!symbol) {
+    reportUnknown(
+        {expr->name, expr->range},
+        [](const Symbol &s) { return s.variable != nullptr; },
+        builtinValueNames, [](DiagEngine &diags, Name name) {
+          return diags.report(name.range, diag::UnknownName, name.text);
+        });
+    return {};
+  }
+  if (!symbol->variable) {
+    (void)diags.report(expr->range, diag::NotAValue, expr->name, symbol->what())
+        .note(symbol->range, diag::NoteDefinedHere, expr->name);
+    return {};
+  }
+  expr->variable = symbol->variable;
+  symbol->variable->used = true;
+  return symbol->variable->dependence;
+}
+
+void Checker::checkArgumentCount(Name callee, size_t given, size_t wanted,
+                                 SMRange declared) {
+  if (given == wanted)
+    return;
+  auto count = [](size_t n) {
+    return n == 1 ? std::string("1 argument") : std::to_string(n) + " arguments";
+  };
+  InFlightDiagnostic error =
+      diags.report(callee.range, diag::WrongArgumentCount, callee.text,
+                   count(given), std::to_string(wanted));
+  if (declared.isValid())
+    error.note(declared, diag::NoteDefinedHere, callee.text);
+}
+
+Dependence Checker::check(CallExpr *expr, Numbers numbers) {
+  Dependence dependence;
+  expr->builtin = builtinFunction(expr->callee.text);
+  // What goes into a function of the program, or names a chunk, is an integer.
+  bool plain = expr->builtin != Builtin::None && expr->builtin != Builtin::Stage;
+  for (Expr *arg : expr->args)
+    dependence |= check(arg, plain ? numbers : Numbers::Integers);
+
+  switch (expr->builtin) {
+  case Builtin::Min:
+  case Builtin::Max:
+    if (expr->args.size() < 2)
+      (void)diags.report(expr->callee.range, diag::WrongArgumentCount,
+                         expr->callee.text,
+                         expr->args.empty() ? "0 arguments" : "1 argument",
+                         "2 or more");
+    return dependence;
+  case Builtin::Abs:
+    checkArgumentCount(expr->callee, expr->args.size(), 1, {});
+    return dependence;
+  case Builtin::CeilDiv:
+    checkArgumentCount(expr->callee, expr->args.size(), 2, {});
+    return dependence;
+  case Builtin::Stage:
+    checkArgumentCount(expr->callee, expr->args.size(), 1, {});
+    return dependence |= {/*onRank=*/true, /*onPlacement=*/true};
+  case Builtin::None:
+    break;
+  }
+
+  const Symbol *symbol = scope.find(expr->callee.text);
+  if (!symbol) {
+    reportUnknown(
+        expr->callee, [](const Symbol &s) { return s.fn != nullptr; },
+        builtinFunctionNames, [](DiagEngine &diags, Name name) {
+          return diags.report(name.range, diag::UnknownFunction, name.text);
+        });
+    return dependence;
+  }
+  if (!symbol->fn) {
+    (void)diags
+        .report(expr->callee.range, diag::NotAFunction, expr->callee.text,
+                symbol->what())
+        .note(symbol->range, diag::NoteDefinedHere, expr->callee.text);
+    return dependence;
+  }
+  checkArgumentCount(expr->callee, expr->args.size(), symbol->fn->args.size(),
+                     symbol->range);
+  expr->fn = symbol->fn;
+  symbol->fn->used = true;
+  return dependence |= symbol->fn->dependence;
+}
+
+} // namespace pipec

@@ -1,0 +1,300 @@
+//===- ScheduleChecker.cpp - Parameters, placement, settings -----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Sema/Checker.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace llvm;
+using namespace pipec::ast;
+
+namespace pipec {
+
+template <typename T>
+bool Checker::setOnce(const T *&place, const T *stmt, StringRef what) {
+  if (place) {
+    (void)diags.report(stmt->range, diag::SecondStatement, what)
+        .note(place->range, diag::NotePrevious);
+    return false;
+  }
+  place = stmt;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Schedule and parameters
+//===----------------------------------------------------------------------===//
+
+void Checker::check(ScheduleDecl *schedule) {
+  size_t mark = scope.enter();
+  CheckedSchedule checked;
+  checked.decl = schedule;
+  current = &checked;
+  placementKnown = false;
+  checkParams(schedule, checked);
+  // With a parameter for it, the number of chunks is known from the start.
+  chunksBuiltin->dependence = {};
+  if (!checked.chunks) {
+    chunksBuiltin->dependence.onPlacement = true;
+    for (const Stmt *item : schedule->body.stmts)
+      if (const auto *placement = dyn_cast<PlacementStmt>(item))
+        chunksBuiltin->dependence.onRank |= placement->stages != nullptr;
+  }
+  // `forward_only` may stand anywhere and holds for all of the schedule.
+  for (const Stmt *item : schedule->body.stmts)
+    if (const auto *only = dyn_cast<ForwardOnlyStmt>(item))
+      setOnce(checked.forwardOnly, only, "forward_only");
+  for (Stmt *item : schedule->body.stmts)
+    checkItem(item, checked);
+  if (!checked.placement)
+    (void)diags.report(schedule->name.range, diag::MissingPlacement,
+                       schedule->name.text);
+  current = nullptr;
+  scope.leave(mark);
+  program.schedules.push_back(std::move(checked));
+}
+
+void Checker::checkParams(ScheduleDecl *schedule, CheckedSchedule &checked) {
+  for (ParamDecl &param : schedule->params) {
+    if (param.defaultValue)
+      checkRankFree(param.defaultValue, Numbers::Integers);
+    param.variable = makeVariable(param.name, Variable::Kind::Param, {});
+    param.variable->used = param.role != Role::None;
+    defineVariable(param.variable);
+
+    const ParamDecl **place = param.role == Role::Ranks ? &checked.ranks
+                              : param.role == Role::Microbatches
+                                  ? &checked.microbatches
+                              : param.role == Role::Chunks ? &checked.chunks
+                                                           : nullptr;
+    if (place && *place)
+      (void)diags.report(param.label.range, diag::SecondStatement,
+                         param.label.text)
+          .note((*place)->label.range, diag::NotePrevious);
+    else if (place)
+      *place = &param;
+  }
+  // Labels are one set of names too: `-D` must know which one is meant.
+  for (size_t i = 0; i != schedule->params.size(); ++i)
+    for (size_t j = 0; j != i; ++j) {
+      const ParamDecl &a = schedule->params[j];
+      const ParamDecl &b = schedule->params[i];
+      bool sameLabel = b.role == Role::None && !b.label.text.empty() &&
+                       (b.label.text == a.label.text ||
+                        b.label.text == a.name.text);
+      if (sameLabel || (!a.label.text.empty() && a.label.text == b.name.text))
+        (void)diags
+            .report(sameLabel ? b.label.range : b.name.range,
+                    diag::Redefinition,
+                    sameLabel ? b.label.text : b.name.text)
+            .note(a.name.range, diag::NotePrevious);
+    }
+  if (!checked.ranks)
+    (void)diags.report(schedule->name.range, diag::MissingRole,
+                       schedule->name.text, "ranks");
+  if (!checked.microbatches)
+    (void)diags.report(schedule->name.range, diag::MissingRole,
+                       schedule->name.text, "microbatches");
+}
+
+void Checker::checkItem(Stmt *item, CheckedSchedule &checked) {
+  switch (item->kind) {
+  case Stmt::Kind::Let:
+    return check(cast<LetStmt>(item));
+  case Stmt::Kind::Fn:
+    return check(cast<FnDecl>(item));
+  case Stmt::Kind::Pattern:
+    return check(cast<PatternDecl>(item));
+  case Stmt::Kind::Require:
+    return check(cast<RequireStmt>(item));
+  case Stmt::Kind::Placement:
+    check(cast<PlacementStmt>(item));
+    setOnce(checked.placement, cast<PlacementStmt>(item), "placement");
+    placementKnown = true;
+    return;
+  case Stmt::Kind::ForwardOnly:
+    return;
+  case Stmt::Kind::Cost:
+    setOnce(checked.cost, cast<SettingsStmt>(item), "cost");
+    return checkCost(cast<SettingsStmt>(item));
+  case Stmt::Kind::Memory:
+    setOnce(checked.memory, cast<SettingsStmt>(item), "memory");
+    return checkMemory(cast<SettingsStmt>(item));
+  case Stmt::Kind::Fsdp:
+    setOnce(checked.fsdp, cast<SettingsStmt>(item), "fsdp");
+    return checkFsdp(cast<SettingsStmt>(item));
+  case Stmt::Kind::Expect:
+    checked.expects.push_back(cast<ExpectStmt>(item));
+    return check(cast<ExpectStmt>(item));
+  case Stmt::Kind::Phase: {
+    auto *phase = cast<PhaseStmt>(item);
+    Form form;
+    check(phase->body, form);
+    phase->timed = form.timed != nullptr;
+    return;
+  }
+  default:
+    llvm_unreachable("the grammar has no such statement in a schedule");
+  }
+}
+
+void Checker::check(RequireStmt *require) {
+  checkRankFree(require->condition, Numbers::Integers);
+  for (const RequireStmt::Piece &piece : require->pieces)
+    if (piece.name)
+      checkRankFree(piece.name, Numbers::Integers);
+}
+
+//===----------------------------------------------------------------------===//
+// Placement
+//===----------------------------------------------------------------------===//
+
+void Checker::check(PlacementStmt *placement) {
+  if (placement->stages) {
+    checkRankFree(placement->stages, Numbers::Integers);
+    size_t mark = scope.enter();
+    placement->stageVariable =
+        makeVariable(placement->stageName, Variable::Kind::Loop, {});
+    defineVariable(placement->stageVariable);
+    checkRankFree(placement->rank, Numbers::Integers);
+    scope.leave(mark);
+    return;
+  }
+
+  StringRef name = placement->name.text;
+  enum class Takes { Nothing, Maybe, One };
+  auto takes = StringSwitch<std::optional<Takes>>(name)
+                   .Cases("loop", "v", Takes::Maybe)
+                   .Cases("wave", "blocked", Takes::One)
+                   .Case("bidirectional", Takes::Nothing)
+                   .Default(std::nullopt);
+  if (placement->argument)
+    checkRankFree(placement->argument, Numbers::Integers);
+  if (!takes) {
+    InFlightDiagnostic error =
+        diags.report(placement->name.range, diag::UnknownPlacement, name);
+    static constexpr StringRef known[] = {"loop", "v", "wave", "blocked",
+                                          "bidirectional"};
+    if (auto meant = closestWord(name, known))
+      error.note(placement->name.range, diag::NoteDidYouMean, *meant);
+    return;
+  }
+  if (*takes == Takes::One && !placement->argument)
+    (void)diags.report(placement->name.range, diag::PlacementArgument, name,
+                       "without a number of chunks");
+  if (*takes == Takes::Nothing && placement->argument)
+    (void)diags.report(placement->argument->range, diag::PlacementArgument,
+                       name, "with an argument");
+}
+
+//===----------------------------------------------------------------------===//
+// Settings
+//===----------------------------------------------------------------------===//
+
+static std::string leftSide(const SettingEntry &entry) {
+  if (entry.letters.empty())
+    return entry.word.text.str();
+  std::string text;
+  for (Letter letter : entry.letters)
+    text += (text.empty() ? "" : " & ") + letterName(letter).str();
+  return text;
+}
+
+
+/// Reports each entry of `block` whose left side an earlier one has.
+static void checkDistinct(ArrayRef<SettingEntry> entries, StringRef block,
+                          DiagEngine &diags) {
+  std::set<std::string> seen;
+  for (const SettingEntry &entry : entries)
+    if (!entry.isStage && !seen.insert(leftSide(entry)).second)
+      (void)diags.report(entry.range, diag::SecondSetting, leftSide(entry),
+                         block);
+}
+
+static void reportUnknownSetting(const SettingEntry &entry, StringRef block,
+                                 ArrayRef<StringRef> known, DiagEngine &diags) {
+  InFlightDiagnostic error = diags.report(
+      entry.word.range, diag::UnknownSetting, leftSide(entry), block);
+  if (auto meant = closestWord(entry.word.text, known))
+    error.note(entry.word.range, diag::NoteDidYouMean, *meant);
+}
+
+void Checker::checkCost(const SettingsStmt *cost) {
+  checkCostEntries(cost->entries, /*inStage=*/false);
+}
+
+void Checker::checkCostEntries(ArrayRef<SettingEntry> entries, bool inStage) {
+  checkDistinct(entries, "cost", diags);
+  for (const SettingEntry &entry : entries) {
+    if (entry.isStage && !inStage) {
+      for (Expr *value : entry.values)
+        checkRankFree(value, Numbers::Integers);
+      checkCostEntries(entry.entries, /*inStage=*/true);
+      continue;
+    }
+    for (Expr *value : entry.values)
+      checkRankFree(value, Numbers::Rationals);
+    // A stage has costs of its own for single steps only.
+    bool known = inStage ? entry.letters.size() == 1
+                         : !entry.letters.empty() || entry.word.text == "p2p";
+    if (!known)
+      reportUnknownSetting(entry, "cost",
+                           {StringRef("p2p"), StringRef("stage")}, diags);
+  }
+}
+
+void Checker::checkMemory(const SettingsStmt *memory) {
+  checkDistinct(memory->entries, "memory", diags);
+  for (const SettingEntry &entry : memory->entries) {
+    for (Expr *value : entry.values)
+      checkRankFree(value, Numbers::Rationals);
+    if (entry.letters.empty() && entry.word.text != "limit")
+      reportUnknownSetting(entry, "memory", {StringRef("limit")}, diags);
+  }
+}
+
+void Checker::checkFsdp(const SettingsStmt *fsdp) {
+  checkDistinct(fsdp->entries, "fsdp", diags);
+  for (const SettingEntry &entry : fsdp->entries) {
+    // `stages all` reads like a name; the word is no variable.
+    const auto *word = entry.values.size() == 1
+                           ? dyn_cast<NameExpr>(entry.values[0])
+                           : nullptr;
+    if (entry.word.text == "stages" && word && word->name == "all")
+      continue;
+    for (Expr *value : entry.values)
+      checkRankFree(value, Numbers::Integers);
+    static constexpr StringRef known[] = {"stages", "max_active", "prefetch"};
+    if (!is_contained(known, entry.word.text))
+      reportUnknownSetting(entry, "fsdp", known, diags);
+  }
+}
+
+void Checker::check(const ExpectStmt *expect) {
+  static constexpr StringRef ofAll[] = {"makespan", "span", "bubble_makespan",
+                                        "bubble_span"};
+  static constexpr StringRef ofRank[] = {"idle", "peak"};
+  StringRef metric = expect->metric.text;
+  bool perRank = is_contained(ofRank, metric);
+  if (!perRank && !is_contained(ofAll, metric)) {
+    InFlightDiagnostic error =
+        diags.report(expect->metric.range, diag::UnknownMetric, metric);
+    static constexpr StringRef all[] = {"makespan",    "span", "bubble_makespan",
+                                        "bubble_span", "idle", "peak"};
+    if (auto meant = closestWord(metric, all))
+      error.note(expect->metric.range, diag::NoteDidYouMean, *meant);
+  } else if (perRank && !expect->ofRank) {
+    (void)diags.report(expect->metric.range, diag::MetricNeedsRank, metric);
+  } else if (!perRank && expect->ofRank) {
+    (void)diags.report(expect->metric.range, diag::MetricOfRank, metric);
+  }
+  Dependence dependence = check(expect->value, Numbers::Rationals);
+  if (!expect->ofRank)
+    checkRankFree(dependence, expect->value->range);
+}
+
+} // namespace pipec

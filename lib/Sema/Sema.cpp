@@ -1,0 +1,114 @@
+//===- Sema.cpp - Names, arity, ranges -----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Sema/Sema.h"
+
+#include "Sema/Checker.h"
+
+using namespace llvm;
+using namespace pipec::ast;
+
+namespace pipec {
+
+/// Makes the definitions of an imported file visible under their names.
+void Checker::defineModule(const Module &module) {
+  for (Stmt *decl : module.decls) {
+    Name name = isa<FnDecl>(decl) ? cast<FnDecl>(decl)->name
+                                  : cast<PatternDecl>(decl)->name;
+    define({name.text, name.range, nullptr, dyn_cast<FnDecl>(decl),
+            dyn_cast<PatternDecl>(decl)});
+  }
+}
+
+/// Checks the definitions of one file in a scope of their own: it sees the
+/// builtins, what it imports, and what it defines. The files it imports are
+/// checked first.
+void Checker::checkModule(Module &module) {
+  if (!checkedModules.insert(&module).second)
+    return;
+  for (ImportDecl &import : module.imports)
+    if (import.module)
+      checkModule(*import.module);
+  size_t mark = scope.enter();
+  for (ImportDecl &import : module.imports)
+    if (import.module)
+      defineModule(*import.module);
+  // On the level of a file the placement is whatever the caller's is.
+  placementKnown = true;
+  Form form;
+  chunksBuiltin->dependence = {/*onRank=*/true, /*onPlacement=*/true};
+  for (Stmt *decl : module.decls)
+    check(decl, form);
+  scope.leave(mark);
+}
+
+void Checker::check(Module &main) {
+  auto builtin = [&](StringRef name, Dependence dependence) {
+    Variable *variable =
+        makeVariable({name, {}}, Variable::Kind::Builtin, dependence);
+    scope.define({name, {}, variable, nullptr, nullptr});
+    return variable;
+  };
+  program.builtins.rank = builtin("rank", {true, false});
+  program.builtins.ranks = builtin("ranks", {});
+  program.builtins.stages = builtin("stages", {false, true});
+  program.builtins.chunks = chunksBuiltin = builtin("chunks", {false, true});
+  program.builtins.microbatches = builtin("microbatches", {});
+
+  for (ImportDecl &import : main.imports)
+    if (import.module)
+      checkModule(*import.module);
+  for (ImportDecl &import : main.imports)
+    if (import.module)
+      defineModule(*import.module);
+
+  inMain = true;
+  placementKnown = true;
+  chunksBuiltin->dependence = {/*onRank=*/true, /*onPlacement=*/true};
+  Form form;
+  for (Stmt *decl : main.decls)
+    check(decl, form);
+  for (ScheduleDecl *schedule : main.schedules) {
+    for (const CheckedSchedule &other : program.schedules)
+      if (other.decl->name.text == schedule->name.text)
+        (void)diags
+            .report(schedule->name.range, diag::SecondSchedule,
+                    schedule->name.text)
+            .note(other.decl->name.range, diag::NotePrevious);
+    check(schedule);
+  }
+  // A file without schedules is there to be imported.
+  if (!main.schedules.empty() && !diags.hadErrors())
+    warnUnused();
+}
+
+void Checker::warnUnused() {
+  for (const Symbol &symbol : warnable) {
+    if (symbol.fn && !symbol.fn->used)
+      (void)diags.report(symbol.range, diag::UnusedFn, symbol.name);
+    else if (symbol.pattern && !symbol.pattern->used)
+      (void)diags.report(symbol.range, diag::UnusedPattern, symbol.name);
+    else if (symbol.variable && !symbol.variable->used) {
+      if (symbol.variable->kind == Variable::Kind::Let)
+        (void)diags.report(symbol.range, diag::UnusedLet, symbol.name);
+      else if (symbol.variable->kind == Variable::Kind::Param)
+        (void)diags.report(symbol.range, diag::UnusedParameter, symbol.name);
+    }
+  }
+}
+
+FailureOr<CheckedProgram> checkProgram(Module &main, ast::Context &context,
+                                       DiagEngine &diags) {
+  unsigned errorsBefore = diags.numErrors();
+  Checker checker(context, diags);
+  checker.check(main);
+  if (diags.numErrors() != errorsBefore)
+    return failure();
+  return checker.take();
+}
+
+} // namespace pipec

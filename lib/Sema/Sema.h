@@ -1,0 +1,61 @@
+//===- Sema.h - Names, arity, ranges -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SEMA_SEMA_H
+#define PIPEC_SEMA_SEMA_H
+
+#include "AST/Context.h"
+#include "AST/Decl.h"
+#include "Support/DiagEngine.h"
+
+#include <vector>
+
+namespace pipec {
+
+/// A schedule whose names are bound and whose parts are told apart.
+struct CheckedSchedule {
+  ast::ScheduleDecl *decl = nullptr;
+  const ast::ParamDecl *ranks = nullptr;
+  const ast::ParamDecl *microbatches = nullptr;
+  const ast::ParamDecl *chunks = nullptr; // may be null
+  const ast::PlacementStmt *placement = nullptr;
+  const ast::ForwardOnlyStmt *forwardOnly = nullptr; // may be null
+  const ast::SettingsStmt *cost = nullptr;           // may be null
+  const ast::SettingsStmt *memory = nullptr;         // may be null
+  const ast::SettingsStmt *fsdp = nullptr;           // may be null
+  std::vector<const ast::ExpectStmt *> expects;
+};
+
+/// The builtin variables; the value of each is one of the program's variables.
+struct BuiltinVariables {
+  const ast::Variable *rank = nullptr;
+  const ast::Variable *ranks = nullptr;
+  const ast::Variable *stages = nullptr;
+  const ast::Variable *chunks = nullptr;
+  const ast::Variable *microbatches = nullptr;
+};
+
+/// A program in which every name is bound.
+struct CheckedProgram {
+  std::vector<CheckedSchedule> schedules;
+  BuiltinVariables builtins;
+  /// Every variable, function and pattern, indexed by its id.
+  std::vector<const ast::Variable *> variables;
+  std::vector<const ast::FnDecl *> fns;
+  std::vector<const ast::PatternDecl *> patterns;
+};
+
+/// Binds the names of `main` and of the modules it imports, which are loaded
+/// already, and checks all that needs no values. Annotates the tree in place.
+/// Reports every violation and fails when there was one.
+llvm::FailureOr<CheckedProgram> checkProgram(ast::Module &main,
+                                             ast::Context &context,
+                                             DiagEngine &diags);
+
+} // namespace pipec
+
+#endif // PIPEC_SEMA_SEMA_H
