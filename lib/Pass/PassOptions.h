@@ -1,0 +1,129 @@
+//===- PassOptions.h - Values of pass options --------------------*- C++ -*===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A pass option is a field of a plain struct. Its type says what the text
+// behind `=` may be, how messages describe that, and how a default is printed:
+//
+//   bool                      true or false; `{option}` alone is true
+//   unsigned, AtLeastOne      a number
+//   Rational                  `12`, `7/2` or `2.5`
+//   std::vector<unsigned>     numbers joined by `+`
+//   std::optional<T>          as T; nothing when the option is not given
+//   an enum with a `choicesOf` function, found beside the enum
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_PASS_PASSOPTIONS_H
+#define PIPEC_PASS_PASSOPTIONS_H
+
+#include "Support/Rational.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pipec {
+
+/// A number above zero.
+struct AtLeastOne {
+  unsigned value = 1;
+};
+
+/// One value of an option that is an enum.
+template <typename Enum> struct PassChoice {
+  llvm::StringLiteral name;
+  Enum value;
+};
+
+/// How an option of type T is read, described and printed. The primary template
+/// serves the enums.
+template <typename T> struct PassOptionType {
+  static bool parse(llvm::StringRef text, T &value) {
+    for (const PassChoice<T> &choice : choicesOf(T()))
+      if (choice.name == text) {
+        value = choice.value;
+        return true;
+      }
+    return false;
+  }
+  static std::string describe() {
+    std::string text;
+    for (const PassChoice<T> &choice : choicesOf(T()))
+      text += (text.empty() ? "" : "|") + choice.name.str();
+    return text;
+  }
+  static std::string print(T value) {
+    for (const PassChoice<T> &choice : choicesOf(T()))
+      if (choice.value == value)
+        return choice.name.str();
+    return "";
+  }
+};
+
+template <> struct PassOptionType<bool> {
+  static bool parse(llvm::StringRef text, bool &value) {
+    value = text == "true" || text.empty();
+    return value || text == "false";
+  }
+  static std::string describe() { return "true|false"; }
+  static std::string print(bool value) { return value ? "true" : "false"; }
+};
+
+template <> struct PassOptionType<unsigned> {
+  static bool parse(llvm::StringRef text, unsigned &value) {
+    return !text.getAsInteger(10, value);
+  }
+  static std::string describe() { return "N"; }
+  static std::string print(unsigned value) { return llvm::utostr(value); }
+};
+
+template <> struct PassOptionType<AtLeastOne> {
+  static bool parse(llvm::StringRef text, AtLeastOne &value) {
+    return !text.getAsInteger(10, value.value) && value.value != 0;
+  }
+  static std::string describe() { return "N>0"; }
+  static std::string print(AtLeastOne value) {
+    return llvm::utostr(value.value);
+  }
+};
+
+template <> struct PassOptionType<Rational> {
+  static bool parse(llvm::StringRef text, Rational &value) {
+    std::optional<Rational> number = Rational::parse(text);
+    value = number.value_or(Rational());
+    return number.has_value();
+  }
+  static std::string describe() { return "NUMBER"; }
+  static std::string print(Rational value) {
+    std::string text;
+    llvm::raw_string_ostream(text) << value;
+    return text;
+  }
+};
+
+template <> struct PassOptionType<std::vector<unsigned>> {
+  static bool parse(llvm::StringRef text, std::vector<unsigned> &value);
+  static std::string describe() { return "N+N+..."; }
+  static std::string print(const std::vector<unsigned> &value);
+};
+
+template <typename T> struct PassOptionType<std::optional<T>> {
+  static bool parse(llvm::StringRef text, std::optional<T> &value) {
+    return PassOptionType<T>::parse(text, value.emplace());
+  }
+  static std::string describe() { return PassOptionType<T>::describe(); }
+  static std::string print(const std::optional<T> &value) {
+    return value ? PassOptionType<T>::print(*value) : "";
+  }
+};
+
+} // namespace pipec
+
+#endif // PIPEC_PASS_PASSOPTIONS_H

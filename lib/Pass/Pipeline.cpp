@@ -1,0 +1,246 @@
+//===- Pipeline.cpp - A list of passes from text --------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Pass/Pipeline.h"
+
+#include "Pass/PassOptions.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+//===----------------------------------------------------------------------===//
+// Option types and registry
+//===----------------------------------------------------------------------===//
+
+bool PassOptionType<std::vector<unsigned>>::parse(
+    StringRef text, std::vector<unsigned> &value) {
+  SmallVector<StringRef> parts;
+  text.split(parts, '+');
+  value.clear();
+  for (StringRef part : parts)
+    if (part.getAsInteger(10, value.emplace_back()))
+      return false;
+  return true;
+}
+
+std::string PassOptionType<std::vector<unsigned>>::print(
+    const std::vector<unsigned> &value) {
+  return join(map_range(value, [](unsigned n) { return utostr(n); }), "+");
+}
+
+template <typename Info>
+static const Info *findIn(ArrayRef<Info> table, StringRef name) {
+  const Info *it =
+      find_if(table, [&](const Info &info) { return info.name == name; });
+  return it == table.end() ? nullptr : it;
+}
+
+const PassInfo *PassRegistry::findPass(StringRef name) const {
+  return findIn(passes, name);
+}
+
+const PipelineInfo *PassRegistry::findPipeline(StringRef name) const {
+  return findIn(pipelines, name);
+}
+
+//===----------------------------------------------------------------------===//
+// Reader
+//===----------------------------------------------------------------------===//
+
+StringRef nearestName(StringRef name, ArrayRef<StringRef> names) {
+  // A third of the letters wrong is no slip of the hand any more.
+  unsigned limit = name.size() / 3 + 1;
+  StringRef best;
+  for (StringRef candidate : names) {
+    unsigned distance = name.edit_distance(candidate, true, limit);
+    if (distance <= limit) {
+      best = candidate;
+      limit = distance - (distance != 0);
+    }
+  }
+  return best;
+}
+
+namespace {
+
+/// Reads one text; the names of pipelines are read by further readers.
+class PipelineReader {
+public:
+  PipelineReader(StringRef text, const PassRegistry &registry,
+                 DiagEngine &diags, Pipeline &result)
+      : text(text), registry(registry), diags(diags), result(result) {}
+
+  LogicalResult read() {
+    if (text.trim().empty())
+      return success();
+    bool good = true;
+    do {
+      // A mistake in the form leaves nothing to go on with; one in the meaning
+      // of an entry does.
+      if (failed(readEntry(good)))
+        return failure();
+      skipSpace();
+      if (at == text.size())
+        return success(good);
+    } while (consume(','));
+    return unexpected("`,`");
+  }
+
+private:
+  struct Given {
+    StringRef name;
+    StringRef value;
+  };
+
+  LogicalResult readEntry(bool &good) {
+    skipSpace();
+    size_t start = at;
+    StringRef name = word();
+    if (name.empty())
+      return unexpected("the name of a pass");
+    SmallVector<Given, 4> given;
+    if (consume('{') && failed(readOptions(given)))
+      return failure();
+    StringRef entry = text.slice(start, at).rtrim();
+    if (const PassInfo *info = registry.findPass(name))
+      good &= succeeded(addPass(*info, entry, given));
+    else if (const PipelineInfo *info = registry.findPipeline(name))
+      good &= succeeded(addPipeline(*info, given));
+    else
+      good &= succeeded(unknownPass(name));
+    return success();
+  }
+
+  LogicalResult readOptions(SmallVectorImpl<Given> &given) {
+    skipSpace();
+    if (consume('}'))
+      return success();
+    do {
+      skipSpace();
+      StringRef name = word();
+      if (name.empty())
+        return unexpected("the name of an option");
+      StringRef value;
+      if (consume('=')) {
+        size_t start = at;
+        at = std::min(text.find_first_of(",{}", at), text.size());
+        value = text.slice(start, at).trim();
+        if (value.empty())
+          return unexpected("a value");
+      }
+      given.push_back({name, value});
+      skipSpace();
+    } while (consume(','));
+    return consume('}') ? success() : unexpected("`,` or `}`");
+  }
+
+  LogicalResult addPass(const PassInfo &info, StringRef entry,
+                        ArrayRef<Given> given) {
+    PassOptionTexts texts(info.options.size());
+    for (const Given &option : given) {
+      auto it = find_if(info.options, [&](const PassOptionInfo &known) {
+        return known.name == option.name;
+      });
+      if (it == info.options.end())
+        return unknownOption(info, option.name);
+      auto &slot = texts[it - info.options.begin()];
+      if (slot)
+        return diags.report(DiagLoc(), diag::PassOptionTwice, option.name,
+                            info.name);
+      slot = option.value;
+    }
+    PassInfo::Made made = info.make(texts);
+    if (!made.pass) {
+      const PassOptionInfo &option = info.options[made.badOption];
+      return diags.report(DiagLoc(), diag::PassOptionValue,
+                          *texts[made.badOption], option.name, info.name,
+                          option.values);
+    }
+    result.push_back({&info, entry.str(), std::move(made.pass)});
+    return success();
+  }
+
+  LogicalResult addPipeline(const PipelineInfo &info, ArrayRef<Given> given) {
+    if (!given.empty())
+      return diags.report(DiagLoc(), diag::TargetOption, info.name,
+                          given.front().name);
+    return PipelineReader(info.passes, registry, diags, result).read();
+  }
+
+  LogicalResult unknownPass(StringRef name) {
+    SmallVector<StringRef> names;
+    for (const PassInfo &info : registry.passes)
+      names.push_back(info.name);
+    for (const PipelineInfo &info : registry.pipelines)
+      names.push_back(info.name);
+    auto diagnostic = diags.report(DiagLoc(), diag::UnknownPass, name);
+    if (StringRef near = nearestName(name, names); !near.empty())
+      diagnostic.note(DiagLoc(), diag::NoteDidYouMean, near);
+    return diagnostic;
+  }
+
+  LogicalResult unknownOption(const PassInfo &info, StringRef name) {
+    SmallVector<StringRef> names;
+    for (const PassOptionInfo &option : info.options)
+      names.push_back(option.name);
+    auto diagnostic =
+        diags.report(DiagLoc(), diag::UnknownPassOption, info.name, name);
+    if (StringRef near = nearestName(name, names); !near.empty())
+      diagnostic.note(DiagLoc(), diag::NoteDidYouMean, near);
+    else if (!names.empty())
+      diagnostic.note(DiagLoc(), diag::NotePassOptions, join(names, "`, `"));
+    return diagnostic;
+  }
+
+  LogicalResult unexpected(StringRef what) {
+    return diags.report(DiagLoc(), diag::PipelineSyntax, text.take_front(at),
+                        what, text.drop_front(at));
+  }
+
+  StringRef word() {
+    size_t start = at;
+    while (at != text.size() &&
+           (isAlnum(text[at]) || text[at] == '-' || text[at] == '_'))
+      ++at;
+    StringRef found = text.slice(start, at);
+    skipSpace();
+    return found;
+  }
+
+  bool consume(char c) {
+    if (at == text.size() || text[at] != c)
+      return false;
+    ++at;
+    return true;
+  }
+
+  void skipSpace() {
+    while (at != text.size() && isSpace(text[at]))
+      ++at;
+  }
+
+  StringRef text;
+  size_t at = 0;
+  const PassRegistry &registry;
+  DiagEngine &diags;
+  Pipeline &result;
+};
+
+} // namespace
+
+FailureOr<Pipeline> parsePipeline(StringRef text, const PassRegistry &registry,
+                                  DiagEngine &diags) {
+  Pipeline result;
+  if (failed(PipelineReader(text, registry, diags, result).read()))
+    return failure();
+  return result;
+}
+
+} // namespace pipec

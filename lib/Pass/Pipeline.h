@@ -1,0 +1,39 @@
+//===- Pipeline.h - A list of passes from text -------------------*- C++ -*===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_PASS_PIPELINE_H
+#define PIPEC_PASS_PIPELINE_H
+
+#include "Pass/PassRegistry.h"
+
+namespace pipec {
+
+/// One pass of a pipeline, ready to run.
+struct PipelineEntry {
+  const PassInfo *info;
+  /// The pass and its options as they were given: `insert-p2p{order=column}`.
+  std::string text;
+  std::unique_ptr<Pass> pass;
+};
+
+/// Passes in the order in which they run; named pipelines are spelled out.
+using Pipeline = std::vector<PipelineEntry>;
+
+/// Reads `NAME{OPTION=VALUE,...},NAME,...` as `--passes` takes it; spaces
+/// around the parts and an empty list are allowed. Reports the first mistake of
+/// every entry.
+llvm::FailureOr<Pipeline> parsePipeline(llvm::StringRef text,
+                                        const PassRegistry &registry,
+                                        DiagEngine &diags);
+
+/// The name nearest to `name` when it is near enough to be meant, else empty.
+llvm::StringRef nearestName(llvm::StringRef name,
+                            llvm::ArrayRef<llvm::StringRef> names);
+
+} // namespace pipec
+
+#endif // PIPEC_PASS_PIPELINE_H
