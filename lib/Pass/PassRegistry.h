@@ -45,6 +45,8 @@ struct PassInfo {
 
   llvm::StringLiteral name;
   llvm::StringLiteral summary;
+  /// What it does, with an example where that helps; Markdown.
+  llvm::StringLiteral description;
   /// What a list must be for the pass to do its work.
   llvm::StringLiteral needs;
   /// What holds for the list that it leaves.

@@ -1,0 +1,37 @@
+//===- Checks.h - What several passes ask of a schedule ----------*- C++ -*===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_TRANSFORMS_CHECKS_H
+#define PIPEC_TRANSFORMS_CHECKS_H
+
+#include "IR/Schedule.h"
+#include "Support/DiagEngine.h"
+#include "Transforms/Results.h"
+
+namespace pipec {
+
+/// Reports the first P2P step of the schedule, if there is one, as what stands
+/// in the way of `pass`.
+llvm::LogicalResult checkNoP2P(const Schedule &schedule, llvm::StringRef pass,
+                               DiagEngine &diags);
+
+/// Reports a schedule that has fewer steps than forwards are due. A table with
+/// an entry for each (stage, micro-batch) is then no larger than the lists.
+llvm::LogicalResult checkEnoughSteps(const Schedule &schedule,
+                                     llvm::StringRef pass, DiagEngine &diags);
+
+/// Reports an order that cannot run: `heads[r]` is the place in the list of
+/// rank r of the group that waits, the size of the list when none does;
+/// `results` are those that exist. Each rank that waits gets a note, up to a
+/// limit.
+InFlightDiagnostic reportBlocked(const Schedule &schedule,
+                                 llvm::ArrayRef<size_t> heads,
+                                 const ResultSet &results, DiagEngine &diags);
+
+} // namespace pipec
+
+#endif // PIPEC_TRANSFORMS_CHECKS_H

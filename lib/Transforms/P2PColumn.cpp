@@ -1,0 +1,152 @@
+//===- P2PColumn.cpp - Transfers slot by slot -----------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The order of HyperParallel's `add_send_recv`. Position t of every list is
+// time slot t; the lists are read slot by slot:
+//
+//   1. every rank's step of the slot goes to its new list,
+//   2. the transfers of the even ranks' steps go to both of their lists,
+//   3. then those of the odd ranks'.
+//
+// An overlap takes as many slots as it has members: it goes to its list in the
+// first, and the transfers of its k-th member follow in the k-th. Bubbles take
+// a slot and stay. FSDP actions take none, so that they do not shift the slots
+// of one rank against another's.
+//
+// A transfer stands at the end of its slot, so who needs it must stand in a
+// later slot; a step that does not is reported, for a receive behind its
+// consumer is what the lists would get.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Transforms/P2POrders.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+class ColumnScan {
+public:
+  ColumnScan(const Schedule &schedule, DiagEngine &diags)
+      : schedule(schedule), diags(diags), map(schedule), results(schedule),
+        lists(listsForP2P(schedule, /*keepBubbles=*/true)),
+        states(schedule.numRanks) {}
+
+  FailureOr<std::vector<StepList>> run() {
+    bool good = true;
+    for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+      if (!schedule.ranks[rank].empty())
+        active.push_back(rank);
+    for (size_t slot = 0; !active.empty(); ++slot) {
+      for (unsigned rank : active)
+        good &= takeStep(rank, slot);
+      for (unsigned parity : {0, 1})
+        for (unsigned rank : active)
+          if (rank % 2 == parity)
+            give(rank);
+      erase_if(active, [&](unsigned rank) {
+        const RankState &state = states[rank];
+        return state.at == schedule.ranks[rank].size() && !state.inOverlap;
+      });
+      if (!good)
+        return failure();
+    }
+    return std::move(lists);
+  }
+
+private:
+  struct RankState {
+    /// Behind the last step that was read.
+    size_t at = 0;
+    /// The compute step of this slot, null in a bubble.
+    const Step *step = nullptr;
+    /// The member behind `step` has the next slot.
+    bool inOverlap = false;
+    /// The phase of the last step read, which receives share.
+    uint8_t phase = 0;
+  };
+
+  /// Moves the rank into the next slot. Returns false when what its step takes
+  /// is not there.
+  bool takeStep(unsigned rank, size_t slot) {
+    RankState &state = states[rank];
+    const StepList &list = schedule.ranks[rank];
+    StepList &out = lists[rank];
+    if (state.inOverlap) {
+      ++state.step;
+      state.inOverlap = state.step->joined();
+      return true;
+    }
+    state.step = nullptr;
+    while (state.at != list.size() && isFsdp(list[state.at].kind()))
+      out.push_back(list[state.at++]);
+    if (state.at == list.size())
+      return true;
+    state.phase = list[state.at].phase();
+    if (list[state.at].kind() == StepKind::Bubble) {
+      out.push_back(list[state.at++]);
+      return true;
+    }
+    size_t end = Schedule::groupEnd(list, state.at);
+    state.step = &list[state.at];
+    state.inOverlap = state.step->joined();
+    bool good = true;
+    for (; state.at != end; ++state.at) {
+      out.push_back(list[state.at]);
+      good &= checkArrived(list[state.at], rank, slot);
+    }
+    return good;
+  }
+
+  bool checkArrived(Step step, unsigned rank, size_t slot) {
+    std::optional<Result> taken = takenResult(schedule, step);
+    if (!taken || results.contains(*taken))
+      return true;
+    Step producer(taken->gradient ? StepKind::B : StepKind::F, taken->stage,
+                  taken->microbatch);
+    (void)diags.report(step.source(), diag::ColumnNotAligned,
+                       stepText(schedule, step), slot, rank,
+                       stepText(schedule, producer),
+                       map.rankOf(taken->stage, taken->microbatch));
+    return false;
+  }
+
+  /// Puts down the transfer that follows from the rank's step of this slot.
+  void give(unsigned rank) {
+    const Step *step = states[rank].step;
+    if (!step)
+      return;
+    results.insert(*step);
+    if (auto transfer = map.transferOf(*step)) {
+      lists[rank].push_back(transfer->send);
+      transfer->recv.setPhase(states[transfer->to].phase);
+      lists[transfer->to].push_back(transfer->recv);
+    }
+  }
+
+  const Schedule &schedule;
+  DiagEngine &diags;
+  TransferMap map;
+  ResultSet results;
+  std::vector<StepList> lists;
+  std::vector<RankState> states;
+  /// The ranks whose lists are not at their end, ascending.
+  std::vector<unsigned> active;
+};
+
+} // namespace
+
+FailureOr<std::vector<StepList>> placeP2PInColumns(const Schedule &schedule,
+                                                   DiagEngine &diags) {
+  return ColumnScan(schedule, diags).run();
+}
+
+} // namespace pipec

@@ -1,0 +1,174 @@
+//===- P2PSimulate.cpp - Transfers in rounds over the ranks ---------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The order of PyTorch's `_add_send_recv`. The lists are run in rounds: in each
+// round every rank, in ascending order, takes its next step (an overlap is one)
+// if the results that it needs have arrived, and the sends and receives that
+// follow from it go to the ends of the two new lists in the same moment.
+//
+// A rank whose step becomes ready in a round still takes it in that round if
+// its turn is yet to come, and in the next round otherwise:
+//
+//   round 1   rank 0: F s0 m0, SEND_F     its RECV_F goes to rank 1, so
+//             rank 1: F s1 m0, SEND_F     this runs in round 1 too
+//   round 2   rank 0: F s0 m1 ...
+//
+// Looking at every rank in every round would cost (ranks x rounds), which is
+// quadratic when few ranks can run at a time. Instead the ranks that can run
+// are kept as bits, for this round and for the next one. A rank that cannot run
+// notes the result that it waits for, and whoever makes that result sets the
+// bit. A rank waits for one result at a time, so each step is looked at once
+// for itself and once for each result that it takes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Transforms/Checks.h"
+#include "Transforms/P2POrders.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+class RoundSimulation {
+public:
+  explicit RoundSimulation(const Schedule &schedule)
+      : schedule(schedule), map(schedule), results(schedule),
+        lists(listsForP2P(schedule, /*keepBubbles=*/false)),
+        states(schedule.numRanks), current((schedule.numRanks + 63) / 64),
+        next(current.size()) {}
+
+  FailureOr<std::vector<StepList>> run(DiagEngine &diags) {
+    for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+      const StepList &list = schedule.ranks[rank];
+      states[rank].phase = list.empty() ? 0 : list.front().phase();
+      if (isReady(rank))
+        set(next, rank);
+    }
+    do {
+      std::swap(current, next);
+    } while (runRound());
+    return finish(diags);
+  }
+
+private:
+  struct RankState {
+    /// The next step of the rank's list.
+    size_t head = 0;
+    /// What the head waits for.
+    Result missing = {};
+    bool waits = false;
+    /// The phase of the last step taken, which receives share.
+    uint8_t phase = 0;
+  };
+
+  static void set(std::vector<uint64_t> &bits, unsigned rank) {
+    bits[rank / 64] |= uint64_t(1) << (rank % 64);
+  }
+
+  /// Takes one step on every rank that can run; false when none could.
+  bool runRound() {
+    bool progress = false;
+    for (size_t word = 0; word != current.size(); ++word)
+      while (current[word]) {
+        unsigned bit = llvm::countr_zero(current[word]);
+        current[word] &= current[word] - 1;
+        takeStep(word * 64 + bit);
+        progress = true;
+      }
+    return progress;
+  }
+
+  void takeStep(unsigned rank) {
+    RankState &state = states[rank];
+    const Step *list = schedule.ranks[rank].data();
+    size_t begin = state.head, end = begin;
+    do {
+      if (list[end].kind() != StepKind::Bubble)
+        lists[rank].push_back(list[end]);
+    } while (list[end++].joined());
+    state.phase = list[begin].phase();
+    state.head = end;
+    for (size_t i = begin; i != end; ++i)
+      give(rank, list[i]);
+    if (isReady(rank))
+      set(next, rank);
+  }
+
+  /// Puts down the transfer of what `step` leaves and wakes who waits for it.
+  void give(unsigned rank, Step step) {
+    if (!isCompute(step.kind()) || step.kind() == StepKind::W)
+      return;
+    results.insert(step);
+    auto transfer = map.transferOf(step);
+    if (!transfer)
+      return;
+    unsigned to = transfer->to;
+    RankState &taker = states[to];
+    lists[rank].push_back(transfer->send);
+    transfer->recv.setPhase(taker.phase);
+    lists[to].push_back(transfer->recv);
+    if (taker.waits &&
+        taker.missing == Result{step.kind() != StepKind::F, step.stage(),
+                                step.microbatch()} &&
+        isReady(to))
+      set(to > rank ? current : next, to);
+  }
+
+  /// True when the rank has a next step and the results for it are there;
+  /// notes the first that is not.
+  bool isReady(unsigned rank) {
+    RankState &state = states[rank];
+    ArrayRef<Step> list = schedule.ranks[rank];
+    state.waits = false;
+    if (state.head == list.size())
+      return false;
+    for (size_t i = state.head;; ++i) {
+      std::optional<Result> taken = takenResult(schedule, list[i]);
+      if (taken && !results.contains(*taken)) {
+        state.missing = *taken;
+        state.waits = true;
+        return false;
+      }
+      if (!list[i].joined())
+        return true;
+    }
+  }
+
+  FailureOr<std::vector<StepList>> finish(DiagEngine &diags) {
+    std::vector<size_t> heads;
+    bool done = true;
+    for (const auto &[rank, list] : enumerate(schedule.ranks)) {
+      heads.push_back(states[rank].head);
+      done &= states[rank].head == list.size();
+    }
+    if (done)
+      return std::move(lists);
+    return reportBlocked(schedule, heads, results, diags);
+  }
+
+  const Schedule &schedule;
+  TransferMap map;
+  ResultSet results;
+  std::vector<StepList> lists;
+  std::vector<RankState> states;
+  /// The ranks that can run: in this round, and in the next one.
+  std::vector<uint64_t> current, next;
+};
+
+} // namespace
+
+FailureOr<std::vector<StepList>> placeP2PInRounds(const Schedule &schedule,
+                                                  DiagEngine &diags) {
+  return RoundSimulation(schedule).run(diags);
+}
+
+} // namespace pipec

@@ -1,0 +1,132 @@
+//===- Passes.cpp - The tables of passes and targets ----------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Transforms/Passes.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+#define PIPEC_CHOICES(Enum)                                                    \
+  ArrayRef<PassChoice<Enum>> choicesOf(Enum) {                                 \
+    static constexpr PassChoice<Enum> choices[] = {
+#define PIPEC_CHOICE(Enum, Id, Text) {Text, Enum::Id},
+#define PIPEC_CHOICES_END(Enum)                                                \
+  }                                                                            \
+  ;                                                                            \
+  return choices;                                                              \
+  }
+#include "Transforms/Passes.def"
+
+/// Reads the text of one option, if it was given; false when it is no value.
+template <typename T>
+static bool readOption(T &option, std::optional<StringRef> text) {
+  return !text || PassOptionType<T>::parse(*text, option);
+}
+
+#define PIPEC_PASS(Class, Name, Summary, Description, Needs, Ensures, Cost)    \
+  static PassInfo::Made makeFrom##Class(const PassOptionTexts &texts) {        \
+    Class##Options options;                                                    \
+    [[maybe_unused]] unsigned next = 0;
+#define PIPEC_OPTION(Class, Type, Field, Name, Default, Help)                  \
+  if (!readOption(options.Field, texts[next]))                                 \
+    return {nullptr, next};                                                    \
+  ++next;
+#define PIPEC_PASS_END(Class)                                                  \
+  return {make##Class(options), 0};                                            \
+  }
+#include "Transforms/Passes.def"
+
+static std::vector<PassInfo> makePassTable() {
+  std::vector<PassInfo> table;
+#define PIPEC_PASS(Class, Name, Summary, Description, Needs, Ensures, Cost)    \
+  table.push_back({Name,                                                       \
+                   Summary,                                                    \
+                   Description,                                                \
+                   Needs,                                                      \
+                   Ensures,                                                    \
+                   Cost,                                                       \
+                   makeFrom##Class,                                            \
+                   {}});
+#define PIPEC_OPTION(Class, Type, Field, Name, Default, Help)                  \
+  table.back().options.push_back({Name, PassOptionType<Type>::describe(),      \
+                                  PassOptionType<Type>::print(Default),        \
+                                  Help});
+#include "Transforms/Passes.def"
+  return table;
+}
+
+static constexpr PipelineInfo targets[] = {
+#define PIPEC_TARGET(Name, Summary, Passes, Guarantees)                        \
+  {Name, Summary, Passes, Guarantees},
+#include "Transforms/Targets.def"
+};
+
+const PassRegistry &allPasses() {
+  static const std::vector<PassInfo> passes = makePassTable();
+  static const PassRegistry registry = {passes, targets};
+  return registry;
+}
+
+static void printOption(raw_ostream &os, const PassOptionInfo &option) {
+  os << "- `" << option.name << "=" << option.values << "`: " << option.help;
+  if (!option.defaultValue.empty())
+    os << " (default `" << option.defaultValue << "`)";
+  os << '\n';
+}
+
+void printPassPage(raw_ostream &os) {
+  os << R"(# Passes
+
+<!-- Made by `pipec-opt --doc-passes` from the tables of passes and targets. -->
+
+A pass turns one schedule into another, or checks one. `--passes` runs passes
+in the order in which it names them, each with its options in braces:
+
+```
+pipec-opt --passes='strip-bubbles,insert-p2p{order=simulate}' in.steps -o out.steps
+```
+
+A pass that fails says why and leaves the schedule as it was. *Needs* and
+*Ensures* speak of the levels of the verifier ([StepIR](StepIR.md)). Every step
+that a pass makes keeps the source statement of the step that it comes from.
+Start times stay only where a page says so: another order takes other times.
+
+`--print-after-all` prints the schedule after every pass, `--verify-each` runs
+the verifier after every pass (debug builds do so without being asked), and
+`--time-passes` prints how long each took.
+
+)";
+  const PassRegistry &registry = allPasses();
+  for (const PassInfo &pass : registry.passes)
+    os << "- [`" << pass.name << "`](#" << pass.name << "): " << pass.summary
+       << '\n';
+  for (const PassInfo &pass : registry.passes) {
+    os << "\n## " << pass.name << "\n\n" << pass.description << "\n\n";
+    for (const PassOptionInfo &option : pass.options)
+      printOption(os, option);
+    if (!pass.options.empty())
+      os << '\n';
+    os << "**Needs** " << pass.needs << ".\n\n";
+    os << "**Ensures** " << pass.ensures << ".\n\n";
+    os << "**Cost** " << pass.cost << ".\n";
+  }
+  os << R"(
+# Targets
+
+A target is a list of passes under a name. `--target=NAME` runs it, and its name
+may stand in `--passes` as a pass: `--passes=merge-backward,torch`.
+
+)";
+  for (const PipelineInfo &target : registry.pipelines) {
+    os << "## " << target.name << "\n\nFor " << target.summary << ".\n\n```\n"
+       << target.passes << "\n```\n\n"
+       << "**Guarantees** " << target.guarantees << ".\n\n";
+  }
+}
+
+} // namespace pipec

@@ -1,0 +1,48 @@
+//===- Passes.h - The passes and their options -------------------*- C++ -*===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_TRANSFORMS_PASSES_H
+#define PIPEC_TRANSFORMS_PASSES_H
+
+#include "Pass/Pass.h"
+#include "Pass/PassOptions.h"
+#include "Pass/PassRegistry.h"
+
+#include <memory>
+
+namespace pipec {
+
+// The enums of the options, each with the `choicesOf` that PassOptionType asks
+// for.
+#define PIPEC_CHOICES(Enum) enum class Enum : uint8_t {
+#define PIPEC_CHOICE(Enum, Id, Text) Id,
+#define PIPEC_CHOICES_END(Enum)                                                \
+  }                                                                            \
+  ;                                                                            \
+  llvm::ArrayRef<PassChoice<Enum>> choicesOf(Enum);
+#include "Transforms/Passes.def"
+
+// The options of each pass and the function that makes the pass.
+#define PIPEC_PASS(Class, Name, Summary, Description, Needs, Ensures, Cost)    \
+  struct Class##Options {
+#define PIPEC_OPTION(Class, Type, Field, Name, Default, Help)                  \
+  Type Field = Default;
+#define PIPEC_PASS_END(Class)                                                  \
+  }                                                                            \
+  ;                                                                            \
+  std::unique_ptr<Pass> make##Class(const Class##Options &options);
+#include "Transforms/Passes.def"
+
+/// Every pass of Passes.def and every target of Targets.def.
+const PassRegistry &allPasses();
+
+/// Writes docs/Passes.md: every pass and target with its texts and options.
+void printPassPage(llvm::raw_ostream &os);
+
+} // namespace pipec
+
+#endif // PIPEC_TRANSFORMS_PASSES_H
