@@ -177,11 +177,14 @@ OutputFile::~OutputFile() {
 
 LogicalResult OutputFile::commit(DiagEngine &diags) {
   os->flush();
+  // A stream of the caller's tells whether it failed only if it is a file's.
+  raw_fd_ostream *file = owned.get();
+  if (os == &outs())
+    file = &outs();
   std::error_code error;
-  if (os->get_kind() == raw_ostream::OStreamKind::OK_FDStream) {
-    auto *fd = static_cast<raw_fd_ostream *>(os);
-    error = fd->error();
-    fd->clear_error();
+  if (file) {
+    error = file->error();
+    file->clear_error();
   }
   if (temp && !error) {
     owned.reset();

@@ -200,8 +200,10 @@ private:
   }
 
   LogicalResult unexpected(StringRef what) {
-    return diags.report(DiagLoc(), diag::PipelineSyntax, text.take_front(at),
-                        what, text.drop_front(at));
+    StringRef rest = text.drop_front(at);
+    return diags.report(DiagLoc(), diag::PipelineSyntax, what,
+                        rest.empty() ? "at the end of"
+                                     : "before `" + rest.str() + "` in");
   }
 
   StringRef word() {

@@ -1,0 +1,56 @@
+//===- VerifySettings.cpp - The levels that --verify names ----------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Driver/VerifySettings.h"
+
+#include "Pass/Pipeline.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+static constexpr std::pair<StringLiteral, VerifyLevel> levelNames[] = {
+    {"none", VerifyLevel::None},     {"compute", VerifyLevel::Compute},
+    {"placed", VerifyLevel::Placed}, {"sharded", VerifyLevel::Sharded},
+    {"timed", VerifyLevel::Timed},
+};
+
+FailureOr<VerifySettings> VerifySettings::parse(ArrayRef<std::string> names,
+                                                DiagEngine &diags) {
+  VerifySettings settings;
+  settings.all = names.empty();
+  for (StringRef name : names) {
+    const auto *it =
+        find_if(levelNames, [&](const auto &row) { return row.first == name; });
+    if (it == std::end(levelNames)) {
+      SmallVector<StringRef> known;
+      for (const auto &row : levelNames)
+        known.push_back(row.first);
+      auto diagnostic = diags.report(DiagLoc(), diag::UnknownVerifyLevel, name);
+      if (StringRef near = nearestName(name, known); !near.empty())
+        diagnostic.note(DiagLoc(), diag::NoteDidYouMean, near);
+      return diagnostic;
+    }
+    if (it->second != VerifyLevel::None)
+      settings.levels.push_back(it->second);
+  }
+  return settings;
+}
+
+LogicalResult VerifySettings::run(const Schedule &schedule,
+                                  DiagEngine &diags) const {
+  if (all)
+    return verify(schedule, diags);
+  bool good = true;
+  for (VerifyLevel level : levels)
+    good &= succeeded(verify(schedule, level, diags));
+  return success(good);
+}
+
+} // namespace pipec

@@ -1,0 +1,41 @@
+//===- VerifySettings.h - The levels that --verify names ---------*- C++ -*===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_DRIVER_VERIFYSETTINGS_H
+#define PIPEC_DRIVER_VERIFYSETTINGS_H
+
+#include "IR/Verifier.h"
+
+#include "llvm/ADT/ArrayRef.h"
+
+#include <string>
+#include <vector>
+
+namespace pipec {
+
+/// What `--verify=compute,placed,...` asks for; `--verify=none` asks for no
+/// check, and without the option every level is checked that the steps of a
+/// schedule call for.
+struct VerifySettings {
+  /// Check what the steps call for.
+  bool all = true;
+  /// Otherwise these levels, whether they are called for or not.
+  std::vector<VerifyLevel> levels;
+
+  bool any() const { return all || !levels.empty(); }
+
+  /// Reads the values of `--verify`; reports a name that no level has.
+  static llvm::FailureOr<VerifySettings>
+  parse(llvm::ArrayRef<std::string> names, DiagEngine &diags);
+
+  /// Verifies `schedule` as asked.
+  llvm::LogicalResult run(const Schedule &schedule, DiagEngine &diags) const;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_DRIVER_VERIFYSETTINGS_H
