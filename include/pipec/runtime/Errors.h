@@ -1,0 +1,57 @@
+//===- Errors.h - How a run fails -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_RUNTIME_ERRORS_H
+#define PIPEC_RUNTIME_ERRORS_H
+
+#include <stdexcept>
+#include <string>
+
+namespace pipec::runtime {
+
+/// The base of everything that the runtime throws. Its text speaks in the
+/// schedule's terms.
+class Error : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The worker does not fit the schedule: other numbers of ranks, stages or
+/// micro-batches. Thrown before anything has run.
+class RefusedError : public Error {
+public:
+  using Error::Error;
+};
+
+/// A step cannot be what the schedule's author meant: its data is not there, it
+/// came twice, or something is left over at the end.
+class ScheduleError : public Error {
+public:
+  using Error::Error;
+};
+
+/// A message that arrived is not the one that the receive expects.
+class MessageError : public Error {
+public:
+  using Error::Error;
+};
+
+/// A rank waited longer than it may; says what every rank waits for.
+class StallError : public Error {
+public:
+  using Error::Error;
+};
+
+/// Another rank failed and took this one with it; carries its message.
+class StoppedError : public Error {
+public:
+  using Error::Error;
+};
+
+} // namespace pipec::runtime
+
+#endif // PIPEC_RUNTIME_ERRORS_H

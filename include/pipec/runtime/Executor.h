@@ -1,0 +1,336 @@
+//===- Executor.h - Runs the steps of one rank -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An executor joins a model and a transport and keeps the books of one rank:
+// which tensors are there, who needs them, what was posted and what is still
+// owed. Generated code calls one function a step and does nothing else:
+//
+//   pipec::runtime::Executor worker(model, transport);
+//   for (int step = 0; step < steps; ++step) {
+//     one_f_one_b::run(rank, worker);   // all micro-batches, forth and back
+//     model.update();                   // the optimizer is the user's
+//   }
+//
+// How a run waits. A receive is posted at its step and waited for at the step
+// that uses it; a send is posted at its step, and its tensor goes back to the
+// pool when it is complete; all that is left is waited for at the end of the
+// run. `Options::blocking` waits for every transfer, or batch of transfers,
+// where it is posted. Neighbour stages on one rank hand tensors over without a
+// copy.
+//
+// What is checked. Every step finds its data there and comes once; transfers
+// have two ends, on two ranks; messages are the expected ones; shard state fits
+// the computes; at the end each micro-batch of each stage is complete, nothing
+// is left and gradients were reduced after the last of them. A step that breaks
+// this throws, and every rank ends with the message (Errors.h).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_RUNTIME_EXECUTOR_H
+#define PIPEC_RUNTIME_EXECUTOR_H
+
+#include "pipec/runtime/Errors.h"
+#include "pipec/runtime/Model.h"
+#include "pipec/runtime/Pool.h"
+#include "pipec/runtime/Ring.h"
+#include "pipec/runtime/Schedule.h"
+#include "pipec/runtime/Steps.h"
+#include "pipec/runtime/Trace.h"
+#include "pipec/runtime/Transport.h"
+
+#include <array>
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pipec::runtime {
+
+/// How an executor runs.
+struct Options {
+  /// Wait for every transfer where it is posted.
+  bool blocking = false;
+  /// A rank that waits longer for one transfer ends the run with a report.
+  std::chrono::nanoseconds patience = std::chrono::seconds(60);
+  /// Where to record time stamps; null for none.
+  RankTrace *trace = nullptr;
+};
+
+/// Counts of one executor over all its runs.
+struct Statistics {
+  /// The most activations that were kept at one time: a chunk's activation is
+  /// held from the start of its F to the end of its B or W.
+  int peakActivations = 0;
+  /// The most received tensors at one time: the input of an F from the posting
+  /// of its receive to the end of the F, the gradient from the posting to the
+  /// end of the B or W.
+  int peakReceived = 0;
+  /// The most tensors in use for whatever reason, unfinished sends included.
+  int peakTensors = 0;
+};
+
+template <class M, class T> class Executor {
+  static_assert(ModelTypes<M>,
+                "pipec: the model must name two default-constructible types, "
+                "Tensor and Activation");
+  static_assert(ModelSizes<M>,
+                "pipec: the model must have int stages() const and "
+                "int microbatches() const");
+  static_assert(ModelForward<M>,
+                "pipec: the model must have forward(int stage, int microbatch, "
+                "Tensor *input, Tensor *output, Activation &kept)");
+  static_assert(Transport<T>,
+                "pipec: the transport must have a type Request and the "
+                "functions rank, size, isend, irecv, test, wait and header; "
+                "see pipec/runtime/Transport.h");
+
+public:
+  using Tensor = typename M::Tensor;
+  using Activation = typename M::Activation;
+  using Context = StepContext<M>;
+  /// Takes over all steps of a kind.
+  using Handler = std::function<void(Context &)>;
+
+  Executor(M &model, T &transport, Options options = {})
+      : model(model), transport(transport), options(options) {}
+  Executor(const Executor &) = delete;
+  Executor &operator=(const Executor &) = delete;
+
+  /// From now on `handler` is called for every step of `kind`, with all that
+  /// the step works on; see StepContext. An empty handler ends that.
+  void handle(StepKind kind, Handler handler) {
+    handled[int(kind)] = bool(handler);
+    handlers[int(kind)] = std::move(handler);
+  }
+
+  Statistics statistics() const {
+    return {activations.peak(), peakReceived, tensors.peak()};
+  }
+  /// Runs that came to their end.
+  unsigned runs() const { return runNumber; }
+
+  //===--------------------------------------------------------------------===//
+  // What generated code calls
+  //===--------------------------------------------------------------------===//
+
+  /// One run of the schedule on this rank; `body` calls the steps.
+  template <class Body>
+  void run(const Schedule &schedule, int rank, Body &&body);
+
+  /// The line of the schedule's source that the following steps come from.
+  void at(int sourceLine) { line = sourceLine; }
+
+  void forward(int stage, int microbatch) {
+    Context step = enter(StepKind::Forward, stage, microbatch);
+    Cell &cell = beginForward(step);
+    compute(step);
+    endForward(step, cell);
+  }
+  void backward(int stage, int microbatch) {
+    Context step = enter(StepKind::Backward, stage, microbatch);
+    Cell &cell = beginBackward(step);
+    compute(step);
+    endBackward(step, cell);
+  }
+  void backwardInput(int stage, int microbatch) {
+    Context step = enter(StepKind::BackwardInput, stage, microbatch);
+    Cell &cell = beginBackward(step);
+    compute(step);
+    endBackward(step, cell);
+  }
+  void backwardWeight(int stage, int microbatch) {
+    Context step = enter(StepKind::BackwardWeight, stage, microbatch);
+    Cell &cell = beginWeight(step);
+    compute(step);
+    endWeight(step, cell);
+  }
+
+  void sendForward(int stage, int microbatch) {
+    settle(send(StepKind::SendForward, stage, microbatch));
+  }
+  void recvForward(int stage, int microbatch) {
+    settle(recv(StepKind::RecvForward, stage, microbatch));
+  }
+  void sendBackward(int stage, int microbatch) {
+    settle(send(StepKind::SendBackward, stage, microbatch));
+  }
+  void recvBackward(int stage, int microbatch) {
+    settle(recv(StepKind::RecvBackward, stage, microbatch));
+  }
+
+  void unshard(int stage);
+  void reshard(int stage);
+  void reduceGrad(int stage);
+
+  /// Compute steps that run together, in issue order.
+  template <class... Members> void overlap(Members... members) {
+    const Step steps[] = {Step(members)...};
+    runOverlap(steps);
+  }
+  /// Transfers that are posted together.
+  template <class... Members> void batch(Members... members) {
+    const Step steps[] = {Step(members)...};
+    runBatch(steps);
+  }
+  /// Steps from a table.
+  void steps(std::span<const Step> table);
+
+  /// Adds up the gradients of every stage that another rank holds too. Called
+  /// once, after all steps.
+  void sumReplicas();
+
+private:
+  using Request = typename T::Request;
+
+  /// The books of one micro-batch on one stage: numbers of pooled objects, -1
+  /// for none, and what has happened to them.
+  struct Cell {
+    int input = -1;
+    int output = -1;
+    int outputGradient = -1;
+    int inputGradient = -1;
+    int activation = -1;
+    /// Receives that were posted and not yet waited for.
+    int inputRequest = -1;
+    int gradientRequest = -1;
+    unsigned flags = 0;
+  };
+  enum Flag : unsigned {
+    ForwardBegun = 1 << 0,
+    ForwardDone = 1 << 1,
+    GradientBegun = 1 << 2, // B or I
+    GradientDone = 1 << 3,
+    WeightBegun = 1 << 4, // B or W
+    WeightDone = 1 << 5,
+    InputPosted = 1 << 6,
+    InputReady = 1 << 7,
+    GradientPosted = 1 << 8,
+    GradientReady = 1 << 9,
+    OutputSent = 1 << 10,
+    InputGradientSent = 1 << 11,
+  };
+  /// The books of one stage on this rank.
+  struct StageBooks {
+    int stage;
+    int expected;
+    bool managed;
+    int forwards = 0;
+    int gradients = 0;
+    int weights = 0;
+    bool unsharded = false;
+    bool reduced = false;
+  };
+  /// A send that is not known to be complete, or, in blocking mode, any
+  /// transfer just posted.
+  struct Posted {
+    Step step;
+    int request = -1;
+    int tensor = -1;
+  };
+
+  // ExecutorSteps.h
+  Context enter(StepKind kind, int stage, int microbatch);
+  Cell &cellOf(int stage, int microbatch) {
+    return cells[std::size_t(localOf[stage]) * schedule->microbatches +
+                 microbatch];
+  }
+  StageBooks &booksOf(int stage) { return books[localOf[stage]]; }
+  bool isHere(int stage, int microbatch) const {
+    return schedule->rankOf(stage, microbatch) == rank;
+  }
+  bool isLast(int stage) const { return stage + 1 == schedule->stages; }
+  Cell &beginForward(Context &step);
+  void endForward(Context &step, Cell &cell);
+  Cell &beginBackward(Context &step);
+  void endBackward(Context &step, Cell &cell);
+  Cell &beginWeight(Context &step);
+  void endWeight(Context &step, Cell &cell);
+  void compute(Context &step);
+  static void callModel(void *executor, Context &step);
+  void takeOver(Context &step, void (*action)(void *, Context &));
+  void endGradient(Cell &cell);
+  Cell &begin(Context &step);
+  void end(Context &step, Cell &cell);
+  void runOverlap(std::span<const Step> members);
+  void runBatch(std::span<const Step> members);
+  Posted post(const Step &step);
+  void fsdp(StepKind kind, int stage);
+  static void callFsdp(void *executor, Context &step);
+  StageBooks &enterFsdp(StepKind kind, int stage);
+
+  // ExecutorTransfers.h
+  Posted send(StepKind kind, int stage, int microbatch);
+  Posted recv(StepKind kind, int stage, int microbatch);
+  void settle(const Posted &posted);
+  void await(int request, const Step &step, int peer);
+  void arrive(int request, const Step &step);
+  void reclaimSends();
+  int acquireTensor();
+  int peerOf(StepKind kind, int stage, int microbatch) const;
+  Header expectedHeader(const Step &step, std::size_t bytes) const;
+  [[noreturn]] void stall(std::chrono::nanoseconds waited);
+  void stopIfOthersFailed();
+
+  // ExecutorRun.h
+  void start(const Schedule &newSchedule, int newRank);
+  void finish();
+  void checkComplete();
+  std::string describe(const RankState &state, int who,
+                       std::chrono::nanoseconds waited) const;
+  std::string place() const;
+  std::string text(const Step &step) const {
+    return stepText(step.kind, step.stage, step.microbatch);
+  }
+  template <class E = ScheduleError> [[noreturn]] void fail(std::string what);
+  void publish(RankState::Activity activity, const Step &step) {
+    status->state.store(
+        RankState{activity, step.kind, step.stage, step.microbatch, line}
+            .pack(),
+        std::memory_order_relaxed);
+  }
+
+  M &model;
+  T &transport;
+  Options options;
+
+  const Schedule *schedule = nullptr;
+  int rank = -1;
+  unsigned runNumber = 0;
+  bool broken = false;
+  int line = 0;
+
+  /// From stage to its place among those of this rank, -1 for others.
+  std::vector<int> localOf;
+  std::vector<StageBooks> books;
+  std::vector<Cell> cells;
+  Pool<Tensor> tensors;
+  Pool<Activation> activations;
+  Pool<Request> requests;
+  Ring<Posted> sends;
+  int unsent = 0;
+  int received = 0;
+  int peakReceived = 0;
+  std::vector<Context> group;
+  std::vector<Cell *> groupCells;
+  std::vector<Posted> groupPosted;
+
+  std::array<bool, numStepKinds> handled{};
+  std::array<Handler, numStepKinds> handlers;
+  StatusCell ownStatus;
+  StatusCell *status = &ownStatus;
+  std::size_t traceIndex = 0;
+};
+
+} // namespace pipec::runtime
+
+#include "pipec/runtime/ExecutorRun.h"
+#include "pipec/runtime/ExecutorSteps.h"
+#include "pipec/runtime/ExecutorTransfers.h"
+
+#endif // PIPEC_RUNTIME_EXECUTOR_H

@@ -1,0 +1,216 @@
+//===- ExecutorRun.h - Start, end and failure of a run -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Part of Executor.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_RUNTIME_EXECUTORRUN_H
+#define PIPEC_RUNTIME_EXECUTORRUN_H
+
+#include "pipec/runtime/Executor.h"
+
+namespace pipec::runtime {
+
+template <class M, class T>
+template <class Body>
+void Executor<M, T>::run(const Schedule &newSchedule, int newRank,
+                         Body &&body) {
+  if (broken)
+    throw Error("pipec: this executor failed in an earlier run");
+  broken = true;
+  try {
+    start(newSchedule, newRank);
+    body(*this);
+    finish();
+  } catch (const StoppedError &) {
+    throw; // the rank that failed has told everyone
+  } catch (const Error &error) {
+    if constexpr (FailureTransport<T>)
+      transport.fail("rank " + std::to_string(newRank) + ": " + error.what());
+    throw;
+  } catch (const std::exception &error) {
+    if constexpr (FailureTransport<T>)
+      transport.fail(
+          "rank " + std::to_string(newRank) + " in " +
+          describe(RankState::unpack(status->state.load()), newRank, {}) +
+          ": " + error.what());
+    throw;
+  } catch (...) {
+    if constexpr (FailureTransport<T>)
+      transport.fail(
+          "rank " + std::to_string(newRank) + " in " +
+          describe(RankState::unpack(status->state.load()), newRank, {}) +
+          ": an exception that is no std::exception");
+    throw;
+  }
+  broken = false;
+}
+
+template <class M, class T>
+void Executor<M, T>::start(const Schedule &newSchedule, int newRank) {
+  auto refuse = [&](int found, const char *who, int wanted, const char *what) {
+    throw RefusedError("`" + std::string(newSchedule.name) +
+                       "` is compiled for " + std::to_string(wanted) + " " +
+                       what + ", and the " + who + " has " +
+                       std::to_string(found));
+  };
+  if (int(transport.size()) != newSchedule.ranks)
+    refuse(transport.size(), "transport", newSchedule.ranks, "ranks");
+  if (int(model.stages()) != newSchedule.stages)
+    refuse(model.stages(), "model", newSchedule.stages, "stages");
+  if (int(model.microbatches()) != newSchedule.microbatches)
+    refuse(model.microbatches(), "model", newSchedule.microbatches,
+           "micro-batches");
+  if (newRank < 0 || newRank >= newSchedule.ranks)
+    throw RefusedError("`" + std::string(newSchedule.name) + "` has no rank " +
+                       std::to_string(newRank));
+  if (int(transport.rank()) != newRank)
+    throw RefusedError("rank " + std::to_string(newRank) +
+                       " was given the transport of rank " +
+                       std::to_string(int(transport.rank())));
+
+  if constexpr (StatusTransport<T>)
+    status = &transport.statusCell();
+  line = 0;
+  unsent = 0;
+  received = 0;
+  if (schedule == &newSchedule && rank == newRank) {
+    for (StageBooks &stage : books)
+      stage = {stage.stage, stage.expected, stage.managed};
+    std::fill(cells.begin(), cells.end(), Cell());
+    return;
+  }
+  schedule = &newSchedule;
+  rank = newRank;
+  localOf.assign(schedule->stages, -1);
+  books.clear();
+  for (int stage = 0; stage != schedule->stages; ++stage)
+    for (int d = 0; d != schedule->directions; ++d)
+      if (schedule->rankOfStage[d * schedule->stages + stage] == rank &&
+          localOf[stage] < 0) {
+        localOf[stage] = int(books.size());
+        books.push_back({stage, schedule->microbatchesOf(stage, rank),
+                         schedule->sharded && schedule->sharded[stage]});
+      }
+  cells.assign(books.size() * schedule->microbatches, Cell());
+  // What is in flight depends on timing; some room ahead keeps the steady
+  // state from allocating.
+  std::size_t ahead = std::min<std::size_t>(2 * cells.size() + 16, 512);
+  tensors.reserve(int(ahead));
+  requests.reserve(int(ahead));
+  sends.reserve(ahead);
+  group.reserve(16);
+  groupCells.reserve(16);
+  groupPosted.reserve(16);
+}
+
+template <class M, class T> void Executor<M, T>::checkComplete() {
+  for (const StageBooks &stage : books) {
+    int owed = schedule->forwardOnly ? 0 : stage.expected;
+    if (stage.forwards == stage.expected && stage.gradients == owed &&
+        stage.weights == owed)
+      continue;
+    for (int m = 0; m != schedule->microbatches; ++m) {
+      if (!isHere(stage.stage, m))
+        continue;
+      unsigned flags = cellOf(stage.stage, m).flags;
+      std::string which =
+          " s" + std::to_string(stage.stage) + " m" + std::to_string(m);
+      if (!(flags & ForwardDone))
+        fail("the run ended without F" + which);
+      if (owed && !(flags & GradientDone))
+        fail("the run ended without B or I" + which);
+      if (owed && !(flags & WeightDone))
+        fail("the run ended without W" + which);
+    }
+  }
+  if (unsent != 0)
+    for (const StageBooks &stage : books)
+      for (int m = 0; m != schedule->microbatches; ++m) {
+        if (!isHere(stage.stage, m))
+          continue;
+        const Cell &cell = cellOf(stage.stage, m);
+        if (cell.output >= 0)
+          fail("the output of F s" + std::to_string(stage.stage) + " m" +
+               std::to_string(m) + " was never sent");
+        if (cell.inputGradient >= 0)
+          fail("the gradient that stage " + std::to_string(stage.stage) +
+               " made for m" + std::to_string(m) + " was never sent");
+      }
+  for (const StageBooks &stage : books) {
+    if (stage.unsharded)
+      fail("stage " + std::to_string(stage.stage) +
+           " is left unsharded at the end of the run");
+    if (schedule->reducesGradients && !stage.reduced)
+      fail("the run ended without REDUCE_GRAD s" + std::to_string(stage.stage));
+  }
+}
+
+template <class M, class T> void Executor<M, T>::finish() {
+  line = 0;
+  checkComplete();
+  while (!sends.empty()) {
+    Posted posted = sends.front();
+    sends.pop();
+    await(posted.request, posted.step,
+          peerOf(posted.step.kind, posted.step.stage, posted.step.microbatch));
+    requests.release(posted.request);
+    tensors.release(posted.tensor);
+  }
+  ++runNumber;
+  status->state.store(RankState{RankState::Finished}.pack(),
+                      std::memory_order_relaxed);
+  stopIfOthersFailed();
+}
+
+template <class M, class T>
+template <class E>
+void Executor<M, T>::fail(std::string what) {
+  throw E(what + " (" + place() + ")");
+}
+
+/// `rank 1, zb1p.pipe:9`
+template <class M, class T> std::string Executor<M, T>::place() const {
+  std::string text = "rank " + std::to_string(rank);
+  if (line)
+    text += ", " + std::string(schedule->source) + ":" + std::to_string(line);
+  if (runNumber)
+    text += ", run " + std::to_string(runNumber);
+  return text;
+}
+
+/// `RECV_F s2 m5 from rank 1 at zb1p.pipe:9, for 5.0 s`
+template <class M, class T>
+std::string Executor<M, T>::describe(const RankState &state, int who,
+                                     std::chrono::nanoseconds waited) const {
+  std::string text = stepText(state.kind, state.stage, state.microbatch);
+  bool known = schedule && state.stage < schedule->stages &&
+               state.microbatch < schedule->microbatches;
+  if (isTransfer(state.kind) && known) {
+    int peer = peerOf(state.kind, state.stage, state.microbatch);
+    bool isSend = state.kind == StepKind::SendForward ||
+                  state.kind == StepKind::SendBackward;
+    text += (isSend ? " to rank " : " from rank ") + std::to_string(peer);
+  }
+  if (state.line && schedule && *schedule->source)
+    text += " at " + std::string(schedule->source) + ":" +
+            std::to_string(state.line);
+  if (state.activity == RankState::Waiting) {
+    auto tenths =
+        std::chrono::duration_cast<std::chrono::milliseconds>(waited).count() /
+        100;
+    text += ", for " + std::to_string(tenths / 10) + "." +
+            std::to_string(tenths % 10) + " s";
+  }
+  (void)who;
+  return text;
+}
+
+} // namespace pipec::runtime
+
+#endif // PIPEC_RUNTIME_EXECUTORRUN_H

@@ -1,0 +1,369 @@
+//===- ExecutorTransfers.h - Sends, receives and waiting -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Part of Executor.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_RUNTIME_EXECUTORTRANSFERS_H
+#define PIPEC_RUNTIME_EXECUTORTRANSFERS_H
+
+#include "pipec/runtime/Executor.h"
+
+namespace pipec::runtime {
+
+/// The rank at the other end of a transfer, -1 when the model ends there.
+template <class M, class T>
+int Executor<M, T>::peerOf(StepKind kind, int stage, int microbatch) const {
+  bool next = kind == StepKind::SendForward || kind == StepKind::RecvBackward;
+  int other = stage + (next ? 1 : -1);
+  if (other < 0 || other >= schedule->stages)
+    return -1;
+  return schedule->rankOf(other, microbatch);
+}
+
+/// What a message must say of itself so that `step` can take it. For a send,
+/// what the message says.
+template <class M, class T>
+Header Executor<M, T>::expectedHeader(const Step &step,
+                                      std::size_t bytes) const {
+  Header header;
+  header.kind = step.kind;
+  header.stage = step.stage;
+  header.microbatch = step.microbatch;
+  header.run = runNumber;
+  header.bytes = bytes;
+  if (step.kind == StepKind::RecvForward) {
+    header.kind = StepKind::SendForward;
+    --header.stage;
+  } else if (step.kind == StepKind::RecvBackward) {
+    header.kind = StepKind::SendBackward;
+    ++header.stage;
+  }
+  return header;
+}
+
+//===----------------------------------------------------------------------===//
+// Posting
+//===----------------------------------------------------------------------===//
+
+template <class M, class T>
+auto Executor<M, T>::send(StepKind kind, int stage, int microbatch) -> Posted {
+  Context step = enter(kind, stage, microbatch);
+  Step row = {kind, stage, microbatch};
+  step.peer = peerOf(kind, stage, microbatch);
+  if (step.peer < 0 || step.peer == rank)
+    fail("`" + text(row) + "` has no other rank to go to");
+  Cell &cell = cellOf(stage, microbatch);
+  bool isForward = kind == StepKind::SendForward;
+  unsigned sent = isForward ? OutputSent : InputGradientSent;
+  if (cell.flags & sent)
+    fail("`" + text(row) + "` comes twice");
+  if (!(cell.flags & (isForward ? ForwardDone : GradientDone)))
+    fail("`" + text(row) + "` comes before what it sends is made");
+  cell.flags |= sent;
+  int &slot = isForward ? cell.output : cell.inputGradient;
+  Posted posted{row, -1, slot};
+  slot = -1;
+  --unsent;
+  step.tensor = &tensors[posted.tensor];
+  if (options.trace)
+    options.trace->begin({RankState::Running, kind, stage, microbatch, line},
+                         runNumber);
+  if constexpr (!ModelTransfers<M>) {
+    throw RefusedError("the schedule has transfers, and the model has no "
+                       "prepareInput(int stage, int microbatch, Tensor &) and "
+                       "std::span<std::byte> bytes(Tensor &)");
+  } else {
+    if (handled[int(kind)]) [[unlikely]] {
+      // `proceed` of a transfer does nothing by itself: the post follows.
+      takeOver(step, [](void *, Context &) {});
+      if (!step.proceeded) {
+        tensors.release(posted.tensor);
+        return {};
+      }
+    }
+    std::span<std::byte> bytes = model.bytes(*step.tensor);
+    posted.request = requests.acquire();
+    transport.isend(step.peer, expectedHeader(row, bytes.size()),
+                    std::span<const std::byte>(bytes),
+                    requests[posted.request]);
+  }
+  return posted;
+}
+
+template <class M, class T>
+auto Executor<M, T>::recv(StepKind kind, int stage, int microbatch) -> Posted {
+  Context step = enter(kind, stage, microbatch);
+  Step row = {kind, stage, microbatch};
+  step.peer = peerOf(kind, stage, microbatch);
+  if (step.peer < 0 || step.peer == rank)
+    fail("`" + text(row) + "` has no other rank to come from");
+  Cell &cell = cellOf(stage, microbatch);
+  bool isForward = kind == StepKind::RecvForward;
+  if (cell.flags & (isForward ? InputPosted : GradientPosted))
+    fail("`" + text(row) + "` comes twice");
+  if (cell.flags & (isForward ? ForwardBegun : GradientBegun))
+    fail("`" + text(row) + "` comes after the step that needs it");
+  cell.flags |= isForward ? InputPosted : GradientPosted;
+  Posted posted{row, -1, acquireTensor()};
+  (isForward ? cell.input : cell.outputGradient) = posted.tensor;
+  step.tensor = &tensors[posted.tensor];
+  peakReceived = std::max(peakReceived, ++received);
+  if constexpr (!ModelTransfers<M>) {
+    throw RefusedError("the schedule has transfers, and the model has no "
+                       "prepareInput(int stage, int microbatch, Tensor &) and "
+                       "std::span<std::byte> bytes(Tensor &)");
+  } else {
+    if (isForward) {
+      model.prepareInput(stage, microbatch, *step.tensor);
+    } else {
+      if constexpr (ModelGradientTransfers<M>)
+        model.prepareGradient(stage, microbatch, *step.tensor);
+      else
+        throw RefusedError("the schedule has RECV_B steps, and the model has "
+                           "no prepareGradient(int stage, int microbatch, "
+                           "Tensor &)");
+    }
+    if (handled[int(kind)]) [[unlikely]] {
+      takeOver(step, [](void *, Context &) {});
+      if (!step.proceeded) {
+        cell.flags |= isForward ? InputReady : GradientReady;
+        return {};
+      }
+    }
+    std::span<std::byte> bytes = model.bytes(*step.tensor);
+    posted.request = requests.acquire();
+    (isForward ? cell.inputRequest : cell.gradientRequest) = posted.request;
+    transport.irecv(step.peer, expectedHeader(row, bytes.size()), bytes,
+                    requests[posted.request]);
+  }
+  return posted;
+}
+
+/// What follows a post: nothing more than remembering a send, or in blocking
+/// mode the wait.
+template <class M, class T> void Executor<M, T>::settle(const Posted &posted) {
+  if (posted.request < 0)
+    return;
+  const Step &step = posted.step;
+  bool isSend =
+      step.kind == StepKind::SendForward || step.kind == StepKind::SendBackward;
+  if (!options.blocking) {
+    if (isSend)
+      sends.push(posted);
+    return;
+  }
+  if (isSend) {
+    await(posted.request, step, peerOf(step.kind, step.stage, step.microbatch));
+    requests.release(posted.request);
+    tensors.release(posted.tensor);
+    return;
+  }
+  arrive(posted.request, step);
+  Cell &cell = cellOf(step.stage, step.microbatch);
+  if (step.kind == StepKind::RecvForward) {
+    cell.inputRequest = -1;
+    cell.flags |= InputReady;
+  } else {
+    cell.gradientRequest = -1;
+    cell.flags |= GradientReady;
+  }
+}
+
+template <class M, class T>
+auto Executor<M, T>::post(const Step &step) -> Posted {
+  switch (step.kind) {
+  case StepKind::SendForward:
+  case StepKind::SendBackward:
+    return send(step.kind, step.stage, step.microbatch);
+  case StepKind::RecvForward:
+  case StepKind::RecvBackward:
+    return recv(step.kind, step.stage, step.microbatch);
+  default:
+    fail("`" + text(step) + "` is no transfer and stands in a batch");
+  }
+}
+
+template <class M, class T>
+void Executor<M, T>::runBatch(std::span<const Step> members) {
+  groupPosted.clear();
+  if constexpr (BatchTransport<T>)
+    transport.beginBatch();
+  for (const Step &member : members)
+    groupPosted.push_back(post(member));
+  if constexpr (BatchTransport<T>)
+    transport.endBatch();
+  for (const Posted &posted : groupPosted)
+    settle(posted);
+}
+
+//===----------------------------------------------------------------------===//
+// Waiting
+//===----------------------------------------------------------------------===//
+
+/// Gives back the tensors of sends that are complete, oldest first.
+template <class M, class T> void Executor<M, T>::reclaimSends() {
+  while (!sends.empty() && transport.test(requests[sends.front().request])) {
+    requests.release(sends.front().request);
+    tensors.release(sends.front().tensor);
+    sends.pop();
+  }
+}
+
+template <class M, class T> int Executor<M, T>::acquireTensor() {
+  if (!sends.empty())
+    reclaimSends();
+  return tensors.acquire();
+}
+
+/// Waits for a receive and checks that it brought what was expected.
+template <class M, class T>
+void Executor<M, T>::arrive(int request, const Step &step) {
+  int peer = peerOf(step.kind, step.stage, step.microbatch);
+  std::size_t record = 0;
+  if (options.trace)
+    record = options.trace->begin(
+        {RankState::Waiting, step.kind, step.stage, step.microbatch, line},
+        runNumber);
+  await(request, step, peer);
+  if (options.trace)
+    options.trace->end(record);
+  Header got = transport.header(requests[request]);
+  if constexpr (ModelTransfers<M>) {
+    const Cell &cell = cellOf(step.stage, step.microbatch);
+    int slot =
+        step.kind == StepKind::RecvForward ? cell.input : cell.outputGradient;
+    Header wanted = expectedHeader(step, model.bytes(tensors[slot]).size());
+    if (!(got == wanted)) [[unlikely]] {
+      auto show = [](const Header &header) {
+        return "`" + stepText(header.kind, header.stage, header.microbatch) +
+               "` of run " + std::to_string(header.run) + " with " +
+               std::to_string(header.bytes) + " bytes";
+      };
+      fail<MessageError>("`" + text(step) + "` expects " + show(wanted) +
+                         " from rank " + std::to_string(peer) + ", and " +
+                         show(got) + " came");
+    }
+  }
+  requests.release(request);
+}
+
+template <class M, class T>
+void Executor<M, T>::await(int request, const Step &step, int peer) {
+  (void)peer;
+  Request &pending = requests[request];
+  if (transport.test(pending))
+    return;
+  using Clock = std::chrono::steady_clock;
+  std::uint64_t before = status->state.load(std::memory_order_relaxed);
+  status->waited.store(0, std::memory_order_relaxed);
+  publish(RankState::Waiting, step);
+  Clock::time_point since = Clock::now();
+  std::chrono::nanoseconds slice = std::min<std::chrono::nanoseconds>(
+      options.patience, std::chrono::milliseconds(20));
+  while (!transport.wait(pending, slice)) {
+    stopIfOthersFailed();
+    std::chrono::nanoseconds waited = Clock::now() - since;
+    status->waited.store(waited.count(), std::memory_order_relaxed);
+    if (waited >= options.patience)
+      stall(waited);
+  }
+  status->state.store(before, std::memory_order_relaxed);
+}
+
+template <class M, class T> void Executor<M, T>::stopIfOthersFailed() {
+  if constexpr (FailureTransport<T>)
+    if (std::optional<std::string> message = transport.failure())
+      throw StoppedError(*message);
+}
+
+/// Ends the run with what every rank is doing.
+template <class M, class T>
+void Executor<M, T>::stall(std::chrono::nanoseconds waited) {
+  RankState own = RankState::unpack(status->state.load());
+  std::string report = "no progress:\n  rank " + std::to_string(rank) +
+                       " waits for " + describe(own, rank, waited);
+  if constexpr (StatusTransport<T>) {
+    for (int other = 0; other != schedule->ranks; ++other) {
+      if (other == rank)
+        continue;
+      std::optional<StatusView> view = transport.statusOf(other);
+      if (!view)
+        continue;
+      report += "\n  rank " + std::to_string(other);
+      switch (view->state.activity) {
+      case RankState::Idle:
+        report += " has not started";
+        break;
+      case RankState::Finished:
+        report += " has finished its run";
+        break;
+      case RankState::Running:
+        report += " runs " + describe(view->state, other, view->waited);
+        break;
+      case RankState::Waiting:
+        report += " waits for " + describe(view->state, other, view->waited);
+        break;
+      }
+    }
+  }
+  throw StallError(report);
+}
+
+//===----------------------------------------------------------------------===//
+// Replicas
+//===----------------------------------------------------------------------===//
+
+/// In a bidirectional schedule a stage lies on two ranks, each with the
+/// gradient of its half of the micro-batches. Both send theirs to the other, in
+/// the order of the stages, behind all other messages; both add what comes, so
+/// that both hold the same sum.
+template <class M, class T> void Executor<M, T>::sumReplicas() {
+  static_assert(ModelReplicas<M>,
+                "pipec: two ranks hold each stage of this schedule, so the "
+                "model must have exportGradient(int stage, Tensor &) and "
+                "addGradient(int stage, const Tensor &)");
+  line = 0;
+  checkComplete();
+  for (const StageBooks &stage : books) {
+    int other = schedule->rankOfStage[stage.stage];
+    if (other == rank)
+      other = schedule->rankOfStage[schedule->stages + stage.stage];
+    if (other == rank)
+      continue;
+    int mine = acquireTensor();
+    int theirs = acquireTensor();
+    model.exportGradient(stage.stage, tensors[mine]);
+    model.exportGradient(stage.stage, tensors[theirs]); // for its size
+    Step step = {StepKind::ReduceGrad, stage.stage, 0};
+    std::span<std::byte> out = model.bytes(tensors[mine]);
+    std::span<std::byte> in = model.bytes(tensors[theirs]);
+    int sending = requests.acquire();
+    int receiving = requests.acquire();
+    transport.isend(other, expectedHeader(step, out.size()),
+                    std::span<const std::byte>(out), requests[sending]);
+    transport.irecv(other, expectedHeader(step, in.size()), in,
+                    requests[receiving]);
+    await(receiving, step, other);
+    Header got = transport.header(requests[receiving]);
+    if (!(got == expectedHeader(step, in.size())))
+      fail<MessageError>("the gradient of stage " +
+                         std::to_string(stage.stage) + " from rank " +
+                         std::to_string(other) + " is not what came");
+    model.addGradient(stage.stage, tensors[theirs]);
+    await(sending, step, other);
+    requests.release(sending);
+    requests.release(receiving);
+    tensors.release(mine);
+    tensors.release(theirs);
+  }
+}
+
+} // namespace pipec::runtime
+
+#endif // PIPEC_RUNTIME_EXECUTORTRANSFERS_H

@@ -1,0 +1,58 @@
+//===- Schedule.h - What generated code says of its schedule -----*- C++
+//-*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_RUNTIME_SCHEDULE_H
+#define PIPEC_RUNTIME_SCHEDULE_H
+
+#include <string>
+
+namespace pipec::runtime {
+
+/// The header of a compiled schedule. Generated code holds one as a constant;
+/// what it points to lives as long as the program.
+struct Schedule {
+  const char *name;
+  /// The file that it was compiled from, "" when unknown.
+  const char *source;
+  int ranks;
+  int stages;
+  int microbatches;
+  /// Inference or evaluation: no backward steps.
+  bool forwardOnly;
+  /// 2 when two copies of the model flow towards each other. Micro-batches of
+  /// the first half are then direction 0, the rest direction 1.
+  int directions;
+  /// One row of `stages` ranks a direction.
+  const int *rankOfStage;
+  /// One entry a stage: it is unsharded and resharded by this schedule. Null
+  /// when no stage is.
+  const bool *sharded;
+  /// Every stage has a REDUCE_GRAD.
+  bool reducesGradients;
+
+  constexpr int directionOf(int microbatch) const {
+    return directions == 2 && microbatch >= microbatches / 2;
+  }
+  constexpr int rankOf(int stage, int microbatch) const {
+    return rankOfStage[directionOf(microbatch) * stages + stage];
+  }
+  /// The micro-batches that `stage` sees on `rank`.
+  constexpr int microbatchesOf(int stage, int rank) const {
+    int count = 0;
+    for (int d = 0; d != directions; ++d)
+      if (rankOfStage[d * stages + stage] == rank)
+        count += directions == 1 ? microbatches
+                 : d == 0        ? microbatches / 2
+                                 : microbatches - microbatches / 2;
+    return count;
+  }
+};
+
+} // namespace pipec::runtime
+
+#endif // PIPEC_RUNTIME_SCHEDULE_H

@@ -1,0 +1,94 @@
+//===- Steps.h - The steps that generated code runs -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_RUNTIME_STEPS_H
+#define PIPEC_RUNTIME_STEPS_H
+
+#include <cstdint>
+#include <string>
+
+namespace pipec::runtime {
+
+/// What a step does. `BackwardInput` and `BackwardWeight` are the two halves of
+/// a `Backward`; a transfer is named for the stage that owns it.
+enum class StepKind : std::uint8_t {
+  Forward,
+  Backward,
+  BackwardInput,
+  BackwardWeight,
+  SendForward,
+  RecvForward,
+  SendBackward,
+  RecvBackward,
+  Unshard,
+  Reshard,
+  ReduceGrad,
+};
+
+inline constexpr int numStepKinds = 11;
+
+/// The name that schedules, CSV files and messages use: `F`, `SEND_B`, ...
+constexpr const char *stepName(StepKind kind) {
+  constexpr const char *names[numStepKinds] = {
+      "F",      "B",      "I",       "W",       "SEND_F",      "RECV_F",
+      "SEND_B", "RECV_B", "UNSHARD", "RESHARD", "REDUCE_GRAD",
+  };
+  return names[int(kind)];
+}
+
+constexpr bool isCompute(StepKind kind) {
+  return kind <= StepKind::BackwardWeight;
+}
+constexpr bool isTransfer(StepKind kind) {
+  return kind >= StepKind::SendForward && kind <= StepKind::RecvBackward;
+}
+constexpr bool hasMicrobatch(StepKind kind) {
+  return kind <= StepKind::RecvBackward;
+}
+
+/// One row of a table of steps.
+struct Step {
+  StepKind kind;
+  int stage;
+  /// 0 for the steps that carry none.
+  int microbatch;
+  /// The line of the schedule's source, 0 when unknown.
+  int line = 0;
+  /// Runs together with the next row: computes as one overlap, transfers as
+  /// one batch.
+  bool joined = false;
+};
+
+/// A step as a value whose type is its kind: the members of an overlap or a
+/// batch in generated code.
+template <StepKind K> struct Member {
+  int stage;
+  int microbatch;
+  constexpr operator Step() const { return {K, stage, microbatch, 0, false}; }
+};
+
+using Forward = Member<StepKind::Forward>;
+using Backward = Member<StepKind::Backward>;
+using BackwardInput = Member<StepKind::BackwardInput>;
+using BackwardWeight = Member<StepKind::BackwardWeight>;
+using SendForward = Member<StepKind::SendForward>;
+using RecvForward = Member<StepKind::RecvForward>;
+using SendBackward = Member<StepKind::SendBackward>;
+using RecvBackward = Member<StepKind::RecvBackward>;
+
+/// `F s0 m3`, `UNSHARD s2`.
+inline std::string stepText(StepKind kind, int stage, int microbatch) {
+  std::string text = stepName(kind);
+  text += " s" + std::to_string(stage);
+  if (hasMicrobatch(kind))
+    text += " m" + std::to_string(microbatch);
+  return text;
+}
+
+} // namespace pipec::runtime
+
+#endif // PIPEC_RUNTIME_STEPS_H
