@@ -1,0 +1,48 @@
+//===- StepPlaces.h - Steps and their places in messages -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_IR_STEPPLACES_H
+#define PIPEC_IR_STEPPLACES_H
+
+#include "IR/Schedule.h"
+
+#include <string>
+#include <vector>
+
+namespace pipec {
+
+/// Names steps the way every message does: "rank 0 step 5, `F s0 m1`". The
+/// position counts from 0 the lines of a rank's list: an overlap, a batch and a
+/// bubble are one each, as a cell of a CSV is.
+class StepPlaces {
+public:
+  explicit StepPlaces(const Schedule &schedule) : schedule(schedule) {}
+
+  /// The position of the step at `index` of the list of `rank`. Questions in
+  /// ascending order of the index cost one walk over the list in all.
+  unsigned position(unsigned rank, size_t index);
+
+  /// `rank 0 step 5, `F s0 m1``
+  std::string name(unsigned rank, size_t index);
+  /// `F s0 m1`, without backticks.
+  std::string text(Step step) const { return stepText(schedule, step); }
+
+private:
+  /// Where the last walk over a rank's list stopped: the first step of a line,
+  /// and the line's position.
+  struct Mark {
+    size_t index = 0;
+    unsigned position = 0;
+  };
+
+  const Schedule &schedule;
+  std::vector<Mark> marks;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_IR_STEPPLACES_H

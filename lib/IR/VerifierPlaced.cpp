@@ -1,0 +1,431 @@
+//===- VerifierPlaced.cpp - One send and one receive a transfer ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A transfer is named by the step that makes its data: the forward of (s, m)
+// makes one for stage s + 1, its backward one for stage s - 1, if that stage
+// lives on another rank. Each needs one send behind its producer and one
+// receive before its consumer, and on every directed edge, a pair of ranks, the
+// k-th send must be the k-th receive, since transfers carry no name.
+//
+// One scan over the lists, rank by rank: a table holds two words a (stage,
+// micro-batch), one a transfer. Whichever end comes first leaves its number on
+// its edge there; the other end compares. The remaining bits say which ends
+// were seen, so that the consumer finds its receive, and whether the compute
+// steps were passed, so that a send finds its producer and that nothing has
+// freed what it sends. At the end the numbers of sends, receives and transfers
+// must be equal. If anything is not, `PlacedReport` looks again and says what.
+//
+//===----------------------------------------------------------------------===//
+
+#include "IR/VerifierDetail.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+/// The directed rank pairs that neighbouring stages span, numbered.
+class Edges {
+public:
+  static constexpr uint32_t local = ~0u;
+
+  explicit Edges(const Schedule &schedule) : schedule(schedule) {
+    unsigned directions = schedule.placement.numDirections();
+    auto forEachBoundary = [&](auto fn) {
+      for (unsigned d = 0; d != directions; ++d)
+        for (unsigned s = 0; s + 1 < schedule.numStages; ++s)
+          fn(d, s, schedule.placement.rankOf(s, d),
+             schedule.placement.rankOf(s + 1, d));
+    };
+    forEachBoundary([&](unsigned, unsigned, uint32_t a, uint32_t b) {
+      if (a != b) {
+        pairs.push_back({a, b});
+        pairs.push_back({b, a});
+      }
+    });
+    llvm::sort(pairs);
+    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+    down.resize(size_t(directions) * schedule.numStages, local);
+    up = down;
+    forEachBoundary([&](unsigned d, unsigned s, uint32_t a, uint32_t b) {
+      if (a == b)
+        return;
+      down[size_t(d) * schedule.numStages + s] = number(a, b);
+      up[size_t(d) * schedule.numStages + s + 1] = number(b, a);
+    });
+  }
+
+  size_t size() const { return pairs.size(); }
+  std::pair<uint32_t, uint32_t> ranks(uint32_t edge) const {
+    return pairs[edge];
+  }
+  /// The edge that the output of `stage` takes to the next stage, `local` if
+  /// none.
+  uint32_t ofForward(unsigned stage, unsigned microbatch) const {
+    return down[row(stage, microbatch)];
+  }
+  /// The edge that the input gradient of `stage` takes to the stage before.
+  uint32_t ofBackward(unsigned stage, unsigned microbatch) const {
+    return up[row(stage, microbatch)];
+  }
+
+private:
+  size_t row(unsigned stage, unsigned microbatch) const {
+    return size_t(schedule.directionOf(microbatch)) * schedule.numStages +
+           stage;
+  }
+  uint32_t number(uint32_t a, uint32_t b) const {
+    return llvm::lower_bound(pairs, std::pair(a, b)) - pairs.begin();
+  }
+
+  const Schedule &schedule;
+  std::vector<std::pair<uint32_t, uint32_t>> pairs;
+  std::vector<uint32_t> down, up;
+};
+
+/// The transfer that a P2P step is an end of: the step that makes its data.
+struct Transfer {
+  bool forward;
+  unsigned stage;
+};
+
+Transfer transferOf(Step step) {
+  switch (step.kind()) {
+  case StepKind::SendF:
+    return {true, step.stage()};
+  case StepKind::RecvF:
+    return {true, step.stage() - 1};
+  case StepKind::SendB:
+    return {false, step.stage()};
+  default:
+    assert(step.kind() == StepKind::RecvB);
+    return {false, step.stage() + 1};
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The quick scan
+//===----------------------------------------------------------------------===//
+
+class PlacedScan {
+public:
+  PlacedScan(const Schedule &schedule, const Cells &cells, const Edges &edges)
+      : schedule(schedule), cells(cells), edges(edges), words(cells.size()),
+        posted(edges.size()) {}
+
+  bool isGood() {
+    for (uint32_t rank = 0; rank != schedule.ranks.size(); ++rank) {
+      for (Step step : schedule.ranks[rank]) {
+        if (isP2P(step.kind()))
+          endOfTransfer(step, rank);
+        else if (isCompute(step.kind()))
+          compute(step);
+      }
+      if (wrong)
+        return false;
+    }
+    return due == sends && sends == receives;
+  }
+
+private:
+  static constexpr uint32_t sendSeen = 1u << 31;
+  static constexpr uint32_t receiveSeen = 1u << 30;
+  /// The step that makes the data was passed.
+  static constexpr uint32_t made = 1u << 29;
+  static constexpr uint32_t numberMask = made - 1;
+
+  struct Words {
+    uint32_t forward = 0, backward = 0;
+  };
+  struct Posted {
+    uint32_t sends = 0, receives = 0;
+  };
+
+  void endOfTransfer(Step step, uint32_t rank) {
+    unsigned m = step.microbatch();
+    if (!schedule.hasPeer(step) || schedule.rankOf(step.stage(), m) != rank) {
+      wrong = true;
+      return;
+    }
+    Transfer transfer = transferOf(step);
+    uint32_t edge = transfer.forward ? edges.ofForward(transfer.stage, m)
+                                     : edges.ofBackward(transfer.stage, m);
+    size_t cell = cells.index(transfer.stage, m);
+    if (edge == Edges::local || cell == Cells::none) {
+      wrong = true;
+      return;
+    }
+    uint32_t &word =
+        transfer.forward ? words[cell].forward : words[cell].backward;
+    bool send = isSend(step.kind());
+    uint32_t mine = send ? sendSeen : receiveSeen;
+    uint32_t other = send ? receiveSeen : sendSeen;
+    uint32_t number = send ? posted[edge].sends++ : posted[edge].receives++;
+    ++(send ? sends : receives);
+    wrong |= (word & mine) != 0;
+    if (word & other)
+      wrong |= (word & numberMask) != number;
+    else
+      word |= number & numberMask;
+    word |= mine;
+    if (send) {
+      // Behind the producer; a forward's output is freed by its backward.
+      wrong |= !(word & made);
+      if (transfer.forward)
+        wrong |= (words[cell].backward & made) != 0;
+    } else {
+      // Before the consumer.
+      const Words &user = words[cells.index(step)];
+      wrong |= ((transfer.forward ? user.forward : user.backward) & made) != 0;
+    }
+  }
+
+  void compute(Step step) {
+    unsigned s = step.stage();
+    unsigned m = step.microbatch();
+    Words &own = words[cells.index(step)];
+    if (step.kind() == StepKind::F) {
+      own.forward |= made;
+      due += edges.ofForward(s, m) != Edges::local;
+      if (s != 0 && edges.ofForward(s - 1, m) != Edges::local)
+        needs(cells.index(s - 1, m), /*forward=*/true);
+    } else if (makesInputGradient(step.kind())) {
+      own.backward |= made;
+      due += edges.ofBackward(s, m) != Edges::local;
+      if (!schedule.isLastStage(s) &&
+          edges.ofBackward(s + 1, m) != Edges::local)
+        needs(cells.index(s + 1, m), /*forward=*/false);
+    }
+  }
+
+  void needs(size_t cell, bool forward) {
+    wrong |=
+        cell == Cells::none ||
+        !((forward ? words[cell].forward : words[cell].backward) & receiveSeen);
+  }
+
+  const Schedule &schedule;
+  const Cells &cells;
+  const Edges &edges;
+  std::vector<Words> words;
+  std::vector<Posted> posted;
+  bool wrong = false;
+  size_t sends = 0, receives = 0, due = 0;
+};
+
+//===----------------------------------------------------------------------===//
+// The messages
+//===----------------------------------------------------------------------===//
+
+class PlacedReport {
+public:
+  PlacedReport(const Schedule &schedule, const Cells &cells, const Edges &edges,
+               DiagEngine &diags)
+      : schedule(schedule), edges(edges), firsts(schedule, cells),
+        reporter(schedule, diags) {}
+
+  /// Returns true when something was reported. A list whose compute steps are
+  /// wrong may displease the scan for reasons that are not this level's.
+  bool run() {
+    for (uint32_t rank = 0; rank != schedule.ranks.size(); ++rank) {
+      const StepList &list = schedule.ranks[rank];
+      for (uint32_t i = 0; i != list.size() && !reporter.full(); ++i) {
+        if (isP2P(list[i].kind()))
+          judge({rank, i}, list[i]);
+        else if (list[i].kind() == StepKind::F ||
+                 makesInputGradient(list[i].kind()))
+          judgeCompute({rank, i}, list[i]);
+      }
+    }
+    if (!reporter.full())
+      reportCrossed();
+    return reporter.failed;
+  }
+
+private:
+  StepRef findBackward(unsigned stage, unsigned microbatch) const {
+    StepRef full = firsts.find(StepKind::B, stage, microbatch);
+    return full.isValid() ? full : firsts.find(StepKind::I, stage, microbatch);
+  }
+  /// The compute step of the same rank that an end of a transfer belongs to: a
+  /// send's producer, a receive's consumer.
+  StepRef partnerOf(Step step) const {
+    bool forward =
+        step.kind() == StepKind::SendF || step.kind() == StepKind::RecvF;
+    return forward ? firsts.find(StepKind::F, step.stage(), step.microbatch())
+                   : findBackward(step.stage(), step.microbatch());
+  }
+  Step otherEnd(Step step) const {
+    static constexpr StepKind kinds[] = {StepKind::RecvF, StepKind::SendF,
+                                         StepKind::RecvB, StepKind::SendB};
+    return Step(kinds[unsigned(step.kind()) - unsigned(StepKind::SendF)],
+                Schedule::peerStage(step), step.microbatch());
+  }
+
+  void judge(StepRef ref, Step step) {
+    if (!schedule.hasPeer(step)) {
+      (void)reporter.report(ref, diag::TransferOrphan,
+                            "neighbour of its stage");
+      return;
+    }
+    unsigned home = schedule.rankOf(step.stage(), step.microbatch());
+    if (home != ref.rank) {
+      (void)reporter.report(ref, diag::TransferOnWrongRank, home);
+      return;
+    }
+    if (schedule.peerOf(step) == ref.rank) {
+      (void)reporter.report(ref, diag::TransferInsideRank);
+      return;
+    }
+    StepRef first = firsts.find(step);
+    if (first.rank != ref.rank || first.index != ref.index) {
+      auto diagnostic = reporter.report(ref, diag::TransferDoubled);
+      reporter.noteHere(diagnostic, first);
+      return;
+    }
+    StepRef partner = partnerOf(step);
+    if (!partner.isValid() || partner.rank != ref.rank)
+      (void)reporter.report(ref, diag::TransferOrphan,
+                            reporter.text(partnerStep(step)));
+    else
+      judgePlace(ref, step, partner);
+    Step other = otherEnd(step);
+    StepRef otherRef = firsts.find(other);
+    if (!otherRef.isValid() || otherRef.rank != schedule.peerOf(step))
+      (void)reporter.report(ref, diag::TransferUnmatched, reporter.text(other),
+                            schedule.peerOf(step));
+  }
+
+  /// What a transfer's end should belong to, when it is not there.
+  Step partnerStep(Step step) const {
+    bool forward =
+        step.kind() == StepKind::SendF || step.kind() == StepKind::RecvF;
+    return Step(forward ? StepKind::F : StepKind::B, step.stage(),
+                step.microbatch());
+  }
+
+  void judgePlace(StepRef ref, Step step, StepRef partner) {
+    auto text = [&](StepRef of) { return reporter.text(reporter.step(of)); };
+    if (isRecv(step.kind())) {
+      if (partner.index < ref.index) {
+        auto diagnostic =
+            reporter.report(ref, diag::RecvAfterConsumer, text(partner));
+        reporter.noteHere(diagnostic, partner);
+      }
+      return;
+    }
+    if (partner.index > ref.index) {
+      auto diagnostic =
+          reporter.report(ref, diag::SendBeforeProducer, text(partner));
+      reporter.noteHere(diagnostic, partner);
+    }
+    if (step.kind() != StepKind::SendF)
+      return;
+    StepRef backward = findBackward(step.stage(), step.microbatch());
+    if (backward.isValid() && backward.rank == ref.rank &&
+        backward.index < ref.index) {
+      auto diagnostic =
+          reporter.report(ref, diag::SendAfterFree, text(backward));
+      reporter.noteHere(diagnostic, backward);
+    }
+  }
+
+  bool hasNoEnd(Step send) const {
+    return !firsts.find(send).isValid() &&
+           !firsts.find(otherEnd(send)).isValid();
+  }
+
+  /// A transfer of which neither end exists is reported at its producer, or at
+  /// its consumer if that is all there is; a single end is reported where it
+  /// stands.
+  void judgeCompute(StepRef ref, Step step) {
+    unsigned s = step.stage();
+    unsigned m = step.microbatch();
+    bool forward = step.kind() == StepKind::F;
+    StepKind sendKind = forward ? StepKind::SendF : StepKind::SendB;
+    uint32_t out = forward ? edges.ofForward(s, m) : edges.ofBackward(s, m);
+    if (out != Edges::local && hasNoEnd(Step(sendKind, s, m)))
+      (void)reporter.report(ref, diag::TransferMissing,
+                            edges.ranks(out).second);
+    if (forward ? s == 0 : schedule.isLastStage(s))
+      return;
+    unsigned from = forward ? s - 1 : s + 1;
+    uint32_t in =
+        forward ? edges.ofForward(from, m) : edges.ofBackward(from, m);
+    StepRef producer =
+        forward ? firsts.find(StepKind::F, from, m) : findBackward(from, m);
+    if (in != Edges::local && !producer.isValid() &&
+        hasNoEnd(Step(sendKind, from, m)))
+      (void)reporter.report(ref, diag::ReceiveMissing, edges.ranks(in).first);
+  }
+
+  /// The first place on each edge where the k-th send and the k-th receive
+  /// differ. Ends without a match were reported and are left out.
+  void reportCrossed() {
+    std::vector<std::vector<StepRef>> sends(edges.size());
+    std::vector<std::vector<StepRef>> receives(edges.size());
+    for (uint32_t rank = 0; rank != schedule.ranks.size(); ++rank) {
+      const StepList &list = schedule.ranks[rank];
+      for (uint32_t i = 0; i != list.size(); ++i) {
+        Step step = list[i];
+        if (!isP2P(step.kind()) || !schedule.hasPeer(step))
+          continue;
+        StepRef self = firsts.find(step);
+        StepRef other = firsts.find(otherEnd(step));
+        if (self.rank != rank || self.index != i || !other.isValid() ||
+            rank != schedule.rankOf(step.stage(), step.microbatch()) ||
+            other.rank != schedule.peerOf(step))
+          continue;
+        Transfer transfer = transferOf(step);
+        uint32_t edge =
+            transfer.forward
+                ? edges.ofForward(transfer.stage, step.microbatch())
+                : edges.ofBackward(transfer.stage, step.microbatch());
+        if (edge != Edges::local)
+          (isSend(step.kind()) ? sends : receives)[edge].push_back({rank, i});
+      }
+    }
+    for (uint32_t edge = 0; edge != edges.size(); ++edge) {
+      size_t n = std::min(sends[edge].size(), receives[edge].size());
+      for (size_t k = 0; k != n; ++k) {
+        Step sent = reporter.step(sends[edge][k]);
+        Step received = reporter.step(receives[edge][k]);
+        if (otherEnd(sent).sameAction(
+                Step(received.kind(), received.stage(), received.microbatch())))
+          continue;
+        auto diagnostic =
+            reporter.report(receives[edge][k], diag::TransferCrossed, k,
+                            edges.ranks(edge).first, edges.ranks(edge).second,
+                            reporter.text(sent));
+        reporter.noteHere(diagnostic, sends[edge][k]);
+        break;
+      }
+      if (reporter.full())
+        return;
+    }
+  }
+
+  const Schedule &schedule;
+  const Edges &edges;
+  FirstSteps firsts;
+  StepReporter reporter;
+};
+
+} // namespace
+
+LogicalResult verifyPlaced(const Schedule &schedule, DiagEngine &diags) {
+  Cells cells(schedule);
+  Edges edges(schedule);
+  if (PlacedScan(schedule, cells, edges).isGood())
+    return success();
+  return failure(PlacedReport(schedule, cells, edges, diags).run());
+}
+
+} // namespace pipec
