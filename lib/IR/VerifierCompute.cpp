@@ -197,7 +197,7 @@ private:
         (void)reporter.report(ref, diag::StepOnWrongRank, home);
       }
       if (schedule.forwardOnly && step.kind() != StepKind::F) {
-        (void)reporter.report(ref, diag::BackwardInForwardOnly);
+        (void)reporter.report(ref, diag::StepNotForward);
       } else if (uint8_t twice = seen[cell] & excluded[unsigned(step.kind())]) {
         StepKind kind = StepKind(countr_zero(twice));
         StepRef first = firsts.find(kind, step.stage(), step.microbatch());

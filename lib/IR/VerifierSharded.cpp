@@ -132,7 +132,7 @@ private:
 
   void reduce(Stage &stage, StepRef ref) {
     if (schedule.forwardOnly) {
-      (void)reporter.report(ref, diag::BackwardInForwardOnly);
+      (void)reporter.report(ref, diag::StepNotForward);
       return;
     }
     if (stage.firstReduce != nowhere) {
