@@ -1,0 +1,228 @@
+//===- AlignBubbles.cpp - Bubbles that make positions time slots ----------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Puts bubbles into the lists so that equal positions mean equal time slots:
+//
+//   rank 0: F0 F1 B0 B1         rank 0: F0 F1 .  .  B0 B1
+//   rank 1: F0 B0 F1 B1    ->   rank 1: .  F0 B0 F1 B1          (dependency)
+//
+// The slot of a group is the first one that lies behind the group before it in
+// its list and behind the slots in which the results that it takes are made. So
+// the slots follow from one another, in any order that respects the data, and
+// no list needs to be stepped through slot by slot. A first walk over the lists
+// finds how many bubbles each group needs in front of it; then the lists are
+// made in their final size.
+//
+// Two modes:
+//
+//   dependency  nothing else (PyTorch's `_add_bubbles_to_actions`). An overlap
+//               takes one slot. Bubbles that are there take their slot and
+//               stay.
+//   lockstep    HyperParallel's `auto_align`. Bubbles that are there go. Rank r
+//               of p gets p-1-r slots before its steady phase, which starts at
+//               the first F directly followed by a B or I, or at the first
+//               overlap of a forward and a backward; and behind its last F a B
+//               or I directly after a B or I waits for one more slot. An
+//               overlap takes as many slots as it has members and its k-th
+//               member has its result at the end of the k-th, as
+//               `insert-p2p{order=column}` reads it.
+//
+// FSDP actions take no slot in either.
+//
+// Needs: level compute, no P2P steps. Ensures: every step stands in a later
+// slot than what it takes. Cost: linear in the steps, bubbles included.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Transforms/OrderWalk.h"
+#include "Transforms/Passes.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+/// More steps than any real lists have; where the ranks wait for one another
+/// most of the time the bubbles outnumber the steps by far.
+constexpr uint64_t maxAlignedSteps = uint64_t(1) << 28;
+
+bool isBackward(ArrayRef<Step> group) {
+  return any_of(group, [](Step s) { return makesInputGradient(s.kind()); });
+}
+
+bool isForward(ArrayRef<Step> group) {
+  return any_of(group, [](Step s) { return s.kind() == StepKind::F; });
+}
+
+/// The lists of one run, and what their slots are so far.
+class Alignment {
+public:
+  Alignment(const Schedule &schedule, AlignMode mode)
+      : schedule(schedule), lockstep(mode == AlignMode::Lockstep),
+        slotBehind(size_t(schedule.numStages) * schedule.numMicrobatches * 2),
+        states(schedule.numRanks), gaps(schedule.numRanks) {
+    for (const auto &[rank, list] : enumerate(schedule.ranks)) {
+      gaps[rank].resize(list.size());
+      if (lockstep)
+        findPhases(rank);
+    }
+  }
+
+  FailureOr<std::vector<StepList>> run(DiagEngine &diags) {
+    OrderWalk walk(schedule);
+    walk.run([&](unsigned rank, size_t begin, size_t end) {
+      place(rank, begin, end);
+    });
+    if (failed(walk.finish(diags)))
+      return failure();
+    uint64_t size = bubbles + schedule.numSteps();
+    if (size > maxAlignedSteps)
+      return diags.report(schedule.source, diag::AlignedTooLarge, size,
+                          maxAlignedSteps);
+    std::vector<StepList> lists(schedule.numRanks);
+    for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+      fill(rank, lists[rank]);
+    return lists;
+  }
+
+private:
+  struct RankState {
+    /// The first slot behind the groups so far.
+    uint64_t next = 0;
+    /// Bubbles that its list needs.
+    uint64_t bubbles = 0;
+    /// Lockstep: where the steady phase starts, the length of the list when
+    /// there is none; and the index behind the last forward.
+    size_t steady = 0;
+    size_t cooldown = 0;
+    /// Lockstep: the last group was a backward behind the last forward.
+    bool rests = false;
+  };
+
+  ArrayRef<Step> group(unsigned rank, size_t begin, size_t end) const {
+    return ArrayRef(schedule.ranks[rank]).slice(begin, end - begin);
+  }
+
+  uint64_t &behind(Result result) {
+    return slotBehind[(size_t(result.stage) * schedule.numMicrobatches +
+                       result.microbatch) *
+                          2 +
+                      result.gradient];
+  }
+
+  void findPhases(unsigned rank) {
+    const StepList &list = schedule.ranks[rank];
+    RankState &state = states[rank];
+    state.steady = list.size();
+    // The last compute, if it was a plain F, else the end.
+    size_t forward = list.size();
+    for (size_t begin = 0, end; begin != list.size(); begin = end) {
+      end = Schedule::groupEnd(list, begin);
+      ArrayRef<Step> steps = group(rank, begin, end);
+      if (!isCompute(steps.front().kind()))
+        continue;
+      bool fwd = isForward(steps), bwd = isBackward(steps);
+      if (fwd)
+        state.cooldown = end;
+      if (state.steady == list.size()) {
+        if (fwd && bwd)
+          state.steady = begin;
+        else if (bwd && steps.size() == 1)
+          state.steady = forward;
+      }
+      forward = fwd && steps.size() == 1 ? begin : list.size();
+    }
+  }
+
+  /// Finds the slot of a group whose inputs have theirs.
+  void place(unsigned rank, size_t begin, size_t end) {
+    RankState &state = states[rank];
+    ArrayRef<Step> steps = group(rank, begin, end);
+    StepKind kind = steps.front().kind();
+    if (kind == StepKind::Bubble && !lockstep)
+      ++state.next;
+    if (!isCompute(kind))
+      return;
+
+    uint64_t slot = state.next;
+    if (lockstep) {
+      if (begin == state.steady)
+        slot += schedule.numRanks - 1 - rank;
+      bool drains = begin >= state.cooldown && isBackward(steps);
+      // A bubble of any other kind is a rest too.
+      slot += drains && state.rests;
+      state.rests = drains;
+    }
+    for (Step step : steps)
+      if (auto taken = takenResult(schedule, step))
+        slot = std::max(slot, behind(*taken));
+    uint64_t gap = slot - state.next;
+    gaps[rank][begin] = gap;
+    state.bubbles += gap;
+    bubbles += gap;
+    for (const auto &[member, step] : enumerate(steps))
+      if (step.kind() == StepKind::F || makesInputGradient(step.kind()))
+        behind({step.kind() != StepKind::F, step.stage(), step.microbatch()}) =
+            slot + (lockstep ? member : 0) + 1;
+    state.next = slot + (lockstep ? steps.size() : 1);
+  }
+
+  void fill(unsigned rank, StepList &out) const {
+    const StepList &list = schedule.ranks[rank];
+    out.reserve(list.size() + states[rank].bubbles);
+    for (size_t i = 0; i != list.size(); ++i) {
+      if (lockstep && list[i].kind() == StepKind::Bubble)
+        continue;
+      out.insert(
+          out.end(), gaps[rank][i],
+          Step(StepKind::Bubble, 0, 0, list[i].phase(), list[i].source()));
+      out.push_back(list[i]);
+    }
+  }
+
+  const Schedule &schedule;
+  bool lockstep;
+  /// For each result the first slot in which it can be taken.
+  std::vector<uint64_t> slotBehind;
+  std::vector<RankState> states;
+  /// For each first step of a group the bubbles in front of it.
+  std::vector<std::vector<uint32_t>> gaps;
+  uint64_t bubbles = 0;
+};
+
+class AlignBubbles : public Pass {
+public:
+  explicit AlignBubbles(const AlignBubblesOptions &options)
+      : options(options) {}
+
+  LogicalResult run(Schedule &schedule, DiagEngine &diags) override {
+    if (failed(checkNoP2P(schedule, "align-bubbles", diags)) ||
+        failed(checkEnoughSteps(schedule, "align-bubbles", diags)))
+      return failure();
+    FailureOr<std::vector<StepList>> lists =
+        Alignment(schedule, options.mode).run(diags);
+    if (failed(lists))
+      return failure();
+    schedule.ranks = std::move(*lists);
+    schedule.times.clear();
+    return success();
+  }
+
+private:
+  AlignBubblesOptions options;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> makeAlignBubbles(const AlignBubblesOptions &options) {
+  return std::make_unique<AlignBubbles>(options);
+}
+
+} // namespace pipec

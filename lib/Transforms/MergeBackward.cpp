@@ -1,0 +1,117 @@
+//===- MergeBackward.cpp - Whole backwards from split ones ----------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   which=adjacent               which=all
+//   I s0 m0       B s0 m0        I s0 m0       B s0 m0
+//   W s0 m0   ->  I s0 m1        F s0 m2   ->  F s0 m2
+//   I s0 m1       F s0 m2        I s0 m1       B s0 m1
+//   F s0 m2       W s0 m1        W s0 m0
+//   W s0 m1                      W s0 m1
+//
+// `adjacent` joins an I with the W that stands right behind it (PyTorch's
+// `merge_bw`); both are plain steps. `all` makes every I a B in its place, in
+// overlaps too, and drops its W wherever that stands; an overlap with one
+// member left is that member. A W whose I is missing stays.
+//
+// Needs: for `all`, no P2P steps. Ensures: for `all`, no split backward is
+// left. Cost: linear in the steps, in place; `all` a bit a (stage,
+// micro-batch).
+//
+//===----------------------------------------------------------------------===//
+
+#include "Transforms/Checks.h"
+#include "Transforms/Passes.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+class MergeBackward : public Pass {
+public:
+  explicit MergeBackward(const MergeBackwardOptions &options)
+      : options(options) {}
+
+  LogicalResult run(Schedule &schedule, DiagEngine &diags) override {
+    if (options.which == MergeWhich::All) {
+      if (failed(checkNoP2P(schedule, "merge-backward{which=all}", diags)) ||
+          failed(checkEnoughSteps(schedule, "merge-backward", diags)))
+        return failure();
+      mergeAll(schedule);
+    } else {
+      for (StepList &list : schedule.ranks)
+        mergeAdjacent(list);
+    }
+    schedule.times.clear();
+    return success();
+  }
+
+private:
+  static void mergeAdjacent(StepList &list) {
+    size_t kept = 0;
+    for (size_t i = 0, end; i != list.size(); i = end) {
+      end = Schedule::groupEnd(list, i);
+      if (end == i + 1 && list[i].kind() == StepKind::I && end != list.size() &&
+          isPlainW(list, end, list[i])) {
+        list[i].setKind(StepKind::B);
+        ++end;
+        list[kept++] = list[i];
+        continue;
+      }
+      for (size_t j = i; j != end; ++j)
+        list[kept++] = list[j];
+    }
+    list.resize(kept);
+  }
+
+  /// True when list[at] alone is the weight gradient of `input`.
+  static bool isPlainW(const StepList &list, size_t at, Step input) {
+    Step step = list[at];
+    return step.kind() == StepKind::W && !step.joined() &&
+           step.stage() == input.stage() &&
+           step.microbatch() == input.microbatch();
+  }
+
+  static void mergeAll(Schedule &schedule) {
+    ResultSet split(schedule);
+    for (StepList &list : schedule.ranks)
+      for (Step &step : list)
+        if (step.kind() == StepKind::I) {
+          split.insert(step);
+          step.setKind(StepKind::B);
+        }
+    for (StepList &list : schedule.ranks) {
+      size_t kept = 0;
+      for (size_t i = 0, end; i != list.size(); i = end) {
+        end = Schedule::groupEnd(list, i);
+        size_t first = kept;
+        for (size_t j = i; j != end; ++j) {
+          Step step = list[j];
+          if (step.kind() == StepKind::W &&
+              split.contains({true, step.stage(), step.microbatch()}))
+            continue;
+          step.setJoined(true);
+          list[kept++] = step;
+        }
+        if (kept != first)
+          list[kept - 1].setJoined(false);
+      }
+      list.resize(kept);
+    }
+  }
+
+  MergeBackwardOptions options;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> makeMergeBackward(const MergeBackwardOptions &options) {
+  return std::make_unique<MergeBackward>(options);
+}
+
+} // namespace pipec

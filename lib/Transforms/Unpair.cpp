@@ -1,0 +1,45 @@
+//===- Unpair.cpp - Plain steps from overlaps -----------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   overlap F s0 m2 & B s0 m0     ->     F s0 m2
+//                                        B s0 m0
+//
+// The members follow one another in issue order. No order that ran stops
+// running: what the members take was there when the overlap started. Batches of
+// P2P steps stay.
+//
+// Needs: nothing. Ensures: no overlap is left. Cost: linear in the steps, in
+// place.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Transforms/Passes.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+class Unpair : public Pass {
+  LogicalResult run(Schedule &schedule, DiagEngine &diags) override {
+    for (StepList &list : schedule.ranks)
+      for (Step &step : list)
+        if (isCompute(step.kind()))
+          step.setJoined(false);
+    schedule.times.clear();
+    return success();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> makeUnpair(const UnpairOptions &) {
+  return std::make_unique<Unpair>();
+}
+
+} // namespace pipec

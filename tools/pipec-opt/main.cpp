@@ -1,0 +1,12 @@
+//===- main.cpp - Passes over step IR -------------------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Driver/OptMain.h"
+
+int main(int argc, char **argv) {
+  return pipec::optMain(argc, argv, llvm::outs(), llvm::errs());
+}
