@@ -42,6 +42,28 @@ CostSettings::ofOverlap(ArrayRef<StepKind> members) const {
   return std::nullopt;
 }
 
+void CostSettings::merge(const CostSettings &over) {
+  auto mergeRow = [](Row &into, const Row &from) {
+    for (unsigned kind = 0; kind != 4; ++kind)
+      if (from.of[kind])
+        into.of[kind] = from.of[kind];
+  };
+  mergeRow(all, over.all);
+  for (const auto &[stage, row] : over.stages)
+    mergeRow(stages[stage], row);
+  for (const Overlap &overlap : over.overlaps) {
+    auto same = llvm::find_if(overlaps, [&](const Overlap &other) {
+      return other.members == overlap.members;
+    });
+    if (same == overlaps.end())
+      overlaps.push_back(overlap);
+    else
+      same->cost = overlap.cost;
+  }
+  if (over.p2p)
+    p2p = over.p2p;
+}
+
 Rational MemorySettings::delta(StepKind kind) const {
   assert(isCompute(kind));
   if (auto set = of[unsigned(kind)])

@@ -50,6 +50,9 @@ struct CostSettings {
   /// The cost of an overlap of `members` if one was set.
   std::optional<Rational> ofOverlap(llvm::ArrayRef<StepKind> members) const;
 
+  /// Sets everything that `over` sets.
+  void merge(const CostSettings &over);
+
   friend bool operator==(const CostSettings &, const CostSettings &) = default;
 };
 

@@ -1,0 +1,258 @@
+//===- IRGen.cpp - Checked program to step IR -----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "IRGen/IRGen.h"
+
+#include "IRGen/Lowering.h"
+#include "Sema/Scope.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <limits>
+
+using namespace llvm;
+using namespace pipec::ast;
+
+namespace pipec {
+
+Lowering::Lowering(const CheckedProgram &program,
+                   const CheckedSchedule &checked, const LowerOptions &options,
+                   DiagEngine &diags)
+    : program(program), checked(checked), options(options), diags(diags) {}
+
+std::optional<int64_t> Lowering::evaluate(const Expr *expr) {
+  return machine->evaluate(segments.at(expr));
+}
+
+FailureOr<Schedule> Lowering::run() {
+  schedule.name = checked.decl->name.text.str();
+  schedule.source =
+      diags.sourceFiles().compress(checked.decl->name.range.Start);
+  schedule.forwardOnly = checked.forwardOnly != nullptr;
+  if (failed(matchOptions()) || failed(numberPhases()))
+    return failure();
+
+  Compiler compiler(program, diags.sourceFiles());
+  auto segment = [&](const Expr *expr) {
+    if (expr)
+      segments.emplace(expr, compiler.compileSegment(expr));
+  };
+  for (const ParamDecl &param : checked.decl->params)
+    segment(param.defaultValue);
+  for (const Stmt *item : checked.decl->body.stmts) {
+    if (const auto *let = dyn_cast<LetStmt>(item)) {
+      if (!let->variable->dependence.onRank)
+        segment(let->value);
+    } else if (const auto *require = dyn_cast<RequireStmt>(item)) {
+      segment(require->condition);
+    } else if (const auto *placement = dyn_cast<PlacementStmt>(item)) {
+      segment(placement->argument);
+      segment(placement->stages);
+      segment(placement->rank);
+    } else if (const auto *fsdp = dyn_cast<SettingsStmt>(item);
+               fsdp && item->kind == Stmt::Kind::Fsdp) {
+      for (const SettingEntry &entry : fsdp->entries)
+        for (const Expr *value : entry.values)
+          if (!isAllStages(value))
+            segment(value);
+    } else if (const auto *cost = dyn_cast<SettingsStmt>(item);
+               cost && item->kind == Stmt::Kind::Cost) {
+      for (const SettingEntry &entry : cost->entries)
+        if (entry.isStage)
+          segment(entry.values[0]);
+    }
+  }
+  bodyEntry = compiler.compileBody(*checked.decl, phaseNumbers);
+  code = compiler.take();
+  machine.emplace(code, options.maxSteps, diags);
+
+  if (failed(bindParams()) || failed(runItems()) || failed(makeCosts()) ||
+      failed(makeMemory()) || failed(makeFsdp()) ||
+      failed(makeExpectations(std::nullopt)) || failed(runRanks()))
+    return failure();
+  return std::move(schedule);
+}
+
+//===----------------------------------------------------------------------===//
+// Parameters
+//===----------------------------------------------------------------------===//
+
+/// Finds the parameter of each `-D`.
+LogicalResult Lowering::matchOptions() {
+  MutableArrayRef<ParamDecl> params = checked.decl->params;
+  given.resize(params.size());
+  std::vector<StringRef> givenAs(params.size());
+  bool good = true;
+  for (const auto &[name, value] : options.params) {
+    auto it = find_if(params, [&, &name = name](const ParamDecl &param) {
+      return param.name.text == name || param.label.text == name;
+    });
+    if (it == params.end()) {
+      good = false;
+      InFlightDiagnostic error = diags.report(
+          DiagLoc(), diag::UnknownParameter, schedule.name, name);
+      std::vector<StringRef> names;
+      for (const ParamDecl &param : params) {
+        names.push_back(param.name.text);
+        names.push_back(param.label.text);
+      }
+      if (auto meant = closestWord(name, names))
+        error.note(DiagLoc(), diag::NoteDidYouMean, *meant);
+      continue;
+    }
+    size_t i = it - params.begin();
+    // The same word twice is an override; two words are a misunderstanding.
+    if (given[i] && givenAs[i] != name && *given[i] != value) {
+      good = false;
+      (void)diags.report(DiagLoc(), diag::ParameterGivenTwice, it->name.text,
+                         givenAs[i], name);
+    }
+    given[i] = value;
+    givenAs[i] = name;
+  }
+  return success(good);
+}
+
+LogicalResult Lowering::checkRole(const ParamDecl *param, uint64_t limit,
+                                  unsigned &place) {
+  int64_t value = machine->value(param->variable);
+  if (value < 1)
+    return diags.report(param->name.range, diag::ParameterTooSmall,
+                        param->label.text, value);
+  if (uint64_t(value) > limit)
+    return diags.report(param->name.range, diag::ParameterTooLarge,
+                        param->label.text, value, limit);
+  place = value;
+  return success();
+}
+
+LogicalResult Lowering::bindParams() {
+  MutableArrayRef<ParamDecl> params = checked.decl->params;
+  for (size_t i = 0; i != params.size(); ++i) {
+    const ParamDecl &param = params[i];
+    std::optional<int64_t> value = given[i];
+    if (!value && !param.defaultValue)
+      return diags.report(param.name.range, diag::ParameterWithoutValue,
+                          param.name.text);
+    if (!value)
+      value = evaluate(param.defaultValue);
+    if (!value)
+      return failure();
+    machine->setValue(param.variable, *value);
+    schedule.params.push_back({param.name.text.str(), *value});
+    // A role is checked at once: the defaults to its right may divide by it.
+    unsigned chunks = 0;
+    bool good = param.role == Role::Ranks
+                    ? succeeded(checkRole(&param, maxRanks, schedule.numRanks))
+                : param.role == Role::Microbatches
+                    ? succeeded(checkRole(&param, maxMicrobatches,
+                                          schedule.numMicrobatches))
+                : param.role == Role::Chunks
+                    ? succeeded(checkRole(&param, maxStages, chunks))
+                    : true;
+    if (!good)
+      return failure();
+    if (param.role == Role::Ranks)
+      machine->setValue(program.builtins.ranks, *value);
+    else if (param.role == Role::Microbatches)
+      machine->setValue(program.builtins.microbatches, *value);
+    else if (param.role == Role::Chunks)
+      machine->setValue(program.builtins.chunks, *value);
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// What needs no rank
+//===----------------------------------------------------------------------===//
+
+LogicalResult Lowering::runItems() {
+  bool met = true;
+  for (const Stmt *item : checked.decl->body.stmts) {
+    if (const auto *require = dyn_cast<RequireStmt>(item)) {
+      met &= succeeded(checkRequire(require));
+      // What follows may rest on it: it is computed for the sake of the other
+      // requirements, and what fails there is not worth a message.
+      machine->setQuiet(!met);
+    } else if (const auto *let = dyn_cast<LetStmt>(item)) {
+      if (let->variable->dependence.onRank)
+        continue;
+      std::optional<int64_t> value = evaluate(let->value);
+      if (!value)
+        return failure();
+      machine->setValue(let->variable, *value);
+    } else if (const auto *placement = dyn_cast<PlacementStmt>(item)) {
+      if (!met)
+        continue;
+      if (failed(makePlacement(placement)))
+        return failure();
+      machine->setValue(program.builtins.stages, schedule.numStages);
+      if (!checked.chunks && !placement->stages)
+        machine->setValue(program.builtins.chunks, chunkStages[0].size());
+    }
+  }
+  machine->setQuiet(false);
+  return success(met);
+}
+
+LogicalResult Lowering::checkRequire(const RequireStmt *require) {
+  std::optional<int64_t> holds = evaluate(require->condition);
+  if (!holds)
+    return failure();
+  if (*holds)
+    return success();
+  std::string message;
+  if (require->message) {
+    message = ": ";
+    for (const RequireStmt::Piece &piece : require->pieces)
+      message += piece.name ? std::to_string(machine->value(piece.name->variable))
+                            : piece.text.str();
+  }
+  return diags.report(require->condition->range, diag::RequirementFailed,
+                      schedule.name, message);
+}
+
+LogicalResult Lowering::numberPhases() {
+  for (const Stmt *item : checked.decl->body.stmts) {
+    const auto *phase = dyn_cast<PhaseStmt>(item);
+    if (!phase)
+      continue;
+    unsigned number = schedule.phaseIndex(phase->name.text);
+    if (number == maxPhases)
+      return diags.report(phase->name.range, diag::TooManyPhases, maxPhases);
+    phaseNumbers.push_back(number);
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Ranks
+//===----------------------------------------------------------------------===//
+
+LogicalResult Lowering::runRanks() {
+  schedule.ranks.reserve(schedule.numRanks);
+  StepBuilder builder;
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+    machine->setValue(program.builtins.rank, rank);
+    if (!checked.chunks && checked.placement->stages)
+      machine->setValue(program.builtins.chunks, chunkStages[rank].size());
+    builder.start(schedule, chunkStages[rank]);
+    if (failed(machine->runRank(bodyEntry, rank, builder)) ||
+        failed(makeExpectations(rank)))
+      return failure();
+    schedule.ranks.push_back(builder.take());
+  }
+  return success();
+}
+
+FailureOr<Schedule> lower(const CheckedProgram &program,
+                          const CheckedSchedule &schedule,
+                          const LowerOptions &options, DiagEngine &diags) {
+  return Lowering(program, schedule, options, diags).run();
+}
+
+} // namespace pipec

@@ -1,0 +1,74 @@
+//===- Machine.h - Runs the flat form of a program -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_IRGEN_MACHINE_H
+#define PIPEC_IRGEN_MACHINE_H
+
+#include "IRGen/Code.h"
+#include "IRGen/StepBuilder.h"
+#include "Sema/Sema.h"
+#include "Support/DiagEngine.h"
+
+#include <optional>
+
+namespace pipec {
+
+/// Runs code and reports what goes wrong in it, with the loop values and calls
+/// that led there.
+class Machine {
+public:
+  Machine(const Code &code, uint64_t maxSteps, DiagEngine &diags)
+      : code(code), slots(code.slots), maxSteps(maxSteps), fuel(maxSteps),
+        diags(diags) {}
+
+  int64_t value(const ast::Variable *variable) const {
+    return slots[variable->id];
+  }
+  void setValue(const ast::Variable *variable, int64_t value) {
+    slots[variable->id] = value;
+  }
+
+  /// The value of an expression; nothing when an error was reported.
+  std::optional<int64_t> evaluate(Segment segment);
+  /// The value of `fn` for these arguments; nothing when an error was reported.
+  std::optional<int64_t> call(const ast::FnDecl *fn,
+                              llvm::ArrayRef<int64_t> args);
+  /// `stage(chunk)` of the rank that ran last; nothing when there is no such
+  /// chunk, which is then reported at `range`.
+  std::optional<int64_t> stage(int64_t chunk, llvm::SMRange range);
+  /// Runs the body of a schedule for the rank whose list `builder` makes.
+  llvm::LogicalResult runRank(uint32_t entry, unsigned rank,
+                              StepBuilder &builder);
+  /// The rank that notes name from now on; `runRank` sets it.
+  void setRank(std::optional<unsigned> rank) { currentRank = rank; }
+
+  /// While quiet, errors end the run as ever and are not reported.
+  void setQuiet(bool on) { quiet = on; }
+
+private:
+  llvm::LogicalResult run(uint32_t entry);
+  template <typename Kind, typename... Args>
+  llvm::LogicalResult fail(uint32_t at, Kind kind, Args &&...args);
+  llvm::LogicalResult fail(const StepError &error);
+  void addNotes(InFlightDiagnostic &diagnostic, uint32_t at);
+  llvm::LogicalResult overflow(uint32_t at);
+
+  const Code &code;
+  std::vector<int64_t> slots;
+  uint64_t maxSteps;
+  /// How many more steps, rounds and calls may come.
+  uint64_t fuel;
+  DiagEngine &diags;
+  StepBuilder *builder = nullptr;
+  std::vector<uint32_t> returns;
+  std::optional<unsigned> currentRank;
+  bool quiet = false;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_IRGEN_MACHINE_H

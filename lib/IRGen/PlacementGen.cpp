@@ -1,0 +1,146 @@
+//===- PlacementGen.cpp - Which rank holds which stage -----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "IRGen/Lowering.h"
+
+using namespace llvm;
+using namespace pipec::ast;
+
+namespace pipec {
+
+LogicalResult Lowering::makePlacement(const PlacementStmt *placement) {
+  LogicalResult made = placement->stages ? makeSpelledOut(placement)
+                       : placement->name.text == "bidirectional"
+                           ? makeBidirectional(placement)
+                           : makeNamed(placement);
+  if (failed(made))
+    return failure();
+  listChunks();
+  return success();
+}
+
+/// The number of chunks a rank that a named placement asks for.
+FailureOr<unsigned> Lowering::chunksPerRank(const PlacementStmt *placement) {
+  StringRef name = placement->name.text;
+  const ParamDecl *param = checked.chunks;
+  int64_t chunks = name == "v" ? 2 : 1;
+  SMRange range = placement->name.range;
+  if (placement->argument) {
+    std::optional<int64_t> argument = evaluate(placement->argument);
+    if (!argument)
+      return failure();
+    chunks = *argument;
+    range = placement->argument->range;
+    if (name == "wave" && chunks > 0 && chunks <= int64_t(maxStages))
+      chunks *= 2;
+  } else if (name == "v" && param) {
+    chunks = machine->value(param->variable);
+  }
+  if (chunks < 1 || chunks > int64_t(maxStages / schedule.numRanks))
+    return diags.report(range, diag::PlacementOutOfRange, chunks, maxStages);
+  if (param && machine->value(param->variable) != chunks)
+    return diags
+        .report(range, diag::ChunksDiffer, chunks, param->name.text,
+                machine->value(param->variable))
+        .note(param->name.range, diag::NoteDefinedHere, param->name.text);
+  return unsigned(chunks);
+}
+
+LogicalResult Lowering::makeNamed(const PlacementStmt *placement) {
+  FailureOr<unsigned> chunks = chunksPerRank(placement);
+  if (failed(chunks))
+    return failure();
+  StringRef name = placement->name.text;
+  unsigned p = schedule.numRanks;
+  schedule.numStages = p * *chunks;
+  std::vector<uint32_t> map(schedule.numStages);
+  for (unsigned s = 0; s != schedule.numStages; ++s) {
+    if (name == "loop") {
+      map[s] = s % p;
+    } else if (name == "blocked") {
+      map[s] = s / *chunks;
+    } else {
+      // v and wave: down on even passes, up on odd ones.
+      unsigned pass = s / p;
+      unsigned place = s % p;
+      map[s] = pass % 2 == 0 ? place : p - 1 - place;
+    }
+  }
+  schedule.placement = Placement({std::move(map)});
+  return success();
+}
+
+LogicalResult Lowering::makeBidirectional(const PlacementStmt *placement) {
+  unsigned p = schedule.numRanks;
+  SMRange range = placement->name.range;
+  if (p % 2 != 0)
+    return diags.report(range, diag::OddBidirectional, p, "ranks");
+  if (schedule.numMicrobatches % 2 != 0)
+    return diags.report(range, diag::OddBidirectional,
+                        schedule.numMicrobatches, "micro-batches");
+  if (checked.chunks && machine->value(checked.chunks->variable) != 2)
+    return diags
+        .report(range, diag::ChunksDiffer, 2, checked.chunks->name.text,
+                machine->value(checked.chunks->variable))
+        .note(checked.chunks->name.range, diag::NoteDefinedHere,
+              checked.chunks->name.text);
+  schedule.numStages = p;
+  std::vector<std::vector<uint32_t>> maps(2, std::vector<uint32_t>(p));
+  for (unsigned s = 0; s != p; ++s) {
+    maps[0][s] = s;
+    maps[1][s] = p - 1 - s;
+  }
+  schedule.placement = Placement(std::move(maps));
+  return success();
+}
+
+LogicalResult Lowering::makeSpelledOut(const PlacementStmt *placement) {
+  std::optional<int64_t> stages = evaluate(placement->stages);
+  if (!stages)
+    return failure();
+  if (*stages < 1 || *stages > int64_t(maxStages))
+    return diags.report(placement->stages->range, diag::SettingOutOfRange,
+                        "stages", *stages,
+                        "1.." + std::to_string(maxStages));
+  std::vector<uint32_t> map(*stages);
+  std::vector<unsigned> held(schedule.numRanks);
+  for (int64_t s = 0; s != *stages; ++s) {
+    machine->setValue(placement->stageVariable, s);
+    std::optional<int64_t> rank = evaluate(placement->rank);
+    if (!rank)
+      return failure();
+    if (*rank < 0 || *rank >= int64_t(schedule.numRanks))
+      return diags.report(placement->rank->range, diag::StageOnNoRank, s,
+                          *rank, schedule.numRanks);
+    map[s] = *rank;
+    ++held[*rank];
+  }
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+    if (held[rank] == 0)
+      return diags.report(placement->range, diag::RankWithoutStage, rank);
+  if (const ParamDecl *param = checked.chunks)
+    for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+      if (held[rank] != machine->value(param->variable))
+        return diags
+            .report(placement->range, diag::ChunksDiffer, held[rank],
+                    param->name.text, machine->value(param->variable))
+            .note(param->name.range, diag::NoteDefinedHere, param->name.text);
+  schedule.numStages = *stages;
+  schedule.placement = Placement({std::move(map)});
+  return success();
+}
+
+/// A rank counts its chunks in the order of the way through the model, or, with
+/// two directions, its directions.
+void Lowering::listChunks() {
+  chunkStages.assign(schedule.numRanks, {});
+  for (unsigned d = 0; d != schedule.placement.numDirections(); ++d)
+    for (unsigned s = 0; s != schedule.numStages; ++s)
+      chunkStages[schedule.placement.rankOf(s, d)].push_back(s);
+}
+
+} // namespace pipec

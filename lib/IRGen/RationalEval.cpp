@@ -1,0 +1,185 @@
+//===- RationalEval.cpp - Exact values in costs and expectations -----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "IRGen/RationalEval.h"
+
+using namespace llvm;
+using namespace pipec::ast;
+
+namespace pipec {
+
+static StepKind kindOf(Letter letter) { return StepKind(unsigned(letter)); }
+
+/// A stage that no settings name: the cost of a kind in general.
+static constexpr unsigned anyStage = ~0u;
+
+std::optional<Rational> RationalEval::fits(std::optional<Rational> value,
+                                           const Expr *expr) {
+  if (!value) {
+    SMRange range = expr->range;
+    StringRef text(range.Start.getPointer(),
+                   range.End.getPointer() - range.Start.getPointer());
+    (void)diags.report(range, diag::ArithmeticOverflow, text.take_front(60));
+  }
+  return value;
+}
+
+std::optional<int64_t> RationalEval::integer(Rational value,
+                                             const Expr *expr) {
+  if (value.isInteger())
+    return value.numerator();
+  std::string text;
+  raw_string_ostream(text) << value;
+  (void)diags.report(expr->range, diag::NotAnInteger, text);
+  return std::nullopt;
+}
+
+std::optional<Rational> RationalEval::evaluate(const Expr *expr) {
+  switch (expr->kind) {
+  case Expr::Kind::Number:
+    return Rational::parse(cast<NumberExpr>(expr)->text);
+  case Expr::Kind::Name:
+    return Rational(machine.value(cast<NameExpr>(expr)->variable));
+  case Expr::Kind::Letter:
+    return fits(costs.of(kindOf(cast<LetterExpr>(expr)->letter), anyStage),
+                expr);
+  case Expr::Kind::CostOf:
+    return costOf(cast<CostOfExpr>(expr));
+  case Expr::Kind::Unary: {
+    auto *unary = cast<UnaryExpr>(expr);
+    auto operand = evaluate(unary->operand);
+    if (!operand)
+      return std::nullopt;
+    if (unary->op == UnaryOp::Not)
+      return Rational(operand->isZero());
+    return fits(Rational::sub(0, *operand), expr);
+  }
+  case Expr::Kind::Binary:
+    return evaluate(cast<BinaryExpr>(expr));
+  case Expr::Kind::Conditional: {
+    auto *conditional = cast<ConditionalExpr>(expr);
+    auto condition = evaluate(conditional->condition);
+    if (!condition)
+      return std::nullopt;
+    return evaluate(condition->isZero() ? conditional->whenFalse
+                                        : conditional->whenTrue);
+  }
+  case Expr::Kind::Call:
+    return evaluate(cast<CallExpr>(expr));
+  }
+  llvm_unreachable("all kinds are evaluated");
+}
+
+std::optional<Rational> RationalEval::costOf(const CostOfExpr *expr) {
+  SmallVector<StepKind, 2> members;
+  for (Letter letter : expr->members)
+    members.push_back(kindOf(letter));
+  if (auto cost = costs.ofOverlap(members))
+    return cost;
+  std::optional<Rational> sum = Rational(0);
+  for (StepKind member : members) {
+    auto cost = costs.of(member, anyStage);
+    sum = cost && sum ? Rational::add(*sum, *cost) : std::nullopt;
+  }
+  return fits(sum, expr);
+}
+
+std::optional<Rational> RationalEval::evaluate(const BinaryExpr *expr) {
+  auto lhs = evaluate(expr->lhs);
+  if (!lhs)
+    return std::nullopt;
+  if (expr->op == BinaryOp::And && lhs->isZero())
+    return Rational(0);
+  if (expr->op == BinaryOp::Or && !lhs->isZero())
+    return Rational(1);
+  auto rhs = evaluate(expr->rhs);
+  if (!rhs)
+    return std::nullopt;
+
+  switch (expr->op) {
+  case BinaryOp::And:
+  case BinaryOp::Or:
+    return Rational(!rhs->isZero());
+  case BinaryOp::EQ:
+    return Rational(*lhs == *rhs);
+  case BinaryOp::NE:
+    return Rational(!(*lhs == *rhs));
+  case BinaryOp::LT:
+    return Rational(*lhs < *rhs);
+  case BinaryOp::LE:
+    return Rational(*lhs <= *rhs);
+  case BinaryOp::GT:
+    return Rational(*lhs > *rhs);
+  case BinaryOp::GE:
+    return Rational(*lhs >= *rhs);
+  case BinaryOp::Add:
+    return fits(Rational::add(*lhs, *rhs), expr);
+  case BinaryOp::Sub:
+    return fits(Rational::sub(*lhs, *rhs), expr);
+  case BinaryOp::Mul:
+    return fits(Rational::mul(*lhs, *rhs), expr);
+  case BinaryOp::Div:
+  case BinaryOp::Mod:
+    break;
+  }
+  if (rhs->isZero()) {
+    (void)diags.report(expr->range, diag::DivisionByZero);
+    return std::nullopt;
+  }
+  auto quotient = fits(Rational::div(*lhs, *rhs), expr);
+  if (!quotient || expr->op == BinaryOp::Div)
+    return quotient;
+  // a % b = a - b * floor(a / b), for rationals too.
+  auto whole = fits(Rational::mul(*rhs, Rational(quotient->floor())), expr);
+  return whole ? fits(Rational::sub(*lhs, *whole), expr) : std::nullopt;
+}
+
+std::optional<Rational> RationalEval::evaluate(const CallExpr *expr) {
+  SmallVector<Rational, 4> args;
+  for (const Expr *arg : expr->args) {
+    auto value = evaluate(arg);
+    if (!value)
+      return std::nullopt;
+    args.push_back(*value);
+  }
+  switch (expr->builtin) {
+  case Builtin::Min:
+    return *std::min_element(args.begin(), args.end());
+  case Builtin::Max:
+    return *std::max_element(args.begin(), args.end());
+  case Builtin::Abs:
+    return args[0].isNegative() ? fits(Rational::sub(0, args[0]), expr)
+                                : args[0];
+  case Builtin::CeilDiv: {
+    if (args[1].isZero()) {
+      (void)diags.report(expr->range, diag::DivisionByZero);
+      return std::nullopt;
+    }
+    auto quotient = fits(Rational::div(args[0], args[1]), expr);
+    if (!quotient || quotient->isInteger())
+      return quotient;
+    return Rational(quotient->floor() + 1);
+  }
+  case Builtin::Stage:
+  case Builtin::None:
+    break;
+  }
+  SmallVector<int64_t, 4> integers;
+  for (size_t i = 0; i != args.size(); ++i) {
+    auto value = integer(args[i], expr->args[i]);
+    if (!value)
+      return std::nullopt;
+    integers.push_back(*value);
+  }
+  std::optional<int64_t> result =
+      expr->builtin == Builtin::Stage
+          ? machine.stage(integers[0], expr->range)
+          : machine.call(expr->fn, integers);
+  return result ? std::optional(Rational(*result)) : std::nullopt;
+}
+
+} // namespace pipec

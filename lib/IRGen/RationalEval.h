@@ -1,0 +1,44 @@
+//===- RationalEval.h - Exact values in costs and expectations -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_IRGEN_RATIONALEVAL_H
+#define PIPEC_IRGEN_RATIONALEVAL_H
+
+#include "IR/Settings.h"
+#include "IRGen/Machine.h"
+#include "Support/Rational.h"
+
+namespace pipec {
+
+/// Evaluates expressions of `cost`, `memory` and `expect`, where numbers are
+/// exact rationals and the letters are the costs of steps. Variables and the
+/// program's functions stay integers and come from the machine.
+class RationalEval {
+public:
+  RationalEval(Machine &machine, const CostSettings &costs, DiagEngine &diags)
+      : machine(machine), costs(costs), diags(diags) {}
+
+  /// Nothing when an error was reported.
+  std::optional<Rational> evaluate(const ast::Expr *expr);
+
+private:
+  std::optional<Rational> evaluate(const ast::BinaryExpr *expr);
+  std::optional<Rational> evaluate(const ast::CallExpr *expr);
+  std::optional<Rational> costOf(const ast::CostOfExpr *expr);
+  /// Reports when `value` is nothing.
+  std::optional<Rational> fits(std::optional<Rational> value,
+                               const ast::Expr *expr);
+  std::optional<int64_t> integer(Rational value, const ast::Expr *expr);
+
+  Machine &machine;
+  const CostSettings &costs;
+  DiagEngine &diags;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_IRGEN_RATIONALEVAL_H

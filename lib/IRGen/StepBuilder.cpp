@@ -1,0 +1,295 @@
+//===- StepBuilder.cpp - The steps of one rank as they are made -----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "IRGen/StepBuilder.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <limits>
+
+using namespace llvm;
+using pipec::ast::Letter;
+
+namespace pipec {
+
+static StepKind kindOf(Letter letter) { return StepKind(unsigned(letter)); }
+
+void StepBuilder::start(const Schedule &schedule,
+                        std::vector<uint32_t> stages) {
+  chunkStages = std::move(stages);
+  bidirectional = schedule.placement.bidirectional();
+  microbatches = schedule.numMicrobatches;
+  phase = 0;
+  for (auto *counts :
+       {&forwards, &backwards, &writtenForwards, &writtenBackwards})
+    counts->assign(chunkStages.size(), 0);
+  owed.clear();
+  oldest = 0;
+  owedOfChunk.resize(chunkStages.size());
+  for (std::vector<uint32_t> &list : owedOfChunk)
+    list.clear();
+  oldestOfChunk.assign(chunkStages.size(), 0);
+  owedPlace.clear();
+  timed = filling = false;
+  size = 0;
+}
+
+void StepBuilder::push(Step step) {
+  if (size % blockSize == 0 && size / blockSize == blocks.size())
+    blocks.push_back(std::make_unique_for_overwrite<Step[]>(blockSize));
+  blocks[size / blockSize][size % blockSize] = step;
+  ++size;
+}
+
+StepList StepBuilder::take() {
+  StepList list;
+  list.reserve(size);
+  size_t left = size;
+  // The first block serves the next rank; a long list gives up the others one
+  // by one, so that it is never in memory twice.
+  for (size_t i = 0; left != 0; ++i) {
+    size_t count = std::min(left, blockSize);
+    list.insert(list.end(), blocks[i].get(), blocks[i].get() + count);
+    if (i != 0)
+      blocks[i].reset();
+    left -= count;
+  }
+  if (blocks.size() > 1)
+    blocks.resize(1);
+  size = 0;
+  return list;
+}
+
+void StepBuilder::addBubbles(uint64_t count, SourceLoc source) {
+  Step bubble(StepKind::Bubble, 0, 0, phase, source);
+  for (; count != 0; --count)
+    push(bubble);
+}
+
+//===----------------------------------------------------------------------===//
+// Steps in order
+//===----------------------------------------------------------------------===//
+
+std::optional<StepError> StepBuilder::add(const StepRequest &request) {
+  Checked checked;
+  if (auto error = check(request, checked))
+    return error;
+  if (!timed)
+    return make(checked);
+  timedSteps.push_back(checked);
+  ++groups.back().count;
+  return std::nullopt;
+}
+
+/// Checks all that does not depend on the order of the steps.
+std::optional<StepError> StepBuilder::check(const StepRequest &request,
+                                            Checked &checked) {
+  StepError error{};
+  error.instruction = request.instruction;
+  error.letter = request.letter;
+  checked = {request.letter, request.joined,      -1,
+             -1,             request.instruction, request.source};
+
+  if (request.chunk) {
+    if (*request.chunk < 0 || *request.chunk >= int64_t(chunkStages.size())) {
+      error.kind = StepError::Kind::ChunkOutOfRange;
+      error.value = *request.chunk;
+      error.high = chunkStages.size();
+      return error;
+    }
+    checked.chunk = *request.chunk;
+  } else if (chunkStages.size() == 1) {
+    checked.chunk = 0;
+  } else if (request.letter != Letter::W) {
+    error.kind = StepError::Kind::AmbiguousChunk;
+    error.high = chunkStages.size();
+    return error;
+  }
+
+  int64_t first = checked.chunk < 0 ? 0 : firstMicrobatch(checked.chunk);
+  int64_t count = microbatchesOfChunk();
+  if (request.microbatch) {
+    if (*request.microbatch < first || *request.microbatch >= first + count) {
+      error.kind = StepError::Kind::MicrobatchOutOfRange;
+      error.value = *request.microbatch;
+      error.low = first;
+      error.high = first + count;
+      return error;
+    }
+    checked.microbatch = *request.microbatch;
+  }
+  if (request.letter == Letter::W)
+    return std::nullopt;
+  uint32_t &written = request.letter == Letter::F
+                          ? writtenForwards[checked.chunk]
+                          : writtenBackwards[checked.chunk];
+  if (written == count) {
+    error.kind = StepError::Kind::TooMany;
+    error.value = written + 1;
+    error.high = count;
+    return error;
+  }
+  ++written;
+  return std::nullopt;
+}
+
+std::optional<StepError> StepBuilder::make(const Checked &request) {
+  if (request.letter == Letter::W)
+    return makeW(request);
+  unsigned chunk = request.chunk;
+  uint32_t &made =
+      request.letter == Letter::F ? forwards[chunk] : backwards[chunk];
+  uint32_t microbatch = request.microbatch >= 0
+                            ? uint32_t(request.microbatch)
+                            : firstMicrobatch(chunk) + made;
+  ++made;
+  if (request.letter == Letter::I) {
+    owedOfChunk[chunk].push_back(owed.size());
+    owed.push_back({chunk, microbatch, false});
+    if (!owedPlace.empty())
+      owedPlace[chunk][microbatch - firstMicrobatch(chunk)] = owed.size();
+  }
+  push(Step(kindOf(request.letter), chunkStages[chunk], microbatch, phase,
+            request.source, request.joined));
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Owed weight gradients
+//===----------------------------------------------------------------------===//
+
+std::optional<size_t>
+StepBuilder::oldestOwed(std::optional<unsigned> chunk) {
+  if (!chunk) {
+    while (oldest != owed.size() && owed[oldest].taken)
+      ++oldest;
+    return oldest == owed.size() ? std::nullopt : std::optional(oldest);
+  }
+  const std::vector<uint32_t> &list = owedOfChunk[*chunk];
+  size_t &next = oldestOfChunk[*chunk];
+  while (next != list.size() && owed[list[next]].taken)
+    ++next;
+  return next == list.size() ? std::nullopt : std::optional<size_t>(list[next]);
+}
+
+void StepBuilder::takeOwed(size_t index, bool joined, SourceLoc source) {
+  owed[index].taken = true;
+  push(Step(StepKind::W, chunkStages[owed[index].chunk],
+            owed[index].microbatch, phase, source, joined));
+}
+
+std::optional<size_t> StepBuilder::findOwed(unsigned chunk,
+                                            uint32_t microbatch) {
+  if (owedPlace.empty()) {
+    owedPlace.assign(chunkStages.size(),
+                     std::vector<uint32_t>(microbatchesOfChunk()));
+    for (size_t i = 0; i != owed.size(); ++i)
+      owedPlace[owed[i].chunk]
+               [owed[i].microbatch - firstMicrobatch(owed[i].chunk)] = i + 1;
+  }
+  uint32_t place = owedPlace[chunk][microbatch - firstMicrobatch(chunk)];
+  if (place == 0 || owed[place - 1].taken)
+    return std::nullopt;
+  return place - 1;
+}
+
+std::optional<StepError> StepBuilder::makeW(const Checked &request) {
+  std::optional<size_t> found;
+  if (request.microbatch >= 0)
+    found = findOwed(request.chunk, request.microbatch);
+  else
+    found = oldestOwed(request.chunk >= 0
+                           ? std::optional<unsigned>(request.chunk)
+                           : std::nullopt);
+  if (!found) {
+    StepError error{};
+    error.kind = StepError::Kind::NothingOwed;
+    error.instruction = request.instruction;
+    return error;
+  }
+  takeOwed(*found, request.joined, request.source);
+  return std::nullopt;
+}
+
+std::optional<StepError> StepBuilder::drain(std::optional<int64_t> chunk,
+                                            uint32_t instruction,
+                                            SourceLoc source,
+                                            uint64_t &steps) {
+  if (chunk && (*chunk < 0 || *chunk >= int64_t(chunkStages.size()))) {
+    StepError error{};
+    error.kind = StepError::Kind::ChunkOutOfRange;
+    error.instruction = instruction;
+    error.value = *chunk;
+    error.high = chunkStages.size();
+    return error;
+  }
+  std::optional<unsigned> of;
+  if (chunk)
+    of = unsigned(*chunk);
+  while (std::optional<size_t> next = oldestOwed(of)) {
+    takeOwed(*next, /*joined=*/false, source);
+    ++steps;
+  }
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Timed phases
+//===----------------------------------------------------------------------===//
+
+void StepBuilder::beginPhase(unsigned number) {
+  phase = number;
+  timed = filling = false;
+  timedSteps.clear();
+  groups.clear();
+}
+
+void StepBuilder::at(int64_t slot) {
+  timed = true;
+  groups.push_back({slot, uint32_t(timedSteps.size()), 0});
+}
+
+void StepBuilder::fill(SourceLoc source) {
+  filling = true;
+  fillSource = source;
+}
+
+std::optional<StepError> StepBuilder::endPhase(uint64_t &steps) {
+  auto bySlot = [](const TimedGroup &a, const TimedGroup &b) {
+    return a.slot < b.slot;
+  };
+  if (!llvm::is_sorted(groups, bySlot))
+    std::stable_sort(groups.begin(), groups.end(), bySlot);
+  for (size_t i = 0; i != groups.size(); ++i) {
+    const TimedGroup &group = groups[i];
+    if (i != 0 && groups[i - 1].slot == group.slot) {
+      StepError error{};
+      error.kind = StepError::Kind::SlotTaken;
+      error.instruction = timedSteps[group.first].instruction;
+      error.other = timedSteps[groups[i - 1].first].instruction;
+      error.value = group.slot;
+      return error;
+    }
+    if (filling && i != 0) {
+      uint64_t room = uint64_t(group.slot) - uint64_t(groups[i - 1].slot) - 1;
+      for (; room != 0; --room) {
+        std::optional<size_t> next = oldestOwed(std::nullopt);
+        if (!next)
+          break;
+        takeOwed(*next, /*joined=*/false, fillSource);
+        ++steps;
+      }
+    }
+    for (uint32_t k = 0; k != group.count; ++k)
+      if (auto error = make(timedSteps[group.first + k]))
+        return error;
+  }
+  timed = filling = false;
+  return std::nullopt;
+}
+
+} // namespace pipec
