@@ -80,7 +80,8 @@ FirstSteps::FirstSteps(const Schedule &schedule, const Cells &cells)
         continue;
       StepRef &ref =
           first[cells.index(list[i]) * kinds + unsigned(list[i].kind())];
-      if (!ref.isValid())
+      unsigned home = schedule.rankOf(list[i].stage(), list[i].microbatch());
+      if (!ref.isValid() || (ref.rank != home && rank == home))
         ref = {rank, i};
     }
   }

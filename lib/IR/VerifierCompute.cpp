@@ -193,8 +193,10 @@ private:
       size_t cell = cells.index(step);
       unsigned home = schedule.rankOf(step.stage(), step.microbatch());
       if (home != ref.rank) {
-        misplaced[cell] = true;
         (void)reporter.report(ref, diag::StepOnWrongRank, home);
+        if (firsts.find(step).rank == home)
+          return; // one too many, and in the wrong place
+        misplaced[cell] = true;
       }
       if (schedule.forwardOnly && step.kind() != StepKind::F) {
         (void)reporter.report(ref, diag::StepNotForward);
@@ -321,8 +323,8 @@ private:
     if (count > missing.size())
       os << ", ...";
     reporter.failed = true;
-    auto diagnostic = diags.report(schedule.source, diag::StepsMissing, count,
-                                   of, what, stage, text);
+    auto diagnostic = diags.report(schedule.source, diag::StepsMissing, stage,
+                                   count, of, what, text);
     if (last.isValid())
       diagnostic.note(reporter.step(last).source(), diag::NoteLastStep,
                       reporter.name(last));

@@ -86,7 +86,7 @@ struct StepRef {
 };
 
 /// Where each step stands, for messages: the first of its kind, stage and
-/// micro-batch.
+/// micro-batch, on its own rank if there is one.
 class FirstSteps {
 public:
   FirstSteps(const Schedule &schedule, const Cells &cells);

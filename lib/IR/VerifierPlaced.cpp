@@ -229,7 +229,7 @@ public:
   PlacedReport(const Schedule &schedule, const Cells &cells, const Edges &edges,
                DiagEngine &diags)
       : schedule(schedule), edges(edges), firsts(schedule, cells),
-        reporter(schedule, diags) {}
+        reporter(schedule, diags), troubled(edges.size()) {}
 
   /// Returns true when something was reported. A list whose compute steps are
   /// wrong may displease the scan for reasons that are not this level's.
@@ -286,6 +286,7 @@ private:
     }
     StepRef first = firsts.find(step);
     if (first.rank != ref.rank || first.index != ref.index) {
+      troubled[edgeOf(step)] = true;
       auto diagnostic = reporter.report(ref, diag::TransferDoubled);
       reporter.noteHere(diagnostic, first);
       return;
@@ -298,7 +299,7 @@ private:
       judgePlace(ref, step, partner);
     Step other = otherEnd(step);
     StepRef otherRef = firsts.find(other);
-    if (!otherRef.isValid() || otherRef.rank != schedule.peerOf(step))
+    if (!otherRef.isValid())
       (void)reporter.report(ref, diag::TransferUnmatched, reporter.text(other),
                             schedule.peerOf(step));
   }
@@ -366,8 +367,17 @@ private:
       (void)reporter.report(ref, diag::ReceiveMissing, edges.ranks(in).first);
   }
 
+  /// The edge of a P2P step that has a peer.
+  uint32_t edgeOf(Step step) const {
+    Transfer transfer = transferOf(step);
+    return transfer.forward
+               ? edges.ofForward(transfer.stage, step.microbatch())
+               : edges.ofBackward(transfer.stage, step.microbatch());
+  }
+
   /// The first place on each edge where the k-th send and the k-th receive
-  /// differ. Ends without a match were reported and are left out.
+  /// differ. Ends without a match were reported and are left out; where one is
+  /// doubled it is not known which of them is meant.
   void reportCrossed() {
     std::vector<std::vector<StepRef>> sends(edges.size());
     std::vector<std::vector<StepRef>> receives(edges.size());
@@ -383,17 +393,15 @@ private:
             rank != schedule.rankOf(step.stage(), step.microbatch()) ||
             other.rank != schedule.peerOf(step))
           continue;
-        Transfer transfer = transferOf(step);
-        uint32_t edge =
-            transfer.forward
-                ? edges.ofForward(transfer.stage, step.microbatch())
-                : edges.ofBackward(transfer.stage, step.microbatch());
+        uint32_t edge = edgeOf(step);
         if (edge != Edges::local)
           (isSend(step.kind()) ? sends : receives)[edge].push_back({rank, i});
       }
     }
     for (uint32_t edge = 0; edge != edges.size(); ++edge) {
       size_t n = std::min(sends[edge].size(), receives[edge].size());
+      if (troubled[edge])
+        continue;
       for (size_t k = 0; k != n; ++k) {
         Step sent = reporter.step(sends[edge][k]);
         Step received = reporter.step(receives[edge][k]);
@@ -416,6 +424,8 @@ private:
   const Edges &edges;
   FirstSteps firsts;
   StepReporter reporter;
+  /// Edges with a doubled end.
+  std::vector<bool> troubled;
 };
 
 } // namespace
