@@ -51,7 +51,7 @@ placement
 
 require : REQUIRE expr (COMMA STRING)? SEMI ;
 
-expect : EXPECT metric relation expr SEMI ;
+expect : EXPECT metric relation expr (IF expr)? SEMI ;
 
 metric : (ID | IDLE) (LPAREN RANK RPAREN)? ;
 
@@ -156,7 +156,7 @@ primary
   : INT
   | DECIMAL
   | letter
-  | COST LPAREN letters RPAREN
+  | COST LPAREN (letters | ID) RPAREN
   | ID LPAREN (expr (COMMA expr)*)? RPAREN
   | nameUse
   | LPAREN expr RPAREN

@@ -88,18 +88,20 @@ struct SettingsStmt : Stmt {
   llvm::ArrayRef<SettingEntry> entries;
 };
 
-/// `expect peak(rank) <= p - rank;`
+/// `expect peak(rank) <= p - rank;`, `expect makespan == 6 * m * F if F == I;`
 struct ExpectStmt : Stmt {
   ExpectStmt(llvm::SMRange range, Name metric, bool ofRank, BinaryOp relation,
-             Expr *value)
+             Expr *value, Expr *condition)
       : Stmt(Kind::Expect, range), metric(metric), ofRank(ofRank),
-        relation(relation), value(value) {}
+        relation(relation), value(value), condition(condition) {}
   static bool classof(const Stmt *s) { return s->kind == Kind::Expect; }
 
   Name metric;
   bool ofRank; // written with `(rank)`
   BinaryOp relation;
   Expr *value;
+  /// When the clause holds; null: always.
+  Expr *condition;
 };
 
 /// `warmup { }`, `phase drain { }`

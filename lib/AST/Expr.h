@@ -76,7 +76,8 @@ struct LetterExpr : Expr {
   Letter letter;
 };
 
-/// `cost(F & B)`: the cost of an overlap.
+/// `cost(F & B)`: the cost of an overlap; without members it is `cost(p2p)`,
+/// the time of a transfer.
 struct CostOfExpr : Expr {
   CostOfExpr(llvm::SMRange range, llvm::ArrayRef<Letter> members)
       : Expr(Kind::CostOf, range), members(members) {}

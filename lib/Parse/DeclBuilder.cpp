@@ -208,7 +208,8 @@ Stmt *TreeBuilder::build(P::ExpectContext *rule) {
                                   : BinaryOp::GE;
   return context.make<ExpectStmt>(
       range(rule), name(metric->ID() ? metric->ID() : metric->IDLE()),
-      metric->RANK() != nullptr, op, build(rule->expr()));
+      metric->RANK() != nullptr, op, build(rule->expr(0)),
+      rule->IF() ? build(rule->expr(1)) : nullptr);
 }
 
 //===----------------------------------------------------------------------===//

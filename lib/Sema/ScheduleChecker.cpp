@@ -292,9 +292,13 @@ void Checker::check(const ExpectStmt *expect) {
   } else if (!perRank && expect->ofRank) {
     (void)diags.report(expect->metric.range, diag::MetricOfRank, metric);
   }
-  Dependence dependence = check(expect->value, Numbers::Rationals);
-  if (!expect->ofRank)
-    checkRankFree(dependence, expect->value->range);
+  for (Expr *expr : {expect->value, expect->condition}) {
+    if (!expr)
+      continue;
+    Dependence dependence = check(expr, Numbers::Rationals);
+    if (!expect->ofRank)
+      checkRankFree(dependence, expr->range);
+  }
 }
 
 } // namespace pipec
