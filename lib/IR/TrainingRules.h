@@ -1,0 +1,35 @@
+//===- TrainingRules.h - What training loops expect -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Properties that a well-formed schedule may lack and that a training loop may
+// count on all the same. The caller says how much each one weighs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_IR_TRAININGRULES_H
+#define PIPEC_IR_TRAININGRULES_H
+
+#include "IR/Schedule.h"
+#include "Support/DiagEngine.h"
+
+namespace pipec {
+
+/// Reports each rank whose forwards of the last stage leave the ascending order
+/// of micro-batches, at the first step that does. PyTorch keeps losses in the
+/// order of execution and reads them by micro-batch, so such a list trains with
+/// the gradients of other losses. Returns true when nothing was found.
+bool checkLossOrder(const Schedule &schedule, Severity severity,
+                    DiagEngine &diags);
+
+/// Reports each UNSHARD whose stage is not used before its RESHARD: memory and
+/// traffic for nothing. Returns true when nothing was found.
+bool checkUnshardsUsed(const Schedule &schedule, Severity severity,
+                       DiagEngine &diags);
+
+} // namespace pipec
+
+#endif // PIPEC_IR_TRAININGRULES_H
