@@ -1,0 +1,328 @@
+//===- CppLoops.cpp - Repetitions in a list of steps -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One level of folding goes from left to right over a list of items, at first
+// the groups of the list, then the groups and loops that the level before made.
+// Every item has a shape, a hash of all that must be equal in every round, and
+// a base, the micro-batch of its first step that has one. An item without any
+// inherits the base of the one before it.
+//
+// With the difference of neighbouring bases, delta, a body of L items at i is
+// repeated at i + L exactly if the shapes of both stretches are equal and so
+// are the deltas behind the first item that has a base. Stretches are compared
+// through prefix sums of a polynomial hash, in constant time. Candidates for L
+// are the places where the pair (shape, next shape, delta between) of item i
+// occurs again, smallest first: those not farther than the longest body, and no
+// more than `maxCandidates` of them, so that a level stays linear. The first L
+// that fits is taken, with as many rounds as follow, and the scan goes on
+// behind them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Emit/CppLoops.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+/// Repetitions of a pair that are tried as the length of a body.
+constexpr unsigned maxCandidates = 512;
+
+uint64_t mix(uint64_t hash, uint64_t value) {
+  hash ^= value + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2);
+  hash *= 0xff51afd7ed558ccd;
+  return hash ^ (hash >> 33);
+}
+
+/// A node on its way through the levels.
+struct Item {
+  LoopNode node;
+  uint64_t shape = 0;
+  int64_t base = 0;
+  bool hasBase = false;
+};
+
+/// Prefix sums of a polynomial hash modulo 2^61 - 1.
+class StretchHash {
+public:
+  void build(ArrayRef<uint64_t> values) {
+    sums.assign(values.size() + 1, 0);
+    powers.assign(values.size() + 1, 1);
+    for (size_t i = 0; i != values.size(); ++i) {
+      sums[i + 1] = add(multiply(sums[i], factor), values[i] % modulus);
+      powers[i + 1] = multiply(powers[i], factor);
+    }
+  }
+  uint64_t of(size_t begin, size_t end) const {
+    return add(sums[end], modulus - multiply(sums[begin], powers[end - begin]));
+  }
+  bool equal(size_t a, size_t b, size_t size) const {
+    return of(a, a + size) == of(b, b + size);
+  }
+
+private:
+  static constexpr uint64_t modulus = (1ull << 61) - 1;
+  static constexpr uint64_t factor = 0x1234567890abcdefull % modulus;
+  static uint64_t add(uint64_t a, uint64_t b) {
+    uint64_t sum = a + b;
+    return sum >= modulus ? sum - modulus : sum;
+  }
+  static uint64_t multiply(uint64_t a, uint64_t b) {
+    unsigned __int128 product = (unsigned __int128)a * b;
+    uint64_t low = uint64_t(product & modulus);
+    return add(low, uint64_t(product >> 61));
+  }
+
+  std::vector<uint64_t> sums;
+  std::vector<uint64_t> powers;
+};
+
+/// Folds one level.
+class LevelFolder {
+public:
+  LevelFolder(std::vector<Item> items, std::vector<LoopNode> &children)
+      : items(std::move(items)), children(children) {}
+
+  std::vector<Item> run();
+  bool foundAny() const { return found; }
+
+private:
+  void prepare();
+  /// Rounds of a body of `length` items at `begin`; 1 when it does not repeat.
+  size_t countRounds(size_t begin, size_t length) const;
+  bool repeats(size_t begin, size_t length) const;
+  Item makeLoop(size_t begin, size_t length, size_t rounds);
+  size_t findLength(size_t begin) const;
+
+  int64_t delta(size_t i) const {
+    return i == 0 ? 0 : items[i].base - items[i - 1].base;
+  }
+  size_t distanceToBase(size_t i) const { return withBase[i] - i; }
+
+  std::vector<Item> items;
+  std::vector<LoopNode> &children;
+  StretchHash shapes;
+  /// Shapes with the delta to the item before.
+  StretchHash steps;
+  /// The next item at or behind each that has a base of its own.
+  std::vector<size_t> withBase;
+  /// The next item that begins an equal pair, or the size of the list.
+  std::vector<size_t> nextPair;
+  bool found = false;
+};
+
+void LevelFolder::prepare() {
+  size_t n = items.size();
+  std::vector<uint64_t> shapeValues(n), stepValues(n);
+  for (size_t i = 0; i != n; ++i) {
+    if (!items[i].hasBase && i != 0)
+      items[i].base = items[i - 1].base;
+    shapeValues[i] = items[i].shape;
+    stepValues[i] = mix(items[i].shape, uint64_t(delta(i)));
+  }
+  shapes.build(shapeValues);
+  steps.build(stepValues);
+
+  withBase.assign(n + 1, n);
+  nextPair.assign(n, n);
+  DenseMap<uint64_t, size_t> last;
+  for (size_t i = n; i-- != 0;) {
+    withBase[i] = items[i].hasBase ? i : withBase[i + 1];
+    uint64_t pair = items[i].shape;
+    if (i + 1 != n)
+      pair = mix(mix(pair, items[i + 1].shape),
+                 items[i].hasBase ? uint64_t(delta(i + 1)) : 0);
+    // Two values are the map's own.
+    pair >>= 2;
+    auto [it, isNew] = last.try_emplace(pair, i);
+    if (!isNew) {
+      nextPair[i] = it->second;
+      it->second = i;
+    }
+  }
+}
+
+/// True when the body at `begin` comes again right behind itself. The growth
+/// may be any number.
+bool LevelFolder::repeats(size_t begin, size_t length) const {
+  size_t other = begin + length;
+  size_t head = distanceToBase(begin) + 1; // up to the first base, included
+  return head <= length && shapes.equal(begin, other, head) &&
+         steps.equal(begin + head, other + head, length - head);
+}
+
+size_t LevelFolder::countRounds(size_t begin, size_t length) const {
+  auto base = [&](size_t round) {
+    return items[withBase[begin] + round * length].base;
+  };
+  size_t rounds = 1;
+  while (begin + (rounds + 1) * length <= items.size() &&
+         repeats(begin + (rounds - 1) * length, length)) {
+    int64_t growth = base(rounds) - base(rounds - 1);
+    if (growth == 0 || growth != base(1) - base(0))
+      break;
+    ++rounds;
+  }
+  return rounds;
+}
+
+/// The smallest body at `begin` that repeats; 0 when none does.
+size_t LevelFolder::findLength(size_t begin) const {
+  if (begin + 2 <= items.size() && countRounds(begin, 1) > 1)
+    return 1;
+  size_t candidate = nextPair[begin];
+  for (unsigned tries = 0; tries != maxCandidates; ++tries) {
+    size_t length = candidate - begin;
+    if (candidate == items.size() || length > maxLoopBody ||
+        begin + 2 * length > items.size())
+      return 0;
+    if (countRounds(begin, length) > 1)
+      return length;
+    candidate = nextPair[candidate];
+  }
+  return 0;
+}
+
+Item LevelFolder::makeLoop(size_t begin, size_t length, size_t rounds) {
+  Item loop;
+  size_t first = withBase[begin];
+  int64_t growth = items[first + length].base - items[first].base;
+  loop.node = {uint32_t(children.size()), uint32_t(length), uint32_t(rounds),
+               int32_t(growth)};
+  loop.shape = mix(mix(0x100b, rounds), uint64_t(growth));
+  for (size_t i = begin; i != begin + length; ++i) {
+    children.push_back(items[i].node);
+    loop.shape = mix(loop.shape, items[i].shape);
+    if (i > first)
+      loop.shape = mix(loop.shape, uint64_t(delta(i)));
+  }
+  loop.base = items[first].base;
+  loop.hasBase = true;
+  return loop;
+}
+
+std::vector<Item> LevelFolder::run() {
+  prepare();
+  std::vector<Item> result;
+  for (size_t i = 0; i != items.size();) {
+    size_t length = findLength(i);
+    if (length == 0) {
+      result.push_back(items[i++]);
+      continue;
+    }
+    size_t rounds = countRounds(i, length);
+    result.push_back(makeLoop(i, length, rounds));
+    i += length * rounds;
+    found = true;
+  }
+  return result;
+}
+
+Item makeGroup(ArrayRef<Step> list, size_t begin, size_t end) {
+  Item item;
+  item.node = {uint32_t(begin), uint32_t(end - begin), 0, 0};
+  item.shape = mix(0x57e9, list[begin].phase());
+  for (Step step : list.slice(begin, end - begin)) {
+    item.shape =
+        mix(item.shape, uint64_t(step.kind()) << 32 |
+                            uint64_t(step.joined()) << 24 | step.stage());
+    if (!hasMicrobatch(step.kind()))
+      continue;
+    if (!item.hasBase) {
+      item.hasBase = true;
+      item.base = step.microbatch();
+    }
+    item.shape = mix(item.shape, uint64_t(step.microbatch() - item.base));
+  }
+  return item;
+}
+
+void expandNode(const LoopTree &tree, const LoopNode &node, int64_t offset,
+                StepList &out) {
+  if (!node.isLoop()) {
+    for (Step step : tree.group(node))
+      out.emplace_back(step.kind(), step.stage(),
+                       hasMicrobatch(step.kind()) ? step.microbatch() + offset
+                                                  : 0,
+                       step.phase(), step.source(), step.joined());
+    return;
+  }
+  for (uint32_t round = 0; round != node.rounds; ++round)
+    for (const LoopNode &child : tree.body(node))
+      expandNode(tree, child, offset + int64_t(round) * node.growth, out);
+}
+
+} // namespace
+
+StepList LoopTree::expand() const {
+  StepList out;
+  for (const LoopNode &node : roots)
+    expandNode(*this, node, 0, out);
+  return out;
+}
+
+StepList stepsToWrite(ArrayRef<Step> list) {
+  StepList out;
+  out.reserve(list.size());
+  for (Step step : list)
+    if (step.kind() != StepKind::Bubble)
+      out.push_back(step);
+  std::optional<unsigned> before;
+  for (size_t i = 0; i != out.size(); ++i) {
+    if (isCompute(out[i].kind())) {
+      before = out[i].phase();
+      continue;
+    }
+    size_t end = i, firstOfNext = i;
+    for (; end != out.size() && !isCompute(out[end].kind()); ++end) {
+      StepKind kind = out[end].kind();
+      if (isSend(kind) || kind == StepKind::Reshard ||
+          kind == StepKind::ReduceGrad)
+        firstOfNext = end + 1;
+    }
+    // A batch is one step.
+    while (firstOfNext != i && firstOfNext != end &&
+           out[firstOfNext - 1].joined())
+      ++firstOfNext;
+    std::optional<unsigned> after =
+        end == out.size() ? before : out[end].phase();
+    for (size_t k = i; k != end; ++k)
+      if (std::optional<unsigned> phase =
+              k < firstOfNext && before ? before : after)
+        out[k].setPhase(*phase);
+    i = end - 1;
+  }
+  return out;
+}
+
+LoopTree findLoops(ArrayRef<Step> list) {
+  LoopTree tree;
+  tree.steps = stepsToWrite(list);
+
+  std::vector<Item> items;
+  for (size_t i = 0; i != tree.steps.size();) {
+    size_t end = Schedule::groupEnd(tree.steps, i);
+    items.push_back(makeGroup(tree.steps, i, end));
+    i = end;
+  }
+  for (unsigned level = 0; level != maxLoopDepth; ++level) {
+    LevelFolder folder(std::move(items), tree.children);
+    items = folder.run();
+    if (!folder.foundAny())
+      break;
+  }
+  tree.roots.reserve(items.size());
+  for (const Item &item : items)
+    tree.roots.push_back(item.node);
+  return tree;
+}
+
+} // namespace pipec
