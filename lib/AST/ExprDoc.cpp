@@ -81,6 +81,8 @@ static DocRef conditionalDoc(DocBuilder &docs, const ConditionalExpr *expr) {
 }
 
 static DocRef lettersDoc(DocBuilder &docs, ArrayRef<Letter> letters) {
+  if (letters.empty())
+    return docs.text("p2p");
   SmallVector<DocRef, 8> parts;
   for (Letter letter : letters) {
     if (!parts.empty())

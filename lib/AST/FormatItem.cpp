@@ -94,11 +94,18 @@ DocRef Formatter::itemDoc(const Stmt *stmt) {
     return docs.text("forward_only;");
   case Stmt::Kind::Expect: {
     const auto *expect = cast<ExpectStmt>(stmt);
-    return docs.concat(
-        {docs.text("expect "), docs.text(expect->metric.text),
-         docs.text(expect->ofRank ? "(rank) " : " "),
-         docs.text(ast::spelling(expect->relation)), docs.text(" "),
-         docs.nest(4, exprDoc(docs, expect->value)), docs.text(";")});
+    SmallVector<DocRef, 16> parts = {
+        docs.text("expect "),
+        docs.text(expect->metric.text),
+        docs.text(expect->ofRank ? "(rank) " : " "),
+        docs.text(ast::spelling(expect->relation)),
+        docs.text(" "),
+        exprDoc(docs, expect->value)};
+    if (expect->condition)
+      parts.append(
+          {docs.line(), docs.text("if "), exprDoc(docs, expect->condition)});
+    parts.push_back(docs.text(";"));
+    return docs.group(docs.nest(4, docs.concat(parts)));
   }
   case Stmt::Kind::Cost:
   case Stmt::Kind::Memory:

@@ -124,9 +124,12 @@ void TreePrinter::print(const Expr *expr) {
     Node(*this, expr->range,
          "letter " + letterName(cast<LetterExpr>(expr)->letter));
     return;
-  case Expr::Kind::CostOf:
-    Node(*this, expr->range, "cost " + joined(cast<CostOfExpr>(expr)->members));
+  case Expr::Kind::CostOf: {
+    ArrayRef<Letter> members = cast<CostOfExpr>(expr)->members;
+    Node(*this, expr->range,
+         "cost " + (members.empty() ? "p2p" : joined(members)));
     return;
+  }
   case Expr::Kind::Unary: {
     const auto *unary = cast<UnaryExpr>(expr);
     Node node(*this, expr->range,
@@ -276,6 +279,8 @@ void TreePrinter::print(const Stmt *stmt) {
                   (expect->ofRank ? "(rank) " : " ") +
                   spelling(expect->relation));
     print(expect->value);
+    if (expect->condition)
+      print("if", expect->condition);
     return;
   }
   case Stmt::Kind::Phase: {
