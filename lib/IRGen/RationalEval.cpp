@@ -75,6 +75,8 @@ std::optional<Rational> RationalEval::evaluate(const Expr *expr) {
 }
 
 std::optional<Rational> RationalEval::costOf(const CostOfExpr *expr) {
+  if (expr->members.empty())
+    return costs.p2p.value_or(Rational(0));
   SmallVector<StepKind, 2> members;
   for (Letter letter : expr->members)
     members.push_back(kindOf(letter));

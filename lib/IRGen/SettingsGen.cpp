@@ -170,6 +170,13 @@ LogicalResult Lowering::makeExpectations(std::optional<unsigned> rank) {
   for (const ExpectStmt *expect : checked.expects) {
     if (expect->ofRank != rank.has_value())
       continue;
+    if (expect->condition) {
+      std::optional<Rational> holds = eval.evaluate(expect->condition);
+      if (!holds)
+        return failure();
+      if (holds->isZero())
+        continue;
+    }
     std::optional<Rational> value = eval.evaluate(expect->value);
     if (!value)
       return failure();
