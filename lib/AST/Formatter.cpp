@@ -191,7 +191,7 @@ std::vector<FormatLine> Formatter::format() {
     else if (item.schedule)
       addSchedule(*item.schedule, blank);
     else
-      addList(item.decl, 0, blank);
+      addList(item.decl, 0, first);
 
     // Schedules, and whatever takes several lines, stand apart.
     bool apart = previousSchedule || item.schedule ||
