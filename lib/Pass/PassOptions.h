@@ -12,6 +12,7 @@
 //   unsigned, AtLeastOne      a number
 //   Rational                  `12`, `7/2` or `2.5`
 //   std::vector<unsigned>     numbers joined by `+`
+//   OrAll<T>                  `all`, or as T
 //   std::optional<T>          as T; nothing when the option is not given
 //   an enum with a `choicesOf` function, found beside the enum
 //
@@ -34,6 +35,11 @@ namespace pipec {
 /// A number above zero.
 struct AtLeastOne {
   unsigned value = 1;
+};
+
+/// A value that may also be `all`: nothing then.
+template <typename T> struct OrAll {
+  std::optional<T> value;
 };
 
 /// One value of an option that is an enum.
@@ -112,6 +118,20 @@ template <> struct PassOptionType<std::vector<unsigned>> {
   static bool parse(llvm::StringRef text, std::vector<unsigned> &value);
   static std::string describe() { return "N+N+..."; }
   static std::string print(const std::vector<unsigned> &value);
+};
+
+template <typename T> struct PassOptionType<OrAll<T>> {
+  static bool parse(llvm::StringRef text, OrAll<T> &value) {
+    value.value.reset();
+    return text == "all" ||
+           PassOptionType<T>::parse(text, value.value.emplace());
+  }
+  static std::string describe() {
+    return "all|" + PassOptionType<T>::describe();
+  }
+  static std::string print(const OrAll<T> &value) {
+    return value.value ? PassOptionType<T>::print(*value.value) : "all";
+  }
 };
 
 template <typename T> struct PassOptionType<std::optional<T>> {

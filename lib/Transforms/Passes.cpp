@@ -22,6 +22,15 @@ namespace pipec {
   }
 #include "Transforms/Passes.def"
 
+ArrayRef<PassChoice<WaitModel>> choicesOf(WaitModel) {
+  static constexpr PassChoice<WaitModel> choices[] = {
+      {"stream", WaitModel::Stream},
+      {"pair", WaitModel::Pair},
+      {"edge", WaitModel::Edge},
+      {"buffered", WaitModel::Buffered}};
+  return choices;
+}
+
 /// Reads the text of one option, if it was given; false when it is no value.
 template <typename T>
 static bool readOption(T &option, std::optional<StringRef> text) {

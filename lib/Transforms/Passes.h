@@ -8,6 +8,7 @@
 #ifndef PIPEC_TRANSFORMS_PASSES_H
 #define PIPEC_TRANSFORMS_PASSES_H
 
+#include "Analysis/WaitModel.h"
 #include "Pass/Pass.h"
 #include "Pass/PassOptions.h"
 #include "Pass/PassRegistry.h"
@@ -25,6 +26,9 @@ namespace pipec {
   ;                                                                            \
   llvm::ArrayRef<PassChoice<Enum>> choicesOf(Enum);
 #include "Transforms/Passes.def"
+
+/// The models of waiting as values of an option.
+llvm::ArrayRef<PassChoice<WaitModel>> choicesOf(WaitModel);
 
 // The options of each pass and the function that makes the pass.
 #define PIPEC_PASS(Class, Name, Summary, Description, Needs, Ensures, Cost)    \

@@ -1,0 +1,96 @@
+//===- DetectDeadlock.cpp - Does the schedule end -------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A check: the schedule stays as it is. Under one in-order stream a rank this
+// waits for ever, since each rank's send waits for a receive that stands behind
+// the other rank's send:
+//
+//   rank 0                    rank 1
+//   SEND_F s0 m1 -> r1        SEND_B s1 m0 -> r0
+//   RECV_B s0 m0 <- r1        RECV_F s1 m1 <- r0
+//
+// What a model means is in Analysis/Waiting.h. Models go from strict to mild,
+// so the strict ones are run first and the rest follows from the first that
+// ends. A schedule that does not end under `require` is an error; one that only
+// fails under stricter models gets a warning. Transfers without another side,
+// and such that give the receiver another tensor, are the verifier's to report.
+//
+// Needs: level compute. Ensures: the schedule ends under `require`, its
+// transfers all meet, and each gives the tensor that the receiver names.
+// Cost: linear in the steps, a walk for each model that has to be run.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Analysis/Witness.h"
+#include "IR/Verifier.h"
+#include "Transforms/Passes.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+class DetectDeadlock : public Pass {
+public:
+  explicit DetectDeadlock(const DetectDeadlockOptions &options)
+      : options(options) {}
+
+  LogicalResult run(Schedule &schedule, DiagEngine &diags) override {
+    if (!schedule.hasP2P())
+      return success();
+    Transfers transfers(schedule);
+    bool sound = transfers.sound() ||
+                 succeeded(verify(schedule, VerifyLevel::Placed, diags));
+    bool ends = options.model.value ? checkOne(schedule, transfers, diags)
+                                    : checkAll(schedule, transfers, diags);
+    return success(sound && ends);
+  }
+
+private:
+  // What fails under a model no stricter than the required one fails under that
+  // one too.
+  Severity severityOf(WaitModel model) const {
+    return model >= options.require ? Severity::Error : Severity::Warning;
+  }
+
+  bool checkOne(const Schedule &schedule, const Transfers &transfers,
+                DiagEngine &diags) const {
+    Waiting waiting(schedule, transfers, *options.model.value);
+    if (waiting.ends())
+      return true;
+    reportDeadlock(waiting, severityOf(waiting.model()), nullptr, diags);
+    return severityOf(waiting.model()) != Severity::Error;
+  }
+
+  bool checkAll(const Schedule &schedule, const Transfers &transfers,
+                DiagEngine &diags) const {
+    std::array<bool, 4> safe = endsUnder(schedule, transfers);
+    if (safe[unsigned(WaitModel::Stream)])
+      return true;
+    // The required model if it fails, else the mildest that does: what it shows
+    // happens under the stricter ones too.
+    WaitModel shown = options.require;
+    if (safe[unsigned(shown)])
+      for (WaitModel model : allWaitModels)
+        if (!safe[unsigned(model)])
+          shown = model;
+    reportDeadlock(Waiting(schedule, transfers, shown), severityOf(shown),
+                   &safe, diags);
+    return safe[unsigned(options.require)];
+  }
+
+  DetectDeadlockOptions options;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> makeDetectDeadlock(const DetectDeadlockOptions &options) {
+  return std::make_unique<DetectDeadlock>(options);
+}
+
+} // namespace pipec
