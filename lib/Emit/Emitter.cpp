@@ -14,7 +14,7 @@ using namespace llvm;
 namespace pipec {
 
 static constexpr EmitterInfo emitters[] = {
-#define PIPEC_EMITTER(Name, Function, Summary) {Name, Function, Summary},
+#define PIPEC_EMITTER(Name, Function, Target, Summary) {Name, Function, Target, Summary},
 #include "Emit/Emitters.def"
 };
 

@@ -33,7 +33,7 @@ using EmitFunction = llvm::LogicalResult (*)(const Schedule &schedule,
                                              llvm::raw_ostream &os,
                                              DiagEngine &diags);
 
-#define PIPEC_EMITTER(Name, Function, Summary)                                 \
+#define PIPEC_EMITTER(Name, Function, Target, Summary)                               \
   llvm::LogicalResult Function(const Schedule &, const EmitOptions &,          \
                                llvm::raw_ostream &, DiagEngine &);
 #include "Emit/Emitters.def"
@@ -41,6 +41,8 @@ using EmitFunction = llvm::LogicalResult (*)(const Schedule &schedule,
 struct EmitterInfo {
   llvm::StringLiteral name;
   EmitFunction function;
+  /// The target whose passes run first unless the command line names some.
+  llvm::StringLiteral target;
   llvm::StringLiteral summary;
 };
 

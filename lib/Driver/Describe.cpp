@@ -1,0 +1,138 @@
+//===- Describe.cpp - What the library holds, for people -----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Driver/Describe.h"
+
+#include "AST/Context.h"
+#include "Driver/Io.h"
+#include "Emit/Emitter.h"
+#include "Parse/Parser.h"
+#include "Pass/Pipeline.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+/// The first sentence of a comment, on one line.
+static std::string firstSentence(StringRef doc) {
+  std::string text;
+  for (char c : doc)
+    text += c == '\n' ? ' ' : c;
+  for (size_t i = 0; i + 1 < text.size(); ++i)
+    if (text[i] == '.' && text[i + 1] == ' ')
+      return text.substr(0, i + 1);
+  return text;
+}
+
+LogicalResult listLibrary(const SearchPath &search, raw_ostream &os,
+                          DiagEngine &diags) {
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (const std::string &path : search.libraryFiles()) {
+    FailureOr<StringRef> text = openInput(path, diags);
+    if (failed(text))
+      return failure();
+    ast::Context context;
+    FailureOr<ast::Module *> module = parsePipe(path, *text, context, diags);
+    if (failed(module))
+      return failure();
+    for (const ast::ScheduleDecl *schedule : (*module)->schedules)
+      lines.push_back({schedule->name.text.str(), firstSentence(schedule->doc)});
+  }
+  size_t width = 0;
+  for (const auto &[name, doc] : lines)
+    width = std::max(width, name.size());
+  for (const auto &[name, doc] : lines)
+    os << name << std::string(width - name.size() + 2, ' ') << doc << '\n';
+  return success();
+}
+
+static StringRef textOf(SMRange range) {
+  return {range.Start.getPointer(),
+          size_t(range.End.getPointer() - range.Start.getPointer())};
+}
+
+static void describe(const ast::ScheduleDecl &schedule, raw_ostream &os) {
+  os << schedule.name.text << '\n';
+  SmallVector<StringRef> lines;
+  schedule.doc.split(lines, '\n');
+  for (StringRef line : lines)
+    os << "  " << line << '\n';
+  os << "\n  parameters\n";
+  for (const ast::ParamDecl &param : schedule.params) {
+    std::string words;
+    if (!param.label.text.empty())
+      words = param.label.text.str() + " ";
+    words += param.name.text;
+    os << "    " << words;
+    if (param.defaultValue)
+      os << " = " << textOf(param.defaultValue->range);
+    os << '\n';
+  }
+  bool first = true;
+  for (const ast::Stmt *item : schedule.body.stmts) {
+    const auto *require = dyn_cast<ast::RequireStmt>(item);
+    if (!require)
+      continue;
+    if (first)
+      os << "\n  constraints\n";
+    first = false;
+    os << "    " << textOf(require->condition->range) << '\n';
+  }
+  first = true;
+  for (const ast::Stmt *item : schedule.body.stmts) {
+    const auto *expect = dyn_cast<ast::ExpectStmt>(item);
+    if (!expect)
+      continue;
+    if (first)
+      os << "\n  figures\n";
+    first = false;
+    os << "    " << textOf(expect->range).drop_front(StringRef("expect ").size())
+       << '\n';
+  }
+}
+
+void describeSchedules(const ast::Module &module, StringRef name,
+                       raw_ostream &os) {
+  bool first = true;
+  for (const ast::ScheduleDecl *schedule : module.schedules) {
+    if (!name.empty() && schedule->name.text != name)
+      continue;
+    if (!first)
+      os << '\n';
+    first = false;
+    describe(*schedule, os);
+  }
+}
+
+LogicalResult reportInputNotFound(StringRef input, const SearchPath &search,
+                                  DiagEngine &diags) {
+  InFlightDiagnostic error =
+      diags.report(DiagLoc(), diag::InputNotFound, input);
+  std::vector<std::string> names;
+  for (const std::string &path : search.libraryFiles())
+    names.push_back(sys::path::stem(path).str());
+  std::vector<StringRef> candidates(names.begin(), names.end());
+  if (StringRef meant = nearestName(input, candidates); !meant.empty())
+    error.note(DiagLoc(), diag::NoteDidYouMean, meant);
+  return failure();
+}
+
+std::string emitterHelp() {
+  std::string text;
+  raw_string_ostream os(text);
+  os << "\nOutput kinds of --emit:\n";
+  os << formatv("  {0,-12} {1}\n", "ast", "the tree of the program");
+  os << formatv("  {0,-12} {1}\n", "source", "the program in canonical form");
+  for (const EmitterInfo &info : allEmitters())
+    os << formatv("  {0,-12} {1}\n", info.name, info.summary);
+  return text;
+}
+
+} // namespace pipec

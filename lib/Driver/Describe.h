@@ -1,0 +1,43 @@
+//===- Describe.h - What the library holds, for people -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_DRIVER_DESCRIBE_H
+#define PIPEC_DRIVER_DESCRIBE_H
+
+#include "AST/Decl.h"
+#include "Driver/Library.h"
+#include "Support/DiagEngine.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <string>
+
+namespace pipec {
+
+/// Prints one line for each schedule of the installed library:
+///
+///     gpipe         GPipe: all forwards, then all backwards.
+///     one_f_one_b   1F1B, also called PipeDream-flush.
+llvm::LogicalResult listLibrary(const SearchPath &search,
+                                llvm::raw_ostream &os, DiagEngine &diags);
+
+/// Prints documentation, parameters and constraints of the schedules of a file
+/// (of one, when `name` is not empty).
+void describeSchedules(const ast::Module &module, llvm::StringRef name,
+                       llvm::raw_ostream &os);
+
+/// Reports that `input` is neither a file nor a name of the library.
+llvm::LogicalResult reportInputNotFound(llvm::StringRef input,
+                                        const SearchPath &search,
+                                        DiagEngine &diags);
+
+/// The part of `--help` on `--emit`.
+std::string emitterHelp();
+
+} // namespace pipec
+
+#endif // PIPEC_DRIVER_DESCRIBE_H

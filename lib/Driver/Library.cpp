@@ -1,0 +1,77 @@
+//===- Library.cpp - Where programs are found -----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Driver/Library.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+SearchPath::SearchPath(StringRef program, ArrayRef<std::string> includes)
+    : all(includes.begin(), includes.end()) {
+  SmallString<256> folder(program);
+  sys::path::remove_filename(folder);
+  sys::path::append(folder, "..", "share", "pipec", "schedules");
+  sys::path::remove_dots(folder, /*remove_dot_dot=*/true);
+  library = std::string(folder);
+  all.push_back(library);
+}
+
+static std::optional<std::string> fileIn(StringRef folder, StringRef name) {
+  SmallString<256> path(folder);
+  sys::path::append(path, name);
+  if (sys::fs::exists(path) && !sys::fs::is_directory(path))
+    return std::string(path);
+  return std::nullopt;
+}
+
+std::optional<std::string> SearchPath::findInput(StringRef input) const {
+  if (input == "-" || (sys::fs::exists(input) && !sys::fs::is_directory(input)))
+    return input.str();
+  // What is written as a path is meant as one.
+  if (input.empty() || sys::path::has_parent_path(input))
+    return std::nullopt;
+  std::string name = input.str();
+  if (!sys::path::has_extension(input))
+    name += ".pipe";
+  for (const std::string &folder : all)
+    if (auto found = fileIn(folder, name))
+      return found;
+  return std::nullopt;
+}
+
+std::optional<std::string> SearchPath::findImport(StringRef name,
+                                                  StringRef from) const {
+  if (name.empty())
+    return std::nullopt;
+  if (sys::path::is_absolute(name))
+    return fileIn("", name);
+  if (auto found = fileIn(from, name))
+    return found;
+  for (const std::string &folder : all)
+    if (auto found = fileIn(folder, name))
+      return found;
+  return std::nullopt;
+}
+
+std::vector<std::string> SearchPath::libraryFiles() const {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (sys::fs::directory_iterator it(library, error), end;
+       !error && it != end; it.increment(error))
+    if (sys::path::extension(it->path()) == ".pipe")
+      files.push_back(it->path());
+  llvm::sort(files);
+  return files;
+}
+
+} // namespace pipec

@@ -1,0 +1,46 @@
+//===- Library.h - Where programs are found -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_DRIVER_LIBRARY_H
+#define PIPEC_DRIVER_LIBRARY_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pipec {
+
+/// The folders in which programs are looked for by name: those of `-I`, then
+/// the library that is installed with the compiler.
+class SearchPath {
+public:
+  /// `program` is the path of the running program, beside which the library
+  /// lies in `../share/pipec/schedules`.
+  SearchPath(llvm::StringRef program, llvm::ArrayRef<std::string> includes);
+
+  /// The file that `input` means on the command line: a path as it is, or a
+  /// bare name in one of the folders.
+  std::optional<std::string> findInput(llvm::StringRef input) const;
+  /// The file that an `import "name"` in a file of folder `from` means.
+  std::optional<std::string> findImport(llvm::StringRef name,
+                                        llvm::StringRef from) const;
+
+  llvm::ArrayRef<std::string> folders() const { return all; }
+  /// The programs of the installed library, sorted by name.
+  std::vector<std::string> libraryFiles() const;
+
+private:
+  std::vector<std::string> all;
+  std::string library;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_DRIVER_LIBRARY_H

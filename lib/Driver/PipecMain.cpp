@@ -1,0 +1,352 @@
+//===- PipecMain.cpp - The compiler driver -----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The list of phases, and nothing else: read, parse, check, lower, verify, run
+// passes, verify, emit. Each stops the run when it reported an error.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Driver/PipecMain.h"
+
+#include "AST/Formatter.h"
+#include "AST/Printer.h"
+#include "Driver/Describe.h"
+#include "Driver/Io.h"
+#include "Driver/Passes.h"
+#include "Driver/Program.h"
+#include "Driver/StepInput.h"
+#include "Driver/VerifySettings.h"
+#include "Emit/Emitter.h"
+#include "IR/Verifier.h"
+#include "IRGen/IRGen.h"
+#include "Sema/Sema.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Process.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+struct PipecOptions {
+  cl::OptionCategory category{"pipec options"};
+  cl::opt<std::string> input{cl::Positional, cl::desc("<file or name>"),
+                             cl::cat(category)};
+  cl::list<std::string> defines{
+      "D", cl::Prefix, cl::desc("Give a parameter a value, by label or name"),
+      cl::value_desc("NAME=VALUE"), cl::cat(category)};
+  cl::list<std::string> includes{
+      "I", cl::Prefix, cl::desc("Look for imports and programs in this folder"),
+      cl::value_desc("FOLDER"), cl::cat(category)};
+  cl::opt<std::string> schedule{"schedule",
+                                cl::desc("The schedule to compile, where a "
+                                         "file has several"),
+                                cl::value_desc("NAME"), cl::cat(category)};
+  cl::opt<std::string> passes{
+      "passes", cl::desc("Run these passes, in this order"),
+      cl::value_desc("NAME{OPTION=VALUE,...},..."), cl::cat(category)};
+  cl::opt<std::string> target{"target",
+                              cl::desc("Run the passes of a target"),
+                              cl::value_desc("NAME"), cl::cat(category)};
+  cl::opt<std::string> emit{"emit", cl::desc("What to write (see below)"),
+                            cl::value_desc("KIND"), cl::init("timeline"),
+                            cl::cat(category)};
+  cl::opt<std::string> output{"o", cl::desc("Write the result to FILE"),
+                              cl::value_desc("FILE"), cl::init("-"),
+                              cl::cat(category)};
+  cl::opt<std::string> cpp{"cpp",
+                           cl::desc("Form of --emit=cpp: loops or table"),
+                           cl::value_desc("FORM"), cl::init("loops"),
+                           cl::cat(category)};
+  cl::opt<uint64_t> maxSteps{
+      "max-steps",
+      cl::desc("Steps, loop rounds and calls that a program may take, all "
+               "ranks together (default 2^28)"),
+      cl::value_desc("N"), cl::init(LowerOptions().maxSteps),
+      cl::cat(category)};
+  cl::opt<unsigned> stages{"stages",
+                           cl::desc("The number of stages that a CSV must have"),
+                           cl::value_desc("N"), cl::cat(category)};
+  cl::opt<unsigned> microbatches{
+      "microbatches",
+      cl::desc("The number of micro-batches that a CSV must have"),
+      cl::value_desc("N"), cl::cat(category)};
+  cl::list<std::string> verify{
+      "verify", cl::CommaSeparated,
+      cl::desc("Check these levels and no others: compute, placed, sharded, "
+               "timed or none (default: all that the steps call for)"),
+      cl::value_desc("LEVEL,..."), cl::cat(category)};
+  cl::list<std::string> warnings{
+      "W", cl::Prefix,
+      cl::desc("-WNAME and -Wno-NAME switch a warning on and off, -Werror "
+               "makes all of them errors"),
+      cl::value_desc("NAME"), cl::cat(category)};
+  cl::opt<bool> list{"list", cl::desc("List the schedules of the library"),
+                     cl::cat(category)};
+  cl::opt<bool> describe{"describe",
+                         cl::desc("Describe the schedules of the input: "
+                                  "parameters, constraints, source"),
+                         cl::cat(category)};
+  cl::opt<bool> printAfterAll{"print-after-all",
+                              cl::desc("Print the schedule after every pass, "
+                                       "to standard error"),
+                              cl::cat(category)};
+  cl::opt<bool> verifyEach{
+      "verify-each", cl::desc("Run the verifier after every pass"),
+      cl::init(PassSettings::verifyEachByDefault), cl::cat(category)};
+  cl::opt<bool> timePasses{"time-passes",
+                           cl::desc("Print how long each pass took, to "
+                                    "standard error"),
+                           cl::cat(category)};
+  cl::opt<bool> verifyDiagnostics{
+      "verify-diagnostics",
+      cl::desc("Compare the diagnostics with the expected-... comments"),
+      cl::cat(category)};
+  cl::opt<bool> showKinds{"show-kinds",
+                          cl::desc("Print the kind of every diagnostic"),
+                          cl::cat(category)};
+  std::string help = emitterHelp() + passHelp();
+  cl::extrahelp extra{help};
+};
+
+/// One run of the compiler.
+class Run {
+public:
+  Run(const PipecOptions &options, const SearchPath &search, raw_ostream &out,
+      raw_ostream &err, DiagEngine &diags)
+      : options(options), search(search), out(out), err(err), diags(diags) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult checkOptions();
+  LogicalResult readDefines();
+  FailureOr<Schedule> makeSchedule(InputKind kind, StringRef path,
+                                   StringRef text);
+  LogicalResult printProgram(StringRef path, StringRef text);
+  LogicalResult describe(StringRef path, StringRef text);
+  LogicalResult write(function_ref<LogicalResult(raw_ostream &)> writer);
+
+  const PipecOptions &options;
+  const SearchPath &search;
+  raw_ostream &out;
+  raw_ostream &err;
+  DiagEngine &diags;
+
+  const EmitterInfo *emitter = nullptr;
+  LowerOptions lowering;
+  ast::Context context;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+static InFlightDiagnostic unusable(DiagEngine &diags, const Twine &why) {
+  return diags.report(DiagLoc(), diag::UnusableOption, why.str());
+}
+
+/// The kinds that print the program itself.
+static bool printsProgram(StringRef kind) {
+  return kind == "ast" || kind == "source";
+}
+
+LogicalResult Run::checkOptions() {
+  if (!printsProgram(options.emit)) {
+    emitter = findEmitter(options.emit);
+    if (!emitter) {
+      std::vector<StringRef> kinds = {"ast", "source"};
+      for (const EmitterInfo &info : allEmitters())
+        kinds.push_back(info.name);
+      InFlightDiagnostic error =
+          unusable(diags, "no output kind `" + options.emit + "`");
+      if (StringRef meant = nearestName(options.emit, kinds); !meant.empty())
+        error.note(DiagLoc(), diag::NoteDidYouMean, meant);
+      return failure();
+    }
+  }
+  if (options.passes.getNumOccurrences() && options.target.getNumOccurrences())
+    return unusable(diags, "both --passes and --target");
+  if (options.cpp != "loops" && options.cpp != "table")
+    return unusable(diags, "no form `" + options.cpp + "` of --emit=cpp");
+  for (StringRef warning : options.warnings) {
+    if (warning == "error") {
+      diags.setWarningsAreErrors(true);
+      continue;
+    }
+    bool on = !warning.consume_front("no-");
+    if (!diags.setWarning(warning, on))
+      return unusable(diags, "no warning `" + warning + "`");
+  }
+  return readDefines();
+}
+
+LogicalResult Run::readDefines() {
+  for (StringRef define : options.defines) {
+    auto [name, value] = define.split('=');
+    int64_t number = 0;
+    if (name.empty() || value.empty())
+      return unusable(diags, "`-D" + define + "` is not NAME=VALUE");
+    if (value.getAsInteger(10, number))
+      return unusable(diags, "`" + value + "` in `-D" + define +
+                                 "` is not a 64-bit integer");
+    lowering.params.push_back({name.str(), number});
+  }
+  lowering.maxSteps = options.maxSteps;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Phases
+//===----------------------------------------------------------------------===//
+
+LogicalResult Run::write(function_ref<LogicalResult(raw_ostream &)> writer) {
+  auto file = OutputFile::open(options.output, out, diags);
+  if (failed(file) || failed(writer((*file)->stream())))
+    return failure();
+  return (*file)->commit(diags);
+}
+
+LogicalResult Run::printProgram(StringRef path, StringRef text) {
+  ProgramLoader loader(search, context, diags);
+  FailureOr<ast::Module *> module = loader.load(path, text);
+  if (failed(module))
+    return failure();
+  return write([&](raw_ostream &os) {
+    if (options.emit == "ast")
+      ast::printTree(**module, diags.sourceFiles(), os);
+    else
+      ast::printCanonical(**module, os);
+    return success();
+  });
+}
+
+FailureOr<Schedule> Run::makeSchedule(InputKind kind, StringRef path,
+                                      StringRef text) {
+  if (kind != InputKind::Program) {
+    if (!lowering.params.empty())
+      return unusable(diags, "-D on an input that has no parameters");
+    StepInputOptions sizes;
+    if (options.stages.getNumOccurrences())
+      sizes.stages = options.stages;
+    if (options.microbatches.getNumOccurrences())
+      sizes.microbatches = options.microbatches;
+    return readStepInput(kind, path, text, sizes, diags);
+  }
+  ProgramLoader loader(search, context, diags);
+  FailureOr<ast::Module *> module = loader.load(path, text);
+  if (failed(module))
+    return failure();
+  FailureOr<CheckedProgram> program = checkProgram(**module, context, diags);
+  if (failed(program))
+    return failure();
+  auto chosen = chooseSchedule(*program, options.schedule, path, diags);
+  if (failed(chosen))
+    return failure();
+  return lower(*program, **chosen, lowering, diags);
+}
+
+LogicalResult Run::describe(StringRef path, StringRef text) {
+  ProgramLoader loader(search, context, diags);
+  FailureOr<ast::Module *> module = loader.load(path, text);
+  if (failed(module))
+    return failure();
+  return write([&](raw_ostream &os) {
+    describeSchedules(**module, options.schedule, os);
+    return success();
+  });
+}
+
+LogicalResult Run::run() {
+  if (failed(checkOptions()))
+    return failure();
+  if (options.list)
+    return write(
+        [&](raw_ostream &os) { return listLibrary(search, os, diags); });
+
+  FailureOr<VerifySettings> check =
+      VerifySettings::parse(options.verify, diags);
+  if (failed(check))
+    return failure();
+  PassSettings settings;
+  if (options.target.getNumOccurrences())
+    settings.passes = options.target;
+  else if (options.passes.getNumOccurrences())
+    settings.passes = options.passes;
+  else if (emitter)
+    settings.passes = emitter->target.str();
+  settings.printAfterAll = options.printAfterAll;
+  settings.timePasses = options.timePasses;
+  settings.verifyEach =
+      options.verifyEach &&
+      (options.verifyEach.getNumOccurrences() || check->any());
+  FailureOr<PassManager> passes = makePassManager(settings, err, diags);
+  if (failed(passes))
+    return failure();
+
+  if (options.input.empty())
+    return unusable(diags, "no input; --help shows what there is to give");
+  std::optional<std::string> path = search.findInput(options.input);
+  if (!path)
+    return reportInputNotFound(options.input, search, diags);
+  FailureOr<StringRef> text = openInput(*path, diags);
+  if (failed(text))
+    return failure();
+  InputKind kind = inputKind(*path, *text);
+  if (kind != InputKind::Program && (!emitter || options.describe))
+    return unusable(diags, "`" + *path + "` is not a program");
+  if (options.describe)
+    return describe(*path, *text);
+  if (!emitter)
+    return printProgram(*path, *text);
+
+  FailureOr<Schedule> schedule = makeSchedule(kind, *path, *text);
+  if (failed(schedule))
+    return failure();
+  if (check->all && failed(verify(*schedule, diags)))
+    return failure();
+  if (failed(passes->run(*schedule, diags)))
+    return failure();
+  bool unchanged = check->all && passes->empty();
+  if (!unchanged && failed(check->run(*schedule, diags)))
+    return failure();
+
+  EmitOptions emit;
+  emit.cppTable = options.cpp == "table";
+  return write([&](raw_ostream &os) {
+    emit.colors = os.has_colors();
+    if (options.output == "-" && os.is_displayed())
+      emit.width = sys::Process::StandardOutColumns();
+    return emitter->function(*schedule, emit, os, diags);
+  });
+}
+
+int pipecMain(int argc, const char *const *argv, raw_ostream &out,
+              raw_ostream &err) {
+  DiagSession session("pipec", err);
+  PipecOptions options;
+  if (failed(parseCommandLine(argc, argv, options.category,
+                              "Compiles pipeline-parallel schedules.",
+                              session.engine())))
+    return session.finish(failure());
+  session.setShowKinds(options.showKinds);
+  session.setVerify(options.verifyDiagnostics);
+  // Any function of this program serves to find the file it runs from.
+  std::string program = sys::fs::getMainExecutable(
+      argv[0], reinterpret_cast<void *>(&pipecMain));
+  SearchPath search(program, options.includes);
+  return session.finish(
+      Run(options, search, out, err, session.engine()).run());
+}
+
+} // namespace pipec

@@ -1,0 +1,113 @@
+//===- Program.cpp - Loading programs with what they import -----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Driver/Program.h"
+
+#include "Driver/Io.h"
+#include "Parse/Parser.h"
+#include "Sema/Scope.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+/// One name for one file, however it is reached.
+static std::string realPath(StringRef path) {
+  SmallString<256> real;
+  if (path == "-" || sys::fs::real_path(path, real))
+    return path.str();
+  return std::string(real);
+}
+
+FailureOr<ast::Module *> ProgramLoader::load(StringRef path, StringRef text) {
+  std::string key = realPath(path);
+  modules[key] = nullptr;
+  loading.push_back(key);
+  auto loaded = make_scope_exit([&] { loading.pop_back(); });
+  FailureOr<ast::Module *> module = parsePipe(path, text, context, diags);
+  if (failed(module))
+    return failure();
+  bool good = true;
+  StringRef folder = sys::path::parent_path((*module)->path);
+  for (ast::ImportDecl &import : (*module)->imports)
+    good &= succeeded(loadImport(import, folder));
+  if (!good)
+    return failure();
+  modules[key] = *module;
+  return module;
+}
+
+LogicalResult ProgramLoader::loadImport(ast::ImportDecl &import,
+                                        StringRef from) {
+  StringRef name = import.path.value;
+  auto path = search.findImport(name, from);
+  if (!path) {
+    InFlightDiagnostic error =
+        diags.report(import.path.range, diag::ImportNotFound, name);
+    error.note(DiagLoc(), diag::NoteLookedIn, from.empty() ? "." : from);
+    for (const std::string &folder : search.folders())
+      error.note(DiagLoc(), diag::NoteLookedIn, folder);
+    return failure();
+  }
+  std::string key = realPath(*path);
+  if (auto known = modules.find(key); known != modules.end()) {
+    import.module = known->second;
+    if (import.module)
+      return success();
+    // Not loaded to the end: it is one of those that led here, or it has
+    // errors, which were reported.
+    if (!is_contained(loading, key))
+      return failure();
+    InFlightDiagnostic error =
+        diags.report(import.path.range, diag::ImportCycle, name);
+    for (SMRange range : llvm::reverse(importedAt))
+      error.note(range, diag::NoteImportedHere);
+    return failure();
+  }
+  FailureOr<StringRef> text = openInput(*path, diags);
+  if (failed(text))
+    return failure();
+  importedAt.push_back(import.path.range);
+  FailureOr<ast::Module *> module = load(*path, *text);
+  importedAt.pop_back();
+  if (failed(module))
+    return failure();
+  import.module = *module;
+  return success();
+}
+
+FailureOr<const CheckedSchedule *>
+chooseSchedule(const CheckedProgram &program, StringRef name, StringRef path,
+               DiagEngine &diags) {
+  if (program.schedules.empty())
+    return diags.report(DiagLoc(), diag::NoSchedule, path);
+  std::vector<StringRef> names;
+  for (const CheckedSchedule &schedule : program.schedules) {
+    if (schedule.decl->name.text == name)
+      return &schedule;
+    names.push_back(schedule.decl->name.text);
+  }
+  if (!name.empty()) {
+    InFlightDiagnostic error =
+        diags.report(DiagLoc(), diag::UnknownSchedule, name, path);
+    if (auto meant = closestWord(name, names))
+      error.note(DiagLoc(), diag::NoteDidYouMean, *meant);
+    return failure();
+  }
+  if (names.size() != 1)
+    return diags.report(DiagLoc(), diag::SeveralSchedules, path, names.size(),
+                        join(names, ", "));
+  return &program.schedules[0];
+}
+
+} // namespace pipec

@@ -1,0 +1,57 @@
+//===- Program.h - Loading programs with what they import -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_DRIVER_PROGRAM_H
+#define PIPEC_DRIVER_PROGRAM_H
+
+#include "AST/Context.h"
+#include "AST/Decl.h"
+#include "Driver/Library.h"
+#include "Sema/Sema.h"
+#include "Support/DiagEngine.h"
+
+#include <map>
+
+namespace pipec {
+
+/// Reads files and the files they import, each once.
+class ProgramLoader {
+public:
+  ProgramLoader(const SearchPath &search, ast::Context &context,
+                DiagEngine &diags)
+      : search(search), context(context), diags(diags) {}
+
+  /// Parses `text`, which was read from `path`, and all that it imports.
+  /// Reports what is missing, wrong, or imports itself.
+  llvm::FailureOr<ast::Module *> load(llvm::StringRef path,
+                                      llvm::StringRef text);
+
+private:
+  llvm::LogicalResult loadImport(ast::ImportDecl &import,
+                                 llvm::StringRef from);
+
+  const SearchPath &search;
+  ast::Context &context;
+  DiagEngine &diags;
+  /// Every file by its real path; null while it is being loaded, or when it
+  /// has errors.
+  std::map<std::string, ast::Module *> modules;
+  /// The real paths of the files that are being loaded, each imported by the
+  /// one before it, and the imports that led to them.
+  std::vector<std::string> loading;
+  std::vector<llvm::SMRange> importedAt;
+};
+
+/// The schedule of `program` called `name`, or its only one when `name` is
+/// empty. Reports when there is none or more than one; `path` names the file.
+llvm::FailureOr<const CheckedSchedule *>
+chooseSchedule(const CheckedProgram &program, llvm::StringRef name,
+               llvm::StringRef path, DiagEngine &diags);
+
+} // namespace pipec
+
+#endif // PIPEC_DRIVER_PROGRAM_H

@@ -1,0 +1,12 @@
+//===- main.cpp - The compiler ----------------------------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Driver/PipecMain.h"
+
+int main(int argc, char **argv) {
+  return pipec::pipecMain(argc, argv, llvm::outs(), llvm::errs());
+}
