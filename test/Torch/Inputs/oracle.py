@@ -26,6 +26,10 @@ def read(path):
         return [list(row) for row in csv.reader(file)]
 
 
+def parse(text):
+    return [list(row) for row in csv.reader(text.splitlines())]
+
+
 def write(path, rows):
     with open(path, "w", newline="") as file:
         csv.writer(file).writerows(rows)
@@ -156,7 +160,7 @@ def pipec(*arguments):
     status, out, err = run("pipec", *arguments, "--emit=csv", "-o", "-")
     if status:
         raise RuntimeError(f"pipec {' '.join(map(str, arguments))}: {err}")
-    return [list(row) for row in csv.reader(out.splitlines())]
+    return parse(out)
 
 
 class Report:
