@@ -183,7 +183,7 @@ public:
 
   /// Adds up the gradients of every stage that another rank holds too. Called
   /// once, after all steps.
-  void sumReplicas();
+  template <int = 0> void sumReplicas();
 
 private:
   using Request = typename T::Request;

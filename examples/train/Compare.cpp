@@ -1,0 +1,153 @@
+//===- Compare.cpp - A pipelined run beside an unpipelined one -----*- C++
+//-*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+
+namespace train {
+
+namespace {
+
+std::vector<int> allStages(const Config &config) {
+  std::vector<int> stages(std::size_t(config.stages));
+  std::iota(stages.begin(), stages.end(), 0);
+  return stages;
+}
+
+/// The larger of the two; a value that is no number counts as endless.
+double worse(double a, double b) {
+  return std::isnan(b) ? HUGE_VAL : std::max(a, b);
+}
+
+} // namespace
+
+void Difference::merge(const Difference &other) {
+  loss = worse(loss, other.loss);
+  gradient = worse(gradient, other.gradient);
+  exactGradient = worse(exactGradient, other.exactGradient);
+  allExact = allExact && other.allExact;
+}
+
+Reference::Reference(const Config &config)
+    : config(config), model(config, allStages(config)),
+      between(std::size_t(config.stages)), kept(std::size_t(config.stages)) {}
+
+void Reference::run(int step, bool forwardOnly) {
+  model.beginStep(step);
+  int last = config.stages - 1;
+  for (int m = 0; m != config.microbatches; ++m) {
+    for (int s = 0; s <= last; ++s)
+      model.forward(s, m, s == 0 ? nullptr : &between[std::size_t(s - 1)],
+                    s == last ? nullptr : &between[std::size_t(s)],
+                    kept[std::size_t(s)]);
+    if (forwardOnly)
+      continue;
+    for (int s = last; s >= 0; --s)
+      model.backward(s, m, s == last ? nullptr : &between[std::size_t(s)],
+                     s == 0 ? nullptr : &between[std::size_t(s - 1)],
+                     kept[std::size_t(s)]);
+  }
+}
+
+Difference Reference::compare(Model &other, bool forwardOnly) {
+  Difference result;
+  if (other.holds(config.stages - 1)) {
+    std::span<double> mine = model.microbatchLosses();
+    std::span<double> theirs = other.microbatchLosses();
+    for (std::size_t i = 0; i != mine.size(); ++i)
+      // In a bidirectional pipeline another rank has the other half.
+      if (theirs[i] != 0)
+        result.loss = worse(result.loss, std::abs(mine[i] - theirs[i]));
+  }
+  if (forwardOnly)
+    return result;
+  for (int stage = 0; stage != config.stages; ++stage) {
+    if (!other.holds(stage))
+      continue;
+    const Values &mine = model.gradients(stage);
+    const Values &theirs = other.gradients(stage);
+    bool exact = other.addedInOrder(stage);
+    result.allExact = result.allExact && exact;
+    for (std::size_t i = 0; i != mine.size(); ++i) {
+      double difference = std::abs(mine[i] - theirs[i]);
+      result.gradient = worse(result.gradient, difference);
+      if (exact)
+        result.exactGradient = worse(result.exactGradient, difference);
+    }
+  }
+  return result;
+}
+
+std::size_t Reference::numParameters() const {
+  std::size_t count = 0;
+  for (int stage = 0; stage != config.stages; ++stage)
+    count += model.gradients(stage).size();
+  return count;
+}
+
+bool printVerdict(const Difference &difference, bool forwardOnly) {
+  std::printf("largest difference: losses %g", difference.loss);
+  if (!forwardOnly)
+    std::printf(", gradients %g", difference.gradient);
+  std::printf("\n");
+  const char *what = forwardOnly ? "losses" : "losses and gradients";
+  bool equal = difference.loss <= allowedRounding &&
+               difference.gradient <= allowedRounding &&
+               difference.exactGradient == 0;
+  if (!equal)
+    std::printf("DIFFERENT: %s are not those of the unpipelined model\n", what);
+  else if (difference.loss == 0 && difference.gradient == 0)
+    std::printf("equal: %s are those of the unpipelined model, bit for bit\n",
+                what);
+  else
+    std::printf("equal: %s are those of the unpipelined model up to the "
+                "rounding of sums in another order (%g allowed)\n",
+                what, allowedRounding);
+  return equal;
+}
+
+Arguments parseArguments(int argc, char **argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    auto valueOf = [&](const char *option) -> const char * {
+      return std::strcmp(argv[i], option) == 0 && i + 1 < argc ? argv[i + 1]
+                                                               : nullptr;
+    };
+    if (const char *value = valueOf("--steps")) {
+      arguments.steps = std::atoi(value);
+      ++i;
+    } else if (const char *value = valueOf("--patience")) {
+      arguments.patience = std::atof(value);
+      ++i;
+    } else if (const char *value = valueOf("--trace")) {
+      arguments.trace = value;
+      ++i;
+    } else if (std::strcmp(argv[i], "--blocking") == 0) {
+      arguments.blocking = true;
+    } else {
+      arguments.steps = 0;
+      break;
+    }
+  }
+  if (arguments.steps < 1 || arguments.patience <= 0) {
+    std::fprintf(stderr,
+                 "usage: %s [--steps N] [--patience SECONDS] [--blocking] "
+                 "[--trace FILE]\n",
+                 argv[0]);
+    std::exit(2);
+  }
+  return arguments;
+}
+
+} // namespace train

@@ -1,0 +1,79 @@
+//===- Compare.h - A pipelined run beside an unpipelined one -----*- C++
+//-*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The reference is the same network on one thread without a pipeline: every
+// micro-batch goes through all stages and back, one after the other, and then
+// comes the update. A pipeline must give the same losses and gradients: to the
+// last bit where it adds up the micro-batches of a stage in the same order, and
+// else up to the rounding of sums in another order.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_EXAMPLES_TRAIN_COMPARE_H
+#define PIPEC_EXAMPLES_TRAIN_COMPARE_H
+
+#include "Model.h"
+
+#include <string>
+
+namespace train {
+
+/// What one rank found in one or more training steps.
+struct Difference {
+  double loss = 0;
+  double gradient = 0;
+  /// Of a stage whose sums must be equal to the last bit.
+  double exactGradient = 0;
+  bool allExact = true;
+
+  void merge(const Difference &other);
+};
+
+/// Rounding that sums in another order may show, for values of the size that
+/// occur here.
+inline constexpr double allowedRounding = 1e-12;
+
+/// The unpipelined network.
+class Reference {
+public:
+  explicit Reference(const Config &config);
+
+  /// All micro-batches of one step forth and, unless `forwardOnly`, back.
+  void run(int step, bool forwardOnly);
+  void update() { model.update(); }
+  double loss() const { return model.loss(); }
+
+  /// Compares the gradients of the stages that `other` holds, and the losses if
+  /// it holds the last stage.
+  Difference compare(Model &other, bool forwardOnly);
+
+  std::size_t numParameters() const;
+
+private:
+  Config config;
+  Model model;
+  std::vector<Values> between;
+  std::vector<Kept> kept;
+};
+
+/// The closing lines; true when everything is equal.
+bool printVerdict(const Difference &difference, bool forwardOnly);
+
+/// What the command line says.
+struct Arguments {
+  int steps = 5;
+  double patience = 20;
+  bool blocking = false;
+  std::string trace;
+};
+/// Prints how to use the program and exits when `argv` says anything else.
+Arguments parseArguments(int argc, char **argv);
+
+} // namespace train
+
+#endif // PIPEC_EXAMPLES_TRAIN_COMPARE_H

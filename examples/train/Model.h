@@ -1,0 +1,141 @@
+//===- Model.h - The network as a model of the pipec runtime -----*- C++
+//-*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_EXAMPLES_TRAIN_MODEL_H
+#define PIPEC_EXAMPLES_TRAIN_MODEL_H
+
+#include "Network.h"
+
+#include <cassert>
+#include <span>
+#include <vector>
+
+namespace train {
+
+/// The stages that one rank holds, as pipec/runtime/Model.h asks for them.
+class Model {
+public:
+  using Tensor = Values;
+  using Activation = Kept;
+
+  /// `own` are the stages of this rank, in any order.
+  Model(const Config &config, const std::vector<int> &own) : config(config) {
+    indexOf.assign(std::size_t(config.stages), -1);
+    for (int stage : own) {
+      indexOf[std::size_t(stage)] = int(held.size());
+      held.emplace_back(config, stage);
+      order.emplace_back();
+    }
+    losses.assign(std::size_t(config.microbatches), 0);
+  }
+
+  /// From now on the data of this training step.
+  void beginStep(int number) {
+    step = number;
+    for (std::vector<int> &seen : order)
+      seen.clear();
+    losses.assign(losses.size(), 0);
+  }
+  void update() {
+    for (Stage &stage : held)
+      stage.update();
+  }
+  /// The loss of the step; meaningful on the rank of the last stage.
+  double loss() const {
+    double sum = 0;
+    for (double one : losses)
+      sum += one;
+    return sum;
+  }
+  /// The loss of each micro-batch.
+  std::span<double> microbatchLosses() { return losses; }
+
+  bool holds(int stage) const { return indexOf[std::size_t(stage)] >= 0; }
+  const Values &gradients(int stage) const {
+    return held[std::size_t(indexOf[std::size_t(stage)])].gradients();
+  }
+  /// True when the micro-batches of a stage were added up in ascending order,
+  /// all of them here: then the sums are those of an unpipelined run to the
+  /// last bit.
+  bool addedInOrder(int stage) const {
+    const std::vector<int> &seen =
+        order[std::size_t(indexOf[std::size_t(stage)])];
+    for (std::size_t i = 0; i != seen.size(); ++i)
+      if (seen[i] != int(i))
+        return false;
+    return seen.size() == std::size_t(config.microbatches);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // What the executor calls
+  //===--------------------------------------------------------------------===//
+
+  int stages() const { return config.stages; }
+  int microbatches() const { return config.microbatches; }
+
+  void forward(int stage, int microbatch, Tensor *input, Tensor *output,
+               Activation &kept) {
+    double loss = at(stage).forward(step, microbatch, input, output, kept);
+    if (!output)
+      losses[std::size_t(microbatch)] = loss;
+  }
+  void backward(int stage, int microbatch, const Tensor *outputGradient,
+                Tensor *inputGradient, Activation &kept) {
+    backwardInput(stage, microbatch, outputGradient, inputGradient, kept);
+    backwardWeight(stage, microbatch, outputGradient, kept);
+  }
+  void backwardInput(int stage, int, const Tensor *outputGradient,
+                     Tensor *inputGradient, Activation &kept) {
+    at(stage).backwardInput(outputGradient, inputGradient, kept);
+  }
+  void backwardWeight(int stage, int microbatch, const Tensor *,
+                      Activation &kept) {
+    at(stage).backwardWeight(kept);
+    order[std::size_t(indexOf[std::size_t(stage)])].push_back(microbatch);
+  }
+
+  void prepareInput(int, int, Tensor &input) { input.resize(tensorSize()); }
+  void prepareGradient(int, int, Tensor &gradient) {
+    gradient.resize(tensorSize());
+  }
+  std::span<std::byte> bytes(Tensor &tensor) {
+    return std::as_writable_bytes(std::span<double>(tensor));
+  }
+
+  void exportGradient(int stage, Tensor &out) {
+    const Values &gradients = at(stage).gradients();
+    out.assign(gradients.begin(), gradients.end());
+  }
+  void addGradient(int stage, const Tensor &other) {
+    Values &gradients = at(stage).gradients();
+    assert(gradients.size() == other.size());
+    for (std::size_t i = 0; i != gradients.size(); ++i)
+      gradients[i] += other[i];
+  }
+
+private:
+  Stage &at(int stage) {
+    return held[std::size_t(indexOf[std::size_t(stage)])];
+  }
+  std::size_t tensorSize() const {
+    return std::size_t(config.batch) * std::size_t(config.width);
+  }
+
+  Config config;
+  std::vector<Stage> held;
+  std::vector<int> indexOf;
+  /// For each held stage the micro-batches in the order of their weight
+  /// gradients.
+  std::vector<std::vector<int>> order;
+  std::vector<double> losses;
+  int step = 0;
+};
+
+} // namespace train
+
+#endif // PIPEC_EXAMPLES_TRAIN_MODEL_H

@@ -1,0 +1,112 @@
+//===- Network.h - A network cut into stages -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A residual network that sorts the points of three spirals. Every stage holds
+// two blocks
+//
+//   y = x + W2 tanh(W1 norm(x) + b1) + b2
+//
+// with a layer norm of its own; the first stage also embeds the points, the
+// last one turns its result into class scores and a cross-entropy loss. The
+// backward of a stage comes in two halves: the gradients of its inputs, which
+// the stage before waits for, and the gradients of its weights, which nobody
+// waits for.
+//
+// All arithmetic is behind plain functions, in Network.cpp, so that a program
+// that uses it compiles in a moment.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_EXAMPLES_TRAIN_NETWORK_H
+#define PIPEC_EXAMPLES_TRAIN_NETWORK_H
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <span>
+#include <vector>
+
+namespace train {
+
+/// Memory that begins at a cache line, so that vectorised sums always take the
+/// same order.
+template <class T> struct AlignedAllocator {
+  using value_type = T;
+  AlignedAllocator() = default;
+  template <class U> AlignedAllocator(const AlignedAllocator<U> &) {}
+  T *allocate(std::size_t count) {
+    return static_cast<T *>(
+        ::operator new(count * sizeof(T), std::align_val_t(64)));
+  }
+  void deallocate(T *pointer, std::size_t) {
+    ::operator delete(pointer, std::align_val_t(64));
+  }
+  friend bool operator==(const AlignedAllocator &,
+                         const AlignedAllocator &) = default;
+};
+using Values = std::vector<double, AlignedAllocator<double>>;
+
+/// The sizes of a network and of its training.
+struct Config {
+  int stages = 1;
+  int microbatches = 1;
+  /// Points in a micro-batch.
+  int batch = 4;
+  int width = 16;
+  int hidden = 32;
+  int blocksPerStage = 2;
+  double learningRate = 0.05;
+};
+
+/// What a stage keeps of a forward until its backward is done.
+class Kept {
+public:
+  Kept();
+  ~Kept();
+  Kept(Kept &&) noexcept;
+  Kept &operator=(Kept &&) noexcept;
+
+  struct Data;
+  std::unique_ptr<Data> data;
+};
+
+/// One stage: parameters, their gradients, and its arithmetic. Tensors are
+/// `batch` rows of `width` values.
+class Stage {
+public:
+  Stage(const Config &config, int index);
+  ~Stage();
+  Stage(Stage &&) noexcept;
+
+  /// `input` is null at the first stage, `output` at the last. Returns the loss
+  /// of the micro-batch at the last stage, else 0. `step` chooses the data.
+  double forward(int step, int microbatch, Values *input, Values *output,
+                 Kept &kept);
+  /// The input half: fills `inputGradient` (null at the first stage) from
+  /// `outputGradient` (null at the last) and keeps what the other half needs.
+  void backwardInput(const Values *outputGradient, Values *inputGradient,
+                     Kept &kept);
+  /// The weight half: adds to the gradients.
+  void backwardWeight(Kept &kept);
+
+  /// All parameters and all gradients, one after the other.
+  Values &parameters();
+  Values &gradients();
+  const Values &gradients() const;
+
+  /// One step of stochastic gradient descent with momentum; then the gradients
+  /// are zero again.
+  void update();
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+};
+
+} // namespace train
+
+#endif // PIPEC_EXAMPLES_TRAIN_NETWORK_H
