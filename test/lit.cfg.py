@@ -5,7 +5,7 @@
 #
 #   %python   the Python that the build found (%torch-python: the one of the
 #             PyTorch environment)
-#   %cxx      the C++ compiler of the build
+#   %cxx      the C++ compiler of the build, with its sanitizers
 #   %mpicxx, %mpirun
 #   %eigen    the include folder of Eigen
 #   %root     the source tree,  %build  the build tree
@@ -47,7 +47,8 @@ config.substitutions += [
     ("%python", config.python),
     ("%mpicxx", config.mpicxx),
     ("%mpirun", config.mpirun + " --allow-run-as-root --oversubscribe"),
-    ("%cxx", config.cxx),
+    ("%cxx", config.cxx + (f" -fsanitize={config.pipec_sanitize}"
+                           if config.pipec_sanitize else "")),
     ("%cmake", config.cmake),
     ("%eigen", config.eigen_include),
     ("%root", config.pipec_src_root),

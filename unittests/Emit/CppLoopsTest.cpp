@@ -1,0 +1,181 @@
+//===- CppLoopsTest.cpp - Repetitions in a list of steps -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Emit/CppLoops.h"
+#include "Emit/CppFamilies.h"
+
+#include "gtest/gtest.h"
+
+#include <random>
+
+using namespace pipec;
+
+namespace {
+
+void expectSameSteps(llvm::ArrayRef<Step> expanded,
+                     llvm::ArrayRef<Step> wanted) {
+  ASSERT_EQ(expanded.size(), wanted.size());
+  for (size_t i = 0; i != wanted.size(); ++i)
+    EXPECT_TRUE(expanded[i].sameAction(wanted[i])) << "at step " << i;
+}
+
+size_t countGroups(const LoopTree &tree, llvm::ArrayRef<LoopNode> nodes) {
+  size_t count = 0;
+  for (const LoopNode &node : nodes)
+    count += node.isLoop() ? countGroups(tree, tree.body(node)) : 1;
+  return count;
+}
+
+unsigned depth(const LoopTree &tree, llvm::ArrayRef<LoopNode> nodes) {
+  unsigned deepest = 0;
+  for (const LoopNode &node : nodes)
+    if (node.isLoop())
+      deepest = std::max(deepest, 1 + depth(tree, tree.body(node)));
+  return deepest;
+}
+
+TEST(CppLoops, FoldsEqualRounds) {
+  StepList list;
+  for (unsigned m = 0; m != 5; ++m) {
+    list.emplace_back(StepKind::F, 0, m);
+    list.emplace_back(StepKind::SendF, 0, m);
+  }
+  LoopTree tree = findLoops(list);
+  ASSERT_EQ(tree.roots.size(), 1u);
+  EXPECT_EQ(tree.roots[0].rounds, 5u);
+  EXPECT_EQ(tree.roots[0].growth, 1);
+  EXPECT_EQ(tree.roots[0].size, 2u);
+  expectSameSteps(tree.expand(), list);
+}
+
+TEST(CppLoops, MicrobatchesMayFallButMustMove) {
+  StepList falling, standing;
+  for (unsigned m = 0; m != 4; ++m) {
+    falling.emplace_back(StepKind::B, 0, 9 - 3 * m);
+    standing.emplace_back(StepKind::F, 0, 7);
+    standing.emplace_back(StepKind::Unshard, 1, 0);
+  }
+  LoopTree tree = findLoops(falling);
+  ASSERT_EQ(tree.roots.size(), 1u);
+  EXPECT_EQ(tree.roots[0].growth, -3);
+  expectSameSteps(tree.expand(), falling);
+  EXPECT_EQ(findLoops(standing).roots.size(), standing.size());
+}
+
+TEST(CppLoops, StepsWithoutMicrobatchRideAlong) {
+  StepList list;
+  for (unsigned m = 0; m != 6; ++m) {
+    list.emplace_back(StepKind::Unshard, 2, 0);
+    list.emplace_back(StepKind::F, 2, m);
+    list.emplace_back(StepKind::Reshard, 2, 0);
+  }
+  LoopTree tree = findLoops(list);
+  EXPECT_EQ(tree.roots.size(), 1u);
+  expectSameSteps(tree.expand(), list);
+}
+
+TEST(CppLoops, NestsForGroupsOfMicrobatches) {
+  // Interleaved forwards: chunk by chunk in groups of four micro-batches.
+  StepList list;
+  for (unsigned group = 0; group != 8; ++group)
+    for (unsigned chunk = 0; chunk != 2; ++chunk)
+      for (unsigned m = 0; m != 4; ++m)
+        list.emplace_back(StepKind::F, 4 * chunk, 4 * group + m);
+  LoopTree tree = findLoops(list);
+  EXPECT_EQ(tree.roots.size(), 1u);
+  EXPECT_EQ(depth(tree, tree.roots), 2u);
+  EXPECT_EQ(countGroups(tree, tree.roots), 2u);
+  expectSameSteps(tree.expand(), list);
+}
+
+TEST(CppLoops, GroupsStayWhole) {
+  StepList list;
+  for (unsigned m = 0; m != 7; ++m) {
+    list.emplace_back(StepKind::F, 0, m + 3, 0, SourceLoc(), true);
+    list.emplace_back(StepKind::B, 0, m);
+  }
+  // The same kinds apart are another thing.
+  list.emplace_back(StepKind::F, 0, 10);
+  list.emplace_back(StepKind::B, 0, 7);
+  LoopTree tree = findLoops(list);
+  EXPECT_EQ(tree.roots.size(), 3u);
+  expectSameSteps(tree.expand(), list);
+}
+
+TEST(CppLoops, BubblesAreLeftOut) {
+  StepList list = {Step(StepKind::F, 0, 0), Step(), Step(StepKind::F, 0, 1)};
+  EXPECT_EQ(findLoops(list).roots.size(), 1u);
+  EXPECT_TRUE(findLoops({}).roots.empty());
+}
+
+TEST(CppLoops, LoopsEndWithTheirPhase) {
+  StepList list;
+  for (unsigned m = 0; m != 8; ++m)
+    list.emplace_back(StepKind::F, 0, m, m < 3 ? 0 : 1);
+  LoopTree tree = findLoops(list);
+  ASSERT_EQ(tree.roots.size(), 2u);
+  EXPECT_EQ(tree.roots[0].rounds, 3u);
+  EXPECT_EQ(tree.roots[1].rounds, 5u);
+}
+
+// Whatever the list is, the tree stands for it.
+TEST(CppLoops, ExpandsToItsList) {
+  std::mt19937 random(7);
+  auto below = [&](unsigned n) { return unsigned(random() % n); };
+  for (unsigned round = 0; round != 3000; ++round) {
+    StepList list;
+    while (list.size() < 60) {
+      // A random body, repeated with a random growth, with a random fault.
+      StepList body;
+      for (unsigned i = 0, n = 1 + below(5); i != n; ++i) {
+        StepKind kind = StepKind(below(11));
+        body.emplace_back(kind, below(2),
+                          hasMicrobatch(kind) ? 20 + below(2) : 0);
+      }
+      int growth = int(below(3)) - 1;
+      for (unsigned k = 0, n = 1 + below(6); k != n; ++k)
+        for (Step step : body) {
+          int m = hasMicrobatch(step.kind())
+                      ? int(step.microbatch()) + growth * int(k)
+                      : 0;
+          if (below(40) == 0 && hasMicrobatch(step.kind()))
+            ++m;
+          list.emplace_back(step.kind(), step.stage(), unsigned(m));
+        }
+    }
+    LoopTree tree = findLoops(list);
+    expectSameSteps(tree.expand(), list);
+    EXPECT_LE(depth(tree, tree.roots), maxLoopDepth);
+  }
+}
+
+TEST(CppFamilies, RanksThatDifferInNumbersShare) {
+  std::vector<LoopTree> trees;
+  for (unsigned rank = 0; rank != 4; ++rank) {
+    StepList list;
+    // Ranks 0 to 2 are alike; rank 3 sends nothing.
+    for (unsigned m = 0; m != 6 - rank; ++m) {
+      list.emplace_back(StepKind::F, rank, m);
+      if (rank != 3)
+        list.emplace_back(StepKind::SendF, rank, m);
+    }
+    trees.push_back(findLoops(list));
+  }
+  trees.push_back(findLoops({}));
+  auto families = findFamilies(trees, [](Step) { return 0u; });
+  ASSERT_EQ(families.size(), 2u);
+  EXPECT_EQ(families[0].name, "ranks0To2");
+  EXPECT_EQ(families[1].name, "rank3");
+  // Rounds and stage differ; the micro-batch of the first round does not.
+  ASSERT_EQ(families[0].columnNames.size(), 2u);
+  EXPECT_EQ(families[0].columnNames[0], "rounds");
+  EXPECT_EQ(families[0].columns[0], (std::vector<int64_t>{6, 5, 4}));
+  EXPECT_EQ(families[0].columnNames[1], "stage");
+  EXPECT_TRUE(families[1].columns.empty());
+}
+
+} // namespace
