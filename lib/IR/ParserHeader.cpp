@@ -223,7 +223,7 @@ bool StepsParser::parseCosts() {
       }
       overlap.members.push_back(*kind);
     }
-    StringRef members = since(first.begin());
+    StringRef members = since(first.begin()).rtrim();
     bool one = overlap.members.size() == 1;
     if (!parseItem(members, one ? row->of[unsigned(*kind)] : cost))
       return false;

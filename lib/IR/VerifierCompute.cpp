@@ -287,7 +287,8 @@ private:
     }
     uint32_t all = schedule.numMicrobatches;
     for (unsigned s = 0; s != schedule.numStages && !reporter.full(); ++s) {
-      const Stage &stage = stages[s];
+      Stage &stage = stages[s];
+      llvm::sort(stage.weightless);
       if (stage.forwards != all)
         reportMissing(s, all - stage.forwards, all, "forwards", withNone(s, F),
                       stage.lastForward);
