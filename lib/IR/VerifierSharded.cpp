@@ -145,7 +145,9 @@ private:
       auto diagnostic = reporter.report(ref, diag::ReduceGradEarly);
       reporter.noteHere(diagnostic, {ref.rank, stage.lastWeight});
     }
-    if (stage.lastReshard != nowhere && stage.lastReshard < ref.index) {
+    // A stage that is left open is reported at the end.
+    if (stage.lastReshard != nowhere && stage.lastReshard < ref.index &&
+        !stage.unsharded) {
       auto diagnostic = reporter.report(ref, diag::ReduceGradLate);
       reporter.noteHere(diagnostic, {ref.rank, stage.lastReshard});
     }
