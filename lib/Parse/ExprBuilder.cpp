@@ -11,8 +11,8 @@
 
 using namespace llvm;
 using namespace pipec::ast;
-using pipec::grammar::PipeLexer;
 using antlr4::tree::TerminalNode;
+using pipec::grammar::PipeLexer;
 
 namespace pipec {
 
@@ -73,9 +73,8 @@ Expr *TreeBuilder::build(P::ExprContext *rule) {
   Expr *condition = build(rule->orExpr());
   if (!rule->QUEST())
     return condition;
-  return context.make<ConditionalExpr>(range(rule), condition,
-                                       build(rule->expr(0)),
-                                       build(rule->expr(1)));
+  return context.make<ConditionalExpr>(
+      range(rule), condition, build(rule->expr(0)), build(rule->expr(1)));
 }
 
 template <typename Rule> Expr *TreeBuilder::buildChain(Rule *rule) {
@@ -87,12 +86,15 @@ template <typename Rule> Expr *TreeBuilder::buildChain(Rule *rule) {
       continue;
     }
     using Operand = std::remove_pointer_t<decltype(operandOf(rule, child))>;
-    Expr *right = build(static_cast<Operand *>(child));
-    left = left ? context.make<BinaryExpr>(
-                      SMRange(left->range.Start, right->range.End),
-                      binaryOp(op->getSymbol()->getType()), range(op), left,
-                      right)
-                : right;
+    auto *operand = static_cast<Operand *>(child);
+    Expr *right = build(operand);
+    // The operands may stand in parentheses, which are inside the range of the
+    // whole but not of the operand.
+    left =
+        left ? context.make<BinaryExpr>(
+                   SMRange(range(rule).Start, range(operand).End),
+                   binaryOp(op->getSymbol()->getType()), range(op), left, right)
+             : right;
   }
   return left;
 }
@@ -151,8 +153,7 @@ ArrayRef<Letter> TreeBuilder::build(P::LettersContext *rule) {
   return context.copy(letters);
 }
 
-ArrayRef<Expr *>
-TreeBuilder::build(const std::vector<P::ExprContext *> &list) {
+ArrayRef<Expr *> TreeBuilder::build(const std::vector<P::ExprContext *> &list) {
   std::vector<Expr *> exprs;
   for (P::ExprContext *expr : list)
     exprs.push_back(build(expr));
