@@ -1,0 +1,67 @@
+# Random schedules through insert-p2p and align-bubbles, and through the same
+# definitions written a second time (Inputs/models.py).
+#
+# RUN: %python %s 150
+
+import pathlib
+import random
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "Inputs"))
+
+import models
+import schedules
+
+
+def compare(schedule, passes, expected, blocked, verify=None):
+    text, messages = schedules.run_passes(schedule, passes, verify)
+    if expected is None:
+        if text is None and blocked in messages:
+            return
+    elif text is not None and schedules.read_lists(text) == expected:
+        return
+    print(schedule.text(), file=sys.stderr)
+    if expected is not None:
+        wanted = schedules.Schedule(schedule.ranks, schedule.stages, schedule.microbatches,
+                                    schedule.maps, expected)
+        print("expected:", wanted.text(), file=sys.stderr)
+    print(text if text is not None else messages, file=sys.stderr)
+    raise SystemExit(f"{passes} differs from its model")
+
+
+def main():
+    rounds = int(sys.argv[1])
+    rng = random.Random(rounds)
+    failures = columns = 0
+    for _ in range(rounds):
+        schedule = schedules.random_schedule(rng, fsdp=rng.random() < 0.3,
+                                             bubbles=rng.random() < 0.3)
+        # FSDP actions at random places do not verify.
+        verify = "none" if "SHARD" in schedule.text() or "REDUCE" in schedule.text() else None
+        compare(schedule, "insert-p2p", models.insert_simulate(schedule), "", verify)
+        compare(schedule, "align-bubbles", models.align_dependency(schedule), "", verify)
+        lockstep = models.align_lockstep(schedule)
+        compare(schedule, "align-bubbles{mode=lockstep}", lockstep, "", verify)
+        aligned = schedules.Schedule(schedule.ranks, schedule.stages, schedule.microbatches,
+                                     schedule.maps, lockstep)
+        column = models.insert_column(aligned)
+        assert column is not None
+        compare(aligned, "insert-p2p{order=column}", column, "", verify)
+
+        # Orders that were not made to run, and lists that were not aligned.
+        compare(schedule, "insert-p2p{order=column}", models.insert_column(schedule),
+                "[ColumnNotAligned]", verify)
+        columns += models.insert_column(schedule) is None
+        broken = schedules.shuffled(rng, schedule)
+        simulated = models.insert_simulate(broken)
+        failures += simulated is None
+        compare(broken, "insert-p2p", simulated, "[OrderCannotRun]", "none")
+        compare(broken, "align-bubbles", models.align_dependency(broken), "[OrderCannotRun]",
+                "none")
+    # The test has tested both outcomes.
+    if not 0 < failures < rounds or not 0 < columns < rounds:
+        raise SystemExit(f"{failures} and {columns} of {rounds} cannot run")
+
+
+if __name__ == "__main__":
+    main()
