@@ -122,6 +122,9 @@ static LogicalResult runPhases(const OptOptions &options, raw_ostream &out,
 int optMain(int argc, const char *const *argv, raw_ostream &out,
             raw_ostream &err) {
   DiagSession session("pipec-opt", err);
+  // What is said about the command line itself is shown as it asks, too.
+  session.setShowKinds(
+      is_contained(ArrayRef(argv, argc), StringRef("--show-kinds")));
   OptOptions options;
   if (failed(parseCommandLine(argc, argv, options.category,
                               "Runs passes over step IR.", session.engine())))

@@ -42,8 +42,7 @@ InFlightDiagnostic reportBlocked(const Schedule &schedule,
   for (const auto &[rank, list] : enumerate(schedule.ranks))
     if (heads[rank] != list.size() && waiting++ == 0)
       first = list[heads[rank]].source();
-  auto diagnostic = diags.report(first, diag::OrderCannotRun, waiting,
-                                 waiting == 1 ? "" : "s");
+  auto diagnostic = diags.report(first, diag::OrderCannotRun, waiting);
   unsigned noted = 0;
   for (const auto &[rank, list] : enumerate(schedule.ranks)) {
     if (heads[rank] == list.size())

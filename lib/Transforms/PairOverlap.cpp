@@ -16,8 +16,9 @@
 // such a phase it is the whole list, since the others are of one kind.
 //
 // A pair starts when the data of both members is there, so an order that ran
-// can wait for itself once it is paired (1F1B needs one more forward of warm-up
-// on every rank but the last). That is found by walking the paired lists.
+// can wait for itself once it is paired: where the last forward of two ranks
+// stands in front of their first backward (GPipe), each pair waits for what the
+// other gives at its end. That is found by walking the paired lists.
 //
 // Needs: level compute, no P2P steps. Ensures: level compute. Cost: linear in
 // the steps, in place.
