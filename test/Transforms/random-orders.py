@@ -1,5 +1,7 @@
 # Random schedules through insert-p2p and align-bubbles, and through the same
 # definitions written a second time (Inputs/models.py).
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
 #
 # RUN: %python %s 150
 
