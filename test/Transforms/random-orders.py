@@ -2,7 +2,6 @@
 # definitions written a second time (Inputs/models.py).
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-#
 # RUN: %python %s 150
 
 import pathlib
