@@ -23,6 +23,7 @@
 #include "Emit/Emitter.h"
 #include "IR/Verifier.h"
 #include "IRGen/IRGen.h"
+#include "Import/CostProfile.h"
 #include "Sema/Sema.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -66,6 +67,12 @@ struct PipecOptions {
                            cl::desc("Form of --emit=cpp: loops or table"),
                            cl::value_desc("FORM"), cl::init("loops"),
                            cl::cat(category)};
+  cl::opt<std::string> cost{
+      "cost", cl::desc("Costs of steps, over those of program and profile"),
+      cl::value_desc("F=1,F&B=2.5,p2p=0.1"), cl::cat(category)};
+  cl::opt<std::string> costProfile{
+      "cost-profile", cl::desc("A JSON file of costs, over the program's"),
+      cl::value_desc("FILE"), cl::cat(category)};
   cl::opt<uint64_t> maxSteps{
       "max-steps",
       cl::desc("Steps, loop rounds and calls that a program may take, all "
@@ -129,6 +136,7 @@ public:
 private:
   LogicalResult checkOptions();
   LogicalResult readDefines();
+  LogicalResult readCosts();
   FailureOr<Schedule> makeSchedule(InputKind kind, StringRef path,
                                    StringRef text);
   LogicalResult printProgram(StringRef path, StringRef text);
@@ -206,6 +214,25 @@ LogicalResult Run::readDefines() {
   return success();
 }
 
+LogicalResult Run::readCosts() {
+  if (options.costProfile.getNumOccurrences()) {
+    FailureOr<StringRef> text = openInput(options.costProfile, diags);
+    if (failed(text))
+      return failure();
+    FailureOr<CostSettings> costs = readCostProfile(*text, diags);
+    if (failed(costs))
+      return failure();
+    lowering.costs.push_back(*costs);
+  }
+  if (options.cost.getNumOccurrences()) {
+    FailureOr<CostSettings> costs = readCostOption(options.cost, diags);
+    if (failed(costs))
+      return failure();
+    lowering.costs.push_back(*costs);
+  }
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Phases
 //===----------------------------------------------------------------------===//
@@ -241,7 +268,11 @@ FailureOr<Schedule> Run::makeSchedule(InputKind kind, StringRef path,
       sizes.stages = options.stages;
     if (options.microbatches.getNumOccurrences())
       sizes.microbatches = options.microbatches;
-    return readStepInput(kind, path, text, sizes, diags);
+    FailureOr<Schedule> schedule =
+        readStepInput(kind, path, text, sizes, diags);
+    if (failed(schedule) || failed(applyCosts(*schedule, lowering.costs, diags)))
+      return failure();
+    return schedule;
   }
   ProgramLoader loader(search, context, diags);
   FailureOr<ast::Module *> module = loader.load(path, text);
@@ -268,7 +299,7 @@ LogicalResult Run::describe(StringRef path, StringRef text) {
 }
 
 LogicalResult Run::run() {
-  if (failed(checkOptions()))
+  if (failed(checkOptions()) || failed(readCosts()))
     return failure();
   if (options.list)
     return write(

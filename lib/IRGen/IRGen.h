@@ -38,6 +38,12 @@ llvm::FailureOr<Schedule> lower(const CheckedProgram &program,
                                 const LowerOptions &options,
                                 DiagEngine &diags);
 
+/// Puts costs over those of `schedule`, the later over the earlier; reports a
+/// stage that it does not have.
+llvm::LogicalResult applyCosts(Schedule &schedule,
+                               llvm::ArrayRef<CostSettings> costs,
+                               DiagEngine &diags);
+
 } // namespace pipec
 
 #endif // PIPEC_IRGEN_IRGEN_H

@@ -25,12 +25,9 @@ bool isAllStages(const Expr *expr) {
 // Costs
 //===----------------------------------------------------------------------===//
 
-LogicalResult Lowering::makeCosts() {
-  if (checked.cost)
-    for (const SettingEntry &entry : checked.cost->entries)
-      if (failed(makeCostEntry(entry)))
-        return failure();
-  for (const CostSettings &over : options.costs) {
+LogicalResult applyCosts(Schedule &schedule, ArrayRef<CostSettings> costs,
+                         DiagEngine &diags) {
+  for (const CostSettings &over : costs) {
     // Known only now: a profile may be for a model with more stages.
     for (const auto &[stage, row] : over.stages)
       if (stage >= schedule.numStages)
@@ -39,6 +36,14 @@ LogicalResult Lowering::makeCosts() {
     schedule.costs.merge(over);
   }
   return success();
+}
+
+LogicalResult Lowering::makeCosts() {
+  if (checked.cost)
+    for (const SettingEntry &entry : checked.cost->entries)
+      if (failed(makeCostEntry(entry)))
+        return failure();
+  return applyCosts(schedule, options.costs, diags);
 }
 
 /// An entry sees the costs of those above it.

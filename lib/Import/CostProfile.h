@@ -1,0 +1,36 @@
+//===- CostProfile.h - Costs from the command line and from files -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_IMPORT_COSTPROFILE_H
+#define PIPEC_IMPORT_COSTPROFILE_H
+
+#include "IR/Settings.h"
+#include "Support/DiagEngine.h"
+
+#include "llvm/Support/LogicalResult.h"
+
+namespace pipec {
+
+/// Reads a cost profile, a JSON object:
+///
+///     {"F": 1, "B": 2, "I": 1.1, "W": "9/10", "p2p": 0.1,
+///      "overlaps": {"F & B": 2.5},
+///      "stages": {"0": {"F": 1.4}}}
+///
+/// Every key may be absent. A number is taken as it is written, so 0.1 is
+/// exactly a tenth; a string may hold a fraction. `text` must be a file of the
+/// engine's `SourceFiles`; every mistake is reported where it stands.
+llvm::FailureOr<CostSettings> readCostProfile(llvm::StringRef text,
+                                              DiagEngine &diags);
+
+/// Reads `F=1,B=2,F&B=2.5,p2p=0.1`, the value of `--cost`.
+llvm::FailureOr<CostSettings> readCostOption(llvm::StringRef text,
+                                             DiagEngine &diags);
+
+} // namespace pipec
+
+#endif // PIPEC_IMPORT_COSTPROFILE_H
