@@ -54,6 +54,8 @@ enum class Op : uint8_t {
   RepeatEnter,     // a = b rounds to go, go to c when there is none
   RepeatNext,      // --a, go to c while there are rounds to go
   Call,            // push the return address, go to c
+  Recall,          // a = result of fn c for b and skip 3, if it is remembered
+  Remember,        // a = result of fn c; remember it for b
   Return,          // pop it
   Step,            // letter of chunk b (or none), micro-batch c (or none)
   DrainW,          // every owed W, of chunk b (or none)
@@ -104,6 +106,9 @@ struct Code {
   /// leaves its result in its slot.
   std::vector<uint32_t> fnEntries;
   std::vector<uint32_t> fnResults;
+  /// Functions whose result follows from their only argument for the whole
+  /// run: every rank asks for the same values, so they are remembered.
+  std::vector<bool> fnIsPure;
   std::vector<uint32_t> patternEntries;
 };
 

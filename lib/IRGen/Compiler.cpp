@@ -9,6 +9,8 @@
 
 #include "Support/Rational.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace llvm;
 using namespace pipec::ast;
 
@@ -29,21 +31,31 @@ private:
   uint32_t saved;
 };
 
-Compiler::Compiler(const CheckedProgram &program, const SourceFiles &files)
-    : program(program), files(files) {
+Compiler::Compiler(const CheckedProgram &program, const ScheduleDecl &schedule,
+                   const SourceFiles &files)
+    : program(program), schedule(schedule), files(files),
+      fixedVariables(program.variables.size()) {
   code.slots.resize(program.variables.size());
+  for (const ParamDecl &param : schedule.params)
+    fixedVariables[param.variable->id] = true;
+  for (const Variable *builtin :
+       {program.builtins.ranks, program.builtins.microbatches})
+    fixedVariables[builtin->id] = true;
+  for (const Stmt *item : schedule.body.stmts)
+    if (const auto *let = dyn_cast<LetStmt>(item))
+      fixedVariables[let->variable->id] = !let->variable->dependence.onRank;
   // Instruction 0 is where a function that was called from outside returns to.
   emit(Op::Halt, {});
   code.fnEntries.resize(program.fns.size());
   code.fnResults.resize(program.fns.size());
+  code.fnIsPure.resize(program.fns.size());
   code.patternEntries.resize(program.patterns.size());
   // Sema numbers definitions in the order of the text, and a body sees only
   // what stands before it, so every entry that is needed is known.
-  size_t patternsDone = 0;
   for (const FnDecl *fn : program.fns)
     compileFn(fn);
-  for (; patternsDone != program.patterns.size(); ++patternsDone)
-    compilePattern(program.patterns[patternsDone]);
+  for (const PatternDecl *pattern : program.patterns)
+    compilePattern(pattern);
 }
 
 uint32_t Compiler::newSlot(int64_t value) {
@@ -222,9 +234,18 @@ uint32_t Compiler::compile(const CallExpr *expr) {
   case Builtin::None:
     break;
   }
+  unsigned fn = expr->fn->id;
+  if (code.fnIsPure[fn]) {
+    uint32_t argument = compile(expr->args[0]);
+    emit(Op::Recall, expr->range, result, argument, fn);
+    emit(Op::Move, expr->range, expr->fn->args[0].variable->id, argument);
+    emit(Op::Call, expr->range, 0, 0, code.fnEntries[fn]);
+    emit(Op::Remember, expr->range, result, argument, fn);
+    return result;
+  }
   compileArguments(expr->fn->args, expr->args);
-  emit(Op::Call, expr->range, 0, 0, code.fnEntries[expr->fn->id]);
-  emit(Op::Move, expr->range, result, code.fnResults[expr->fn->id]);
+  emit(Op::Call, expr->range, 0, 0, code.fnEntries[fn]);
+  emit(Op::Move, expr->range, result, code.fnResults[fn]);
   return result;
 }
 
@@ -239,7 +260,50 @@ static SmallVector<const Variable *, 2> variablesOf(ArrayRef<Argument> args) {
   return variables;
 }
 
+bool Compiler::isFixed(const Expr *expr, unsigned firstOwn) const {
+  switch (expr->kind) {
+  case Expr::Kind::Name: {
+    unsigned id = cast<NameExpr>(expr)->variable->id;
+    return id >= firstOwn || fixedVariables[id];
+  }
+  case Expr::Kind::Unary:
+    return isFixed(cast<UnaryExpr>(expr)->operand, firstOwn);
+  case Expr::Kind::Binary: {
+    auto *binary = cast<BinaryExpr>(expr);
+    return isFixed(binary->lhs, firstOwn) && isFixed(binary->rhs, firstOwn);
+  }
+  case Expr::Kind::Conditional: {
+    auto *conditional = cast<ConditionalExpr>(expr);
+    return isFixed(conditional->condition, firstOwn) &&
+           isFixed(conditional->whenTrue, firstOwn) &&
+           isFixed(conditional->whenFalse, firstOwn);
+  }
+  case Expr::Kind::Call: {
+    auto *call = cast<CallExpr>(expr);
+    return (call->fn ? isPure(call->fn) : call->builtin != Builtin::Stage) &&
+           all_of(call->args,
+                  [&](const Expr *arg) { return isFixed(arg, firstOwn); });
+  }
+  default:
+    return true;
+  }
+}
+
+/// A function numbers its arguments and lets before anything else that comes
+/// after it, so all ids from its first argument on are its own.
+bool Compiler::isPure(const FnDecl *fn) const {
+  if (fn->args.size() != 1)
+    return false;
+  unsigned firstOwn = fn->args[0].variable->id;
+  return all_of(fn->lets,
+                [&](const LetStmt *let) {
+                  return isFixed(let->value, firstOwn);
+                }) &&
+         isFixed(fn->result, firstOwn);
+}
+
 void Compiler::compileFn(const FnDecl *fn) {
+  code.fnIsPure[fn->id] = isPure(fn);
   uint32_t saved = scope;
   scope = noSlot;
   {
@@ -272,8 +336,7 @@ void Compiler::compilePattern(const PatternDecl *pattern) {
 // Statements
 //===----------------------------------------------------------------------===//
 
-uint32_t Compiler::compileBody(const ScheduleDecl &schedule,
-                               ArrayRef<unsigned> phaseNumbers) {
+uint32_t Compiler::compileBody(ArrayRef<unsigned> phaseNumbers) {
   uint32_t entry = here();
   size_t nextPhase = 0;
   for (const Stmt *item : schedule.body.stmts) {

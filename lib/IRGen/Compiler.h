@@ -19,14 +19,14 @@ namespace pipec {
 /// id.
 class Compiler {
 public:
-  Compiler(const CheckedProgram &program, const SourceFiles &files);
+  Compiler(const CheckedProgram &program, const ast::ScheduleDecl &schedule,
+           const SourceFiles &files);
 
   /// Code for one expression; runs on its own.
   Segment compileSegment(const ast::Expr *expr);
   /// Code for what a rank does: the lets of the schedule that depend on the
   /// rank, and the phases. `phaseNumber` names each phase.
-  uint32_t compileBody(const ast::ScheduleDecl &schedule,
-                       llvm::ArrayRef<unsigned> phaseNumbers);
+  uint32_t compileBody(llvm::ArrayRef<unsigned> phaseNumbers);
 
   Code take() { return std::move(code); }
 
@@ -48,6 +48,10 @@ private:
                         llvm::ArrayRef<ast::Expr *> args);
 
   void compileFn(const ast::FnDecl *fn);
+  /// True when nothing that `expr` reads changes during the run, apart from the
+  /// variables with ids from `firstOwn`: those of the function it belongs to.
+  bool isFixed(const ast::Expr *expr, unsigned firstOwn) const;
+  bool isPure(const ast::FnDecl *fn) const;
   void compilePattern(const ast::PatternDecl *pattern);
   void compile(const ast::Block &block);
   void compile(const ast::Stmt *stmt);
@@ -58,8 +62,11 @@ private:
   class ScopeGuard;
 
   const CheckedProgram &program;
+  const ast::ScheduleDecl &schedule;
   const SourceFiles &files;
   Code code;
+  /// By variable id: set once, before the first rank.
+  std::vector<bool> fixedVariables;
   std::map<int64_t, uint32_t> constants;
   uint32_t scope = noSlot;
 };

@@ -36,7 +36,7 @@ FailureOr<Schedule> Lowering::run() {
   if (failed(matchOptions()) || failed(numberPhases()))
     return failure();
 
-  Compiler compiler(program, diags.sourceFiles());
+  Compiler compiler(program, *checked.decl, diags.sourceFiles());
   auto segment = [&](const Expr *expr) {
     if (expr)
       segments.emplace(expr, compiler.compileSegment(expr));
@@ -66,7 +66,7 @@ FailureOr<Schedule> Lowering::run() {
           segment(entry.values[0]);
     }
   }
-  bodyEntry = compiler.compileBody(*checked.decl, phaseNumbers);
+  bodyEntry = compiler.compileBody(phaseNumbers);
   code = compiler.take();
   machine.emplace(code, options.maxSteps, diags);
 

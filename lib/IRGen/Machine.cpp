@@ -156,6 +156,21 @@ static bool areSmall(int64_t a, int64_t b) {
   return (uint64_t(a | b) >> 32) == 0;
 }
 
+/// The mark of an empty place; a function that really gives it is called anew.
+static constexpr int64_t notRemembered = std::numeric_limits<int64_t>::min();
+/// Arguments from 0 up to here are worth a place.
+static constexpr int64_t maxRemembered = 1 << 20;
+
+void Machine::remember(std::vector<int64_t> &results, int64_t argument,
+                       int64_t result) {
+  if (argument < 0 || argument >= maxRemembered)
+    return;
+  if (size_t(argument) >= results.size())
+    results.resize(std::max(2 * results.size(), size_t(argument) + 1),
+                   notRemembered);
+  results[argument] = result;
+}
+
 LogicalResult Machine::run(uint32_t entry) {
   const Instruction *program = code.instructions.data();
   int64_t *s = slots.data();
@@ -324,6 +339,22 @@ LogicalResult Machine::run(uint32_t entry) {
       returns.push_back(pc + 1);
       pc = in.c;
       continue;
+    case Op::Recall: {
+      const std::vector<int64_t> &results = remembered[in.c];
+      uint64_t argument = s[in.b];
+      if (argument < results.size() && results[argument] != notRemembered) {
+        if (fuel-- == 0)
+          return outOfFuel(pc);
+        s[in.a] = results[argument];
+        pc += 4;
+        continue;
+      }
+      break;
+    }
+    case Op::Remember:
+      s[in.a] = s[code.fnResults[in.c]];
+      remember(remembered[in.c], s[in.b], s[in.a]);
+      break;
     case Op::Return:
       pc = returns.back();
       returns.pop_back();
@@ -332,6 +363,11 @@ LogicalResult Machine::run(uint32_t entry) {
     case Op::Step: {
       if (fuel-- == 0)
         return outOfFuel(pc);
+      // Nearly all steps are a forward or backward of a chunk of the rank.
+      if (in.c == noSlot && builder->addNext(in.letter, in.joined,
+                                             in.b == noSlot ? 0 : s[in.b],
+                                             in.b == noSlot, code.locs[pc]))
+        break;
       if (auto error =
               builder->add({in.letter, in.joined, operand(in.b), operand(in.c),
                             pc, code.locs[pc]}))

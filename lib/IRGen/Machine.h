@@ -23,7 +23,7 @@ class Machine {
 public:
   Machine(const Code &code, uint64_t maxSteps, DiagEngine &diags)
       : code(code), slots(code.slots), maxSteps(maxSteps), fuel(maxSteps),
-        diags(diags) {}
+        diags(diags), remembered(code.fnEntries.size()) {}
 
   int64_t value(const ast::Variable *variable) const {
     return slots[variable->id];
@@ -51,6 +51,8 @@ public:
 
 private:
   llvm::LogicalResult run(uint32_t entry);
+  void remember(std::vector<int64_t> &results, int64_t argument,
+                int64_t result);
   template <typename Kind, typename... Args>
   llvm::LogicalResult fail(uint32_t at, Kind kind, Args &&...args);
   llvm::LogicalResult fail(const StepError &error);
@@ -65,6 +67,8 @@ private:
   DiagEngine &diags;
   StepBuilder *builder = nullptr;
   std::vector<uint32_t> returns;
+  /// By function and argument: what pure functions gave.
+  std::vector<std::vector<int64_t>> remembered;
   std::optional<unsigned> currentRank;
   bool quiet = false;
 };

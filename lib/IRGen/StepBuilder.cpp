@@ -35,32 +35,36 @@ void StepBuilder::start(const Schedule &schedule,
   oldestOfChunk.assign(chunkStages.size(), 0);
   owedPlace.clear();
   timed = filling = false;
-  size = 0;
+  fullBlocks = 0;
+  next = blockEnd = nullptr;
 }
 
-void StepBuilder::push(Step step) {
-  if (size % blockSize == 0 && size / blockSize == blocks.size())
+void StepBuilder::addBlock() {
+  if (next)
+    ++fullBlocks;
+  if (fullBlocks == blocks.size())
     blocks.push_back(std::make_unique_for_overwrite<Step[]>(blockSize));
-  blocks[size / blockSize][size % blockSize] = step;
-  ++size;
+  next = blocks[fullBlocks].get();
+  blockEnd = next + blockSize;
 }
 
 StepList StepBuilder::take() {
   StepList list;
-  list.reserve(size);
-  size_t left = size;
+  if (!next)
+    return list;
+  size_t inLast = next - blocks[fullBlocks].get();
+  list.reserve(fullBlocks * blockSize + inLast);
   // The first block serves the next rank; a long list gives up the others one
   // by one, so that it is never in memory twice.
-  for (size_t i = 0; left != 0; ++i) {
-    size_t count = std::min(left, blockSize);
+  for (size_t i = 0; i <= fullBlocks; ++i) {
+    size_t count = i == fullBlocks ? inLast : blockSize;
     list.insert(list.end(), blocks[i].get(), blocks[i].get() + count);
     if (i != 0)
       blocks[i].reset();
-    left -= count;
   }
-  if (blocks.size() > 1)
-    blocks.resize(1);
-  size = 0;
+  blocks.resize(1);
+  fullBlocks = 0;
+  next = blockEnd = nullptr;
   return list;
 }
 

@@ -71,6 +71,26 @@ public:
   std::optional<StepError> endPhase(uint64_t &steps);
 
   std::optional<StepError> add(const StepRequest &request);
+  /// The short way for the next F or B of a chunk outside timed phases. Does
+  /// nothing and returns false when there is more to it; then `add` says what.
+  bool addNext(ast::Letter letter, bool joined, int64_t chunk, bool noChunk,
+               SourceLoc source) {
+    bool forward = letter == ast::Letter::F;
+    if (timed || (!forward && letter != ast::Letter::B) ||
+        uint64_t(chunk) >= chunkStages.size() ||
+        (noChunk && chunkStages.size() != 1))
+      return false;
+    uint32_t &written =
+        (forward ? writtenForwards : writtenBackwards)[chunk];
+    if (written == microbatchesOfChunk())
+      return false;
+    ++written;
+    uint32_t &made = (forward ? forwards : backwards)[chunk];
+    push(Step(StepKind(unsigned(letter)), chunkStages[chunk],
+              firstMicrobatch(chunk) + made, phase, source, joined));
+    ++made;
+    return true;
+  }
   /// `W*`: makes every owed W (of `chunk`), oldest first; adds their number to
   /// `steps`.
   std::optional<StepError> drain(std::optional<int64_t> chunk,
@@ -120,7 +140,12 @@ private:
   void takeOwed(size_t index, bool joined, SourceLoc source);
   /// The oldest owed W of `chunk` (of the rank when there is none).
   std::optional<size_t> oldestOwed(std::optional<unsigned> chunk);
-  void push(Step step);
+  void push(Step step) {
+    if (next == blockEnd)
+      addBlock();
+    *next++ = step;
+  }
+  void addBlock();
 
   std::vector<uint32_t> chunkStages;
   bool bidirectional = false;
@@ -152,7 +177,10 @@ private:
   /// stopped before memory is copied for it.
   static constexpr size_t blockSize = 1 << 16;
   std::vector<std::unique_ptr<Step[]>> blocks;
-  size_t size = 0;
+  /// Where the next step goes, in the last block that is in use.
+  Step *next = nullptr;
+  Step *blockEnd = nullptr;
+  size_t fullBlocks = 0;
 };
 
 } // namespace pipec
