@@ -15,7 +15,7 @@ import re
 import sys
 
 EXPECTED = re.compile(r"expected-(?:error|warning|note)\((\w+)\)")
-SHOWN = re.compile(r"CHECK[\w-]*:.*?\[(\w+)\]")
+SHOWN = re.compile(r"^\W*[A-Z][\w-]*:.*?\[(\w+)\]", re.M)
 
 
 def main():
