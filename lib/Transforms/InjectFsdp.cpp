@@ -236,6 +236,10 @@ public:
   explicit InjectFsdp(const InjectFsdpOptions &options) : options(options) {}
 
   LogicalResult run(Schedule &schedule, DiagEngine &diags) override {
+    if (options.when == FsdpWhen::Declared && !schedule.fsdp)
+      return success();
+    if (options.existing == IfThere::Keep && schedule.hasFsdp())
+      return success();
     for (auto [rank, list] : enumerate(schedule.ranks))
       for (Step step : list)
         if (isFsdp(step.kind()))

@@ -56,6 +56,8 @@ public:
   explicit InsertP2P(const InsertP2POptions &options) : options(options) {}
 
   LogicalResult run(Schedule &schedule, DiagEngine &diags) override {
+    if (options.existing == IfThere::Keep && schedule.hasP2P())
+      return success();
     if (failed(checkNoP2P(schedule, "insert-p2p", diags)) ||
         failed(checkEnoughSteps(schedule, "insert-p2p", diags)))
       return failure();
