@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Runs the code of a page of documentation and compares what the page shows.
+
+    check-snippets.py [--update] [--pipec PROGRAM] FILE.md...
+
+The fenced blocks of a page are taken in order, in one empty folder a page:
+
+    ```pipe              a whole program; it compiles without a warning
+    ```pipe NAME.pipe    the same; the commands that follow find it as NAME.pipe
+    ```pipe NAME error   a program that is refused; a command shows how
+    ```pipe body         parts of the body of a schedule, in the frame below
+    ```pipe steps        statements of a phase, in the frame below
+    ```console           commands behind `$ ` and all that they print; a line
+                         `...` of the page stands for any number of lines
+
+Blocks with other labels are not looked at. The frame of a fragment:
+
+    schedule snippet(ranks p = 4, chunks v = 2, microbatches m = 8, group g = p) {
+      placement loop(v);
+      ...
+    }
+
+A fragment with a `placement` of its own has `v` as a plain parameter instead,
+and one with steps but no chunks in brackets has `placement loop` without `v`.
+A fragment is lowered, not verified: it need not be a complete schedule.
+
+--update writes what the commands print now into the page.
+"""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+FENCE = re.compile(r"^```(\S*)[ \t]*(.*)$")
+
+
+class Page:
+    def __init__(self, path, options):
+        self.path = path
+        self.options = options
+        self.failures = []
+        self.count = 0
+
+    def fail(self, line, text):
+        self.failures.append(f"{self.path}:{line + 1}: {text}")
+
+    def run(self, command, folder):
+        environment = dict(os.environ)
+        program = pathlib.Path(self.options.pipec)
+        if program.parent != pathlib.Path("."):
+            environment["PATH"] = f"{program.resolve().parent}{os.pathsep}{environment['PATH']}"
+        return subprocess.run(["sh", "-c", command], cwd=folder, env=environment, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+                              timeout=250)
+
+    def check(self, folder):
+        lines = self.path.read_text(encoding="utf-8").split("\n")
+        result = []
+        index = 0
+        while index < len(lines):
+            fence = FENCE.match(lines[index])
+            result.append(lines[index])
+            index += 1
+            if not fence:
+                continue
+            begin = index
+            while lines[index] != "```":
+                index += 1
+                if index == len(lines):
+                    self.fail(begin - 1, "block without an end")
+                    return lines
+            block = lines[begin:index]
+            if fence[1] == "pipe":
+                self.program(begin, block, fence[2].split(), folder)
+            elif fence[1] == "console":
+                block = self.console(begin, block, folder)
+            result += block + ["```"]
+            index += 1
+        return result
+
+    def program(self, line, block, words, folder):
+        self.count += 1
+        text = "\n".join(block) + "\n"
+        names = [word for word in words if word.endswith(".pipe")]
+        name = names[0] if names else "snippet.pipe"
+        path = pathlib.Path(folder, name)
+        if "error" in words:
+            path.write_text(text, encoding="utf-8")
+            run = self.run(f"pipec {name}", folder)
+            if not run.returncode:
+                self.fail(line, "the program should be refused, and is not")
+            return
+        fragment = "body" in words or "steps" in words
+        if fragment:
+            own = re.search(r"^\s*placement\b", text, re.M)
+            chunks = re.search(r"\b[FBIW]\*?\[|\bv\b|\bstage\(|\bchunks\b", text)
+            if "steps" in words:
+                text = f"warmup {{\n{text}}}\n"
+            label = "count" if own else "chunks"
+            shape = "" if own else "placement loop(v);" if chunks else "placement loop;"
+            parameter = f"{label} v = 2, " if own or chunks else ""
+            text = (f"schedule snippet(ranks p = 4, {parameter}microbatches m = 8, group g = p) "
+                    f"{{\n{shape}\n{text}}}\n")
+        path.write_text(text, encoding="utf-8")
+        # A file of definitions alone has nothing to lower.
+        has_schedule = re.search(r"^\s*schedule\b", text, re.M)
+        several = len(re.findall(r"^schedule (\w+)", text, re.M)) > 1
+        choices = [f" --schedule {s}" for s in re.findall(r"^schedule (\w+)", text, re.M)] \
+            if several else [""]
+        for choice in choices:
+            command = f"pipec {name}{choice}"
+            if not has_schedule:
+                command += " --emit=ast"
+            elif fragment:
+                command += " --verify=none --emit=ir"
+            run = self.run(f"{command} 2>&1 >/dev/null", folder)
+            if run.returncode or (run.stdout and not fragment):
+                self.fail(line, f"`{command}` says\n{run.stdout}of\n{text}")
+
+    def console(self, line, block, folder):
+        self.count += 1
+        result = []
+        index = 0
+        while index < len(block):
+            if not block[index].startswith("$ "):
+                self.fail(line + index, "text in front of the first command")
+                return block
+            begin = index
+            command = block[index][2:]
+            index += 1
+            while command.endswith("\\") and index < len(block):
+                command = command[:-1] + block[index].removeprefix("> ")
+                index += 1
+            result += block[begin:index]
+            shown = []
+            while index < len(block) and not block[index].startswith("$ "):
+                shown.append(block[index])
+                index += 1
+            output = self.run(command, folder).stdout
+            printed = [text.rstrip() for text in output.split("\n")]
+            while printed and not printed[-1]:
+                printed.pop()
+            pattern = "\n".join("(?:.*\n)*?.*" if text.strip() == "..." else re.escape(text)
+                                for text in shown)
+            if re.fullmatch(pattern, "\n".join(printed)):
+                result += shown
+            elif self.options.update:
+                result += printed
+            else:
+                self.fail(line + begin, f"`{command}` prints\n{output}and the page shows\n" +
+                          "\n".join(shown))
+                result += shown
+        return result
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Runs the code of a page of documentation.")
+    parser.add_argument("--update", action="store_true",
+                        help="write what the commands print into the page")
+    parser.add_argument("--pipec", default="pipec", help="the compiler (default: on the PATH)")
+    parser.add_argument("pages", nargs="+", type=pathlib.Path)
+    options = parser.parse_args()
+    failed = False
+    for path in options.pages:
+        page = Page(path, options)
+        with tempfile.TemporaryDirectory() as folder:
+            lines = page.check(folder)
+        if options.update:
+            path.write_text("\n".join(lines), encoding="utf-8")
+        for failure in page.failures:
+            print(failure, file=sys.stderr)
+        failed |= bool(page.failures) or not page.count
+        print(f"{path.name}: {page.count} blocks, {len(page.failures)} wrong")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
