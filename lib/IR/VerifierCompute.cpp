@@ -165,7 +165,7 @@ public:
 
   void run() {
     reportCounts();
-    if (!schedule.forwardOnly && !reporter.full())
+    if (!reporter.full())
       reportOrder();
     if (!reporter.full())
       reportMissing();
@@ -221,7 +221,7 @@ private:
         reportInnerFeed(ref);
       uint8_t lacks = needed[unsigned(step.kind())] & ~done[cell];
       done[cell] |= bitOf(step.kind());
-      if (!lacks || misplaced[cell])
+      if (!lacks || misplaced[cell] || schedule.forwardOnly)
         return;
       // What is nowhere is reported as missing, but the backward of a pair is
       // not missing when it is a `B`: then its `W` is a doubled one.

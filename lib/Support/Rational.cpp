@@ -80,36 +80,33 @@ int Rational::compare(Rational a, Rational b) {
   return left < right ? -1 : left > right;
 }
 
+/// Reads decimal digits and nothing else.
+static bool readDigits(StringRef text, uint64_t &value) {
+  return !text.empty() &&
+         text.find_first_not_of("0123456789") == StringRef::npos &&
+         !text.getAsInteger(10, value);
+}
+
 std::optional<Rational> Rational::parse(StringRef text) {
-  bool negative = text.consume_front("-");
-  int64_t whole = 0;
-  size_t digits = text.find_first_not_of("0123456789");
-  StringRef first = text.take_front(digits);
-  text = text.drop_front(first.size());
-  if (first.empty() || first.getAsInteger(10, whole))
+  __int128 sign = text.consume_front("-") ? -1 : 1;
+  uint64_t whole = 0;
+  size_t end = text.find_first_of("/.");
+  if (!readDigits(text.take_front(end), whole))
     return std::nullopt;
-  std::optional<Rational> value = Rational(whole);
-  if (text.consume_front("/")) {
-    int64_t denominator = 0;
-    if (text.empty() ||
-        text.find_first_not_of("0123456789") != StringRef::npos ||
-        text.getAsInteger(10, denominator))
-      return std::nullopt;
-    value = make(whole, denominator);
-  } else if (text.consume_front(".")) {
-    int64_t fraction = 0;
-    int64_t scale = 1;
-    if (text.empty() || text.size() > 18 ||
-        text.find_first_not_of("0123456789") != StringRef::npos ||
-        text.getAsInteger(10, fraction))
-      return std::nullopt;
-    for (size_t i = 0; i != text.size(); ++i)
-      scale *= 10;
-    value = reduce(__int128(whole) * scale + fraction, scale);
-  } else if (!text.empty()) {
+  if (end == StringRef::npos)
+    return reduce(sign * whole, 1);
+  StringRef rest = text.drop_front(end + 1);
+  uint64_t number = 0;
+  if (!readDigits(rest, number))
     return std::nullopt;
-  }
-  return negative && value ? mul(*value, Rational(-1)) : value;
+  if (text[end] == '/')
+    return reduce(sign * whole, number);
+  if (rest.size() > 18)
+    return std::nullopt;
+  uint64_t scale = 1;
+  for (size_t i = 0; i != rest.size(); ++i)
+    scale *= 10;
+  return reduce(sign * (__int128(whole) * scale + number), scale);
 }
 
 raw_ostream &operator<<(raw_ostream &os, Rational value) {

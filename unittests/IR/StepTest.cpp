@@ -1,0 +1,90 @@
+//===- StepTest.cpp - One step, packed ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "IR/Schedule.h"
+
+#include <gtest/gtest.h>
+
+using namespace llvm;
+using namespace pipec;
+
+namespace {
+
+constexpr StepKind allKinds[] = {
+#define PIPEC_STEP(Id, Text) StepKind::Id,
+#include "IR/Steps.def"
+};
+
+TEST(Step, KeepsItsFieldsAtTheirLimits) {
+  for (StepKind kind : allKinds)
+    for (bool joined : {false, true}) {
+      Step step(kind, maxStages - 1, maxMicrobatches - 1, maxPhases - 1,
+                SourceLoc{0xffffffff}, joined);
+      EXPECT_EQ(step.kind(), kind);
+      EXPECT_EQ(step.stage(), maxStages - 1);
+      EXPECT_EQ(step.microbatch(), maxMicrobatches - 1);
+      EXPECT_EQ(step.phase(), maxPhases - 1);
+      EXPECT_EQ(step.source(), SourceLoc{0xffffffff});
+      EXPECT_EQ(step.joined(), joined);
+    }
+}
+
+TEST(Step, FieldsAreIndependent) {
+  Step step(StepKind::F, 1, 2, 3, SourceLoc{4});
+  step.setKind(StepKind::Bubble);
+  step.setJoined(true);
+  step.setPhase(255);
+  EXPECT_EQ(step.stage(), 1u);
+  EXPECT_EQ(step.microbatch(), 2u);
+  EXPECT_EQ(step.source(), SourceLoc{4});
+  step.setSource({});
+  step.setJoined(false);
+  EXPECT_EQ(step.kind(), StepKind::Bubble);
+  EXPECT_EQ(step.phase(), 255u);
+}
+
+TEST(Step, NamesAndKinds) {
+  for (StepKind kind : allKinds) {
+    EXPECT_EQ(parseStepKind(stepKindName(kind)), kind);
+    // Every kind is of exactly one class.
+    EXPECT_EQ(isCompute(kind) + isP2P(kind) + isFsdp(kind) +
+                  (kind == StepKind::Bubble),
+              1);
+    EXPECT_EQ(isP2P(kind), isSend(kind) || isRecv(kind));
+    EXPECT_FALSE(isSend(kind) && isRecv(kind));
+  }
+  EXPECT_EQ(parseStepKind("f"), std::nullopt);
+  EXPECT_EQ(parseStepKind(""), std::nullopt);
+}
+
+TEST(Schedule, PeersFollowFromTheMaps) {
+  Schedule schedule;
+  schedule.numRanks = 3;
+  schedule.numStages = 3;
+  schedule.numMicrobatches = 4;
+  schedule.placement = Placement({{0, 1, 2}, {2, 1, 0}});
+  EXPECT_EQ(schedule.directionOf(1), 0u);
+  EXPECT_EQ(schedule.directionOf(2), 1u);
+  EXPECT_EQ(schedule.peerOf(Step(StepKind::SendF, 0, 0)), 1u);
+  EXPECT_EQ(schedule.peerOf(Step(StepKind::RecvB, 1, 0)), 2u);
+  EXPECT_EQ(schedule.peerOf(Step(StepKind::SendB, 1, 0)), 0u);
+  EXPECT_EQ(schedule.peerOf(Step(StepKind::RecvF, 1, 3)), 2u);
+  EXPECT_EQ(schedule.peerOf(Step(StepKind::SendF, 1, 3)), 0u);
+  EXPECT_FALSE(schedule.hasPeer(Step(StepKind::SendF, 2, 0)));
+  EXPECT_FALSE(schedule.hasPeer(Step(StepKind::RecvB, 2, 0)));
+  EXPECT_FALSE(schedule.hasPeer(Step(StepKind::RecvF, 0, 0)));
+  EXPECT_FALSE(schedule.hasPeer(Step(StepKind::SendB, 0, 0)));
+}
+
+TEST(Schedule, PhaseNumbers) {
+  Schedule schedule;
+  EXPECT_EQ(schedule.phaseIndex("warmup"), 0u);
+  EXPECT_EQ(schedule.phaseIndex("steady"), 1u);
+  EXPECT_EQ(schedule.phaseIndex("warmup"), 0u);
+}
+
+} // namespace
