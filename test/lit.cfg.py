@@ -6,11 +6,12 @@
 #   %python   the Python that the build found (%torch-python: the one of the
 #             PyTorch environment)
 #   %cxx      the C++ compiler of the build, with its sanitizers
-#   %mpicxx, %mpirun
+#   %mpicxx, %mpirun, %clang, %clang-format
 #   %eigen    the include folder of Eigen
 #   %root     the source tree,  %build  the build tree
 #
-# Features: torch (an environment with PyTorch), mpi, eigen, asan, assertions,
+# Features: torch (an environment with PyTorch), mpi, eigen, clang,
+# clang-format, asan, assertions,
 # all (the long tests were asked for), root (the tests run as root).
 
 import glob
@@ -50,6 +51,8 @@ config.substitutions += [
     ("%cxx", config.cxx + (f" -fsanitize={config.pipec_sanitize}"
                            if config.pipec_sanitize else "")),
     ("%cmake", config.cmake),
+    ("%clang-format", config.clang_format),
+    ("%clang", config.clang),
     ("%eigen", config.eigen_include),
     ("%root", config.pipec_src_root),
     ("%build", config.pipec_obj_root),
@@ -60,6 +63,10 @@ if glob.glob(os.path.join(torch_venv, "lib", "python3*", "site-packages",
     config.available_features.add("torch")
 if config.mpicxx and config.mpirun and "NOTFOUND" not in config.mpicxx + config.mpirun:
     config.available_features.add("mpi")
+if "NOTFOUND" not in config.clang:
+    config.available_features.add("clang")
+if "NOTFOUND" not in config.clang_format:
+    config.available_features.add("clang-format")
 if config.eigen_include:
     config.available_features.add("eigen")
 if "address" in config.pipec_sanitize:

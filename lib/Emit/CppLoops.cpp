@@ -275,10 +275,10 @@ StepList stepsToWrite(ArrayRef<Step> list) {
   for (Step step : list)
     if (step.kind() != StepKind::Bubble)
       out.push_back(step);
-  std::optional<unsigned> before;
+  const Step *before = nullptr;
   for (size_t i = 0; i != out.size(); ++i) {
     if (isCompute(out[i].kind())) {
-      before = out[i].phase();
+      before = &out[i];
       continue;
     }
     size_t end = i, firstOfNext = i;
@@ -292,12 +292,12 @@ StepList stepsToWrite(ArrayRef<Step> list) {
     while (firstOfNext != i && firstOfNext != end &&
            out[firstOfNext - 1].joined())
       ++firstOfNext;
-    std::optional<unsigned> after =
-        end == out.size() ? before : out[end].phase();
+    const Step *after = end == out.size() ? before : &out[end];
     for (size_t k = i; k != end; ++k)
-      if (std::optional<unsigned> phase =
-              k < firstOfNext && before ? before : after)
-        out[k].setPhase(*phase);
+      if (const Step *like = k < firstOfNext && before ? before : after) {
+        out[k].setPhase(like->phase());
+        out[k].setSource(like->source());
+      }
     i = end - 1;
   }
   return out;

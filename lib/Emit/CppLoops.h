@@ -61,10 +61,10 @@ struct LoopTree {
   StepList expand() const;
 };
 
-/// The list without its bubbles, with the phases of transfers and FSDP actions
-/// set for reading: between two computes, what finishes the first (sends,
-/// RESHARD, REDUCE_GRAD) and all before it belongs to the phase of the first,
-/// the rest to that of the second.
+/// The list without its bubbles, with the phases and sources of transfers and
+/// FSDP actions set for reading: between two computes, what finishes the first
+/// (sends, RESHARD, REDUCE_GRAD) and all before it takes those of the first,
+/// the rest those of the second.
 StepList stepsToWrite(llvm::ArrayRef<Step> list);
 
 /// Folds the list of one rank. Linear in its steps.

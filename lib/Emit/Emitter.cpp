@@ -14,7 +14,8 @@ using namespace llvm;
 namespace pipec {
 
 static constexpr EmitterInfo emitters[] = {
-#define PIPEC_EMITTER(Name, Function, Target, Summary) {Name, Function, Target, Summary},
+#define PIPEC_EMITTER(Name, Function, Target, Summary)                         \
+  {Name, Function, Target, Summary},
 #include "Emit/Emitters.def"
 };
 

@@ -33,7 +33,7 @@ using EmitFunction = llvm::LogicalResult (*)(const Schedule &schedule,
                                              llvm::raw_ostream &os,
                                              DiagEngine &diags);
 
-#define PIPEC_EMITTER(Name, Function, Target, Summary)                               \
+#define PIPEC_EMITTER(Name, Function, Target, Summary)                         \
   llvm::LogicalResult Function(const Schedule &, const EmitOptions &,          \
                                llvm::raw_ostream &, DiagEngine &);
 #include "Emit/Emitters.def"
