@@ -10,6 +10,12 @@ The fenced blocks of a page are taken in order, in one empty folder a page:
     ```pipe NAME error   a program that is refused; a command shows how
     ```pipe body         parts of the body of a schedule, in the frame below
     ```pipe steps        statements of a phase, in the frame below
+    ```pipec-steps            a schedule in step IR; it reads and verifies
+    ```pipec-steps NAME.steps the same; the commands that follow find it
+    ```pipec-steps NAME error a schedule that is refused; a command shows how
+    ```pipec-steps header     entries of a header of 2 ranks, 4 stages, 8
+                              micro-batches
+    ```pipec-steps rank       lines of a rank of that schedule
     ```console           commands behind `$ ` and all that they print; a line
                          `...` of the page stands for any number of lines
 
@@ -77,6 +83,8 @@ class Page:
             block = lines[begin:index]
             if fence[1] == "pipe":
                 self.program(begin, block, fence[2].split(), folder)
+            elif fence[1] == "pipec-steps":
+                self.steps(begin, block, fence[2].split(), folder)
             elif fence[1] == "console":
                 block = self.console(begin, block, folder)
             result += block + ["```"]
@@ -121,6 +129,28 @@ class Page:
             run = self.run(f"{command} 2>&1 >/dev/null", folder)
             if run.returncode or (run.stdout and not fragment):
                 self.fail(line, f"`{command}` says\n{run.stdout}of\n{text}")
+
+    def steps(self, line, block, words, folder):
+        self.count += 1
+        text = "\n".join(block) + "\n"
+        verify = ""
+        if "header" in words or "rank" in words:
+            header = text if "header" in words else ""
+            steps = text if "rank" in words else ""
+            own_map = re.search(r"^ *map\b", header, re.M)
+            text = ("pipec-steps 1\nschedule @snippet { ranks 2 stages 4 microbatches 8\n" +
+                    ("" if own_map else "  map 0 1 0 1\n") + header +
+                    f"  rank 0 {{\n{steps}  }}\n  rank 1 {{\n  }}\n}}\n")
+            verify = "--verify=none "
+        names = [word for word in words if word.endswith(".steps")]
+        name = names[0] if names else "snippet.steps"
+        pathlib.Path(folder, name).write_text(text, encoding="utf-8")
+        run = self.run(f"pipec-opt {verify}{name} 2>&1 >/dev/null", folder)
+        if "error" in words:
+            if not run.returncode:
+                self.fail(line, "the schedule should be refused, and is not")
+        elif run.returncode or run.stdout:
+            self.fail(line, f"`pipec-opt {name}` says\n{run.stdout}of\n{text}")
 
     def console(self, line, block, folder):
         self.count += 1
