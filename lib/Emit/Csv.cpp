@@ -31,6 +31,8 @@
 
 #include "Emit/Emitter.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 #include <cstring>
 
 using namespace llvm;
@@ -39,50 +41,75 @@ namespace pipec {
 
 namespace {
 
-/// Collects text in a fixed buffer and hands it on when it is nearly full.
+/// The name of a kind, in a piece of memory that is quick to copy.
+struct KindText {
+  char text[15];
+  uint8_t size;
+};
+
+constexpr KindText kindTexts[] = {
+#define PIPEC_STEP(Id, Text) {Text, sizeof(Text) - 1},
+#include "IR/Steps.def"
+};
+
+/// The digits of a number below `maxNumbers`.
+struct NumberText {
+  char text[7] = {};
+  uint8_t size = 0;
+};
+constexpr unsigned maxNumbers = 1 << 16;
+
+/// Collects cells in a fixed buffer and hands it on when it is nearly full. The
+/// place of the next character is the caller's, in a local variable: a member
+/// would be read and written again for every character.
 class CellWriter {
 public:
-  explicit CellWriter(raw_ostream &os) : os(os) {}
-  ~CellWriter() { flush(); }
+  CellWriter(raw_ostream &os, unsigned numNumbers) : os(os) {
+    numbers.resize(numNumbers);
+    for (unsigned i = 0; i != numNumbers; ++i) {
+      std::string text = utostr(i);
+      std::memcpy(numbers[i].text, text.data(), text.size());
+      numbers[i].size = text.size();
+    }
+  }
 
-  /// Makes room for one cell; the calls below do not check. The longest cell,
-  /// a pair, takes under 64 bytes.
-  void reserve() {
-    if (cursor > buffer + sizeof(buffer) - 64)
-      flush();
+  char *begin() { return buffer; }
+  /// Makes room for one cell at `at`. The longest, a pair, takes under 64
+  /// bytes.
+  char *reserve(char *at) {
+    if (at <= buffer + sizeof(buffer) - 64)
+      return at;
+    return flush(at);
   }
-  void put(char c) { *cursor++ = c; }
-  void put(StringRef text) {
-    std::memcpy(cursor, text.data(), text.size());
-    cursor += text.size();
+  /// Hands on what lies before `at`.
+  char *flush(char *at) {
+    os.write(buffer, at - buffer);
+    return buffer;
   }
-  void put(unsigned value) {
-    char digits[10];
-    char *begin = digits + sizeof(digits);
-    do {
-      *--begin = char('0' + value % 10);
-      value /= 10;
-    } while (value);
-    size_t size = digits + sizeof(digits) - begin;
-    std::memcpy(cursor, begin, size);
-    cursor += size;
+
+  char *put(char *at, StringRef text) const {
+    std::memcpy(at, text.data(), text.size());
+    return at + text.size();
   }
-  void put(Step step) {
-    put(step.stage());
-    put(stepKindName(step.kind()));
-    if (hasMicrobatch(step.kind()))
-      put(step.microbatch());
+  char *put(char *at, unsigned value) const {
+    if (value >= numbers.size())
+      return put(at, utostr(value));
+    // A copy of fixed size is one move; what is too much is overwritten.
+    std::memcpy(at, &numbers[value], sizeof(NumberText));
+    return at + numbers[value].size;
+  }
+  char *put(char *at, Step step) const {
+    at = put(at, step.stage());
+    const KindText &kind = kindTexts[unsigned(step.kind())];
+    std::memcpy(at, &kind, sizeof(KindText));
+    at += kind.size;
+    return hasMicrobatch(step.kind()) ? put(at, step.microbatch()) : at;
   }
 
 private:
-  void flush() {
-    os.write(buffer, cursor - buffer);
-    cursor = buffer;
-  }
-
   raw_ostream &os;
+  std::vector<NumberText> numbers;
   char buffer[1 << 16];
-  char *cursor = buffer;
 };
 
 /// The name of the overlap of exactly two steps, empty when there is none.
@@ -132,30 +159,34 @@ LogicalResult emitCsv(const Schedule &schedule, const EmitOptions &,
                       raw_ostream &os, DiagEngine &diags) {
   if (failed(checkGroups(schedule, diags)))
     return failure();
-  CellWriter out(os);
+  // A cell takes two numbers, and there are few different ones.
+  CellWriter out(os, std::min(maxNumbers, std::max(schedule.numStages,
+                                                   schedule.numMicrobatches)));
+  char *at = out.begin();
   for (const StepList &list : schedule.ranks) {
     for (size_t i = 0, e = list.size(); i != e; ++i) {
-      out.reserve();
+      at = out.reserve(at);
       if (i != 0)
-        out.put(',');
+        *at++ = ',';
       Step step = list[i];
       if (step.joined()) {
         Step second = list[++i];
-        out.put('(');
-        out.put(step);
-        out.put(';');
-        out.put(second);
-        out.put(')');
-        out.put(pairName(step, second));
+        *at++ = '(';
+        at = out.put(at, step);
+        *at++ = ';';
+        at = out.put(at, second);
+        *at++ = ')';
+        at = out.put(at, pairName(step, second));
       } else if (step.kind() != StepKind::Bubble) {
-        out.put(step);
+        at = out.put(at, step);
       } else if (e == 1) {
-        out.put("\"\"");
+        at = out.put(at, StringRef("\"\""));
       }
     }
-    out.reserve();
-    out.put('\n');
+    at = out.reserve(at);
+    *at++ = '\n';
   }
+  out.flush(at);
   return success();
 }
 
