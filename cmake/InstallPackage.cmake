@@ -1,0 +1,23 @@
+# Installs what find_package(pipec) reads; see pipecConfig.cmake.in.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+include(CMakePackageConfigHelpers)
+
+add_library(pipec-runtime INTERFACE)
+target_compile_features(pipec-runtime INTERFACE cxx_std_20)
+find_package(Threads REQUIRED)
+target_link_libraries(pipec-runtime INTERFACE Threads::Threads)
+target_include_directories(pipec-runtime INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+set_target_properties(pipec-runtime PROPERTIES EXPORT_NAME runtime)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pipec)
+install(TARGETS pipec pipec-runtime EXPORT pipecTargets)
+install(EXPORT pipecTargets NAMESPACE pipec:: DESTINATION ${package_dir})
+configure_package_config_file(cmake/pipecConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/pipecConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/pipecConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/pipecConfig.cmake
+  ${PROJECT_BINARY_DIR}/pipecConfigVersion.cmake cmake/PipecAddSchedule.cmake
+  DESTINATION ${package_dir})
