@@ -49,8 +49,9 @@ public:
   double loss() const { return model.loss(); }
 
   /// Compares the gradients of the stages that `other` holds, and the losses if
-  /// it holds the last stage.
-  Difference compare(Model &other, bool forwardOnly);
+  /// it holds the last stage. `exactSoFar`: the parameters are still those of
+  /// this network to the last bit, so that equal sums are equal.
+  Difference compare(Model &other, bool forwardOnly, bool exactSoFar);
 
   std::size_t numParameters() const;
 

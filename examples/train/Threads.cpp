@@ -69,7 +69,8 @@ int train(const Arguments &arguments, const Schedule &schedule,
     double loss = 0;
     Difference here;
     for (const std::unique_ptr<Model> &model : models) {
-      here.merge(reference.compare(*model, schedule.forwardOnly));
+      here.merge(
+          reference.compare(*model, schedule.forwardOnly, total.allExact));
       if (model->holds(schedule.stages - 1))
         loss += model->loss();
     }

@@ -2,6 +2,7 @@
 
     executors.py train  --cxx ... --root ... --build ... -o DIR CASES
     executors.py expand ...
+    executors.py mutate ... --count N
 
 CASES is a file with one case a line: arguments of pipec, in which %S is the
 folder of the file. Every case is compiled to C++ in each form named by
@@ -14,24 +15,32 @@ model's.
 expand: each executor runs with a worker that writes down what it is told, and
 the result is compared with the step list of `pipec --emit=ir`.
 
+mutate: each case becomes step IR, and `--count` random faults are put into
+lists of it, one each: a step dropped, doubled, moved or swapped with another.
+The verifier and detect-deadlock judge the result, and the executor is made and
+run in any case. It has to train to equal gradients exactly where they accept
+the list, and to end with a reported error where they refuse it.
+
 SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """
 
 import argparse
 import os
+import random
 import re
 import shlex
 import subprocess
 import sys
 
 parser = argparse.ArgumentParser()
-parser.add_argument("mode", choices=["train", "expand"])
+parser.add_argument("mode", choices=["train", "expand", "mutate"])
 parser.add_argument("cases")
 parser.add_argument("--cxx", required=True)
 parser.add_argument("--root", required=True)
 parser.add_argument("--build", required=True)
 parser.add_argument("--forms", default="loops,table")
 parser.add_argument("--arguments", default="--steps 2")
+parser.add_argument("--count", type=int, default=10)
 parser.add_argument("-o", dest="out", required=True)
 options = parser.parse_args()
 os.makedirs(options.out, exist_ok=True)
@@ -50,9 +59,71 @@ def read_cases():
             yield line.replace("%S", folder)
 
 
+def mutate(text, rng):
+    """Puts one fault into a list of steps; returns it and what it is."""
+    lines = text.splitlines()
+    ranks, current = [], None
+    for i, line in enumerate(lines):
+        word = line.strip()
+        if re.match(r"rank \d+ \{", word):
+            current = []
+            ranks.append(current)
+        elif current is not None and re.match(r"[A-Zob]\w* ", word):
+            current.append(i)
+    steps = rng.choice([rank for rank in ranks if len(rank) > 2])
+    a = rng.choice(steps)
+    kind = rng.choice(["drop", "double", "move", "swap", "swap-alike"])
+    if kind == "drop":
+        what = f"drop `{lines[a].strip()}`"
+        del lines[a]
+    elif kind == "double":
+        b = rng.choice(steps)
+        what = f"double `{lines[a].strip()}`"
+        lines.insert(b, lines[a])
+    elif kind == "move":
+        b = rng.choice(steps)
+        what = f"move `{lines[a].strip()}` to `{lines[b].strip()}`"
+        line = lines.pop(a)
+        lines.insert(b, line)
+    else:
+        # Alike: two sends of one rank, two receives, ...
+        word = lines[a].split()[0]
+        others = [b for b in steps if lines[b] != lines[a]
+                  and (kind == "swap" or lines[b].split()[0] == word)]
+        if not others:
+            return mutate(text, rng)
+        b = rng.choice(others)
+        what = f"swap `{lines[a].strip()}` and `{lines[b].strip()}`"
+        lines[a], lines[b] = lines[b], lines[a]
+    return "\n".join(lines) + "\n", what
+
+
+def mutations():
+    rng = random.Random(20)
+    for i, text in enumerate(read_cases()):
+        arguments = shlex.split(text)
+        if not any(a.startswith("--passes") for a in arguments):
+            arguments.append("--target=cpp")
+        steps = pipec([*arguments, "--emit=ir"])
+        for k in range(options.count):
+            mutated, what = mutate(steps, rng)
+            path = f"{options.out}/mutation{i}-{k}.steps"
+            with open(path, "w") as file:
+                file.write(mutated)
+            yield path, f"{text}: {what}"
+
+
 class Case:
     def __init__(self, index, text, form):
         self.text, self.form = f"{text} ({form})", form
+        if options.mode == "mutate":
+            path, self.text = text
+            judge = subprocess.run(["pipec", path, "--passes=detect-deadlock{require=edge}",
+                                    "--emit=ir", "-o", f"{options.out}/judged.steps"],
+                                   stderr=subprocess.PIPE, text=True)
+            self.accepted = judge.returncode == 0
+            self.judgement = judge.stderr
+            text = f"{path} --verify=none --passes="
         self.arguments = shlex.split(text)
         self.name = f"case{index}"
         self.header = f"{options.out}/{self.name}.h"
@@ -64,20 +135,22 @@ class Case:
 
 forms = options.forms.split(",")
 cases = [Case(i * len(forms) + k, text, form)
-         for i, text in enumerate(read_cases()) for k, form in enumerate(forms)]
+         for i, text in enumerate(
+             mutations() if options.mode == "mutate" else read_cases())
+         for k, form in enumerate(forms)]
 if not cases:
     sys.exit("no cases")
 
 with open(f"{options.out}/main.cpp", "w") as main:
     main.write('#include "%s"\n#include <cstdio>\n'
-               % ("Threads.h" if options.mode == "train" else
+               % ("Threads.h" if options.mode != "expand" else
                   f"{os.path.dirname(os.path.abspath(__file__))}/Recorder.h"))
     main.write("#define PIPEC_SCHEDULE_ALIAS compiled\n")
     for case in cases:
         main.write(f'#undef {case.guard}\nnamespace {case.name} {{\n#include "{case.name}.h"\n}}\n')
     main.write("int main(int argc, char **argv) {\n  (void)argc, (void)argv;\n  int failed = 0;\n")
     for case in cases:
-        if options.mode == "train":
+        if options.mode != "expand":
             main.write(
                 f'  std::printf("== {case.name}\\n");\n'
                 f"  if (train::trainOnThreads(argc, argv, {case.name}::compiled::schedule,\n"
@@ -92,13 +165,16 @@ program = f"{options.out}/main"
 command = [*shlex.split(options.cxx), "-std=c++20", "-O0", "-Wall", "-Wextra", "-Werror",
            f"-I{options.root}/include", f"-I{options.root}/examples/train", f"-I{options.out}",
            f"{options.out}/main.cpp", "-o", program, "-pthread"]
-if options.mode == "train":
+if options.mode != "expand":
     command.append(f"{options.build}/examples/train/libpipec-example-threads.a")
 subprocess.run(command, check=True)
-run = subprocess.run([program, *shlex.split(options.arguments)] if options.mode == "train"
-                     else [program], stdout=subprocess.PIPE, text=True)
+if options.mode == "mutate":
+    options.arguments += " --patience 1"
+run = subprocess.run([program, *shlex.split(options.arguments)] if options.mode != "expand"
+                     else [program], stdout=subprocess.PIPE,
+                     stderr=subprocess.STDOUT, text=True)
 
-failed = 0
+failed = refused = 0
 texts = {case.name: [] for case in cases}
 current = None
 for line in run.stdout.splitlines():
@@ -126,6 +202,12 @@ for case in cases:
     if options.mode == "train":
         verdict = text[-1] if text else "no output"
         good = verdict.startswith("equal:")
+    elif options.mode == "mutate":
+        errors = [line for line in text if line.startswith("error: ")]
+        verdict = errors[0] if errors else text[-1] if text else "no output"
+        good = (not errors and verdict.startswith("equal:")) if case.accepted else bool(errors)
+        verdict = f"{'accepted' if case.accepted else 'refused'}; {verdict}"
+        refused += not case.accepted
     else:
         wanted = expected_steps(case)
         good = text == wanted and len(wanted) > 0
@@ -133,8 +215,13 @@ for case in cases:
             (f"line {i}: wrote `{a}`, the list has `{b}`"
              for i, (a, b) in enumerate(zip(text + [""], wanted + [""])) if a != b), "no steps")
     print(f"{'ok' if good else 'FAILED'}: {case.text}: {verdict}")
-    if not good and options.mode == "train":
+    if not good and options.mode != "expand":
         print("\n".join("    " + line for line in text))
+    if not good and options.mode == "mutate":
+        print(case.judgement)
     failed += not good
 print(f"{len(cases) - failed} of {len(cases)} executors are right")
+if options.mode == "mutate":
+    print(f"{refused} of them were refused by the verifier or detect-deadlock")
+    sys.exit(failed != 0)
 sys.exit(1 if failed or run.returncode else 0)
