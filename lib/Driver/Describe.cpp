@@ -13,6 +13,7 @@
 #include "Parse/Parser.h"
 #include "Pass/Pipeline.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 
@@ -43,7 +44,8 @@ LogicalResult listLibrary(const SearchPath &search, raw_ostream &os,
     if (failed(module))
       return failure();
     for (const ast::ScheduleDecl *schedule : (*module)->schedules)
-      lines.push_back({schedule->name.text.str(), firstSentence(schedule->doc)});
+      lines.push_back(
+          {schedule->name.text.str(), firstSentence(schedule->doc)});
   }
   size_t width = 0;
   for (const auto &[name, doc] : lines)
@@ -58,12 +60,20 @@ static StringRef textOf(SMRange range) {
           size_t(range.End.getPointer() - range.Start.getPointer())};
 }
 
+/// The source from `begin` to `end` on one line.
+static std::string onOneLine(SMLoc begin, SMLoc end) {
+  SmallVector<StringRef> words;
+  SplitString(textOf({begin, end}), words, " \t\r\n");
+  return llvm::join(words, " ");
+}
+
 static void describe(const ast::ScheduleDecl &schedule, raw_ostream &os) {
   os << schedule.name.text << '\n';
   SmallVector<StringRef> lines;
-  schedule.doc.split(lines, '\n');
+  if (!schedule.doc.empty())
+    schedule.doc.split(lines, '\n');
   for (StringRef line : lines)
-    os << "  " << line << '\n';
+    os << (line.empty() ? "" : "  ") << line << '\n';
   os << "\n  parameters\n";
   for (const ast::ParamDecl &param : schedule.params) {
     std::string words;
@@ -83,7 +93,8 @@ static void describe(const ast::ScheduleDecl &schedule, raw_ostream &os) {
     if (first)
       os << "\n  constraints\n";
     first = false;
-    os << "    " << textOf(require->condition->range) << '\n';
+    SMRange condition = require->condition->range;
+    os << "    " << onOneLine(condition.Start, condition.End) << '\n';
   }
   first = true;
   for (const ast::Stmt *item : schedule.body.stmts) {
@@ -93,7 +104,9 @@ static void describe(const ast::ScheduleDecl &schedule, raw_ostream &os) {
     if (first)
       os << "\n  figures\n";
     first = false;
-    os << "    " << textOf(expect->range).drop_front(StringRef("expect ").size())
+    const ast::Expr *end =
+        expect->condition ? expect->condition : expect->value;
+    os << "    " << onOneLine(expect->metric.range.Start, end->range.End)
        << '\n';
   }
 }
