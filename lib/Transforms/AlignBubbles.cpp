@@ -95,7 +95,7 @@ public:
 private:
   struct RankState {
     /// The first slot behind the groups so far.
-    uint64_t next = 0;
+    uint32_t next = 0;
     /// Bubbles that its list needs.
     uint64_t bubbles = 0;
     /// Lockstep: where the steady phase starts, the length of the list when
@@ -110,7 +110,7 @@ private:
     return ArrayRef(schedule.ranks[rank]).slice(begin, end - begin);
   }
 
-  uint64_t &behind(Result result) {
+  uint32_t &behind(Result result) {
     return slotBehind[(size_t(result.stage) * schedule.numMicrobatches +
                        result.microbatch) *
                           2 +
@@ -151,7 +151,7 @@ private:
     if (!isCompute(kind))
       return;
 
-    uint64_t slot = state.next;
+    uint32_t slot = state.next;
     if (lockstep) {
       if (begin == state.steady)
         slot += schedule.numRanks - 1 - rank;
@@ -163,7 +163,7 @@ private:
     for (Step step : steps)
       if (auto taken = takenResult(schedule, step))
         slot = std::max(slot, behind(*taken));
-    uint64_t gap = slot - state.next;
+    uint32_t gap = slot - state.next;
     gaps[rank][begin] = gap;
     state.bubbles += gap;
     bubbles += gap;
@@ -190,7 +190,7 @@ private:
   const Schedule &schedule;
   bool lockstep;
   /// For each result the first slot in which it can be taken.
-  std::vector<uint64_t> slotBehind;
+  std::vector<uint32_t> slotBehind;
   std::vector<RankState> states;
   /// For each first step of a group the bubbles in front of it.
   std::vector<std::vector<uint32_t>> gaps;
@@ -206,6 +206,10 @@ public:
     if (failed(checkNoP2P(schedule, "align-bubbles", diags)) ||
         failed(checkEnoughSteps(schedule, "align-bubbles", diags)))
       return failure();
+    // With so few steps no slot passes 32 bits either.
+    if (size_t steps = schedule.numSteps(); steps > maxAlignedSteps)
+      return diags.report(schedule.source, diag::AlignedTooLarge, steps,
+                          maxAlignedSteps);
     FailureOr<std::vector<StepList>> lists =
         Alignment(schedule, options.mode).run(diags);
     if (failed(lists))

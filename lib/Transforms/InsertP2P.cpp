@@ -38,9 +38,10 @@ std::vector<StepList> listsForP2P(const Schedule &schedule, bool keepBubbles) {
   for (const auto &[rank, list] : enumerate(schedule.ranks))
     for (Step step : list) {
       sizes[rank] += keepBubbles || step.kind() != StepKind::Bubble;
-      if (auto transfer = map.transferOf(step)) {
+      uint32_t to = map.receiverOf(step);
+      if (to != TransferMap::none) {
         ++sizes[rank];
-        ++sizes[transfer->to];
+        ++sizes[to];
       }
     }
   std::vector<StepList> lists(schedule.numRanks);

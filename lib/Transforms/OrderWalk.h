@@ -72,9 +72,11 @@ private:
     for (size_t i = begin; i != end; ++i)
       results.insert(list[i]);
     // Wake the takers when all results of the group are there.
-    for (size_t i = begin; i != end; ++i)
-      if (auto transfer = map.transferOf(list[i]))
-        wake(transfer->to, list[i]);
+    for (size_t i = begin; i != end; ++i) {
+      uint32_t to = map.receiverOf(list[i]);
+      if (to != TransferMap::none)
+        wake(to, list[i]);
+    }
   }
 
   void wake(unsigned rank, Step made) {

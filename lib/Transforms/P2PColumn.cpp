@@ -115,7 +115,7 @@ private:
     (void)diags.report(step.source(), diag::ColumnNotAligned,
                        stepText(schedule, step), slot, rank,
                        stepText(schedule, producer),
-                       map.rankOf(taken->stage, taken->microbatch));
+                       schedule.rankOf(taken->stage, taken->microbatch));
     return false;
   }
 
@@ -125,11 +125,11 @@ private:
     if (!step)
       return;
     results.insert(*step);
-    if (auto transfer = map.transferOf(*step)) {
-      lists[rank].push_back(transfer->send);
-      transfer->recv.setPhase(states[transfer->to].phase);
-      lists[transfer->to].push_back(transfer->recv);
-    }
+    uint32_t to = map.receiverOf(*step);
+    if (to == TransferMap::none)
+      return;
+    lists[rank].push_back(TransferMap::sendOf(*step));
+    lists[to].push_back(TransferMap::recvOf(*step, states[to].phase));
   }
 
   const Schedule &schedule;

@@ -14,60 +14,70 @@
 
 namespace pipec {
 
-/// The placement as flat arrays, for loops that ask it once a step.
+/// Where results go, as one flat table: what a loop asks once a step.
 class TransferMap {
 public:
-  explicit TransferMap(const Schedule &schedule)
-      : numStages(schedule.numStages),
-        half(schedule.placement.bidirectional() ? schedule.numMicrobatches / 2
-                                                : maxMicrobatches),
-        maps{schedule.placement.map(0).data(),
-             schedule.placement.map(schedule.placement.bidirectional() ? 1 : 0)
-                 .data()} {}
+  static constexpr uint32_t none = ~uint32_t(0);
 
-  unsigned rankOf(unsigned stage, unsigned microbatch) const {
-    return maps[microbatch >= half][stage];
+  explicit TransferMap(const Schedule &schedule)
+      : half(schedule.placement.bidirectional() ? schedule.numMicrobatches / 2
+                                                : maxMicrobatches),
+        receivers(size_t(schedule.placement.numDirections()) *
+                  schedule.numStages) {
+    auto receiver = receivers.begin();
+    for (unsigned d = 0; d != schedule.placement.numDirections(); ++d) {
+      llvm::ArrayRef<uint32_t> map = schedule.placement.map(d);
+      for (size_t stage = 0; stage != map.size(); ++stage, ++receiver) {
+        if (stage + 1 != map.size() && map[stage + 1] != map[stage])
+          receiver->next = map[stage + 1];
+        if (stage != 0 && map[stage - 1] != map[stage])
+          receiver->previous = map[stage - 1];
+      }
+    }
+    direction = schedule.numStages;
   }
 
-  /// A transfer between two ranks: its receiver, and the steps at its ends
-  /// with the source of the step that makes what is sent.
-  struct Transfer {
-    unsigned to;
-    Step send;
-    Step recv;
-  };
-
-  /// The transfer of what `step` leaves, nothing when it stays on its rank.
-  std::optional<Transfer> transferOf(Step step) const {
-    unsigned stage = step.stage(), taker;
-    bool gradient = step.kind() != StepKind::F;
-    if (step.kind() == StepKind::F) {
-      if (stage + 1 == numStages)
-        return std::nullopt;
-      taker = stage + 1;
-    } else if (makesInputGradient(step.kind())) {
-      if (stage == 0)
-        return std::nullopt;
-      taker = stage - 1;
-    } else {
-      return std::nullopt;
+  /// The rank to which `step` sends what it leaves, `none` when it leaves
+  /// nothing or no other rank takes it.
+  uint32_t receiverOf(Step step) const {
+    const Receivers &stage =
+        receivers[step.stage() + (step.microbatch() >= half ? direction : 0)];
+    switch (step.kind()) {
+    case StepKind::F:
+      return stage.next;
+    case StepKind::B:
+    case StepKind::I:
+      return stage.previous;
+    default:
+      return none;
     }
-    unsigned microbatch = step.microbatch();
-    unsigned to = rankOf(taker, microbatch);
-    if (to == rankOf(stage, microbatch))
-      return std::nullopt;
-    return Transfer{to,
-                    Step(gradient ? StepKind::SendB : StepKind::SendF, stage,
-                         microbatch, step.phase(), step.source()),
-                    Step(gradient ? StepKind::RecvB : StepKind::RecvF, taker,
-                         microbatch, step.phase(), step.source())};
+  }
+
+  /// The two ends of the transfer of what `step` leaves, with its source;
+  /// `phase` is that of the receive.
+  static Step sendOf(Step step) {
+    return Step(step.kind() == StepKind::F ? StepKind::SendF : StepKind::SendB,
+                step.stage(), step.microbatch(), step.phase(), step.source());
+  }
+  static Step recvOf(Step step, unsigned phase) {
+    bool forward = step.kind() == StepKind::F;
+    return Step(forward ? StepKind::RecvF : StepKind::RecvB,
+                step.stage() + (forward ? 1 : -1), step.microbatch(), phase,
+                step.source());
   }
 
 private:
-  unsigned numStages;
-  /// The first micro-batch of direction 1.
+  /// The ranks that take a stage's activations and its input gradient.
+  struct Receivers {
+    uint32_t next = none;
+    uint32_t previous = none;
+  };
+
+  /// The first micro-batch of direction 1, whose stages stand behind the
+  /// others.
   unsigned half;
-  const uint32_t *maps[2];
+  size_t direction = 0;
+  std::vector<Receivers> receivers;
 };
 
 /// Lists with room for the steps of `schedule` and for both ends of all its

@@ -42,17 +42,22 @@ class RoundSimulation {
 public:
   explicit RoundSimulation(const Schedule &schedule)
       : schedule(schedule), map(schedule), results(schedule),
-        lists(listsForP2P(schedule, /*keepBubbles=*/false)),
         states(schedule.numRanks), current((schedule.numRanks + 63) / 64),
-        next(current.size()) {}
-
-  FailureOr<std::vector<StepList>> run(DiagEngine &diags) {
+        next(current.size()) {
+    std::vector<StepList> lists = listsForP2P(schedule, /*keepBubbles=*/false);
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+      RankState &state = states[rank];
       const StepList &list = schedule.ranks[rank];
-      states[rank].phase = list.empty() ? 0 : list.front().phase();
-      if (isReady(rank))
+      state.head = list.data();
+      state.end = list.data() + list.size();
+      state.out = std::move(lists[rank]);
+      state.phase = list.empty() ? 0 : list.front().phase();
+      if (isReady(state))
         set(next, rank);
     }
+  }
+
+  FailureOr<std::vector<StepList>> run(DiagEngine &diags) {
     do {
       std::swap(current, next);
     } while (runRound());
@@ -60,9 +65,12 @@ public:
   }
 
 private:
-  struct RankState {
-    /// The next step of the rank's list.
-    size_t head = 0;
+  /// All that one step of a rank touches, in one line of the cache.
+  struct alignas(64) RankState {
+    /// The next step of the rank's list, and the end of the list.
+    const Step *head = nullptr;
+    const Step *end = nullptr;
+    StepList out;
     /// What the head waits for.
     Result missing = {};
     bool waits = false;
@@ -89,56 +97,62 @@ private:
 
   void takeStep(unsigned rank) {
     RankState &state = states[rank];
-    const Step *list = schedule.ranks[rank].data();
-    size_t begin = state.head, end = begin;
-    do {
-      if (list[end].kind() != StepKind::Bubble)
-        lists[rank].push_back(list[end]);
-    } while (list[end++].joined());
-    state.phase = list[begin].phase();
-    state.head = end;
-    for (size_t i = begin; i != end; ++i)
-      give(rank, list[i]);
-    if (isReady(rank))
+    const Step *step = state.head;
+    state.phase = step->phase();
+    if (!step->joined()) {
+      state.head = step + 1;
+      if (step->kind() != StepKind::Bubble)
+        state.out.push_back(*step);
+      give(state, rank, *step);
+    } else {
+      takeOverlap(state, rank);
+    }
+    if (isReady(state))
       set(next, rank);
   }
 
+  /// All members go to the list before the first of their transfers.
+  void takeOverlap(RankState &state, unsigned rank) {
+    const Step *begin = state.head;
+    do
+      state.out.push_back(*state.head);
+    while (state.head++->joined());
+    for (const Step *step = begin; step != state.head; ++step)
+      give(state, rank, *step);
+  }
+
   /// Puts down the transfer of what `step` leaves and wakes who waits for it.
-  void give(unsigned rank, Step step) {
+  void give(RankState &state, unsigned rank, Step step) {
     if (!isCompute(step.kind()) || step.kind() == StepKind::W)
       return;
     results.insert(step);
-    auto transfer = map.transferOf(step);
-    if (!transfer)
+    uint32_t to = map.receiverOf(step);
+    if (to == TransferMap::none)
       return;
-    unsigned to = transfer->to;
     RankState &taker = states[to];
-    lists[rank].push_back(transfer->send);
-    transfer->recv.setPhase(taker.phase);
-    lists[to].push_back(transfer->recv);
+    state.out.push_back(TransferMap::sendOf(step));
+    taker.out.push_back(TransferMap::recvOf(step, taker.phase));
     if (taker.waits &&
         taker.missing == Result{step.kind() != StepKind::F, step.stage(),
                                 step.microbatch()} &&
-        isReady(to))
+        isReady(taker))
       set(to > rank ? current : next, to);
   }
 
   /// True when the rank has a next step and the results for it are there;
   /// notes the first that is not.
-  bool isReady(unsigned rank) {
-    RankState &state = states[rank];
-    ArrayRef<Step> list = schedule.ranks[rank];
+  bool isReady(RankState &state) {
     state.waits = false;
-    if (state.head == list.size())
+    if (state.head == state.end)
       return false;
-    for (size_t i = state.head;; ++i) {
-      std::optional<Result> taken = takenResult(schedule, list[i]);
+    for (const Step *step = state.head;; ++step) {
+      std::optional<Result> taken = takenResult(schedule, *step);
       if (taken && !results.contains(*taken)) {
         state.missing = *taken;
         state.waits = true;
         return false;
       }
-      if (!list[i].joined())
+      if (!step->joined())
         return true;
     }
   }
@@ -146,19 +160,22 @@ private:
   FailureOr<std::vector<StepList>> finish(DiagEngine &diags) {
     std::vector<size_t> heads;
     bool done = true;
-    for (const auto &[rank, list] : enumerate(schedule.ranks)) {
-      heads.push_back(states[rank].head);
-      done &= states[rank].head == list.size();
+    for (const auto &[state, list] : zip_equal(states, schedule.ranks)) {
+      heads.push_back(state.head - list.data());
+      done &= state.head == state.end;
     }
-    if (done)
-      return std::move(lists);
-    return reportBlocked(schedule, heads, results, diags);
+    if (!done)
+      return reportBlocked(schedule, heads, results, diags);
+    std::vector<StepList> lists;
+    lists.reserve(states.size());
+    for (RankState &state : states)
+      lists.push_back(std::move(state.out));
+    return lists;
   }
 
   const Schedule &schedule;
   TransferMap map;
   ResultSet results;
-  std::vector<StepList> lists;
   std::vector<RankState> states;
   /// The ranks that can run: in this round, and in the next one.
   std::vector<uint64_t> current, next;

@@ -31,28 +31,6 @@ inline std::optional<Result> takenResult(const Schedule &schedule, Step step) {
   return std::nullopt;
 }
 
-/// The stage that takes what `step` leaves, nothing when none does.
-inline std::optional<unsigned> takerOf(const Schedule &schedule, Step step) {
-  unsigned stage = step.stage();
-  if (step.kind() == StepKind::F && !schedule.isLastStage(stage))
-    return stage + 1;
-  if (makesInputGradient(step.kind()) && stage != 0)
-    return stage - 1;
-  return std::nullopt;
-}
-
-/// The rank to which `step` sends what it leaves; nothing when no other rank
-/// takes it.
-inline std::optional<unsigned> receiverOf(const Schedule &schedule, Step step) {
-  std::optional<unsigned> taker = takerOf(schedule, step);
-  if (!taker)
-    return std::nullopt;
-  unsigned to = schedule.rankOf(*taker, step.microbatch());
-  if (to == schedule.rankOf(step.stage(), step.microbatch()))
-    return std::nullopt;
-  return to;
-}
-
 /// A set of results, two bits for each (stage, micro-batch).
 class ResultSet {
 public:
