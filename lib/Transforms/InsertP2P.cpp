@@ -78,6 +78,9 @@ private:
       return placeP2PInRounds(schedule, diags);
     case P2POrder::Column:
       return placeP2PInColumns(schedule, diags);
+    case P2POrder::Timed:
+      return placeP2PInTime(schedule,
+                            {options.at, options.rounds, options.model}, diags);
     }
     llvm_unreachable("every order has its function");
   }

@@ -10,6 +10,7 @@
 
 #include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
+#include "Transforms/Passes.h"
 #include "Transforms/Results.h"
 
 namespace pipec {
@@ -93,6 +94,23 @@ placeP2PInRounds(const Schedule &schedule, DiagEngine &diags);
 /// (P2PColumn.cpp). Fails when a step stands no later than what it takes.
 llvm::FailureOr<std::vector<StepList>>
 placeP2PInColumns(const Schedule &schedule, DiagEngine &diags);
+
+/// What `order=timed` does.
+struct P2PTiming {
+  /// Which time between the end of its producer and the start of its consumer
+  /// a transfer is ordered by.
+  P2PAt at = P2PAt::Need;
+  /// How often to order again by what happened when the result ran...
+  unsigned rounds = 0;
+  /// ...under this model.
+  WaitModel model = WaitModel::Stream;
+};
+
+/// The lists of `schedule` with transfers in one order of time on all ranks
+/// (P2PTimed.cpp). Fails when the order cannot run, or the costs do not fit.
+llvm::FailureOr<std::vector<StepList>>
+placeP2PInTime(const Schedule &schedule, const P2PTiming &timing,
+               DiagEngine &diags);
 
 } // namespace pipec
 

@@ -1,0 +1,364 @@
+//===- Simulate.cpp - When every step runs ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Free arrival: a table says when each result (the activations of a stage, the
+// gradient of its input, for a micro-batch) was made. A rank goes through its
+// list until it comes to a step whose data has not been made, and remembers
+// what it waits for; whoever makes that puts the rank back to work. So each
+// step is looked at once, and at most once more for each rank that it blocked.
+// Since a start is the latest of two ends, the order in which the ranks take
+// their turns does not matter.
+//
+// Under a model, WaitEngine does the work.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Analysis/Simulate.h"
+
+#include "Analysis/WaitEngine.h"
+#include "Analysis/Waiting.h"
+#include "Analysis/Witness.h"
+#include "IR/Verifier.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <limits>
+#include <numeric>
+
+using namespace llvm;
+
+namespace pipec {
+
+/// Makes simulations.
+class Simulator {
+public:
+  static FailureOr<Simulation> freely(const Schedule &schedule,
+                                      DiagEngine &diags,
+                                      std::vector<uint32_t> *order);
+  static FailureOr<Simulation> under(const Schedule &schedule, WaitModel model,
+                                     DiagEngine &diags);
+};
+
+//===----------------------------------------------------------------------===//
+// Free arrival
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// One run under free arrival.
+class FreeRun {
+public:
+  FreeRun(const Schedule &schedule, const TickCosts &costs,
+          const StepNumbers &numbers, std::vector<int64_t> &starts,
+          std::vector<uint32_t> *order)
+      : schedule(schedule), costs(costs), numbers(numbers), starts(starts),
+        order(order),
+        made(2 * size_t(schedule.numStages) * schedule.numMicrobatches, never),
+        ranks(schedule.numRanks) {}
+
+  /// True when every rank came to its end.
+  bool run() {
+    for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+      runnable.push_back(schedule.numRanks - 1 - rank);
+    while (!runnable.empty()) {
+      unsigned rank = runnable.back();
+      runnable.pop_back();
+      advance(rank);
+    }
+    for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+      if (ranks[rank].at != schedule.ranks[rank].size())
+        return false;
+    return true;
+  }
+
+private:
+  static constexpr int64_t never = -1;
+  static constexpr size_t nothing = std::numeric_limits<size_t>::max();
+
+  struct RankState {
+    /// The member that is waited for, or the group that comes next.
+    size_t at = 0;
+    size_t groupBegin = 0;
+    int64_t time = 0;
+    /// The result that it waits for.
+    size_t waitsFor = nothing;
+  };
+
+  size_t result(unsigned stage, unsigned microbatch, bool gradient) const {
+    return (size_t(gradient) * schedule.numStages + stage) *
+               schedule.numMicrobatches +
+           microbatch;
+  }
+
+  /// The stage whose result `step` needs; -1 when it needs none.
+  int supplier(Step step) const {
+    if (step.kind() == StepKind::F)
+      return int(step.stage()) - 1;
+    if (makesInputGradient(step.kind()) && !schedule.isLastStage(step.stage()))
+      return int(step.stage()) + 1;
+    return -1;
+  }
+
+  void advance(unsigned rank) {
+    const StepList &list = schedule.ranks[rank];
+    RankState &self = ranks[rank];
+    while (self.at != list.size()) {
+      Step step = list[self.at];
+      if (isCompute(step.kind())) {
+        if (!takeInput(rank, self, step))
+          return;
+      }
+      ++self.at;
+      if (step.joined())
+        continue;
+      finishGroup(rank, list, self);
+    }
+  }
+
+  bool takeInput(unsigned rank, RankState &self, Step step) {
+    int stage = supplier(step);
+    if (stage < 0)
+      return true;
+    size_t input = result(stage, step.microbatch(), step.kind() != StepKind::F);
+    if (made[input] == never) {
+      self.waitsFor = input;
+      return false;
+    }
+    unsigned from = schedule.rankOf(stage, step.microbatch());
+    self.time = std::max(self.time, made[input] + costs.hop(from, rank));
+    return true;
+  }
+
+  void finishGroup(unsigned rank, const StepList &list, RankState &self) {
+    uint32_t base = numbers.begin(rank);
+    for (size_t i = self.groupBegin; i != self.at; ++i)
+      starts[base + i] = self.time;
+    self.time += costs.duration(list, self.groupBegin, self.at);
+    for (size_t i = self.groupBegin; i != self.at; ++i) {
+      Step step = list[i];
+      if (!isCompute(step.kind()))
+        continue;
+      if (order)
+        order->push_back(base + uint32_t(i));
+      give(step, self.time);
+    }
+    self.groupBegin = self.at;
+  }
+
+  /// Puts a result into the table and wakes the rank that waits for it.
+  void give(Step step, int64_t end) {
+    bool gradient = step.kind() != StepKind::F;
+    if (step.kind() == StepKind::W)
+      return;
+    size_t self = result(step.stage(), step.microbatch(), gradient);
+    made[self] = end;
+    int user = int(step.stage()) + (gradient ? -1 : 1);
+    if (user < 0 || unsigned(user) == schedule.numStages)
+      return;
+    unsigned to = schedule.rankOf(user, step.microbatch());
+    if (ranks[to].waitsFor != self)
+      return;
+    ranks[to].waitsFor = nothing;
+    runnable.push_back(to);
+  }
+
+  const Schedule &schedule;
+  const TickCosts &costs;
+  const StepNumbers &numbers;
+  std::vector<int64_t> &starts;
+  std::vector<uint32_t> *order;
+  std::vector<int64_t> made;
+  std::vector<RankState> ranks;
+  std::vector<unsigned> runnable;
+};
+
+/// The clock of a run under a model.
+struct TickClock {
+  static constexpr bool timed = true;
+  const TickCosts &costs;
+  std::vector<int64_t> &starts;
+  std::vector<int64_t> rankEnds;
+
+  int64_t duration(ArrayRef<Step> list, size_t begin, size_t end) const {
+    return costs.duration(list, begin, end);
+  }
+  int64_t hop(unsigned from, unsigned to) const { return costs.hop(from, to); }
+};
+
+} // namespace
+
+FailureOr<Simulation> Simulator::freely(const Schedule &schedule,
+                                        DiagEngine &diags,
+                                        std::vector<uint32_t> *order) {
+  size_t steps = schedule.numSteps();
+  if (size_t(schedule.numStages) * schedule.numMicrobatches > steps)
+    return diags.report(schedule.source, diag::TooFewSteps, steps,
+                        schedule.numStages, schedule.numMicrobatches);
+  FailureOr<TickCosts> costs = TickCosts::make(schedule, diags);
+  if (failed(costs))
+    return failure();
+  Simulation simulation(schedule, std::move(*costs));
+  FreeRun run(schedule, simulation.tickCosts, simulation.stepNumbers,
+              simulation.starts, order);
+  if (!run.run()) {
+    bool runs = succeeded(verify(schedule, VerifyLevel::Compute, diags));
+    (void)runs;
+    assert(!runs && "a well-formed order came to a halt");
+    return failure();
+  }
+  simulation.summarize(schedule);
+  return simulation;
+}
+
+FailureOr<Simulation> Simulator::under(const Schedule &schedule,
+                                       WaitModel model, DiagEngine &diags) {
+  FailureOr<TickCosts> costs = TickCosts::make(schedule, diags);
+  if (failed(costs))
+    return failure();
+  Simulation simulation(schedule, std::move(*costs));
+  Transfers transfers(schedule);
+  TickClock clock{simulation.tickCosts, simulation.starts,
+                  std::vector<int64_t>(schedule.numRanks)};
+  WaitState state =
+      WaitEngine<TickClock>(schedule, transfers, model, clock).run();
+  bool ends = state.incomplete == 0;
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+    ends = ends && state.at[rank] == schedule.ranks[rank].size();
+  if (!ends) {
+    reportDeadlock(Waiting(schedule, transfers, model), Severity::Error,
+                   nullptr, diags);
+    return failure();
+  }
+  simulation.summarize(schedule);
+  return simulation;
+}
+
+FailureOr<Simulation> simulate(const Schedule &schedule, DiagEngine &diags,
+                               std::vector<uint32_t> *order) {
+  return Simulator::freely(schedule, diags, order);
+}
+
+FailureOr<Simulation> simulate(const Schedule &schedule, WaitModel model,
+                               DiagEngine &diags) {
+  return Simulator::under(schedule, model, diags);
+}
+
+//===----------------------------------------------------------------------===//
+// Figures
+//===----------------------------------------------------------------------===//
+
+void Simulation::summarize(const Schedule &schedule) {
+  bool any = false;
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+    const StepList &list = schedule.ranks[rank];
+    RankTimes &times = rankTimes[rank];
+    bool computes = false;
+    for (size_t begin = 0; begin != list.size();) {
+      size_t end = Schedule::groupEnd(list, begin);
+      if (isCompute(list[begin].kind())) {
+        int64_t start = starts[stepNumbers.of(rank, begin)];
+        int64_t duration = tickCosts.duration(list, begin, end);
+        if (!computes)
+          times.start = start;
+        computes = true;
+        times.end = start + duration;
+        times.work += duration;
+      }
+      begin = end;
+    }
+    if (!computes)
+      continue;
+    first = any ? std::min(first, times.start) : times.start;
+    last = any ? std::max(last, times.end) : times.end;
+    any = true;
+  }
+}
+
+int64_t Simulation::span() const {
+  int64_t span = 0;
+  for (const RankTimes &times : rankTimes)
+    span = std::max(span, times.end - times.start);
+  return span;
+}
+
+int64_t Simulation::work() const {
+  int64_t work = 0;
+  for (const RankTimes &times : rankTimes)
+    work += times.work;
+  return work;
+}
+
+std::optional<Rational> Simulation::bubbleRate(int64_t clock) const {
+  if (clock == 0)
+    return Rational(0);
+  std::optional<Rational> rate = Rational::make(work(), clock);
+  if (rate)
+    rate = Rational::div(*rate, Rational(int64_t(rankTimes.size())));
+  return rate ? Rational::sub(Rational(1), *rate) : std::nullopt;
+}
+
+void fillTimes(Schedule &schedule, const Simulation &simulation) {
+  schedule.times.resize(schedule.numRanks);
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+    const StepList &list = schedule.ranks[rank];
+    auto &times = schedule.times[rank];
+    times.assign(list.size(), std::nullopt);
+    for (size_t i = 0; i != list.size(); ++i)
+      if (isCompute(list[i].kind()))
+        times[i] =
+            simulation.time(simulation.start(simulation.numbers().of(rank, i)));
+  }
+}
+
+FailureOr<std::vector<Rational>> peakMemory(const Schedule &schedule,
+                                            DiagEngine &diags) {
+  auto tooLarge = [&]() -> InFlightDiagnostic {
+    return diags.report(schedule.source, diag::MemoryTooLarge);
+  };
+  constexpr int64_t limit = std::numeric_limits<int64_t>::max();
+  __int128 common = 1;
+  Rational deltas[4];
+  for (unsigned kind = 0; kind != 4; ++kind) {
+    deltas[kind] = schedule.memory.delta(StepKind(kind));
+    int64_t den = deltas[kind].denominator();
+    common = common / std::gcd(int64_t(common), den) * den;
+    if (common > limit)
+      return tooLarge();
+  }
+  // At most 2^63 each, so that no sum of a list leaves 128 bits.
+  __int128 units[4];
+  for (unsigned kind = 0; kind != 4; ++kind) {
+    units[kind] = __int128(deltas[kind].numerator()) *
+                  (int64_t(common) / deltas[kind].denominator());
+    if (units[kind] > limit || units[kind] < -limit)
+      return tooLarge();
+  }
+
+  std::vector<Rational> peaks;
+  for (const StepList &list : schedule.ranks) {
+    __int128 live = 0, peak = 0;
+    for (size_t begin = 0; begin != list.size();) {
+      size_t end = Schedule::groupEnd(list, begin);
+      __int128 given = 0;
+      for (size_t i = begin; i != end; ++i) {
+        if (!isCompute(list[i].kind()))
+          continue;
+        __int128 delta = units[unsigned(list[i].kind())];
+        (delta > 0 ? live : given) += delta;
+      }
+      peak = std::max(peak, live);
+      live += given;
+      if (peak > limit || live < -limit)
+        return tooLarge();
+      begin = end;
+    }
+    peaks.push_back(*Rational::make(int64_t(peak), int64_t(common)));
+  }
+  return peaks;
+}
+
+} // namespace pipec

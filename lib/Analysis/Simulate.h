@@ -1,0 +1,115 @@
+//===- Simulate.h - When every step runs -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Two ways to let a schedule run under its own costs, in exact ticks:
+//
+//   free arrival   every rank runs its list in order, as early as data allows;
+//                  a result is there when its producer ends, on another rank a
+//                  hop later. P2P steps are not looked at. The closed forms of
+//                  the papers hold for this.
+//   under a model  a compute step waits for its receives, and transfers wait in
+//                  queues as Waiting.h says: a transfer starts when both its
+//                  sides have started (buffered: when the send has) and ends a
+//                  hop later.
+//
+// The difference of the two makespans is what the order of the transfers costs.
+// An overlap starts when the data of all its members is there and gives its
+// results at its end. Bubbles and FSDP steps take no time.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_ANALYSIS_SIMULATE_H
+#define PIPEC_ANALYSIS_SIMULATE_H
+
+#include "Analysis/StepNumbers.h"
+#include "Analysis/TickCosts.h"
+#include "Analysis/Transfers.h"
+#include "Analysis/WaitModel.h"
+
+namespace pipec {
+
+/// What one rank did, in ticks.
+struct RankTimes {
+  /// Start of the first and end of the last compute step; equal without any.
+  int64_t start = 0;
+  int64_t end = 0;
+  /// The durations of its compute steps together.
+  int64_t work = 0;
+  /// Time between its first and last compute step in which it did nothing.
+  int64_t gaps() const { return end - start - work; }
+};
+
+/// One run of a schedule.
+class Simulation {
+public:
+  const StepNumbers &numbers() const { return stepNumbers; }
+  const TickCosts &costs() const { return tickCosts; }
+  /// The start of a step, in ticks. A P2P step starts, under a model, when it
+  /// and everything before it in its queue lets it; a step that takes no time
+  /// when its rank comes to it. Under free arrival a P2P step has no start of
+  /// its own and carries its rank's time.
+  int64_t start(uint32_t step) const { return starts[step]; }
+  llvm::ArrayRef<RankTimes> ranks() const { return rankTimes; }
+
+  /// Last end minus first start, over all ranks: what a step of training with
+  /// a synchronous optimizer takes.
+  int64_t makespan() const { return last - first; }
+  /// The longest rank's own last end minus first start: the clock of the papers
+  /// on zero bubbles.
+  int64_t span() const;
+  /// All ranks' work.
+  int64_t work() const;
+
+  /// Ticks as a time in the unit of the costs.
+  Rational time(int64_t ticks) const { return tickCosts.time(ticks); }
+  /// 1 - work / (ranks * clock); 0 for a schedule that takes no time. Nothing
+  /// when the fraction does not fit.
+  std::optional<Rational> bubbleRate(int64_t clock) const;
+
+private:
+  friend class Simulator;
+  Simulation(const Schedule &schedule, TickCosts costs)
+      : stepNumbers(schedule), tickCosts(std::move(costs)),
+        starts(stepNumbers.size()), rankTimes(schedule.numRanks) {}
+  void summarize(const Schedule &schedule);
+
+  StepNumbers stepNumbers;
+  TickCosts tickCosts;
+  std::vector<int64_t> starts;
+  std::vector<RankTimes> rankTimes;
+  int64_t first = 0;
+  int64_t last = 0;
+};
+
+/// Runs a schedule of level compute under free arrival. Reports an order that
+/// cannot run, as the verifier does, and costs that do not fit. With `order`,
+/// appends the number of every compute step in an order in which each stands
+/// behind those that it depends on. Linear; 16 bytes a step.
+llvm::FailureOr<Simulation> simulate(const Schedule &schedule,
+                                     DiagEngine &diags,
+                                     std::vector<uint32_t> *order = nullptr);
+
+/// Runs a schedule of level placed under a model of waiting. Reports a schedule
+/// that does not end, with a witness. Linear; 17 bytes a step, and 4 more when
+/// it has batches.
+llvm::FailureOr<Simulation> simulate(const Schedule &schedule, WaitModel model,
+                                     DiagEngine &diags);
+
+/// Gives every compute step of `schedule` its start in `simulation` as its
+/// start time; the other steps get none.
+void fillTimes(Schedule &schedule, const Simulation &simulation);
+
+/// The largest number of live activations of each rank under the schedule's
+/// `memory` settings: what a step takes is taken at its start, what it gives
+/// back is given at its end, and an overlap takes for all its members before it
+/// gives. Reports figures that do not fit.
+llvm::FailureOr<std::vector<Rational>> peakMemory(const Schedule &schedule,
+                                                  DiagEngine &diags);
+
+} // namespace pipec
+
+#endif // PIPEC_ANALYSIS_SIMULATE_H

@@ -1,0 +1,112 @@
+//===- P2PTimedTest.cpp - What insert-p2p{order=timed} promises ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Analysis/RandomSchedules.h"
+#include "Analysis/Replay.h"
+#include "Analysis/Waiting.h"
+#include "IR/Verifier.h"
+#include "Transforms/Passes.h"
+
+#include "gtest/gtest.h"
+
+using namespace pipec;
+using namespace pipec::test;
+
+namespace {
+
+class P2PTimed : public testing::Test {
+protected:
+  /// `schedule` with its transfers in order of time.
+  Schedule timed(const Schedule &schedule, P2PAt at, unsigned rounds = 0,
+                 WaitModel model = WaitModel::Stream) {
+    Schedule result = schedule;
+    InsertP2POptions options;
+    options.order = P2POrder::Timed;
+    options.at = at;
+    options.rounds = rounds;
+    options.model = model;
+    EXPECT_TRUE(succeeded(makeInsertP2P(options)->run(result, diags)));
+    return result;
+  }
+
+  Schedule random() {
+    RandomOptions options;
+    options.ranks = 2 + pick(rng, 4);
+    options.stages = options.ranks + pick(rng, 6);
+    options.microbatches = 1 + pick(rng, 5);
+    options.split = oneIn(rng, 2);
+    options.overlaps = oneIn(rng, 2);
+    Schedule schedule = randomSchedule(rng, options);
+    randomCosts(rng, schedule);
+    return schedule;
+  }
+
+  Rng rng{4711};
+  SourceFiles files;
+  std::string messages;
+  DiagEngine diags{files,
+                   [this](const Diagnostic &d) { messages += d.message; }};
+};
+
+} // namespace
+
+// Ends under every model, crosses nothing, every transfer in its place: for any
+// costs, with and without a hop, at every choice of t, and after rounds.
+TEST_F(P2PTimed, EndsUnderEveryModel) {
+  for (unsigned round = 0; round != 3000; ++round) {
+    Schedule schedule = random();
+    if (oneIn(rng, 2))
+      schedule.costs.p2p = *Rational::make(pick(rng, 9), 1 + pick(rng, 4));
+    P2PAt at = P2PAt(pick(rng, 3));
+    unsigned rounds = oneIn(rng, 3) ? 1 + pick(rng, 3) : 0;
+    Schedule placed = timed(schedule, at, rounds, allWaitModels[pick(rng, 4)]);
+    ASSERT_TRUE(succeeded(verify(placed, diags)))
+        << messages << listing(placed);
+    Transfers transfers(placed);
+    ASSERT_TRUE(transfers.sound()) << listing(placed);
+    ASSERT_TRUE(endsUnder(placed, transfers)[0]) << listing(placed);
+    for (WaitModel model : allWaitModels)
+      ASSERT_TRUE(Waiting(placed, transfers, model).ends());
+  }
+}
+
+// Without a hop, ordering by need costs nothing under the strictest model, and
+// so under none.
+TEST_F(P2PTimed, NeedCostsNothing) {
+  unsigned waiting = 0;
+  for (unsigned round = 0; round != 2000; ++round) {
+    Schedule schedule = random();
+    Rational free = Replay(schedule, std::nullopt).makespan();
+    Schedule placed = timed(schedule, P2PAt::Need);
+    for (WaitModel model : {WaitModel::Stream, WaitModel::Edge})
+      ASSERT_EQ(Replay(placed, model).makespan(), free) << listing(placed);
+    Schedule ready = timed(schedule, P2PAt::Ready);
+    waiting += free < Replay(ready, WaitModel::Stream).makespan();
+  }
+  // Other choices do cost something: the claim is not empty.
+  EXPECT_GT(waiting, 50u);
+}
+
+// More rounds are never worse under the model that they ask about.
+TEST_F(P2PTimed, RoundsKeepTheBest) {
+  unsigned better = 0;
+  for (unsigned round = 0; round != 600; ++round) {
+    Schedule schedule = random();
+    schedule.costs.p2p = *Rational::make(1 + pick(rng, 6), 1 + pick(rng, 4));
+    WaitModel model = allWaitModels[pick(rng, 2)];
+    P2PAt at = P2PAt(pick(rng, 3));
+    Rational best = Replay(timed(schedule, at), model).makespan();
+    for (unsigned rounds = 1; rounds != 4; ++rounds) {
+      Rational next =
+          Replay(timed(schedule, at, rounds, model), model).makespan();
+      ASSERT_LE(next, best);
+      better += next < best;
+      best = next;
+    }
+  }
+  EXPECT_GT(better, 20u);
+}
