@@ -135,12 +135,12 @@ bool TimedOrder::findTransfers(const std::vector<uint32_t> &order) {
       ++number;
     }
   for (uint32_t producer : order) {
-    auto transfer = map.transferOf(step(producer));
-    if (!transfer)
+    Step made = step(producer);
+    if (map.receiverOf(made) == TransferMap::none)
       continue;
-    uint32_t consumer =
-        consumers[cell(transfer->recv.kind() == StepKind::RecvB,
-                       transfer->recv.stage(), transfer->recv.microbatch())];
+    bool gradient = made.kind() != StepKind::F;
+    uint32_t consumer = consumers[cell(
+        gradient, made.stage() + (gradient ? -1 : 1), made.microbatch())];
     if (consumer == none)
       return false;
     transfers.push_back({producer, consumer, 0, 0});
@@ -254,8 +254,12 @@ StepList TimedOrder::placeOn(unsigned rank, ArrayRef<uint32_t> ends) const {
   size_t k = 0;
   for (uint32_t i = 0; i <= list.size(); ++i) {
     for (; k != ends.size() && places[k] == i; ++k) {
-      auto transfer = *map.transferOf(step(transfers[ends[k] / 2].producer));
-      result.push_back(isRecvEnd(ends[k]) ? transfer.recv : transfer.send);
+      const Timed &transfer = transfers[ends[k] / 2];
+      Step made = step(transfer.producer);
+      result.push_back(
+          isRecvEnd(ends[k])
+              ? TransferMap::recvOf(made, step(transfer.consumer).phase())
+              : TransferMap::sendOf(made));
     }
     if (i != list.size())
       result.push_back(list[i]);
