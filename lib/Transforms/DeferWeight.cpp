@@ -1,0 +1,336 @@
+//===- DeferWeight.cpp - Weight gradients where a rank would wait ---------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   rank 1 of 2, F = I = W = 1:
+//
+//   slot      0  1  2  3  4  5  6  7  8
+//   before    .  F0 I0 W0 F1 I1 W1             rank 0 waits for I1 until slot 6
+//   after     .  F0 I0 F1 I1 W0 W1             and now until slot 5
+//
+// A weight gradient is needed by nobody until the end of the step, so it can
+// fill the time in which its rank would wait. The lists are run under the costs
+// of the schedule with every W taken out; a W is owed from the end of its I on.
+// Before each group that stays:
+//
+//   1. as long as its data arrives so late that an owed W fits in front, the
+//      oldest that fits goes there;
+//   2. as long as the memory that it takes would pass `max-peak`, the oldest
+//   owed
+//      W that gives some back goes there.
+//
+// What is owed at the end follows at the end. The groups that stay keep their
+// order, so the results that ranks wait for come no later than without any W:
+// only step 2 delays them. A W that does not fit is put off, however, and its
+// time may then be missing at the end; when the makespan has grown, the list
+// stays as it was.
+//
+// A W in an overlap, and one without an I before it, stays where it is.
+//
+// Needs: level compute, no P2P and no FSDP steps. Ensures: level compute; peak
+// at most `max-peak`; a makespan no longer than before. Cost: linear in the
+// steps, times the number of different costs of W on a rank; 24 bytes a step.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Analysis/TickCosts.h"
+#include "Transforms/OrderWalk.h"
+#include "Transforms/Passes.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <limits>
+#include <numeric>
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+/// What the kinds of steps take and give back in whole numbers, and the peak in
+/// the same unit.
+struct MemoryTicks {
+  std::array<int64_t, 4> delta;
+  int64_t peak = std::numeric_limits<int64_t>::max();
+  int64_t perUnit = 1;
+
+  /// Nothing when a figure does not fit.
+  static std::optional<MemoryTicks> make(const MemorySettings &memory,
+                                         std::optional<Rational> peak,
+                                         size_t steps) {
+    constexpr StepKind kinds[] = {StepKind::F, StepKind::B, StepKind::I,
+                                  StepKind::W};
+    MemoryTicks ticks;
+    __int128 unit = peak ? peak->denominator() : 1;
+    for (StepKind kind : kinds) {
+      int64_t den = memory.delta(kind).denominator();
+      unit = unit / std::gcd(int64_t(unit), den) * den;
+      if (unit > std::numeric_limits<int64_t>::max())
+        return std::nullopt;
+    }
+    ticks.perUnit = unit;
+    // Room for what all steps of a rank could take together.
+    __int128 most = std::numeric_limits<int64_t>::max() / 4 / (steps + 1);
+    for (StepKind kind : kinds) {
+      Rational delta = memory.delta(kind);
+      __int128 value = unit / delta.denominator() * delta.numerator();
+      if (value > most || value < -most)
+        return std::nullopt;
+      ticks.delta[unsigned(kind)] = value;
+    }
+    if (peak) {
+      __int128 value = unit / peak->denominator() * peak->numerator();
+      if (value < std::numeric_limits<int64_t>::max())
+        ticks.peak = value;
+    }
+    return ticks;
+  }
+
+  int64_t operator()(Step step) const { return delta[unsigned(step.kind())]; }
+};
+
+/// One run of the lists, with the weight gradients in their places or moved.
+class Deferral {
+public:
+  Deferral(const Schedule &schedule, const TickCosts &costs,
+           const MemoryTicks &memory, bool move)
+      : schedule(schedule), costs(costs), memory(memory), move(move),
+        map(schedule), states(schedule.numRanks),
+        arrivals(size_t(schedule.numStages) * schedule.numMicrobatches * 2) {
+    if (!move)
+      return;
+    lists.resize(schedule.numRanks);
+    weights.resize(size_t(schedule.numStages) * schedule.numMicrobatches);
+    for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+      lists[rank].reserve(schedule.ranks[rank].size());
+      findWeights(rank);
+    }
+  }
+
+  /// Reports an order that cannot run, and a peak that cannot be held.
+  LogicalResult run(DiagEngine &diags) {
+    OrderWalk walk(schedule);
+    walk.run([&](unsigned rank, size_t begin, size_t end) {
+      runGroup(rank, begin, end, diags);
+    });
+    if (failed(walk.finish(diags)) || !good)
+      return failure();
+    for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+      while (Queue *queue = oldest(rank, std::numeric_limits<int64_t>::max()))
+        place(rank, *queue);
+      last = std::max(last, states[rank].now);
+    }
+    return success();
+  }
+
+  int64_t makespan() const { return last - std::min(first, last); }
+  std::vector<StepList> takeLists() { return std::move(lists); }
+
+private:
+  /// Owed weight gradients of one cost, oldest first.
+  struct Queue {
+    int64_t cost;
+    std::vector<Step> steps;
+    /// When each came to be owed, as a number in the order of that.
+    std::vector<uint32_t> ages;
+    size_t taken = 0;
+    bool empty() const { return taken == steps.size(); }
+  };
+
+  struct RankState {
+    int64_t now = 0;
+    int64_t live = 0;
+    uint32_t owed = 0;
+    uint8_t phase = 0;
+    std::vector<Queue> queues;
+  };
+
+  size_t index(Step step) const {
+    return size_t(step.stage()) * schedule.numMicrobatches + step.microbatch();
+  }
+  int64_t &arrivalOf(Result result) {
+    return arrivals[(size_t(result.stage) * schedule.numMicrobatches +
+                     result.microbatch) *
+                        2 +
+                    result.gradient];
+  }
+
+  /// Notes the place of each W of the rank that may move: a plain one behind
+  /// its I.
+  void findWeights(unsigned rank) {
+    const StepList &list = schedule.ranks[rank];
+    // 0: no I so far; 1: an I; above: behind the place of the W.
+    bool grouped = false;
+    for (size_t i = 0; i != list.size(); ++i) {
+      Step step = list[i];
+      if (step.kind() == StepKind::I)
+        weights[index(step)] = 1;
+      else if (step.kind() == StepKind::W && !grouped && !step.joined() &&
+               weights[index(step)] == 1)
+        weights[index(step)] = i + 2;
+      grouped = step.joined();
+    }
+  }
+
+  bool moves(Step step, size_t at) const {
+    return move && step.kind() == StepKind::W && weights[index(step)] == at + 2;
+  }
+
+  void runGroup(unsigned rank, size_t begin, size_t end, DiagEngine &diags) {
+    ArrayRef<Step> list = schedule.ranks[rank];
+    ArrayRef<Step> group = list.slice(begin, end - begin);
+    RankState &state = states[rank];
+    if (!isCompute(group.front().kind())) {
+      append(rank, group);
+      return;
+    }
+    if (moves(group.front(), begin))
+      return;
+    state.phase = group.front().phase();
+
+    int64_t arrival = 0;
+    int64_t need = 0;
+    for (Step step : group) {
+      if (auto taken = takenResult(schedule, step))
+        arrival = std::max(arrival, arrivalOf(*taken));
+      need += std::max<int64_t>(memory(step), 0);
+    }
+    while (Queue *queue = oldest(rank, arrival - state.now))
+      place(rank, *queue);
+    while (state.live + need > memory.peak &&
+           memory.delta[unsigned(StepKind::W)] < 0) {
+      Queue *queue = oldest(rank, std::numeric_limits<int64_t>::max());
+      if (!queue)
+        break;
+      place(rank, *queue);
+    }
+    if (move && good && state.live + need > memory.peak)
+      reportPeak(rank, group, state.live + need, diags);
+
+    int64_t start = std::max(state.now, arrival);
+    state.now = start + costs.duration(list, begin, end);
+    first = std::min(first, start);
+    append(rank, group);
+    for (Step step : group) {
+      state.live += memory(step);
+      if (step.kind() == StepKind::F || makesInputGradient(step.kind()))
+        arrivalOf(
+            {step.kind() != StepKind::F, step.stage(), step.microbatch()}) =
+            state.now +
+            (map.receiverOf(step) == TransferMap::none ? 0 : costs.hop());
+      if (move && step.kind() == StepKind::I && weights[index(step)] > 1)
+        owe(rank, list[weights[index(step)] - 2]);
+    }
+  }
+
+  void append(unsigned rank, ArrayRef<Step> group) {
+    if (move)
+      lists[rank].insert(lists[rank].end(), group.begin(), group.end());
+  }
+
+  void owe(unsigned rank, Step step) {
+    RankState &state = states[rank];
+    int64_t cost = costs.duration(step, 0, 1);
+    auto it = find_if(state.queues,
+                      [&](const Queue &queue) { return queue.cost == cost; });
+    if (it == state.queues.end())
+      it = state.queues.insert(it, Queue{cost, {}, {}});
+    it->steps.push_back(step);
+    it->ages.push_back(state.owed++);
+  }
+
+  /// The queue of the oldest owed W that costs at most `limit`, null when there
+  /// is none.
+  Queue *oldest(unsigned rank, int64_t limit) {
+    Queue *best = nullptr;
+    for (Queue &queue : states[rank].queues)
+      if (!queue.empty() && queue.cost <= limit &&
+          (!best || queue.ages[queue.taken] < best->ages[best->taken]))
+        best = &queue;
+    return best;
+  }
+
+  /// Runs the oldest W of `queue` now. It stands in the phase of the steps
+  /// before it.
+  void place(unsigned rank, Queue &queue) {
+    RankState &state = states[rank];
+    Step step = queue.steps[queue.taken++];
+    step.setPhase(state.phase);
+    state.now += queue.cost;
+    state.live += memory(step);
+    lists[rank].push_back(step);
+  }
+
+  void reportPeak(unsigned rank, ArrayRef<Step> group, int64_t live,
+                  DiagEngine &diags) {
+    good = false;
+    auto value = [&](int64_t ticks) {
+      return *Rational::make(ticks, memory.perUnit);
+    };
+    (void)diags.report(group.front().source(), diag::DeferPeak,
+                       stepText(schedule, group.front()), rank, value(live),
+                       value(memory.peak));
+  }
+
+  const Schedule &schedule;
+  const TickCosts &costs;
+  const MemoryTicks &memory;
+  bool move;
+  TransferMap map;
+  std::vector<RankState> states;
+  /// When each result is there where it is taken.
+  std::vector<int64_t> arrivals;
+  /// For each (stage, micro-batch) the place of its W, as `findWeights` counts.
+  std::vector<uint32_t> weights;
+  std::vector<StepList> lists;
+  int64_t first = std::numeric_limits<int64_t>::max();
+  int64_t last = 0;
+  bool good = true;
+};
+
+class DeferWeight : public Pass {
+public:
+  explicit DeferWeight(const DeferWeightOptions &options) : options(options) {}
+
+  LogicalResult run(Schedule &schedule, DiagEngine &diags) override {
+    if (failed(checkNoP2P(schedule, "defer-weight", diags)) ||
+        failed(checkNoFsdp(schedule, "defer-weight", diags)) ||
+        failed(checkEnoughSteps(schedule, "defer-weight", diags)))
+      return failure();
+    FailureOr<TickCosts> costs = TickCosts::make(schedule, diags);
+    if (failed(costs))
+      return failure();
+    std::optional<Rational> peak = options.maxPeak;
+    if (!peak)
+      peak = schedule.memory.limit;
+    std::optional<MemoryTicks> memory =
+        MemoryTicks::make(schedule.memory, peak, schedule.numSteps());
+    if (!memory)
+      return diags.report(schedule.source, diag::DeferMemoryOverflow);
+
+    Deferral before(schedule, *costs, *memory, /*move=*/false);
+    Deferral after(schedule, *costs, *memory, /*move=*/true);
+    if (failed(before.run(diags)) || failed(after.run(diags)))
+      return failure();
+    if (after.makespan() > before.makespan())
+      return success();
+    schedule.ranks = after.takeLists();
+    schedule.times.clear();
+    return success();
+  }
+
+private:
+  DeferWeightOptions options;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> makeDeferWeight(const DeferWeightOptions &options) {
+  return std::make_unique<DeferWeight>(options);
+}
+
+} // namespace pipec
