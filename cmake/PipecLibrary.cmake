@@ -9,6 +9,9 @@ if(PIPEC_SANITIZE)
   add_compile_options(-fsanitize=${PIPEC_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${PIPEC_SANITIZE})
 endif()
+if(PIPEC_BUILD_FUZZERS)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
 
 # Settings of our own code: warnings are errors, LLVM's headers are not ours.
 function(pipec_own_code target)

@@ -13,22 +13,22 @@ using namespace llvm;
 namespace pipec {
 
 LogicalResult verify(const Schedule &schedule, DiagEngine &diags) {
-  ComputeVerdict compute = verifyCompute(schedule, diags);
+  uint32_t kinds = 0;
+  ComputeVerdict compute = verifyCompute(schedule, diags, &kinds);
   // A step that is missing, doubled or misplaced would be found again by every
   // other level, in other words.
   if (compute == ComputeVerdict::Broken)
     return failure();
   bool good = compute == ComputeVerdict::Good;
-  bool p2p = false;
-  bool fsdp = false;
-  for (const StepList &list : schedule.ranks)
-    for (Step step : list) {
-      p2p |= isP2P(step.kind());
-      fsdp |= isFsdp(step.kind());
-    }
-  if (p2p)
+  auto has = [&](auto isOfClass) {
+    for (unsigned kind = 0; kind <= unsigned(StepKind::Bubble); ++kind)
+      if ((kinds >> kind & 1) && isOfClass(StepKind(kind)))
+        return true;
+    return false;
+  };
+  if (has(isP2P))
     good &= succeeded(verifyPlaced(schedule, diags));
-  if (fsdp)
+  if (has(isFsdp))
     good &= succeeded(verifySharded(schedule, diags));
   if (!schedule.times.empty())
     good &= succeeded(verifyTimed(schedule, diags));

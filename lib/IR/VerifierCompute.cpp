@@ -9,8 +9,9 @@
 // steps of a pair stand on one rank, one scan over the lists in order sees
 // both that each step is there once and that F stands before B or I before W:
 // when a step comes, the bits of what it needs must be set and its own must
-// not. Sums a stage show that nothing is missing. A scan that is not content
-// gives way to `ComputeReport`, which looks again and says what is wrong.
+// not. The sums of all kinds show that nothing is missing. A scan that is not
+// content gives way to `ComputeReport`, which looks again and says what is
+// wrong.
 //
 // Inside an overlap all members start together, so none may use what another
 // makes, with one exception: on the last stage a forward may feed the backward
@@ -104,50 +105,45 @@ findInnerFeed(const Schedule &schedule, ArrayRef<Step> members) {
 // The quick scan
 //===----------------------------------------------------------------------===//
 
-namespace {
-
-/// How many steps of each kind a stage has.
-struct StageCount {
-  uint32_t of[4] = {};
-};
-
-} // namespace
-
-/// True when every step is there once, on its rank, after what it needs.
-static bool scanIsGood(const Schedule &schedule, const Cells &cells) {
+/// True when every step is there once, on its rank, after what it needs. Notes
+/// which kinds of steps the lists have.
+static bool scanIsGood(const Schedule &schedule, const Cells &cells,
+                       uint32_t &kinds) {
+  if (!cells.isDense())
+    return false; // too few steps for all pairs
   std::vector<uint8_t> seen(cells.size());
-  std::vector<StageCount> counts(schedule.numStages);
-  uint8_t wrong = 0;
+  HomeRanks home(schedule);
+  uint64_t counts[4] = {};
+  unsigned wrong = 0;
   for (unsigned rank = 0; rank != schedule.ranks.size(); ++rank) {
     const StepList &list = schedule.ranks[rank];
+    bool joinedBefore = false;
     for (size_t i = 0; i != list.size(); ++i) {
-      Step step = list[i];
+      const Step &step = list[i];
       unsigned kind = unsigned(step.kind());
+      kinds |= 1u << kind;
       if (!isCompute(step.kind()))
         continue;
       uint8_t &cell = seen[cells.index(step)];
-      wrong |= cell & excluded[kind];
-      wrong |= ~cell & needed[kind];
-      wrong |= schedule.rankOf(step.stage(), step.microbatch()) != rank;
+      wrong |= (cell & excluded[kind]) | (~cell & needed[kind]);
+      wrong |= home.of(step) != rank;
       cell |= 1u << kind;
-      ++counts[step.stage()].of[kind];
-      if (step.joined() && (i == 0 || !list[i - 1].joined())) {
-        size_t end = lineEnd(list, i);
-        wrong |= findInnerFeed(schedule, ArrayRef(list).slice(i, end - i))
+      ++counts[kind];
+      if (step.joined() && !joinedBefore)
+        wrong |= findInnerFeed(schedule,
+                               ArrayRef(list).slice(i, lineEnd(list, i) - i))
                      .has_value();
-      }
+      joinedBefore = step.joined();
     }
     if (wrong)
       return false;
   }
-  uint32_t all = schedule.numMicrobatches;
-  for (const StageCount &count : counts) {
-    const auto &[f, b, i, w] = count.of;
-    if (f != all ||
-        (schedule.forwardOnly ? b + i + w != 0 : b + i != all || i != w))
-      return false;
-  }
-  return true;
+  // No pair has a kind twice, a `B` and an `I`, or a `W` without an `I`: so the
+  // sums are right only if each pair is.
+  const auto &[f, b, i, w] = counts;
+  uint64_t all = uint64_t(schedule.numStages) * schedule.numMicrobatches;
+  return f == all &&
+         (schedule.forwardOnly ? b + i + w == 0 : b + i == all && i == w);
 }
 
 //===----------------------------------------------------------------------===//
@@ -343,14 +339,18 @@ private:
 
 } // namespace
 
-ComputeVerdict verifyCompute(const Schedule &schedule, DiagEngine &diags) {
+ComputeVerdict verifyCompute(const Schedule &schedule, DiagEngine &diags,
+                             uint32_t *kindsFound) {
+  uint32_t kinds = 0;
   {
     Cells cells(schedule);
-    if (!scanIsGood(schedule, cells)) {
+    if (!scanIsGood(schedule, cells, kinds)) {
       ComputeReport(schedule, cells, diags).run();
       return ComputeVerdict::Broken;
     }
   }
+  if (kindsFound)
+    *kindsFound = kinds;
   return verifyOrder(schedule, diags);
 }
 

@@ -35,7 +35,10 @@ enum class ComputeVerdict {
   Broken,
 };
 
-ComputeVerdict verifyCompute(const Schedule &schedule, DiagEngine &diags);
+/// Sets `kinds`, unless the verdict is Broken, to the kinds of steps that the
+/// lists have: bit K for the kind of value K.
+ComputeVerdict verifyCompute(const Schedule &schedule, DiagEngine &diags,
+                             uint32_t *kinds = nullptr);
 /// The second half of the level compute, for lists that have every step once.
 ComputeVerdict verifyOrder(const Schedule &schedule, DiagEngine &diags);
 llvm::LogicalResult verifyPlaced(const Schedule &schedule, DiagEngine &diags);
@@ -57,9 +60,12 @@ public:
     auto it = sparse.find(uint64_t(stage) << 32 | microbatch);
     return it == sparse.end() ? none : it->second;
   }
-  size_t index(Step step) const {
+  size_t index(const Step &step) const {
     return index(step.stage(), step.microbatch());
   }
+
+  /// All pairs are numbered, stage by stage.
+  bool isDense() const { return dense; }
 
   static constexpr size_t none = ~size_t(0);
 
@@ -68,6 +74,27 @@ private:
   uint64_t total;
   size_t microbatches;
   llvm::DenseMap<uint64_t, size_t> sparse;
+};
+
+/// `Schedule::rankOf` for loops over all steps: two pointers and a comparison.
+class HomeRanks {
+public:
+  explicit HomeRanks(const Schedule &schedule) {
+    bool twoWays = schedule.placement.bidirectional();
+    maps[0] = schedule.placement.map(0).data();
+    maps[1] = schedule.placement.map(twoWays).data();
+    turn = twoWays ? schedule.numMicrobatches / 2 : maxMicrobatches;
+  }
+  uint32_t of(unsigned stage, unsigned microbatch) const {
+    return maps[microbatch >= turn][stage];
+  }
+  uint32_t of(const Step &step) const {
+    return of(step.stage(), step.microbatch());
+  }
+
+private:
+  const uint32_t *maps[2];
+  unsigned turn;
 };
 
 /// The index behind the line (overlap, batch or single step) that starts at

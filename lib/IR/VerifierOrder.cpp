@@ -30,7 +30,7 @@ namespace {
 class Replay {
 public:
   explicit Replay(const Schedule &schedule)
-      : schedule(schedule), cells(schedule), done(cells.size()),
+      : schedule(schedule), home(schedule), cells(schedule), done(cells.size()),
         states(schedule.ranks.size()) {}
 
   bool run() {
@@ -66,7 +66,7 @@ private:
   };
 
   /// The data from another stage that `step` uses.
-  size_t needOf(Step step) const {
+  size_t needOf(const Step &step) const {
     if (step.kind() == StepKind::F)
       return step.stage() == 0
                  ? nothing
@@ -107,19 +107,19 @@ private:
     state = {i, i, nothing};
   }
 
-  void finish(Step step) {
+  void finish(const Step &step) {
     unsigned user = 0;
     size_t data = cells.index(step) * 2;
     if (step.kind() == StepKind::F) {
       done[data / 2] |= forwardDone;
       if (schedule.isLastStage(step.stage()))
         return;
-      user = schedule.rankOf(step.stage() + 1, step.microbatch());
+      user = home.of(step.stage() + 1, step.microbatch());
     } else if (makesInputGradient(step.kind())) {
       done[data / 2] |= backwardDone;
       if (step.stage() == 0)
         return;
-      user = schedule.rankOf(step.stage() - 1, step.microbatch());
+      user = home.of(step.stage() - 1, step.microbatch());
       ++data;
     } else {
       return;
@@ -147,6 +147,7 @@ private:
   std::vector<unsigned> shortestCycle() const;
 
   const Schedule &schedule;
+  HomeRanks home;
   Cells cells;
   std::vector<uint8_t> done;
   std::vector<State> states;

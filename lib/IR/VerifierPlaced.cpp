@@ -38,6 +38,7 @@ public:
 
   explicit Edges(const Schedule &schedule) : schedule(schedule) {
     unsigned directions = schedule.placement.numDirections();
+    turn = directions == 2 ? schedule.numMicrobatches / 2 : maxMicrobatches;
     auto forEachBoundary = [&](auto fn) {
       for (unsigned d = 0; d != directions; ++d)
         for (unsigned s = 0; s + 1 < schedule.numStages; ++s)
@@ -78,8 +79,7 @@ public:
 
 private:
   size_t row(unsigned stage, unsigned microbatch) const {
-    return size_t(schedule.directionOf(microbatch)) * schedule.numStages +
-           stage;
+    return (microbatch >= turn ? schedule.numStages : 0) + size_t(stage);
   }
   uint32_t number(uint32_t a, uint32_t b) const {
     return llvm::lower_bound(pairs, std::pair(a, b)) - pairs.begin();
@@ -88,6 +88,8 @@ private:
   const Schedule &schedule;
   std::vector<std::pair<uint32_t, uint32_t>> pairs;
   std::vector<uint32_t> down, up;
+  /// The first micro-batch of direction 1.
+  unsigned turn;
 };
 
 /// The transfer that a P2P step is an end of: the step that makes its data.
@@ -96,7 +98,7 @@ struct Transfer {
   unsigned stage;
 };
 
-Transfer transferOf(Step step) {
+inline Transfer transferOf(const Step &step) {
   switch (step.kind()) {
   case StepKind::SendF:
     return {true, step.stage()};
@@ -117,12 +119,12 @@ Transfer transferOf(Step step) {
 class PlacedScan {
 public:
   PlacedScan(const Schedule &schedule, const Cells &cells, const Edges &edges)
-      : schedule(schedule), cells(cells), edges(edges), words(cells.size()),
-        posted(edges.size()) {}
+      : schedule(schedule), home(schedule), cells(cells), edges(edges),
+        words(cells.size()), posted(edges.size()) {}
 
   bool isGood() {
     for (uint32_t rank = 0; rank != schedule.ranks.size(); ++rank) {
-      for (Step step : schedule.ranks[rank]) {
+      for (const Step &step : schedule.ranks[rank]) {
         if (isP2P(step.kind()))
           endOfTransfer(step, rank);
         else if (isCompute(step.kind()))
@@ -148,9 +150,10 @@ private:
     uint32_t sends = 0, receives = 0;
   };
 
-  void endOfTransfer(Step step, uint32_t rank) {
+  void endOfTransfer(const Step &step, uint32_t rank) {
     unsigned m = step.microbatch();
-    if (!schedule.hasPeer(step) || schedule.rankOf(step.stage(), m) != rank) {
+    if (unsigned(Schedule::peerStage(step)) >= schedule.numStages ||
+        home.of(step) != rank) {
       wrong = true;
       return;
     }
@@ -187,7 +190,7 @@ private:
     }
   }
 
-  void compute(Step step) {
+  void compute(const Step &step) {
     unsigned s = step.stage();
     unsigned m = step.microbatch();
     Words &own = words[cells.index(step)];
@@ -212,6 +215,7 @@ private:
   }
 
   const Schedule &schedule;
+  HomeRanks home;
   const Cells &cells;
   const Edges &edges;
   std::vector<Words> words;
