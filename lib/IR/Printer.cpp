@@ -47,6 +47,15 @@ public:
     at = std::to_chars(at, end(), value).ptr;
   }
 
+  /// Room for `size` bytes, at most the buffer's; `commit` says how far it was
+  /// used.
+  char *reserve(size_t size) {
+    if (size > size_t(end() - at))
+      flush();
+    return at;
+  }
+  void commit(char *end) { at = end; }
+
 private:
   char *end() { return bytes.data() + bytes.size(); }
   void flush() {
@@ -259,21 +268,37 @@ private:
     out.text("  }\n");
   }
 
-  void printOne(Step step) {
-    out.text(stepKindName(step.kind()));
+  void printOne(const Step &step) {
+    // The longest step, `REDUCE_GRAD`, or a transfer with three numbers.
+    constexpr size_t longest = 64;
+    char *q = out.reserve(longest);
+    auto put = [&](StringRef text) {
+      std::memcpy(q, text.data(), text.size());
+      q += text.size();
+    };
+    auto putNumber = [&](unsigned value) {
+      q = std::to_chars(q, q + 10, value).ptr;
+    };
+    put(names[unsigned(step.kind())]);
     if (hasStage(step.kind())) {
-      out.text(" s");
-      out.number(step.stage());
+      put(" s");
+      putNumber(step.stage());
     }
     if (hasMicrobatch(step.kind())) {
-      out.text(" m");
-      out.number(step.microbatch());
+      put(" m");
+      putNumber(step.microbatch());
     }
     if (isP2P(step.kind()) && schedule.hasPeer(step)) {
-      out.text(isSend(step.kind()) ? " -> r" : " <- r");
-      out.number(schedule.peerOf(step));
+      put(isSend(step.kind()) ? " -> r" : " <- r");
+      putNumber(schedule.peerOf(step));
     }
+    out.commit(q);
   }
+
+  static constexpr StringLiteral names[] = {
+#define PIPEC_STEP(Id, Text) Text,
+#include "IR/Steps.def"
+  };
 
   const Schedule &schedule;
   TextBuffer out;
