@@ -39,6 +39,11 @@ void Difference::merge(const Difference &other) {
   allExact = allExact && other.allExact;
 }
 
+bool Difference::isEqual() const {
+  return loss <= allowedRounding && gradient <= allowedRounding &&
+         exactGradient == 0;
+}
+
 Reference::Reference(const Config &config)
     : config(config), model(config, allStages(config)),
       between(std::size_t(config.stages)), kept(std::size_t(config.stages)) {}
@@ -102,9 +107,7 @@ bool printVerdict(const Difference &difference, bool forwardOnly) {
     std::printf(", gradients %g", difference.gradient);
   std::printf("\n");
   const char *what = forwardOnly ? "losses" : "losses and gradients";
-  bool equal = difference.loss <= allowedRounding &&
-               difference.gradient <= allowedRounding &&
-               difference.exactGradient == 0;
+  bool equal = difference.isEqual();
   if (!equal)
     std::printf("DIFFERENT: %s are not those of the unpipelined model\n", what);
   else if (difference.loss == 0 && difference.gradient == 0)

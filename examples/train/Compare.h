@@ -32,6 +32,8 @@ struct Difference {
   bool allExact = true;
 
   void merge(const Difference &other);
+  /// Nothing differs by more than it may.
+  bool isEqual() const;
 };
 
 /// Rounding that sums in another order may show, for values of the size that

@@ -323,9 +323,7 @@ void Executor<M, T>::stall(std::chrono::nanoseconds waited) {
 /// gradient of its half of the micro-batches. Both send theirs to the other, in
 /// the order of the stages, behind all other messages; both add what comes, so
 /// that both hold the same sum.
-template <class M, class T>
-template <int>
-void Executor<M, T>::sumReplicas() {
+template <class M, class T> template <int> void Executor<M, T>::sumReplicas() {
   static_assert(ModelReplicas<M>,
                 "pipec: two ranks hold each stage of this schedule, so the "
                 "model must have exportGradient(int stage, Tensor &) and "

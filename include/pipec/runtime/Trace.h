@@ -51,6 +51,10 @@ public:
   void end(std::size_t index) { records[index].end = now(); }
 
   std::span<const TraceRecord> all() const { return records; }
+  /// Takes records of another process over.
+  void append(std::span<const TraceRecord> more) {
+    records.insert(records.end(), more.begin(), more.end());
+  }
   void clear() { records.clear(); }
   /// Makes room, so that recording does not allocate.
   void reserve(std::size_t count) { records.reserve(count); }

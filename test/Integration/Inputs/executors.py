@@ -8,9 +8,10 @@ CASES is a file with one case a line: arguments of pipec, in which %S is the
 folder of the file. Every case is compiled to C++ in each form named by
 --forms, all of them become one source, which is compiled once.
 
-train: each executor trains the example model, ranks as threads. Prints one line
-a case; fails unless losses and gradients of all are equal to the unpipelined
-model's.
+train: each executor trains the example model, ranks as threads, or with
+--mpirun as processes (all cases then have the same number of ranks). Prints one
+line a case; fails unless losses and gradients of all are equal to the
+unpipelined model's.
 
 expand: each executor runs with a worker that writes down what it is told, and
 the result is compared with the step list of `pipec --emit=ir`.
@@ -40,6 +41,7 @@ parser.add_argument("--root", required=True)
 parser.add_argument("--build", required=True)
 parser.add_argument("--forms", default="loops,table")
 parser.add_argument("--arguments", default="--steps 2")
+parser.add_argument("--mpirun", help="run over MPI, with this command (--cxx is mpicxx)")
 parser.add_argument("--count", type=int, default=10)
 parser.add_argument("-o", dest="out", required=True)
 options = parser.parse_args()
@@ -142,23 +144,32 @@ if not cases:
     sys.exit("no cases")
 
 with open(f"{options.out}/main.cpp", "w") as main:
+    recorder = f"{os.path.dirname(os.path.abspath(__file__))}/Recorder.h"
     main.write('#include "%s"\n#include <cstdio>\n'
-               % ("Threads.h" if options.mode != "expand" else
-                  f"{os.path.dirname(os.path.abspath(__file__))}/Recorder.h"))
+               % (recorder if options.mode == "expand" else
+                  "Mpi.h" if options.mpirun else "Threads.h"))
     main.write("#define PIPEC_SCHEDULE_ALIAS compiled\n")
     for case in cases:
         main.write(f'#undef {case.guard}\nnamespace {case.name} {{\n#include "{case.name}.h"\n}}\n')
     main.write("int main(int argc, char **argv) {\n  (void)argc, (void)argv;\n  int failed = 0;\n")
+    if options.mpirun:
+        main.write("  MPI_Init(&argc, &argv);\n  int rank = 0;\n"
+                   "  MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n")
+    over = "Mpi" if options.mpirun else "Threads"
+    worker = "MpiWorker" if options.mpirun else "ThreadWorker"
+    once = "if (rank == 0) " if options.mpirun else ""
     for case in cases:
         if options.mode != "expand":
             main.write(
-                f'  std::printf("== {case.name}\\n");\n'
-                f"  if (train::trainOnThreads(argc, argv, {case.name}::compiled::schedule,\n"
-                f"                            {case.name}::compiled::run<train::ThreadWorker>))\n"
+                f'  {once}std::printf("== {case.name}\\n");\n'
+                f"  if (train::trainOn{over}(argc, argv, {case.name}::compiled::schedule,\n"
+                f"                      {case.name}::compiled::run<train::{worker}>))\n"
                 f"    ++failed;\n")
         else:
             main.write(f'  record("{case.name}", {case.name}::compiled::schedule,\n'
                        f"         {case.name}::compiled::run<Recorder>);\n")
+    if options.mpirun:
+        main.write("  MPI_Finalize();\n")
     main.write("  return failed != 0;\n}\n")
 
 program = f"{options.out}/main"
@@ -166,11 +177,12 @@ command = [*shlex.split(options.cxx), "-std=c++20", "-O0", "-Wall", "-Wextra", "
            f"-I{options.root}/include", f"-I{options.root}/examples/train", f"-I{options.out}",
            f"{options.out}/main.cpp", "-o", program, "-pthread"]
 if options.mode != "expand":
-    command.append(f"{options.build}/examples/train/libpipec-example-threads.a")
+    command.append(f"{options.build}/examples/train/libpipec-example-{'mpi' if options.mpirun else 'threads'}.a")
 subprocess.run(command, check=True)
 if options.mode == "mutate":
     options.arguments += " --patience 1"
-run = subprocess.run([program, *shlex.split(options.arguments)] if options.mode != "expand"
+launcher = shlex.split(options.mpirun) if options.mpirun else []
+run = subprocess.run([*launcher, program, *shlex.split(options.arguments)] if options.mode != "expand"
                      else [program], stdout=subprocess.PIPE,
                      stderr=subprocess.STDOUT, text=True)
 

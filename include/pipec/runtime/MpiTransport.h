@@ -1,0 +1,206 @@
+//===- MpiTransport.h - Ranks are MPI processes -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   MPI_Init(&argc, &argv);
+//   {
+//     pipec::runtime::MpiTransport transport(MPI_COMM_WORLD);
+//     ...
+//   }
+//   MPI_Finalize();
+//
+// A message is two MPI messages with one tag, the header and the bytes, both
+// posted at once and never waited for in the call. MPI keeps messages of one
+// sender, receiver and tag in order, so the k-th send of an edge meets its k-th
+// receive. Sends are synchronous by default: complete only when the receive has
+// begun, so that a receive that is missing shows as a stall of the sender even
+// when the message would fit a buffer; `Buffering::Allowed` gives MPI the
+// choice.
+//
+// Every rank shows its state in a window of memory that the others read when
+// they stall. A rank that fails prints its message and ends the job.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_RUNTIME_MPITRANSPORT_H
+#define PIPEC_RUNTIME_MPITRANSPORT_H
+
+#include "pipec/runtime/Errors.h"
+#include "pipec/runtime/Transport.h"
+
+// The C++ bindings left MPI long ago, and their headers give warnings.
+#ifndef OMPI_SKIP_MPICXX
+#define OMPI_SKIP_MPICXX 1
+#endif
+#ifndef MPICH_SKIP_MPICXX
+#define MPICH_SKIP_MPICXX 1
+#endif
+#include <mpi.h>
+
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <thread>
+
+namespace pipec::runtime {
+
+/// The end of one rank; see Transport.h for what the functions mean. Made and
+/// destroyed by all ranks of the communicator together.
+class MpiTransport {
+public:
+  enum class Buffering { Forbidden, Allowed };
+
+  struct Request {
+    MPI_Request parts[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    Header header;
+    bool done = false;
+  };
+
+  explicit MpiTransport(MPI_Comm parent,
+                        Buffering buffering = Buffering::Forbidden)
+      : buffering(buffering) {
+    // Messages of the model's own must not meet these.
+    MPI_Comm_dup(parent, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(comm, &own);
+    MPI_Comm_size(comm, &ranks);
+    void *memory = nullptr;
+    check(MPI_Win_allocate(sizeof(StatusCell), 1, MPI_INFO_NULL, comm, &memory,
+                           &window));
+    cell = new (memory) StatusCell;
+    MPI_Barrier(comm);
+    check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window));
+  }
+  ~MpiTransport() {
+    MPI_Win_unlock_all(window);
+    MPI_Win_free(&window);
+    MPI_Comm_free(&comm);
+  }
+  MpiTransport(const MpiTransport &) = delete;
+  MpiTransport &operator=(const MpiTransport &) = delete;
+
+  int rank() const { return own; }
+  int size() const { return ranks; }
+
+  void isend(int peer, const Header &header, std::span<const std::byte> bytes,
+             Request &request) {
+    auto begin = buffering == Buffering::Allowed ? MPI_Isend : MPI_Issend;
+    request.done = false;
+    request.header = header;
+    check(begin(&request.header, sizeof(Header), MPI_BYTE, peer, tag, comm,
+                &request.parts[0]));
+    check(begin(bytes.data(), count(bytes.size()), MPI_BYTE, peer, tag, comm,
+                &request.parts[1]));
+  }
+  void irecv(int peer, const Header &, std::span<std::byte> bytes,
+             Request &request) {
+    request.done = false;
+    check(MPI_Irecv(&request.header, sizeof(Header), MPI_BYTE, peer, tag, comm,
+                    &request.parts[0]));
+    check(MPI_Irecv(bytes.data(), count(bytes.size()), MPI_BYTE, peer, tag,
+                    comm, &request.parts[1]));
+  }
+
+  bool test(Request &request) {
+    if (request.done)
+      return true;
+    int complete = 0;
+    MPI_Status statuses[2];
+    int result = MPI_Testall(2, request.parts, &complete, statuses);
+    if (result == MPI_ERR_IN_STATUS) {
+      for (const MPI_Status &status : statuses) {
+        int kind = MPI_SUCCESS;
+        if (status.MPI_ERROR == MPI_ERR_PENDING)
+          return false;
+        if (status.MPI_ERROR != MPI_SUCCESS)
+          MPI_Error_class(status.MPI_ERROR, &kind);
+        // The header says how long the message was; the executor compares.
+        if (kind != MPI_SUCCESS && kind != MPI_ERR_TRUNCATE)
+          check(status.MPI_ERROR);
+      }
+      complete = 1;
+    } else {
+      check(result);
+    }
+    request.done = complete != 0;
+    return request.done;
+  }
+  bool wait(Request &request, std::chrono::nanoseconds atMost) {
+    auto end = std::chrono::steady_clock::now() + atMost;
+    do {
+      // MPI makes progress inside its calls; other ranks may share the core.
+      for (int i = 0; i != 32; ++i)
+        if (test(request))
+          return true;
+      std::this_thread::yield();
+    } while (std::chrono::steady_clock::now() < end);
+    return false;
+  }
+  Header header(const Request &request) const { return request.header; }
+
+  StatusCell &statusCell() { return *cell; }
+  /// Nothing when the other rank's memory does not answer within a second.
+  std::optional<StatusView> statusOf(int rank) {
+    // A read that is given up may still write here.
+    static std::uint64_t words[2];
+    static_assert(sizeof(StatusCell) == sizeof(words));
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (MPI_Rget(words, sizeof(words), MPI_BYTE, rank, 0, sizeof(words),
+                 MPI_BYTE, window, &request) != MPI_SUCCESS)
+      return std::nullopt;
+    auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    int complete = 0;
+    while (!complete) {
+      if (MPI_Test(&request, &complete, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        return std::nullopt;
+      if (!complete && std::chrono::steady_clock::now() > end) {
+        MPI_Request_free(&request);
+        return std::nullopt;
+      }
+    }
+    return StatusView{RankState::unpack(words[0]),
+                      std::chrono::nanoseconds(words[1])};
+  }
+
+  /// Prints the message and ends the job, all ranks of it.
+  [[noreturn]] void fail(const std::string &message) {
+    std::fprintf(stderr, "pipec: error: %s\n", message.c_str());
+    std::fflush(stderr);
+    MPI_Abort(comm, 1);
+    std::abort();
+  }
+  std::optional<std::string> failure() { return std::nullopt; }
+
+private:
+  static constexpr int tag = 0;
+
+  static int count(std::size_t bytes) {
+    if (bytes > INT_MAX)
+      throw Error("a tensor of " + std::to_string(bytes) +
+                  " bytes is longer than one MPI message may be");
+    return int(bytes);
+  }
+  static void check(int result) {
+    if (result == MPI_SUCCESS)
+      return;
+    char text[MPI_MAX_ERROR_STRING];
+    int length = 0;
+    MPI_Error_string(result, text, &length);
+    throw Error("MPI: " + std::string(text, std::size_t(length)));
+  }
+
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Win window = MPI_WIN_NULL;
+  StatusCell *cell = nullptr;
+  Buffering buffering;
+  int own = 0;
+  int ranks = 0;
+};
+
+} // namespace pipec::runtime
+
+#endif // PIPEC_RUNTIME_MPITRANSPORT_H
