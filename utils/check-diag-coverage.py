@@ -5,7 +5,8 @@
 
 A kind of lib/Support/Diagnostics/*.def is proved by a test that names it:
 `expected-error(Kind)` in the input of a --verify-diagnostics run, or `[Kind]` in
-what FileCheck expects of --show-kinds. Prints the kinds that no test names, and
+what FileCheck expects of --show-kinds, or in the first line of an example of
+docs/Diagnostics.md, which must show the kinds that it names. Prints the kinds that no test names, and
 names of tests that no table has.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,6 +17,7 @@ import sys
 
 EXPECTED = re.compile(r"expected-(?:error|warning|note)\((\w+)\)")
 SHOWN = re.compile(r"^\W*[A-Z][\w-]*:.*?\[(\w+)\]", re.M)
+EXAMPLE = re.compile(r"\Akinds: (.*)$", re.M)
 
 
 def main():
@@ -36,6 +38,9 @@ def main():
         for match in SHOWN.finditer(text):
             if match[1] in kinds:
                 named.setdefault(match[1], path)
+        if path.suffix == ".example" and (match := EXAMPLE.search(text)):
+            for kind in match[1].split():
+                named.setdefault(kind, path)
 
     failures = [f"{kinds[kind]}: {kind} is named by no test" for kind in kinds if kind not in named]
     failures += [f"{path.relative_to(root)}: no diagnostic is called {kind}"

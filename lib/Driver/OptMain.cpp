@@ -111,6 +111,9 @@ static LogicalResult runPhases(const OptOptions &options, raw_ostream &out,
   bool unchanged = check->all && passes->empty();
   if (!unchanged && failed(check->run(*schedule, diags)))
     return failure();
+  check->warn(*schedule, diags);
+  if (diags.hadErrors()) // -Werror
+    return failure();
 
   auto file = OutputFile::open(options.output, out, diags);
   if (failed(file))

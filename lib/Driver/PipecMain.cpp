@@ -351,6 +351,9 @@ LogicalResult Run::run() {
   bool unchanged = check->all && passes->empty();
   if (!unchanged && failed(check->run(*schedule, diags)))
     return failure();
+  check->warn(*schedule, diags);
+  if (diags.hadErrors()) // -Werror
+    return failure();
 
   EmitOptions emit;
   emit.cppTable = options.cpp == "table";

@@ -7,6 +7,7 @@
 
 #include "Driver/VerifySettings.h"
 
+#include "IR/TrainingRules.h"
 #include "Pass/Pipeline.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -51,6 +52,13 @@ LogicalResult VerifySettings::run(const Schedule &schedule,
   for (VerifyLevel level : levels)
     good &= succeeded(verify(schedule, level, diags));
   return success(good);
+}
+
+void VerifySettings::warn(const Schedule &schedule, DiagEngine &diags) const {
+  if (!any())
+    return;
+  checkLossOrder(schedule, Severity::Warning, diags);
+  checkUnshardsUsed(schedule, Severity::Warning, diags);
 }
 
 } // namespace pipec

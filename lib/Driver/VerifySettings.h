@@ -34,6 +34,10 @@ struct VerifySettings {
 
   /// Verifies `schedule` as asked.
   llvm::LogicalResult run(const Schedule &schedule, DiagEngine &diags) const;
+
+  /// Warns of what a verified schedule does that is not wrong, but not what a
+  /// training loop expects; silent when no check was asked for.
+  void warn(const Schedule &schedule, DiagEngine &diags) const;
 };
 
 } // namespace pipec
