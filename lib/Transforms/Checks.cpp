@@ -23,6 +23,16 @@ LogicalResult checkNoP2P(const Schedule &schedule, StringRef pass,
   return success();
 }
 
+LogicalResult checkNoFsdp(const Schedule &schedule, StringRef pass,
+                          DiagEngine &diags) {
+  for (const auto &[rank, list] : enumerate(schedule.ranks))
+    for (Step step : list)
+      if (isFsdp(step.kind()))
+        return diags.report(step.source(), diag::PassMeetsFsdp,
+                            stepText(schedule, step), rank, pass);
+  return success();
+}
+
 LogicalResult checkEnoughSteps(const Schedule &schedule, StringRef pass,
                                DiagEngine &diags) {
   uint64_t forwards = uint64_t(schedule.numStages) * schedule.numMicrobatches;
@@ -42,7 +52,8 @@ InFlightDiagnostic reportBlocked(const Schedule &schedule,
   for (const auto &[rank, list] : enumerate(schedule.ranks))
     if (heads[rank] != list.size() && waiting++ == 0)
       first = list[heads[rank]].source();
-  auto diagnostic = diags.report(first, diag::OrderCannotRun, waiting);
+  auto diagnostic =
+      diags.report(first, diag::OrderCannotRun, waiting, schedule.numRanks);
   unsigned noted = 0;
   for (const auto &[rank, list] : enumerate(schedule.ranks)) {
     if (heads[rank] == list.size())

@@ -19,6 +19,10 @@ namespace pipec {
 llvm::LogicalResult checkNoP2P(const Schedule &schedule, llvm::StringRef pass,
                                DiagEngine &diags);
 
+/// The same for FSDP steps.
+llvm::LogicalResult checkNoFsdp(const Schedule &schedule, llvm::StringRef pass,
+                                DiagEngine &diags);
+
 /// Reports a schedule that has fewer steps than forwards are due. A table with
 /// an entry for each (stage, micro-batch) is then no larger than the lists.
 llvm::LogicalResult checkEnoughSteps(const Schedule &schedule,

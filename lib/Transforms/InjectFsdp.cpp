@@ -46,6 +46,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Transforms/Checks.h"
 #include "Transforms/Passes.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -240,11 +241,8 @@ public:
       return success();
     if (options.existing == IfThere::Keep && schedule.hasFsdp())
       return success();
-    for (auto [rank, list] : enumerate(schedule.ranks))
-      for (Step step : list)
-        if (isFsdp(step.kind()))
-          return diags.report(step.source(), diag::PassMeetsFsdp,
-                              stepText(schedule, step), rank, "inject-fsdp");
+    if (failed(checkNoFsdp(schedule, "inject-fsdp", diags)))
+      return failure();
     Plan plan;
     if (failed(makePlan(schedule, plan, diags)))
       return failure();

@@ -108,9 +108,9 @@ struct P2PTiming {
 
 /// The lists of `schedule` with transfers in one order of time on all ranks
 /// (P2PTimed.cpp). Fails when the order cannot run, or the costs do not fit.
-llvm::FailureOr<std::vector<StepList>>
-placeP2PInTime(const Schedule &schedule, const P2PTiming &timing,
-               DiagEngine &diags);
+llvm::FailureOr<std::vector<StepList>> placeP2PInTime(const Schedule &schedule,
+                                                      const P2PTiming &timing,
+                                                      DiagEngine &diags);
 
 } // namespace pipec
 

@@ -1,4 +1,4 @@
-# Random schedules through insert-p2p and align-bubbles, and through the same
+# Random schedules through insert-p2p, align-bubbles and defer-weight, and through the same
 # definitions written a second time (Inputs/models.py).
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
@@ -30,10 +30,27 @@ def compare(schedule, passes, expected, blocked, verify=None):
     raise SystemExit(f"{passes} differs from its model")
 
 
+def check_deferral(rng, seen):
+    """One schedule through defer-weight, with a peak and costs of any kind."""
+    schedule = schedules.random_schedule(rng, bubbles=rng.random() < 0.2)
+    costs = models.Costs(rng)
+    schedule.settings = costs.lines(schedule)
+    peak = rng.choice((None, None, rng.randint(1, 12)))
+    passes = "defer-weight" if peak is None else f"defer-weight{{max-peak={peak}}}"
+    try:
+        expected = models.defer_weight(schedule, costs, peak)
+        seen["moved" if expected != schedule.lists else "stayed"] += 1
+    except models.PeakPassed:
+        expected = None
+        seen["peak"] += 1
+    compare(schedule, passes, expected, "[DeferPeak]")
+
+
 def main():
     rounds = int(sys.argv[1])
     rng = random.Random(rounds)
     failures = columns = 0
+    deferrals = {"moved": 0, "stayed": 0, "peak": 0}
     for _ in range(rounds):
         schedule = schedules.random_schedule(rng, fsdp=rng.random() < 0.3,
                                              bubbles=rng.random() < 0.3)
@@ -59,9 +76,12 @@ def main():
         compare(broken, "insert-p2p", simulated, "[OrderCannotRun]", "none")
         compare(broken, "align-bubbles", models.align_dependency(broken), "[OrderCannotRun]",
                 "none")
-    # The test has tested both outcomes.
+        check_deferral(rng, deferrals)
+    # The test has met every outcome.
     if not 0 < failures < rounds or not 0 < columns < rounds:
         raise SystemExit(f"{failures} and {columns} of {rounds} cannot run")
+    if not all(deferrals.values()):
+        raise SystemExit(f"not every case was met: {deferrals}")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
-"""What insert-p2p and align-bubbles do, written a second time.
+"""What insert-p2p, align-bubbles and defer-weight do, written a second time.
 
 These functions look at every rank in every round or slot, as the definitions
 read; they share nothing with the compiler.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+from fractions import Fraction
 
 from schedules import COMPUTE, left, members, taken
 
@@ -191,3 +193,119 @@ def insert_column(schedule):
                     out[rank].append(send)
                     out[to].append(receive)
     return out
+
+
+class Costs:
+    """Times of the kinds, of one stage's W, of a pair, and of a transfer."""
+
+    def __init__(self, rng):
+        self.of = {kind: Fraction(rng.randint(0, 6), rng.choice((1, 1, 2, 3))) for kind in COMPUTE}
+        self.stage = rng.randrange(4)
+        self.stage_w = Fraction(rng.randint(0, 5), 2)
+        self.pair = Fraction(rng.randint(0, 9), 2)
+        self.p2p = Fraction(rng.choice((0, 0, 1, 2)), 2)
+
+    def lines(self, schedule):
+        def number(value):
+            return f"{value.numerator}/{value.denominator}"
+        lines = ["cost " + " ".join(f"{kind} = {number(self.of[kind])}" for kind in COMPUTE)
+                 + f" p2p = {number(self.p2p)}", f"cost F & B = {number(self.pair)}"]
+        if self.stage < schedule.stages:
+            lines.append(f"cost stage {self.stage} W = {number(self.stage_w)}")
+        return lines
+
+    def duration(self, group):
+        if [step[0] for step in group] == ["F", "B"]:
+            return self.pair
+        return sum(self.stage_w if kind == "W" and stage == self.stage else self.of[kind]
+                   for kind, stage, _ in group)
+
+
+TAKES = {"F": 1, "B": -1, "I": 0, "W": -1}
+
+
+class PeakPassed(Exception):
+    pass
+
+
+def run_lists(schedule, costs, move, peak=None):
+    """(makespan, lists, peaks) of a run in which every rank goes as early as it can.
+
+    With `move` plain weight gradients behind their I go where their rank would
+    wait. Looks at all ranks again and again until no more can be known.
+    """
+    rest, now = [list(steps) for steps in schedule.lists], [0] * schedule.ranks
+    live, peaks = [0] * schedule.ranks, [0] * schedule.ranks
+    out, owed = [[] for _ in rest], [[] for _ in rest]
+    seen = [set() for _ in rest]
+    ends, starts = {}, []
+
+    def fits(rank, limit):
+        return next((w for w in owed[rank] if costs.duration([w]) <= limit), None)
+
+    def do(rank, group):
+        starts.append(now[rank])
+        now[rank] += costs.duration(group)
+        live[rank] += sum(max(TAKES[step[0]], 0) for step in group)
+        peaks[rank] = max(peaks[rank], live[rank])
+        live[rank] += sum(min(TAKES[step[0]], 0) for step in group)
+
+    def move_w(rank, w):
+        owed[rank].remove(w)
+        do(rank, [w])
+        out[rank].append(w)
+
+    progress = True
+    while progress:
+        progress = False
+        for rank in range(schedule.ranks):
+            if not rest[rank]:
+                continue
+            head = rest[rank][0]
+            group = members(head)
+            if group[0][0] == "bubble":
+                out[rank].append(rest[rank].pop(0))
+                progress = True
+                continue
+            inputs = [taken(schedule, step) for step in group]
+            if any(one and one not in ends for one in inputs):
+                continue
+            rest[rank].pop(0)
+            progress = True
+            if move and head[0] == "W" and ("I",) + head[1:] in seen[rank]:
+                continue
+            arrival = 0
+            for one in filter(None, inputs):
+                hop = costs.p2p if schedule.rank_of(*one[1:]) != rank else 0
+                arrival = max(arrival, ends[one] + hop)
+            while (w := fits(rank, arrival - now[rank])) is not None:
+                move_w(rank, w)
+            need = sum(max(TAKES[step[0]], 0) for step in group)
+            while peak is not None and live[rank] + need > peak and owed[rank]:
+                move_w(rank, owed[rank][0])
+            if move and peak is not None and live[rank] + need > peak:
+                raise PeakPassed
+            now[rank] = max(now[rank], arrival)
+            do(rank, group)
+            out[rank].append(head)
+            seen[rank].update(group)
+            for step in group:
+                if left(step):
+                    ends[left(step)] = now[rank]
+                # What is owed is what stands alone behind the I.
+                if step[0] == "I" and ("W",) + step[1:] in rest[rank]:
+                    owed[rank].append(("W",) + step[1:])
+    for rank in range(schedule.ranks):
+        while move and owed[rank]:
+            move_w(rank, owed[rank][0])
+    return max(now) - min(starts), out, peaks
+
+
+def defer_weight(schedule, costs, peak):
+    """The lists of defer-weight; raises PeakPassed."""
+    before, _, _ = run_lists(schedule, costs, move=False)
+    after, lists, peaks = run_lists(schedule, costs, move=True, peak=peak)
+    if after > before:
+        return schedule.lists
+    assert peak is None or max(peaks) <= peak
+    return lists

@@ -15,6 +15,7 @@ class Schedule:
     def __init__(self, ranks, stages, microbatches, maps, lists):
         self.ranks, self.stages, self.microbatches = ranks, stages, microbatches
         self.maps, self.lists = maps, lists
+        self.settings = []  # further lines of the header
 
     def rank_of(self, stage, microbatch):
         direction = len(self.maps) == 2 and microbatch >= self.microbatches // 2
@@ -29,6 +30,7 @@ class Schedule:
                  f"schedule @random {{ ranks {self.ranks} stages {self.stages} "
                  f"microbatches {self.microbatches}"]
         lines += ["  map " + " ".join(map(str, row)) for row in self.maps]
+        lines += ["  " + line for line in self.settings]
         for rank, steps in enumerate(self.lists):
             lines.append(f"  rank {rank} {{")
             lines += ["    " + self.step_text(step) for step in steps]
@@ -177,7 +179,7 @@ def read_lists(text):
         line = line.strip()
         if line.startswith("rank "):
             lists.append([])
-        elif line and line[0] not in "}" and not line.startswith(("map", "param")):
+        elif line and line[0] not in "}" and not line.startswith(("map", "param", "cost", "memory")):
             word = line.split()[0]
             group = word in ("overlap", "batch")
             parts = re.split(r" & |, ", line[len(word):].strip()) if group else [line]
