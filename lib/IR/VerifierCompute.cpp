@@ -122,6 +122,8 @@ static bool scanIsGood(const Schedule &schedule, const Cells &cells,
       const Step &step = list[i];
       unsigned kind = unsigned(step.kind());
       kinds |= 1u << kind;
+      bool first = !joinedBefore;
+      joinedBefore = step.joined();
       if (!isCompute(step.kind()))
         continue;
       uint8_t &cell = seen[cells.index(step)];
@@ -129,11 +131,10 @@ static bool scanIsGood(const Schedule &schedule, const Cells &cells,
       wrong |= home.of(step) != rank;
       cell |= 1u << kind;
       ++counts[kind];
-      if (step.joined() && !joinedBefore)
+      if (step.joined() && first)
         wrong |= findInnerFeed(schedule,
                                ArrayRef(list).slice(i, lineEnd(list, i) - i))
                      .has_value();
-      joinedBefore = step.joined();
     }
     if (wrong)
       return false;

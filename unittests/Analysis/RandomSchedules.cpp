@@ -152,7 +152,13 @@ Schedule randomSchedule(Rng &rng, const RandomOptions &options) {
   for (unsigned stage = 0; stage != options.stages; ++stage)
     map[stage] = stage < options.ranks ? stage : pick(rng, options.ranks);
   std::shuffle(map.begin(), map.end(), rng);
-  schedule.placement = Placement({map});
+  std::vector<std::vector<uint32_t>> maps = {map};
+  if (options.twoWays) {
+    for (uint32_t &rank : map)
+      rank = options.ranks - 1 - rank;
+    maps.push_back(map);
+  }
+  schedule.placement = Placement(std::move(maps));
   schedule.phases = {"all"};
   schedule.ranks.resize(options.ranks);
   Drawing(rng, options, schedule).run();

@@ -31,6 +31,8 @@ struct RandomOptions {
   bool split = false;
   /// Some steps that can run together do.
   bool overlaps = false;
+  /// A second map, the first one with the ranks reversed.
+  bool twoWays = false;
   /// Sends and receives, each pair inserted when its producer runs.
   bool transfers = false;
 };

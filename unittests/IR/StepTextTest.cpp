@@ -185,6 +185,7 @@ TEST(StepText, ThereAndBack) {
     options.split = oneIn(rng, 2);
     options.overlaps = oneIn(rng, 2);
     options.transfers = oneIn(rng, 2);
+    options.twoWays = oneIn(rng, 3);
     Schedule schedule = randomSchedule(rng, options);
     if (options.transfers && oneIn(rng, 2))
       mutate(rng, schedule);

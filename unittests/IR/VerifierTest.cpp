@@ -41,6 +41,7 @@ Schedule draw(Rng &rng, bool transfers) {
   options.split = oneIn(rng, 2);
   options.overlaps = oneIn(rng, 2);
   options.transfers = transfers;
+  options.twoWays = oneIn(rng, 4);
   Schedule schedule = randomSchedule(rng, options);
   if (oneIn(rng, 5)) {
     // Inference: what is not a forward goes.
@@ -134,7 +135,10 @@ void insertFsdp(Rng &rng, Schedule &schedule) {
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
     StepList &list = schedule.ranks[rank];
     for (unsigned s = 0; s != schedule.numStages; ++s) {
-      if (schedule.placement.rankOf(s, 0) != rank)
+      bool held = false;
+      for (unsigned d = 0; d != schedule.placement.numDirections(); ++d)
+        held |= schedule.placement.rankOf(s, d) == rank;
+      if (!held)
         continue;
       if (!schedule.forwardOnly)
         list.push_back(Step(StepKind::ReduceGrad, s, 0));
@@ -265,6 +269,27 @@ TEST(Verifier, TimedIsAsDefined) {
   }
   EXPECT_GT(good, 500u);
   EXPECT_GT(bad, 500u);
+}
+
+// Groups of any kind, and a list that ends within one: no input form makes
+// these, and the verifier must not fall over them.
+TEST(Verifier, StrayJoins) {
+  Rng rng(8);
+  for (unsigned i = 0; i != 3000; ++i) {
+    Schedule schedule = draw(rng, /*transfers=*/true);
+    insertFsdp(rng, schedule);
+    schedule.times.resize(schedule.numRanks);
+    for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+      for (Step &step : schedule.ranks[rank])
+        if (oneIn(rng, 4))
+          step.setJoined(!step.joined());
+      schedule.times[rank].assign(schedule.ranks[rank].size(), Rational(0));
+    }
+    for (VerifyLevel level : {VerifyLevel::Compute, VerifyLevel::Placed,
+                              VerifyLevel::Sharded, VerifyLevel::Timed})
+      verdict(schedule, level);
+    verdict(schedule);
+  }
 }
 
 // A list may be long or its sizes large without the other; neither costs more
