@@ -28,14 +28,14 @@ public:
       : waiting(waiting), places(waiting.schedule()) {}
 
   SourceLoc source(uint32_t step) const { return waiting.step(step).source(); }
-  std::string place(uint32_t step) {
+  StepPlace place(uint32_t step) {
     StepRef at = waiting.numbers().at(step);
     return places.name(at.rank, at.index);
   }
 
   void note(InFlightDiagnostic &diagnostic, const WaitEdge &edge) {
     SourceLoc at = source(edge.step);
-    std::string self = place(edge.step);
+    StepPlace self = place(edge.step);
     std::string what = places.text(waiting.step(edge.what));
     unsigned whatRank = waiting.numbers().rankOf(edge.what);
     switch (edge.reason) {
@@ -88,6 +88,7 @@ void reportDeadlock(const Waiting &waiting, Severity severity,
   Narrator narrator(waiting);
   StringRef model = waitModelPhrase(waiting.model());
   auto finish = [&](InFlightDiagnostic diagnostic, ArrayRef<WaitEdge> edges) {
+    diagnostic.at(narrator.place(edges.front().step));
     narrator.notes(diagnostic, edges);
     if (safe)
       diagnostic.note(narrator.source(edges.front().step), diag::NoteSafeUnder,

@@ -27,13 +27,8 @@ unsigned StepPlaces::position(unsigned rank, size_t index) {
   return mark.position;
 }
 
-std::string StepPlaces::name(unsigned rank, size_t index) {
-  std::string text;
-  raw_string_ostream os(text);
-  os << "rank " << rank << " step " << position(rank, index) << ", `";
-  printStep(os, schedule, schedule.ranks[rank][index]);
-  os << '`';
-  return text;
+StepPlace StepPlaces::name(unsigned rank, size_t index) {
+  return {rank, position(rank, index), text(schedule.ranks[rank][index])};
 }
 
 } // namespace pipec

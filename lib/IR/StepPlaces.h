@@ -9,6 +9,7 @@
 #define PIPEC_IR_STEPPLACES_H
 
 #include "IR/Schedule.h"
+#include "Support/DiagEngine.h"
 
 #include <string>
 #include <vector>
@@ -27,7 +28,7 @@ public:
   unsigned position(unsigned rank, size_t index);
 
   /// `rank 0 step 5, `F s0 m1``
-  std::string name(unsigned rank, size_t index);
+  StepPlace name(unsigned rank, size_t index);
   /// `F s0 m1`, without backticks.
   std::string text(Step step) const { return stepText(schedule, step); }
 

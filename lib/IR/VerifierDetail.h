@@ -138,7 +138,7 @@ public:
   const Step &step(StepRef ref) const {
     return schedule.ranks[ref.rank][ref.index];
   }
-  std::string name(StepRef ref) { return places.name(ref.rank, ref.index); }
+  StepPlace name(StepRef ref) { return places.name(ref.rank, ref.index); }
   std::string text(Step step) const { return places.text(step); }
   unsigned position(StepRef ref) {
     return places.position(ref.rank, ref.index);

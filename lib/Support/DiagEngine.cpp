@@ -45,6 +45,11 @@ InFlightDiagnostic &InFlightDiagnostic::fixIt(StringRef text) {
   return *this;
 }
 
+InFlightDiagnostic &InFlightDiagnostic::at(StepPlace place) {
+  diagnostic.place = std::move(place);
+  return *this;
+}
+
 bool DiagEngine::setWarning(StringRef flag, bool on) {
   bool known = any_of(allDiagInfos(), [&](const DiagInfo &info) {
     return info.severity == Severity::Warning && info.flag == flag;
@@ -72,7 +77,7 @@ void DiagEngine::emit(Diagnostic diagnostic) {
   handler(diagnostic);
   if (diagnostic.severity == Severity::Error && errors == errorLimit)
     handler({diag::Id::TooManyErrors, Severity::Note, SMRange(),
-             format(diag::Id::TooManyErrors, errorLimit), {}, {}});
+             format(diag::Id::TooManyErrors, errorLimit)});
 }
 
 } // namespace pipec

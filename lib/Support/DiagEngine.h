@@ -44,6 +44,23 @@ public:
   llvm::SMRange range;
 };
 
+/// The place of a step in a schedule, as an argument of a message: it prints as
+/// "rank 0 step 5, `F s0 m1`", and readers of the diagnostic find it apart from
+/// the text.
+struct StepPlace {
+  unsigned rank = 0;
+  /// Lines of the rank's list before the step.
+  unsigned position = 0;
+  /// `F s0 m1`
+  std::string step;
+};
+
+inline llvm::raw_ostream &operator<<(llvm::raw_ostream &os,
+                                     const StepPlace &place) {
+  return os << "rank " << place.rank << " step " << place.position << ", `"
+            << place.step << '`';
+}
+
 /// A finished message with its attached notes.
 struct Diagnostic {
   diag::Id id;
@@ -51,8 +68,10 @@ struct Diagnostic {
   llvm::SMRange range;
   std::string message;
   /// Text that, put in place of the range, mends the program; may be empty.
-  std::string fixIt;
-  std::vector<Diagnostic> notes;
+  std::string fixIt = {};
+  std::vector<Diagnostic> notes = {};
+  /// The first step that the message names.
+  std::optional<StepPlace> place = std::nullopt;
 };
 
 class DiagEngine;
@@ -74,6 +93,8 @@ public:
   InFlightDiagnostic &note(SourceLoc loc,
                            diag::Kind<id, Severity::Note, n> kind,
                            Args &&...args);
+  /// Says which step the diagnostic is about, where its text names none.
+  InFlightDiagnostic &at(StepPlace place);
   /// Names the text that would mend the program at the diagnostic's range.
   InFlightDiagnostic &fixIt(llvm::StringRef text);
 
@@ -105,7 +126,7 @@ public:
                             Args &&...args) {
     static_assert(sizeof...(Args) == n, "arguments do not fit the format");
     static_assert(severity != Severity::Note, "notes are attached, not given");
-    return {this, {id, severity, loc.range, format(id, args...), {}, {}}};
+    return {this, make(id, severity, loc.range, args...)};
   }
   template <diag::Id id, Severity severity, unsigned n, typename... Args>
   InFlightDiagnostic report(SourceLoc loc, diag::Kind<id, severity, n> kind,
@@ -121,7 +142,7 @@ public:
                               diag::Kind<id, severity, n>, Args &&...args) {
     static_assert(sizeof...(Args) == n, "arguments do not fit the format");
     llvm::SMLoc at = files.expand(loc);
-    return {this, {id, as, {at, at}, format(id, args...), {}, {}}};
+    return {this, make(id, as, llvm::SMRange(at, at), args...)};
   }
 
   unsigned numErrors() const { return errors; }
@@ -152,6 +173,20 @@ private:
   friend class InFlightDiagnostic;
   void emit(Diagnostic diagnostic);
 
+  template <typename... Args>
+  static Diagnostic make(diag::Id id, Severity severity, llvm::SMRange range,
+                         const Args &...args) {
+    Diagnostic diagnostic{id, severity, range, format(id, args...)};
+    (keepPlace(diagnostic, args), ...);
+    return diagnostic;
+  }
+  template <typename T>
+  static void keepPlace(Diagnostic &diagnostic, const T &argument) {
+    if constexpr (std::is_same_v<T, StepPlace>)
+      if (!diagnostic.place)
+        diagnostic.place = argument;
+  }
+
   SourceFiles &files;
   Handler handler;
   unsigned errors = 0;
@@ -166,12 +201,8 @@ InFlightDiagnostic &
 InFlightDiagnostic::note(DiagLoc loc, diag::Kind<id, Severity::Note, n>,
                          Args &&...args) {
   static_assert(sizeof...(Args) == n, "arguments do not fit the format");
-  diagnostic.notes.push_back({id,
-                              Severity::Note,
-                              loc.range,
-                              DiagEngine::format(id, std::forward<Args>(args)...),
-                              {},
-                              {}});
+  diagnostic.notes.push_back(
+      DiagEngine::make(id, Severity::Note, loc.range, args...));
   return *this;
 }
 
