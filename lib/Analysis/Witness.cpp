@@ -115,4 +115,23 @@ void reportDeadlock(const Waiting &waiting, Severity severity,
                     modelNames(*safe));
 }
 
+std::array<bool, 4> checkDeadlock(const Schedule &schedule,
+                                  const Transfers &transfers,
+                                  WaitModel require, DiagEngine &diags) {
+  std::array<bool, 4> safe = endsUnder(schedule, transfers);
+  if (safe[unsigned(WaitModel::Stream)])
+    return safe;
+  // The required model if it fails, else the mildest that does: what it shows
+  // happens under the stricter ones too.
+  WaitModel shown = require;
+  if (safe[unsigned(shown)])
+    for (WaitModel model : allWaitModels)
+      if (!safe[unsigned(model)])
+        shown = model;
+  reportDeadlock(Waiting(schedule, transfers, shown),
+                 safe[unsigned(require)] ? Severity::Warning : Severity::Error,
+                 &safe, diags);
+  return safe;
+}
+
 } // namespace pipec

@@ -27,6 +27,13 @@ namespace pipec {
 void reportDeadlock(const Waiting &waiting, Severity severity,
                     const std::array<bool, 4> *safe, DiagEngine &diags);
 
+/// Runs every model. A schedule that does not end under `require` is reported
+/// as an error, one that does not end only under stricter models as a warning;
+/// either with the models that are safe. Returns, by model, whether it ends.
+std::array<bool, 4> checkDeadlock(const Schedule &schedule,
+                                  const Transfers &transfers,
+                                  WaitModel require, DiagEngine &diags);
+
 } // namespace pipec
 
 #endif // PIPEC_ANALYSIS_WITNESS_H

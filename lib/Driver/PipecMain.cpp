@@ -15,16 +15,13 @@
 #include "AST/Formatter.h"
 #include "AST/Printer.h"
 #include "Driver/Describe.h"
+#include "Driver/Input.h"
 #include "Driver/Io.h"
 #include "Driver/Passes.h"
 #include "Driver/Program.h"
-#include "Driver/StepInput.h"
 #include "Driver/VerifySettings.h"
 #include "Emit/Emitter.h"
 #include "IR/Verifier.h"
-#include "IRGen/IRGen.h"
-#include "Import/CostProfile.h"
-#include "Sema/Sema.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -39,18 +36,7 @@ namespace {
 
 struct PipecOptions {
   cl::OptionCategory category{"pipec options"};
-  cl::opt<std::string> input{cl::Positional, cl::desc("<file or name>"),
-                             cl::cat(category)};
-  cl::list<std::string> defines{
-      "D", cl::Prefix, cl::desc("Give a parameter a value, by label or name"),
-      cl::value_desc("NAME=VALUE"), cl::cat(category)};
-  cl::list<std::string> includes{
-      "I", cl::Prefix, cl::desc("Look for imports and programs in this folder"),
-      cl::value_desc("FOLDER"), cl::cat(category)};
-  cl::opt<std::string> schedule{"schedule",
-                                cl::desc("The schedule to compile, where a "
-                                         "file has several"),
-                                cl::value_desc("NAME"), cl::cat(category)};
+  InputFlags input{category};
   cl::opt<std::string> passes{
       "passes", cl::desc("Run these passes, in this order"),
       cl::value_desc("NAME{OPTION=VALUE,...},..."), cl::cat(category)};
@@ -67,25 +53,6 @@ struct PipecOptions {
                            cl::desc("Form of --emit=cpp: loops or table"),
                            cl::value_desc("FORM"), cl::init("loops"),
                            cl::cat(category)};
-  cl::opt<std::string> cost{
-      "cost", cl::desc("Costs of steps, over those of program and profile"),
-      cl::value_desc("F=1,F&B=2.5,p2p=0.1"), cl::cat(category)};
-  cl::opt<std::string> costProfile{
-      "cost-profile", cl::desc("A JSON file of costs, over the program's"),
-      cl::value_desc("FILE"), cl::cat(category)};
-  cl::opt<uint64_t> maxSteps{
-      "max-steps",
-      cl::desc("Steps, loop rounds and calls that a program may take, all "
-               "ranks together (default 2^28)"),
-      cl::value_desc("N"), cl::init(LowerOptions().maxSteps),
-      cl::cat(category)};
-  cl::opt<unsigned> stages{"stages",
-                           cl::desc("The number of stages that a CSV must have"),
-                           cl::value_desc("N"), cl::cat(category)};
-  cl::opt<unsigned> microbatches{
-      "microbatches",
-      cl::desc("The number of micro-batches that a CSV must have"),
-      cl::value_desc("N"), cl::cat(category)};
   cl::list<std::string> verify{
       "verify", cl::CommaSeparated,
       cl::desc("Check these levels and no others: compute, placed, sharded, "
@@ -135,12 +102,8 @@ public:
 
 private:
   LogicalResult checkOptions();
-  LogicalResult readDefines();
-  LogicalResult readCosts();
-  FailureOr<Schedule> makeSchedule(InputKind kind, StringRef path,
-                                   StringRef text);
-  LogicalResult printProgram(StringRef path, StringRef text);
-  LogicalResult describe(StringRef path, StringRef text);
+  LogicalResult printProgram(const OpenedInput &input);
+  LogicalResult describe(const OpenedInput &input);
   LogicalResult write(function_ref<LogicalResult(raw_ostream &)> writer);
 
   const PipecOptions &options;
@@ -150,7 +113,6 @@ private:
   DiagEngine &diags;
 
   const EmitterInfo *emitter = nullptr;
-  LowerOptions lowering;
   ast::Context context;
 };
 
@@ -159,10 +121,6 @@ private:
 //===----------------------------------------------------------------------===//
 // Options
 //===----------------------------------------------------------------------===//
-
-static InFlightDiagnostic unusable(DiagEngine &diags, const Twine &why) {
-  return diags.report(DiagLoc(), diag::UnusableOption, why.str());
-}
 
 /// The kinds that print the program itself.
 static bool printsProgram(StringRef kind) {
@@ -196,40 +154,6 @@ LogicalResult Run::checkOptions() {
     if (!diags.setWarning(warning, on))
       return unusable(diags, "no warning `" + warning + "`");
   }
-  return readDefines();
-}
-
-LogicalResult Run::readDefines() {
-  for (StringRef define : options.defines) {
-    auto [name, value] = define.split('=');
-    int64_t number = 0;
-    if (name.empty() || value.empty())
-      return unusable(diags, "`-D" + define + "` is not NAME=VALUE");
-    if (value.getAsInteger(10, number))
-      return unusable(diags, "`" + value + "` in `-D" + define +
-                                 "` is not a 64-bit integer");
-    lowering.params.push_back({name.str(), number});
-  }
-  lowering.maxSteps = options.maxSteps;
-  return success();
-}
-
-LogicalResult Run::readCosts() {
-  if (options.costProfile.getNumOccurrences()) {
-    FailureOr<StringRef> text = openInput(options.costProfile, diags);
-    if (failed(text))
-      return failure();
-    FailureOr<CostSettings> costs = readCostProfile(*text, diags);
-    if (failed(costs))
-      return failure();
-    lowering.costs.push_back(*costs);
-  }
-  if (options.cost.getNumOccurrences()) {
-    FailureOr<CostSettings> costs = readCostOption(options.cost, diags);
-    if (failed(costs))
-      return failure();
-    lowering.costs.push_back(*costs);
-  }
   return success();
 }
 
@@ -244,9 +168,9 @@ LogicalResult Run::write(function_ref<LogicalResult(raw_ostream &)> writer) {
   return (*file)->commit(diags);
 }
 
-LogicalResult Run::printProgram(StringRef path, StringRef text) {
+LogicalResult Run::printProgram(const OpenedInput &input) {
   ProgramLoader loader(search, context, diags);
-  FailureOr<ast::Module *> module = loader.load(path, text);
+  FailureOr<ast::Module *> module = loader.load(input.path, input.text);
   if (failed(module))
     return failure();
   return write([&](raw_ostream &os) {
@@ -258,48 +182,19 @@ LogicalResult Run::printProgram(StringRef path, StringRef text) {
   });
 }
 
-FailureOr<Schedule> Run::makeSchedule(InputKind kind, StringRef path,
-                                      StringRef text) {
-  if (kind != InputKind::Program) {
-    if (!lowering.params.empty())
-      return unusable(diags, "-D on an input that has no parameters");
-    StepInputOptions sizes;
-    if (options.stages.getNumOccurrences())
-      sizes.stages = options.stages;
-    if (options.microbatches.getNumOccurrences())
-      sizes.microbatches = options.microbatches;
-    FailureOr<Schedule> schedule =
-        readStepInput(kind, path, text, sizes, diags);
-    if (failed(schedule) || failed(applyCosts(*schedule, lowering.costs, diags)))
-      return failure();
-    return schedule;
-  }
+LogicalResult Run::describe(const OpenedInput &input) {
   ProgramLoader loader(search, context, diags);
-  FailureOr<ast::Module *> module = loader.load(path, text);
-  if (failed(module))
-    return failure();
-  FailureOr<CheckedProgram> program = checkProgram(**module, context, diags);
-  if (failed(program))
-    return failure();
-  auto chosen = chooseSchedule(*program, options.schedule, path, diags);
-  if (failed(chosen))
-    return failure();
-  return lower(*program, **chosen, lowering, diags);
-}
-
-LogicalResult Run::describe(StringRef path, StringRef text) {
-  ProgramLoader loader(search, context, diags);
-  FailureOr<ast::Module *> module = loader.load(path, text);
+  FailureOr<ast::Module *> module = loader.load(input.path, input.text);
   if (failed(module))
     return failure();
   return write([&](raw_ostream &os) {
-    describeSchedules(**module, options.schedule, os);
+    describeSchedules(**module, options.input.schedule, os);
     return success();
   });
 }
 
 LogicalResult Run::run() {
-  if (failed(checkOptions()) || failed(readCosts()))
+  if (failed(checkOptions()))
     return failure();
   if (options.list)
     return write(
@@ -325,23 +220,18 @@ LogicalResult Run::run() {
   if (failed(passes))
     return failure();
 
-  if (options.input.empty())
-    return unusable(diags, "no input; --help shows what there is to give");
-  std::optional<std::string> path = search.findInput(options.input);
-  if (!path)
-    return reportInputNotFound(options.input, search, diags);
-  FailureOr<StringRef> text = openInput(*path, diags);
-  if (failed(text))
+  FailureOr<OpenedInput> input = openInput(options.input, search, diags);
+  if (failed(input))
     return failure();
-  InputKind kind = inputKind(*path, *text);
-  if (kind != InputKind::Program && (!emitter || options.describe))
-    return unusable(diags, "`" + *path + "` is not a program");
+  if (input->kind != InputKind::Program && (!emitter || options.describe))
+    return unusable(diags, "`" + input->path + "` is not a program");
   if (options.describe)
-    return describe(*path, *text);
+    return describe(*input);
   if (!emitter)
-    return printProgram(*path, *text);
+    return printProgram(*input);
 
-  FailureOr<Schedule> schedule = makeSchedule(kind, *path, *text);
+  FailureOr<Schedule> schedule = 
+      makeSchedule(options.input, *input, search, diags);
   if (failed(schedule))
     return failure();
   if (check->all && failed(verify(*schedule, diags)))
@@ -378,7 +268,7 @@ int pipecMain(int argc, const char *const *argv, raw_ostream &out,
   // Any function of this program serves to find the file it runs from.
   std::string program = sys::fs::getMainExecutable(
       argv[0], reinterpret_cast<void *>(&pipecMain));
-  SearchPath search(program, options.includes);
+  SearchPath search(program, options.input.includes);
   return session.finish(
       Run(options, search, out, err, session.engine()).run());
 }

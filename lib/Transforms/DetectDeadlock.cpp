@@ -47,7 +47,8 @@ public:
     bool sound = transfers.sound() ||
                  succeeded(verify(schedule, VerifyLevel::Placed, diags));
     bool ends = options.model.value ? checkOne(schedule, transfers, diags)
-                                    : checkAll(schedule, transfers, diags);
+                                    : checkDeadlock(schedule, transfers, options.require,
+                                    diags)[unsigned(options.require)];
     return success(sound && ends);
   }
 
@@ -65,23 +66,6 @@ private:
       return true;
     reportDeadlock(waiting, severityOf(waiting.model()), nullptr, diags);
     return severityOf(waiting.model()) != Severity::Error;
-  }
-
-  bool checkAll(const Schedule &schedule, const Transfers &transfers,
-                DiagEngine &diags) const {
-    std::array<bool, 4> safe = endsUnder(schedule, transfers);
-    if (safe[unsigned(WaitModel::Stream)])
-      return true;
-    // The required model if it fails, else the mildest that does: what it shows
-    // happens under the stricter ones too.
-    WaitModel shown = options.require;
-    if (safe[unsigned(shown)])
-      for (WaitModel model : allWaitModels)
-        if (!safe[unsigned(model)])
-          shown = model;
-    reportDeadlock(Waiting(schedule, transfers, shown), severityOf(shown),
-                   &safe, diags);
-    return safe[unsigned(options.require)];
   }
 
   DetectDeadlockOptions options;

@@ -1,0 +1,50 @@
+//===- Lint.h - Every finding in one schedule -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_ANALYSIS_LINT_H
+#define PIPEC_ANALYSIS_LINT_H
+
+#include "Analysis/WaitModel.h"
+#include "IR/Schedule.h"
+#include "Support/DiagEngine.h"
+
+#include <array>
+#include <optional>
+
+namespace pipec {
+
+/// What `lint` looks for beside the verifier's errors, and how grave each
+/// finding is; nothing means that it is not looked for.
+struct LintOptions {
+  /// What does not end under this model is an error; what does not end under a
+  /// stricter one only, a warning.
+  WaitModel require = WaitModel::Stream;
+  /// The last stage runs its forwards out of micro-batch order: PyTorch then
+  /// pairs losses with the wrong micro-batches.
+  std::optional<Severity> lossOrder = Severity::Error;
+  /// Parameters are gathered and given back unused.
+  std::optional<Severity> unusedUnshard = Severity::Warning;
+  /// No rank has a REDUCE_GRAD: PyTorch divides gradients there, so that they
+  /// stay sums over the micro-batches.
+  std::optional<Severity> noReduceGrad = Severity::Note;
+};
+
+/// What a schedule can be run with.
+struct LintResult {
+  /// By model: it ends, and nothing is unmatched or crossed.
+  std::array<bool, 4> safe{};
+};
+
+/// Runs all levels of the verifier and all models of waiting, and looks for
+/// what trains wrongly without an error. Reports every finding. Linear in the
+/// steps.
+LintResult lint(const Schedule &schedule, const LintOptions &options,
+                DiagEngine &diags);
+
+} // namespace pipec
+
+#endif // PIPEC_ANALYSIS_LINT_H

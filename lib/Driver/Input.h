@@ -1,0 +1,57 @@
+//===- Input.h - The schedule that a command line names -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_DRIVER_INPUT_H
+#define PIPEC_DRIVER_INPUT_H
+
+#include "Driver/Io.h"
+#include "Driver/Library.h"
+#include "IR/Schedule.h"
+
+#include "llvm/Support/CommandLine.h"
+
+namespace pipec {
+
+/// The options that say which schedule is meant; every command has them.
+struct InputFlags {
+  explicit InputFlags(llvm::cl::OptionCategory &category);
+
+  llvm::cl::opt<std::string> path;
+  llvm::cl::list<std::string> defines;
+  llvm::cl::list<std::string> includes;
+  llvm::cl::opt<std::string> schedule;
+  llvm::cl::opt<std::string> cost;
+  llvm::cl::opt<std::string> costProfile;
+  llvm::cl::opt<uint64_t> maxSteps;
+  llvm::cl::opt<unsigned> stages;
+  llvm::cl::opt<unsigned> microbatches;
+};
+
+/// A file that was found and read.
+struct OpenedInput {
+  std::string path;
+  llvm::StringRef text;
+  InputKind kind;
+};
+
+/// Finds and reads the input; reports when there is none.
+llvm::FailureOr<OpenedInput> openInput(const InputFlags &flags,
+                                       const SearchPath &search,
+                                       DiagEngine &diags);
+
+/// Makes the schedule of an input: lowers a program, reads step IR or CSV.
+llvm::FailureOr<Schedule> makeSchedule(const InputFlags &flags,
+                                       const OpenedInput &input,
+                                       const SearchPath &search,
+                                       DiagEngine &diags);
+
+/// Reports that the command line cannot be used, and why.
+InFlightDiagnostic unusable(DiagEngine &diags, const llvm::Twine &why);
+
+} // namespace pipec
+
+#endif // PIPEC_DRIVER_INPUT_H
