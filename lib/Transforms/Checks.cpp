@@ -65,15 +65,22 @@ InFlightDiagnostic reportBlocked(const Schedule &schedule,
     }
     ArrayRef<Step> group = ArrayRef(list).slice(
         heads[rank], Schedule::groupEnd(list, heads[rank]) - heads[rank]);
-    Step blocked = *find_if(group, [&](Step step) {
+    auto lacks = [&](Step step) {
       std::optional<Result> taken = takenResult(schedule, step);
       return taken && !results.contains(*taken);
-    });
-    Result missing = *takenResult(schedule, blocked);
+    };
+    const Step *blocked = find_if(group, lacks);
+    // On a rank that does not hold its stage a step waits for what goes to
+    // another rank, so that may well be there.
+    if (blocked == group.end())
+      blocked = find_if(group, [&](Step step) {
+        return takenResult(schedule, step).has_value();
+      });
+    Result missing = *takenResult(schedule, *blocked);
     Step producer(missing.gradient ? StepKind::B : StepKind::F, missing.stage,
                   missing.microbatch);
-    diagnostic.note(blocked.source(), diag::NoteBlockedRank, rank, heads[rank],
-                    stepText(schedule, blocked), stepText(schedule, producer),
+    diagnostic.note(blocked->source(), diag::NoteBlockedRank, rank, heads[rank],
+                    stepText(schedule, *blocked), stepText(schedule, producer),
                     schedule.rankOf(missing.stage, missing.microbatch));
   }
   return diagnostic;
