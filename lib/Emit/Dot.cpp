@@ -1,0 +1,112 @@
+//===- Dot.cpp - --emit=dot: who waits for whom ---------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   digraph waits {
+//     label="crossing: deadlock under one in-order stream a rank";
+//     node [shape=box];
+//     subgraph cluster_0 {
+//       label="rank 0";
+//       n3 [label="step 3\nSEND_F s0 m1 -> r1"];
+//       n4 [label="step 4\nRECV_B s0 m0 <- r1"];
+//     }
+//     ...
+//     n3 -> n12 [label="other side"];
+//   }
+//
+// A shortest cycle of steps that wait for each other, for Graphviz: one box a
+// step, one cluster a rank, one arrow a wait. Where there is no cycle, the
+// chain of waits that ends at a transfer without another side. The model is one
+// in-order stream a rank: what ends there ends everywhere, and is a graph
+// without nodes that says so.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Analysis/Cycle.h"
+#include "Emit/Emitter.h"
+#include "IR/StepPlaces.h"
+
+#include <algorithm>
+#include <map>
+
+using namespace llvm;
+
+namespace pipec {
+
+static StringRef reasonLabel(WaitReason reason) {
+  switch (reason) {
+  case WaitReason::Input:
+    return "input";
+  case WaitReason::Later:
+    return "input, behind it";
+  case WaitReason::Queue:
+    return "queue";
+  case WaitReason::Reach:
+    return "stands before the other side";
+  case WaitReason::Start:
+    return "other side";
+  case WaitReason::Batch:
+    return "batch";
+  }
+  llvm_unreachable("every reason has a label");
+}
+
+/// Writes `text` as it stands between the quotes of a label.
+static void writeQuoted(raw_ostream &os, StringRef text) {
+  for (char c : text) {
+    if (c == '"' || c == '\\')
+      os << '\\';
+    os << c;
+  }
+}
+
+static void writeGraph(const Waiting &waiting, raw_ostream &os) {
+  const Schedule &schedule = waiting.schedule();
+  std::vector<WaitEdge> edges = findShortestCycle(waiting);
+  if (edges.empty())
+    edges = findDeadEnd(waiting);
+  std::map<unsigned, std::vector<uint32_t>> byRank;
+  for (const WaitEdge &edge : edges)
+    byRank[waiting.numbers().rankOf(edge.step)].push_back(edge.step);
+
+  StepPlaces places(schedule);
+  for (auto &[rank, steps] : byRank) {
+    std::sort(steps.begin(), steps.end());
+    os << "  subgraph cluster_" << rank << " {\n    label=\"rank " << rank
+       << "\";\n";
+    for (uint32_t step : steps) {
+      uint32_t index = waiting.numbers().at(step).index;
+      os << "    n" << step << " [label=\"step " << places.position(rank, index)
+         << "\\n";
+      writeQuoted(os, places.text(waiting.step(step)));
+      os << "\"];\n";
+    }
+    os << "  }\n";
+  }
+  for (const WaitEdge &edge : edges)
+    if (edge.target != StepNumbers::none)
+      os << "  n" << edge.step << " -> n" << edge.target << " [label=\""
+         << reasonLabel(edge.reason) << "\"];\n";
+}
+
+LogicalResult emitDot(const Schedule &schedule, const EmitOptions &,
+                      raw_ostream &os, DiagEngine &) {
+  Transfers transfers(schedule);
+  Waiting waiting(schedule, transfers, WaitModel::Stream);
+  os << "digraph waits {\n  label=\"";
+  writeQuoted(os, schedule.name);
+  if (waiting.ends()) {
+    os << ": ends under every model\";\n}\n";
+    return success();
+  }
+  os << ": deadlock under " << waitModelPhrase(waiting.model())
+     << "\";\n  node [shape=box];\n";
+  writeGraph(waiting, os);
+  os << "}\n";
+  return success();
+}
+
+} // namespace pipec
