@@ -33,7 +33,7 @@ private:
 
 Compiler::Compiler(const CheckedProgram &program, const ScheduleDecl &schedule,
                    const SourceFiles &files)
-    : program(program), schedule(schedule), files(files),
+    : schedule(schedule), files(files),
       fixedVariables(program.variables.size()) {
   code.slots.resize(program.variables.size());
   for (const ParamDecl &param : schedule.params)

@@ -61,7 +61,6 @@ private:
   /// Enters a debug scope for the life of the object.
   class ScopeGuard;
 
-  const CheckedProgram &program;
   const ast::ScheduleDecl &schedule;
   const SourceFiles &files;
   Code code;

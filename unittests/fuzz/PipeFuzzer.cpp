@@ -1,0 +1,122 @@
+//===- PipeFuzzer.cpp - Programs from hostile text ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Whatever the bytes are, they are refused with an error at a place of the
+// text, or they are a program. Then its canonical form parses to the same tree,
+// positions apart, and is its own canonical form; and every schedule of it is
+// refused by a later phase with an error, or becomes step IR that the verifier
+// judges.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AST/Formatter.h"
+#include "AST/Printer.h"
+#include "IR/Verifier.h"
+#include "IRGen/IRGen.h"
+#include "Parse/Parser.h"
+#include "Sema/Sema.h"
+#include "Support/DiagPrinter.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace llvm;
+using namespace pipec;
+
+#define PIPEC_CHECK(condition)                                                 \
+  do {                                                                         \
+    if (!(condition)) {                                                        \
+      errs() << "failed: " #condition "\n";                                    \
+      abort();                                                                 \
+    }                                                                          \
+  } while (false)
+
+namespace {
+
+/// Enough for a schedule, and too little to spend a second on one.
+constexpr uint64_t maxSteps = 20000;
+
+/// The files, the tree and the messages of one reading.
+struct Session {
+  Session() : diags(files, DiagPrinter(nulls(), files, "fuzz")) {}
+
+  FailureOr<ast::Module *> read(StringRef text) {
+    auto added = files.add(MemoryBuffer::getMemBufferCopy(text, "input.pipe"));
+    if (!added)
+      abort();
+    auto module = parsePipe("input.pipe", *added, context, diags);
+    PIPEC_CHECK(succeeded(module) == !diags.hadErrors());
+    return module;
+  }
+
+  SourceFiles files;
+  DiagEngine diags;
+  ast::Context context;
+};
+
+std::string canonical(const ast::Module &module) {
+  std::string text;
+  raw_string_ostream os(text);
+  ast::printCanonical(module, os);
+  return text;
+}
+
+/// The tree without positions, which formatting changes, and comments, which it
+/// may move.
+std::string shape(const ast::Module &module, const SourceFiles &files) {
+  std::string text;
+  raw_string_ostream os(text);
+  ast::printTree(module, files, os);
+  std::string result;
+  for (StringRef line : split(text, '\n')) {
+    if (line.starts_with("  comment "))
+      continue;
+    auto [node, position] = line.rsplit(' ');
+    bool isPosition = !position.empty() && all_of(position, [](char c) {
+      return isDigit(c) || c == ':';
+    }) && position.contains(':');
+    result += (isPosition ? node : line).str() + "\n";
+  }
+  return result;
+}
+
+void checkForm(const ast::Module &module, const SourceFiles &files) {
+  std::string once = canonical(module);
+  Session second;
+  FailureOr<ast::Module *> again = second.read(once);
+  PIPEC_CHECK(succeeded(again));
+  PIPEC_CHECK((*again)->comments.size() == module.comments.size());
+  PIPEC_CHECK(shape(**again, second.files) == shape(module, files));
+  PIPEC_CHECK(canonical(**again) == once);
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  StringRef text(reinterpret_cast<const char *>(data), size);
+  Session session;
+  FailureOr<ast::Module *> module = session.read(text);
+  if (failed(module))
+    return 0;
+  checkForm(**module, session.files);
+
+  auto program = checkProgram(**module, session.context, session.diags);
+  PIPEC_CHECK(succeeded(program) == !session.diags.hadErrors());
+  if (failed(program))
+    return 0;
+  for (const CheckedSchedule &checked : program->schedules) {
+    LowerOptions options;
+    options.maxSteps = maxSteps;
+    unsigned errors = session.diags.numErrors();
+    FailureOr<Schedule> schedule =
+        lower(*program, checked, options, session.diags);
+    PIPEC_CHECK(succeeded(schedule) == (session.diags.numErrors() == errors));
+    if (succeeded(schedule))
+      (void)verify(*schedule, session.diags);
+  }
+  return 0;
+}
