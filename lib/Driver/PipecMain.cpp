@@ -17,6 +17,7 @@
 #include "Driver/Describe.h"
 #include "Driver/Input.h"
 #include "Driver/Io.h"
+#include "Driver/LintMain.h"
 #include "Driver/Passes.h"
 #include "Driver/Program.h"
 #include "Driver/VerifySettings.h"
@@ -257,6 +258,12 @@ LogicalResult Run::run() {
 
 int pipecMain(int argc, const char *const *argv, raw_ostream &out,
               raw_ostream &err) {
+  // `pipec lint FILE`: the word goes, the program's name stays.
+  if (argc > 1 && StringRef(argv[1]) == "lint") {
+    SmallVector<const char *> rest = {argv[0]};
+    rest.append(argv + 2, argv + argc);
+    return lintMain(rest.size(), rest.data(), out, err);
+  }
   DiagSession session("pipec", err);
   PipecOptions options;
   if (failed(parseCommandLine(argc, argv, options.category,

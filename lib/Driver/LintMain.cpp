@@ -1,0 +1,223 @@
+//===- LintMain.cpp - The lint command -----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Driver/LintMain.h"
+
+#include "Analysis/Lint.h"
+#include "Driver/Input.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+struct LintFlags {
+  cl::OptionCategory category{"pipec lint options"};
+  InputFlags input{category};
+  cl::opt<std::string> require{
+      "require",
+      cl::desc("What does not end under this model is an error: stream "
+               "(default), pair, edge or buffered"),
+      cl::value_desc("MODEL"), cl::init("stream"), cl::cat(category)};
+  cl::list<std::string> grades{
+      "grade", cl::CommaSeparated,
+      cl::desc("How grave a finding is: RULE is loss-order, unused-unshard or "
+               "no-reduce-grad, GRADE is error, warning, note or off"),
+      cl::value_desc("RULE=GRADE,..."), cl::cat(category)};
+  cl::opt<std::string> format{"format", cl::desc("text (default) or json"),
+                              cl::value_desc("FORMAT"), cl::init("text"),
+                              cl::cat(category)};
+  cl::opt<std::string> output{"o", cl::desc("Write the findings to FILE"),
+                              cl::value_desc("FILE"), cl::init("-"),
+                              cl::cat(category)};
+  cl::opt<bool> showKinds{"show-kinds",
+                          cl::desc("Print the kind of every finding"),
+                          cl::cat(category)};
+  cl::opt<bool> verifyDiagnostics{
+      "verify-diagnostics",
+      cl::desc("Compare the findings with the expected-... comments"),
+      cl::cat(category)};
+};
+
+} // namespace
+
+static FailureOr<LintOptions> readOptions(const LintFlags &flags,
+                                          DiagEngine &diags) {
+  LintOptions options;
+  std::optional<WaitModel> model = parseWaitModel(flags.require);
+  if (!model)
+    return unusable(diags, "no model `" + flags.require + "`");
+  options.require = *model;
+  for (StringRef grade : flags.grades) {
+    auto [rule, value] = grade.split('=');
+    std::optional<Severity> *place =
+        rule == "loss-order"       ? &options.lossOrder
+        : rule == "unused-unshard" ? &options.unusedUnshard
+        : rule == "no-reduce-grad" ? &options.noReduceGrad
+                                   : nullptr;
+    if (!place)
+      return unusable(diags, "no rule `" + rule + "` in `--grade`");
+    if (value == "off")
+      place->reset();
+    else if (value == "error")
+      *place = Severity::Error;
+    else if (value == "warning")
+      *place = Severity::Warning;
+    else if (value == "note")
+      *place = Severity::Note;
+    else
+      return unusable(diags, "no grade `" + value + "` in `--grade`");
+  }
+  if (flags.format != "text" && flags.format != "json")
+    return unusable(diags, "no format `" + flags.format + "`");
+  return options;
+}
+
+//===----------------------------------------------------------------------===//
+// JSON
+//===----------------------------------------------------------------------===//
+
+static StringRef severityName(Severity severity) {
+  return severity == Severity::Error     ? "error"
+         : severity == Severity::Warning ? "warning"
+                                         : "note";
+}
+
+/// The cell of a CSV that starts at `loc`.
+static StringRef cellAt(SMLoc loc, const SourceFiles &files) {
+  StringRef text = files.textOf(loc);
+  return text.drop_front(loc.getPointer() - text.data())
+      .take_until([](char c) { return StringRef(",\r\n").contains(c); });
+}
+
+static void printFinding(json::OStream &json, const Diagnostic &finding,
+                         bool isCsv, const SourceFiles &files) {
+  json.object([&] {
+    json.attribute("kind", diagInfo(finding.id).name);
+    json.attribute("severity", severityName(finding.severity));
+    json.attribute("message", finding.message);
+    if (finding.place) {
+      json.attribute("rank", finding.place->rank);
+      json.attribute("position", finding.place->position);
+    } else {
+      json.attribute("rank", nullptr);
+      json.attribute("position", nullptr);
+    }
+    SMLoc loc = finding.range.Start;
+    if (isCsv && loc.isValid())
+      json.attribute("cell", cellAt(loc, files));
+    else if (finding.place)
+      json.attribute("cell", finding.place->step);
+    else
+      json.attribute("cell", nullptr);
+    if (loc.isValid()) {
+      LineColumn at = files.lineColumn(loc);
+      json.attribute("file", at.file);
+      json.attribute("line", at.line);
+      json.attribute("column", at.column);
+    } else {
+      json.attribute("file", nullptr);
+      json.attribute("line", nullptr);
+      json.attribute("column", nullptr);
+    }
+    json.attributeArray("notes", [&] {
+      for (const Diagnostic &note : finding.notes)
+        printFinding(json, note, isCsv, files);
+    });
+  });
+}
+
+static void printJson(raw_ostream &os, ArrayRef<Diagnostic> findings,
+                      const LintResult &result, bool isCsv,
+                      const SourceFiles &files) {
+  json::OStream json(os, /*IndentSize=*/2);
+  json.object([&] {
+    json.attributeArray("findings", [&] {
+      for (const Diagnostic &finding : findings)
+        printFinding(json, finding, isCsv, files);
+    });
+    json.attributeObject("safe", [&] {
+      for (WaitModel model : allWaitModels)
+        json.attribute(waitModelName(model), result.safe[unsigned(model)]);
+    });
+  });
+  os << '\n';
+}
+
+//===----------------------------------------------------------------------===//
+// The command
+//===----------------------------------------------------------------------===//
+
+static LogicalResult run(const LintFlags &flags, StringRef program,
+                         raw_ostream &out, DiagSession &session) {
+  DiagEngine &diags = session.engine();
+  FailureOr<LintOptions> options = readOptions(flags, diags);
+  if (failed(options))
+    return failure();
+  SearchPath search(program, flags.input.includes);
+  FailureOr<OpenedInput> input = openInput(flags.input, search, diags);
+  if (failed(input))
+    return failure();
+  FailureOr<Schedule> schedule =
+      makeSchedule(flags.input, *input, search, diags);
+  if (failed(schedule))
+    return failure();
+
+  auto file = OutputFile::open(flags.output, out, diags);
+  if (failed(file))
+    return failure();
+  raw_ostream &os = (*file)->stream();
+  std::vector<Diagnostic> findings;
+  DiagPrinter printer(os, session.files(), "pipec");
+  printer.setShowKinds(flags.showKinds);
+  bool json = flags.format == "json";
+  // Every finding counts, and they are the output of this command.
+  diags.setErrorLimit(0);
+  if (!flags.verifyDiagnostics)
+    diags.setHandler([&](const Diagnostic &finding) {
+      if (json)
+        findings.push_back(finding);
+      else
+        printer(finding);
+    });
+  LintResult result = lint(*schedule, *options, diags);
+  if (json) {
+    printJson(os, findings, result, input->kind == InputKind::Csv,
+              session.files());
+  } else if (!flags.verifyDiagnostics) {
+    os << "safe under:";
+    for (WaitModel model : allWaitModels)
+      if (result.safe[unsigned(model)])
+        os << ' ' << waitModelName(model);
+    os << (is_contained(result.safe, true) ? "\n" : " no model\n");
+  }
+  return (*file)->commit(diags);
+}
+
+int lintMain(int argc, const char *const *argv, raw_ostream &out,
+             raw_ostream &err) {
+  DiagSession session("pipec", err);
+  LintFlags flags;
+  if (failed(parseCommandLine(argc, argv, flags.category,
+                              "Looks for everything that is wrong with a "
+                              "schedule, a step list or a CSV.",
+                              session.engine())))
+    return session.finish(failure());
+  session.setShowKinds(flags.showKinds);
+  session.setVerify(flags.verifyDiagnostics);
+  std::string program = sys::fs::getMainExecutable(
+      argv[0], reinterpret_cast<void *>(&lintMain));
+  return session.finish(run(flags, program, out, session));
+}
+
+} // namespace pipec
