@@ -32,7 +32,8 @@
 //
 // Needs: level compute, no P2P and no FSDP steps. Ensures: level compute; peak
 // at most `max-peak`; a makespan no longer than before. Cost: linear in the
-// steps, times the number of different costs of W on a rank; 24 bytes a step.
+// steps, times the number of different costs of W on a rank; 40 bytes for each
+// (stage, micro-batch).
 //
 //===----------------------------------------------------------------------===//
 
@@ -93,20 +94,18 @@ struct MemoryTicks {
   int64_t operator()(Step step) const { return delta[unsigned(step.kind())]; }
 };
 
-/// One run of the lists, with the weight gradients in their places or moved.
+/// Runs the lists twice at once: as they are, and with the weight gradients
+/// moved. Both start at 0, so the makespan of each is its last end.
 class Deferral {
 public:
   Deferral(const Schedule &schedule, const TickCosts &costs,
-           const MemoryTicks &memory, bool move)
-      : schedule(schedule), costs(costs), memory(memory), move(move),
-        map(schedule), states(schedule.numRanks),
-        arrivals(size_t(schedule.numStages) * schedule.numMicrobatches * 2) {
-    if (!move)
-      return;
-    lists.resize(schedule.numRanks);
-    weights.resize(size_t(schedule.numStages) * schedule.numMicrobatches);
+           const MemoryTicks &memory)
+      : schedule(schedule), costs(costs), memory(memory), map(schedule),
+        states(schedule.numRanks),
+        arrivals(size_t(schedule.numStages) * schedule.numMicrobatches * 2),
+        weights(size_t(schedule.numStages) * schedule.numMicrobatches) {
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
-      lists[rank].reserve(schedule.ranks[rank].size());
+      states[rank].list.reserve(schedule.ranks[rank].size());
       findWeights(rank);
     }
   }
@@ -119,18 +118,33 @@ public:
     });
     if (failed(walk.finish(diags)) || !good)
       return failure();
-    for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
-      while (Queue *queue = oldest(rank, std::numeric_limits<int64_t>::max()))
-        place(rank, *queue);
-      last = std::max(last, states[rank].now);
+    for (RankState &state : states) {
+      while (Queue *queue = oldest(state, unlimited))
+        place(state, *queue);
+      last.before = std::max(last.before, state.now.before);
+      last.after = std::max(last.after, state.now.after);
     }
     return success();
   }
 
-  int64_t makespan() const { return last - std::min(first, last); }
-  std::vector<StepList> takeLists() { return std::move(lists); }
+  bool takesLonger() const { return last.after > last.before; }
+  std::vector<StepList> takeLists() {
+    std::vector<StepList> lists;
+    lists.reserve(states.size());
+    for (RankState &state : states)
+      lists.push_back(std::move(state.list));
+    return lists;
+  }
 
 private:
+  static constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
+
+  /// A time in each of the two runs.
+  struct Times {
+    int64_t before = 0;
+    int64_t after = 0;
+  };
+
   /// Owed weight gradients of one cost, oldest first.
   struct Queue {
     int64_t cost;
@@ -142,17 +156,19 @@ private:
   };
 
   struct RankState {
-    int64_t now = 0;
+    Times now;
     int64_t live = 0;
     uint32_t owed = 0;
     uint8_t phase = 0;
     std::vector<Queue> queues;
+    /// The new list.
+    StepList list;
   };
 
   size_t index(Step step) const {
     return size_t(step.stage()) * schedule.numMicrobatches + step.microbatch();
   }
-  int64_t &arrivalOf(Result result) {
+  Times &arrivalOf(Result result) {
     return arrivals[(size_t(result.stage) * schedule.numMicrobatches +
                      result.microbatch) *
                         2 +
@@ -160,10 +176,9 @@ private:
   }
 
   /// Notes the place of each W of the rank that may move: a plain one behind
-  /// its I.
+  /// its I. 0 is no I so far, 1 an I, above that the place of the W plus 2.
   void findWeights(unsigned rank) {
     const StepList &list = schedule.ranks[rank];
-    // 0: no I so far; 1: an I; above: behind the place of the W.
     bool grouped = false;
     for (size_t i = 0; i != list.size(); ++i) {
       Step step = list[i];
@@ -176,64 +191,85 @@ private:
     }
   }
 
-  bool moves(Step step, size_t at) const {
-    return move && step.kind() == StepKind::W && weights[index(step)] == at + 2;
-  }
-
   void runGroup(unsigned rank, size_t begin, size_t end, DiagEngine &diags) {
     ArrayRef<Step> list = schedule.ranks[rank];
     ArrayRef<Step> group = list.slice(begin, end - begin);
     RankState &state = states[rank];
-    if (!isCompute(group.front().kind())) {
-      append(rank, group);
+    Step front = group.front();
+    int64_t duration = costs.duration(list, begin, end);
+    if (front.kind() == StepKind::W && weights[index(front)] == begin + 2) {
+      state.now.before += duration;
       return;
     }
-    if (moves(group.front(), begin))
+    if (!isCompute(front.kind())) {
+      state.list.push_back(front);
       return;
-    state.phase = group.front().phase();
+    }
+    state.phase = front.phase();
 
-    int64_t arrival = 0;
+    Times arrival;
     int64_t need = 0;
     for (Step step : group) {
-      if (auto taken = takenResult(schedule, step))
-        arrival = std::max(arrival, arrivalOf(*taken));
+      if (auto taken = takenResult(schedule, step)) {
+        const Times &one = arrivalOf(*taken);
+        arrival.before = std::max(arrival.before, one.before);
+        arrival.after = std::max(arrival.after, one.after);
+      }
       need += std::max<int64_t>(memory(step), 0);
     }
-    while (Queue *queue = oldest(rank, arrival - state.now))
-      place(rank, *queue);
+    fillWait(state, arrival.after);
+    if (state.live + need > memory.peak)
+      makeRoom(rank, group, need, diags);
+
+    state.now.before = std::max(state.now.before, arrival.before) + duration;
+    state.now.after = std::max(state.now.after, arrival.after) + duration;
+    for (Step step : group) {
+      state.list.push_back(step);
+      state.live += memory(step);
+      if (step.kind() == StepKind::W)
+        continue;
+      int64_t hop = map.receiverOf(step) == TransferMap::none ? 0 : costs.hop();
+      arrivalOf({step.kind() != StepKind::F, step.stage(),
+                 step.microbatch()}) = {state.now.before + hop,
+                                        state.now.after + hop};
+      if (step.kind() == StepKind::I && weights[index(step)] > 1)
+        owe(state, list[weights[index(step)] - 2]);
+    }
+  }
+
+  /// Puts what is owed into the time until `arrival`.
+  void fillWait(RankState &state, int64_t arrival) {
+    while (state.now.after <= arrival) {
+      Queue *queue = oldest(state, arrival - state.now.after);
+      if (!queue)
+        return;
+      place(state, *queue);
+    }
+  }
+
+  /// Gives memory back until `need` fits under the peak.
+  void makeRoom(unsigned rank, ArrayRef<Step> group, int64_t need,
+                DiagEngine &diags) {
+    RankState &state = states[rank];
     while (state.live + need > memory.peak &&
            memory.delta[unsigned(StepKind::W)] < 0) {
-      Queue *queue = oldest(rank, std::numeric_limits<int64_t>::max());
+      Queue *queue = oldest(state, unlimited);
       if (!queue)
         break;
-      place(rank, *queue);
+      place(state, *queue);
     }
-    if (move && good && state.live + need > memory.peak)
-      reportPeak(rank, group, state.live + need, diags);
-
-    int64_t start = std::max(state.now, arrival);
-    state.now = start + costs.duration(list, begin, end);
-    first = std::min(first, start);
-    append(rank, group);
-    for (Step step : group) {
-      state.live += memory(step);
-      if (step.kind() == StepKind::F || makesInputGradient(step.kind()))
-        arrivalOf(
-            {step.kind() != StepKind::F, step.stage(), step.microbatch()}) =
-            state.now +
-            (map.receiverOf(step) == TransferMap::none ? 0 : costs.hop());
-      if (move && step.kind() == StepKind::I && weights[index(step)] > 1)
-        owe(rank, list[weights[index(step)] - 2]);
-    }
+    if (!good || state.live + need <= memory.peak)
+      return;
+    good = false;
+    auto value = [&](int64_t ticks) {
+      return *Rational::make(ticks, memory.perUnit);
+    };
+    (void)diags.report(group.front().source(), diag::DeferPeak,
+                       stepText(schedule, group.front()), rank,
+                       value(state.live + need), value(memory.peak));
   }
 
-  void append(unsigned rank, ArrayRef<Step> group) {
-    if (move)
-      lists[rank].insert(lists[rank].end(), group.begin(), group.end());
-  }
-
-  void owe(unsigned rank, Step step) {
-    RankState &state = states[rank];
+  void owe(RankState &state, Step step) {
     int64_t cost = costs.duration(step, 0, 1);
     auto it = find_if(state.queues,
                       [&](const Queue &queue) { return queue.cost == cost; });
@@ -245,9 +281,9 @@ private:
 
   /// The queue of the oldest owed W that costs at most `limit`, null when there
   /// is none.
-  Queue *oldest(unsigned rank, int64_t limit) {
+  static Queue *oldest(RankState &state, int64_t limit) {
     Queue *best = nullptr;
-    for (Queue &queue : states[rank].queues)
+    for (Queue &queue : state.queues)
       if (!queue.empty() && queue.cost <= limit &&
           (!best || queue.ages[queue.taken] < best->ages[best->taken]))
         best = &queue;
@@ -256,39 +292,24 @@ private:
 
   /// Runs the oldest W of `queue` now. It stands in the phase of the steps
   /// before it.
-  void place(unsigned rank, Queue &queue) {
-    RankState &state = states[rank];
+  void place(RankState &state, Queue &queue) {
     Step step = queue.steps[queue.taken++];
     step.setPhase(state.phase);
-    state.now += queue.cost;
+    state.now.after += queue.cost;
     state.live += memory(step);
-    lists[rank].push_back(step);
-  }
-
-  void reportPeak(unsigned rank, ArrayRef<Step> group, int64_t live,
-                  DiagEngine &diags) {
-    good = false;
-    auto value = [&](int64_t ticks) {
-      return *Rational::make(ticks, memory.perUnit);
-    };
-    (void)diags.report(group.front().source(), diag::DeferPeak,
-                       stepText(schedule, group.front()), rank, value(live),
-                       value(memory.peak));
+    state.list.push_back(step);
   }
 
   const Schedule &schedule;
   const TickCosts &costs;
   const MemoryTicks &memory;
-  bool move;
   TransferMap map;
   std::vector<RankState> states;
   /// When each result is there where it is taken.
-  std::vector<int64_t> arrivals;
+  std::vector<Times> arrivals;
   /// For each (stage, micro-batch) the place of its W, as `findWeights` counts.
   std::vector<uint32_t> weights;
-  std::vector<StepList> lists;
-  int64_t first = std::numeric_limits<int64_t>::max();
-  int64_t last = 0;
+  Times last;
   bool good = true;
 };
 
@@ -312,13 +333,12 @@ public:
     if (!memory)
       return diags.report(schedule.source, diag::DeferMemoryOverflow);
 
-    Deferral before(schedule, *costs, *memory, /*move=*/false);
-    Deferral after(schedule, *costs, *memory, /*move=*/true);
-    if (failed(before.run(diags)) || failed(after.run(diags)))
+    Deferral deferral(schedule, *costs, *memory);
+    if (failed(deferral.run(diags)))
       return failure();
-    if (after.makespan() > before.makespan())
+    if (deferral.takesLonger())
       return success();
-    schedule.ranks = after.takeLists();
+    schedule.ranks = deferral.takeLists();
     schedule.times.clear();
     return success();
   }
