@@ -11,7 +11,7 @@ folder of the file. Every case is compiled to C++ in each form named by
 train: each executor trains the example model, ranks as threads, or with
 --mpirun as processes (all cases then have the same number of ranks). Prints one
 line a case; fails unless losses and gradients of all are equal to the
-unpipelined model's.
+unpipelined model's, and the peaks of every rank those that its list tells.
 
 expand: each executor runs with a worker that writes down what it is told, and
 the result is compared with the step list of `pipec --emit=ir`.
@@ -209,11 +209,50 @@ def expected_steps(case):
     return steps
 
 
+def expected_peaks(case):
+    """What each rank's list says of its largest counts, as the program prints it: an
+    activation lives from the start of its F to the end of its B or W (to that of the F
+    when there is no backward), a received tensor from its posting to the end of its F, or
+    of its B or W. Members of an overlap acquire at its start and release at its end."""
+    ranks, forward_only = [], True
+    for line in expected_steps(case):
+        if line.startswith("rank "):
+            ranks.append([])
+            continue
+        members = [tuple(re.fullmatch(r"(?:overlap |batch )?(\w+) s(\d+)(?: m(\d+))?", part).groups())
+                   for part in re.split(r" & |, ", line)]
+        ranks[-1].append(members)
+        forward_only &= all(kind not in ("B", "I", "W") for kind, _, _ in members)
+    lines = []
+    for rank, groups in enumerate(ranks):
+        live = peak = got = most = 0
+        received = set()
+        for members in groups:
+            for kind, *which in members:
+                if kind in ("RECV_F", "RECV_B"):
+                    got += 1
+                    received.add((kind, *which))
+                live += kind == "F"
+            peak, most = max(peak, live), max(most, got)
+            for kind, *which in members:
+                live -= kind in ("B", "W") or (kind == "F" and forward_only)
+                used = {"F": "RECV_F", "B": "RECV_B", "W": "RECV_B"}.get(kind)
+                if (used, *which) in received:
+                    received.remove((used, *which))
+                    got -= 1
+        lines.append(f"rank {rank}: peak {peak} activations, {most} received tensors")
+    return lines
+
+
 for case in cases:
     text = texts[case.name]
     if options.mode == "train":
         verdict = text[-1] if text else "no output"
         good = verdict.startswith("equal:")
+        peaks = [line for line in text if line.startswith("rank ")]
+        if good and peaks != expected_peaks(case):
+            good, verdict = False, "the peaks are not those of the list: " + "; ".join(
+                a for a, b in zip(expected_peaks(case), peaks) if a != b)
     elif options.mode == "mutate":
         errors = [line for line in text if line.startswith("error: ")]
         verdict = errors[0] if errors else text[-1] if text else "no output"
