@@ -214,7 +214,7 @@ TEST(Failure, StepsThatCannotBeMeant) {
        [](Worker &x) { x.forward(0, 0); }},
       {"`F s1 m0` runs before its input is there",
        [](Worker &x) { x.forward(1, 0); }},
-      {"F s0 m0 runs twice", [&](Worker &x) { start(x), x.forward(0, 0); }},
+      {"`F s0 m0` runs twice", [&](Worker &x) { start(x), x.forward(0, 0); }},
       {"`B s0 m0` runs before its F",
        [](Worker &x) { x.unshard(0), x.backward(0, 0); }},
       {"`B s0 m0` runs before its gradient is there",

@@ -98,7 +98,9 @@ public:
   using Handler = std::function<void(Context &)>;
 
   Executor(M &model, T &transport, Options options = {})
-      : model(model), transport(transport), options(options) {}
+      : model(model), transport(transport), options(options) {
+    observed.fill(options.trace != nullptr);
+  }
   Executor(const Executor &) = delete;
   Executor &operator=(const Executor &) = delete;
 
@@ -106,6 +108,7 @@ public:
   /// the step works on; see StepContext. An empty handler ends that.
   void handle(StepKind kind, Handler handler) {
     handled[int(kind)] = bool(handler);
+    observed[int(kind)] = handler || options.trace;
     handlers[int(kind)] = std::move(handler);
   }
 
@@ -124,31 +127,21 @@ public:
   void run(const Schedule &schedule, int rank, Body &&body);
 
   /// The line of the schedule's source that the following steps come from.
-  void at(int sourceLine) { line = sourceLine; }
+  void at(int sourceLine) {
+    line = sourceLine <= RankState::maxLine ? sourceLine : 0;
+  }
 
   void forward(int stage, int microbatch) {
-    Context step = enter(StepKind::Forward, stage, microbatch);
-    Cell &cell = beginForward(step);
-    compute(step);
-    endForward(step, cell);
+    runCompute<StepKind::Forward>(stage, microbatch);
   }
   void backward(int stage, int microbatch) {
-    Context step = enter(StepKind::Backward, stage, microbatch);
-    Cell &cell = beginBackward(step);
-    compute(step);
-    endBackward(step, cell);
+    runCompute<StepKind::Backward>(stage, microbatch);
   }
   void backwardInput(int stage, int microbatch) {
-    Context step = enter(StepKind::BackwardInput, stage, microbatch);
-    Cell &cell = beginBackward(step);
-    compute(step);
-    endBackward(step, cell);
+    runCompute<StepKind::BackwardInput>(stage, microbatch);
   }
   void backwardWeight(int stage, int microbatch) {
-    Context step = enter(StepKind::BackwardWeight, stage, microbatch);
-    Cell &cell = beginWeight(step);
-    compute(step);
-    endWeight(step, cell);
+    runCompute<StepKind::BackwardWeight>(stage, microbatch);
   }
 
   void sendForward(int stage, int microbatch) {
@@ -188,17 +181,17 @@ public:
 private:
   using Request = typename T::Request;
 
-  /// The books of one micro-batch on one stage: numbers of pooled objects, -1
-  /// for none, and what has happened to them.
+  /// The books of one micro-batch on one stage: pooled objects, null for none,
+  /// and what has happened to them.
   struct Cell {
-    int input = -1;
-    int output = -1;
-    int outputGradient = -1;
-    int inputGradient = -1;
-    int activation = -1;
+    Tensor *input = nullptr;
+    Tensor *output = nullptr;
+    Tensor *outputGradient = nullptr;
+    Tensor *inputGradient = nullptr;
+    Activation *kept = nullptr;
     /// Receives that were posted and not yet waited for.
-    int inputRequest = -1;
-    int gradientRequest = -1;
+    Request *inputRequest = nullptr;
+    Request *gradientRequest = nullptr;
     unsigned flags = 0;
   };
   enum Flag : unsigned {
@@ -226,52 +219,88 @@ private:
     bool unsharded = false;
     bool reduced = false;
   };
-  /// A send that is not known to be complete, or, in blocking mode, any
-  /// transfer just posted.
+  /// Where the books of a stage are; null for the stages of other ranks.
+  struct Place {
+    Cell *cells = nullptr;
+    StageBooks *books = nullptr;
+  };
+  /// A compute step that is under way.
+  struct Work {
+    StepKind kind;
+    int stage;
+    int microbatch;
+    Cell *cell;
+    StageBooks *books;
+    Tensor *input = nullptr;
+    Tensor *output = nullptr;
+    const Tensor *outputGradient = nullptr;
+    Tensor *inputGradient = nullptr;
+    Activation *kept = nullptr;
+  };
+  /// A transfer just posted; a send of which it is not known to be complete.
   struct Posted {
     Step step;
-    int request = -1;
-    int tensor = -1;
+    Request *request = nullptr;
+    Tensor *tensor = nullptr;
   };
 
+  /// The books of a micro-batch on a stage of the model, null when another rank
+  /// has them.
+  Cell *find(int stage, int microbatch) const {
+    Cell *cells = placeOf(stage, microbatch).cells;
+    return cells ? cells + microbatch : nullptr;
+  }
+  const Place &placeOf(int stage, int microbatch) const {
+    return places[std::size_t(microbatch >= secondHalf ? numStages + stage
+                                                       : stage)];
+  }
+  bool isLast(int stage) const { return stage + 1 == numStages; }
+
   // ExecutorSteps.h
-  Context enter(StepKind kind, int stage, int microbatch);
-  Cell &cellOf(int stage, int microbatch) {
-    return cells[std::size_t(localOf[stage]) * schedule->microbatches +
-                 microbatch];
-  }
-  StageBooks &booksOf(int stage) { return books[localOf[stage]]; }
-  bool isHere(int stage, int microbatch) const {
-    return schedule->rankOf(stage, microbatch) == rank;
-  }
-  bool isLast(int stage) const { return stage + 1 == schedule->stages; }
-  Cell &beginForward(Context &step);
-  void endForward(Context &step, Cell &cell);
-  Cell &beginBackward(Context &step);
-  void endBackward(Context &step, Cell &cell);
-  Cell &beginWeight(Context &step);
-  void endWeight(Context &step, Cell &cell);
-  void compute(Context &step);
-  static void callModel(void *executor, Context &step);
-  void takeOver(Context &step, void (*action)(void *, Context &));
+  const Place &enter(StepKind kind, int stage, int microbatch);
+  template <StepKind K> void runCompute(int stage, int microbatch);
+  template <StepKind K> Work begin(int stage, int microbatch);
+  void beginForward(Work &work);
+  void beginBackward(Work &work);
+  void beginWeight(Work &work);
+  template <StepKind K> void compute(const Work &work);
+  void computeObserved(const Work &work);
+  Context contextOf(const Work &work);
+  template <StepKind K> void callModel(const Work &work);
+  static void proceedCompute(void *executor, Context &step);
+  template <StepKind K> void end(const Work &work);
+  void endForward(const Work &work);
+  void endBackward(const Work &work);
   void endGradient(Cell &cell);
-  Cell &begin(Context &step);
-  void end(Context &step, Cell &cell);
   void runOverlap(std::span<const Step> members);
   void runBatch(std::span<const Step> members);
-  Posted post(const Step &step);
   void fsdp(StepKind kind, int stage);
-  static void callFsdp(void *executor, Context &step);
+  static void proceedFsdp(void *executor, Context &step);
   StageBooks &enterFsdp(StepKind kind, int stage);
+  void takeOver(Context &step, void (*action)(void *, Context &));
+  std::size_t record(RankState::Activity activity, StepKind kind, int stage,
+                     int microbatch) {
+    return options.trace->begin({activity, kind, stage, microbatch, line},
+                                runNumber);
+  }
 
   // ExecutorTransfers.h
+  Posted post(const Step &step);
   Posted send(StepKind kind, int stage, int microbatch);
   Posted recv(StepKind kind, int stage, int microbatch);
   void settle(const Posted &posted);
-  void await(int request, const Step &step, int peer);
-  void arrive(int request, const Step &step);
+  void await(Request &request, const Step &step);
+  void arrive(Request &request, Tensor &into, const Step &step);
+  [[noreturn]] void failMessage(const Step &step, const Header &wanted,
+                                const Header &got);
+  bool handTransfer(const Posted &posted, int peer);
+  void awaitSlowly(Request &request, const Step &step);
   void reclaimSends();
-  int acquireTensor();
+  Tensor *acquireTensor() {
+    if (!sends.empty())
+      reclaimSends();
+    return tensors.acquire();
+  }
   int peerOf(StepKind kind, int stage, int microbatch) const;
   Header expectedHeader(const Step &step, std::size_t bytes) const;
   [[noreturn]] void stall(std::chrono::nanoseconds waited);
@@ -279,19 +308,19 @@ private:
 
   // ExecutorRun.h
   void start(const Schedule &newSchedule, int newRank);
+  void makeBooks();
   void finish();
   void checkComplete();
-  std::string describe(const RankState &state, int who,
+  std::string describe(const RankState &state,
                        std::chrono::nanoseconds waited) const;
   std::string place() const;
-  std::string text(const Step &step) const {
-    return stepText(step.kind, step.stage, step.microbatch);
-  }
   template <class E = ScheduleError> [[noreturn]] void fail(std::string what);
-  void publish(RankState::Activity activity, const Step &step) {
+  [[noreturn]] void failStep(StepKind kind, int stage, int microbatch,
+                             const char *what);
+  void publish(RankState::Activity activity, StepKind kind, int stage,
+               int microbatch) {
     status->state.store(
-        RankState{activity, step.kind, step.stage, step.microbatch, line}
-            .pack(),
+        RankState{activity, kind, stage, microbatch, line}.pack(),
         std::memory_order_relaxed);
   }
 
@@ -305,8 +334,11 @@ private:
   bool broken = false;
   int line = 0;
 
-  /// From stage to its place among those of this rank, -1 for others.
-  std::vector<int> localOf;
+  int numStages = 0;
+  /// The first micro-batch of direction 1.
+  int secondHalf = 0;
+  /// One a stage, and in a bidirectional schedule one more for direction 1.
+  std::vector<Place> places;
   std::vector<StageBooks> books;
   std::vector<Cell> cells;
   Pool<Tensor> tensors;
@@ -316,15 +348,16 @@ private:
   int unsent = 0;
   int received = 0;
   int peakReceived = 0;
-  std::vector<Context> group;
-  std::vector<Cell *> groupCells;
+  std::vector<Work> group;
+  std::vector<Context> groupContexts;
   std::vector<Posted> groupPosted;
 
   std::array<bool, numStepKinds> handled{};
+  /// Handled, or traced.
+  std::array<bool, numStepKinds> observed{};
   std::array<Handler, numStepKinds> handlers;
   StatusCell ownStatus;
   StatusCell *status = &ownStatus;
-  std::size_t traceIndex = 0;
 };
 
 } // namespace pipec::runtime

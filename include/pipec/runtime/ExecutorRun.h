@@ -35,17 +35,15 @@ void Executor<M, T>::run(const Schedule &newSchedule, int newRank,
     throw;
   } catch (const std::exception &error) {
     if constexpr (FailureTransport<T>)
-      transport.fail(
-          "rank " + std::to_string(newRank) + " in " +
-          describe(RankState::unpack(status->state.load()), newRank, {}) +
-          ": " + error.what());
+      transport.fail("rank " + std::to_string(newRank) + " in " +
+                     describe(RankState::unpack(status->state.load()), {}) +
+                     ": " + error.what());
     throw;
   } catch (...) {
     if constexpr (FailureTransport<T>)
-      transport.fail(
-          "rank " + std::to_string(newRank) + " in " +
-          describe(RankState::unpack(status->state.load()), newRank, {}) +
-          ": an exception that is no std::exception");
+      transport.fail("rank " + std::to_string(newRank) + " in " +
+                     describe(RankState::unpack(status->state.load()), {}) +
+                     ": an exception that is no std::exception");
     throw;
   }
   broken = false;
@@ -87,17 +85,28 @@ void Executor<M, T>::start(const Schedule &newSchedule, int newRank) {
   }
   schedule = &newSchedule;
   rank = newRank;
-  localOf.assign(schedule->stages, -1);
+  makeBooks();
+}
+
+template <class M, class T> void Executor<M, T>::makeBooks() {
+  numStages = schedule->stages;
+  secondHalf = schedule->directions == 2 ? schedule->microbatches / 2
+                                         : schedule->microbatches;
+  auto isOurs = [&](int direction, int stage) {
+    return schedule->rankOfStage[direction * numStages + stage] == rank;
+  };
   books.clear();
-  for (int stage = 0; stage != schedule->stages; ++stage)
-    for (int d = 0; d != schedule->directions; ++d)
-      if (schedule->rankOfStage[d * schedule->stages + stage] == rank &&
-          localOf[stage] < 0) {
-        localOf[stage] = int(books.size());
-        books.push_back({stage, schedule->microbatchesOf(stage, rank),
-                         schedule->sharded && schedule->sharded[stage]});
-      }
+  for (int stage = 0; stage != numStages; ++stage)
+    if (isOurs(0, stage) || (schedule->directions == 2 && isOurs(1, stage)))
+      books.push_back({stage, schedule->microbatchesOf(stage, rank),
+                       schedule->sharded && schedule->sharded[stage]});
   cells.assign(books.size() * schedule->microbatches, Cell());
+  places.assign(std::size_t(2 * numStages), Place());
+  for (std::size_t i = 0; i != books.size(); ++i)
+    for (int d = 0; d != schedule->directions; ++d)
+      if (isOurs(d, books[i].stage))
+        places[std::size_t(d * numStages + books[i].stage)] = {
+            cells.data() + i * schedule->microbatches, &books[i]};
   // What is in flight depends on timing; some room ahead keeps the steady
   // state from allocating.
   std::size_t ahead = std::min<std::size_t>(2 * cells.size() + 16, 512);
@@ -105,7 +114,7 @@ void Executor<M, T>::start(const Schedule &newSchedule, int newRank) {
   requests.reserve(int(ahead));
   sends.reserve(ahead);
   group.reserve(16);
-  groupCells.reserve(16);
+  groupContexts.reserve(16);
   groupPosted.reserve(16);
 }
 
@@ -116,9 +125,10 @@ template <class M, class T> void Executor<M, T>::checkComplete() {
         stage.weights == owed)
       continue;
     for (int m = 0; m != schedule->microbatches; ++m) {
-      if (!isHere(stage.stage, m))
+      const Cell *cell = find(stage.stage, m);
+      if (!cell)
         continue;
-      unsigned flags = cellOf(stage.stage, m).flags;
+      unsigned flags = cell->flags;
       std::string which =
           " s" + std::to_string(stage.stage) + " m" + std::to_string(m);
       if (!(flags & ForwardDone))
@@ -132,13 +142,13 @@ template <class M, class T> void Executor<M, T>::checkComplete() {
   if (unsent != 0)
     for (const StageBooks &stage : books)
       for (int m = 0; m != schedule->microbatches; ++m) {
-        if (!isHere(stage.stage, m))
+        const Cell *cell = find(stage.stage, m);
+        if (!cell)
           continue;
-        const Cell &cell = cellOf(stage.stage, m);
-        if (cell.output >= 0)
+        if (cell->output)
           fail("the output of F s" + std::to_string(stage.stage) + " m" +
                std::to_string(m) + " was never sent");
-        if (cell.inputGradient >= 0)
+        if (cell->inputGradient)
           fail("the gradient that stage " + std::to_string(stage.stage) +
                " made for m" + std::to_string(m) + " was never sent");
       }
@@ -157,8 +167,7 @@ template <class M, class T> void Executor<M, T>::finish() {
   while (!sends.empty()) {
     Posted posted = sends.front();
     sends.pop();
-    await(posted.request, posted.step,
-          peerOf(posted.step.kind, posted.step.stage, posted.step.microbatch));
+    await(*posted.request, posted.step);
     requests.release(posted.request);
     tensors.release(posted.tensor);
   }
@@ -174,6 +183,12 @@ void Executor<M, T>::fail(std::string what) {
   throw E(what + " (" + place() + ")");
 }
 
+template <class M, class T>
+void Executor<M, T>::failStep(StepKind kind, int stage, int microbatch,
+                              const char *what) {
+  fail("`" + stepText(kind, stage, microbatch) + "` " + what);
+}
+
 /// `rank 1, zb1p.pipe:9`
 template <class M, class T> std::string Executor<M, T>::place() const {
   std::string text = "rank " + std::to_string(rank);
@@ -186,7 +201,7 @@ template <class M, class T> std::string Executor<M, T>::place() const {
 
 /// `RECV_F s2 m5 from rank 1 at zb1p.pipe:9, for 5.0 s`
 template <class M, class T>
-std::string Executor<M, T>::describe(const RankState &state, int who,
+std::string Executor<M, T>::describe(const RankState &state,
                                      std::chrono::nanoseconds waited) const {
   std::string text = stepText(state.kind, state.stage, state.microbatch);
   bool known = schedule && state.stage < schedule->stages &&
@@ -207,7 +222,6 @@ std::string Executor<M, T>::describe(const RankState &state, int who,
     text += ", for " + std::to_string(tenths / 10) + "." +
             std::to_string(tenths % 10) + " s";
   }
-  (void)who;
   return text;
 }
 

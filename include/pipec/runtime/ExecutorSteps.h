@@ -17,23 +17,73 @@
 
 #include "pipec/runtime/Executor.h"
 
+#include <type_traits>
+
 namespace pipec::runtime {
+
+/// Calls `work` with the kind as a constant.
+template <class F> decltype(auto) withComputeKind(StepKind kind, F &&work) {
+  using enum StepKind;
+  switch (kind) {
+  case Forward:
+    return work(std::integral_constant<StepKind, Forward>());
+  case BackwardInput:
+    return work(std::integral_constant<StepKind, BackwardInput>());
+  case BackwardWeight:
+    return work(std::integral_constant<StepKind, BackwardWeight>());
+  default:
+    return work(std::integral_constant<StepKind, Backward>());
+  }
+}
 
 template <class M, class T>
 auto Executor<M, T>::enter(StepKind kind, int stage, int microbatch)
-    -> Context {
-  publish(RankState::Running, {kind, stage, microbatch});
-  if (unsigned(stage) >= unsigned(schedule->stages) ||
-      unsigned(microbatch) >= unsigned(schedule->microbatches) ||
-      !isHere(stage, microbatch))
-    fail("`" + stepText(kind, stage, microbatch) +
-         "` does not belong on this rank");
-  Context step;
-  step.kind = kind;
-  step.rank = rank;
-  step.stage = stage;
-  step.microbatch = microbatch;
-  return step;
+    -> const Place & {
+  publish(RankState::Running, kind, stage, microbatch);
+  if (unsigned(stage) < unsigned(numStages) &&
+      unsigned(microbatch) < unsigned(schedule->microbatches)) [[likely]] {
+    const Place &place = placeOf(stage, microbatch);
+    if (place.cells) [[likely]]
+      return place;
+  }
+  failStep(kind, stage, microbatch, "does not belong on this rank");
+}
+
+template <class M, class T>
+template <StepKind K>
+void Executor<M, T>::runCompute(int stage, int microbatch) {
+  Work work = begin<K>(stage, microbatch);
+  compute<K>(work);
+  end<K>(work);
+}
+
+template <class M, class T>
+template <StepKind K>
+auto Executor<M, T>::begin(int stage, int microbatch) -> Work {
+  const Place &place = enter(K, stage, microbatch);
+  Work work{K, stage, microbatch, place.cells + microbatch, place.books};
+  if (place.books->managed && !place.books->unsharded) [[unlikely]]
+    failStep(K, stage, microbatch, "runs while its stage is sharded");
+  if constexpr (K == StepKind::Forward)
+    beginForward(work);
+  else if constexpr (K == StepKind::BackwardWeight)
+    beginWeight(work);
+  else
+    beginBackward(work);
+  return work;
+}
+
+template <class M, class T>
+template <StepKind K>
+void Executor<M, T>::end(const Work &work) {
+  if constexpr (K == StepKind::Forward)
+    endForward(work);
+  else if constexpr (K != StepKind::BackwardWeight)
+    endBackward(work);
+  if constexpr (K == StepKind::Backward || K == StepKind::BackwardWeight) {
+    ++work.books->weights;
+    endGradient(*work.cell);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -41,60 +91,53 @@ auto Executor<M, T>::enter(StepKind kind, int stage, int microbatch)
 //===----------------------------------------------------------------------===//
 
 template <class M, class T>
-auto Executor<M, T>::beginForward(Context &step) -> Cell & {
-  Cell &cell = cellOf(step.stage, step.microbatch);
-  StageBooks &stage = booksOf(step.stage);
-  if (cell.flags & ForwardBegun)
-    fail("F" + text({step.kind, step.stage, step.microbatch}).substr(1) +
-         " runs twice");
-  if (stage.managed && !stage.unsharded)
-    fail("`" + text({step.kind, step.stage, step.microbatch}) +
-         "` runs while its stage is sharded");
+inline void Executor<M, T>::beginForward(Work &work) {
+  Cell &cell = *work.cell;
+  if (cell.flags & ForwardBegun) [[unlikely]]
+    failStep(work.kind, work.stage, work.microbatch, "runs twice");
   cell.flags |= ForwardBegun;
-  if (step.stage > 0) {
-    if (cell.inputRequest >= 0) {
-      arrive(cell.inputRequest,
-             {StepKind::RecvForward, step.stage, step.microbatch, 0, false});
-      cell.inputRequest = -1;
+  if (work.stage > 0) {
+    if (cell.inputRequest) {
+      arrive(*cell.inputRequest, *cell.input,
+             {StepKind::RecvForward, work.stage, work.microbatch});
+      cell.inputRequest = nullptr;
       cell.flags |= InputReady;
     }
-    if (!(cell.flags & InputReady))
-      fail("`" + text({step.kind, step.stage, step.microbatch}) +
-           "` runs before its input is there");
-    step.input = &tensors[cell.input];
+    if (!(cell.flags & InputReady)) [[unlikely]]
+      failStep(work.kind, work.stage, work.microbatch,
+               "runs before its input is there");
+    work.input = cell.input;
   }
-  cell.activation = activations.acquire();
-  step.kept = &activations[cell.activation];
-  if (!isLast(step.stage)) {
-    int output = acquireTensor();
-    if (isHere(step.stage + 1, step.microbatch))
-      cellOf(step.stage + 1, step.microbatch).input = output;
+  work.kept = cell.kept = activations.acquire();
+  if (!isLast(work.stage)) {
+    work.output = acquireTensor();
+    if (Cell *next = find(work.stage + 1, work.microbatch))
+      next->input = work.output;
     else
-      cell.output = output;
-    step.output = &tensors[output];
+      cell.output = work.output;
   }
-  return cell;
 }
 
 template <class M, class T>
-void Executor<M, T>::endForward(Context &step, Cell &cell) {
-  if (step.stage > 0) {
+inline void Executor<M, T>::endForward(const Work &work) {
+  Cell &cell = *work.cell;
+  if (work.stage > 0) {
     if (cell.flags & InputPosted)
       --received;
     tensors.release(cell.input);
-    cell.input = -1;
+    cell.input = nullptr;
   }
-  if (!isLast(step.stage)) {
-    if (cell.output >= 0)
+  if (!isLast(work.stage)) {
+    if (cell.output)
       ++unsent;
     else
-      cellOf(step.stage + 1, step.microbatch).flags |= InputReady;
+      find(work.stage + 1, work.microbatch)->flags |= InputReady;
   }
   cell.flags |= ForwardDone;
-  ++booksOf(step.stage).forwards;
+  ++work.books->forwards;
   if (schedule->forwardOnly) {
-    activations.release(cell.activation);
-    cell.activation = -1;
+    activations.release(cell.kept);
+    cell.kept = nullptr;
   }
 }
 
@@ -103,95 +146,78 @@ void Executor<M, T>::endForward(Context &step, Cell &cell) {
 //===----------------------------------------------------------------------===//
 
 template <class M, class T>
-auto Executor<M, T>::beginBackward(Context &step) -> Cell & {
-  Cell &cell = cellOf(step.stage, step.microbatch);
-  StageBooks &stage = booksOf(step.stage);
-  Step row = {step.kind, step.stage, step.microbatch};
-  if (cell.flags & GradientBegun)
-    fail("`" + text(row) + "` runs twice, as B or as I");
-  if (stage.managed && !stage.unsharded)
-    fail("`" + text(row) + "` runs while its stage is sharded");
+inline void Executor<M, T>::beginBackward(Work &work) {
+  Cell &cell = *work.cell;
+  if (cell.flags & GradientBegun) [[unlikely]]
+    failStep(work.kind, work.stage, work.microbatch,
+             "runs twice, as B or as I");
   // Inside an overlap the last stage may feed itself.
-  if (!(cell.flags & (isLast(step.stage) ? ForwardBegun : ForwardDone)) ||
-      cell.activation < 0)
-    fail("`" + text(row) + "` runs before its F");
+  if (!(cell.flags & (isLast(work.stage) ? ForwardBegun : ForwardDone)) ||
+      !cell.kept) [[unlikely]]
+    failStep(work.kind, work.stage, work.microbatch, "runs before its F");
   cell.flags |= GradientBegun;
-  if (step.kind == StepKind::Backward)
+  if (work.kind == StepKind::Backward)
     cell.flags |= WeightBegun;
-  if (!isLast(step.stage)) {
-    if (cell.gradientRequest >= 0) {
-      arrive(cell.gradientRequest,
-             {StepKind::RecvBackward, step.stage, step.microbatch, 0, false});
-      cell.gradientRequest = -1;
+  if (!isLast(work.stage)) {
+    if (cell.gradientRequest) {
+      arrive(*cell.gradientRequest, *cell.outputGradient,
+             {StepKind::RecvBackward, work.stage, work.microbatch});
+      cell.gradientRequest = nullptr;
       cell.flags |= GradientReady;
     }
-    if (!(cell.flags & GradientReady))
-      fail("`" + text(row) + "` runs before its gradient is there");
-    step.outputGradient = &tensors[cell.outputGradient];
+    if (!(cell.flags & GradientReady)) [[unlikely]]
+      failStep(work.kind, work.stage, work.microbatch,
+               "runs before its gradient is there");
+    work.outputGradient = cell.outputGradient;
   }
-  step.kept = &activations[cell.activation];
-  if (step.stage > 0) {
-    int gradient = acquireTensor();
-    if (isHere(step.stage - 1, step.microbatch))
-      cellOf(step.stage - 1, step.microbatch).outputGradient = gradient;
+  work.kept = cell.kept;
+  if (work.stage > 0) {
+    work.inputGradient = acquireTensor();
+    if (Cell *before = find(work.stage - 1, work.microbatch))
+      before->outputGradient = work.inputGradient;
     else
-      cell.inputGradient = gradient;
-    step.inputGradient = &tensors[gradient];
+      cell.inputGradient = work.inputGradient;
   }
-  return cell;
 }
 
 template <class M, class T>
-void Executor<M, T>::endBackward(Context &step, Cell &cell) {
-  if (step.stage > 0) {
-    if (cell.inputGradient >= 0)
+inline void Executor<M, T>::endBackward(const Work &work) {
+  if (work.stage > 0) {
+    if (work.cell->inputGradient)
       ++unsent;
     else
-      cellOf(step.stage - 1, step.microbatch).flags |= GradientReady;
+      find(work.stage - 1, work.microbatch)->flags |= GradientReady;
   }
-  cell.flags |= GradientDone;
-  ++booksOf(step.stage).gradients;
-  if (step.kind == StepKind::Backward) {
-    ++booksOf(step.stage).weights;
-    endGradient(cell);
-  }
+  work.cell->flags |= GradientDone;
+  ++work.books->gradients;
 }
 
 template <class M, class T>
-auto Executor<M, T>::beginWeight(Context &step) -> Cell & {
-  Cell &cell = cellOf(step.stage, step.microbatch);
-  StageBooks &stage = booksOf(step.stage);
-  Step row = {step.kind, step.stage, step.microbatch};
-  if (cell.flags & WeightBegun)
-    fail("`" + text(row) + "` runs twice, as W or in a B");
-  if (stage.managed && !stage.unsharded)
-    fail("`" + text(row) + "` runs while its stage is sharded");
-  if (!(cell.flags & GradientDone))
-    fail("`" + text(row) + "` runs before its I");
+inline void Executor<M, T>::beginWeight(Work &work) {
+  Cell &cell = *work.cell;
+  if (cell.flags & WeightBegun) [[unlikely]]
+    failStep(work.kind, work.stage, work.microbatch,
+             "runs twice, as W or in a B");
+  if (!(cell.flags & GradientDone)) [[unlikely]]
+    failStep(work.kind, work.stage, work.microbatch, "runs before its I");
   cell.flags |= WeightBegun;
-  if (!isLast(step.stage))
-    step.outputGradient = &tensors[cell.outputGradient];
-  step.kept = &activations[cell.activation];
-  return cell;
-}
-
-template <class M, class T>
-void Executor<M, T>::endWeight(Context &step, Cell &cell) {
-  ++booksOf(step.stage).weights;
-  endGradient(cell);
+  if (!isLast(work.stage))
+    work.outputGradient = cell.outputGradient;
+  work.kept = cell.kept;
 }
 
 /// The last use of the gradient and of what the forward kept.
-template <class M, class T> void Executor<M, T>::endGradient(Cell &cell) {
+template <class M, class T>
+inline void Executor<M, T>::endGradient(Cell &cell) {
   cell.flags |= WeightDone;
-  if (cell.outputGradient >= 0) {
+  if (cell.outputGradient) {
     if (cell.flags & GradientPosted)
       --received;
     tensors.release(cell.outputGradient);
-    cell.outputGradient = -1;
+    cell.outputGradient = nullptr;
   }
-  activations.release(cell.activation);
-  cell.activation = -1;
+  activations.release(cell.kept);
+  cell.kept = nullptr;
 }
 
 //===----------------------------------------------------------------------===//
@@ -199,38 +225,60 @@ template <class M, class T> void Executor<M, T>::endGradient(Cell &cell) {
 //===----------------------------------------------------------------------===//
 
 template <class M, class T>
-void Executor<M, T>::callModel(void *executor, Context &step) {
-  M &model = static_cast<Executor *>(executor)->model;
-  switch (step.kind) {
-  case StepKind::Forward:
-    model.forward(step.stage, step.microbatch, step.input, step.output,
-                  *step.kept);
-    return;
-  case StepKind::Backward:
+template <StepKind K>
+void Executor<M, T>::callModel(const Work &work) {
+  if constexpr (K == StepKind::Forward) {
+    model.forward(work.stage, work.microbatch, work.input, work.output,
+                  *work.kept);
+  } else if constexpr (K == StepKind::Backward) {
     if constexpr (ModelBackward<M>)
-      model.backward(step.stage, step.microbatch, step.outputGradient,
-                     step.inputGradient, *step.kept);
+      model.backward(work.stage, work.microbatch, work.outputGradient,
+                     work.inputGradient, *work.kept);
     else
       throw RefusedError("the schedule has B steps, and the model has no "
                          "backward(int stage, int microbatch, const Tensor "
                          "*outputGradient, Tensor *inputGradient, Activation "
                          "&kept)");
-    return;
-  case StepKind::BackwardInput:
-  case StepKind::BackwardWeight:
-    if constexpr (!ModelSplitBackward<M>)
-      throw RefusedError("the schedule has I and W steps, and the model has no "
-                         "backwardInput and backwardWeight");
-    else if (step.kind == StepKind::BackwardInput)
-      model.backwardInput(step.stage, step.microbatch, step.outputGradient,
-                          step.inputGradient, *step.kept);
-    else
-      model.backwardWeight(step.stage, step.microbatch, step.outputGradient,
-                           *step.kept);
-    return;
-  default:
-    return;
+  } else if constexpr (!ModelSplitBackward<M>) {
+    throw RefusedError("the schedule has I and W steps, and the model has no "
+                       "backwardInput and backwardWeight");
+  } else if constexpr (K == StepKind::BackwardInput) {
+    model.backwardInput(work.stage, work.microbatch, work.outputGradient,
+                        work.inputGradient, *work.kept);
+  } else {
+    model.backwardWeight(work.stage, work.microbatch, work.outputGradient,
+                         *work.kept);
   }
+}
+
+template <class M, class T>
+void Executor<M, T>::proceedCompute(void *executor, Context &step) {
+  Work work{step.kind, step.stage, step.microbatch, nullptr, nullptr};
+  work.input = step.input;
+  work.output = step.output;
+  work.outputGradient = step.outputGradient;
+  work.inputGradient = step.inputGradient;
+  work.kept = step.kept;
+  withComputeKind(step.kind, [&](auto kind) {
+    static_cast<Executor *>(executor)->template callModel<kind>(work);
+  });
+}
+
+template <class M, class T>
+auto Executor<M, T>::contextOf(const Work &work) -> Context {
+  Context step;
+  step.kind = work.kind;
+  step.rank = rank;
+  step.stage = work.stage;
+  step.microbatch = work.microbatch;
+  step.input = work.input;
+  step.output = work.output;
+  step.outputGradient = work.outputGradient;
+  step.inputGradient = work.inputGradient;
+  step.kept = work.kept;
+  step.executor = this;
+  step.action = proceedCompute;
+  return step;
 }
 
 template <class M, class T>
@@ -241,78 +289,62 @@ void Executor<M, T>::takeOver(Context &step,
   handlers[int(step.kind)](step);
 }
 
-template <class M, class T> void Executor<M, T>::compute(Context &step) {
-  std::size_t record = 0;
-  if (options.trace)
-    record = options.trace->begin(
-        {RankState::Running, step.kind, step.stage, step.microbatch, line},
-        runNumber);
-  if (handled[int(step.kind)]) [[unlikely]]
-    takeOver(step, callModel);
+template <class M, class T>
+template <StepKind K>
+void Executor<M, T>::compute(const Work &work) {
+  if (observed[int(K)]) [[unlikely]]
+    computeObserved(work);
   else
-    callModel(this, step);
+    callModel<K>(work);
+}
+
+/// With a handler, a trace or both.
+template <class M, class T>
+void Executor<M, T>::computeObserved(const Work &work) {
+  std::size_t index = 0;
   if (options.trace)
-    options.trace->end(record);
-}
-
-template <class M, class T>
-auto Executor<M, T>::begin(Context &step) -> Cell & {
-  switch (step.kind) {
-  case StepKind::Forward:
-    return beginForward(step);
-  case StepKind::BackwardWeight:
-    return beginWeight(step);
-  default:
-    return beginBackward(step);
-  }
-}
-
-template <class M, class T>
-void Executor<M, T>::end(Context &step, Cell &cell) {
-  switch (step.kind) {
-  case StepKind::Forward:
-    return endForward(step, cell);
-  case StepKind::BackwardWeight:
-    return endWeight(step, cell);
-  default:
-    return endBackward(step, cell);
-  }
+    index = record(RankState::Running, work.kind, work.stage, work.microbatch);
+  Context step = contextOf(work);
+  if (handled[int(work.kind)])
+    handlers[int(work.kind)](step);
+  else
+    proceedCompute(this, step);
+  if (options.trace)
+    options.trace->end(index);
 }
 
 template <class M, class T>
 void Executor<M, T>::runOverlap(std::span<const Step> members) {
   group.clear();
-  groupCells.clear();
   for (const Step &member : members) {
-    if (!isCompute(member.kind))
-      fail("`" + text(member) +
-           "` is no compute step and stands in an overlap");
-    group.push_back(enter(member.kind, member.stage, member.microbatch));
-    groupCells.push_back(&begin(group.back()));
+    if (!isCompute(member.kind)) [[unlikely]]
+      failStep(member.kind, member.stage, member.microbatch,
+               "is no compute step and stands in an overlap");
+    withComputeKind(member.kind, [&](auto kind) {
+      group.push_back(begin<kind>(member.stage, member.microbatch));
+    });
   }
   if constexpr (requires(std::span<Context> steps) {
                   model.overlapped(steps);
                 }) {
-    std::array<std::size_t, 16> records{};
-    for (std::size_t i = 0; i != group.size(); ++i) {
-      group[i].executor = this;
-      group[i].action = callModel;
-      if (options.trace && i < records.size())
-        records[i] =
-            options.trace->begin({RankState::Running, group[i].kind,
-                                  group[i].stage, group[i].microbatch, line},
-                                 runNumber);
+    // The records of the members follow each other.
+    std::size_t first = options.trace ? options.trace->all().size() : 0;
+    groupContexts.clear();
+    for (const Work &work : group) {
+      groupContexts.push_back(contextOf(work));
+      if (options.trace)
+        record(RankState::Running, work.kind, work.stage, work.microbatch);
     }
-    model.overlapped(std::span<Context>(group));
-    for (std::size_t i = 0; i != group.size(); ++i)
-      if (options.trace && i < records.size())
-        options.trace->end(records[i]);
+    model.overlapped(std::span<Context>(groupContexts));
+    if (options.trace)
+      for (std::size_t i = 0; i != group.size(); ++i)
+        options.trace->end(first + i);
   } else {
-    for (Context &step : group)
-      compute(step);
+    for (const Work &work : group)
+      withComputeKind(work.kind, [&](auto kind) { compute<kind>(work); });
   }
-  for (std::size_t i = 0; i != group.size(); ++i)
-    end(group[i], *groupCells[i]);
+  for (const Work &work : group)
+    withComputeKind(work.kind, [&](auto kind) { end<kind>(work); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -321,14 +353,15 @@ void Executor<M, T>::runOverlap(std::span<const Step> members) {
 
 template <class M, class T>
 auto Executor<M, T>::enterFsdp(StepKind kind, int stage) -> StageBooks & {
-  publish(RankState::Running, {kind, stage, 0});
-  if (unsigned(stage) >= unsigned(schedule->stages) || localOf[stage] < 0)
-    fail("`" + stepText(kind, stage, 0) + "` does not belong on this rank");
-  return booksOf(stage);
+  publish(RankState::Running, kind, stage, 0);
+  for (StageBooks &one : books)
+    if (one.stage == stage)
+      return one;
+  failStep(kind, stage, 0, "does not belong on this rank");
 }
 
 template <class M, class T>
-void Executor<M, T>::callFsdp(void *executor, Context &step) {
+void Executor<M, T>::proceedFsdp(void *executor, Context &step) {
   M &model = static_cast<Executor *>(executor)->model;
   (void)model;
   if (step.kind == StepKind::Unshard) {
@@ -350,16 +383,15 @@ void Executor<M, T>::fsdp(StepKind kind, int stage) {
   step.rank = rank;
   step.stage = stage;
   step.microbatch = 0;
-  std::size_t record = 0;
+  std::size_t index = 0;
   if (options.trace)
-    record = options.trace->begin({RankState::Running, kind, stage, 0, line},
-                                  runNumber);
-  if (handled[int(kind)]) [[unlikely]]
-    takeOver(step, callFsdp);
+    index = record(RankState::Running, kind, stage, 0);
+  if (handled[int(kind)])
+    takeOver(step, proceedFsdp);
   else
-    callFsdp(this, step);
+    proceedFsdp(this, step);
   if (options.trace)
-    options.trace->end(record);
+    options.trace->end(index);
 }
 
 template <class M, class T> void Executor<M, T>::unshard(int stage) {
@@ -401,7 +433,7 @@ template <class M, class T>
 void Executor<M, T>::steps(std::span<const Step> table) {
   for (std::size_t i = 0; i != table.size(); ++i) {
     const Step &step = table[i];
-    line = step.line;
+    at(step.line);
     if (step.joined) {
       std::size_t first = i;
       while (i + 1 != table.size() && table[i].joined)

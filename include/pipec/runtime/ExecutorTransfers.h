@@ -53,66 +53,56 @@ Header Executor<M, T>::expectedHeader(const Step &step,
 
 template <class M, class T>
 auto Executor<M, T>::send(StepKind kind, int stage, int microbatch) -> Posted {
-  Context step = enter(kind, stage, microbatch);
-  Step row = {kind, stage, microbatch};
-  step.peer = peerOf(kind, stage, microbatch);
-  if (step.peer < 0 || step.peer == rank)
-    fail("`" + text(row) + "` has no other rank to go to");
-  Cell &cell = cellOf(stage, microbatch);
+  Cell &cell = enter(kind, stage, microbatch).cells[microbatch];
+  int peer = peerOf(kind, stage, microbatch);
+  if (peer < 0 || peer == rank) [[unlikely]]
+    failStep(kind, stage, microbatch, "has no other rank to go to");
   bool isForward = kind == StepKind::SendForward;
   unsigned sent = isForward ? OutputSent : InputGradientSent;
-  if (cell.flags & sent)
-    fail("`" + text(row) + "` comes twice");
-  if (!(cell.flags & (isForward ? ForwardDone : GradientDone)))
-    fail("`" + text(row) + "` comes before what it sends is made");
+  if (cell.flags & sent) [[unlikely]]
+    failStep(kind, stage, microbatch, "comes twice");
+  if (!(cell.flags & (isForward ? ForwardDone : GradientDone))) [[unlikely]]
+    failStep(kind, stage, microbatch, "comes before what it sends is made");
   cell.flags |= sent;
-  int &slot = isForward ? cell.output : cell.inputGradient;
-  Posted posted{row, -1, slot};
-  slot = -1;
+  Tensor *&slot = isForward ? cell.output : cell.inputGradient;
+  Posted posted{{kind, stage, microbatch}, nullptr, slot};
+  slot = nullptr;
   --unsent;
-  step.tensor = &tensors[posted.tensor];
-  if (options.trace)
-    options.trace->begin({RankState::Running, kind, stage, microbatch, line},
-                         runNumber);
   if constexpr (!ModelTransfers<M>) {
     throw RefusedError("the schedule has transfers, and the model has no "
                        "prepareInput(int stage, int microbatch, Tensor &) and "
                        "std::span<std::byte> bytes(Tensor &)");
   } else {
-    if (handled[int(kind)]) [[unlikely]] {
-      // `proceed` of a transfer does nothing by itself: the post follows.
-      takeOver(step, [](void *, Context &) {});
-      if (!step.proceeded) {
+    if (observed[int(kind)]) [[unlikely]] {
+      if (options.trace)
+        record(RankState::Running, kind, stage, microbatch);
+      if (handled[int(kind)] && !handTransfer(posted, peer)) {
         tensors.release(posted.tensor);
         return {};
       }
     }
-    std::span<std::byte> bytes = model.bytes(*step.tensor);
+    std::span<std::byte> bytes = model.bytes(*posted.tensor);
     posted.request = requests.acquire();
-    transport.isend(step.peer, expectedHeader(row, bytes.size()),
-                    std::span<const std::byte>(bytes),
-                    requests[posted.request]);
+    transport.isend(peer, expectedHeader(posted.step, bytes.size()),
+                    std::span<const std::byte>(bytes), *posted.request);
   }
   return posted;
 }
 
 template <class M, class T>
 auto Executor<M, T>::recv(StepKind kind, int stage, int microbatch) -> Posted {
-  Context step = enter(kind, stage, microbatch);
-  Step row = {kind, stage, microbatch};
-  step.peer = peerOf(kind, stage, microbatch);
-  if (step.peer < 0 || step.peer == rank)
-    fail("`" + text(row) + "` has no other rank to come from");
-  Cell &cell = cellOf(stage, microbatch);
+  Cell &cell = enter(kind, stage, microbatch).cells[microbatch];
+  int peer = peerOf(kind, stage, microbatch);
+  if (peer < 0 || peer == rank) [[unlikely]]
+    failStep(kind, stage, microbatch, "has no other rank to come from");
   bool isForward = kind == StepKind::RecvForward;
-  if (cell.flags & (isForward ? InputPosted : GradientPosted))
-    fail("`" + text(row) + "` comes twice");
-  if (cell.flags & (isForward ? ForwardBegun : GradientBegun))
-    fail("`" + text(row) + "` comes after the step that needs it");
+  if (cell.flags & (isForward ? InputPosted : GradientPosted)) [[unlikely]]
+    failStep(kind, stage, microbatch, "comes twice");
+  if (cell.flags & (isForward ? ForwardBegun : GradientBegun)) [[unlikely]]
+    failStep(kind, stage, microbatch, "comes after the step that needs it");
   cell.flags |= isForward ? InputPosted : GradientPosted;
-  Posted posted{row, -1, acquireTensor()};
+  Posted posted{{kind, stage, microbatch}, nullptr, acquireTensor()};
   (isForward ? cell.input : cell.outputGradient) = posted.tensor;
-  step.tensor = &tensors[posted.tensor];
   peakReceived = std::max(peakReceived, ++received);
   if constexpr (!ModelTransfers<M>) {
     throw RefusedError("the schedule has transfers, and the model has no "
@@ -120,35 +110,47 @@ auto Executor<M, T>::recv(StepKind kind, int stage, int microbatch) -> Posted {
                        "std::span<std::byte> bytes(Tensor &)");
   } else {
     if (isForward) {
-      model.prepareInput(stage, microbatch, *step.tensor);
+      model.prepareInput(stage, microbatch, *posted.tensor);
     } else {
       if constexpr (ModelGradientTransfers<M>)
-        model.prepareGradient(stage, microbatch, *step.tensor);
+        model.prepareGradient(stage, microbatch, *posted.tensor);
       else
         throw RefusedError("the schedule has RECV_B steps, and the model has "
                            "no prepareGradient(int stage, int microbatch, "
                            "Tensor &)");
     }
-    if (handled[int(kind)]) [[unlikely]] {
-      takeOver(step, [](void *, Context &) {});
-      if (!step.proceeded) {
-        cell.flags |= isForward ? InputReady : GradientReady;
-        return {};
-      }
+    if (handled[int(kind)] && !handTransfer(posted, peer)) [[unlikely]] {
+      cell.flags |= isForward ? InputReady : GradientReady;
+      return {};
     }
-    std::span<std::byte> bytes = model.bytes(*step.tensor);
+    std::span<std::byte> bytes = model.bytes(*posted.tensor);
     posted.request = requests.acquire();
     (isForward ? cell.inputRequest : cell.gradientRequest) = posted.request;
-    transport.irecv(step.peer, expectedHeader(row, bytes.size()), bytes,
-                    requests[posted.request]);
+    transport.irecv(peer, expectedHeader(posted.step, bytes.size()), bytes,
+                    *posted.request);
   }
   return posted;
+}
+
+/// Lets the handler see a transfer; false when it has moved the tensor itself.
+template <class M, class T>
+bool Executor<M, T>::handTransfer(const Posted &posted, int peer) {
+  Context step;
+  step.kind = posted.step.kind;
+  step.rank = rank;
+  step.stage = posted.step.stage;
+  step.microbatch = posted.step.microbatch;
+  step.peer = peer;
+  step.tensor = posted.tensor;
+  // `proceed` does nothing by itself: the post follows.
+  takeOver(step, [](void *, Context &) {});
+  return step.proceeded;
 }
 
 /// What follows a post: nothing more than remembering a send, or in blocking
 /// mode the wait.
 template <class M, class T> void Executor<M, T>::settle(const Posted &posted) {
-  if (posted.request < 0)
+  if (!posted.request)
     return;
   const Step &step = posted.step;
   bool isSend =
@@ -159,18 +161,18 @@ template <class M, class T> void Executor<M, T>::settle(const Posted &posted) {
     return;
   }
   if (isSend) {
-    await(posted.request, step, peerOf(step.kind, step.stage, step.microbatch));
+    await(*posted.request, step);
     requests.release(posted.request);
     tensors.release(posted.tensor);
     return;
   }
-  arrive(posted.request, step);
-  Cell &cell = cellOf(step.stage, step.microbatch);
+  arrive(*posted.request, *posted.tensor, step);
+  Cell &cell = *find(step.stage, step.microbatch);
   if (step.kind == StepKind::RecvForward) {
-    cell.inputRequest = -1;
+    cell.inputRequest = nullptr;
     cell.flags |= InputReady;
   } else {
-    cell.gradientRequest = -1;
+    cell.gradientRequest = nullptr;
     cell.flags |= GradientReady;
   }
 }
@@ -185,7 +187,8 @@ auto Executor<M, T>::post(const Step &step) -> Posted {
   case StepKind::RecvBackward:
     return recv(step.kind, step.stage, step.microbatch);
   default:
-    fail("`" + text(step) + "` is no transfer and stands in a batch");
+    failStep(step.kind, step.stage, step.microbatch,
+             "is no transfer and stands in a batch");
   }
 }
 
@@ -208,65 +211,63 @@ void Executor<M, T>::runBatch(std::span<const Step> members) {
 
 /// Gives back the tensors of sends that are complete, oldest first.
 template <class M, class T> void Executor<M, T>::reclaimSends() {
-  while (!sends.empty() && transport.test(requests[sends.front().request])) {
+  while (!sends.empty() && transport.test(*sends.front().request)) {
     requests.release(sends.front().request);
     tensors.release(sends.front().tensor);
     sends.pop();
   }
 }
 
-template <class M, class T> int Executor<M, T>::acquireTensor() {
-  if (!sends.empty())
-    reclaimSends();
-  return tensors.acquire();
-}
-
-/// Waits for a receive and checks that it brought what was expected.
+/// Waits for a receive, checks that it brought what was expected, and gives the
+/// request back.
 template <class M, class T>
-void Executor<M, T>::arrive(int request, const Step &step) {
-  int peer = peerOf(step.kind, step.stage, step.microbatch);
-  std::size_t record = 0;
+void Executor<M, T>::arrive(Request &request, Tensor &into, const Step &step) {
+  std::size_t index = 0;
   if (options.trace)
-    record = options.trace->begin(
-        {RankState::Waiting, step.kind, step.stage, step.microbatch, line},
-        runNumber);
-  await(request, step, peer);
+    index = record(RankState::Waiting, step.kind, step.stage, step.microbatch);
+  await(request, step);
   if (options.trace)
-    options.trace->end(record);
-  Header got = transport.header(requests[request]);
+    options.trace->end(index);
   if constexpr (ModelTransfers<M>) {
-    const Cell &cell = cellOf(step.stage, step.microbatch);
-    int slot =
-        step.kind == StepKind::RecvForward ? cell.input : cell.outputGradient;
-    Header wanted = expectedHeader(step, model.bytes(tensors[slot]).size());
-    if (!(got == wanted)) [[unlikely]] {
-      auto show = [](const Header &header) {
-        return "`" + stepText(header.kind, header.stage, header.microbatch) +
-               "` of run " + std::to_string(header.run) + " with " +
-               std::to_string(header.bytes) + " bytes";
-      };
-      fail<MessageError>("`" + text(step) + "` expects " + show(wanted) +
-                         " from rank " + std::to_string(peer) + ", and " +
-                         show(got) + " came");
-    }
+    Header got = transport.header(request);
+    Header wanted = expectedHeader(step, model.bytes(into).size());
+    if (!(got == wanted)) [[unlikely]]
+      failMessage(step, wanted, got);
   }
-  requests.release(request);
+  requests.release(&request);
 }
 
 template <class M, class T>
-void Executor<M, T>::await(int request, const Step &step, int peer) {
-  (void)peer;
-  Request &pending = requests[request];
-  if (transport.test(pending))
-    return;
+void Executor<M, T>::failMessage(const Step &step, const Header &wanted,
+                                 const Header &got) {
+  auto show = [](const Header &header) {
+    return "`" + stepText(header.kind, header.stage, header.microbatch) +
+           "` of run " + std::to_string(header.run) + " with " +
+           std::to_string(header.bytes) + " bytes";
+  };
+  fail<MessageError>(
+      "`" + stepText(step.kind, step.stage, step.microbatch) + "` expects " +
+      show(wanted) + " from rank " +
+      std::to_string(peerOf(step.kind, step.stage, step.microbatch)) +
+      ", and " + show(got) + " came");
+}
+
+template <class M, class T>
+void Executor<M, T>::await(Request &request, const Step &step) {
+  if (!transport.test(request))
+    awaitSlowly(request, step);
+}
+
+template <class M, class T>
+void Executor<M, T>::awaitSlowly(Request &request, const Step &step) {
   using Clock = std::chrono::steady_clock;
   std::uint64_t before = status->state.load(std::memory_order_relaxed);
   status->waited.store(0, std::memory_order_relaxed);
-  publish(RankState::Waiting, step);
+  publish(RankState::Waiting, step.kind, step.stage, step.microbatch);
   Clock::time_point since = Clock::now();
   std::chrono::nanoseconds slice = std::min<std::chrono::nanoseconds>(
       options.patience, std::chrono::milliseconds(20));
-  while (!transport.wait(pending, slice)) {
+  while (!transport.wait(request, slice)) {
     stopIfOthersFailed();
     std::chrono::nanoseconds waited = Clock::now() - since;
     status->waited.store(waited.count(), std::memory_order_relaxed);
@@ -287,7 +288,7 @@ template <class M, class T>
 void Executor<M, T>::stall(std::chrono::nanoseconds waited) {
   RankState own = RankState::unpack(status->state.load());
   std::string report = "no progress:\n  rank " + std::to_string(rank) +
-                       " waits for " + describe(own, rank, waited);
+                       " waits for " + describe(own, waited);
   if constexpr (StatusTransport<T>) {
     for (int other = 0; other != schedule->ranks; ++other) {
       if (other == rank)
@@ -304,10 +305,10 @@ void Executor<M, T>::stall(std::chrono::nanoseconds waited) {
         report += " has finished its run";
         break;
       case RankState::Running:
-        report += " runs " + describe(view->state, other, view->waited);
+        report += " runs " + describe(view->state, view->waited);
         break;
       case RankState::Waiting:
-        report += " waits for " + describe(view->state, other, view->waited);
+        report += " waits for " + describe(view->state, view->waited);
         break;
       }
     }
@@ -336,27 +337,25 @@ template <class M, class T> template <int> void Executor<M, T>::sumReplicas() {
       other = schedule->rankOfStage[schedule->stages + stage.stage];
     if (other == rank)
       continue;
-    int mine = acquireTensor();
-    int theirs = acquireTensor();
-    model.exportGradient(stage.stage, tensors[mine]);
-    model.exportGradient(stage.stage, tensors[theirs]); // for its size
+    Tensor *mine = acquireTensor();
+    Tensor *theirs = acquireTensor();
+    model.exportGradient(stage.stage, *mine);
+    model.exportGradient(stage.stage, *theirs); // for its size
     Step step = {StepKind::ReduceGrad, stage.stage, 0};
-    std::span<std::byte> out = model.bytes(tensors[mine]);
-    std::span<std::byte> in = model.bytes(tensors[theirs]);
-    int sending = requests.acquire();
-    int receiving = requests.acquire();
+    std::span<std::byte> out = model.bytes(*mine);
+    std::span<std::byte> in = model.bytes(*theirs);
+    Request *sending = requests.acquire();
+    Request *receiving = requests.acquire();
     transport.isend(other, expectedHeader(step, out.size()),
-                    std::span<const std::byte>(out), requests[sending]);
-    transport.irecv(other, expectedHeader(step, in.size()), in,
-                    requests[receiving]);
-    await(receiving, step, other);
-    Header got = transport.header(requests[receiving]);
-    if (!(got == expectedHeader(step, in.size())))
+                    std::span<const std::byte>(out), *sending);
+    transport.irecv(other, expectedHeader(step, in.size()), in, *receiving);
+    await(*receiving, step);
+    if (!(transport.header(*receiving) == expectedHeader(step, in.size())))
       fail<MessageError>("the gradient of stage " +
                          std::to_string(stage.stage) + " from rank " +
                          std::to_string(other) + " is not what came");
-    model.addGradient(stage.stage, tensors[theirs]);
-    await(sending, step, other);
+    model.addGradient(stage.stage, *theirs);
+    await(*sending, step);
     requests.release(sending);
     requests.release(receiving);
     tensors.release(mine);

@@ -52,13 +52,14 @@ struct RankState {
   int microbatch = 0;
   int line = 0;
 
+  /// Executors leave out higher ones.
   static constexpr int maxLine = (1 << 18) - 1;
 
   constexpr std::uint64_t pack() const {
     return std::uint64_t(activity) | std::uint64_t(kind) << 2 |
            std::uint64_t(stage & 0xffff) << 6 |
            std::uint64_t(microbatch & 0xffffff) << 22 |
-           std::uint64_t(line > maxLine ? 0 : line) << 46;
+           std::uint64_t(line) << 46;
   }
   static constexpr RankState unpack(std::uint64_t bits) {
     return {Activity(bits & 3), StepKind(bits >> 2 & 15),
