@@ -16,15 +16,19 @@ unsigned StepPlaces::position(unsigned rank, size_t index) {
   assert(index < list.size());
   if (marks.empty())
     marks.resize(schedule.ranks.size());
-  Mark &mark = marks[rank];
-  if (index < mark.index)
-    mark = Mark();
-  for (size_t i = mark.index; i != index; ++i)
-    if (!list[i].joined()) {
-      mark.index = i + 1;
-      ++mark.position;
+  std::vector<unsigned> &positions = marks[rank];
+  if (positions.empty()) {
+    unsigned position = 0;
+    for (size_t i = 0; i != list.size(); ++i) {
+      if (i % stride == 0)
+        positions.push_back(position);
+      position += !list[i].joined();
     }
-  return mark.position;
+  }
+  unsigned position = positions[index / stride];
+  for (size_t i = index / stride * stride; i != index; ++i)
+    position += !list[i].joined();
+  return position;
 }
 
 StepPlace StepPlaces::name(unsigned rank, size_t index) {

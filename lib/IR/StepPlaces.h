@@ -23,8 +23,9 @@ class StepPlaces {
 public:
   explicit StepPlaces(const Schedule &schedule) : schedule(schedule) {}
 
-  /// The position of the step at `index` of the list of `rank`. Questions in
-  /// ascending order of the index cost one walk over the list in all.
+  /// The position of the step at `index` of the list of `rank`. The first
+  /// question about a rank walks over its list, every other one over a few
+  /// steps, so that any number of messages is cheap.
   unsigned position(unsigned rank, size_t index);
 
   /// `rank 0 step 5, `F s0 m1``
@@ -33,15 +34,12 @@ public:
   std::string text(Step step) const { return stepText(schedule, step); }
 
 private:
-  /// Where the last walk over a rank's list stopped: the first step of a line,
-  /// and the line's position.
-  struct Mark {
-    size_t index = 0;
-    unsigned position = 0;
-  };
+  static constexpr size_t stride = 256;
 
   const Schedule &schedule;
-  std::vector<Mark> marks;
+  /// By rank, the position of every `stride`-th step; empty before the first
+  /// question.
+  std::vector<std::vector<unsigned>> marks;
 };
 
 } // namespace pipec

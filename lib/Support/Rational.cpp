@@ -52,6 +52,10 @@ std::optional<Rational> Rational::make(int64_t numerator, int64_t denominator) {
 }
 
 std::optional<Rational> Rational::add(Rational a, Rational b) {
+  // Nearly all costs are whole numbers.
+  if (int64_t sum;
+      a.den == 1 && b.den == 1 && !__builtin_add_overflow(a.num, b.num, &sum))
+    return Rational(sum);
   return reduce(__int128(a.num) * b.den + __int128(b.num) * a.den,
                 __int128(a.den) * b.den);
 }
@@ -75,6 +79,8 @@ int64_t Rational::floor() const {
 }
 
 int Rational::compare(Rational a, Rational b) {
+  if (a.den == b.den)
+    return a.num < b.num ? -1 : a.num > b.num;
   __int128 left = __int128(a.num) * b.den;
   __int128 right = __int128(b.num) * a.den;
   return left < right ? -1 : left > right;
