@@ -35,7 +35,9 @@ TEST(StepPlaces, CountsLines) {
     unsigned m = i * 1237 % 5000;
     ASSERT_EQ(places.position(1, m), expected(m)) << m;
   }
-  EXPECT_EQ(places.name(1, 4), "rank 1 step 2, `F s1 m4`");
+  std::string text;
+  raw_string_ostream(text) << places.name(1, 4);
+  EXPECT_EQ(text, "rank 1 step 2, `F s1 m4`");
   EXPECT_EQ(places.text(Step(StepKind::SendF, 0, 3)), "SEND_F s0 m3 -> r1");
   EXPECT_EQ(places.text(Step()), "bubble");
 }
