@@ -19,6 +19,9 @@ function(pipec_own_code target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC 12 sees overlaps in std::string that are not there (its bug 105651).
     target_compile_options(${target} PRIVATE -Wno-restrict)
+  elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    # std::stable_sort of libstdc++ 12 calls what it deprecates.
+    target_compile_options(${target} PRIVATE -Wno-deprecated-declarations)
   endif()
   target_include_directories(${target} SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
   target_compile_definitions(${target} PRIVATE ${LLVM_DEFINITIONS_LIST})
