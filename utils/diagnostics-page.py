@@ -88,7 +88,7 @@ class Example:
             tools.mkdir()
             for tool in ("pipec", "pipec-opt"):
                 script = tools / tool
-                script.write_text(f'#!/bin/sh\nexec "{bin_folder / tool}" --show-kinds "$@"\n')
+                script.write_text(f'#!/bin/sh\nexec "{bin_folder / tool}" "$@" --show-kinds\n')
                 script.chmod(0o755)
             for name, text in self.files:
                 (work / name).write_text(text, encoding="utf-8")
