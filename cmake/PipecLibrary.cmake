@@ -26,7 +26,7 @@ function(pipec_own_code target)
   target_include_directories(${target} SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
   target_compile_definitions(${target} PRIVATE ${LLVM_DEFINITIONS_LIST})
   if(PIPEC_CLANG_TIDY)
-    set_target_properties(${target} PROPERTIES CXX_CLANG_TIDY "clang-tidy-19;--quiet")
+    set_target_properties(${target} PROPERTIES CXX_CLANG_TIDY "clang-tidy-19;--quiet;--extra-arg=-Wno-unknown-warning-option;--extra-arg=-Wno-deprecated-declarations")
   endif()
 endfunction()
 

@@ -155,6 +155,7 @@ ArrayRef<Letter> TreeBuilder::build(P::LettersContext *rule) {
 
 ArrayRef<Expr *> TreeBuilder::build(const std::vector<P::ExprContext *> &list) {
   std::vector<Expr *> exprs;
+  exprs.reserve(list.size());
   for (P::ExprContext *expr : list)
     exprs.push_back(build(expr));
   return context.copy(exprs);
