@@ -4,10 +4,11 @@
     check-diag-coverage.py [ROOT]
 
 A kind of lib/Support/Diagnostics/*.def is proved by a test that names it:
-`expected-error(Kind)` in the input of a --verify-diagnostics run, or `[Kind]` in
-what FileCheck expects of --show-kinds, or in the first line of an example of
-docs/Diagnostics.md, which must show the kinds that it names. Prints the kinds that no test names, and
-names of tests that no table has.
+`expected-error(Kind)` in the input of a --verify-diagnostics run; `[Kind]` in
+what FileCheck expects of --show-kinds; the first line of an example of
+docs/Diagnostics.md, which must show the kinds that it names; or, for what no
+command reaches, `diag::Id::Kind` in a unit test. Prints the kinds that no test
+names, and names of tests that no table has.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -41,6 +42,10 @@ def main():
         if path.suffix == ".example" and (match := EXAMPLE.search(text)):
             for kind in match[1].split():
                 named.setdefault(kind, path)
+
+    for path in sorted((root / "unittests").rglob("*.cpp")):
+        for match in re.finditer(r"diag::Id::(\w+)", path.read_text(encoding="utf-8")):
+            named.setdefault(match[1], path)
 
     failures = [f"{kinds[kind]}: {kind} is named by no test" for kind in kinds if kind not in named]
     failures += [f"{path.relative_to(root)}: no diagnostic is called {kind}"
