@@ -11,7 +11,7 @@
 #include "Driver/Io.h"
 #include "Emit/Emitter.h"
 #include "Parse/Parser.h"
-#include "Pass/Pipeline.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -132,7 +132,7 @@ LogicalResult reportInputNotFound(StringRef input, const SearchPath &search,
   for (const std::string &path : search.libraryFiles())
     names.push_back(sys::path::stem(path).str());
   std::vector<StringRef> candidates(names.begin(), names.end());
-  if (StringRef meant = nearestName(input, candidates); !meant.empty())
+  if (StringRef meant = nearestWord(input, candidates); !meant.empty())
     error.note(DiagLoc(), diag::NoteDidYouMean, meant);
   return failure();
 }

@@ -23,6 +23,7 @@
 #include "Driver/VerifySettings.h"
 #include "Emit/Emitter.h"
 #include "IR/Verifier.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -137,7 +138,7 @@ LogicalResult Run::checkOptions() {
         kinds.push_back(info.name);
       InFlightDiagnostic error =
           unusable(diags, "no output kind `" + options.emit + "`");
-      if (StringRef meant = nearestName(options.emit, kinds); !meant.empty())
+      if (StringRef meant = nearestWord(options.emit, kinds); !meant.empty())
         error.note(DiagLoc(), diag::NoteDidYouMean, meant);
       return failure();
     }

@@ -9,7 +9,7 @@
 
 #include "Driver/Io.h"
 #include "Parse/Parser.h"
-#include "Sema/Scope.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -100,8 +100,8 @@ chooseSchedule(const CheckedProgram &program, StringRef name, StringRef path,
   if (!name.empty()) {
     InFlightDiagnostic error =
         diags.report(DiagLoc(), diag::UnknownSchedule, name, path);
-    if (auto meant = closestWord(name, names))
-      error.note(DiagLoc(), diag::NoteDidYouMean, *meant);
+    if (StringRef meant = nearestWord(name, names); !meant.empty())
+      error.note(DiagLoc(), diag::NoteDidYouMean, meant);
     return failure();
   }
   if (names.size() != 1)

@@ -8,7 +8,7 @@
 #include "Driver/VerifySettings.h"
 
 #include "IR/TrainingRules.h"
-#include "Pass/Pipeline.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -34,7 +34,7 @@ FailureOr<VerifySettings> VerifySettings::parse(ArrayRef<std::string> names,
       for (const auto &row : levelNames)
         known.push_back(row.first);
       auto diagnostic = diags.report(DiagLoc(), diag::UnknownVerifyLevel, name);
-      if (StringRef near = nearestName(name, known); !near.empty())
+      if (StringRef near = nearestWord(name, known); !near.empty())
         diagnostic.note(DiagLoc(), diag::NoteDidYouMean, near);
       return diagnostic;
     }

@@ -8,7 +8,7 @@
 #include "IRGen/IRGen.h"
 
 #include "IRGen/Lowering.h"
-#include "Sema/Scope.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -100,8 +100,8 @@ LogicalResult Lowering::matchOptions() {
         names.push_back(param.name.text);
         names.push_back(param.label.text);
       }
-      if (auto meant = closestWord(name, names))
-        error.note(DiagLoc(), diag::NoteDidYouMean, *meant);
+      if (StringRef meant = nearestWord(name, names); !meant.empty())
+        error.note(DiagLoc(), diag::NoteDidYouMean, meant);
       continue;
     }
     size_t i = it - params.begin();

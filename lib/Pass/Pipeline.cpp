@@ -8,6 +8,7 @@
 #include "Pass/Pipeline.h"
 
 #include "Pass/PassOptions.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -53,20 +54,6 @@ const PipelineInfo *PassRegistry::findPipeline(StringRef name) const {
 //===----------------------------------------------------------------------===//
 // Reader
 //===----------------------------------------------------------------------===//
-
-StringRef nearestName(StringRef name, ArrayRef<StringRef> names) {
-  // A third of the letters wrong is no slip of the hand any more.
-  unsigned limit = name.size() / 3 + 1;
-  StringRef best;
-  for (StringRef candidate : names) {
-    unsigned distance = name.edit_distance(candidate, true, limit);
-    if (distance <= limit) {
-      best = candidate;
-      limit = distance - (distance != 0);
-    }
-  }
-  return best;
-}
 
 namespace {
 
@@ -181,7 +168,7 @@ private:
     for (const PipelineInfo &info : registry.pipelines)
       names.push_back(info.name);
     auto diagnostic = diags.report(DiagLoc(), diag::UnknownPass, name);
-    if (StringRef near = nearestName(name, names); !near.empty())
+    if (StringRef near = nearestWord(name, names); !near.empty())
       diagnostic.note(DiagLoc(), diag::NoteDidYouMean, near);
     return diagnostic;
   }
@@ -192,7 +179,7 @@ private:
       names.push_back(option.name);
     auto diagnostic =
         diags.report(DiagLoc(), diag::UnknownPassOption, info.name, name);
-    if (StringRef near = nearestName(name, names); !near.empty())
+    if (StringRef near = nearestWord(name, names); !near.empty())
       diagnostic.note(DiagLoc(), diag::NoteDidYouMean, near);
     else if (!names.empty())
       diagnostic.note(DiagLoc(), diag::NotePassOptions, join(names, "`, `"));

@@ -30,10 +30,6 @@ llvm::FailureOr<Pipeline> parsePipeline(llvm::StringRef text,
                                         const PassRegistry &registry,
                                         DiagEngine &diags);
 
-/// The name nearest to `name` when it is near enough to be meant, else empty.
-llvm::StringRef nearestName(llvm::StringRef name,
-                            llvm::ArrayRef<llvm::StringRef> names);
-
 } // namespace pipec
 
 #endif // PIPEC_PASS_PIPELINE_H

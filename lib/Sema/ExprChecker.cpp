@@ -71,8 +71,8 @@ void Checker::reportUnknown(Name name, bool (*wanted)(const Symbol &),
   if (!unknown.insert(name.text.str()).second)
     return;
   InFlightDiagnostic error = report(diags, name);
-  if (auto meant = scope.suggest(name.text, wanted, extra))
-    error.note(name.range, diag::NoteDidYouMean, *meant);
+  if (StringRef meant = scope.suggest(name.text, wanted, extra); !meant.empty())
+    error.note(name.range, diag::NoteDidYouMean, meant);
 }
 
 //===----------------------------------------------------------------------===//

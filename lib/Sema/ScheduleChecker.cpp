@@ -7,6 +7,8 @@
 
 #include "Sema/Checker.h"
 
+#include "Support/Words.h"
+
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace llvm;
@@ -179,8 +181,8 @@ void Checker::check(PlacementStmt *placement) {
         diags.report(placement->name.range, diag::UnknownPlacement, name);
     static constexpr StringRef known[] = {"loop", "v", "wave", "blocked",
                                           "bidirectional"};
-    if (auto meant = closestWord(name, known))
-      error.note(placement->name.range, diag::NoteDidYouMean, *meant);
+    if (StringRef meant = nearestWord(name, known); !meant.empty())
+      error.note(placement->name.range, diag::NoteDidYouMean, meant);
     return;
   }
   if (*takes == Takes::One && !placement->argument)
@@ -219,8 +221,8 @@ static void reportUnknownSetting(const SettingEntry &entry, StringRef block,
                                  ArrayRef<StringRef> known, DiagEngine &diags) {
   InFlightDiagnostic error = diags.report(
       entry.word.range, diag::UnknownSetting, leftSide(entry), block);
-  if (auto meant = closestWord(entry.word.text, known))
-    error.note(entry.word.range, diag::NoteDidYouMean, *meant);
+  if (StringRef meant = nearestWord(entry.word.text, known); !meant.empty())
+    error.note(entry.word.range, diag::NoteDidYouMean, meant);
 }
 
 void Checker::checkCost(const SettingsStmt *cost) {
@@ -285,8 +287,8 @@ void Checker::check(const ExpectStmt *expect) {
         diags.report(expect->metric.range, diag::UnknownMetric, metric);
     static constexpr StringRef all[] = {"makespan",    "span", "bubble_makespan",
                                         "bubble_span", "idle", "peak"};
-    if (auto meant = closestWord(metric, all))
-      error.note(expect->metric.range, diag::NoteDidYouMean, *meant);
+    if (StringRef meant = nearestWord(metric, all); !meant.empty())
+      error.note(expect->metric.range, diag::NoteDidYouMean, meant);
   } else if (perRank && !expect->ofRank) {
     (void)diags.report(expect->metric.range, diag::MetricNeedsRank, metric);
   } else if (!perRank && expect->ofRank) {

@@ -7,6 +7,8 @@
 
 #include "Sema/Scope.h"
 
+#include "Support/Words.h"
+
 using namespace llvm;
 
 namespace pipec {
@@ -33,30 +35,13 @@ void Scope::leave(size_t mark) {
     index.erase(symbols.back().name);
 }
 
-std::optional<std::string> Scope::suggest(StringRef name,
-                                          bool (*wanted)(const Symbol &),
-                                          ArrayRef<StringRef> extra) const {
+StringRef Scope::suggest(StringRef name, bool (*wanted)(const Symbol &),
+                         ArrayRef<StringRef> extra) const {
   std::vector<StringRef> candidates(extra.begin(), extra.end());
   for (const Symbol &symbol : symbols)
     if (wanted(symbol))
       candidates.push_back(symbol.name);
-  return closestWord(name, candidates);
-}
-
-std::optional<std::string> closestWord(StringRef name,
-                                       ArrayRef<StringRef> candidates) {
-  // Short names are all close to each other, so they must share a letter.
-  unsigned limit = name.size() < 3 ? 1 : (unsigned(name.size()) + 2) / 3;
-  std::optional<std::string> best;
-  unsigned bestDistance = limit + 1;
-  for (StringRef candidate : candidates) {
-    unsigned distance = name.edit_distance(candidate, true, limit);
-    if (distance >= bestDistance || distance >= name.size())
-      continue;
-    bestDistance = distance;
-    best = candidate.str();
-  }
-  return best;
+  return nearestWord(name, candidates);
 }
 
 } // namespace pipec

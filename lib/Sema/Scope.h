@@ -12,8 +12,6 @@
 
 #include "llvm/ADT/StringMap.h"
 
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace pipec {
@@ -46,8 +44,8 @@ public:
   void leave(size_t mark);
 
   /// The visible name that `name` was probably meant to be, of the symbols that
-  /// `wanted` accepts and of `extra`.
-  std::optional<std::string>
+  /// `wanted` accepts and of `extra`; empty when none is near enough.
+  llvm::StringRef
   suggest(llvm::StringRef name, bool (*wanted)(const Symbol &),
           llvm::ArrayRef<llvm::StringRef> extra) const;
 
@@ -55,10 +53,6 @@ private:
   std::vector<Symbol> symbols;
   llvm::StringMap<size_t> index;
 };
-
-/// The word among `candidates` that `name` was probably meant to be.
-std::optional<std::string>
-closestWord(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> candidates);
 
 } // namespace pipec
 

@@ -1,0 +1,32 @@
+//===- Words.cpp - Misspelt words -----------------------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support/Words.h"
+
+#include <algorithm>
+
+using namespace llvm;
+
+namespace pipec {
+
+StringRef nearestWord(StringRef word, ArrayRef<StringRef> candidates) {
+  // Words of one or two letters are all near to each other.
+  unsigned limit = word.size() < 3 ? 1 : unsigned((word.size() + 2) / 3);
+  limit = std::min<unsigned>(limit, word.empty() ? 0 : word.size() - 1);
+  StringRef best;
+  unsigned bestDistance = limit + 1;
+  for (StringRef candidate : candidates) {
+    unsigned distance = word.edit_distance(candidate, true, limit);
+    if (distance >= bestDistance)
+      continue;
+    bestDistance = distance;
+    best = candidate;
+  }
+  return best;
+}
+
+} // namespace pipec

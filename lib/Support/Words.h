@@ -1,0 +1,24 @@
+//===- Words.h - Misspelt words ---------------------------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SUPPORT_WORDS_H
+#define PIPEC_SUPPORT_WORDS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace pipec {
+
+/// The word among `candidates` that `word` was probably meant to be, the first
+/// of the nearest ones; empty when none is near enough. A third of the letters
+/// may be wrong (inserted, missing or exchanged), and at least one is right.
+llvm::StringRef nearestWord(llvm::StringRef word,
+                            llvm::ArrayRef<llvm::StringRef> candidates);
+
+} // namespace pipec
+
+#endif // PIPEC_SUPPORT_WORDS_H
