@@ -174,9 +174,9 @@ uint32_t Compiler::compile(const BinaryExpr *expr) {
 uint32_t Compiler::compileLogical(const BinaryExpr *expr) {
   uint32_t result = newSlot();
   emit(Op::Bool, expr->lhs->range, result, compile(expr->lhs));
-  uint32_t skip = emit(expr->op == BinaryOp::And ? Op::JumpIfZero
-                                                 : Op::JumpIfNotZero,
-                       expr->range, 0, result);
+  uint32_t skip =
+      emit(expr->op == BinaryOp::And ? Op::JumpIfZero : Op::JumpIfNotZero,
+           expr->range, 0, result);
   emit(Op::Bool, expr->rhs->range, result, compile(expr->rhs));
   patch(skip);
   return result;
@@ -322,9 +322,8 @@ void Compiler::compilePattern(const PatternDecl *pattern) {
   uint32_t saved = scope;
   scope = noSlot;
   {
-    ScopeGuard guard(*this,
-                     {DebugScope::Kind::Pattern, 0, pattern->name.range,
-                      pattern->name.text, variablesOf(pattern->args)});
+    ScopeGuard guard(*this, {DebugScope::Kind::Pattern, 0, pattern->name.range,
+                             pattern->name.text, variablesOf(pattern->args)});
     code.patternEntries[pattern->id] = here();
     compile(pattern->body);
     emit(Op::Return, pattern->range);
@@ -349,8 +348,9 @@ uint32_t Compiler::compileBody(ArrayRef<unsigned> phaseNumbers) {
     const auto *phase = dyn_cast<PhaseStmt>(item);
     if (!phase)
       continue;
-    ScopeGuard guard(*this, {DebugScope::Kind::Phase, 0, phase->name.range,
-                             phase->name.text, {}});
+    ScopeGuard guard(
+        *this,
+        {DebugScope::Kind::Phase, 0, phase->name.range, phase->name.text, {}});
     emit(Op::Phase, phase->name.range, phaseNumbers[nextPhase++]);
     compile(phase->body);
     emit(Op::EndPhase, phase->name.range);
@@ -440,8 +440,8 @@ void Compiler::compileLoop(const ForStmt *loop) {
   uint32_t bound = newSlot();
   emit(Op::Move, loop->range, variable, loop->reverse ? end : begin);
   emit(Op::Move, loop->range, bound, loop->reverse ? begin : end);
-  ScopeGuard guard(*this, {DebugScope::Kind::Loop, 0, loop->range, "for",
-                           {loop->variable}});
+  ScopeGuard guard(
+      *this, {DebugScope::Kind::Loop, 0, loop->range, "for", {loop->variable}});
   uint32_t enter = emit(loop->reverse ? Op::ForEnterReverse : Op::ForEnter,
                         loop->range, variable, bound);
   uint32_t body = here();
@@ -466,8 +466,8 @@ void Compiler::compileSteps(const StepsStmt *steps) {
       emit(Op::DrainW, step.range, 0, operands[i].first);
       continue;
     }
-    uint32_t at = emit(Op::Step, step.range, 0, operands[i].first,
-                       operands[i].second);
+    uint32_t at =
+        emit(Op::Step, step.range, 0, operands[i].first, operands[i].second);
     code.instructions[at].letter = step.letter;
     code.instructions[at].joined = i + 1 != operands.size();
   }

@@ -93,8 +93,8 @@ LogicalResult Lowering::matchOptions() {
     });
     if (it == params.end()) {
       good = false;
-      InFlightDiagnostic error = diags.report(
-          DiagLoc(), diag::UnknownParameter, schedule.name, name);
+      InFlightDiagnostic error =
+          diags.report(DiagLoc(), diag::UnknownParameter, schedule.name, name);
       std::vector<StringRef> names;
       for (const ParamDecl &param : params) {
         names.push_back(param.name.text);
@@ -209,8 +209,9 @@ LogicalResult Lowering::checkRequire(const RequireStmt *require) {
   if (require->message) {
     message = ": ";
     for (const RequireStmt::Piece &piece : require->pieces)
-      message += piece.name ? std::to_string(machine->value(piece.name->variable))
-                            : piece.text.str();
+      message += piece.name
+                     ? std::to_string(machine->value(piece.name->variable))
+                     : piece.text.str();
   }
   return diags.report(require->condition->range, diag::RequirementFailed,
                       schedule.name, message);

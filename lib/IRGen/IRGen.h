@@ -35,8 +35,7 @@ struct LowerOptions {
 /// Linear in the steps, loop rounds and calls that the program makes.
 llvm::FailureOr<Schedule> lower(const CheckedProgram &program,
                                 const CheckedSchedule &schedule,
-                                const LowerOptions &options,
-                                DiagEngine &diags);
+                                const LowerOptions &options, DiagEngine &diags);
 
 /// Puts costs over those of `schedule`, the later over the earlier; reports a
 /// stage that it does not have.

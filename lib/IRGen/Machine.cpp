@@ -99,8 +99,8 @@ LogicalResult Machine::fail(const StepError &error) {
   case StepError::Kind::NothingOwed:
     return fail(error.instruction, diag::NothingOwed);
   case StepError::Kind::SlotTaken: {
-    InFlightDiagnostic diagnostic = diags.report(
-        code.ranges[error.instruction], diag::SlotTaken, error.value);
+    InFlightDiagnostic diagnostic = diags.report(code.ranges[error.instruction],
+                                                 diag::SlotTaken, error.value);
     diagnostic.note(code.ranges[error.other], diag::NoteFirstInSlot);
     addNotes(diagnostic, error.instruction);
     return failure();
@@ -132,8 +132,7 @@ std::optional<int64_t> Machine::call(const ast::FnDecl *fn,
 std::optional<int64_t> Machine::stage(int64_t chunk, SMRange range) {
   if (chunk >= 0 && chunk < int64_t(builder->numChunks()))
     return builder->stageOf(chunk);
-  (void)diags.report(range, diag::ChunkOutOfRange, chunk,
-                     builder->numChunks());
+  (void)diags.report(range, diag::ChunkOutOfRange, chunk, builder->numChunks());
   return std::nullopt;
 }
 
@@ -364,20 +363,18 @@ LogicalResult Machine::run(uint32_t entry) {
       if (fuel-- == 0)
         return outOfFuel(pc);
       // Nearly all steps are a forward or backward of a chunk of the rank.
-      if (in.c == noSlot && builder->addNext(in.letter, in.joined,
-                                             in.b == noSlot ? 0 : s[in.b],
-                                             in.b == noSlot, code.locs[pc]))
+      if (in.c == noSlot &&
+          builder->addNext(in.letter, in.joined, in.b == noSlot ? 0 : s[in.b],
+                           in.b == noSlot, code.locs[pc]))
         break;
-      if (auto error =
-              builder->add({in.letter, in.joined, operand(in.b), operand(in.c),
-                            pc, code.locs[pc]}))
+      if (auto error = builder->add({in.letter, in.joined, operand(in.b),
+                                     operand(in.c), pc, code.locs[pc]}))
         return fail(*error);
       break;
     }
     case Op::DrainW: {
       uint64_t made = 0;
-      if (auto error =
-              builder->drain(operand(in.b), pc, code.locs[pc], made))
+      if (auto error = builder->drain(operand(in.b), pc, code.locs[pc], made))
         return fail(*error);
       if (made > fuel)
         return outOfFuel(pc);

@@ -80,8 +80,8 @@ LogicalResult Lowering::makeBidirectional(const PlacementStmt *placement) {
   if (p % 2 != 0)
     return diags.report(range, diag::OddBidirectional, p, "ranks");
   if (schedule.numMicrobatches % 2 != 0)
-    return diags.report(range, diag::OddBidirectional,
-                        schedule.numMicrobatches, "micro-batches");
+    return diags.report(range, diag::OddBidirectional, schedule.numMicrobatches,
+                        "micro-batches");
   if (checked.chunks && machine->value(checked.chunks->variable) != 2)
     return diags
         .report(range, diag::ChunksDiffer, 2, checked.chunks->name.text,
@@ -104,8 +104,7 @@ LogicalResult Lowering::makeSpelledOut(const PlacementStmt *placement) {
     return failure();
   if (*stages < 1 || *stages > int64_t(maxStages))
     return diags.report(placement->stages->range, diag::SettingOutOfRange,
-                        "stages", *stages,
-                        "1.." + std::to_string(maxStages));
+                        "stages", *stages, "1.." + std::to_string(maxStages));
   std::vector<uint32_t> map(*stages);
   std::vector<unsigned> held(schedule.numRanks);
   for (int64_t s = 0; s != *stages; ++s) {
@@ -114,8 +113,8 @@ LogicalResult Lowering::makeSpelledOut(const PlacementStmt *placement) {
     if (!rank)
       return failure();
     if (*rank < 0 || *rank >= int64_t(schedule.numRanks))
-      return diags.report(placement->rank->range, diag::StageOnNoRank, s,
-                          *rank, schedule.numRanks);
+      return diags.report(placement->rank->range, diag::StageOnNoRank, s, *rank,
+                          schedule.numRanks);
     map[s] = *rank;
     ++held[*rank];
   }

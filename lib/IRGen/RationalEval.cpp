@@ -28,8 +28,7 @@ std::optional<Rational> RationalEval::fits(std::optional<Rational> value,
   return value;
 }
 
-std::optional<int64_t> RationalEval::integer(Rational value,
-                                             const Expr *expr) {
+std::optional<int64_t> RationalEval::integer(Rational value, const Expr *expr) {
   if (value.isInteger())
     return value.numerator();
   std::string text;
@@ -177,10 +176,9 @@ std::optional<Rational> RationalEval::evaluate(const CallExpr *expr) {
       return std::nullopt;
     integers.push_back(*value);
   }
-  std::optional<int64_t> result =
-      expr->builtin == Builtin::Stage
-          ? machine.stage(integers[0], expr->range)
-          : machine.call(expr->fn, integers);
+  std::optional<int64_t> result = expr->builtin == Builtin::Stage
+                                      ? machine.stage(integers[0], expr->range)
+                                      : machine.call(expr->fn, integers);
   return result ? std::optional(Rational(*result)) : std::nullopt;
 }
 

@@ -95,8 +95,8 @@ std::optional<StepError> StepBuilder::check(const StepRequest &request,
   StepError error{};
   error.instruction = request.instruction;
   error.letter = request.letter;
-  checked = {request.letter, request.joined,      -1,
-             -1,             request.instruction, request.source};
+  checked = {request.letter,      request.joined, -1, -1,
+             request.instruction, request.source};
 
   if (request.chunk) {
     if (*request.chunk < 0 || *request.chunk >= int64_t(chunkStages.size())) {
@@ -147,9 +147,8 @@ std::optional<StepError> StepBuilder::make(const Checked &request) {
   unsigned chunk = request.chunk;
   uint32_t &made =
       request.letter == Letter::F ? forwards[chunk] : backwards[chunk];
-  uint32_t microbatch = request.microbatch >= 0
-                            ? uint32_t(request.microbatch)
-                            : firstMicrobatch(chunk) + made;
+  uint32_t microbatch = request.microbatch >= 0 ? uint32_t(request.microbatch)
+                                                : firstMicrobatch(chunk) + made;
   ++made;
   if (request.letter == Letter::I) {
     owedOfChunk[chunk].push_back(owed.size());
@@ -166,8 +165,7 @@ std::optional<StepError> StepBuilder::make(const Checked &request) {
 // Owed weight gradients
 //===----------------------------------------------------------------------===//
 
-std::optional<size_t>
-StepBuilder::oldestOwed(std::optional<unsigned> chunk) {
+std::optional<size_t> StepBuilder::oldestOwed(std::optional<unsigned> chunk) {
   if (!chunk) {
     while (oldest != owed.size() && owed[oldest].taken)
       ++oldest;
@@ -182,8 +180,8 @@ StepBuilder::oldestOwed(std::optional<unsigned> chunk) {
 
 void StepBuilder::takeOwed(size_t index, bool joined, SourceLoc source) {
   owed[index].taken = true;
-  push(Step(StepKind::W, chunkStages[owed[index].chunk],
-            owed[index].microbatch, phase, source, joined));
+  push(Step(StepKind::W, chunkStages[owed[index].chunk], owed[index].microbatch,
+            phase, source, joined));
 }
 
 std::optional<size_t> StepBuilder::findOwed(unsigned chunk,
@@ -206,9 +204,9 @@ std::optional<StepError> StepBuilder::makeW(const Checked &request) {
   if (request.microbatch >= 0)
     found = findOwed(request.chunk, request.microbatch);
   else
-    found = oldestOwed(request.chunk >= 0
-                           ? std::optional<unsigned>(request.chunk)
-                           : std::nullopt);
+    found =
+        oldestOwed(request.chunk >= 0 ? std::optional<unsigned>(request.chunk)
+                                      : std::nullopt);
   if (!found) {
     StepError error{};
     error.kind = StepError::Kind::NothingOwed;
@@ -221,8 +219,7 @@ std::optional<StepError> StepBuilder::makeW(const Checked &request) {
 
 std::optional<StepError> StepBuilder::drain(std::optional<int64_t> chunk,
                                             uint32_t instruction,
-                                            SourceLoc source,
-                                            uint64_t &steps) {
+                                            SourceLoc source, uint64_t &steps) {
   if (chunk && (*chunk < 0 || *chunk >= int64_t(chunkStages.size()))) {
     StepError error{};
     error.kind = StepError::Kind::ChunkOutOfRange;

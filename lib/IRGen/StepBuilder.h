@@ -1,4 +1,5 @@
-//===- StepBuilder.h - The steps of one rank as they are made -----*- C++ -*-===//
+//===- StepBuilder.h - The steps of one rank as they are made -----*- C++
+//-*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -80,8 +81,7 @@ public:
         uint64_t(chunk) >= chunkStages.size() ||
         (noChunk && chunkStages.size() != 1))
       return false;
-    uint32_t &written =
-        (forward ? writtenForwards : writtenBackwards)[chunk];
+    uint32_t &written = (forward ? writtenForwards : writtenBackwards)[chunk];
     if (written == microbatchesOfChunk())
       return false;
     ++written;

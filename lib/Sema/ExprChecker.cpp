@@ -28,8 +28,8 @@ static Builtin builtinFunction(StringRef name) {
 
 static constexpr StringRef builtinFunctionNames[] = {"min", "max", "abs",
                                                      "ceil_div", "stage"};
-static constexpr StringRef builtinValueNames[] = {
-    "rank", "ranks", "stages", "chunks", "microbatches"};
+static constexpr StringRef builtinValueNames[] = {"rank", "ranks", "stages",
+                                                  "chunks", "microbatches"};
 
 //===----------------------------------------------------------------------===//
 // Names
@@ -137,7 +137,8 @@ Dependence Checker::check(NameExpr *expr) {
     reportUnknown(
         {expr->name, expr->range},
         [](const Symbol &s) { return s.variable != nullptr; },
-        builtinValueNames, [](DiagEngine &diags, Name name) {
+        builtinValueNames,
+        [](DiagEngine &diags, Name name) {
           return diags.report(name.range, diag::UnknownName, name.text);
         });
     return {};
@@ -157,7 +158,8 @@ void Checker::checkArgumentCount(Name callee, size_t given, size_t wanted,
   if (given == wanted)
     return;
   auto count = [](size_t n) {
-    return n == 1 ? std::string("1 argument") : std::to_string(n) + " arguments";
+    return n == 1 ? std::string("1 argument")
+                  : std::to_string(n) + " arguments";
   };
   InFlightDiagnostic error =
       diags.report(callee.range, diag::WrongArgumentCount, callee.text,
@@ -170,7 +172,8 @@ Dependence Checker::check(CallExpr *expr, Numbers numbers) {
   Dependence dependence;
   expr->builtin = builtinFunction(expr->callee.text);
   // What goes into a function of the program, or names a chunk, is an integer.
-  bool plain = expr->builtin != Builtin::None && expr->builtin != Builtin::Stage;
+  bool plain =
+      expr->builtin != Builtin::None && expr->builtin != Builtin::Stage;
   for (Expr *arg : expr->args)
     dependence |= check(arg, plain ? numbers : Numbers::Integers);
 
@@ -178,10 +181,9 @@ Dependence Checker::check(CallExpr *expr, Numbers numbers) {
   case Builtin::Min:
   case Builtin::Max:
     if (expr->args.size() < 2)
-      (void)diags.report(expr->callee.range, diag::WrongArgumentCount,
-                         expr->callee.text,
-                         expr->args.empty() ? "0 arguments" : "1 argument",
-                         "2 or more");
+      (void)diags.report(
+          expr->callee.range, diag::WrongArgumentCount, expr->callee.text,
+          expr->args.empty() ? "0 arguments" : "1 argument", "2 or more");
     return dependence;
   case Builtin::Abs:
     checkArgumentCount(expr->callee, expr->args.size(), 1, {});
@@ -200,7 +202,8 @@ Dependence Checker::check(CallExpr *expr, Numbers numbers) {
   if (!symbol) {
     reportUnknown(
         expr->callee, [](const Symbol &s) { return s.fn != nullptr; },
-        builtinFunctionNames, [](DiagEngine &diags, Name name) {
+        builtinFunctionNames,
+        [](DiagEngine &diags, Name name) {
           return diags.report(name.range, diag::UnknownFunction, name.text);
         });
     return dependence;

@@ -74,8 +74,8 @@ void Checker::checkParams(ScheduleDecl *schedule, CheckedSchedule &checked) {
                               : param.role == Role::Chunks ? &checked.chunks
                                                            : nullptr;
     if (place && *place)
-      (void)diags.report(param.label.range, diag::SecondStatement,
-                         param.label.text)
+      (void)diags
+          .report(param.label.range, diag::SecondStatement, param.label.text)
           .note((*place)->label.range, diag::NotePrevious);
     else if (place)
       *place = &param;
@@ -85,14 +85,13 @@ void Checker::checkParams(ScheduleDecl *schedule, CheckedSchedule &checked) {
     for (size_t j = 0; j != i; ++j) {
       const ParamDecl &a = schedule->params[j];
       const ParamDecl &b = schedule->params[i];
-      bool sameLabel = b.role == Role::None && !b.label.text.empty() &&
-                       (b.label.text == a.label.text ||
-                        b.label.text == a.name.text);
+      bool sameLabel =
+          b.role == Role::None && !b.label.text.empty() &&
+          (b.label.text == a.label.text || b.label.text == a.name.text);
       if (sameLabel || (!a.label.text.empty() && a.label.text == b.name.text))
         (void)diags
             .report(sameLabel ? b.label.range : b.name.range,
-                    diag::Redefinition,
-                    sameLabel ? b.label.text : b.name.text)
+                    diag::Redefinition, sameLabel ? b.label.text : b.name.text)
             .note(a.name.range, diag::NotePrevious);
     }
   if (!checked.ranks)
@@ -206,7 +205,6 @@ static std::string leftSide(const SettingEntry &entry) {
   return text;
 }
 
-
 /// Reports each entry of `block` whose left side an earlier one has.
 static void checkDistinct(ArrayRef<SettingEntry> entries, StringRef block,
                           DiagEngine &diags) {
@@ -285,8 +283,8 @@ void Checker::check(const ExpectStmt *expect) {
   if (!perRank && !is_contained(ofAll, metric)) {
     InFlightDiagnostic error =
         diags.report(expect->metric.range, diag::UnknownMetric, metric);
-    static constexpr StringRef all[] = {"makespan",    "span", "bubble_makespan",
-                                        "bubble_span", "idle", "peak"};
+    static constexpr StringRef all[] = {
+        "makespan", "span", "bubble_makespan", "bubble_span", "idle", "peak"};
     if (StringRef meant = nearestWord(metric, all); !meant.empty())
       error.note(expect->metric.range, diag::NoteDidYouMean, meant);
   } else if (perRank && !expect->ofRank) {

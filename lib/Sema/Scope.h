@@ -45,9 +45,8 @@ public:
 
   /// The visible name that `name` was probably meant to be, of the symbols that
   /// `wanted` accepts and of `extra`; empty when none is near enough.
-  llvm::StringRef
-  suggest(llvm::StringRef name, bool (*wanted)(const Symbol &),
-          llvm::ArrayRef<llvm::StringRef> extra) const;
+  llvm::StringRef suggest(llvm::StringRef name, bool (*wanted)(const Symbol &),
+                          llvm::ArrayRef<llvm::StringRef> extra) const;
 
 private:
   std::vector<Symbol> symbols;

@@ -52,9 +52,8 @@ struct CheckedProgram {
 /// Binds the names of `main` and of the modules it imports, which are loaded
 /// already, and checks all that needs no values. Annotates the tree in place.
 /// Reports every violation and fails when there was one.
-llvm::FailureOr<CheckedProgram> checkProgram(ast::Module &main,
-                                             ast::Context &context,
-                                             DiagEngine &diags);
+llvm::FailureOr<CheckedProgram>
+checkProgram(ast::Module &main, ast::Context &context, DiagEngine &diags);
 
 } // namespace pipec
 
