@@ -14,8 +14,8 @@
 
 using namespace llvm;
 using namespace pipec::ast;
-using pipec::grammar::PipeLexer;
 using antlr4::tree::TerminalNode;
+using pipec::grammar::PipeLexer;
 
 namespace pipec {
 
@@ -23,8 +23,8 @@ namespace pipec {
 // the words are not reserved; here they are told apart.
 void TreeBuilder::expectWord(TerminalNode *node, StringRef word) {
   if (!isWord(node, word))
-    (void)diags.report(range(node), diag::UnexpectedWord,
-                       spelling(range(node)), word);
+    (void)diags.report(range(node), diag::UnexpectedWord, spelling(range(node)),
+                       word);
 }
 
 //===----------------------------------------------------------------------===//
@@ -93,12 +93,14 @@ StringRef TreeBuilder::docCommentAbove(SMLoc schedule) const {
   StringRef above = text.take_front(schedule.getPointer() - text.data());
   // What stands before the word on its own line is no comment.
   size_t lineStart = above.rfind('\n');
-  if (lineStart == StringRef::npos || !above.drop_front(lineStart).trim().empty())
+  if (lineStart == StringRef::npos ||
+      !above.drop_front(lineStart).trim().empty())
     return {};
   std::vector<StringRef> lines;
   for (above = above.take_front(lineStart);;) {
     size_t start = above.rfind('\n');
-    StringRef line = start == StringRef::npos ? above : above.drop_front(start + 1);
+    StringRef line =
+        start == StringRef::npos ? above : above.drop_front(start + 1);
     line = line.trim();
     if (!line.consume_front("//"))
       break;

@@ -31,8 +31,8 @@ namespace pipec {
 
 static LogicalResult checkBytes(StringRef text, DiagEngine &diags) {
   if (text.size() > maxSourceBytes)
-    return diags.report(SMLoc::getFromPointer(text.data()),
-                        diag::SourceTooLong, text.size(), maxSourceBytes);
+    return diags.report(SMLoc::getFromPointer(text.data()), diag::SourceTooLong,
+                        text.size(), maxSourceBytes);
   if (size_t nul = text.find('\0'); nul != StringRef::npos)
     return diags.report(SMLoc::getFromPointer(text.data() + nul),
                         diag::NulByte);
@@ -66,6 +66,7 @@ FailureOr<ast::Module *> parsePipe(StringRef path, StringRef text,
   auto listener = makeSyntaxErrorListener(offsets, diags);
   parser.removeErrorListeners();
   parser.addErrorListener(listener.get());
+  parser.setErrorHandler(makeSyntaxErrorStrategy());
   PipeParser::FileContext *file = parser.file();
   if (diags.numErrors() != errorsBefore)
     return failure();

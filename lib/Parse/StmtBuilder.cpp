@@ -78,9 +78,8 @@ Stmt *TreeBuilder::build(P::RepeatStmtContext *rule) {
 
 Stmt *TreeBuilder::build(P::ForStmtContext *rule) {
   return context.make<ForStmt>(range(rule), name(rule->name()),
-                               rule->REVERSE() != nullptr,
-                               build(rule->expr(0)), build(rule->expr(1)),
-                               build(rule->block()));
+                               rule->REVERSE() != nullptr, build(rule->expr(0)),
+                               build(rule->expr(1)), build(rule->block()));
 }
 
 IfStmt *TreeBuilder::build(P::IfStmtContext *rule) {
@@ -151,10 +150,10 @@ Stmt *TreeBuilder::build(P::FillStmtContext *rule) {
 
 Stmt *TreeBuilder::build(P::PhaseContext *rule) {
   bool named = rule->PHASE() != nullptr;
-  Name phaseName = named              ? name(rule->name())
-                   : rule->WARMUP()   ? name(rule->WARMUP())
-                   : rule->STEADY()   ? name(rule->STEADY())
-                                      : name(rule->COOLDOWN());
+  Name phaseName = named            ? name(rule->name())
+                   : rule->WARMUP() ? name(rule->WARMUP())
+                   : rule->STEADY() ? name(rule->STEADY())
+                                    : name(rule->COOLDOWN());
   return context.make<PhaseStmt>(range(rule), phaseName, named,
                                  build(rule->block()));
 }

@@ -7,15 +7,21 @@
 
 #include "Parse/SyntaxErrors.h"
 
+#include "Support/Words.h"
+
+#include "llvm/ADT/StringExtras.h"
+
 #include <set>
 #include <string>
 
 // Last: ANTLR's headers undefine EOF.
 #include "PipeLexer.h"
+#include "PipeParser.h"
 #include "antlr4-runtime.h"
 
 using namespace llvm;
 using pipec::grammar::PipeLexer;
+using pipec::grammar::PipeParser;
 
 namespace pipec {
 
@@ -51,9 +57,14 @@ bool isReservedWord(const antlr4::Token *token) {
          token->getType() <= PipeLexer::W;
 }
 
+/// How much of a token is shown: a name of a megabyte is one token.
+constexpr size_t shown = 40;
+
+/// What begins a statement of a phase.
+constexpr StringRef statementWords[] = {
+    "let", "fn", "pattern", "repeat", "for", "if", "idle", "at", "fill"};
+
 std::string inBackticks(StringRef text) {
-  // A name of a megabyte is one token.
-  constexpr size_t shown = 40;
   std::string quoted = "`" + text.take_front(shown).str();
   if (text.size() > shown)
     quoted += "...";
@@ -72,10 +83,10 @@ public:
       : offsets(offsets), diags(diags) {}
 
   void syntaxError(antlr4::Recognizer *recognizer, antlr4::Token *offending,
-                   size_t line, size_t, const std::string &,
+                   size_t, size_t, const std::string &,
                    std::exception_ptr) override {
     // The lexer knows no errors: what it does not know is a token.
-    if (!offending || !lines.insert(line).second)
+    if (!offending)
       return;
     auto *parser = static_cast<antlr4::Parser *>(recognizer);
     report(parser, offending);
@@ -90,9 +101,25 @@ private:
             offsets.loc(token->getStopIndex() + 1)};
   }
 
+  bool isFirstOnLine(antlr4::Token *token) {
+    return lines.insert(token->getLine()).second;
+  }
+
   void report(antlr4::Parser *parser, antlr4::Token *token) {
     SMRange range = rangeOf(token);
+    antlr4::Token *before = parser->getTokenStream()->LT(-1);
+    // Every name begins the use of a pattern, as far as the grammar knows.
+    if (parser->getContext()->getRuleIndex() == PipeParser::RuleUse && before &&
+        before->getType() == PipeLexer::ID) {
+      if (isFirstOnLine(before))
+        suggest(diags.report(rangeOf(before), diag::NotAStatement,
+                             StringRef(before->getText()).take_front(shown)),
+                before, statementWords);
+      return;
+    }
     if (token->getType() == PipeLexer::UNKNOWN) {
+      if (!isFirstOnLine(token))
+        return;
       if (token->getText() == "\"")
         (void)diags.report(range, diag::UnterminatedString);
       else
@@ -109,27 +136,60 @@ private:
     if (meant.empty())
       meant = expected;
 
+    // What is missing at the end of a line is shown there, not where the next
+    // line begins, and there it is a `;` that is missing if one can be.
+    bool atLineEnd = before && before->getLine() != token->getLine();
+    if (atLineEnd && meant.count(PipeLexer::SEMI))
+      meant = {PipeLexer::SEMI};
+    bool oneMissing = meant.size() == 1;
+    if (!isFirstOnLine(oneMissing && atLineEnd ? before : token))
+      return;
+
     if (meant.size() == 1 && *meant.begin() == PipeLexer::ID &&
         isReservedWord(token)) {
       (void)diags.report(range, diag::ReservedWord, token->getText());
       return;
     }
-    std::string what = describeExpected(parser, meant);
+    // No expression stands before the relation of an expectation.
+    bool relation = expected.count(PipeLexer::EQEQ) &&
+                    expected.count(PipeLexer::LE) &&
+                    !expected.count(PipeLexer::PLUS);
+    std::string what =
+        relation ? "a relation" : describeExpected(parser, meant);
     if (what.empty()) {
-      (void)diags.report(range, diag::SyntaxUnexpected, describe(token));
+      std::vector<std::string> words;
+      for (ssize_t type : meant)
+        words.push_back(wordOf(parser, type));
+      std::vector<StringRef> candidates(words.begin(), words.end());
+      llvm::erase_if(candidates, [](StringRef word) { return word.empty(); });
+      suggest(diags.report(range, diag::SyntaxUnexpected, describe(token)),
+              token, candidates);
       return;
     }
-    // What is missing at the end of a line is shown there, not where the next
-    // line begins.
-    antlr4::Token *before = parser->getTokenStream()->LT(-1);
-    bool oneMissing = meant.size() == 1;
-    if (oneMissing && before && before->getLine() != token->getLine())
+    if (oneMissing && atLineEnd)
       range = {offsets.loc(before->getStopIndex() + 1),
                offsets.loc(before->getStopIndex() + 1)};
-    InFlightDiagnostic error = diags.report(range, diag::SyntaxExpected, what,
-                                            describe(token));
+    InFlightDiagnostic error =
+        diags.report(range, diag::SyntaxExpected, what, describe(token));
     if (oneMissing && StringRef(what).starts_with("`"))
       error.fixIt(StringRef(what).drop_front().drop_back());
+  }
+
+  void suggest(InFlightDiagnostic error, antlr4::Token *token,
+               ArrayRef<StringRef> candidates) {
+    if (token->getType() != PipeLexer::ID)
+      return;
+    std::string word = token->getText();
+    if (StringRef meant = nearestWord(word, candidates); !meant.empty())
+      error.note(rangeOf(token), diag::NoteDidYouMean, meant);
+  }
+
+  /// The reserved word of a token type, empty for other tokens and for the
+  /// letters of steps, which everything is near to.
+  static std::string wordOf(antlr4::Parser *parser, ssize_t type) {
+    StringRef name =
+        StringRef(parser->getVocabulary().getLiteralName(type)).trim('\'');
+    return name.size() > 1 && isAlpha(name[0]) ? name.str() : "";
   }
 
   /// `a name`, "`;` or `,`", "an expression"; empty when it would be a list
@@ -155,10 +215,11 @@ private:
       else if (type == ssize_t(antlr4::Token::EOF))
         words.push_back("end of file");
       else
-        words.push_back(
-            "`" +
-            StringRef(parser->getVocabulary().getDisplayName(type)).trim('\'').str() +
-            "`");
+        words.push_back("`" +
+                        StringRef(parser->getVocabulary().getDisplayName(type))
+                            .trim('\'')
+                            .str() +
+                        "`");
     }
     if (words.empty() || words.size() > 3)
       return "";
@@ -173,7 +234,61 @@ private:
   std::set<size_t> lines;
 };
 
+class SyntaxErrorStrategy final : public antlr4::DefaultErrorStrategy {
+public:
+  /// A rule that is given up behind its `{` takes its `}` along.
+  void recover(antlr4::Parser *parser, std::exception_ptr error) override {
+    DefaultErrorStrategy::recover(parser, error);
+    antlr4::ParserRuleContext *rule = parser->getContext();
+    if (parser->getTokenStream()->LA(1) == PipeLexer::RBRACE &&
+        rule->getTokens(PipeLexer::LBRACE).size() >
+            rule->getTokens(PipeLexer::RBRACE).size())
+      parser->consume();
+  }
+
+protected:
+  /// Goes on as if a token were there when that is most likely what is missing;
+  /// for others (the `(` behind a name) the rule is given up.
+  bool singleTokenInsertion(antlr4::Parser *parser) override {
+    antlr4::misc::IntervalSet expected = getExpectedTokens(parser);
+    for (size_t type : {PipeLexer::SEMI, PipeLexer::RPAREN, PipeLexer::RBRACK,
+                        PipeLexer::RBRACE, PipeLexer::COMMA})
+      if (expected.contains(type))
+        return DefaultErrorStrategy::singleTokenInsertion(parser);
+    return false;
+  }
+
+  /// Skips a token too many, unless it opens or closes a block.
+  antlr4::Token *singleTokenDeletion(antlr4::Parser *parser) override {
+    size_t type = parser->getTokenStream()->LA(1);
+    if (type == PipeLexer::LBRACE || type == PipeLexer::RBRACE)
+      return nullptr;
+    return DefaultErrorStrategy::singleTokenDeletion(parser);
+  }
+
+  /// Skips tokens up to one of `set`, and blocks as a whole.
+  void consumeUntil(antlr4::Parser *parser,
+                    const antlr4::misc::IntervalSet &set) override {
+    antlr4::TokenStream *tokens = parser->getTokenStream();
+    size_t depth = 0;
+    for (size_t type = tokens->LA(1); type != antlr4::Token::EOF;
+         type = tokens->LA(1)) {
+      if (depth == 0 && set.contains(type))
+        return;
+      if (type == PipeLexer::LBRACE)
+        ++depth;
+      else if (type == PipeLexer::RBRACE && depth != 0)
+        --depth;
+      parser->consume();
+    }
+  }
+};
+
 } // namespace
+
+std::shared_ptr<antlr4::ANTLRErrorStrategy> makeSyntaxErrorStrategy() {
+  return std::make_shared<SyntaxErrorStrategy>();
+}
 
 std::unique_ptr<antlr4::ANTLRErrorListener>
 makeSyntaxErrorListener(const OffsetMap &offsets, DiagEngine &diags) {

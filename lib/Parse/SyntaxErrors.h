@@ -15,7 +15,8 @@
 
 namespace antlr4 {
 class ANTLRErrorListener;
-}
+class ANTLRErrorStrategy;
+} // namespace antlr4
 
 namespace pipec {
 
@@ -23,6 +24,11 @@ namespace pipec {
 /// a line, so that one mistake gives one message.
 std::unique_ptr<antlr4::ANTLRErrorListener>
 makeSyntaxErrorListener(const OffsetMap &offsets, DiagEngine &diags);
+
+/// How the parser goes on behind an error: it supplies what ends or closes
+/// something and nothing else, and never skips half of a block, so that one
+/// mistake gives one message and the next one its own.
+std::shared_ptr<antlr4::ANTLRErrorStrategy> makeSyntaxErrorStrategy();
 
 } // namespace pipec
 

@@ -103,7 +103,9 @@ LogicalResult checkTokenLimits(antlr4::CommonTokenStream &tokens,
       endElses();
     bool isPrefix = type == PipeLexer::BANG ||
                     (type == PipeLexer::MINUS && awaitsOperand(previous));
-    prefixes = isPrefix ? prefixes + 1 : type == PipeLexer::LPAREN ? prefixes : 0;
+    prefixes = isPrefix                    ? prefixes + 1
+               : type == PipeLexer::LPAREN ? prefixes
+                                           : 0;
 
     switch (type) {
     case PipeLexer::LPAREN:
