@@ -38,6 +38,8 @@ struct RequireStmt : Stmt {
   Expr *condition;
   std::optional<StringLit> message;
   llvm::ArrayRef<Piece> pieces;
+  /// Of condition and message; set by Sema.
+  Dependence dependence;
 };
 
 /// `placement loop(v);` or `placement { stages n; stage s on rank-of-s; }`

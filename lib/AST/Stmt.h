@@ -22,10 +22,14 @@ struct Dependence {
   bool onRank = false;
   /// The value looks at the stages that the placement makes.
   bool onPlacement = false;
+  /// The roles whose value is looked at, whatever the parameter is called; one
+  /// bit for each `Role`.
+  uint8_t onRoles = 0;
 
   Dependence &operator|=(Dependence other) {
     onRank |= other.onRank;
     onPlacement |= other.onPlacement;
+    onRoles |= other.onRoles;
     return *this;
   }
 };

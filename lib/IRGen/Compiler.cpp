@@ -280,7 +280,8 @@ bool Compiler::isFixed(const Expr *expr, unsigned firstOwn) const {
   }
   case Expr::Kind::Call: {
     auto *call = cast<CallExpr>(expr);
-    return (call->fn ? isPure(call->fn) : call->builtin != Builtin::Stage) &&
+    return (call->fn ? code.fnIsPure[call->fn->id]
+                     : call->builtin != Builtin::Stage) &&
            all_of(call->args,
                   [&](const Expr *arg) { return isFixed(arg, firstOwn); });
   }
@@ -290,7 +291,8 @@ bool Compiler::isFixed(const Expr *expr, unsigned firstOwn) const {
 }
 
 /// A function numbers its arguments and lets before anything else that comes
-/// after it, so all ids from its first argument on are its own.
+/// after it, so all ids from its first argument on are its own. What it calls
+/// stands before it and was judged before it.
 bool Compiler::isPure(const FnDecl *fn) const {
   if (fn->args.size() != 1)
     return false;

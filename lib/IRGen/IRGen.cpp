@@ -174,6 +174,9 @@ LogicalResult Lowering::runItems() {
   bool met = true;
   for (const Stmt *item : checked.decl->body.stmts) {
     if (const auto *require = dyn_cast<RequireStmt>(item)) {
+      // No placement is made once a requirement is not met.
+      if (!met && require->dependence.onPlacement)
+        continue;
       met &= succeeded(checkRequire(require));
       // What follows may rest on it: it is computed for the sake of the other
       // requirements, and what fails there is not worth a message.

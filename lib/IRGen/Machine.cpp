@@ -29,9 +29,17 @@ static std::string valuesText(ArrayRef<const ast::Variable *> variables,
   return text;
 }
 
+/// Calls that have a note of their own; of a longer chain the rest is counted.
+static constexpr unsigned maxCallNotes = 8;
+
 /// Says how the program came to instruction `at`: the loops around it, the
 /// calls that led there and the loops around those, and the rank.
 void Machine::addNotes(InFlightDiagnostic &diagnostic, uint32_t at) {
+  unsigned calls = 0;
+  auto noteRest = [&](SMRange outermost) {
+    if (calls > maxCallNotes)
+      diagnostic.note(outermost, diag::NoteMoreCalls, calls - maxCallNotes);
+  };
   for (size_t depth = returns.size();; --depth) {
     // The loops of this level, outermost first in the text; the note points at
     // the innermost.
@@ -51,13 +59,15 @@ void Machine::addNotes(InFlightDiagnostic &diagnostic, uint32_t at) {
                            root->kind == DebugScope::Kind::Pattern);
     if (called && depth != 0) {
       uint32_t caller = returns[depth - 1] - 1;
-      if (caller == uint32_t(-1))
-        return; // called from an expectation
-      diagnostic.note(code.ranges[caller], diag::NoteCalledFrom, root->name,
-                      values);
+      if (caller == uint32_t(-1)) // called from an expectation
+        return noteRest(code.ranges[at]);
+      if (++calls <= maxCallNotes)
+        diagnostic.note(code.ranges[caller], diag::NoteCalledFrom, root->name,
+                        values);
       at = caller;
       continue;
     }
+    noteRest(code.ranges[at]);
     if (currentRank)
       diagnostic.note(innermost ? DiagLoc(innermost->range.Start) : DiagLoc(),
                       diag::NoteWhileLowering, *currentRank, values);
@@ -159,14 +169,22 @@ static bool areSmall(int64_t a, int64_t b) {
 static constexpr int64_t notRemembered = std::numeric_limits<int64_t>::min();
 /// Arguments from 0 up to here are worth a place.
 static constexpr int64_t maxRemembered = 1 << 20;
+/// Places of all functions together: what they take stays small, however many
+/// functions a program has.
+static constexpr size_t maxPlaces = size_t(1) << 24;
 
 void Machine::remember(std::vector<int64_t> &results, int64_t argument,
                        int64_t result) {
   if (argument < 0 || argument >= maxRemembered)
     return;
-  if (size_t(argument) >= results.size())
-    results.resize(std::max(2 * results.size(), size_t(argument) + 1),
-                   notRemembered);
+  if (size_t(argument) >= results.size()) {
+    size_t size = std::max(2 * results.size(), size_t(argument) + 1);
+    size_t more = size - results.size();
+    if (more > maxPlaces - places)
+      return;
+    places += more;
+    results.resize(size, notRemembered);
+  }
   results[argument] = result;
 }
 

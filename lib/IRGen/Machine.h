@@ -69,6 +69,8 @@ private:
   std::vector<uint32_t> returns;
   /// By function and argument: what pure functions gave.
   std::vector<std::vector<int64_t>> remembered;
+  /// How many results have a place in `remembered`.
+  size_t places = 0;
   std::optional<unsigned> currentRank;
   bool quiet = false;
 };

@@ -21,6 +21,9 @@
 
 namespace pipec {
 
+/// The bit of a role in `Dependence::onRoles`.
+constexpr uint8_t roleBit(ast::Role role) { return 1u << unsigned(role); }
+
 class Checker {
 public:
   Checker(ast::Context &context, DiagEngine &diags)
@@ -47,7 +50,7 @@ private:
   ast::Dependence check(ast::NameExpr *expr);
   ast::Dependence check(ast::CallExpr *expr, Numbers numbers);
   /// An expression that is evaluated before any rank is looked at.
-  void checkRankFree(ast::Expr *expr, Numbers numbers);
+  ast::Dependence checkRankFree(ast::Expr *expr, Numbers numbers);
   void checkRankFree(ast::Dependence dependence, llvm::SMRange range);
 
   // Statements
@@ -76,6 +79,7 @@ private:
   // Schedules
   void check(ast::ScheduleDecl *schedule);
   void checkParams(ast::ScheduleDecl *schedule, CheckedSchedule &checked);
+  void checkDefault(ast::Expr *value, uint8_t later);
   void checkItem(ast::Stmt *item, CheckedSchedule &checked);
   void check(ast::RequireStmt *require);
   void check(ast::PlacementStmt *placement);

@@ -88,8 +88,10 @@ void Checker::checkRankFree(Dependence dependence, SMRange range) {
     (void)diags.report(range, diag::BeforePlacement, text);
 }
 
-void Checker::checkRankFree(Expr *expr, Numbers numbers) {
-  checkRankFree(check(expr, numbers), expr->range);
+Dependence Checker::checkRankFree(Expr *expr, Numbers numbers) {
+  Dependence dependence = check(expr, numbers);
+  checkRankFree(dependence, expr->range);
+  return dependence;
 }
 
 Dependence Checker::check(Expr *expr, Numbers numbers) {
@@ -193,7 +195,7 @@ Dependence Checker::check(CallExpr *expr, Numbers numbers) {
     return dependence;
   case Builtin::Stage:
     checkArgumentCount(expr->callee, expr->args.size(), 1, {});
-    return dependence |= {/*onRank=*/true, /*onPlacement=*/true};
+    return dependence |= Dependence{.onRank = true, .onPlacement = true};
   case Builtin::None:
     break;
   }

@@ -9,6 +9,7 @@
 
 #include "Support/Words.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace llvm;
@@ -37,15 +38,17 @@ void Checker::check(ScheduleDecl *schedule) {
   checked.decl = schedule;
   current = &checked;
   placementKnown = false;
-  checkParams(schedule, checked);
-  // With a parameter for it, the number of chunks is known from the start.
-  chunksBuiltin->dependence = {};
-  if (!checked.chunks) {
-    chunksBuiltin->dependence.onPlacement = true;
+  // With a parameter for it, the number of chunks needs no placement.
+  chunksBuiltin->dependence = {.onRoles = roleBit(Role::Chunks)};
+  if (none_of(schedule->params, [](const ParamDecl &param) {
+        return param.role == Role::Chunks;
+      })) {
+    chunksBuiltin->dependence = {.onPlacement = true};
     for (const Stmt *item : schedule->body.stmts)
       if (const auto *placement = dyn_cast<PlacementStmt>(item))
         chunksBuiltin->dependence.onRank |= placement->stages != nullptr;
   }
+  checkParams(schedule, checked);
   // `forward_only` may stand anywhere and holds for all of the schedule.
   for (const Stmt *item : schedule->body.stmts)
     if (const auto *only = dyn_cast<ForwardOnlyStmt>(item))
@@ -60,10 +63,26 @@ void Checker::check(ScheduleDecl *schedule) {
   program.schedules.push_back(std::move(checked));
 }
 
+/// `later`: the roles of the parameters that are not to the left.
+void Checker::checkDefault(Expr *value, uint8_t later) {
+  Dependence dependence = checkRankFree(value, Numbers::Integers);
+  static constexpr std::pair<Role, StringRef> roles[] = {
+      {Role::Ranks, "ranks"},
+      {Role::Microbatches, "microbatches"},
+      {Role::Chunks, "chunks"}};
+  for (const auto &[role, name] : roles)
+    if (dependence.onRoles & later & roleBit(role))
+      (void)diags.report(value->range, diag::BeforeParameter, name);
+}
+
 void Checker::checkParams(ScheduleDecl *schedule, CheckedSchedule &checked) {
+  uint8_t later = 0;
+  for (const ParamDecl &param : schedule->params)
+    later |= roleBit(param.role);
   for (ParamDecl &param : schedule->params) {
     if (param.defaultValue)
-      checkRankFree(param.defaultValue, Numbers::Integers);
+      checkDefault(param.defaultValue, later);
+    later &= ~roleBit(param.role);
     param.variable = makeVariable(param.name, Variable::Kind::Param, {});
     param.variable->used = param.role != Role::None;
     defineVariable(param.variable);
@@ -144,10 +163,10 @@ void Checker::checkItem(Stmt *item, CheckedSchedule &checked) {
 }
 
 void Checker::check(RequireStmt *require) {
-  checkRankFree(require->condition, Numbers::Integers);
+  require->dependence = checkRankFree(require->condition, Numbers::Integers);
   for (const RequireStmt::Piece &piece : require->pieces)
     if (piece.name)
-      checkRankFree(piece.name, Numbers::Integers);
+      require->dependence |= checkRankFree(piece.name, Numbers::Integers);
 }
 
 //===----------------------------------------------------------------------===//

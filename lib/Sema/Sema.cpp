@@ -40,7 +40,7 @@ void Checker::checkModule(Module &module) {
   // On the level of a file the placement is whatever the caller's is.
   placementKnown = true;
   Form form;
-  chunksBuiltin->dependence = {/*onRank=*/true, /*onPlacement=*/true};
+  chunksBuiltin->dependence = {.onRank = true, .onPlacement = true};
   for (Stmt *decl : module.decls)
     check(decl, form);
   scope.leave(mark);
@@ -53,11 +53,13 @@ void Checker::check(Module &main) {
     scope.define({name, {}, variable, nullptr, nullptr});
     return variable;
   };
-  program.builtins.rank = builtin("rank", {true, false});
-  program.builtins.ranks = builtin("ranks", {});
-  program.builtins.stages = builtin("stages", {false, true});
-  program.builtins.chunks = chunksBuiltin = builtin("chunks", {false, true});
-  program.builtins.microbatches = builtin("microbatches", {});
+  program.builtins.rank = builtin("rank", {.onRank = true});
+  program.builtins.ranks = builtin("ranks", {.onRoles = roleBit(Role::Ranks)});
+  program.builtins.stages = builtin("stages", {.onPlacement = true});
+  program.builtins.chunks = chunksBuiltin =
+      builtin("chunks", {.onPlacement = true});
+  program.builtins.microbatches =
+      builtin("microbatches", {.onRoles = roleBit(Role::Microbatches)});
 
   for (ImportDecl &import : main.imports)
     if (import.module)
@@ -68,7 +70,7 @@ void Checker::check(Module &main) {
 
   inMain = true;
   placementKnown = true;
-  chunksBuiltin->dependence = {/*onRank=*/true, /*onPlacement=*/true};
+  chunksBuiltin->dependence = {.onRank = true, .onPlacement = true};
   Form form;
   for (Stmt *decl : main.decls)
     check(decl, form);
