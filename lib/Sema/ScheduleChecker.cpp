@@ -236,8 +236,10 @@ static void checkDistinct(ArrayRef<SettingEntry> entries, StringRef block,
 
 static void reportUnknownSetting(const SettingEntry &entry, StringRef block,
                                  ArrayRef<StringRef> known, DiagEngine &diags) {
-  InFlightDiagnostic error = diags.report(
-      entry.word.range, diag::UnknownSetting, leftSide(entry), block);
+  // Letters are no word; then the whole entry is meant.
+  InFlightDiagnostic error =
+      diags.report(entry.letters.empty() ? entry.word.range : entry.range,
+                   diag::UnknownSetting, leftSide(entry), block);
   if (StringRef meant = nearestWord(entry.word.text, known); !meant.empty())
     error.note(entry.word.range, diag::NoteDidYouMean, meant);
 }
@@ -247,7 +249,7 @@ void Checker::checkCost(const SettingsStmt *cost) {
 }
 
 void Checker::checkCostEntries(ArrayRef<SettingEntry> entries, bool inStage) {
-  checkDistinct(entries, "cost", diags);
+  checkDistinct(entries, inStage ? "stage" : "cost", diags);
   for (const SettingEntry &entry : entries) {
     if (entry.isStage && !inStage) {
       for (Expr *value : entry.values)
@@ -260,7 +262,9 @@ void Checker::checkCostEntries(ArrayRef<SettingEntry> entries, bool inStage) {
     // A stage has costs of its own for single steps only.
     bool known = inStage ? entry.letters.size() == 1
                          : !entry.letters.empty() || entry.word.text == "p2p";
-    if (!known)
+    if (!known && inStage)
+      reportUnknownSetting(entry, "stage", {}, diags);
+    else if (!known)
       reportUnknownSetting(entry, "cost",
                            {StringRef("p2p"), StringRef("stage")}, diags);
   }
