@@ -70,7 +70,8 @@ Difference Reference::compare(Model &other, bool forwardOnly, bool exactSoFar) {
   if (other.holds(config.stages - 1)) {
     std::span<double> mine = model.microbatchLosses();
     std::span<double> theirs = other.microbatchLosses();
-    for (std::size_t i = 0; i != mine.size(); ++i)
+    mine = mine.subspan(std::size_t(other.firstMicrobatch()));
+    for (std::size_t i = 0; i != theirs.size(); ++i)
       // In a bidirectional pipeline another rank has the other half.
       if (theirs[i] != 0)
         result.loss = worse(result.loss, std::abs(mine[i] - theirs[i]));
@@ -84,7 +85,8 @@ Difference Reference::compare(Model &other, bool forwardOnly, bool exactSoFar) {
     const Values &theirs = other.gradients(stage);
     bool exact = exactSoFar && other.addedInOrder(stage);
     result.allExact = result.allExact && exact;
-    for (std::size_t i = 0; i != mine.size(); ++i) {
+    ShardGroup::Range range = other.ownRange(stage);
+    for (std::size_t i = range.begin; i != range.end; ++i) {
       double difference = std::abs(mine[i] - theirs[i]);
       result.gradient = worse(result.gradient, difference);
       if (exact)
@@ -133,6 +135,9 @@ Arguments parseArguments(int argc, char **argv) {
     } else if (const char *value = valueOf("--patience")) {
       arguments.patience = std::atof(value);
       ++i;
+    } else if (const char *value = valueOf("--copies")) {
+      arguments.copies = std::atoi(value);
+      ++i;
     } else if (const char *value = valueOf("--trace")) {
       arguments.trace = value;
       ++i;
@@ -143,10 +148,10 @@ Arguments parseArguments(int argc, char **argv) {
       break;
     }
   }
-  if (arguments.steps < 1 || arguments.patience <= 0) {
+  if (arguments.steps < 1 || arguments.patience <= 0 || arguments.copies < 1) {
     std::fprintf(stderr,
                  "usage: %s [--steps N] [--patience SECONDS] [--blocking] "
-                 "[--trace FILE]\n",
+                 "[--copies N] [--trace FILE]\n",
                  argv[0]);
     std::exit(2);
   }

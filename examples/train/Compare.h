@@ -50,9 +50,9 @@ public:
   void update() { model.update(); }
   double loss() const { return model.loss(); }
 
-  /// Compares the gradients of the stages that `other` holds, and the losses if
-  /// it holds the last stage. `exactSoFar`: the parameters are still those of
-  /// this network to the last bit, so that equal sums are equal.
+  /// Compares the gradients that `other` has of the stages that it holds, and
+  /// the losses if it holds the last stage. `exactSoFar`: the parameters are
+  /// still those of this network to the last bit, so that equal sums are equal.
   Difference compare(Model &other, bool forwardOnly, bool exactSoFar);
 
   std::size_t numParameters() const;
@@ -72,6 +72,8 @@ struct Arguments {
   int steps = 5;
   double patience = 20;
   bool blocking = false;
+  /// Copies of the pipeline that share the data; threads only.
+  int copies = 1;
   std::string trace;
 };
 /// Prints how to use the program and exits when `argv` says anything else.

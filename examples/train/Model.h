@@ -10,7 +10,9 @@
 #define PIPEC_EXAMPLES_TRAIN_MODEL_H
 
 #include "Network.h"
+#include "Shards.h"
 
+#include <algorithm>
 #include <cassert>
 #include <span>
 #include <vector>
@@ -28,6 +30,7 @@ public:
     indexOf.assign(std::size_t(config.stages), -1);
     for (int stage : own) {
       indexOf[std::size_t(stage)] = int(held.size());
+      stageOf.push_back(stage);
       held.emplace_back(config, stage);
       order.emplace_back();
     }
@@ -41,9 +44,40 @@ public:
       seen.clear();
     losses.assign(losses.size(), 0);
   }
+  /// When the step has ended on all ranks: sums over copies become the
+  /// gradients.
+  void finishStep() {
+    if (shards)
+      for (int stage : stageOf)
+        shards->finishStep(config.copy, stage);
+  }
   void update() {
-    for (Stage &stage : held)
-      stage.update();
+    for (std::size_t i = 0; i != held.size(); ++i) {
+      ShardGroup::Range range = ownRange(stageOf[i]);
+      held[i].update(range.begin, range.end);
+    }
+  }
+
+  /// From now on the FSDP actions are done together with the other copies.
+  /// `sharded` has one entry a stage: its parameters are spread over the copies
+  /// between uses; null means none.
+  void shardOver(ShardGroup &group, const bool *sharded) {
+    shards = &group;
+    for (std::size_t i = 0; i != held.size(); ++i)
+      group.join(config.copy, stageOf[i], held[i]);
+    isSharded.assign(std::size_t(config.stages), false);
+    if (sharded)
+      std::copy(sharded, sharded + config.stages, isSharded.begin());
+    for (int stage : stageOf)
+      if (isSharded[std::size_t(stage)])
+        group.drop(config.copy, stage);
+  }
+  /// The parameters of a stage that this copy updates.
+  ShardGroup::Range ownRange(int stage) const {
+    std::size_t all = gradients(stage).size();
+    if (!shards || !isSharded[std::size_t(stage)])
+      return {0, all};
+    return shards->rangeOf(config.copy, all);
   }
   /// The loss of the step; meaningful on the rank of the last stage.
   double loss() const {
@@ -55,6 +89,8 @@ public:
   /// The loss of each micro-batch.
   std::span<double> microbatchLosses() { return losses; }
 
+  /// The first of this copy's micro-batches among those of all copies.
+  int firstMicrobatch() const { return config.copy * config.microbatches; }
   bool holds(int stage) const { return indexOf[std::size_t(stage)] >= 0; }
   const Values &gradients(int stage) const {
     return held[std::size_t(indexOf[std::size_t(stage)])].gradients();
@@ -65,6 +101,8 @@ public:
   bool addedInOrder(int stage) const {
     const std::vector<int> &seen =
         order[std::size_t(indexOf[std::size_t(stage)])];
+    if (config.copies > 1)
+      return false;
     for (std::size_t i = 0; i != seen.size(); ++i)
       if (seen[i] != int(i))
         return false;
@@ -107,6 +145,19 @@ public:
     return std::as_writable_bytes(std::span<double>(tensor));
   }
 
+  void unshard(int stage) {
+    if (shards)
+      shards->gather(config.copy, stage);
+  }
+  void reshard(int stage) {
+    if (shards)
+      shards->drop(config.copy, stage);
+  }
+  void reduceGrad(int stage) {
+    if (shards && config.copies > 1)
+      shards->reduce(config.copy, stage, step, isSharded[std::size_t(stage)]);
+  }
+
   void exportGradient(int stage, Tensor &out) {
     const Values &gradients = at(stage).gradients();
     out.assign(gradients.begin(), gradients.end());
@@ -128,7 +179,10 @@ private:
 
   Config config;
   std::vector<Stage> held;
+  std::vector<int> stageOf;
   std::vector<int> indexOf;
+  ShardGroup *shards = nullptr;
+  std::vector<bool> isSharded;
   /// For each held stage the micro-batches in the order of their weight
   /// gradients.
   std::vector<std::vector<int>> order;

@@ -9,6 +9,7 @@
 
 #include <Eigen/Dense>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -149,13 +150,13 @@ Values &Stage::parameters() { return impl->parameters; }
 Values &Stage::gradients() { return impl->gradients; }
 const Values &Stage::gradients() const { return impl->gradients; }
 
-void Stage::update() {
+void Stage::update(std::size_t begin, std::size_t end) {
   Impl &s = *impl;
-  for (std::size_t i = 0; i != s.parameters.size(); ++i) {
+  for (std::size_t i = begin; i != end; ++i) {
     s.momentum[i] = 0.9 * s.momentum[i] + s.gradients[i];
     s.parameters[i] -= s.config.learningRate * s.momentum[i];
-    s.gradients[i] = 0;
   }
+  std::fill(s.gradients.begin(), s.gradients.end(), 0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -199,7 +200,8 @@ double Stage::forward(int step, int microbatch, Values *input, Values *output,
   if (s.isFirst || s.isLast) {
     k.points.resize(batch, numFeatures);
     k.classes.resize(std::size_t(batch));
-    makePoints(step, microbatch, k.points, k.classes);
+    makePoints(step, s.config.copy * s.config.microbatches + microbatch,
+               k.points, k.classes);
   }
   Matrix &x = k.features;
   if (s.isFirst) {
@@ -222,7 +224,7 @@ double Stage::forward(int step, int microbatch, Values *input, Values *output,
   // From here on `scores` holds the gradient of the loss: softmax less the
   // truth, over all points of the step.
   double loss = 0;
-  double points = double(batch) * s.config.microbatches;
+  double points = double(batch) * s.config.microbatches * s.config.copies;
   for (int i = 0; i != batch; ++i) {
     auto row = k.scores.row(i);
     double highest = row.maxCoeff();

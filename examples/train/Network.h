@@ -54,6 +54,10 @@ using Values = std::vector<double, AlignedAllocator<double>>;
 struct Config {
   int stages = 1;
   int microbatches = 1;
+  /// With several copies of the pipeline: how many there are, and which this
+  /// is. Copy c has the data of the micro-batches from c * microbatches.
+  int copies = 1;
+  int copy = 0;
   /// Points in a micro-batch.
   int batch = 4;
   int width = 16;
@@ -98,9 +102,9 @@ public:
   Values &gradients();
   const Values &gradients() const;
 
-  /// One step of stochastic gradient descent with momentum; then the gradients
-  /// are zero again.
-  void update();
+  /// One step of stochastic gradient descent with momentum for the parameters
+  /// from `begin` to `end`; then all gradients are zero again.
+  void update(std::size_t begin, std::size_t end);
 
 private:
   struct Impl;

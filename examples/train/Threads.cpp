@@ -30,62 +30,130 @@ std::vector<int> stagesOf(const Schedule &schedule, int rank) {
   return stages;
 }
 
+/// One rank of one copy of the pipeline.
+struct Member {
+  Member(const Config &config, const Schedule &schedule, ThreadGroup &group,
+         int rank, Options options)
+      : model(config, stagesOf(schedule, rank)), transport(group, rank),
+        worker(model, transport, options) {}
+
+  Model model;
+  ThreadTransport transport;
+  ThreadWorker worker;
+};
+
+/// One copy of the pipeline: a thread a rank.
+struct Copy {
+  Copy(const Config &config, const Schedule &schedule, Options options,
+       std::vector<RankTrace> *traces)
+      : group(schedule.ranks) {
+    for (int rank = 0; rank != schedule.ranks; ++rank) {
+      options.trace = traces ? &(*traces)[std::size_t(rank)] : nullptr;
+      members.push_back(
+          std::make_unique<Member>(config, schedule, group, rank, options));
+    }
+  }
+
+  ThreadGroup group;
+  std::vector<std::unique_ptr<Member>> members;
+};
+
+/// Runs a step of all copies at the same time. Throws what the first of them
+/// throws, after all have ended.
+template <class Body>
+void runCopies(std::vector<std::unique_ptr<Copy>> &copies, Body body) {
+  std::vector<std::exception_ptr> thrown(copies.size());
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i != copies.size(); ++i)
+      threads.emplace_back([&, i] {
+        try {
+          copies[i]->group.run([&](int rank) {
+            body(*copies[i]->members[std::size_t(rank)], rank);
+          });
+        } catch (...) {
+          thrown[i] = std::current_exception();
+          for (std::unique_ptr<Copy> &other : copies)
+            other->group.fail("another copy of the pipeline failed");
+        }
+      });
+  }
+  for (const std::exception_ptr &one : thrown)
+    if (one)
+      std::rethrow_exception(one);
+}
+
 int train(const Arguments &arguments, const Schedule &schedule,
           void (*run)(int rank, ThreadWorker &worker)) {
+  if (arguments.copies > 1 &&
+      (!schedule.reducesGradients || schedule.directions != 1))
+    throw std::runtime_error(
+        schedule.directions == 1
+            ? "several copies need a schedule with REDUCE_GRAD steps"
+            : "several copies of a schedule with two directions are not done");
   Config config;
   config.stages = schedule.stages;
-  config.microbatches = schedule.microbatches;
+  config.microbatches = schedule.microbatches * arguments.copies;
   Reference reference(config);
+  config.microbatches = schedule.microbatches;
+  config.copies = arguments.copies;
   std::printf("%s: %d ranks as threads, %d stages, %d micro-batches of %d "
-              "points, %zu parameters\n",
+              "points, %zu parameters",
               schedule.name, schedule.ranks, schedule.stages,
               schedule.microbatches, config.batch, reference.numParameters());
+  if (arguments.copies > 1)
+    std::printf(", %d copies", arguments.copies);
+  std::printf("\n");
 
-  ThreadGroup group(schedule.ranks);
-  std::vector<std::unique_ptr<Model>> models;
-  std::vector<std::unique_ptr<ThreadTransport>> transports;
-  std::vector<std::unique_ptr<ThreadWorker>> workers;
+  Options options;
+  options.blocking = arguments.blocking;
+  options.patience =
+      std::chrono::nanoseconds(std::int64_t(arguments.patience * 1e9));
   std::vector<RankTrace> traces(std::size_t(schedule.ranks));
-  for (int rank = 0; rank != schedule.ranks; ++rank) {
-    Options options;
-    options.blocking = arguments.blocking;
-    options.patience =
-        std::chrono::nanoseconds(std::int64_t(arguments.patience * 1e9));
-    if (!arguments.trace.empty())
-      options.trace = &traces[std::size_t(rank)];
-    models.push_back(std::make_unique<Model>(config, stagesOf(schedule, rank)));
-    transports.push_back(std::make_unique<ThreadTransport>(group, rank));
-    workers.push_back(std::make_unique<ThreadWorker>(
-        *models.back(), *transports.back(), options));
+  ShardGroup shards(arguments.copies, schedule.stages);
+  std::vector<std::unique_ptr<Copy>> copies;
+  for (config.copy = 0; config.copy != arguments.copies; ++config.copy) {
+    bool traced = !arguments.trace.empty() && config.copy == 0;
+    copies.push_back(std::make_unique<Copy>(config, schedule, options,
+                                            traced ? &traces : nullptr));
   }
+  auto forAll = [&](auto &&visit) {
+    for (std::unique_ptr<Copy> &copy : copies)
+      for (std::unique_ptr<Member> &member : copy->members)
+        visit(member->model);
+  };
+  // With two directions a stage lies on two ranks, which are no copies.
+  if (schedule.directions == 1 && schedule.reducesGradients)
+    forAll([&](Model &model) { model.shardOver(shards, schedule.sharded); });
 
   Difference total;
   for (int step = 1; step <= arguments.steps; ++step) {
     reference.run(step, schedule.forwardOnly);
-    group.run([&](int rank) {
-      models[std::size_t(rank)]->beginStep(step);
-      run(rank, *workers[std::size_t(rank)]);
+    runCopies(copies, [&](Member &member, int rank) {
+      member.model.beginStep(step);
+      run(rank, member.worker);
     });
+    forAll([&](Model &model) { model.finishStep(); });
     double loss = 0;
     Difference here;
-    for (const std::unique_ptr<Model> &model : models) {
+    forAll([&](Model &model) {
       here.merge(
-          reference.compare(*model, schedule.forwardOnly, total.allExact));
-      if (model->holds(schedule.stages - 1))
-        loss += model->loss();
-    }
+          reference.compare(model, schedule.forwardOnly, total.allExact));
+      if (model.holds(schedule.stages - 1))
+        loss += model.loss();
+    });
     total.merge(here);
     std::printf("step %d: loss %.15f, unpipelined %.15f\n", step, loss,
                 reference.loss());
     if (schedule.forwardOnly)
       continue;
     reference.update();
-    for (const std::unique_ptr<Model> &model : models)
-      model->update();
+    forAll([&](Model &model) { model.update(); });
   }
 
   for (int rank = 0; rank != schedule.ranks; ++rank) {
-    Statistics statistics = workers[std::size_t(rank)]->statistics();
+    Statistics statistics =
+        copies.front()->members[std::size_t(rank)]->worker.statistics();
     std::printf("rank %d: peak %d activations, %d received tensors\n", rank,
                 statistics.peakActivations, statistics.peakReceived);
   }
