@@ -38,7 +38,9 @@ LintResult lint(const Schedule &schedule, const LintOptions &options,
   result.safe = computesAreGood && schedule.hasP2P()
                     ? checkDeadlock(schedule, transfers, options.require, diags)
                     : endsUnder(schedule, transfers);
-  if (!transfers.sound())
+  // Without transfers the model sees no order, and it is the computes that
+  // cannot run.
+  if (!transfers.sound() || (!schedule.hasP2P() && !computesAreGood))
     result.safe.fill(false);
 
   if (options.lossOrder)
