@@ -104,7 +104,8 @@ LogicalResult Lowering::makeSpelledOut(const PlacementStmt *placement) {
     return failure();
   if (*stages < 1 || *stages > int64_t(maxStages))
     return diags.report(placement->stages->range, diag::SettingOutOfRange,
-                        "stages", *stages, "1.." + std::to_string(maxStages));
+                        "stages", *stages,
+                        "1.." + std::to_string(maxStages + 1));
   std::vector<uint32_t> map(*stages);
   std::vector<unsigned> held(schedule.numRanks);
   for (int64_t s = 0; s != *stages; ++s) {
