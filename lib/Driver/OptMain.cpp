@@ -65,6 +65,13 @@ struct OptOptions {
   cl::opt<bool> showKinds{"show-kinds",
                           cl::desc("Print the kind of every diagnostic"),
                           cl::cat(category)};
+  cl::opt<unsigned> stages{
+      "stages", cl::desc("The number of stages that a CSV must have"),
+      cl::value_desc("N"), cl::cat(category)};
+  cl::opt<unsigned> microbatches{
+      "microbatches",
+      cl::desc("The number of micro-batches that a CSV must have"),
+      cl::value_desc("N"), cl::cat(category)};
   cl::opt<bool> docPasses{"doc-passes",
                           cl::desc("Print docs/Passes.md and end"),
                           cl::cat(category)};
@@ -97,9 +104,14 @@ static LogicalResult runPhases(const OptOptions &options, raw_ostream &out,
     return failure();
   // What is neither step IR nor CSV is read as step IR, which then says so.
   InputKind kind = inputKind(options.input, *text);
+  StepInputOptions sizes;
+  if (options.stages.getNumOccurrences())
+    sizes.stages = options.stages;
+  if (options.microbatches.getNumOccurrences())
+    sizes.microbatches = options.microbatches;
   FailureOr<Schedule> schedule =
       readStepInput(kind == InputKind::Csv ? kind : InputKind::Steps,
-                    options.input, *text, {}, diags);
+                    options.input, *text, sizes, diags);
   if (failed(schedule))
     return failure();
 

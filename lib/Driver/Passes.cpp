@@ -35,8 +35,13 @@ FailureOr<PassManager> makePassManager(const PassSettings &settings,
 std::string passHelp() {
   std::string text;
   raw_string_ostream os(text);
+  // A name that does not fit its column has a line of its own.
   auto row = [&](StringRef indent, StringRef name, StringRef help) {
-    os << formatv("{0,-28} {1}\n", (indent + name).str(), help);
+    std::string left = (indent + name).str();
+    if (left.size() > 28)
+      os << left << "\n" << formatv("{0,-28} {1}\n", "", help);
+    else
+      os << formatv("{0,-28} {1}\n", left, help);
   };
   os << "\nPASSES (docs/Passes.md says more):\n\n";
   for (const PassInfo &pass : allPasses().passes) {
