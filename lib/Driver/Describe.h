@@ -22,8 +22,8 @@ namespace pipec {
 ///
 ///     gpipe         GPipe: all forwards, then all backwards.
 ///     one_f_one_b   1F1B, also called PipeDream-flush.
-llvm::LogicalResult listLibrary(const SearchPath &search,
-                                llvm::raw_ostream &os, DiagEngine &diags);
+llvm::LogicalResult listLibrary(const SearchPath &search, llvm::raw_ostream &os,
+                                DiagEngine &diags);
 
 /// Prints documentation, parameters and constraints of the schedules of a file
 /// (of one, when `name` is not empty).

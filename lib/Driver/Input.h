@@ -39,9 +39,8 @@ struct OpenedInput {
 };
 
 /// Finds and reads the input; reports when there is none.
-llvm::FailureOr<OpenedInput> openInput(const InputFlags &flags,
-                                       const SearchPath &search,
-                                       DiagEngine &diags);
+llvm::FailureOr<OpenedInput>
+openInput(const InputFlags &flags, const SearchPath &search, DiagEngine &diags);
 
 /// Makes the schedule of an input: lowers a program, reads step IR or CSV.
 llvm::FailureOr<Schedule> makeSchedule(const InputFlags &flags,

@@ -39,6 +39,19 @@ int DiagSession::finish(LogicalResult result) {
   return succeeded(result) && !diags.hadErrors() ? 0 : 1;
 }
 
+DiagFlags::DiagFlags(cl::OptionCategory &category)
+    : verifyDiagnostics(
+          "verify-diagnostics",
+          cl::desc("Compare the diagnostics with the expected-... comments"),
+          cl::cat(category)),
+      showKinds("show-kinds", cl::desc("Print the kind of every diagnostic"),
+                cl::cat(category)) {}
+
+void DiagFlags::apply(DiagSession &session) const {
+  session.setShowKinds(showKinds);
+  session.setVerify(verifyDiagnostics);
+}
+
 //===----------------------------------------------------------------------===//
 // Command line
 //===----------------------------------------------------------------------===//

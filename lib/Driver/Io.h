@@ -18,16 +18,13 @@
 #include "Support/DiagPrinter.h"
 #include "Support/VerifyDiagnostics.h"
 
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <memory>
 #include <optional>
 #include <string>
-
-namespace llvm::cl {
-class OptionCategory;
-}
 
 namespace pipec {
 
@@ -60,6 +57,16 @@ private:
   DiagVerifier verifier;
   DiagEngine diags;
   bool verifying = false;
+};
+
+/// The options about diagnostics that every program has.
+struct DiagFlags {
+  explicit DiagFlags(llvm::cl::OptionCategory &category);
+  /// Sets `session` up as asked.
+  void apply(DiagSession &session) const;
+
+  llvm::cl::opt<bool> verifyDiagnostics;
+  llvm::cl::opt<bool> showKinds;
 };
 
 /// Reads `argv` into the llvm::cl options that are alive, and reports what does

@@ -66,8 +66,8 @@ std::optional<std::string> SearchPath::findImport(StringRef name,
 std::vector<std::string> SearchPath::libraryFiles() const {
   std::vector<std::string> files;
   std::error_code error;
-  for (sys::fs::directory_iterator it(library, error), end;
-       !error && it != end; it.increment(error))
+  for (sys::fs::directory_iterator it(library, error), end; !error && it != end;
+       it.increment(error))
     if (sys::path::extension(it->path()) == ".pipe")
       files.push_back(it->path());
   llvm::sort(files);

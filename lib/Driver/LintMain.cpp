@@ -37,16 +37,10 @@ struct LintFlags {
   cl::opt<std::string> format{"format", cl::desc("text (default) or json"),
                               cl::value_desc("FORMAT"), cl::init("text"),
                               cl::cat(category)};
+  DiagFlags diags{category};
   cl::opt<std::string> output{"o", cl::desc("Write the findings to FILE"),
                               cl::value_desc("FILE"), cl::init("-"),
                               cl::cat(category)};
-  cl::opt<bool> showKinds{"show-kinds",
-                          cl::desc("Print the kind of every finding"),
-                          cl::cat(category)};
-  cl::opt<bool> verifyDiagnostics{
-      "verify-diagnostics",
-      cl::desc("Compare the findings with the expected-... comments"),
-      cl::cat(category)};
 };
 
 } // namespace
@@ -96,8 +90,9 @@ static StringRef severityName(Severity severity) {
 /// The cell of a CSV that starts at `loc`.
 static StringRef cellAt(SMLoc loc, const SourceFiles &files) {
   StringRef text = files.textOf(loc);
-  return text.drop_front(loc.getPointer() - text.data())
-      .take_until([](char c) { return StringRef(",\r\n").contains(c); });
+  return text.drop_front(loc.getPointer() - text.data()).take_until([](char c) {
+    return StringRef(",\r\n").contains(c);
+  });
 }
 
 static void printFinding(json::OStream &json, const Diagnostic &finding,
@@ -179,11 +174,11 @@ static LogicalResult run(const LintFlags &flags, StringRef program,
   raw_ostream &os = (*file)->stream();
   std::vector<Diagnostic> findings;
   DiagPrinter printer(os, session.files(), "pipec");
-  printer.setShowKinds(flags.showKinds);
+  printer.setShowKinds(flags.diags.showKinds);
   bool json = flags.format == "json";
   // Every finding counts, and they are the output of this command.
   diags.setErrorLimit(0);
-  if (!flags.verifyDiagnostics)
+  if (!flags.diags.verifyDiagnostics)
     diags.setHandler([&](const Diagnostic &finding) {
       if (json)
         findings.push_back(finding);
@@ -194,7 +189,7 @@ static LogicalResult run(const LintFlags &flags, StringRef program,
   if (json) {
     printJson(os, findings, result, input->kind == InputKind::Csv,
               session.files());
-  } else if (!flags.verifyDiagnostics) {
+  } else if (!flags.diags.verifyDiagnostics) {
     os << "safe under:";
     for (WaitModel model : allWaitModels)
       if (result.safe[unsigned(model)])
@@ -213,10 +208,9 @@ int lintMain(int argc, const char *const *argv, raw_ostream &out,
                               "schedule, a step list or a CSV.",
                               session.engine())))
     return session.finish(failure());
-  session.setShowKinds(flags.showKinds);
-  session.setVerify(flags.verifyDiagnostics);
-  std::string program = sys::fs::getMainExecutable(
-      argv[0], reinterpret_cast<void *>(&lintMain));
+  flags.diags.apply(session);
+  std::string program =
+      sys::fs::getMainExecutable(argv[0], reinterpret_cast<void *>(&lintMain));
   return session.finish(run(flags, program, out, session));
 }
 

@@ -17,9 +17,7 @@
 #include "Driver/Io.h"
 #include "Driver/Passes.h"
 #include "Driver/StepInput.h"
-#include "Driver/VerifySettings.h"
 #include "IR/Printer.h"
-#include "IR/Verifier.h"
 #include "Transforms/Passes.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -39,32 +37,8 @@ struct OptOptions {
   cl::opt<std::string> output{"o", cl::desc("Write the result to FILE"),
                               cl::value_desc("FILE"), cl::init("-"),
                               cl::cat(category)};
-  cl::opt<std::string> passes{
-      "passes", cl::desc("Run these passes, in this order"),
-      cl::value_desc("NAME{OPTION=VALUE,...},..."), cl::cat(category)};
-  cl::list<std::string> verify{
-      "verify", cl::CommaSeparated,
-      cl::desc("Check these levels and no others: compute, placed, sharded, "
-               "timed or none (default: all that the steps call for)"),
-      cl::value_desc("LEVEL,..."), cl::cat(category)};
-  cl::opt<bool> printAfterAll{"print-after-all",
-                              cl::desc("Print the schedule after every pass, "
-                                       "to standard error"),
-                              cl::cat(category)};
-  cl::opt<bool> verifyEach{
-      "verify-each", cl::desc("Run the verifier after every pass"),
-      cl::init(PassSettings::verifyEachByDefault), cl::cat(category)};
-  cl::opt<bool> timePasses{"time-passes",
-                           cl::desc("Print how long each pass took, to "
-                                    "standard error"),
-                           cl::cat(category)};
-  cl::opt<bool> verifyDiagnostics{
-      "verify-diagnostics",
-      cl::desc("Compare the diagnostics with the expected-... comments"),
-      cl::cat(category)};
-  cl::opt<bool> showKinds{"show-kinds",
-                          cl::desc("Print the kind of every diagnostic"),
-                          cl::cat(category)};
+  PassFlags passes{category};
+  DiagFlags diags{category};
   cl::opt<unsigned> stages{
       "stages", cl::desc("The number of stages that a CSV must have"),
       cl::value_desc("N"), cl::cat(category)};
@@ -83,19 +57,8 @@ struct OptOptions {
 
 static LogicalResult runPhases(const OptOptions &options, raw_ostream &out,
                                raw_ostream &err, DiagEngine &diags) {
-  FailureOr<VerifySettings> check =
-      VerifySettings::parse(options.verify, diags);
-  if (failed(check))
-    return failure();
-  PassSettings settings;
-  settings.passes = options.passes;
-  settings.printAfterAll = options.printAfterAll;
-  settings.timePasses = options.timePasses;
-  // --verify=none speaks for the default of debug builds too.
-  settings.verifyEach =
-      options.verifyEach &&
-      (options.verifyEach.getNumOccurrences() || check->any());
-  FailureOr<PassManager> passes = makePassManager(settings, err, diags);
+  FailureOr<PassRun> passes =
+      PassRun::make(options.passes, options.passes.passes, err, diags);
   if (failed(passes))
     return failure();
 
@@ -112,19 +75,7 @@ static LogicalResult runPhases(const OptOptions &options, raw_ostream &out,
   FailureOr<Schedule> schedule =
       readStepInput(kind == InputKind::Csv ? kind : InputKind::Steps,
                     options.input, *text, sizes, diags);
-  if (failed(schedule))
-    return failure();
-
-  // Levels named with --verify are asked of the result alone.
-  if (check->all && failed(verify(*schedule, diags)))
-    return failure();
-  if (failed(passes->run(*schedule, diags)))
-    return failure();
-  bool unchanged = check->all && passes->empty();
-  if (!unchanged && failed(check->run(*schedule, diags)))
-    return failure();
-  check->warn(*schedule, diags);
-  if (diags.hadErrors()) // -Werror
+  if (failed(schedule) || failed(passes->run(*schedule, diags)))
     return failure();
 
   auto file = OutputFile::open(options.output, out, diags);
@@ -144,12 +95,11 @@ int optMain(int argc, const char *const *argv, raw_ostream &out,
   if (failed(parseCommandLine(argc, argv, options.category,
                               "Runs passes over step IR.", session.engine())))
     return session.finish(failure());
-  session.setShowKinds(options.showKinds);
+  options.diags.apply(session);
   if (options.docPasses) {
     printPassPage(out);
     return 0;
   }
-  session.setVerify(options.verifyDiagnostics);
   return session.finish(runPhases(options, out, err, session.engine()));
 }
 

@@ -15,21 +15,63 @@ using namespace llvm;
 
 namespace pipec {
 
-FailureOr<PassManager> makePassManager(const PassSettings &settings,
-                                       raw_ostream &err, DiagEngine &diags) {
-  FailureOr<Pipeline> pipeline =
-      parsePipeline(settings.passes, allPasses(), diags);
+/// Debug builds verify after every pass.
+#ifdef NDEBUG
+static constexpr bool verifyEachByDefault = false;
+#else
+static constexpr bool verifyEachByDefault = true;
+#endif
+
+PassFlags::PassFlags(cl::OptionCategory &category)
+    : passes("passes", cl::desc("Run these passes, in this order"),
+             cl::value_desc("NAME{OPTION=VALUE,...},..."), cl::cat(category)),
+      verify("verify", cl::CommaSeparated,
+             cl::desc("Check these levels and no others: compute, placed, "
+                      "sharded, timed or none (default: all that the steps "
+                      "call for)"),
+             cl::value_desc("LEVEL,..."), cl::cat(category)),
+      printAfterAll("print-after-all",
+                    cl::desc("Print the schedule after every pass, to standard "
+                             "error"),
+                    cl::cat(category)),
+      verifyEach("verify-each", cl::desc("Run the verifier after every pass"),
+                 cl::init(verifyEachByDefault), cl::cat(category)),
+      timePasses("time-passes",
+                 cl::desc("Print how long each pass took, to standard error"),
+                 cl::cat(category)) {}
+
+FailureOr<PassRun> PassRun::make(const PassFlags &flags, StringRef passes,
+                                 raw_ostream &err, DiagEngine &diags) {
+  FailureOr<VerifySettings> check = VerifySettings::parse(flags.verify, diags);
+  if (failed(check))
+    return failure();
+  FailureOr<Pipeline> pipeline = parsePipeline(passes, allPasses(), diags);
   if (failed(pipeline))
     return failure();
   PassManager manager(std::move(*pipeline));
   // The clock stops before others look at the result.
-  if (settings.timePasses)
+  if (flags.timePasses)
     manager.add(makeTimePasses(err));
-  if (settings.printAfterAll)
+  if (flags.printAfterAll)
     manager.add(makePrintAfterAll(err));
-  if (settings.verifyEach)
+  // --verify=none speaks for the default of debug builds too.
+  if (flags.verifyEach &&
+      (flags.verifyEach.getNumOccurrences() || check->any()))
     manager.add(makeVerifyEach());
-  return manager;
+  return PassRun(std::move(manager), std::move(*check));
+}
+
+LogicalResult PassRun::run(Schedule &schedule, DiagEngine &diags) {
+  // Levels named with --verify are asked of the result alone.
+  if (check.all && failed(verify(schedule, diags)))
+    return failure();
+  if (failed(manager.run(schedule, diags)))
+    return failure();
+  bool unchanged = check.all && manager.empty();
+  if (!unchanged && failed(check.run(schedule, diags)))
+    return failure();
+  check.warn(schedule, diags);
+  return success(!diags.hadErrors()); // with -Werror a warning is one
 }
 
 std::string passHelp() {

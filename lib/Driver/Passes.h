@@ -8,33 +8,46 @@
 #ifndef PIPEC_DRIVER_PASSES_H
 #define PIPEC_DRIVER_PASSES_H
 
+#include "Driver/VerifySettings.h"
 #include "Pass/PassManager.h"
+
+#include "llvm/Support/CommandLine.h"
 
 #include <string>
 
 namespace pipec {
 
-/// What the command line says about passes.
-struct PassSettings {
-  /// The value of `--passes` or the name of a target.
-  std::string passes;
-  bool printAfterAll = false;
-  bool verifyEach = verifyEachByDefault;
-  bool timePasses = false;
+/// The options about passes and the verifier, for every program that runs them.
+struct PassFlags {
+  explicit PassFlags(llvm::cl::OptionCategory &category);
 
-  /// Debug builds verify after every pass.
-#ifdef NDEBUG
-  static constexpr bool verifyEachByDefault = false;
-#else
-  static constexpr bool verifyEachByDefault = true;
-#endif
+  llvm::cl::opt<std::string> passes;
+  llvm::cl::list<std::string> verify;
+  llvm::cl::opt<bool> printAfterAll;
+  llvm::cl::opt<bool> verifyEach;
+  llvm::cl::opt<bool> timePasses;
 };
 
-/// Reads the passes that `settings` names. What the settings ask to be printed
-/// goes to `err` when they run. Reports the mistakes in the list.
-llvm::FailureOr<PassManager> makePassManager(const PassSettings &settings,
-                                             llvm::raw_ostream &err,
-                                             DiagEngine &diags);
+/// Passes that are ready to run, and what is checked before and after them.
+class PassRun {
+public:
+  /// Reads the options; `passes` is the list or the name of a target. What they
+  /// ask to be printed goes to `err`. Reports every mistake.
+  static llvm::FailureOr<PassRun> make(const PassFlags &flags,
+                                       llvm::StringRef passes,
+                                       llvm::raw_ostream &err,
+                                       DiagEngine &diags);
+
+  /// Verifies `schedule`, runs the passes and verifies the result, as asked.
+  llvm::LogicalResult run(Schedule &schedule, DiagEngine &diags);
+
+private:
+  PassRun(PassManager manager, VerifySettings check)
+      : manager(std::move(manager)), check(std::move(check)) {}
+
+  PassManager manager;
+  VerifySettings check;
+};
 
 /// The passes and targets with their summaries and options, for `--help`.
 std::string passHelp();

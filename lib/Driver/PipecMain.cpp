@@ -20,9 +20,7 @@
 #include "Driver/LintMain.h"
 #include "Driver/Passes.h"
 #include "Driver/Program.h"
-#include "Driver/VerifySettings.h"
 #include "Emit/Emitter.h"
-#include "IR/Verifier.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -39,11 +37,9 @@ namespace {
 struct PipecOptions {
   cl::OptionCategory category{"pipec options"};
   InputFlags input{category};
-  cl::opt<std::string> passes{
-      "passes", cl::desc("Run these passes, in this order"),
-      cl::value_desc("NAME{OPTION=VALUE,...},..."), cl::cat(category)};
-  cl::opt<std::string> target{"target",
-                              cl::desc("Run the passes of a target"),
+  PassFlags passes{category};
+  DiagFlags diags{category};
+  cl::opt<std::string> target{"target", cl::desc("Run the passes of a target"),
                               cl::value_desc("NAME"), cl::cat(category)};
   cl::opt<std::string> emit{"emit", cl::desc("What to write (see below)"),
                             cl::value_desc("KIND"), cl::init("timeline"),
@@ -51,15 +47,9 @@ struct PipecOptions {
   cl::opt<std::string> output{"o", cl::desc("Write the result to FILE"),
                               cl::value_desc("FILE"), cl::init("-"),
                               cl::cat(category)};
-  cl::opt<std::string> cpp{"cpp",
-                           cl::desc("Form of --emit=cpp: loops or table"),
-                           cl::value_desc("FORM"), cl::init("loops"),
-                           cl::cat(category)};
-  cl::list<std::string> verify{
-      "verify", cl::CommaSeparated,
-      cl::desc("Check these levels and no others: compute, placed, sharded, "
-               "timed or none (default: all that the steps call for)"),
-      cl::value_desc("LEVEL,..."), cl::cat(category)};
+  cl::opt<std::string> cpp{
+      "cpp", cl::desc("Form of --emit=cpp: loops or table"),
+      cl::value_desc("FORM"), cl::init("loops"), cl::cat(category)};
   cl::list<std::string> warnings{
       "W", cl::Prefix,
       cl::desc("-WNAME and -Wno-NAME switch a warning on and off, -Werror "
@@ -71,24 +61,6 @@ struct PipecOptions {
                          cl::desc("Describe the schedules of the input: "
                                   "parameters, constraints, source"),
                          cl::cat(category)};
-  cl::opt<bool> printAfterAll{"print-after-all",
-                              cl::desc("Print the schedule after every pass, "
-                                       "to standard error"),
-                              cl::cat(category)};
-  cl::opt<bool> verifyEach{
-      "verify-each", cl::desc("Run the verifier after every pass"),
-      cl::init(PassSettings::verifyEachByDefault), cl::cat(category)};
-  cl::opt<bool> timePasses{"time-passes",
-                           cl::desc("Print how long each pass took, to "
-                                    "standard error"),
-                           cl::cat(category)};
-  cl::opt<bool> verifyDiagnostics{
-      "verify-diagnostics",
-      cl::desc("Compare the diagnostics with the expected-... comments"),
-      cl::cat(category)};
-  cl::opt<bool> showKinds{"show-kinds",
-                          cl::desc("Print the kind of every diagnostic"),
-                          cl::cat(category)};
   std::string help = emitterHelp() + passHelp();
   cl::extrahelp extra{help};
 };
@@ -143,7 +115,8 @@ LogicalResult Run::checkOptions() {
       return failure();
     }
   }
-  if (options.passes.getNumOccurrences() && options.target.getNumOccurrences())
+  if (options.passes.passes.getNumOccurrences() &&
+      options.target.getNumOccurrences())
     return unusable(diags, "both --passes and --target");
   if (options.cpp != "loops" && options.cpp != "table")
     return unusable(diags, "no form `" + options.cpp + "` of --emit=cpp");
@@ -202,23 +175,12 @@ LogicalResult Run::run() {
     return write(
         [&](raw_ostream &os) { return listLibrary(search, os, diags); });
 
-  FailureOr<VerifySettings> check =
-      VerifySettings::parse(options.verify, diags);
-  if (failed(check))
-    return failure();
-  PassSettings settings;
+  StringRef list = emitter ? StringRef(emitter->target) : StringRef();
   if (options.target.getNumOccurrences())
-    settings.passes = options.target;
-  else if (options.passes.getNumOccurrences())
-    settings.passes = options.passes;
-  else if (emitter)
-    settings.passes = emitter->target.str();
-  settings.printAfterAll = options.printAfterAll;
-  settings.timePasses = options.timePasses;
-  settings.verifyEach =
-      options.verifyEach &&
-      (options.verifyEach.getNumOccurrences() || check->any());
-  FailureOr<PassManager> passes = makePassManager(settings, err, diags);
+    list = options.target;
+  else if (options.passes.passes.getNumOccurrences())
+    list = options.passes.passes;
+  FailureOr<PassRun> passes = PassRun::make(options.passes, list, err, diags);
   if (failed(passes))
     return failure();
 
@@ -232,19 +194,9 @@ LogicalResult Run::run() {
   if (!emitter)
     return printProgram(*input);
 
-  FailureOr<Schedule> schedule = 
+  FailureOr<Schedule> schedule =
       makeSchedule(options.input, *input, search, diags);
-  if (failed(schedule))
-    return failure();
-  if (check->all && failed(verify(*schedule, diags)))
-    return failure();
-  if (failed(passes->run(*schedule, diags)))
-    return failure();
-  bool unchanged = check->all && passes->empty();
-  if (!unchanged && failed(check->run(*schedule, diags)))
-    return failure();
-  check->warn(*schedule, diags);
-  if (diags.hadErrors()) // -Werror
+  if (failed(schedule) || failed(passes->run(*schedule, diags)))
     return failure();
 
   EmitOptions emit;
@@ -271,14 +223,12 @@ int pipecMain(int argc, const char *const *argv, raw_ostream &out,
                               "Compiles pipeline-parallel schedules.",
                               session.engine())))
     return session.finish(failure());
-  session.setShowKinds(options.showKinds);
-  session.setVerify(options.verifyDiagnostics);
+  options.diags.apply(session);
   // Any function of this program serves to find the file it runs from.
-  std::string program = sys::fs::getMainExecutable(
-      argv[0], reinterpret_cast<void *>(&pipecMain));
+  std::string program =
+      sys::fs::getMainExecutable(argv[0], reinterpret_cast<void *>(&pipecMain));
   SearchPath search(program, options.input.includes);
-  return session.finish(
-      Run(options, search, out, err, session.engine()).run());
+  return session.finish(Run(options, search, out, err, session.engine()).run());
 }
 
 } // namespace pipec

@@ -86,9 +86,10 @@ LogicalResult ProgramLoader::loadImport(ast::ImportDecl &import,
   return success();
 }
 
-FailureOr<const CheckedSchedule *>
-chooseSchedule(const CheckedProgram &program, StringRef name, StringRef path,
-               DiagEngine &diags) {
+FailureOr<const CheckedSchedule *> chooseSchedule(const CheckedProgram &program,
+                                                  StringRef name,
+                                                  StringRef path,
+                                                  DiagEngine &diags) {
   if (program.schedules.empty())
     return diags.report(DiagLoc(), diag::NoSchedule, path);
   std::vector<StringRef> names;

@@ -31,8 +31,7 @@ public:
                                       llvm::StringRef text);
 
 private:
-  llvm::LogicalResult loadImport(ast::ImportDecl &import,
-                                 llvm::StringRef from);
+  llvm::LogicalResult loadImport(ast::ImportDecl &import, llvm::StringRef from);
 
   const SearchPath &search;
   ast::Context &context;
