@@ -92,7 +92,8 @@ struct Schedule {
   /// The stage whose rank `peerOf` gives: the next one for SEND_F and RECV_B,
   /// the one before for RECV_F and SEND_B.
   static int peerStage(const Step &step) {
-    bool next = step.kind() == StepKind::SendF || step.kind() == StepKind::RecvB;
+    bool next =
+        step.kind() == StepKind::SendF || step.kind() == StepKind::RecvB;
     return int(step.stage()) + (next ? 1 : -1);
   }
   bool isLastStage(unsigned stage) const { return stage + 1 == numStages; }

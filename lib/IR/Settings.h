@@ -63,9 +63,7 @@ struct MemorySettings {
   std::optional<Rational> limit;
 
   Rational delta(StepKind kind) const;
-  bool empty() const {
-    return !of[0] && !of[1] && !of[2] && !of[3] && !limit;
-  }
+  bool empty() const { return !of[0] && !of[1] && !of[2] && !of[3] && !limit; }
   friend bool operator==(const MemorySettings &,
                          const MemorySettings &) = default;
 };

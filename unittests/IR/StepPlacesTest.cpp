@@ -23,8 +23,8 @@ TEST(StepPlaces, CountsLines) {
   schedule.ranks.resize(2);
   // Lines of one, two and three steps in turn.
   for (unsigned m = 0; m != 5000; ++m)
-    schedule.ranks[1].push_back(Step(StepKind::F, 1, m, 0, {},
-                                     m % 6 == 1 || m % 6 == 3 || m % 6 == 4));
+    schedule.ranks[1].push_back(
+        Step(StepKind::F, 1, m, 0, {}, m % 6 == 1 || m % 6 == 3 || m % 6 == 4));
   StepPlaces places(schedule);
   auto expected = [](unsigned m) {
     static constexpr unsigned inSix[] = {0, 1, 1, 2, 2, 2};
