@@ -9,6 +9,7 @@
 
 #include "Analysis/Waiting.h"
 #include "Analysis/Witness.h"
+#include "IR/StepPlaces.h"
 #include "IR/TrainingRules.h"
 #include "IR/Verifier.h"
 
@@ -24,8 +25,74 @@ static SourceLoc beginning(const Schedule &schedule) {
   return schedule.source;
 }
 
-LintResult lint(const Schedule &schedule, const LintOptions &options,
-                DiagEngine &diags) {
+/// What PyTorch's runtime does with a file that has this finding.
+static std::optional<diag::Id> consequence(const Diagnostic &found) {
+  bool receive =
+      found.place && StringRef(found.place->step).starts_with("RECV");
+  switch (found.id) {
+  case diag::Id::StepsMissing:
+  case diag::Id::StepTooEarly:
+  case diag::Id::WeightWithoutInput:
+  case diag::Id::StepOnWrongRank:
+  case diag::Id::StepNotForward:
+    return diag::Id::NoteRunRefused;
+  case diag::Id::TransferUnmatched:
+    // Without its receive a send does no harm; the step that needs the data
+    // does not find it.
+    return receive ? diag::Id::NoteRunWaits : diag::Id::NoteRunStops;
+  case diag::Id::TransferMissing:
+  case diag::Id::ReceiveMissing:
+  case diag::Id::RecvAfterConsumer:
+  case diag::Id::SendBeforeProducer:
+  case diag::Id::SendAfterFree:
+    return diag::Id::NoteRunStops;
+  case diag::Id::TransferDoubled:
+    // The second message is taken for the one that comes after it.
+    return receive ? diag::Id::NoteRunStops : diag::Id::NoteRunWrong;
+  case diag::Id::TransferCrossed:
+    return diag::Id::NoteRunOtherTensor;
+  case diag::Id::ReduceGradMissing:
+  case diag::Id::ReduceGradEarly:
+  case diag::Id::ReduceGradDoubled:
+    return diag::Id::NoteRunWrong;
+  case diag::Id::LossOrder:
+    return diag::Id::NoteRunOtherLoss;
+  case diag::Id::ComputeOnSharded:
+  case diag::Id::ReshardTwice:
+  case diag::Id::UnshardTwice:
+    return diag::Id::NoteRunSharded;
+  case diag::Id::UnshardLeftOpen:
+    return diag::Id::NoteRunSecondStep;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// Which kinds of steps there are.
+namespace {
+struct Contents {
+  bool p2p = false;
+  bool reduceGrad = false;
+  /// The first idle slot.
+  std::optional<std::pair<unsigned, size_t>> idle;
+
+  explicit Contents(const Schedule &schedule) {
+    for (unsigned rank = 0; rank != schedule.ranks.size(); ++rank) {
+      const StepList &list = schedule.ranks[rank];
+      for (size_t i = 0; i != list.size(); ++i) {
+        StepKind kind = list[i].kind();
+        p2p |= isP2P(kind);
+        reduceGrad |= kind == StepKind::ReduceGrad;
+        if (kind == StepKind::Bubble && !idle)
+          idle = {rank, i};
+      }
+    }
+  }
+};
+} // namespace
+
+static LintResult check(const Schedule &schedule, const Contents &contents,
+                        const LintOptions &options, DiagEngine &diags) {
   bool computesAreGood =
       succeeded(verify(schedule, VerifyLevel::Compute, diags));
   // The other levels speak of steps that the first one knows to be there.
@@ -47,10 +114,37 @@ LintResult lint(const Schedule &schedule, const LintOptions &options,
     checkLossOrder(schedule, *options.lossOrder, diags);
   if (options.unusedUnshard)
     checkUnshardsUsed(schedule, *options.unusedUnshard, diags);
-  if (options.noReduceGrad && schedule.hasP2P() && !schedule.hasFsdp() &&
-      !schedule.forwardOnly)
+  if (!contents.p2p)
+    return result;
+  if (options.idleSlot && contents.idle) {
+    auto [rank, index] = *contents.idle;
+    (void)diags.reportAs(
+        *options.idleSlot, schedule.ranks[rank][index].source(),
+        diag::IdleAmongTransfers, StepPlaces(schedule).name(rank, index));
+  }
+  if (options.noReduceGrad && !contents.reduceGrad && !schedule.forwardOnly)
     (void)diags.reportAs(*options.noReduceGrad, beginning(schedule),
                          diag::NoReduceGrad, schedule.numMicrobatches);
+  return result;
+}
+
+LintResult lint(const Schedule &schedule, const LintOptions &options,
+                DiagEngine &diags) {
+  Contents contents(schedule);
+  diags.setFilter([&](Diagnostic &found) {
+    // Where there is no REDUCE_GRAD at all, that is said once.
+    if (found.id == diag::Id::ReduceGradMissing && !contents.reduceGrad)
+      return false;
+    std::optional<diag::Id> result = consequence(found);
+    // To a list without transfers PyTorch adds whatever else it needs.
+    if (result && (contents.p2p || *result == diag::Id::NoteRunRefused ||
+                   *result == diag::Id::NoteRunOtherLoss))
+      found.notes.push_back(
+          {*result, Severity::Note, found.range, DiagEngine::format(*result)});
+    return true;
+  });
+  LintResult result = check(schedule, contents, options, diags);
+  diags.setFilter(nullptr);
   return result;
 }
 

@@ -28,6 +28,8 @@ struct LintOptions {
   std::optional<Severity> lossOrder = Severity::Error;
   /// Parameters are gathered and given back unused.
   std::optional<Severity> unusedUnshard = Severity::Warning;
+  /// An idle slot stands among transfers: PyTorch refuses the file.
+  std::optional<Severity> idleSlot = Severity::Warning;
   /// No rank has a REDUCE_GRAD: PyTorch divides gradients there, so that they
   /// stay sums over the micro-batches.
   std::optional<Severity> noReduceGrad = Severity::Note;
@@ -40,8 +42,9 @@ struct LintResult {
 };
 
 /// Runs all levels of the verifier and all models of waiting, and looks for
-/// what trains wrongly without an error. Reports every finding. Linear in the
-/// steps.
+/// what trains wrongly without an error. Reports every finding; where PyTorch's
+/// runtime was seen to do something particular with such a file, a note says
+/// what (test/Torch/lint.py looks again). Linear in the steps.
 LintResult lint(const Schedule &schedule, const LintOptions &options,
                 DiagEngine &diags);
 

@@ -31,8 +31,9 @@ struct LintFlags {
       cl::value_desc("MODEL"), cl::init("stream"), cl::cat(category)};
   cl::list<std::string> grades{
       "grade", cl::CommaSeparated,
-      cl::desc("How grave a finding is: RULE is loss-order, unused-unshard or "
-               "no-reduce-grad, GRADE is error, warning, note or off"),
+      cl::desc(
+          "How grave a finding is: RULE is loss-order, unused-unshard, "
+          "idle-slot or no-reduce-grad, GRADE is error, warning, note or off"),
       cl::value_desc("RULE=GRADE,..."), cl::cat(category)};
   cl::opt<std::string> format{"format", cl::desc("text (default) or json"),
                               cl::value_desc("FORMAT"), cl::init("text"),
@@ -57,6 +58,7 @@ static FailureOr<LintOptions> readOptions(const LintFlags &flags,
     std::optional<Severity> *place =
         rule == "loss-order"       ? &options.lossOrder
         : rule == "unused-unshard" ? &options.unusedUnshard
+        : rule == "idle-slot"      ? &options.idleSlot
         : rule == "no-reduce-grad" ? &options.noReduceGrad
                                    : nullptr;
     if (!place)

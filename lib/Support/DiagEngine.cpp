@@ -61,6 +61,8 @@ bool DiagEngine::setWarning(StringRef flag, bool on) {
 }
 
 void DiagEngine::emit(Diagnostic diagnostic) {
+  if (filter && !filter(diagnostic))
+    return;
   if (diagnostic.severity == Severity::Warning) {
     if (is_contained(disabledWarnings, diagInfo(diagnostic.id).flag))
       return;

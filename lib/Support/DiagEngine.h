@@ -160,6 +160,10 @@ public:
   bool setWarning(llvm::StringRef flag, bool on);
 
   void setHandler(Handler newHandler) { handler = std::move(newHandler); }
+  /// Lets `newFilter` see every diagnostic before it is counted: it may add to
+  /// it, and one for which it returns false is dropped. Null for no filter.
+  using Filter = std::function<bool(Diagnostic &)>;
+  void setFilter(Filter newFilter) { filter = std::move(newFilter); }
   SourceFiles &sourceFiles() { return files; }
 
   template <typename... Args>
@@ -189,6 +193,7 @@ private:
 
   SourceFiles &files;
   Handler handler;
+  Filter filter;
   unsigned errors = 0;
   unsigned warnings = 0;
   unsigned errorLimit = 20;

@@ -26,8 +26,11 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import torch
 import torch.distributed as dist
+from torch.distributed.device_mesh import DeviceMesh
+from torch.distributed.fsdp import fully_shard
 from torch.distributed.pipelining import PipelineStage
 from torch.distributed.pipelining.schedules import _PipelineScheduleRuntime
+from torch.distributed.tensor import DTensor
 
 import oracle
 
@@ -91,13 +94,26 @@ def off(ours, theirs):
     return ((ours - theirs).abs().max() / scale).item() if ours.shape == theirs.shape else float("inf")
 
 
-def train_one(rank, path, format):
+def shard(model, mine, ranks):
+    """Puts the stages under FSDP, over one process each."""
+    mesh = DeviceMesh("cpu", [[rank] for rank in range(ranks)], mesh_dim_names=("pp", "dp"))["dp"]
+    for stage in mine:
+        fully_shard(model[stage], mesh=mesh, reshard_after_forward=False)
+
+
+def whole(tensor):
+    return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
+
+
+def train_one(rank, path, format, fsdp):
     """What differs on this rank, or None."""
     rows = oracle.read(path)
     _, stages, microbatches = oracle.sizes(rows)
     mine = sorted(s for s, r in oracle.stage_map(rows).items() if r == rank)
     expected = reference(stages, microbatches)
     model = make_model(stages)
+    if fsdp:
+        shard(model, mine, len(rows))
     parts = [PipelineStage(model[s], s, stages, torch.device("cpu")) for s in mine]
     schedule = _PipelineScheduleRuntime(parts, microbatches, loss_fn=loss_function, scale_grads=True)
     schedule._load_csv(path, format=format)
@@ -112,20 +128,20 @@ def train_one(rank, path, format):
             problems.append(f"losses of step {step}")
         for stage in mine:
             for parameter, grad in zip(model[stage].parameters(), expected_grads[stage]):
-                if parameter.grad is None or off(parameter.grad, grad) > 1e-10:
+                if parameter.grad is None or off(whole(parameter.grad), grad) > 1e-10:
                     problems.append(f"gradients of stage {stage} in step {step}")
                     break
         update(p for stage in mine for p in model[stage].parameters())
     return problems[0] if problems else None
 
 
-def rank_main(rank, ranks, store, files, timeout, results):
+def rank_main(rank, ranks, store, files, timeout, fsdp, results):
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=ranks,
                             timeout=datetime.timedelta(seconds=timeout))
     for path, format in files:
         try:
-            results.put((path, rank, "different", train_one(rank, path, format)))
+            results.put((path, rank, "different", train_one(rank, path, format, fsdp)))
         except Exception as error:  # noqa: BLE001 (whatever torch raises is the result)
             text = str(error).strip().splitlines()
             results.put((path, rank, "error", f"{type(error).__name__}: {text[0] if text else ''}"))
@@ -135,8 +151,9 @@ def rank_main(rank, ranks, store, files, timeout, results):
     dist.destroy_process_group()
 
 
-def train(files, timeout=60):
+def train(files, timeout=60, fsdp=False):
     """Outcome of each (path, format): "equal", or what went wrong by rank.
+    With `fsdp` each stage is sharded.
 
     Files after one that ended in an error were not trained and have no outcome.
     """
@@ -146,7 +163,7 @@ def train(files, timeout=60):
     outcome = {}
     with tempfile.TemporaryDirectory() as folder:
         workers = [context.Process(target=rank_main, args=(rank, ranks, os.path.join(folder, "store"),
-                                                          files, timeout, results)) for rank in range(ranks)]
+                                                          files, timeout, fsdp, results)) for rank in range(ranks)]
         for worker in workers:
             worker.start()
         alive = True
