@@ -91,7 +91,7 @@ private:
   void checkFsdp(const ast::SettingsStmt *fsdp);
   template <typename T>
   bool setOnce(const T *&place, const T *stmt, llvm::StringRef what);
-  void defineModule(const ast::Module &module);
+  void defineImports(const ast::Module &module);
   void checkModule(ast::Module &module);
   void warnUnused();
 

@@ -14,13 +14,19 @@ using namespace pipec::ast;
 
 namespace pipec {
 
-/// Makes the definitions of an imported file visible under their names.
-void Checker::defineModule(const Module &module) {
-  for (Stmt *decl : module.decls) {
-    Name name = isa<FnDecl>(decl) ? cast<FnDecl>(decl)->name
-                                  : cast<PatternDecl>(decl)->name;
-    define({name.text, name.range, nullptr, dyn_cast<FnDecl>(decl),
-            dyn_cast<PatternDecl>(decl)});
+/// Makes the definitions of the files that `module` imports visible under their
+/// names. A file that is imported twice counts once.
+void Checker::defineImports(const Module &module) {
+  std::set<const Module *> seen;
+  for (const ImportDecl &import : module.imports) {
+    if (!import.module || !seen.insert(import.module).second)
+      continue;
+    for (Stmt *decl : import.module->decls) {
+      Name name = isa<FnDecl>(decl) ? cast<FnDecl>(decl)->name
+                                    : cast<PatternDecl>(decl)->name;
+      define({name.text, name.range, nullptr, dyn_cast<FnDecl>(decl),
+              dyn_cast<PatternDecl>(decl)});
+    }
   }
 }
 
@@ -34,9 +40,7 @@ void Checker::checkModule(Module &module) {
     if (import.module)
       checkModule(*import.module);
   size_t mark = scope.enter();
-  for (ImportDecl &import : module.imports)
-    if (import.module)
-      defineModule(*import.module);
+  defineImports(module);
   // On the level of a file the placement is whatever the caller's is.
   placementKnown = true;
   Form form;
@@ -64,9 +68,7 @@ void Checker::check(Module &main) {
   for (ImportDecl &import : main.imports)
     if (import.module)
       checkModule(*import.module);
-  for (ImportDecl &import : main.imports)
-    if (import.module)
-      defineModule(*import.module);
+  defineImports(main);
 
   inMain = true;
   placementKnown = true;
