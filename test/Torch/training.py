@@ -20,8 +20,10 @@ library.SIZES = [(2, 4), (2, 5), (4, 8)]
 for title, words, compute in library.instances(NAMES):
     ranks = len(compute)
     stem = os.path.join(folder, title.replace(" ", "").replace("=", ""))
-    for rows, format in (compute, "compute_only"), (oracle.pipec(*words, "--target=torch"), "compute_comms"):
-        path = f"{stem}.{format}.csv"
+    # Computes alone, the order of torch's own lowering, and the order of time.
+    for target, format in ("torch-compute", "compute_only"), ("torch", "compute_comms"), ("torch-timed", "compute_comms"):
+        rows = compute if format == "compute_only" else oracle.pipec(*words, f"--target={target}")
+        path = f"{stem}.{target}.csv"
         oracle.write(path, rows)
         files.setdefault(ranks, []).append((path, format))
 
