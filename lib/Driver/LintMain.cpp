@@ -83,12 +83,6 @@ static FailureOr<LintOptions> readOptions(const LintFlags &flags,
 // JSON
 //===----------------------------------------------------------------------===//
 
-static StringRef severityName(Severity severity) {
-  return severity == Severity::Error     ? "error"
-         : severity == Severity::Warning ? "warning"
-                                         : "note";
-}
-
 /// The cell of a CSV that starts at `loc`.
 static StringRef cellAt(SMLoc loc, const SourceFiles &files) {
   StringRef text = files.textOf(loc);

@@ -15,7 +15,7 @@
 #include <string>
 
 // Last: ANTLR's headers undefine EOF.
-#include "PipeLexer.h"
+#include "Parse/Tokens.h"
 #include "PipeParser.h"
 #include "antlr4-runtime.h"
 
@@ -27,29 +27,10 @@ namespace pipec {
 
 namespace {
 
-/// Sets of tokens that stand for one thing of the language.
-bool isBinaryOperator(ssize_t type) {
-  switch (type) {
-  case PipeLexer::OROR:
-  case PipeLexer::ANDAND:
-  case PipeLexer::EQEQ:
-  case PipeLexer::NEQ:
-  case PipeLexer::LT:
-  case PipeLexer::LE:
-  case PipeLexer::GT:
-  case PipeLexer::GE:
-  case PipeLexer::PLUS:
-  case PipeLexer::MINUS:
-  case PipeLexer::STAR:
-  case PipeLexer::SLASH:
-  case PipeLexer::PERCENT:
-  case PipeLexer::QUEST:
-  case PipeLexer::AMP:
-  case PipeLexer::LBRACK:
-    return true;
-  default:
-    return false;
-  }
+/// What could go on behind a whole expression, and is hardly ever meant.
+bool canContinueExpression(ssize_t type) {
+  return isBinaryOperator(type) || type == PipeLexer::QUEST ||
+         type == PipeLexer::AMP || type == PipeLexer::LBRACK;
 }
 
 bool isReservedWord(const antlr4::Token *token) {
@@ -132,7 +113,7 @@ private:
       expected.insert(type);
     // Behind an expression every operator could follow; nobody means that.
     std::set<ssize_t> meant = expected;
-    std::erase_if(meant, isBinaryOperator);
+    std::erase_if(meant, canContinueExpression);
     if (meant.empty())
       meant = expected;
 

@@ -25,7 +25,7 @@
 #include "Parse/Parser.h"
 
 // Last: ANTLR's headers undefine EOF.
-#include "PipeLexer.h"
+#include "Parse/Tokens.h"
 #include "antlr4-runtime.h"
 
 using namespace llvm;
@@ -42,25 +42,7 @@ struct Level {
 } // namespace
 
 static bool isOperator(size_t type) {
-  switch (type) {
-  case PipeLexer::OROR:
-  case PipeLexer::ANDAND:
-  case PipeLexer::EQEQ:
-  case PipeLexer::NEQ:
-  case PipeLexer::LT:
-  case PipeLexer::LE:
-  case PipeLexer::GT:
-  case PipeLexer::GE:
-  case PipeLexer::PLUS:
-  case PipeLexer::MINUS:
-  case PipeLexer::STAR:
-  case PipeLexer::SLASH:
-  case PipeLexer::PERCENT:
-  case PipeLexer::BANG:
-    return true;
-  default:
-    return false;
-  }
+  return isBinaryOperator(type) || type == PipeLexer::BANG;
 }
 
 /// True when an expression cannot end at this token, so that a `-` behind it is

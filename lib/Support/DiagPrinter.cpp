@@ -17,7 +17,7 @@ namespace pipec {
 static constexpr size_t shownBefore = 80;
 static constexpr size_t shownAfter = 80;
 
-static StringRef severityName(Severity severity) {
+StringRef severityName(Severity severity) {
   switch (severity) {
   case Severity::Error:
     return "error";

@@ -25,6 +25,9 @@
 
 namespace pipec {
 
+/// `error`, `warning` or `note`.
+llvm::StringRef severityName(Severity severity);
+
 /// Prints diagnostics to a stream, one after the other.
 class DiagPrinter {
 public:

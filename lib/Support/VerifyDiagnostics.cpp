@@ -7,6 +7,8 @@
 
 #include "Support/VerifyDiagnostics.h"
 
+#include "Support/DiagPrinter.h"
+
 using namespace llvm;
 
 namespace pipec {
@@ -102,12 +104,6 @@ void DiagVerifier::operator()(const Diagnostic &diagnostic) {
   given.push_back(diagnostic);
   for (const Diagnostic &note : diagnostic.notes)
     given.push_back(note);
-}
-
-static StringRef severityName(Severity severity) {
-  return severity == Severity::Error     ? "error"
-         : severity == Severity::Warning ? "warning"
-                                         : "note";
 }
 
 LogicalResult DiagVerifier::verify(DiagEngine &out) const {
