@@ -20,6 +20,7 @@ LAYERS = [
     ["Parse", "Sema", "Analysis", "Pass"],
     ["IRGen", "Import", "Transforms", "Emit"],
     ["Driver"],
+    ["Command"],
 ]
 LEVEL = {name: level for level, row in enumerate(LAYERS) for name in row}
 SOURCES = {".h", ".cpp", ".def", ".inc"}

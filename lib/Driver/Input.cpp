@@ -46,6 +46,22 @@ InputFlags::InputFlags(cl::OptionCategory &category)
                    cl::desc("The number of micro-batches that a CSV must have"),
                    cl::value_desc("N"), cl::cat(category)) {}
 
+ModelFlag::ModelFlag(cl::OptionCategory &category)
+    : name("model",
+           cl::desc("How transfers wait in time, where the schedule has "
+                    "transfers: stream, pair, edge (default) or buffered"),
+           cl::value_desc("MODEL"), cl::cat(category)) {}
+
+LogicalResult ModelFlag::read(std::optional<WaitModel> &model,
+                              DiagEngine &diags) const {
+  if (!name.getNumOccurrences())
+    return success();
+  model = parseWaitModel(name);
+  if (!model)
+    return unusable(diags, "no model `" + name + "`");
+  return success();
+}
+
 InFlightDiagnostic unusable(DiagEngine &diags, const Twine &why) {
   return diags.report(DiagLoc(), diag::UnusableOption, why.str());
 }

@@ -8,6 +8,7 @@
 #ifndef PIPEC_DRIVER_INPUT_H
 #define PIPEC_DRIVER_INPUT_H
 
+#include "Analysis/WaitModel.h"
 #include "Driver/Io.h"
 #include "Driver/Library.h"
 #include "IR/Schedule.h"
@@ -29,6 +30,16 @@ struct InputFlags {
   llvm::cl::opt<uint64_t> maxSteps;
   llvm::cl::opt<unsigned> stages;
   llvm::cl::opt<unsigned> microbatches;
+};
+
+/// `--model`, for every command that lets a schedule run in time.
+struct ModelFlag {
+  explicit ModelFlag(llvm::cl::OptionCategory &category);
+  /// Sets `model` when the option was given; reports a word that is no model.
+  llvm::LogicalResult read(std::optional<WaitModel> &model,
+                           DiagEngine &diags) const;
+
+  llvm::cl::opt<std::string> name;
 };
 
 /// A file that was found and read.

@@ -8,11 +8,14 @@
 #ifndef PIPEC_EMIT_EMITTER_H
 #define PIPEC_EMIT_EMITTER_H
 
+#include "Analysis/WaitModel.h"
 #include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <optional>
 
 namespace pipec {
 
@@ -20,6 +23,11 @@ namespace pipec {
 struct EmitOptions {
   /// `--cpp=table`: constant tables in place of code.
   bool cppTable = false;
+  /// `--model`: how transfers wait when the schedule has some (Analysis/
+  /// Simulate.h); `edge` without it.
+  std::optional<WaitModel> model;
+  /// `--format=json`, for forms that have both.
+  bool json = false;
   /// The stream is a terminal that shows colours.
   bool colors = false;
   /// Columns that a terminal form may take; 0 means no limit.

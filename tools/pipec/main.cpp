@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Driver/PipecMain.h"
+#include "Command/Command.h"
 
 int main(int argc, char **argv) {
   return pipec::pipecMain(argc, argv, llvm::outs(), llvm::errs());

@@ -1,4 +1,4 @@
-//===- PipecMain.cpp - The compiler driver -----===//
+//===- Compile.cpp - The compiler -----===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,14 +10,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Driver/PipecMain.h"
+#include "Command/Command.h"
 
 #include "AST/Formatter.h"
 #include "AST/Printer.h"
 #include "Driver/Describe.h"
 #include "Driver/Input.h"
 #include "Driver/Io.h"
-#include "Driver/LintMain.h"
 #include "Driver/Passes.h"
 #include "Driver/Program.h"
 #include "Emit/Emitter.h"
@@ -50,6 +49,10 @@ struct PipecOptions {
   cl::opt<std::string> cpp{
       "cpp", cl::desc("Form of --emit=cpp: loops or table"),
       cl::value_desc("FORM"), cl::init("loops"), cl::cat(category)};
+  ModelFlag model{category};
+  cl::opt<std::string> format{
+      "format", cl::desc("Form of --emit=report: text (default) or json"),
+      cl::value_desc("FORMAT"), cl::init("text"), cl::cat(category)};
   cl::list<std::string> warnings{
       "W", cl::Prefix,
       cl::desc("-WNAME and -Wno-NAME switch a warning on and off, -Werror "
@@ -61,7 +64,7 @@ struct PipecOptions {
                          cl::desc("Describe the schedules of the input: "
                                   "parameters, constraints, source"),
                          cl::cat(category)};
-  std::string help = emitterHelp() + passHelp();
+  std::string help = commandHelp() + emitterHelp() + passHelp();
   cl::extrahelp extra{help};
 };
 
@@ -87,6 +90,7 @@ private:
   DiagEngine &diags;
 
   const EmitterInfo *emitter = nullptr;
+  EmitOptions emit;
   ast::Context context;
 };
 
@@ -120,6 +124,12 @@ LogicalResult Run::checkOptions() {
     return unusable(diags, "both --passes and --target");
   if (options.cpp != "loops" && options.cpp != "table")
     return unusable(diags, "no form `" + options.cpp + "` of --emit=cpp");
+  emit.cppTable = options.cpp == "table";
+  if (options.format != "text" && options.format != "json")
+    return unusable(diags, "no format `" + options.format + "`");
+  emit.json = options.format == "json";
+  if (failed(options.model.read(emit.model, diags)))
+    return failure();
   for (StringRef warning : options.warnings) {
     if (warning == "error") {
       diags.setWarningsAreErrors(true);
@@ -199,8 +209,6 @@ LogicalResult Run::run() {
   if (failed(schedule) || failed(passes->run(*schedule, diags)))
     return failure();
 
-  EmitOptions emit;
-  emit.cppTable = options.cpp == "table";
   return write([&](raw_ostream &os) {
     emit.colors = os.has_colors();
     if (options.output == "-" && os.is_displayed())
@@ -209,14 +217,8 @@ LogicalResult Run::run() {
   });
 }
 
-int pipecMain(int argc, const char *const *argv, raw_ostream &out,
-              raw_ostream &err) {
-  // `pipec lint FILE`: the word goes, the program's name stays.
-  if (argc > 1 && StringRef(argv[1]) == "lint") {
-    SmallVector<const char *> rest = {argv[0]};
-    rest.append(argv + 2, argv + argc);
-    return lintMain(rest.size(), rest.data(), out, err);
-  }
+int compileMain(int argc, const char *const *argv, raw_ostream &out,
+                raw_ostream &err) {
   DiagSession session("pipec", err);
   PipecOptions options;
   if (failed(parseCommandLine(argc, argv, options.category,
@@ -225,8 +227,8 @@ int pipecMain(int argc, const char *const *argv, raw_ostream &out,
     return session.finish(failure());
   options.diags.apply(session);
   // Any function of this program serves to find the file it runs from.
-  std::string program =
-      sys::fs::getMainExecutable(argv[0], reinterpret_cast<void *>(&pipecMain));
+  std::string program = sys::fs::getMainExecutable(
+      argv[0], reinterpret_cast<void *>(&compileMain));
   SearchPath search(program, options.input.includes);
   return session.finish(Run(options, search, out, err, session.engine()).run());
 }

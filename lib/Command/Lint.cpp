@@ -1,11 +1,11 @@
-//===- LintMain.cpp - The lint command -----===//
+//===- Lint.cpp - The lint command -----===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Driver/LintMain.h"
+#include "Command/Command.h"
 
 #include "Analysis/Lint.h"
 #include "Driver/Input.h"
