@@ -220,7 +220,9 @@ FailureOr<Simulation> Simulator::under(const Schedule &schedule,
   if (failed(costs))
     return failure();
   Simulation simulation(schedule, std::move(*costs));
-  Transfers transfers(schedule);
+  const Transfers &transfers =
+      simulation.transfers.emplace(Transfers(schedule));
+  simulation.waitModel = model;
   TickClock clock{simulation.tickCosts, simulation.starts,
                   std::vector<int64_t>(schedule.numRanks)};
   WaitState state =
@@ -278,6 +280,33 @@ void Simulation::summarize(const Schedule &schedule) {
   }
 }
 
+int64_t Simulation::end(unsigned rank, size_t index) const {
+  const StepList &list = schedule->ranks[rank];
+  int64_t begin = start(rank, index);
+  if (isP2P(list[index].kind()))
+    return transferEnd(rank, index);
+  size_t first = index;
+  while (first != 0 && list[first - 1].joined())
+    --first;
+  return begin +
+         tickCosts.duration(list, first, Schedule::groupEnd(list, index));
+}
+
+int64_t Simulation::transferEnd(unsigned rank, size_t index) const {
+  int64_t self = start(rank, index);
+  uint32_t other =
+      transfers ? transfers->other(stepNumbers.of(rank, index)) : Transfers::none;
+  if (other == Transfers::none)
+    return self;
+  Step step = schedule->ranks[rank][index];
+  bool send = isSend(step.kind());
+  unsigned peer = schedule->peerOf(step);
+  int64_t hop = send ? tickCosts.hop(rank, peer) : tickCosts.hop(peer, rank);
+  if (waitModel != WaitModel::Buffered)
+    return std::max(self, starts[other]) + hop;
+  return send ? self + hop : std::max(self, starts[other] + hop);
+}
+
 int64_t Simulation::span() const {
   int64_t span = 0;
   for (const RankTimes &times : rankTimes)
@@ -312,53 +341,6 @@ void fillTimes(Schedule &schedule, const Simulation &simulation) {
         times[i] =
             simulation.time(simulation.start(simulation.numbers().of(rank, i)));
   }
-}
-
-FailureOr<std::vector<Rational>> peakMemory(const Schedule &schedule,
-                                            DiagEngine &diags) {
-  auto tooLarge = [&]() -> InFlightDiagnostic {
-    return diags.report(schedule.source, diag::MemoryTooLarge);
-  };
-  constexpr int64_t limit = std::numeric_limits<int64_t>::max();
-  __int128 common = 1;
-  Rational deltas[4];
-  for (unsigned kind = 0; kind != 4; ++kind) {
-    deltas[kind] = schedule.memory.delta(StepKind(kind));
-    int64_t den = deltas[kind].denominator();
-    common = common / std::gcd(int64_t(common), den) * den;
-    if (common > limit)
-      return tooLarge();
-  }
-  // At most 2^63 each, so that no sum of a list leaves 128 bits.
-  __int128 units[4];
-  for (unsigned kind = 0; kind != 4; ++kind) {
-    units[kind] = __int128(deltas[kind].numerator()) *
-                  (int64_t(common) / deltas[kind].denominator());
-    if (units[kind] > limit || units[kind] < -limit)
-      return tooLarge();
-  }
-
-  std::vector<Rational> peaks;
-  for (const StepList &list : schedule.ranks) {
-    __int128 live = 0, peak = 0;
-    for (size_t begin = 0; begin != list.size();) {
-      size_t end = Schedule::groupEnd(list, begin);
-      __int128 given = 0;
-      for (size_t i = begin; i != end; ++i) {
-        if (!isCompute(list[i].kind()))
-          continue;
-        __int128 delta = units[unsigned(list[i].kind())];
-        (delta > 0 ? live : given) += delta;
-      }
-      peak = std::max(peak, live);
-      live += given;
-      if (peak > limit || live < -limit)
-        return tooLarge();
-      begin = end;
-    }
-    peaks.push_back(*Rational::make(int64_t(peak), int64_t(common)));
-  }
-  return peaks;
 }
 
 } // namespace pipec

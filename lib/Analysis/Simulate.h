@@ -43,7 +43,7 @@ struct RankTimes {
   int64_t gaps() const { return end - start - work; }
 };
 
-/// One run of a schedule.
+/// One run of a schedule, which must outlive it unchanged for `end`.
 class Simulation {
 public:
   const StepNumbers &numbers() const { return stepNumbers; }
@@ -53,6 +53,16 @@ public:
   /// when its rank comes to it. Under free arrival a P2P step has no start of
   /// its own and carries its rank's time.
   int64_t start(uint32_t step) const { return starts[step]; }
+  int64_t start(unsigned rank, size_t index) const {
+    return starts[stepNumbers.of(rank, index)];
+  }
+  /// The end of the step at `index` of a rank's list, in ticks. An overlap ends
+  /// as a whole. A transfer ends, for its send and for its receive, when the
+  /// data is at the receiver, and the receive not before it started; under free
+  /// arrival P2P steps take no time.
+  int64_t end(unsigned rank, size_t index) const;
+  /// The model of a run under one.
+  std::optional<WaitModel> model() const { return waitModel; }
   llvm::ArrayRef<RankTimes> ranks() const { return rankTimes; }
 
   /// Last end minus first start, over all ranks: what a step of training with
@@ -73,10 +83,15 @@ public:
 private:
   friend class Simulator;
   Simulation(const Schedule &schedule, TickCosts costs)
-      : stepNumbers(schedule), tickCosts(std::move(costs)),
+      : schedule(&schedule), stepNumbers(schedule), tickCosts(std::move(costs)),
         starts(stepNumbers.size()), rankTimes(schedule.numRanks) {}
   void summarize(const Schedule &schedule);
+  int64_t transferEnd(unsigned rank, size_t index) const;
 
+  const Schedule *schedule;
+  std::optional<WaitModel> waitModel;
+  /// Under a model.
+  std::optional<Transfers> transfers;
   StepNumbers stepNumbers;
   TickCosts tickCosts;
   std::vector<int64_t> starts;
@@ -102,13 +117,6 @@ llvm::FailureOr<Simulation> simulate(const Schedule &schedule, WaitModel model,
 /// Gives every compute step of `schedule` its start in `simulation` as its
 /// start time; the other steps get none.
 void fillTimes(Schedule &schedule, const Simulation &simulation);
-
-/// The largest number of live activations of each rank under the schedule's
-/// `memory` settings: what a step takes is taken at its start, what it gives
-/// back is given at its end, and an overlap takes for all its members before it
-/// gives. Reports figures that do not fit.
-llvm::FailureOr<std::vector<Rational>> peakMemory(const Schedule &schedule,
-                                                  DiagEngine &diags);
 
 } // namespace pipec
 

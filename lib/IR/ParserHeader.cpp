@@ -253,7 +253,7 @@ bool StepsParser::parseMemory() {
       expected("`F`, `B`, `I`, `W` or `limit`");
       return false;
     }
-    if (!parseItem(item, kind ? schedule.memory.of[unsigned(*kind)]
+    if (!parseItem(item, kind ? schedule.memory.all.of[unsigned(*kind)]
                               : schedule.memory.limit))
       return false;
   } while (skipBlanks(), !atLineEnd());

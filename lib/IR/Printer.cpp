@@ -153,7 +153,7 @@ private:
     if (!schedule.memory.empty()) {
       out.text("  memory");
       for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W})
-        printItem(stepKindName(kind), schedule.memory.of[unsigned(kind)]);
+        printItem(stepKindName(kind), schedule.memory.all.of[unsigned(kind)]);
       printItem("limit", schedule.memory.limit);
       out.text("\n");
     }

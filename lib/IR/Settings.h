@@ -11,59 +11,145 @@
 #include "IR/Step.h"
 #include "Support/Rational.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace pipec {
 
-/// How long each kind of step takes, in any one unit of time. Whatever is not
-/// set has its default: F = I = W = 1, B = I + W, an overlap the sum of its
-/// members, p2p = 0.
+/// How long each kind of step takes, in any one unit of time: the cost model.
+/// docs/Simulation.md says what every figure means. Whatever is not set has its
+/// default: F = I = W = 1, B = I + W, everything else 0, factors 1.
 struct CostSettings {
-  /// Costs of F, B, I and W, indexed by `StepKind`.
+  /// The costs of single steps, by kind.
   struct Row {
+    /// F, B, I and W, indexed by `StepKind`.
     std::optional<Rational> of[4];
-    bool empty() const { return !of[0] && !of[1] && !of[2] && !of[3]; }
+    /// UNSHARD, RESHARD and REDUCE_GRAD.
+    std::optional<Rational> collectives[3];
+
+    /// The entry of a compute or FSDP kind.
+    std::optional<Rational> &at(StepKind kind);
+    const std::optional<Rational> &at(StepKind kind) const;
+    bool empty() const { return *this == Row(); }
+    /// Sets everything that `over` sets.
+    void merge(const Row &over);
     friend bool operator==(const Row &, const Row &) = default;
   };
-  /// The cost of an overlap with exactly these kinds in this issue order.
+  /// The cost of an overlap with exactly these kinds in this issue order: a
+  /// time, or with `isFactor` a number to put in the place of `overlap`.
   struct Overlap {
     llvm::SmallVector<StepKind, 2> members;
     Rational cost;
+    bool isFactor = false;
     friend bool operator==(const Overlap &, const Overlap &) = default;
+  };
+  /// What one transfer takes on a directed edge between two ranks. It is on the
+  /// edge for `occupancy`, where no other can be, and is there `p2p` after it
+  /// has left it.
+  struct Edge {
+    std::optional<Rational> p2p;
+    std::optional<Rational> occupancy;
+    bool empty() const { return !p2p && !occupancy; }
+    void merge(const Edge &over);
+    friend bool operator==(const Edge &, const Edge &) = default;
+  };
+  /// Ranks in nodes of `size`, in their order; `edge` is for the edges between
+  /// ranks of different nodes.
+  struct Nodes {
+    unsigned size = 1;
+    Edge edge;
+    friend bool operator==(const Nodes &, const Nodes &) = default;
   };
 
   Row all;
   /// Overrides of single stages.
   std::map<unsigned, Row> stages;
+  /// Overrides of single ranks, which win over those of stages.
+  std::map<unsigned, Row> ranks;
+  /// Multiply what every compute step takes on a rank, and of a micro-batch.
+  std::map<unsigned, Rational> rankFactors;
+  std::map<unsigned, Rational> microbatchFactors;
+  /// An overlap without a cost of its own takes as long as its longest member,
+  /// and at least this factor times the sum of its members; not set: 1.
+  std::optional<Rational> overlap;
   /// In the order of definition; no two have the same members.
   std::vector<Overlap> overlaps;
-  /// The time that a transfer between two ranks takes; free inside a rank.
+  /// The two figures of an `Edge` for the edges that have none of their own.
   std::optional<Rational> p2p;
+  std::optional<Rational> occupancy;
+  std::optional<Nodes> nodes;
+  /// Overrides of single directed edges, which win over `nodes`.
+  std::map<std::pair<unsigned, unsigned>, Edge> edges;
 
-  /// The cost of one step of a compute kind, defaults applied; nothing when
-  /// I + W overflows.
-  std::optional<Rational> of(StepKind kind, unsigned stage) const;
-  /// The cost of an overlap of `members` if one was set.
+  /// The cost of one compute or FSDP step, defaults applied and factors not;
+  /// nothing when I + W overflows. Without a rank, the overrides of ranks are
+  /// not looked at.
+  std::optional<Rational> of(StepKind kind, unsigned stage,
+                             std::optional<unsigned> rank = std::nullopt) const;
+  /// The product of the factors of a rank and of a micro-batch; nothing when it
+  /// overflows.
+  std::optional<Rational> factorOf(unsigned rank, unsigned microbatch) const;
+  /// The time of an overlap of `members` if one was set.
   std::optional<Rational> ofOverlap(llvm::ArrayRef<StepKind> members) const;
+  /// The factor of an overlap of `members` without a time.
+  Rational overlapFactor(llvm::ArrayRef<StepKind> members) const;
+  /// How long after it has left its edge a transfer is there (how long it is on
+  /// the edge); 0 inside a rank.
+  Rational latency(unsigned from, unsigned to) const;
+  Rational occupancyOf(unsigned from, unsigned to) const;
 
+  /// Sets the cost of an overlap, in the place of an older one.
+  void set(const Overlap &overlap);
   /// Sets everything that `over` sets.
   void merge(const CostSettings &over);
 
   friend bool operator==(const CostSettings &, const CostSettings &) = default;
+
+private:
+  std::optional<Rational> edgeFigure(std::optional<Rational> Edge::*figure,
+                                     unsigned from, unsigned to) const;
 };
 
-/// What a step does to the live activations of its rank, in units of one
-/// chunk's activation. Defaults: F = 1, B = -1, I = 0, W = -1.
+/// What a rank keeps, in units of one chunk's activations: the memory model of
+/// docs/Simulation.md. Defaults: F = 1, I = 0, B = -F, W = -(F + I), the sizes
+/// 0.
 struct MemorySettings {
-  std::optional<Rational> of[4];
+  struct Row {
+    /// What F, B, I and W do to the live activations, indexed by `StepKind`.
+    std::optional<Rational> of[4];
+    /// The parameters of a stage, whole and sharded.
+    std::optional<Rational> parameters;
+    std::optional<Rational> sharded;
+    /// One received tensor.
+    std::optional<Rational> receive;
+
+    bool empty() const { return *this == Row(); }
+    void merge(const Row &over);
+    friend bool operator==(const Row &, const Row &) = default;
+  };
+
+  Row all;
+  /// Overrides of single stages.
+  std::map<unsigned, Row> stages;
+  /// What a rank has room for.
   std::optional<Rational> limit;
 
-  Rational delta(StepKind kind) const;
-  bool empty() const { return !of[0] && !of[1] && !of[2] && !of[3] && !limit; }
+  /// What a compute step does to the live activations of its rank; nothing when
+  /// F + I overflows.
+  std::optional<Rational> delta(StepKind kind, unsigned stage) const;
+  /// The sizes for one stage.
+  Rational parameters(unsigned stage) const;
+  Rational sharded(unsigned stage) const;
+  Rational receive(unsigned stage) const;
+
+  bool empty() const { return *this == MemorySettings(); }
+  /// Sets everything that `over` sets.
+  void merge(const MemorySettings &over);
   friend bool operator==(const MemorySettings &,
                          const MemorySettings &) = default;
 };

@@ -98,7 +98,7 @@ LogicalResult Lowering::makeMemory() {
     if (entry.letters.empty())
       schedule.memory.limit = *value;
     else
-      schedule.memory.of[unsigned(entry.letters[0])] = *value;
+      schedule.memory.all.of[unsigned(entry.letters[0])] = *value;
   }
   return success();
 }

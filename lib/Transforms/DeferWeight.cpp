@@ -52,37 +52,63 @@ namespace pipec {
 
 namespace {
 
-/// What the kinds of steps take and give back in whole numbers, and the peak in
-/// the same unit.
+/// What steps take and give back in whole numbers, and the peak in the same
+/// unit.
 struct MemoryTicks {
-  std::array<int64_t, 4> delta;
+  /// By stage and kind.
+  std::vector<std::array<int64_t, 4>> delta;
+  /// Some W gives memory back.
+  bool weightsGive = false;
   int64_t peak = std::numeric_limits<int64_t>::max();
   int64_t perUnit = 1;
 
   /// Nothing when a figure does not fit.
-  static std::optional<MemoryTicks> make(const MemorySettings &memory,
-                                         std::optional<Rational> peak,
-                                         size_t steps) {
+  static std::optional<MemoryTicks> make(const Schedule &schedule,
+                                         std::optional<Rational> peak) {
     constexpr StepKind kinds[] = {StepKind::F, StepKind::B, StepKind::I,
                                   StepKind::W};
+    const MemorySettings &memory = schedule.memory;
     MemoryTicks ticks;
     __int128 unit = peak ? peak->denominator() : 1;
-    for (StepKind kind : kinds) {
-      int64_t den = memory.delta(kind).denominator();
-      unit = unit / std::gcd(int64_t(unit), den) * den;
-      if (unit > std::numeric_limits<int64_t>::max())
+    auto widen = [&](unsigned stage) {
+      for (StepKind kind : kinds) {
+        std::optional<Rational> delta = memory.delta(kind, stage);
+        if (!delta)
+          return false;
+        unit = unit / std::gcd(int64_t(unit), delta->denominator()) *
+               delta->denominator();
+        if (unit > std::numeric_limits<int64_t>::max())
+          return false;
+      }
+      return true;
+    };
+    // Most stages take the same: look into the settings once for all of these.
+    if (!widen(maxStages))
+      return std::nullopt;
+    for (const auto &[stage, row] : memory.stages)
+      if (!widen(stage))
         return std::nullopt;
-    }
     ticks.perUnit = unit;
     // Room for what all steps of a rank could take together.
-    __int128 most = std::numeric_limits<int64_t>::max() / 4 / (steps + 1);
-    for (StepKind kind : kinds) {
-      Rational delta = memory.delta(kind);
-      __int128 value = unit / delta.denominator() * delta.numerator();
-      if (value > most || value < -most)
-        return std::nullopt;
-      ticks.delta[unsigned(kind)] = value;
-    }
+    __int128 most =
+        std::numeric_limits<int64_t>::max() / 4 / (schedule.numSteps() + 1);
+    bool fits = true;
+    auto rowOf = [&](unsigned stage) {
+      std::array<int64_t, 4> row;
+      for (StepKind kind : kinds) {
+        Rational delta = *memory.delta(kind, stage);
+        __int128 value = unit / delta.denominator() * delta.numerator();
+        fits = fits && value <= most && value >= -most;
+        row[unsigned(kind)] = int64_t(value);
+      }
+      ticks.weightsGive |= row[unsigned(StepKind::W)] < 0;
+      return row;
+    };
+    ticks.delta.assign(schedule.numStages, rowOf(maxStages));
+    for (const auto &[stage, row] : memory.stages)
+      ticks.delta[stage] = rowOf(stage);
+    if (!fits)
+      return std::nullopt;
     if (peak) {
       __int128 value = unit / peak->denominator() * peak->numerator();
       if (value < std::numeric_limits<int64_t>::max())
@@ -91,7 +117,9 @@ struct MemoryTicks {
     return ticks;
   }
 
-  int64_t operator()(Step step) const { return delta[unsigned(step.kind())]; }
+  int64_t operator()(Step step) const {
+    return delta[step.stage()][unsigned(step.kind())];
+  }
 };
 
 /// Runs the lists twice at once: as they are, and with the weight gradients
@@ -252,7 +280,7 @@ private:
                 DiagEngine &diags) {
     RankState &state = states[rank];
     while (state.live + need > memory.peak &&
-           memory.delta[unsigned(StepKind::W)] < 0) {
+           memory.weightsGive) {
       Queue *queue = oldest(state, unlimited);
       if (!queue)
         break;
@@ -329,7 +357,7 @@ public:
     if (!peak)
       peak = schedule.memory.limit;
     std::optional<MemoryTicks> memory =
-        MemoryTicks::make(schedule.memory, peak, schedule.numSteps());
+        MemoryTicks::make(schedule, peak);
     if (!memory)
       return diags.report(schedule.source, diag::DeferMemoryOverflow);
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Analysis/Memory.h"
 #include "Analysis/Simulate.h"
 #include "Analysis/RandomSchedules.h"
 #include "Analysis/Replay.h"
@@ -155,8 +156,8 @@ TEST(Simulate, Figures) {
   schedule.ranks[1][1].setJoined(true);
   peaks = peakMemory(schedule, diags);
   EXPECT_EQ((*peaks)[1], Rational(2));
-  schedule.memory.of[unsigned(StepKind::F)] = *Rational::make(1, 2);
-  schedule.memory.of[unsigned(StepKind::B)] = *Rational::make(-1, 3);
+  schedule.memory.all.of[unsigned(StepKind::F)] = *Rational::make(1, 2);
+  schedule.memory.all.of[unsigned(StepKind::B)] = *Rational::make(-1, 3);
   peaks = peakMemory(schedule, diags);
   EXPECT_EQ((*peaks)[1], Rational(1));
 }
@@ -179,8 +180,8 @@ TEST(Simulate, RefusesWhatDoesNotFit) {
   sum.costs.all.of[unsigned(StepKind::I)] = Rational(INT64_MAX);
   EXPECT_TRUE(failed(simulate(sum, diags)));
   Schedule heavy = plain;
-  heavy.memory.of[0] = Rational(INT64_MAX);
-  heavy.memory.of[1] = *Rational::make(1, 3);
+  heavy.memory.all.of[0] = Rational(INT64_MAX);
+  heavy.memory.all.of[1] = *Rational::make(1, 3);
   EXPECT_TRUE(failed(peakMemory(heavy, diags)));
   Schedule few = plain;
   few.numMicrobatches = 10;

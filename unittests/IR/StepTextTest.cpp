@@ -81,7 +81,7 @@ void decorate(Rng &rng, Schedule &schedule) {
   if (oneIn(rng, 2))
     schedule.costs.overlaps.push_back(
         {{StepKind::I, StepKind::F, StepKind::W}, 3});
-  for (auto &delta : schedule.memory.of)
+  for (auto &delta : schedule.memory.all.of)
     if (oneIn(rng, 2))
       delta = randomRational(rng);
   if (oneIn(rng, 2))
