@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
+#include <stdexcept>
 
 namespace train {
 
@@ -85,7 +86,7 @@ Difference Reference::compare(Model &other, bool forwardOnly, bool exactSoFar) {
     const Values &theirs = other.gradients(stage);
     bool exact = exactSoFar && other.addedInOrder(stage);
     result.allExact = result.allExact && exact;
-    ShardGroup::Range range = other.ownRange(stage);
+    Shards::Range range = other.ownRange(stage);
     for (std::size_t i = range.begin; i != range.end; ++i) {
       double difference = std::abs(mine[i] - theirs[i]);
       result.gradient = worse(result.gradient, difference);
@@ -122,7 +123,25 @@ bool printVerdict(const Difference &difference, bool forwardOnly) {
   return equal;
 }
 
-Arguments parseArguments(int argc, char **argv) {
+std::vector<int> stagesOf(const pipec::runtime::Schedule &schedule, int rank) {
+  std::vector<int> stages;
+  for (int stage = 0; stage != schedule.stages; ++stage)
+    if (schedule.microbatchesOf(stage, rank) > 0)
+      stages.push_back(stage);
+  return stages;
+}
+
+std::string copiesText(int copies) {
+  return copies == 1 ? "" : ", " + std::to_string(copies) + " copies";
+}
+
+void checkCopies(int copies, const pipec::runtime::Schedule &schedule) {
+  if (copies > 1 && !schedule.reducesGradients)
+    throw std::runtime_error("several copies need a schedule with REDUCE_GRAD "
+                             "steps (--passes=inject-fsdp,cpp adds them)");
+}
+
+Arguments parseArguments(int argc, char **argv, bool print) {
   Arguments arguments;
   for (int i = 1; i < argc; ++i) {
     auto valueOf = [&](const char *option) -> const char * {
@@ -149,10 +168,11 @@ Arguments parseArguments(int argc, char **argv) {
     }
   }
   if (arguments.steps < 1 || arguments.patience <= 0 || arguments.copies < 1) {
-    std::fprintf(stderr,
-                 "usage: %s [--steps N] [--patience SECONDS] [--blocking] "
-                 "[--copies N] [--trace FILE]\n",
-                 argv[0]);
+    if (print)
+      std::fprintf(stderr,
+                   "usage: %s [--steps N] [--patience SECONDS] [--blocking] "
+                   "[--copies N] [--trace FILE]\n",
+                   argv[0]);
     std::exit(2);
   }
   return arguments;

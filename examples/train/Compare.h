@@ -19,6 +19,8 @@
 
 #include "Model.h"
 
+#include <pipec/runtime/Schedule.h>
+
 #include <string>
 
 namespace train {
@@ -67,17 +69,27 @@ private:
 /// The closing lines; true when everything is equal.
 bool printVerdict(const Difference &difference, bool forwardOnly);
 
+/// The stages that a rank holds.
+std::vector<int> stagesOf(const pipec::runtime::Schedule &schedule, int rank);
+
+/// `, 3 copies`, nothing for one.
+std::string copiesText(int copies);
+
+/// Throws when `copies` copies of a pipeline cannot train this schedule.
+void checkCopies(int copies, const pipec::runtime::Schedule &schedule);
+
 /// What the command line says.
 struct Arguments {
   int steps = 5;
   double patience = 20;
   bool blocking = false;
-  /// Copies of the pipeline that share the data; threads only.
+  /// Copies of the pipeline that share the data.
   int copies = 1;
   std::string trace;
 };
-/// Prints how to use the program and exits when `argv` says anything else.
-Arguments parseArguments(int argc, char **argv);
+/// Exits when `argv` says anything else; `print`: and tells how to use the
+/// program.
+Arguments parseArguments(int argc, char **argv, bool print = true);
 
 } // namespace train
 

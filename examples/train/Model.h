@@ -34,6 +34,7 @@ public:
       held.emplace_back(config, stage);
       order.emplace_back();
     }
+    sums.resize(held.size());
     losses.assign(std::size_t(config.microbatches), 0);
   }
 
@@ -47,37 +48,37 @@ public:
   /// When the step has ended on all ranks: sums over copies become the
   /// gradients.
   void finishStep() {
-    if (shards)
-      for (int stage : stageOf)
-        shards->finishStep(config.copy, stage);
+    for (std::size_t i = 0; i != held.size(); ++i)
+      if (!sums[i].empty()) {
+        held[i].gradients().swap(sums[i]);
+        sums[i].clear();
+      }
   }
   void update() {
     for (std::size_t i = 0; i != held.size(); ++i) {
-      ShardGroup::Range range = ownRange(stageOf[i]);
+      Shards::Range range = ownRange(stageOf[i]);
       held[i].update(range.begin, range.end);
     }
   }
 
-  /// From now on the FSDP actions are done together with the other copies.
-  /// `sharded` has one entry a stage: its parameters are spread over the copies
-  /// between uses; null means none.
-  void shardOver(ShardGroup &group, const bool *sharded) {
+  /// From now on the FSDP actions are done together with the other copies of
+  /// this rank. `sharded` has one entry a stage: its parameters are spread over
+  /// the copies between uses; null means none.
+  void shardOver(Shards &group, const bool *sharded) {
     shards = &group;
-    for (std::size_t i = 0; i != held.size(); ++i)
-      group.join(config.copy, stageOf[i], held[i]);
     isSharded.assign(std::size_t(config.stages), false);
     if (sharded)
       std::copy(sharded, sharded + config.stages, isSharded.begin());
-    for (int stage : stageOf)
-      if (isSharded[std::size_t(stage)])
-        group.drop(config.copy, stage);
+    for (std::size_t i = 0; i != held.size(); ++i)
+      if (isSharded[std::size_t(stageOf[i])])
+        group.drop(held[i].parameters());
   }
   /// The parameters of a stage that this copy updates.
-  ShardGroup::Range ownRange(int stage) const {
+  Shards::Range ownRange(int stage) const {
     std::size_t all = gradients(stage).size();
     if (!shards || !isSharded[std::size_t(stage)])
       return {0, all};
-    return shards->rangeOf(config.copy, all);
+    return shards->ownRange(all);
   }
   /// The loss of the step; meaningful on the rank of the last stage.
   double loss() const {
@@ -92,6 +93,7 @@ public:
   /// The first of this copy's micro-batches among those of all copies.
   int firstMicrobatch() const { return config.copy * config.microbatches; }
   bool holds(int stage) const { return indexOf[std::size_t(stage)] >= 0; }
+  const Values &parameters(int stage) { return at(stage).parameters(); }
   const Values &gradients(int stage) const {
     return held[std::size_t(indexOf[std::size_t(stage)])].gradients();
   }
@@ -147,31 +149,42 @@ public:
 
   void unshard(int stage) {
     if (shards)
-      shards->gather(config.copy, stage);
+      shards->gather(stage, at(stage).parameters());
   }
   void reshard(int stage) {
     if (shards)
-      shards->drop(config.copy, stage);
+      shards->drop(at(stage).parameters());
   }
   void reduceGrad(int stage) {
-    if (shards && config.copies > 1)
-      shards->reduce(config.copy, stage, step, isSharded[std::size_t(stage)]);
+    if (shards && shards->size() > 1)
+      shards->reduce(stage, at(stage).gradients(),
+                     isSharded[std::size_t(stage)],
+                     sums[std::size_t(indexOf[std::size_t(stage)])]);
   }
 
+  // The other rank that holds the stage has the same segment.
   void exportGradient(int stage, Tensor &out) {
-    const Values &gradients = at(stage).gradients();
-    out.assign(gradients.begin(), gradients.end());
+    const Values &all = reduced(stage);
+    Shards::Range range = ownRange(stage);
+    out.assign(all.begin() + std::ptrdiff_t(range.begin),
+               all.begin() + std::ptrdiff_t(range.end));
   }
   void addGradient(int stage, const Tensor &other) {
-    Values &gradients = at(stage).gradients();
-    assert(gradients.size() == other.size());
-    for (std::size_t i = 0; i != gradients.size(); ++i)
-      gradients[i] += other[i];
+    Values &all = reduced(stage);
+    Shards::Range range = ownRange(stage);
+    assert(range.end - range.begin == other.size());
+    for (std::size_t i = 0; i != other.size(); ++i)
+      all[range.begin + i] += other[i];
   }
 
 private:
   Stage &at(int stage) {
     return held[std::size_t(indexOf[std::size_t(stage)])];
+  }
+  /// The gradients, summed over the copies where that has been done.
+  Values &reduced(int stage) {
+    Values &sum = sums[std::size_t(indexOf[std::size_t(stage)])];
+    return sum.empty() ? at(stage).gradients() : sum;
   }
   std::size_t tensorSize() const {
     return std::size_t(config.batch) * std::size_t(config.width);
@@ -181,8 +194,11 @@ private:
   std::vector<Stage> held;
   std::vector<int> stageOf;
   std::vector<int> indexOf;
-  ShardGroup *shards = nullptr;
+  Shards *shards = nullptr;
   std::vector<bool> isSharded;
+  /// For each held stage the sum over the copies from its REDUCE_GRAD to the
+  /// end of the step; meanwhile others may still read what was summed.
+  std::vector<Values> sums;
   /// For each held stage the micro-batches in the order of their weight
   /// gradients.
   std::vector<std::vector<int>> order;

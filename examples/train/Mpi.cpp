@@ -8,11 +8,13 @@
 #include "Mpi.h"
 
 #include "Compare.h"
+#include "MpiShards.h"
+
+#include <pipec/runtime/MpiTrace.h>
 
 #include <cstdio>
 #include <fstream>
-#include <memory>
-#include <type_traits>
+#include <stdexcept>
 
 using namespace pipec::runtime;
 
@@ -30,64 +32,74 @@ Difference ofAllRanks(const Difference &own) {
   return {values[0], values[1], values[2], values[3] == 0};
 }
 
-/// Rank 0 writes the time stamps of all.
+/// A communicator of those processes of the job that give the same `color`, in
+/// the order of `key`.
+class Group {
+public:
+  Group(int color, int key) {
+    MPI_Comm_split(MPI_COMM_WORLD, color, key, &comm);
+  }
+  ~Group() { MPI_Comm_free(&comm); }
+  Group(const Group &) = delete;
+  Group &operator=(const Group &) = delete;
+  operator MPI_Comm() const { return comm; }
+
+private:
+  MPI_Comm comm = MPI_COMM_NULL;
+};
+
+/// The first process writes the time stamps of its copy.
 void writeTrace(const std::string &path, const Schedule &schedule,
-                const RankTrace &own, int rank) {
-  static_assert(std::is_trivially_copyable_v<TraceRecord>);
-  int bytes = int(own.all().size_bytes());
-  if (rank != 0) {
-    MPI_Send(own.all().data(), bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+                const RankTrace &own, MPI_Comm pipeline,
+                std::int64_t clockOffset, bool isFirst) {
+  std::vector<RankTrace> all = gatherTraces(pipeline, own, clockOffset);
+  if (!isFirst)
     return;
-  }
-  std::vector<std::unique_ptr<RankTrace>> others;
-  std::vector<const RankTrace *> all = {&own};
-  for (int other = 1; other != schedule.ranks; ++other) {
-    MPI_Status status;
-    MPI_Probe(other, 1, MPI_COMM_WORLD, &status);
-    MPI_Get_count(&status, MPI_BYTE, &bytes);
-    std::vector<TraceRecord> records(std::size_t(bytes) / sizeof(TraceRecord));
-    MPI_Recv(records.data(), bytes, MPI_BYTE, other, 1, MPI_COMM_WORLD,
-             MPI_STATUS_IGNORE);
-    others.push_back(std::make_unique<RankTrace>());
-    others.back()->append(records);
-    all.push_back(others.back().get());
-  }
   std::ofstream file(path);
   writeChromeTrace(file, schedule, all);
+  if (!file.flush())
+    throw std::runtime_error("cannot write " + path);
 }
 
-} // namespace
-
-int trainOnMpi(int argc, char **argv, const Schedule &schedule,
-               void (*run)(int rank, MpiWorker &worker)) {
-  Arguments arguments = parseArguments(argc, argv);
-  int rank = 0, size = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+int train(const Arguments &arguments, const Schedule &schedule,
+          void (*run)(int rank, MpiWorker &worker)) {
+  int process = 0, size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &process);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (size != schedule.ranks) {
-    if (rank == 0)
-      std::fprintf(stderr, "error: %s has %d ranks, and the job %d processes\n",
-                   schedule.name, schedule.ranks, size);
-    return 1;
+  bool isFirst = process == 0;
+  checkCopies(arguments.copies, schedule);
+  if (size != schedule.ranks * arguments.copies) {
+    std::string ranks = std::to_string(schedule.ranks) + " ranks";
+    if (arguments.copies > 1)
+      ranks += " in " + std::to_string(arguments.copies) + " copies";
+    throw std::runtime_error(std::string(schedule.name) + " has " + ranks +
+                             ", and the job " + std::to_string(size) +
+                             " processes");
   }
+  int rank = process % schedule.ranks, copy = process / schedule.ranks;
+  Group pipeline(copy, rank), copiesOfRank(rank, copy);
 
   Config config;
   config.stages = schedule.stages;
-  config.microbatches = schedule.microbatches;
+  config.microbatches = schedule.microbatches * arguments.copies;
   Reference reference(config);
-  if (rank == 0)
+  config.microbatches = schedule.microbatches;
+  config.copies = arguments.copies;
+  config.copy = copy;
+  if (isFirst)
     std::printf("%s: %d ranks as MPI processes, %d stages, %d micro-batches of "
-                "%d points, %zu parameters\n",
+                "%d points, %zu parameters%s\n",
                 schedule.name, schedule.ranks, schedule.stages,
-                schedule.microbatches, config.batch, reference.numParameters());
+                schedule.microbatches, config.batch, reference.numParameters(),
+                copiesText(arguments.copies).c_str());
 
-  std::vector<int> own;
-  for (int stage = 0; stage != schedule.stages; ++stage)
-    if (schedule.microbatchesOf(stage, rank) > 0)
-      own.push_back(stage);
-  Model model(config, own);
-  MpiTransport transport(MPI_COMM_WORLD);
+  Model model(config, stagesOf(schedule, rank));
+  MpiShards shards(copiesOfRank);
+  if (schedule.reducesGradients)
+    model.shardOver(shards, schedule.sharded);
+  MpiTransport transport(MPI_COMM_WORLD, copy);
   RankTrace trace;
+  std::int64_t offset = clockOffset(pipeline);
   Options options;
   options.blocking = arguments.blocking;
   options.patience =
@@ -101,11 +113,12 @@ int trainOnMpi(int argc, char **argv, const Schedule &schedule,
     reference.run(step, schedule.forwardOnly);
     model.beginStep(step);
     run(rank, worker); // a failure ends the job here
+    model.finishStep();
     total.merge(ofAllRanks(
         reference.compare(model, schedule.forwardOnly, total.allExact)));
     double loss = model.holds(schedule.stages - 1) ? model.loss() : 0;
     MPI_Allreduce(MPI_IN_PLACE, &loss, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    if (rank == 0)
+    if (isFirst)
       std::printf("step %d: loss %.15f, unpipelined %.15f\n", step, loss,
                   reference.loss());
     if (schedule.forwardOnly)
@@ -116,18 +129,36 @@ int trainOnMpi(int argc, char **argv, const Schedule &schedule,
 
   Statistics statistics = worker.statistics();
   int counts[2] = {statistics.peakActivations, statistics.peakReceived};
-  std::vector<int> all(std::size_t(2 * size));
-  MPI_Gather(counts, 2, MPI_INT, all.data(), 2, MPI_INT, 0, MPI_COMM_WORLD);
+  std::vector<int> all(std::size_t(2 * schedule.ranks));
+  MPI_Gather(counts, 2, MPI_INT, all.data(), 2, MPI_INT, 0, pipeline);
   if (!arguments.trace.empty())
-    writeTrace(arguments.trace, schedule, trace, rank);
-  if (rank != 0)
+    writeTrace(arguments.trace, schedule, trace, pipeline, offset, isFirst);
+  if (!isFirst)
     return total.isEqual() ? 0 : 1;
-  for (int other = 0; other != size; ++other)
+  for (int other = 0; other != schedule.ranks; ++other)
     std::printf("rank %d: peak %d activations, %d received tensors\n", other,
                 all[std::size_t(2 * other)], all[std::size_t(2 * other + 1)]);
-  bool equal = printVerdict(total, schedule.forwardOnly);
+  return printVerdict(total, schedule.forwardOnly) ? 0 : 1;
+}
+
+} // namespace
+
+int trainOnMpi(int argc, char **argv, const Schedule &schedule,
+               void (*run)(int rank, MpiWorker &worker)) {
+  int process = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &process);
+  Arguments arguments = parseArguments(argc, argv, process == 0);
+  int status = 1;
+  try {
+    status = train(arguments, schedule, run);
+  } catch (const std::exception &error) {
+    // All processes come here together: one that fails in a run has ended the
+    // job.
+    if (process == 0)
+      std::fprintf(stderr, "error: %s\n", error.what());
+  }
   std::fflush(stdout);
-  return equal ? 0 : 1;
+  return status;
 }
 
 } // namespace train

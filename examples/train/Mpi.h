@@ -22,7 +22,8 @@ namespace train {
 using MpiWorker = pipec::runtime::Executor<Model, pipec::runtime::MpiTransport>;
 
 /// As `trainOnThreads`, for one process of a job that has as many processes as
-/// the schedule has ranks. Rank 0 prints. MPI is initialised before.
+/// the schedule has ranks, times the copies; process `c * ranks + r` is rank r
+/// of copy c. The first process prints. MPI is initialised before.
 int trainOnMpi(int argc, char **argv, const pipec::runtime::Schedule &schedule,
                void (*run)(int rank, MpiWorker &worker));
 

@@ -8,6 +8,7 @@
 #include "Threads.h"
 
 #include "Compare.h"
+#include "ThreadShards.h"
 
 #include <cstdio>
 #include <fstream>
@@ -21,23 +22,19 @@ namespace train {
 
 namespace {
 
-/// The stages that a rank holds.
-std::vector<int> stagesOf(const Schedule &schedule, int rank) {
-  std::vector<int> stages;
-  for (int stage = 0; stage != schedule.stages; ++stage)
-    if (schedule.microbatchesOf(stage, rank) > 0)
-      stages.push_back(stage);
-  return stages;
-}
-
 /// One rank of one copy of the pipeline.
 struct Member {
   Member(const Config &config, const Schedule &schedule, ThreadGroup &group,
-         int rank, Options options)
-      : model(config, stagesOf(schedule, rank)), transport(group, rank),
-        worker(model, transport, options) {}
+         ShardBoard &board, int rank, Options options)
+      : model(config, stagesOf(schedule, rank)),
+        shards(board, config.copy, model, stagesOf(schedule, rank)),
+        transport(group, rank), worker(model, transport, options) {
+    if (schedule.reducesGradients)
+      model.shardOver(shards, schedule.sharded);
+  }
 
   Model model;
+  ThreadShards shards;
   ThreadTransport transport;
   ThreadWorker worker;
 };
@@ -45,12 +42,13 @@ struct Member {
 /// One copy of the pipeline: a thread a rank.
 struct Copy {
   Copy(const Config &config, const Schedule &schedule, Options options,
+       std::vector<std::unique_ptr<ShardBoard>> &boards,
        std::vector<RankTrace> *traces)
       : group(schedule.ranks) {
     for (int rank = 0; rank != schedule.ranks; ++rank) {
       options.trace = traces ? &(*traces)[std::size_t(rank)] : nullptr;
-      members.push_back(
-          std::make_unique<Member>(config, schedule, group, rank, options));
+      members.push_back(std::make_unique<Member>(
+          config, schedule, group, *boards[std::size_t(rank)], rank, options));
     }
   }
 
@@ -85,12 +83,7 @@ void runCopies(std::vector<std::unique_ptr<Copy>> &copies, Body body) {
 
 int train(const Arguments &arguments, const Schedule &schedule,
           void (*run)(int rank, ThreadWorker &worker)) {
-  if (arguments.copies > 1 &&
-      (!schedule.reducesGradients || schedule.directions != 1))
-    throw std::runtime_error(
-        schedule.directions == 1
-            ? "several copies need a schedule with REDUCE_GRAD steps"
-            : "several copies of a schedule with two directions are not done");
+  checkCopies(arguments.copies, schedule);
   Config config;
   config.stages = schedule.stages;
   config.microbatches = schedule.microbatches * arguments.copies;
@@ -98,23 +91,24 @@ int train(const Arguments &arguments, const Schedule &schedule,
   config.microbatches = schedule.microbatches;
   config.copies = arguments.copies;
   std::printf("%s: %d ranks as threads, %d stages, %d micro-batches of %d "
-              "points, %zu parameters",
+              "points, %zu parameters%s\n",
               schedule.name, schedule.ranks, schedule.stages,
-              schedule.microbatches, config.batch, reference.numParameters());
-  if (arguments.copies > 1)
-    std::printf(", %d copies", arguments.copies);
-  std::printf("\n");
+              schedule.microbatches, config.batch, reference.numParameters(),
+              copiesText(arguments.copies).c_str());
 
   Options options;
   options.blocking = arguments.blocking;
   options.patience =
       std::chrono::nanoseconds(std::int64_t(arguments.patience * 1e9));
   std::vector<RankTrace> traces(std::size_t(schedule.ranks));
-  ShardGroup shards(arguments.copies, schedule.stages);
+  std::vector<std::unique_ptr<ShardBoard>> boards;
+  for (int rank = 0; rank != schedule.ranks; ++rank)
+    boards.push_back(
+        std::make_unique<ShardBoard>(arguments.copies, schedule.stages));
   std::vector<std::unique_ptr<Copy>> copies;
   for (config.copy = 0; config.copy != arguments.copies; ++config.copy) {
     bool traced = !arguments.trace.empty() && config.copy == 0;
-    copies.push_back(std::make_unique<Copy>(config, schedule, options,
+    copies.push_back(std::make_unique<Copy>(config, schedule, options, boards,
                                             traced ? &traces : nullptr));
   }
   auto forAll = [&](auto &&visit) {
@@ -122,9 +116,6 @@ int train(const Arguments &arguments, const Schedule &schedule,
       for (std::unique_ptr<Member> &member : copy->members)
         visit(member->model);
   };
-  // With two directions a stage lies on two ranks, which are no copies.
-  if (schedule.directions == 1 && schedule.reducesGradients)
-    forAll([&](Model &model) { model.shardOver(shards, schedule.sharded); });
 
   Difference total;
   for (int step = 1; step <= arguments.steps; ++step) {
@@ -158,11 +149,10 @@ int train(const Arguments &arguments, const Schedule &schedule,
                 statistics.peakActivations, statistics.peakReceived);
   }
   if (!arguments.trace.empty()) {
-    std::vector<const RankTrace *> all;
-    for (const RankTrace &trace : traces)
-      all.push_back(&trace);
     std::ofstream file(arguments.trace);
-    writeChromeTrace(file, schedule, all);
+    writeChromeTrace(file, schedule, traces);
+    if (!file.flush())
+      throw std::runtime_error("cannot write " + arguments.trace);
   }
   return printVerdict(total, schedule.forwardOnly) ? 0 : 1;
 }

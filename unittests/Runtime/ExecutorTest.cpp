@@ -288,8 +288,7 @@ TEST(Executor, WritesATraceThatNamesEverything) {
   for (const TraceRecord &record : traces[1].all())
     EXPECT_LE(record.start, record.end);
   std::ostringstream os;
-  const RankTrace *all[] = {&traces[0], &traces[1]};
-  writeChromeTrace(os, gpipe2, all);
+  writeChromeTrace(os, gpipe2, traces);
   std::string text = os.str();
   EXPECT_NE(text.find("\"name\":\"RECV_F s1 m3\""), std::string::npos);
   EXPECT_NE(text.find("\"source\":\"gpipe.pipe:3\""), std::string::npos);

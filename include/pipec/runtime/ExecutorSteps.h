@@ -336,8 +336,9 @@ void Executor<M, T>::runOverlap(std::span<const Step> members) {
         record(RankState::Running, work.kind, work.stage, work.microbatch);
     }
     model.overlapped(std::span<Context>(groupContexts));
+    // The first to begin is the last to end, so that slices nest.
     if (options.trace)
-      for (std::size_t i = 0; i != group.size(); ++i)
+      for (std::size_t i = group.size(); i-- != 0;)
         options.trace->end(first + i);
   } else {
     for (const Work &work : group)

@@ -73,18 +73,20 @@ auto Executor<M, T>::send(StepKind kind, int stage, int microbatch) -> Posted {
                        "prepareInput(int stage, int microbatch, Tensor &) and "
                        "std::span<std::byte> bytes(Tensor &)");
   } else {
-    if (observed[int(kind)]) [[unlikely]] {
-      if (options.trace)
-        record(RankState::Running, kind, stage, microbatch);
-      if (handled[int(kind)] && !handTransfer(posted, peer)) {
-        tensors.release(posted.tensor);
-        return {};
-      }
+    std::size_t index = 0;
+    if (options.trace) [[unlikely]]
+      index = record(RankState::Running, kind, stage, microbatch);
+    if (handled[int(kind)] && !handTransfer(posted, peer)) [[unlikely]] {
+      tensors.release(posted.tensor);
+      posted = {};
+    } else {
+      std::span<std::byte> bytes = model.bytes(*posted.tensor);
+      posted.request = requests.acquire();
+      transport.isend(peer, expectedHeader(posted.step, bytes.size()),
+                      std::span<const std::byte>(bytes), *posted.request);
     }
-    std::span<std::byte> bytes = model.bytes(*posted.tensor);
-    posted.request = requests.acquire();
-    transport.isend(peer, expectedHeader(posted.step, bytes.size()),
-                    std::span<const std::byte>(bytes), *posted.request);
+    if (options.trace) [[unlikely]]
+      options.trace->end(index);
   }
   return posted;
 }

@@ -62,23 +62,35 @@ public:
 
   explicit MpiTransport(MPI_Comm parent,
                         Buffering buffering = Buffering::Forbidden)
+      : MpiTransport(parent, 0, buffering) {}
+  /// For several pipelines in one job, such as copies that share the data: one
+  /// of the processes that give the same `pipeline`, in their order in
+  /// `parent`. A failure ends all pipelines.
+  MpiTransport(MPI_Comm parent, int pipeline,
+               Buffering buffering = Buffering::Forbidden)
       : buffering(buffering) {
     // Messages of the model's own must not meet these.
-    MPI_Comm_dup(parent, &comm);
+    MPI_Comm_dup(parent, &job);
+    MPI_Comm_rank(job, &own);
+    MPI_Comm_split(job, pipeline, own, &comm);
+    MPI_Comm_set_errhandler(job, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     MPI_Comm_rank(comm, &own);
     MPI_Comm_size(comm, &ranks);
+    // One window for the whole job: Open MPI 4.1 mixes up windows that the
+    // communicators of one split make at the same time on one machine.
     void *memory = nullptr;
-    check(MPI_Win_allocate(sizeof(StatusCell), 1, MPI_INFO_NULL, comm, &memory,
+    check(MPI_Win_allocate(sizeof(StatusCell), 1, MPI_INFO_NULL, job, &memory,
                            &window));
     cell = new (memory) StatusCell;
-    MPI_Barrier(comm);
+    MPI_Barrier(job);
     check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window));
   }
   ~MpiTransport() {
     MPI_Win_unlock_all(window);
     MPI_Win_free(&window);
     MPI_Comm_free(&comm);
+    MPI_Comm_free(&job);
   }
   MpiTransport(const MpiTransport &) = delete;
   MpiTransport &operator=(const MpiTransport &) = delete;
@@ -149,8 +161,8 @@ public:
     static std::uint64_t words[2];
     static_assert(sizeof(StatusCell) == sizeof(words));
     MPI_Request request = MPI_REQUEST_NULL;
-    if (MPI_Rget(words, sizeof(words), MPI_BYTE, rank, 0, sizeof(words),
-                 MPI_BYTE, window, &request) != MPI_SUCCESS)
+    if (MPI_Rget(words, sizeof(words), MPI_BYTE, processOf(rank), 0,
+                 sizeof(words), MPI_BYTE, window, &request) != MPI_SUCCESS)
       return std::nullopt;
     auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
     int complete = 0;
@@ -170,7 +182,7 @@ public:
   [[noreturn]] void fail(const std::string &message) {
     std::fprintf(stderr, "pipec: error: %s\n", message.c_str());
     std::fflush(stderr);
-    MPI_Abort(comm, 1);
+    MPI_Abort(job, 1);
     std::abort();
   }
   std::optional<std::string> failure() { return std::nullopt; }
@@ -193,6 +205,19 @@ private:
     throw Error("MPI: " + std::string(text, std::size_t(length)));
   }
 
+  /// The rank in `job` of a rank of `comm`.
+  int processOf(int rank) const {
+    MPI_Group from = MPI_GROUP_NULL, to = MPI_GROUP_NULL;
+    MPI_Comm_group(comm, &from);
+    MPI_Comm_group(job, &to);
+    int process = MPI_UNDEFINED;
+    MPI_Group_translate_ranks(from, 1, &rank, to, &process);
+    MPI_Group_free(&from);
+    MPI_Group_free(&to);
+    return process;
+  }
+
+  MPI_Comm job = MPI_COMM_NULL;
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Win window = MPI_WIN_NULL;
   StatusCell *cell = nullptr;

@@ -18,7 +18,10 @@
 #include "pipec/runtime/Schedule.h"
 #include "pipec/runtime/Transport.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <ostream>
 #include <span>
 #include <string>
@@ -26,9 +29,9 @@
 
 namespace pipec::runtime {
 
-/// One step as it happened; times in nanoseconds of the steady clock. A
-/// transfer's time is that of its posting; `end` of a receive is when it was
-/// found complete, which is when its consumer needed it at the latest.
+/// One step as it happened; times in nanoseconds of the steady clock. The time
+/// of a send is that of its posting; the time of a receive is how long the rank
+/// waited for what it brought.
 struct TraceRecord {
   RankState step;
   std::uint32_t run;
@@ -47,7 +50,6 @@ public:
     records.push_back({step, run, time, time});
     return records.size() - 1;
   }
-  void restart(std::size_t index) { records[index].start = now(); }
   void end(std::size_t index) { records[index].end = now(); }
 
   std::span<const TraceRecord> all() const { return records; }
@@ -56,6 +58,13 @@ public:
     records.insert(records.end(), more.begin(), more.end());
   }
   void clear() { records.clear(); }
+  /// Adds `nanoseconds` to all times: from one machine's clock to another's.
+  void shift(std::int64_t nanoseconds) {
+    for (TraceRecord &record : records) {
+      record.start += nanoseconds;
+      record.end += nanoseconds;
+    }
+  }
   /// Makes room, so that recording does not allocate.
   void reserve(std::size_t count) { records.reserve(count); }
 
@@ -81,12 +90,13 @@ inline void writeMicroseconds(std::ostream &os, std::int64_t nanoseconds) {
 }
 } // namespace detail
 
-/// Writes the traces of all ranks, indexed by rank.
+/// Writes the traces of all ranks, indexed by rank, which must tell the time by
+/// one clock; for ranks that are processes see MpiTrace.h.
 inline void writeChromeTrace(std::ostream &os, const Schedule &schedule,
-                             std::span<const RankTrace *const> ranks) {
+                             std::span<const RankTrace> ranks) {
   std::int64_t origin = INT64_MAX;
-  for (const RankTrace *trace : ranks)
-    for (const TraceRecord &record : trace->all())
+  for (const RankTrace &trace : ranks)
+    for (const TraceRecord &record : trace.all())
       origin = std::min(origin, record.start);
 
   const char *separator = "\n";
@@ -115,15 +125,15 @@ inline void writeChromeTrace(std::ostream &os, const Schedule &schedule,
        << "\"}}";
 
   for (std::size_t rank = 0; rank != ranks.size(); ++rank) {
-    for (const TraceRecord &record : ranks[rank]->all()) {
+    for (const TraceRecord &record : ranks[rank].all()) {
       const RankState &step = record.step;
       bool send = step.kind == StepKind::SendForward ||
                   step.kind == StepKind::SendBackward;
       bool recv = isTransfer(step.kind) && !send;
-      // A receive is drawn where it was found complete.
-      std::int64_t from = recv ? record.end : record.start;
-      event("X", rank, from) << ",\"dur\":";
-      detail::writeMicroseconds(os, record.end - from);
+      // Arrows begin and end inside slices, so none is empty.
+      std::int64_t end = std::max(record.end, record.start + 1);
+      event("X", rank, record.start) << ",\"dur\":";
+      detail::writeMicroseconds(os, end - record.start);
       os << ",\"name\":\"" << name(step) << "\",\"cat\":\""
          << (isCompute(step.kind)    ? "compute"
              : isTransfer(step.kind) ? "transfer"
@@ -137,11 +147,12 @@ inline void writeChromeTrace(std::ostream &os, const Schedule &schedule,
       os << "}}";
       if (!send && !recv)
         continue;
-      // Both ends name the arrow by the stage that made the tensor.
+      // Both ends name the arrow by the stage that made the tensor. It begins
+      // with the send and ends in the last moment of the receive.
       bool forward = step.kind == StepKind::SendForward ||
                      step.kind == StepKind::RecvForward;
       int producer = send ? step.stage : step.stage + (forward ? -1 : 1);
-      event(send ? "s" : "f", rank, from)
+      event(send ? "s" : "f", rank, send ? record.start : end - 1)
           << (send ? "" : ",\"bp\":\"e\"") << ",\"name\":\""
           << (forward ? "output" : "gradient") << "\",\"cat\":\"transfer\""
           << ",\"id\":\"" << record.run << (forward ? 'F' : 'B') << producer

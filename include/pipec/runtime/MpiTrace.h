@@ -1,0 +1,103 @@
+//===- MpiTrace.h - Time stamps of ranks that are processes -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   std::int64_t offset = clockOffset(comm);           // at the start
+//   ... runs that record into `trace` ...
+//   std::vector<RankTrace> all = gatherTraces(comm, trace, offset);
+//   if (rank == 0)
+//     writeChromeTrace(file, schedule, all);
+//
+// Ranks on one machine read one clock. Those of other machines have a clock
+// that began at another time; how far it is away is found as in Cristian,
+// "Probabilistic clock synchronization" (1989): a rank asks rank 0 for its
+// time, and takes it that the answer was given in the middle between question
+// and answer. The fastest of some rounds counts; half of its time is the
+// uncertainty.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_RUNTIME_MPITRACE_H
+#define PIPEC_RUNTIME_MPITRACE_H
+
+#include "pipec/runtime/MpiTransport.h"
+#include "pipec/runtime/Trace.h"
+
+#include <cstdlib>
+#include <type_traits>
+#include <vector>
+
+namespace pipec::runtime {
+
+/// What to add to this rank's clock to have the one of rank 0, in nanoseconds.
+/// Called by all ranks of `comm` together. 0 where the two cannot be told
+/// apart, and so on one machine. `now` is the clock.
+inline std::int64_t clockOffset(MPI_Comm comm,
+                                std::int64_t (*now)() = RankTrace::now) {
+  constexpr int rounds = 16, tag = 0;
+  int rank = 0, size = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  if (rank == 0) {
+    for (int other = 1; other != size; ++other)
+      for (int k = 0; k != rounds; ++k) {
+        MPI_Recv(nullptr, 0, MPI_INT64_T, other, tag, comm, MPI_STATUS_IGNORE);
+        std::int64_t time = now();
+        MPI_Send(&time, 1, MPI_INT64_T, other, tag, comm);
+      }
+    return 0;
+  }
+  std::int64_t offset = 0, uncertainty = INT64_MAX;
+  for (int k = 0; k != rounds; ++k) {
+    std::int64_t theirs = 0, asked = now();
+    MPI_Send(nullptr, 0, MPI_INT64_T, 0, tag, comm);
+    MPI_Recv(&theirs, 1, MPI_INT64_T, 0, tag, comm, MPI_STATUS_IGNORE);
+    std::int64_t half = (now() - asked) / 2;
+    if (half >= uncertainty)
+      continue;
+    uncertainty = half;
+    offset = theirs - (asked + half);
+  }
+  return std::abs(offset) <= uncertainty + 1 ? 0 : offset;
+}
+
+/// The traces of all ranks on rank 0, indexed by rank, in the time of rank 0;
+/// nothing on the others. Called by all ranks of `comm` together.
+inline std::vector<RankTrace> gatherTraces(MPI_Comm comm, RankTrace own,
+                                           std::int64_t offset) {
+  static_assert(std::is_trivially_copyable_v<TraceRecord>);
+  constexpr int tag = 0;
+  int rank = 0, size = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(int(sizeof(TraceRecord)), MPI_BYTE, &type);
+  MPI_Type_commit(&type);
+  own.shift(offset);
+  std::vector<RankTrace> all;
+  if (rank != 0) {
+    MPI_Send(own.all().data(), int(own.all().size()), type, 0, tag, comm);
+  } else {
+    all.push_back(std::move(own));
+    for (int other = 1; other != size; ++other) {
+      MPI_Status status;
+      int count = 0;
+      MPI_Probe(other, tag, comm, &status);
+      MPI_Get_count(&status, type, &count);
+      std::vector<TraceRecord> records;
+      records.resize(std::size_t(count));
+      MPI_Recv(records.data(), count, type, other, tag, comm,
+               MPI_STATUS_IGNORE);
+      all.emplace_back().append(records);
+    }
+  }
+  MPI_Type_free(&type);
+  return all;
+}
+
+} // namespace pipec::runtime
+
+#endif // PIPEC_RUNTIME_MPITRACE_H
