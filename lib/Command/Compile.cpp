@@ -53,11 +53,7 @@ struct PipecOptions {
   cl::opt<std::string> format{
       "format", cl::desc("Form of --emit=report: text (default) or json"),
       cl::value_desc("FORMAT"), cl::init("text"), cl::cat(category)};
-  cl::list<std::string> warnings{
-      "W", cl::Prefix,
-      cl::desc("-WNAME and -Wno-NAME switch a warning on and off, -Werror "
-               "makes all of them errors"),
-      cl::value_desc("NAME"), cl::cat(category)};
+  WarningFlags warnings{category};
   cl::opt<bool> list{"list", cl::desc("List the schedules of the library"),
                      cl::cat(category)};
   cl::opt<bool> describe{"describe",
@@ -72,8 +68,9 @@ struct PipecOptions {
 class Run {
 public:
   Run(const PipecOptions &options, const SearchPath &search, raw_ostream &out,
-      raw_ostream &err, DiagEngine &diags)
-      : options(options), search(search), out(out), err(err), diags(diags) {}
+      raw_ostream &err, DiagSession &session)
+      : options(options), search(search), out(out), err(err),
+        diags(session.engine()), progress(session.progress()) {}
 
   LogicalResult run();
 
@@ -88,6 +85,7 @@ private:
   raw_ostream &out;
   raw_ostream &err;
   DiagEngine &diags;
+  Progress &progress;
 
   const EmitterInfo *emitter = nullptr;
   EmitOptions emit;
@@ -130,16 +128,7 @@ LogicalResult Run::checkOptions() {
   emit.json = options.format == "json";
   if (failed(options.model.read(emit.model, diags)))
     return failure();
-  for (StringRef warning : options.warnings) {
-    if (warning == "error") {
-      diags.setWarningsAreErrors(true);
-      continue;
-    }
-    bool on = !warning.consume_front("no-");
-    if (!diags.setWarning(warning, on))
-      return unusable(diags, "no warning `" + warning + "`");
-  }
-  return success();
+  return options.warnings.apply(diags);
 }
 
 //===----------------------------------------------------------------------===//
@@ -148,7 +137,14 @@ LogicalResult Run::checkOptions() {
 
 LogicalResult Run::write(function_ref<LogicalResult(raw_ostream &)> writer) {
   auto file = OutputFile::open(options.output, out, diags);
-  if (failed(file) || failed(writer((*file)->stream())))
+  if (failed(file))
+    return failure();
+  // What goes to the terminal is progress enough.
+  if ((*file)->stream().is_displayed())
+    progress.end();
+  else
+    progress.phase("writing");
+  if (failed(writer((*file)->stream())))
     return failure();
   return (*file)->commit(diags);
 }
@@ -204,8 +200,12 @@ LogicalResult Run::run() {
   if (!emitter)
     return printProgram(*input);
 
+  if (options.passes.printAfterAll || options.passes.timePasses)
+    progress.end(); // these too go to standard error
+  progress.phase(input->kind == InputKind::Program ? "lowering" : "reading");
   FailureOr<Schedule> schedule =
       makeSchedule(options.input, *input, search, diags);
+  passes->show(progress);
   if (failed(schedule) || failed(passes->run(*schedule, diags)))
     return failure();
 
@@ -230,7 +230,7 @@ int compileMain(int argc, const char *const *argv, raw_ostream &out,
   std::string program = sys::fs::getMainExecutable(
       argv[0], reinterpret_cast<void *>(&compileMain));
   SearchPath search(program, options.input.includes);
-  return session.finish(Run(options, search, out, err, session.engine()).run());
+  return session.finish(Run(options, search, out, err, session).run());
 }
 
 } // namespace pipec

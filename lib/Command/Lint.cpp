@@ -159,6 +159,7 @@ static LogicalResult run(const LintFlags &flags, StringRef program,
   FailureOr<OpenedInput> input = openInput(flags.input, search, diags);
   if (failed(input))
     return failure();
+  session.progress().phase("reading");
   FailureOr<Schedule> schedule =
       makeSchedule(flags.input, *input, search, diags);
   if (failed(schedule))
@@ -168,6 +169,10 @@ static LogicalResult run(const LintFlags &flags, StringRef program,
   if (failed(file))
     return failure();
   raw_ostream &os = (*file)->stream();
+  if (os.is_displayed())
+    session.progress().end();
+  else
+    session.progress().phase("looking for findings");
   std::vector<Diagnostic> findings;
   DiagPrinter printer(os, session.files(), "pipec");
   printer.setShowKinds(flags.diags.showKinds);

@@ -7,20 +7,14 @@
 
 #include "Driver/Input.h"
 
-#include "Driver/Describe.h"
-#include "Driver/Program.h"
-#include "Driver/StepInput.h"
-#include "IRGen/IRGen.h"
 #include "Import/CostProfile.h"
-#include "Sema/Sema.h"
 
 using namespace llvm;
 
 namespace pipec {
 
-InputFlags::InputFlags(cl::OptionCategory &category)
-    : path(cl::Positional, cl::desc("<file or name>"), cl::cat(category)),
-      defines("D", cl::Prefix,
+LowerFlags::LowerFlags(cl::OptionCategory &category)
+    : defines("D", cl::Prefix,
               cl::desc("Give a parameter a value, by label or name"),
               cl::value_desc("NAME=VALUE"), cl::cat(category)),
       includes("I", cl::Prefix,
@@ -39,7 +33,11 @@ InputFlags::InputFlags(cl::OptionCategory &category)
                cl::desc("Steps, loop rounds and calls that a program may take, "
                         "all ranks together (default 2^28)"),
                cl::value_desc("N"), cl::init(LowerOptions().maxSteps),
-               cl::cat(category)),
+               cl::cat(category)) {}
+
+InputFlags::InputFlags(cl::OptionCategory &category)
+    : LowerFlags(category),
+      path(cl::Positional, cl::desc("<file or name>"), cl::cat(category)),
       stages("stages", cl::desc("The number of stages that a CSV must have"),
              cl::value_desc("N"), cl::cat(category)),
       microbatches("microbatches",
@@ -62,6 +60,25 @@ LogicalResult ModelFlag::read(std::optional<WaitModel> &model,
   return success();
 }
 
+WarningFlags::WarningFlags(cl::OptionCategory &category)
+    : names("W", cl::Prefix,
+            cl::desc("-WNAME and -Wno-NAME switch a warning on and off, "
+                     "-Werror makes all of them errors"),
+            cl::value_desc("NAME"), cl::cat(category)) {}
+
+LogicalResult WarningFlags::apply(DiagEngine &diags) const {
+  for (StringRef name : names) {
+    if (name == "error") {
+      diags.setWarningsAreErrors(true);
+      continue;
+    }
+    bool on = !name.consume_front("no-");
+    if (!diags.setWarning(name, on))
+      return unusable(diags, "no warning `" + name + "`");
+  }
+  return success();
+}
+
 InFlightDiagnostic unusable(DiagEngine &diags, const Twine &why) {
   return diags.report(DiagLoc(), diag::UnusableOption, why.str());
 }
@@ -70,18 +87,17 @@ FailureOr<OpenedInput> openInput(const InputFlags &flags,
                                  const SearchPath &search, DiagEngine &diags) {
   if (flags.path.empty())
     return unusable(diags, "no input; --help shows what there is to give");
-  std::optional<std::string> path = search.findInput(flags.path);
-  if (!path)
-    return reportInputNotFound(flags.path, search, diags);
-  FailureOr<StringRef> text = openInput(*path, diags);
-  if (failed(text))
-    return failure();
-  return OpenedInput{*path, *text, inputKind(*path, *text)};
+  return findInput(flags.path, search, diags);
 }
 
-static LogicalResult readDefines(const InputFlags &flags,
-                                 LowerOptions &lowering, DiagEngine &diags) {
-  for (StringRef define : flags.defines) {
+//===----------------------------------------------------------------------===//
+// Options of lowering
+//===----------------------------------------------------------------------===//
+
+LogicalResult LowerFlags::read(LowerOptions &lowering,
+                               DiagEngine &diags) const {
+  lowering.maxSteps = maxSteps;
+  for (StringRef define : defines) {
     auto [name, value] = define.split('=');
     int64_t number = 0;
     if (name.empty() || value.empty())
@@ -91,33 +107,43 @@ static LogicalResult readDefines(const InputFlags &flags,
                                  "` is not a 64-bit integer");
     lowering.params.push_back({name.str(), number});
   }
+  if (!costProfile.getNumOccurrences())
+    return success();
+  FailureOr<StringRef> text = openInput(costProfile, diags);
+  if (failed(text))
+    return failure();
+  FailureOr<CostSettings> costs = readCostProfile(*text, diags);
+  if (failed(costs))
+    return failure();
+  lowering.costs.push_back(*costs);
   return success();
 }
 
-static LogicalResult readCosts(const InputFlags &flags, LowerOptions &lowering,
-                               DiagEngine &diags) {
-  if (flags.costProfile.getNumOccurrences()) {
-    FailureOr<StringRef> text = openInput(flags.costProfile, diags);
-    if (failed(text))
-      return failure();
-    FailureOr<CostSettings> costs = readCostProfile(*text, diags);
+//===----------------------------------------------------------------------===//
+// Schedules
+//===----------------------------------------------------------------------===//
+
+FailureOr<Schedule> makeSchedule(const InputFlags &flags,
+                                 const OpenedInput &input,
+                                 const SearchPath &search, DiagEngine &diags) {
+  LowerOptions lowering;
+  if (failed(flags.read(lowering, diags)))
+    return failure();
+  for (StringRef text : flags.cost) {
+    FailureOr<CostSettings> costs = readCostOption(text, diags);
     if (failed(costs))
       return failure();
     lowering.costs.push_back(*costs);
   }
-  if (flags.cost.getNumOccurrences()) {
-    FailureOr<CostSettings> costs = readCostOption(flags.cost, diags);
-    if (failed(costs))
+  auto source = ScheduleSource::load(input, search, diags);
+  if (failed(source))
+    return failure();
+  if ((*source)->isProgram()) {
+    auto chosen = (*source)->schedule(flags.schedule, diags);
+    if (failed(chosen))
       return failure();
-    lowering.costs.push_back(*costs);
+    return (*source)->lower(**chosen, lowering, diags);
   }
-  return success();
-}
-
-static FailureOr<Schedule> readSteps(const InputFlags &flags,
-                                     const OpenedInput &input,
-                                     ArrayRef<CostSettings> costs,
-                                     DiagEngine &diags) {
   if (!flags.defines.empty())
     return unusable(diags, "-D on an input that has no parameters");
   StepInputOptions sizes;
@@ -125,36 +151,7 @@ static FailureOr<Schedule> readSteps(const InputFlags &flags,
     sizes.stages = flags.stages;
   if (flags.microbatches.getNumOccurrences())
     sizes.microbatches = flags.microbatches;
-  FailureOr<Schedule> schedule =
-      readStepInput(input.kind, input.path, input.text, sizes, diags);
-  if (failed(schedule) || failed(applyCosts(*schedule, costs, diags)))
-    return failure();
-  return schedule;
-}
-
-FailureOr<Schedule> makeSchedule(const InputFlags &flags,
-                                 const OpenedInput &input,
-                                 const SearchPath &search, DiagEngine &diags) {
-  LowerOptions lowering;
-  lowering.maxSteps = flags.maxSteps;
-  if (failed(readDefines(flags, lowering, diags)) ||
-      failed(readCosts(flags, lowering, diags)))
-    return failure();
-  if (input.kind != InputKind::Program)
-    return readSteps(flags, input, lowering.costs, diags);
-
-  ast::Context context;
-  ProgramLoader loader(search, context, diags);
-  FailureOr<ast::Module *> module = loader.load(input.path, input.text);
-  if (failed(module))
-    return failure();
-  FailureOr<CheckedProgram> program = checkProgram(**module, context, diags);
-  if (failed(program))
-    return failure();
-  auto chosen = chooseSchedule(*program, flags.schedule, input.path, diags);
-  if (failed(chosen))
-    return failure();
-  return lower(*program, **chosen, lowering, diags);
+  return (*source)->read(sizes, lowering.costs, diags);
 }
 
 } // namespace pipec

@@ -10,24 +10,32 @@
 
 #include "Analysis/WaitModel.h"
 #include "Driver/Io.h"
-#include "Driver/Library.h"
-#include "IR/Schedule.h"
+#include "Driver/ScheduleSource.h"
 
 #include "llvm/Support/CommandLine.h"
 
 namespace pipec {
 
-/// The options that say which schedule is meant; every command has them.
-struct InputFlags {
-  explicit InputFlags(llvm::cl::OptionCategory &category);
+/// The options that say how programs become schedules; every command has them.
+struct LowerFlags {
+  explicit LowerFlags(llvm::cl::OptionCategory &category);
+  /// Reads the options into `lowering`, with the costs of `--cost-profile` and
+  /// not those of `--cost`. Reports every value that cannot be used.
+  llvm::LogicalResult read(LowerOptions &lowering, DiagEngine &diags) const;
 
-  llvm::cl::opt<std::string> path;
   llvm::cl::list<std::string> defines;
   llvm::cl::list<std::string> includes;
   llvm::cl::opt<std::string> schedule;
-  llvm::cl::opt<std::string> cost;
+  llvm::cl::list<std::string> cost;
   llvm::cl::opt<std::string> costProfile;
   llvm::cl::opt<uint64_t> maxSteps;
+};
+
+/// The options of a command that takes one schedule, of any origin.
+struct InputFlags : LowerFlags {
+  explicit InputFlags(llvm::cl::OptionCategory &category);
+
+  llvm::cl::opt<std::string> path;
   llvm::cl::opt<unsigned> stages;
   llvm::cl::opt<unsigned> microbatches;
 };
@@ -42,14 +50,16 @@ struct ModelFlag {
   llvm::cl::opt<std::string> name;
 };
 
-/// A file that was found and read.
-struct OpenedInput {
-  std::string path;
-  llvm::StringRef text;
-  InputKind kind;
+/// `-W`, for every command that can warn of a program.
+struct WarningFlags {
+  explicit WarningFlags(llvm::cl::OptionCategory &category);
+  /// Switches warnings as asked; reports a name that no warning has.
+  llvm::LogicalResult apply(DiagEngine &diags) const;
+
+  llvm::cl::list<std::string> names;
 };
 
-/// Finds and reads the input; reports when there is none.
+/// Finds and reads the input of the command line; reports when there is none.
 llvm::FailureOr<OpenedInput>
 openInput(const InputFlags &flags, const SearchPath &search, DiagEngine &diags);
 

@@ -27,13 +27,14 @@ void DiagSession::setVerify(bool on) {
     diags.setErrorLimit(0);
     diags.setHandler([this](const Diagnostic &d) { verifier(d); });
   } else {
-    diags.setHandler([this](const Diagnostic &d) { printer(d); });
+    diags.setHandler([this](const Diagnostic &d) { print(d); });
   }
 }
 
 int DiagSession::finish(LogicalResult result) {
+  line.end();
   if (verifying) {
-    DiagEngine out(sources, [this](const Diagnostic &d) { printer(d); });
+    DiagEngine out(sources, [this](const Diagnostic &d) { print(d); });
     return succeeded(verifier.verify(out)) ? 0 : 1;
   }
   return succeeded(result) && !diags.hadErrors() ? 0 : 1;

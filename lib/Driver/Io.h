@@ -16,6 +16,7 @@
 
 #include "Support/DiagEngine.h"
 #include "Support/DiagPrinter.h"
+#include "Support/Progress.h"
 #include "Support/VerifyDiagnostics.h"
 
 #include "llvm/Support/CommandLine.h"
@@ -36,10 +37,13 @@ public:
   /// `tool` names the program in messages that have no position.
   DiagSession(llvm::StringRef tool, llvm::raw_ostream &err)
       : printer(err, sources, tool), verifier(sources),
-        diags(sources, [this](const Diagnostic &d) { printer(d); }) {}
+        diags(sources, [this](const Diagnostic &d) { print(d); }),
+        line(tool, err) {}
 
   SourceFiles &files() { return sources; }
   DiagEngine &engine() { return diags; }
+  /// What the run is doing, for a person who waits.
+  Progress &progress() { return line; }
 
   /// Appends ` [KindName]` to every message that is printed.
   void setShowKinds(bool on) { printer.setShowKinds(on); }
@@ -52,11 +56,17 @@ public:
   int finish(llvm::LogicalResult result);
 
 private:
+  void print(const Diagnostic &diagnostic) {
+    Progress::Hidden hidden(line);
+    printer(diagnostic);
+  }
+
   SourceFiles sources;
   DiagPrinter printer;
   DiagVerifier verifier;
   DiagEngine diags;
   bool verifying = false;
+  Progress line;
 };
 
 /// The options about diagnostics that every program has.

@@ -56,11 +56,17 @@ struct OptOptions {
 } // namespace
 
 static LogicalResult runPhases(const OptOptions &options, raw_ostream &out,
-                               raw_ostream &err, DiagEngine &diags) {
+                               raw_ostream &err, DiagSession &session) {
+  DiagEngine &diags = session.engine();
+  Progress &progress = session.progress();
   FailureOr<PassRun> passes =
       PassRun::make(options.passes, options.passes.passes, err, diags);
   if (failed(passes))
     return failure();
+  if (options.passes.printAfterAll || options.passes.timePasses)
+    progress.end(); // these too go to standard error
+  passes->show(progress);
+  progress.phase("reading");
 
   FailureOr<StringRef> text = openInput(options.input, diags);
   if (failed(text))
@@ -81,6 +87,11 @@ static LogicalResult runPhases(const OptOptions &options, raw_ostream &out,
   auto file = OutputFile::open(options.output, out, diags);
   if (failed(file))
     return failure();
+  // What goes to the terminal is progress enough.
+  if ((*file)->stream().is_displayed())
+    progress.end();
+  else
+    progress.phase("writing");
   printSteps(*schedule, (*file)->stream());
   return (*file)->commit(diags);
 }
@@ -100,7 +111,7 @@ int optMain(int argc, const char *const *argv, raw_ostream &out,
     printPassPage(out);
     return 0;
   }
-  return session.finish(runPhases(options, out, err, session.engine()));
+  return session.finish(runPhases(options, out, err, session));
 }
 
 } // namespace pipec

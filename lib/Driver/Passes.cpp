@@ -61,12 +61,35 @@ FailureOr<PassRun> PassRun::make(const PassFlags &flags, StringRef passes,
   return PassRun(std::move(manager), std::move(*check));
 }
 
+namespace {
+
+/// Names the pass that runs.
+class ShowPasses : public PassInstrumentation {
+public:
+  explicit ShowPasses(Progress &progress) : progress(progress) {}
+  void beforePass(const PipelineEntry &entry, const Schedule &) override {
+    progress.phase("pass " + entry.text);
+  }
+
+private:
+  Progress &progress;
+};
+
+} // namespace
+
+void PassRun::show(Progress &to) {
+  progress = &to;
+  manager.add(std::make_unique<ShowPasses>(to));
+}
+
 LogicalResult PassRun::run(Schedule &schedule, DiagEngine &diags) {
   // Levels named with --verify are asked of the result alone.
+  phase("verifying");
   if (check.all && failed(verify(schedule, diags)))
     return failure();
   if (failed(manager.run(schedule, diags)))
     return failure();
+  phase("verifying");
   bool unchanged = check.all && manager.empty();
   if (!unchanged && failed(check.run(schedule, diags)))
     return failure();

@@ -10,6 +10,7 @@
 
 #include "Driver/VerifySettings.h"
 #include "Pass/PassManager.h"
+#include "Support/Progress.h"
 
 #include "llvm/Support/CommandLine.h"
 
@@ -38,6 +39,9 @@ public:
                                        llvm::raw_ostream &err,
                                        DiagEngine &diags);
 
+  /// Says to `progress`, which must outlive this, what runs.
+  void show(Progress &progress);
+
   /// Verifies `schedule`, runs the passes and verifies the result, as asked.
   llvm::LogicalResult run(Schedule &schedule, DiagEngine &diags);
 
@@ -45,8 +49,14 @@ private:
   PassRun(PassManager manager, VerifySettings check)
       : manager(std::move(manager)), check(std::move(check)) {}
 
+  void phase(llvm::StringRef text) const {
+    if (progress)
+      progress->phase(text);
+  }
+
   PassManager manager;
   VerifySettings check;
+  Progress *progress = nullptr;
 };
 
 /// The passes and targets with their summaries and options, for `--help`.

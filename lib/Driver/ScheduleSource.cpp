@@ -1,0 +1,90 @@
+//===- ScheduleSource.cpp - One input, schedules of any size --------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Driver/ScheduleSource.h"
+
+#include "Driver/Describe.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+FailureOr<OpenedInput> findInput(StringRef name, const SearchPath &search,
+                                 DiagEngine &diags) {
+  std::optional<std::string> path = search.findInput(name);
+  if (!path)
+    return reportInputNotFound(name, search, diags);
+  FailureOr<StringRef> text = openInput(*path, diags);
+  if (failed(text))
+    return failure();
+  return OpenedInput{*path, *text, inputKind(*path, *text)};
+}
+
+FailureOr<std::unique_ptr<ScheduleSource>>
+ScheduleSource::load(const OpenedInput &input, const SearchPath &search,
+                     DiagEngine &diags) {
+  std::unique_ptr<ScheduleSource> source(new ScheduleSource(input));
+  if (!source->isProgram())
+    return source;
+  ProgramLoader loader(search, source->context, diags);
+  FailureOr<ast::Module *> module = loader.load(input.path, input.text);
+  if (failed(module))
+    return failure();
+  FailureOr<CheckedProgram> program =
+      checkProgram(**module, source->context, diags);
+  if (failed(program))
+    return failure();
+  source->program = std::move(*program);
+  return source;
+}
+
+FailureOr<std::unique_ptr<ScheduleSource>>
+ScheduleSource::find(StringRef name, const SearchPath &search,
+                     DiagEngine &diags) {
+  FailureOr<OpenedInput> input = findInput(name, search, diags);
+  if (failed(input))
+    return failure();
+  return load(*input, search, diags);
+}
+
+FailureOr<std::vector<const CheckedSchedule *>>
+ScheduleSource::schedules(StringRef name, DiagEngine &diags) const {
+  std::vector<const CheckedSchedule *> all;
+  if (name.empty())
+    for (const CheckedSchedule &schedule : program->schedules)
+      all.push_back(&schedule);
+  if (!all.empty())
+    return all;
+  FailureOr<const CheckedSchedule *> one = schedule(name, diags);
+  if (failed(one))
+    return failure();
+  all.push_back(*one);
+  return all;
+}
+
+FailureOr<const CheckedSchedule *>
+ScheduleSource::schedule(StringRef name, DiagEngine &diags) const {
+  return chooseSchedule(*program, name, path(), diags);
+}
+
+FailureOr<Schedule> ScheduleSource::lower(const CheckedSchedule &schedule,
+                                          const LowerOptions &options,
+                                          DiagEngine &diags) const {
+  return pipec::lower(*program, schedule, options, diags);
+}
+
+FailureOr<Schedule> ScheduleSource::read(const StepInputOptions &sizes,
+                                         ArrayRef<CostSettings> costs,
+                                         DiagEngine &diags) const {
+  FailureOr<Schedule> schedule =
+      readStepInput(input.kind, input.path, input.text, sizes, diags);
+  if (failed(schedule) || failed(applyCosts(*schedule, costs, diags)))
+    return failure();
+  return schedule;
+}
+
+} // namespace pipec

@@ -1,0 +1,69 @@
+//===- ScheduleSource.h - One input, schedules of any size -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_DRIVER_SCHEDULESOURCE_H
+#define PIPEC_DRIVER_SCHEDULESOURCE_H
+
+#include "Driver/Io.h"
+#include "Driver/Program.h"
+#include "Driver/StepInput.h"
+#include "IRGen/IRGen.h"
+
+namespace pipec {
+
+/// A file that was found and read.
+struct OpenedInput {
+  std::string path;
+  llvm::StringRef text;
+  InputKind kind;
+};
+
+/// Finds and reads the input called `name`; reports when there is none.
+llvm::FailureOr<OpenedInput>
+findInput(llvm::StringRef name, const SearchPath &search, DiagEngine &diags);
+
+/// An input that is read and checked once and becomes schedules of any sizes.
+class ScheduleSource {
+public:
+  /// Takes what was read; reports every mistake that needs no sizes.
+  static llvm::FailureOr<std::unique_ptr<ScheduleSource>>
+  load(const OpenedInput &input, const SearchPath &search, DiagEngine &diags);
+  /// The same for a file, or the name of a program.
+  static llvm::FailureOr<std::unique_ptr<ScheduleSource>>
+  find(llvm::StringRef name, const SearchPath &search, DiagEngine &diags);
+
+  llvm::StringRef path() const { return input.path; }
+  bool isProgram() const { return input.kind == InputKind::Program; }
+  /// The schedules of a program that --schedule names, all when it is empty.
+  /// Reports when there is none.
+  llvm::FailureOr<std::vector<const CheckedSchedule *>>
+  schedules(llvm::StringRef name, DiagEngine &diags) const;
+  /// The one schedule of a program that --schedule means; reports when there is
+  /// none, or when it does not say which.
+  llvm::FailureOr<const CheckedSchedule *> schedule(llvm::StringRef name,
+                                                    DiagEngine &diags) const;
+
+  /// Lowers one of the schedules of a program.
+  llvm::FailureOr<Schedule> lower(const CheckedSchedule &schedule,
+                                  const LowerOptions &options,
+                                  DiagEngine &diags) const;
+  /// Reads an input that holds steps, not a program.
+  llvm::FailureOr<Schedule> read(const StepInputOptions &sizes,
+                                 llvm::ArrayRef<CostSettings> costs,
+                                 DiagEngine &diags) const;
+
+private:
+  explicit ScheduleSource(OpenedInput input) : input(std::move(input)) {}
+
+  OpenedInput input;
+  ast::Context context;
+  std::optional<CheckedProgram> program;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_DRIVER_SCHEDULESOURCE_H

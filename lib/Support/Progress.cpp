@@ -1,0 +1,85 @@
+//===- Progress.cpp - What a long run is doing ----------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support/Progress.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Process.h"
+
+#include <cstdlib>
+
+using namespace llvm;
+
+namespace pipec {
+
+static constexpr std::chrono::milliseconds firstAfter(1000);
+static constexpr std::chrono::milliseconds interval(200);
+
+Progress::Progress(StringRef tool, raw_ostream &os)
+    : tool(tool.str()), os(os), start(std::chrono::steady_clock::now()) {
+  const char *terminal = std::getenv("TERM");
+  if (os.is_displayed() && terminal && StringRef(terminal) != "dumb")
+    thread = std::thread([this] { run(); });
+}
+
+Progress::~Progress() { end(); }
+
+void Progress::end() {
+  if (!thread.joinable())
+    return;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    ended = true;
+  }
+  wake.notify_one();
+  thread.join();
+}
+
+void Progress::phase(StringRef name) {
+  std::lock_guard<std::mutex> lock(mutex);
+  text = name.str();
+  done = 0;
+  total = 0;
+}
+
+void Progress::run() {
+  std::unique_lock<std::mutex> lock(mutex);
+  for (auto next = start + firstAfter;
+       !wake.wait_until(lock, next, [this] { return ended; }); next += interval)
+    draw();
+  erase();
+}
+
+void Progress::draw() {
+  if (text.empty())
+    return;
+  std::string line = tool + ": " + text;
+  if (uint64_t parts = total)
+    line += formatv(", {0} of {1}", done.load(), parts).str();
+  auto passed = std::chrono::steady_clock::now() - start;
+  line +=
+      formatv(", {0} s",
+              std::chrono::duration_cast<std::chrono::seconds>(passed).count())
+          .str();
+  // A line that wraps could not be erased.
+  if (unsigned columns = sys::Process::StandardErrColumns();
+      columns > 1 && line.size() >= columns)
+    line.resize(columns - 1);
+  os << "\r\x1b[K" << line;
+  os.flush();
+  drawn = true;
+}
+
+void Progress::erase() {
+  if (!drawn)
+    return;
+  os << "\r\x1b[K";
+  os.flush();
+  drawn = false;
+}
+
+} // namespace pipec
