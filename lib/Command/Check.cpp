@@ -7,7 +7,7 @@
 
 #include "Command/CheckRun.h"
 #include "Command/Command.h"
-#include "Command/Json.h"
+#include "Command/Figures.h"
 #include "Driver/Input.h"
 #include "Import/CostProfile.h"
 
@@ -219,8 +219,8 @@ static void printClause(json::OStream &json, const ClauseResult &clause,
           else
             json.attribute("rank", nullptr);
           json.attribute("relation", relationName(expectation.relation));
-          json.attribute("expected", jsonNumber(expectation.value));
-          json.attribute("measured", jsonNumber(failed.figure.measured));
+          writeExact(json, "expected", expectation.value);
+          writeExact(json, "measured", failed.figure.measured);
           printParams(json, failed.params);
           json.attribute("costs", failed.costs);
         });

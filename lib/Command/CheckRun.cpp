@@ -7,11 +7,11 @@
 
 #include "Command/CheckRun.h"
 
+#include "Command/Figures.h"
 #include "IR/Verifier.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -29,24 +29,6 @@ uint64_t CheckResult::failures() const {
   for (const ClauseResult &clause : clauses)
     failures += clause.failures;
   return failures;
-}
-
-std::string costText(const CostSettings &costs) {
-  std::string text;
-  raw_string_ostream os(text);
-  for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W})
-    if (std::optional<Rational> cost = costs.of(kind, maxStages))
-      os << stepKindName(kind) << " = " << *cost << ", ";
-  for (const CostSettings::Overlap &overlap : costs.overlaps) {
-    ListSeparator between(" & ");
-    for (StepKind member : overlap.members)
-      os << between << stepKindName(member);
-    os << " = " << overlap.cost << ", ";
-  }
-  os << "p2p = " << costs.p2p.value_or(Rational(0));
-  for (const auto &[stage, row] : costs.stages)
-    os << ", stage " << stage << " has its own";
-  return text;
 }
 
 //===----------------------------------------------------------------------===//

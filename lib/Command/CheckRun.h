@@ -94,10 +94,6 @@ private:
   std::set<std::pair<diag::Id, const char *>> reported;
 };
 
-/// The general costs of a schedule, defaults applied: `F = 1, B = 2, I = 1, W =
-/// 1, p2p = 0`, with the overlaps and stages that have costs of their own.
-std::string costText(const CostSettings &costs);
-
 } // namespace pipec
 
 #endif // PIPEC_COMMAND_CHECKRUN_H

@@ -1,0 +1,153 @@
+//===- Candidates.cpp - Schedules for one model at one size ---------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Command/Candidates.h"
+
+#include "Analysis/ModelParts.h"
+#include "IR/Verifier.h"
+#include "Transforms/Passes.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
+
+#include <tuple>
+
+using namespace llvm;
+
+namespace pipec {
+
+bool Candidate::isBefore(const Candidate &other) const {
+  if (outcome != other.outcome)
+    return outcome < other.outcome;
+  if (outcome == Outcome::Fits) {
+    if (int order =
+            Rational::compare(figures->makespan, other.figures->makespan))
+      return order < 0;
+    if (int order = Rational::compare(figures->memory.total,
+                                      other.figures->memory.total))
+      return order < 0;
+  }
+  return std::tie(name, values) < std::tie(other.name, other.values);
+}
+
+FailureOr<CandidateEvaluator>
+CandidateEvaluator::make(const CandidateOptions &options, DiagEngine &diags) {
+  FailureOr<Pipeline> pipeline =
+      parsePipeline("insert-p2p", allPasses(), diags);
+  if (failed(pipeline))
+    return failure();
+  return CandidateEvaluator(options, PassManager(std::move(*pipeline)), diags);
+}
+
+/// The compute steps alone.
+static void dropTransfers(Schedule &schedule) {
+  for (StepList &list : schedule.ranks)
+    llvm::erase_if(list, [](Step step) { return !isCompute(step.kind()); });
+  schedule.times.clear();
+}
+
+FailureOr<Figures> CandidateEvaluator::run(Schedule &schedule,
+                                           Candidate &candidate) {
+  candidate.stages = schedule.numStages;
+  candidate.copies = schedule.placement.numDirections();
+  auto costs = spreadCosts(options.costs, options.parts, schedule.numStages);
+  auto memory = spreadMemory(options.memory, options.parts, schedule.numStages);
+  if (!costs || !memory)
+    return diags.report(DiagLoc(), diag::TimesTooLarge);
+  schedule.memory = *memory;
+  schedule.costs = CostSettings();
+  if (failed(applyCosts(schedule, *costs, diags)) ||
+      failed(verify(schedule, diags)))
+    return failure();
+  if (!options.model)
+    dropTransfers(schedule);
+  else if (!schedule.hasP2P() && failed(transfers.run(schedule, diags)))
+    return failure();
+  return pipec::measure(schedule, options.model, diags);
+}
+
+void CandidateEvaluator::measure(FailureOr<Schedule> schedule,
+                                 Candidate &candidate) {
+  if (failed(schedule))
+    return;
+  FailureOr<Figures> figures = run(*schedule, candidate);
+  if (failed(figures))
+    return;
+  candidate.figures = std::move(*figures);
+  candidate.reason.clear();
+  candidate.outcome = Candidate::Outcome::Fits;
+  Rational most = candidate.figures->memory.total;
+  if (options.memory.limit && *options.memory.limit < most) {
+    candidate.outcome = Candidate::Outcome::TooLarge;
+    candidate.reason = "a rank keeps " + numberText(most);
+  }
+}
+
+Candidate CandidateEvaluator::evaluate(const ScheduleSource &source,
+                                       const CheckedSchedule &schedule,
+                                       const ParamValues &params) {
+  Candidate candidate;
+  candidate.name = schedule.decl->name.text.str();
+  candidate.path = source.path();
+  candidate.values = params;
+  candidate.params = paramText(params);
+  // Whatever is wrong with it is the reason why it is not in the list.
+  diags.setFilter([&](Diagnostic &found) {
+    if (candidate.reason.empty())
+      candidate.reason = found.message;
+    return false;
+  });
+  auto unfiltered = make_scope_exit([&] { diags.setFilter(nullptr); });
+
+  LowerOptions lowering;
+  lowering.maxSteps = options.maxSteps;
+  lowering.params = {{"ranks", options.ranks},
+                     {"microbatches", options.microbatches}};
+  llvm::append_range(lowering.params, params);
+  FailureOr<Schedule> lowered = source.lower(schedule, lowering, diags);
+  if (succeeded(lowered)) {
+    candidate.values.clear();
+    for (const auto &[param, value] :
+         zip_equal(schedule.decl->params, lowered->params))
+      if (param.role != ast::Role::Ranks &&
+          param.role != ast::Role::Microbatches)
+        candidate.values.push_back(
+            {(param.label.text.empty() ? param.name : param.label).text.str(),
+             value.second});
+    candidate.params = paramText(candidate.values);
+  }
+  measure(std::move(lowered), candidate);
+  return candidate;
+}
+
+Candidate CandidateEvaluator::evaluate(const ScheduleSource &source) {
+  Candidate candidate;
+  candidate.name = candidate.path = source.path();
+  FailureOr<Schedule> schedule = source.read({}, {}, diags);
+  if (failed(schedule)) {
+    candidate.reason = "it cannot be read";
+    return candidate;
+  }
+  candidate.name = schedule->name;
+  if (schedule->numRanks != options.ranks ||
+      schedule->numMicrobatches != options.microbatches) {
+    candidate.reason =
+        "it has " + std::to_string(schedule->numRanks) + " ranks and " +
+        std::to_string(schedule->numMicrobatches) + " micro-batches";
+    return candidate;
+  }
+  diags.setFilter([&](Diagnostic &found) {
+    if (candidate.reason.empty())
+      candidate.reason = found.message;
+    return false;
+  });
+  auto unfiltered = make_scope_exit([&] { diags.setFilter(nullptr); });
+  measure(std::move(schedule), candidate);
+  return candidate;
+}
+
+} // namespace pipec

@@ -1,0 +1,364 @@
+//===- Compare.cpp - The compare command -----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Command/Candidates.h"
+#include "Command/Command.h"
+#include "Command/TextTable.h"
+#include "Driver/Input.h"
+#include "Import/CostProfile.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+struct CompareFlags {
+  cl::OptionCategory category{"pipec compare options"};
+  cl::list<std::string> words{
+      cl::Positional, cl::desc("<file, name or grid>..."), cl::cat(category)};
+  cl::opt<unsigned> ranks{"ranks", cl::desc("The number of ranks"),
+                          cl::value_desc("N"), cl::cat(category)};
+  cl::opt<unsigned> microbatches{"microbatches",
+                                 cl::desc("The number of micro-batches"),
+                                 cl::value_desc("N"), cl::cat(category)};
+  cl::opt<std::string> chunks{
+      "chunks",
+      cl::desc("The chunks a rank to show of schedules that take any number "
+               "(default 2)"),
+      cl::value_desc("2,4"), cl::init("2"), cl::cat(category)};
+  cl::list<std::string> grid{
+      "grid",
+      cl::desc("Show every combination of these values; words NAME=VALUES "
+               "behind it are more of them"),
+      cl::value_desc("NAME=2,4..8"), cl::cat(category)};
+  cl::opt<unsigned> parts{
+      "parts",
+      cl::desc("The number of equal parts of the model that the costs are "
+               "those of (default: the ranks)"),
+      cl::value_desc("N"), cl::cat(category)};
+  cl::opt<std::string> memoryLimit{"memory-limit",
+                                   cl::desc("What a rank has room for"),
+                                   cl::value_desc("SIZE"), cl::cat(category)};
+  cl::opt<bool> noLibrary{"no-library",
+                          cl::desc("Compare the given inputs alone"),
+                          cl::cat(category)};
+  ModelFlag model{category};
+  LowerFlags lower{category};
+  cl::opt<std::string> format{"format", cl::desc("text (default) or json"),
+                              cl::value_desc("FORMAT"), cl::init("text"),
+                              cl::cat(category)};
+  DiagFlags diags{category};
+  cl::opt<std::string> output{"o", cl::desc("Write the result to FILE"),
+                              cl::value_desc("FILE"), cl::init("-"),
+                              cl::cat(category)};
+};
+
+/// One run of the command.
+class Compare {
+public:
+  Compare(const CompareFlags &flags, const SearchPath &search,
+          DiagSession &session)
+      : flags(flags), search(search), diags(session.engine()),
+        progress(session.progress()) {}
+
+  LogicalResult run(raw_ostream &out);
+
+private:
+  LogicalResult readOptions();
+  LogicalResult readCosts();
+  LogicalResult openSources();
+  LogicalResult evaluate();
+  void printText(raw_ostream &os) const;
+  void printJson(raw_ostream &os) const;
+
+  const CompareFlags &flags;
+  const SearchPath &search;
+  DiagEngine &diags;
+  Progress &progress;
+
+  Grid grid;
+  CandidateOptions options;
+  /// Those of the command line, then the library.
+  std::vector<std::string> inputs;
+  size_t numGiven = 0;
+  std::vector<std::unique_ptr<ScheduleSource>> sources;
+  std::vector<std::pair<const ScheduleSource *, const CheckedSchedule *>> tasks;
+  std::vector<Candidate> candidates;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+LogicalResult Compare::readCosts() {
+  LowerOptions lowering;
+  if (failed(flags.lower.read(lowering, diags)))
+    return failure();
+  options.maxSteps = lowering.maxSteps;
+  for (const auto &[name, value] : lowering.params)
+    if (failed(grid.add(name + "=" + std::to_string(value), diags)))
+      return failure();
+  for (const CostSettings &over : lowering.costs)
+    options.costs.merge(over);
+  for (StringRef text : flags.lower.cost) {
+    FailureOr<CostSettings> over = readCostOption(text, diags);
+    if (failed(over))
+      return failure();
+    options.costs.merge(*over);
+  }
+  options.parts = flags.parts.getNumOccurrences() ? flags.parts : flags.ranks;
+  if (options.parts == 0)
+    return unusable(diags, "a model of 0 parts");
+  for (const auto &[part, row] : options.costs.stages)
+    if (part >= options.parts)
+      return diags.report(DiagLoc(), diag::SettingOutOfRange, "stage", part,
+                          "0.." + std::to_string(options.parts));
+  if (!flags.memoryLimit.getNumOccurrences())
+    return success();
+  options.memory.limit = Rational::parse(flags.memoryLimit);
+  if (!options.memory.limit || options.memory.limit->isNegative())
+    return unusable(diags, "`" + flags.memoryLimit + "` is no size");
+  return success();
+}
+
+LogicalResult Compare::readOptions() {
+  if (flags.format != "text" && flags.format != "json")
+    return unusable(diags, "no format `" + flags.format + "`");
+  if (!flags.ranks.getNumOccurrences() ||
+      !flags.microbatches.getNumOccurrences())
+    return unusable(diags, "schedules are compared at one size: --ranks and "
+                           "--microbatches give it");
+  options.ranks = flags.ranks;
+  options.microbatches = flags.microbatches;
+  if (options.ranks == 0 || options.microbatches == 0)
+    return unusable(diags, "a schedule of 0 ranks or micro-batches");
+  if (failed(flags.model.read(options.model, diags)) || failed(readCosts()))
+    return failure();
+  for (StringRef text : flags.grid)
+    if (failed(grid.add(text, diags)))
+      return failure();
+  for (StringRef word : flags.words) {
+    bool more = flags.grid.getNumOccurrences() && Grid::isDimension(word);
+    if (!more)
+      inputs.push_back(word.str());
+    else if (failed(grid.add(word, diags)))
+      return failure();
+  }
+  numGiven = inputs.size();
+  if (!flags.noLibrary)
+    llvm::append_range(inputs, search.libraryFiles());
+  if (inputs.empty())
+    return unusable(diags, "no input; --help shows what there is to give");
+  return success();
+}
+
+LogicalResult Compare::openSources() {
+  std::vector<const ast::ScheduleDecl *> decls;
+  bool chunks = false;
+  for (const std::string &input : inputs) {
+    auto source = ScheduleSource::find(input, search, diags);
+    if (failed(source))
+      return failure();
+    if ((*source)->isProgram()) {
+      bool given = sources.size() < numGiven;
+      auto schedules = (*source)->schedules(
+          given ? StringRef(flags.lower.schedule) : StringRef(), diags);
+      if (failed(schedules))
+        return failure();
+      for (const CheckedSchedule *schedule : *schedules) {
+        tasks.push_back({source->get(), schedule});
+        decls.push_back(schedule->decl);
+        chunks |= schedule->chunks != nullptr;
+      }
+    } else {
+      tasks.push_back({source->get(), nullptr});
+    }
+    sources.push_back(std::move(*source));
+  }
+  bool wanted = flags.chunks.getNumOccurrences() || chunks;
+  if (wanted && failed(grid.add("chunks=" + flags.chunks, diags)))
+    return failure();
+  return grid.fit(decls, diags);
+}
+
+LogicalResult Compare::evaluate() {
+  auto evaluator = CandidateEvaluator::make(options, diags);
+  if (failed(evaluator))
+    return failure();
+  progress.phase("comparing");
+  progress.setTotal(tasks.size());
+  for (const auto &[source, schedule] : tasks) {
+    progress.advance();
+    if (!schedule) {
+      candidates.push_back(evaluator->evaluate(*source));
+      continue;
+    }
+    grid.forEachPoint(
+        *schedule->decl,
+        [&, source = source, schedule = schedule](const ParamValues &params) {
+          candidates.push_back(evaluator->evaluate(*source, *schedule, params));
+        });
+  }
+  llvm::stable_sort(candidates, [](const Candidate &a, const Candidate &b) {
+    return a.isBefore(b);
+  });
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+void Compare::printText(raw_ostream &os) const {
+  os << options.ranks << " ranks, " << options.microbatches
+     << " micro-batches; " << costText(options.costs) << " for 1/"
+     << options.parts << " of the model";
+  if (options.memory.limit)
+    os << "; room for " << numberText(*options.memory.limit);
+  os << "\n\n";
+  bool sizes = any_of(candidates, [](const Candidate &candidate) {
+    return candidate.figures && !(candidate.figures->memory.total ==
+                                  candidate.figures->memory.activations);
+  });
+  TextTable table(3);
+  TextTable::Row head = {
+      "",     "schedule",    "parameters", "makespan", "bubble_makespan",
+      "span", "bubble_span", "peak"};
+  if (sizes)
+    head.push_back("memory");
+  llvm::append_values(head, "transfers", "copies");
+  table.add(head);
+  unsigned place = 0;
+  for (const Candidate &candidate : candidates) {
+    if (candidate.outcome != Candidate::Outcome::Fits)
+      continue;
+    const Figures &figures = *candidate.figures;
+    TextTable::Row row = {std::to_string(++place),
+                          candidate.name,
+                          candidate.params,
+                          numberText(figures.makespan),
+                          rateText(figures.bubbleMakespan),
+                          numberText(figures.span),
+                          rateText(figures.bubbleSpan),
+                          numberText(figures.memory.activations)};
+    if (sizes)
+      row.push_back(numberText(figures.memory.total));
+    llvm::append_values(row, std::to_string(figures.transfers),
+                        std::to_string(candidate.copies));
+    table.add(std::move(row));
+  }
+  table.print(os);
+  for (auto [outcome, title] :
+       {std::pair(Candidate::Outcome::TooLarge, "no room for:"),
+        std::pair(Candidate::Outcome::Refused, "not at these sizes:")}) {
+    TextTable others(3);
+    bool any = false;
+    for (const Candidate &candidate : candidates) {
+      if (candidate.outcome != outcome)
+        continue;
+      any = true;
+      others.add({"  " + candidate.name, candidate.params, candidate.reason});
+    }
+    if (!any)
+      continue;
+    os << '\n' << title << '\n';
+    others.print(os);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// JSON
+//===----------------------------------------------------------------------===//
+
+static void printCandidate(json::OStream &json, const Candidate &candidate) {
+  json.attribute("name", candidate.name);
+  json.attribute("file", candidate.path);
+  json.attributeObject("params", [&] {
+    for (const auto &[name, value] : candidate.values)
+      json.attribute(name, value);
+  });
+  json.attribute("fits", candidate.outcome == Candidate::Outcome::Fits);
+  if (candidate.reason.empty())
+    json.attribute("reason", nullptr);
+  else
+    json.attribute("reason", candidate.reason);
+  if (!candidate.figures)
+    return;
+  const Figures &figures = *candidate.figures;
+  json.attribute("stages", candidate.stages);
+  json.attribute("copies", candidate.copies);
+  writeExact(json, "makespan", figures.makespan);
+  writeExact(json, "bubble_makespan", figures.bubbleMakespan);
+  writeExact(json, "span", figures.span);
+  writeExact(json, "bubble_span", figures.bubbleSpan);
+  writeExact(json, "peak", figures.memory.activations);
+  writeExact(json, "memory", figures.memory.total);
+  json.attribute("transfers", figures.transfers);
+}
+
+void Compare::printJson(raw_ostream &os) const {
+  json::OStream json(os, /*IndentSize=*/2);
+  json.object([&] {
+    json.attribute("ranks", options.ranks);
+    json.attribute("microbatches", options.microbatches);
+    json.attribute("parts", options.parts);
+    json.attribute("costs", costText(options.costs));
+    if (options.model)
+      json.attribute("model", waitModelName(*options.model));
+    else
+      json.attribute("model", nullptr);
+    json.attributeArray("schedules", [&] {
+      for (const Candidate &candidate : candidates)
+        json.object([&] { printCandidate(json, candidate); });
+    });
+  });
+  os << '\n';
+}
+
+//===----------------------------------------------------------------------===//
+// The command
+//===----------------------------------------------------------------------===//
+
+LogicalResult Compare::run(raw_ostream &out) {
+  if (failed(readOptions()) || failed(openSources()) || failed(evaluate()))
+    return failure();
+  progress.end();
+  auto file = OutputFile::open(flags.output, out, diags);
+  if (failed(file))
+    return failure();
+  if (flags.format == "json")
+    printJson((*file)->stream());
+  else
+    printText((*file)->stream());
+  return (*file)->commit(diags);
+}
+
+int compareMain(int argc, const char *const *argv, raw_ostream &out,
+                raw_ostream &err) {
+  DiagSession session("pipec", err);
+  CompareFlags flags;
+  if (failed(parseCommandLine(argc, argv, flags.category,
+                              "Ranks the schedules of the library, and given "
+                              "ones, for one model at one size.",
+                              session.engine())))
+    return session.finish(failure());
+  flags.diags.apply(session);
+  std::string program = sys::fs::getMainExecutable(
+      argv[0], reinterpret_cast<void *>(&compareMain));
+  SearchPath search(program, flags.lower.includes);
+  return session.finish(Compare(flags, search, session).run(out));
+}
+
+} // namespace pipec
