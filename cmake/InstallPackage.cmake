@@ -10,6 +10,9 @@ target_include_directories(pipec-runtime INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 set_target_properties(pipec-runtime PROPERTIES EXPORT_NAME runtime)
+# Inside the build by the names that the package gives them.
+add_library(pipec::runtime ALIAS pipec-runtime)
+add_executable(pipec::pipec ALIAS pipec)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pipec)
 install(TARGETS pipec pipec-runtime EXPORT pipecTargets)

@@ -1,5 +1,6 @@
 # pipec_add_schedule(TARGET target SCHEDULE name-or-file
-#                    [PARAMS name=value...] [PASSES list] [HEADER name] [TABLE])
+#                    [NAME schedule] [PARAMS name=value...] [PASSES list]
+#                    [HEADER name] [TABLE])
 #
 # Compiles a schedule when `target` is built, and lets its sources include the
 # executor as `name.h`:
@@ -9,14 +10,15 @@
 #   #include "zb1p.h"
 #
 # SCHEDULE is a file (.pipe, .steps or .csv) or a name of pipec's library.
+# NAME says which schedule, where a file has several.
 # PASSES replaces the passes of the target `cpp`; TABLE writes constant tables
 # in place of code.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 function(pipec_add_schedule)
-  cmake_parse_arguments(ARG "TABLE" "TARGET;SCHEDULE;PASSES;HEADER" "PARAMS" ${ARGN})
+  cmake_parse_arguments(ARG "TABLE" "TARGET;SCHEDULE;NAME;PASSES;HEADER" "PARAMS" ${ARGN})
   if(NOT ARG_TARGET OR NOT ARG_SCHEDULE OR ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "pipec_add_schedule(TARGET target SCHEDULE name-or-file"
-                        " [PARAMS name=value...] [PASSES list] [HEADER name] [TABLE])")
+                        " [NAME schedule] [PARAMS name=value...] [PASSES list] [HEADER name] [TABLE])")
   endif()
 
   # A path counts from the calling CMakeLists.txt; anything else is a name.
@@ -38,6 +40,9 @@ function(pipec_add_schedule)
   foreach(param ${ARG_PARAMS})
     list(APPEND options -D${param})
   endforeach()
+  if(ARG_NAME)
+    list(APPEND options --schedule=${ARG_NAME})
+  endif()
   if(ARG_PASSES)
     list(APPEND options --passes=${ARG_PASSES})
   endif()

@@ -266,12 +266,15 @@ void Executor<M, T>::awaitSlowly(Request &request, const Step &step) {
   std::uint64_t before = status->state.load(std::memory_order_relaxed);
   status->waited.store(0, std::memory_order_relaxed);
   publish(RankState::Waiting, step.kind, step.stage, step.microbatch);
-  Clock::time_point since = Clock::now();
   std::chrono::nanoseconds slice = std::min<std::chrono::nanoseconds>(
       options.patience, std::chrono::milliseconds(20));
+  // Most waits are short: the clock is read when one was not.
+  Clock::time_point since = Clock::time_point::max();
   while (!transport.wait(request, slice)) {
     stopIfOthersFailed();
-    std::chrono::nanoseconds waited = Clock::now() - since;
+    Clock::time_point now = Clock::now();
+    since = std::min(since, now - slice);
+    std::chrono::nanoseconds waited = now - since;
     status->waited.store(waited.count(), std::memory_order_relaxed);
     if (waited >= options.patience)
       stall(waited);
