@@ -43,6 +43,8 @@ parser.add_argument("--forms", default="loops,table")
 parser.add_argument("--arguments", default="--steps 2")
 parser.add_argument("--mpirun", help="run over MPI, with this command (--cxx is mpicxx)")
 parser.add_argument("--count", type=int, default=10)
+parser.add_argument("--example", default="train", help="the folder of examples/ that trains")
+parser.add_argument("--link", help="what its programs link, in place of its library in the build")
 parser.add_argument("-o", dest="out", required=True)
 options = parser.parse_args()
 os.makedirs(options.out, exist_ok=True)
@@ -174,10 +176,11 @@ with open(f"{options.out}/main.cpp", "w") as main:
 
 program = f"{options.out}/main"
 command = [*shlex.split(options.cxx), "-std=c++20", "-O0", "-Wall", "-Wextra", "-Werror",
-           f"-I{options.root}/include", f"-I{options.root}/examples/train", f"-I{options.out}",
+           f"-I{options.root}/include", f"-I{options.root}/examples/{options.example}", f"-I{options.out}",
            f"{options.out}/main.cpp", "-o", program, "-pthread"]
 if options.mode != "expand":
-    command.append(f"{options.build}/examples/train/libpipec-example-{'mpi' if options.mpirun else 'threads'}.a")
+    command += shlex.split(options.link or f"{options.build}/examples/{options.example}/libpipec-example-"
+                           f"{'mpi' if options.mpirun else 'threads'}.a")
 subprocess.run(command, check=True)
 if options.mode == "mutate":
     options.arguments += " --patience 1"
