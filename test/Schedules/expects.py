@@ -23,7 +23,7 @@ COSTS = [
 ]
 GRIDS = {
     "quick": (COSTS[:6], "ranks=1..6 microbatches=1..12,16 chunks=1..3 group=2..6 waves=1,2"),
-    "wide": (COSTS, "ranks=1..16 microbatches=1..40,47,48,64 chunks=1..4 group=1..18 waves=1..3"),
+    "wide": (COSTS, "ranks=1..10,16 microbatches=1..26,31,32,33,48 chunks=1..4 group=2..4,6,8,11,16 waves=1..3"),
 }
 
 # Every schedule with the clauses that it must have: the metrics of its paper.
