@@ -12,13 +12,16 @@
 //
 // In the steady phase every F and the B right behind it, or B and the F right
 // behind it, become one overlap in that issue order, taken greedily from the
-// front. The steady phase is what stands in a phase called `steady`; without
-// such a phase it is the whole list, since the others are of one kind.
+// front. The steady phase is what stands in a phase called `steady`; a schedule
+// whose phases have other names has none. Where no phase is named, it is the
+// part of a rank's list in which forwards and backwards take turns: from its
+// first backward to its last forward, with the forward right before and the
+// backward right behind. A rank that runs all forwards first (GPipe) has none.
 //
 // A pair starts when the data of both members is there, so an order that ran
-// can wait for itself once it is paired: where the last forward of two ranks
-// stands in front of their first backward (GPipe), each pair waits for what the
-// other gives at its end. That is found by walking the paired lists.
+// can wait for itself once it is paired: where two ranks pair the same
+// micro-batch, each pair waits for what the other gives at its end. That is
+// found by walking the paired lists.
 //
 // Needs: level compute, no P2P steps. Ensures: level compute. Cost: linear in
 // the steps, in place.
@@ -41,14 +44,14 @@ class PairOverlap : public Pass {
     if (failed(checkNoP2P(schedule, "pair-overlap", diags)) ||
         failed(checkEnoughSteps(schedule, "pair-overlap", diags)))
       return failure();
-    auto steady = find(schedule.phases, "steady");
-    std::optional<unsigned> phase;
-    if (steady != schedule.phases.end())
-      phase = steady - schedule.phases.begin();
-
     std::vector<std::vector<uint32_t>> pairs(schedule.numRanks);
-    for (auto [list, made] : zip_equal(schedule.ranks, pairs))
-      pair(list, phase, made);
+    unsigned steady = find(schedule.phases, "steady") - schedule.phases.begin();
+    for (auto [list, made] : zip_equal(schedule.ranks, pairs)) {
+      if (schedule.phases.empty())
+        pair(list, turns(list), made);
+      else
+        pair(list, [&](size_t i) { return list[i].phase() == steady; }, made);
+    }
     OrderWalk walk(schedule);
     walk.run([](unsigned, size_t, size_t) {});
     if (failed(walk.finish(diags))) {
@@ -61,13 +64,37 @@ class PairOverlap : public Pass {
     return success();
   }
 
-  /// Joins the neighbours in `list`; `made` gets the first of each pair.
-  static void pair(StepList &list, std::optional<unsigned> phase,
+  /// The part [begin, end) of a list in which forwards and backwards take
+  /// turns.
+  struct Range {
+    size_t begin;
+    size_t end;
+    bool operator()(size_t i) const { return begin <= i && i < end; }
+  };
+
+  static Range turns(const StepList &list) {
+    auto isForward = [](Step step) { return step.kind() == StepKind::F; };
+    auto isBackward = [](Step step) {
+      return makesInputGradient(step.kind());
+    };
+    size_t begin = find_if(list, isBackward) - list.begin();
+    size_t end = find_if(reverse(list), isForward).base() - list.begin();
+    if (begin < end) {
+      begin -= begin != 0 && isForward(list[begin - 1]);
+      end += end != list.size() && isBackward(list[end]);
+    }
+    return {begin, end};
+  }
+
+  /// Joins the neighbours in `list` that are both steady; `made` gets the first
+  /// of each pair.
+  template <typename IsSteady>
+  static void pair(StepList &list, IsSteady isSteady,
                    std::vector<uint32_t> &made) {
     for (size_t i = 0, end; i != list.size(); i = end) {
       end = Schedule::groupEnd(list, i);
       if (end != i + 1 || end == list.size() || list[end].joined() ||
-          !fit(list[i], list[end], phase))
+          !isSteady(i) || !isSteady(end) || !fit(list[i], list[end]))
         continue;
       list[i].setJoined(true);
       made.push_back(i);
@@ -75,9 +102,7 @@ class PairOverlap : public Pass {
     }
   }
 
-  static bool fit(Step a, Step b, std::optional<unsigned> phase) {
-    if (phase && (a.phase() != *phase || b.phase() != *phase))
-      return false;
+  static bool fit(Step a, Step b) {
     return (a.kind() == StepKind::F && b.kind() == StepKind::B) ||
            (a.kind() == StepKind::B && b.kind() == StepKind::F);
   }
