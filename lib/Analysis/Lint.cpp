@@ -7,6 +7,7 @@
 
 #include "Analysis/Lint.h"
 
+#include "Analysis/BlockingRun.h"
 #include "Analysis/Waiting.h"
 #include "Analysis/Witness.h"
 #include "IR/StepPlaces.h"
@@ -91,6 +92,26 @@ struct Contents {
 };
 } // namespace
 
+/// The models under which the schedule is safe; reports why it is not.
+static std::array<bool, 4> safeModels(const Schedule &schedule,
+                                      bool computesAreGood, WaitModel require,
+                                      DiagEngine &diags) {
+  std::array<bool, 4> safe;
+  safe.fill(true);
+  if (computesAreGood && endsWithBlockingTransfers(schedule))
+    return safe;
+  Transfers transfers(schedule);
+  // An order that cannot run was shown to be one; it ends nowhere.
+  safe = computesAreGood && schedule.hasP2P()
+             ? checkDeadlock(schedule, transfers, require, diags)
+             : endsUnder(schedule, transfers);
+  // Without transfers the model sees no order, and it is the computes that
+  // cannot run.
+  if (!transfers.sound() || (!schedule.hasP2P() && !computesAreGood))
+    safe.fill(false);
+  return safe;
+}
+
 static LintResult check(const Schedule &schedule, const Contents &contents,
                         const LintOptions &options, DiagEngine &diags) {
   bool computesAreGood =
@@ -99,16 +120,8 @@ static LintResult check(const Schedule &schedule, const Contents &contents,
   if (computesAreGood)
     (void)verify(schedule, diags);
 
-  Transfers transfers(schedule);
   LintResult result;
-  // An order that cannot run was shown to be one; it ends nowhere.
-  result.safe = computesAreGood && schedule.hasP2P()
-                    ? checkDeadlock(schedule, transfers, options.require, diags)
-                    : endsUnder(schedule, transfers);
-  // Without transfers the model sees no order, and it is the computes that
-  // cannot run.
-  if (!transfers.sound() || (!schedule.hasP2P() && !computesAreGood))
-    result.safe.fill(false);
+  result.safe = safeModels(schedule, computesAreGood, options.require, diags);
 
   if (options.lossOrder)
     checkLossOrder(schedule, *options.lossOrder, diags);

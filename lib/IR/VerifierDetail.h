@@ -15,6 +15,7 @@
 #ifndef PIPEC_IR_VERIFIERDETAIL_H
 #define PIPEC_IR_VERIFIERDETAIL_H
 
+#include "IR/HomeRanks.h"
 #include "IR/Schedule.h"
 #include "IR/StepPlaces.h"
 #include "Support/DiagEngine.h"
@@ -74,27 +75,6 @@ private:
   uint64_t total;
   size_t microbatches;
   llvm::DenseMap<uint64_t, size_t> sparse;
-};
-
-/// `Schedule::rankOf` for loops over all steps: two pointers and a comparison.
-class HomeRanks {
-public:
-  explicit HomeRanks(const Schedule &schedule) {
-    bool twoWays = schedule.placement.bidirectional();
-    maps[0] = schedule.placement.map(0).data();
-    maps[1] = schedule.placement.map(twoWays).data();
-    turn = twoWays ? schedule.numMicrobatches / 2 : maxMicrobatches;
-  }
-  uint32_t of(unsigned stage, unsigned microbatch) const {
-    return maps[microbatch >= turn][stage];
-  }
-  uint32_t of(const Step &step) const {
-    return of(step.stage(), step.microbatch());
-  }
-
-private:
-  const uint32_t *maps[2];
-  unsigned turn;
 };
 
 /// The index behind the line (overlap, batch or single step) that starts at

@@ -13,9 +13,10 @@
 //   SEND_F s0 m1 -> r1        SEND_B s1 m0 -> r0
 //   RECV_B s0 m0 <- r1        RECV_F s1 m1 <- r0
 //
-// What a model means is in Analysis/Waiting.h. Models go from strict to mild,
-// so the strict ones are run first and the rest follows from the first that
-// ends. A schedule that does not end under `require` is an error; one that only
+// What a model means is in Analysis/Waiting.h. A schedule that ends with plain
+// blocking sends and receives ends under every model, which is found out first,
+// since it is quick and the common case. Otherwise the models are run from the
+// strict to the mild; the rest follows from the first that ends. A schedule that does not end under `require` is an error; one that only
 // fails under stricter models gets a warning. Transfers without another side,
 // and such that give the receiver another tensor, are the verifier's to report.
 //
@@ -25,6 +26,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Analysis/BlockingRun.h"
 #include "Analysis/Witness.h"
 #include "IR/Verifier.h"
 #include "Transforms/Passes.h"
@@ -41,7 +43,7 @@ public:
       : options(options) {}
 
   LogicalResult run(Schedule &schedule, DiagEngine &diags) override {
-    if (!schedule.hasP2P())
+    if (!schedule.hasP2P() || endsWithBlockingTransfers(schedule))
       return success();
     Transfers transfers(schedule);
     bool sound = transfers.sound() ||
