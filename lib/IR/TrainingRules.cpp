@@ -9,6 +9,8 @@
 #include "IR/StepPlaces.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 
 using namespace llvm;
 
@@ -18,7 +20,13 @@ bool checkLossOrder(const Schedule &schedule, Severity severity,
                     DiagEngine &diags) {
   StepPlaces places(schedule);
   bool good = true;
-  for (unsigned rank = 0; rank != schedule.ranks.size(); ++rank) {
+  // The ranks that hold the last stage; a step elsewhere is another matter.
+  SmallVector<unsigned, 2> ranks;
+  for (unsigned d = 0; d != schedule.placement.numDirections(); ++d)
+    ranks.push_back(schedule.placement.rankOf(schedule.numStages - 1, d));
+  llvm::sort(ranks);
+  ranks.erase(llvm::unique(ranks), ranks.end());
+  for (unsigned rank : ranks) {
     const StepList &list = schedule.ranks[rank];
     const Step *last = nullptr;
     for (size_t i = 0; i != list.size(); ++i) {
@@ -50,8 +58,8 @@ bool checkUnshardsUsed(const Schedule &schedule, Severity severity,
     DenseMap<unsigned, size_t> unused;
     for (size_t i = 0; i != list.size(); ++i) {
       const Step &step = list[i];
-      if (isCompute(step.kind())) {
-        if (!unused.empty())
+      if (!isFsdp(step.kind())) {
+        if (!unused.empty() && isCompute(step.kind()))
           unused.erase(step.stage());
       } else if (step.kind() == StepKind::Unshard) {
         unused.try_emplace(step.stage(), i);

@@ -54,6 +54,8 @@ private:
   static constexpr uint8_t forwardDone = 1;
   static constexpr uint8_t backwardDone = 2;
   static constexpr size_t nothing = ~size_t(0);
+  /// About the steps of one line of the cache.
+  static constexpr size_t linesAhead = 64 / sizeof(Step);
 
   struct State {
     /// First step of the line at which the rank stands, and the member that it
@@ -86,15 +88,18 @@ private:
     State &state = states[rank];
     size_t i = state.at;
     size_t k = std::max(state.member, i);
-    while (i != list.size()) {
+    for (; i != list.size(); k = i) {
       if (!isCompute(list[i].kind())) {
-        k = ++i;
+        ++i;
         continue;
       }
       for (;; ++k) {
         size_t need = needOf(list[k]);
         if (need != nothing && !isDone(need)) {
           state = {i, k, need};
+          // Other ranks come first: by then what follows will be there.
+          __builtin_prefetch(list.data() + i + linesAhead);
+          __builtin_prefetch(list.data() + i + 2 * linesAhead);
           return;
         }
         if (!list[k].joined() || k + 1 == list.size())
@@ -102,7 +107,6 @@ private:
       }
       for (; i <= k; ++i)
         finish(list[i]);
-      k = i;
     }
     state = {i, i, nothing};
   }

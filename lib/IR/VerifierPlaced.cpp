@@ -53,13 +53,13 @@ public:
     });
     llvm::sort(pairs);
     pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-    down.resize(size_t(directions) * schedule.numStages, local);
-    up = down;
+    of.resize(2 * size_t(directions) * schedule.numStages, local);
     forEachBoundary([&](unsigned d, unsigned s, uint32_t a, uint32_t b) {
       if (a == b)
         return;
-      down[size_t(d) * schedule.numStages + s] = number(a, b);
-      up[size_t(d) * schedule.numStages + s + 1] = number(b, a);
+      size_t row = size_t(d) * schedule.numStages + s;
+      of[2 * row] = number(a, b);
+      of[2 * (row + 1) + 1] = number(b, a);
     });
   }
 
@@ -67,49 +67,37 @@ public:
   std::pair<uint32_t, uint32_t> ranks(uint32_t edge) const {
     return pairs[edge];
   }
-  /// The edge that the output of `stage` takes to the next stage, `local` if
-  /// none.
-  uint32_t ofForward(unsigned stage, unsigned microbatch) const {
-    return down[row(stage, microbatch)];
-  }
-  /// The edge that the input gradient of `stage` takes to the stage before.
-  uint32_t ofBackward(unsigned stage, unsigned microbatch) const {
-    return up[row(stage, microbatch)];
+  /// The edge that what `stage` makes takes: its output to the next stage, the
+  /// gradient of its input to the stage before. `local` if none.
+  uint32_t find(bool gradient, unsigned stage, unsigned microbatch) const {
+    size_t row = (microbatch >= turn ? schedule.numStages : 0) + size_t(stage);
+    return of[2 * row + gradient];
   }
 
 private:
-  size_t row(unsigned stage, unsigned microbatch) const {
-    return (microbatch >= turn ? schedule.numStages : 0) + size_t(stage);
-  }
   uint32_t number(uint32_t a, uint32_t b) const {
     return llvm::lower_bound(pairs, std::pair(a, b)) - pairs.begin();
   }
 
   const Schedule &schedule;
   std::vector<std::pair<uint32_t, uint32_t>> pairs;
-  std::vector<uint32_t> down, up;
+  /// Two a direction and stage.
+  std::vector<uint32_t> of;
   /// The first micro-batch of direction 1.
   unsigned turn;
 };
 
-/// The transfer that a P2P step is an end of: the step that makes its data.
+/// The transfer that a P2P step is an end of: what is sent, and the stage that
+/// makes it.
 struct Transfer {
-  bool forward;
+  bool gradient;
   unsigned stage;
 };
 
 inline Transfer transferOf(const Step &step) {
-  switch (step.kind()) {
-  case StepKind::SendF:
-    return {true, step.stage()};
-  case StepKind::RecvF:
-    return {true, step.stage() - 1};
-  case StepKind::SendB:
-    return {false, step.stage()};
-  default:
-    assert(step.kind() == StepKind::RecvB);
-    return {false, step.stage() + 1};
-  }
+  return {step.kind() >= StepKind::SendB,
+          isSend(step.kind()) ? step.stage()
+                              : unsigned(Schedule::peerStage(step))};
 }
 
 //===----------------------------------------------------------------------===//
@@ -120,7 +108,7 @@ class PlacedScan {
 public:
   PlacedScan(const Schedule &schedule, const Cells &cells, const Edges &edges)
       : schedule(schedule), home(schedule), cells(cells), edges(edges),
-        words(cells.size()), posted(edges.size()) {}
+        words(2 * cells.size()), posted(2 * edges.size()) {}
 
   bool isGood() {
     for (uint32_t rank = 0; rank != schedule.ranks.size(); ++rank) {
@@ -133,7 +121,7 @@ public:
       if (wrong)
         return false;
     }
-    return due == sends && sends == receives;
+    return due == ends[0] && due == ends[1];
   }
 
 private:
@@ -143,85 +131,66 @@ private:
   static constexpr uint32_t made = 1u << 29;
   static constexpr uint32_t numberMask = made - 1;
 
-  struct Words {
-    uint32_t forward = 0, backward = 0;
-  };
-  struct Posted {
-    uint32_t sends = 0, receives = 0;
-  };
-
+  // All kinds of ends take one path, since which comes next is not to be
+  // foreseen and a wrong guess costs more than what is done in vain.
   void endOfTransfer(const Step &step, uint32_t rank) {
-    unsigned m = step.microbatch();
     if (unsigned(Schedule::peerStage(step)) >= schedule.numStages ||
         home.of(step) != rank) {
       wrong = true;
       return;
     }
+    unsigned m = step.microbatch();
     Transfer transfer = transferOf(step);
-    uint32_t edge = transfer.forward ? edges.ofForward(transfer.stage, m)
-                                     : edges.ofBackward(transfer.stage, m);
+    uint32_t edge = edges.find(transfer.gradient, transfer.stage, m);
     size_t cell = cells.index(transfer.stage, m);
     if (edge == Edges::local || cell == Cells::none) {
       wrong = true;
       return;
     }
-    uint32_t &word =
-        transfer.forward ? words[cell].forward : words[cell].backward;
-    bool send = isSend(step.kind());
-    uint32_t mine = send ? sendSeen : receiveSeen;
-    uint32_t other = send ? receiveSeen : sendSeen;
-    uint32_t number = send ? posted[edge].sends++ : posted[edge].receives++;
-    ++(send ? sends : receives);
+    uint32_t &word = words[2 * cell + transfer.gradient];
+    bool receive = !isSend(step.kind());
+    uint32_t mine = receive ? receiveSeen : sendSeen;
+    uint32_t other = receive ? sendSeen : receiveSeen;
+    uint32_t number = posted[2 * size_t(edge) + receive]++ & numberMask;
+    ++ends[receive];
+    bool met = (word & other) != 0;
     wrong |= (word & mine) != 0;
-    if (word & other)
-      wrong |= (word & numberMask) != number;
-    else
-      word |= number & numberMask;
-    word |= mine;
-    if (send) {
-      // Behind the producer; a forward's output is freed by its backward.
-      wrong |= !(word & made);
-      if (transfer.forward)
-        wrong |= (words[cell].backward & made) != 0;
-    } else {
-      // Before the consumer.
-      const Words &user = words[cells.index(step)];
-      wrong |= ((transfer.forward ? user.forward : user.backward) & made) != 0;
-    }
+    wrong |= met & ((word & numberMask) != number);
+    word |= mine | (met ? 0 : number);
+    // A send stands behind its producer, and a forward's before the backward
+    // that frees the output; a receive before its consumer.
+    const uint32_t *own = &words[2 * cells.index(step)];
+    wrong |= ((own[transfer.gradient] & made) != 0) == receive;
+    wrong |= !receive & !transfer.gradient & ((own[1] & made) != 0);
   }
 
   void compute(const Step &step) {
-    unsigned s = step.stage();
+    if (step.kind() == StepKind::W)
+      return;
+    bool gradient = step.kind() != StepKind::F;
     unsigned m = step.microbatch();
-    Words &own = words[cells.index(step)];
-    if (step.kind() == StepKind::F) {
-      own.forward |= made;
-      due += edges.ofForward(s, m) != Edges::local;
-      if (s != 0 && edges.ofForward(s - 1, m) != Edges::local)
-        needs(cells.index(s - 1, m), /*forward=*/true);
-    } else if (makesInputGradient(step.kind())) {
-      own.backward |= made;
-      due += edges.ofBackward(s, m) != Edges::local;
-      if (!schedule.isLastStage(s) &&
-          edges.ofBackward(s + 1, m) != Edges::local)
-        needs(cells.index(s + 1, m), /*forward=*/false);
-    }
-  }
-
-  void needs(size_t cell, bool forward) {
-    wrong |=
-        cell == Cells::none ||
-        !((forward ? words[cell].forward : words[cell].backward) & receiveSeen);
+    words[2 * cells.index(step) + gradient] |= made;
+    due += edges.find(gradient, step.stage(), m) != Edges::local;
+    unsigned from = step.stage() + (gradient ? 1 : -1);
+    if (from >= schedule.numStages ||
+        edges.find(gradient, from, m) == Edges::local)
+      return;
+    size_t cell = cells.index(from, m);
+    wrong |= cell == Cells::none ||
+             !(words[2 * cell + gradient] & receiveSeen);
   }
 
   const Schedule &schedule;
   HomeRanks home;
   const Cells &cells;
   const Edges &edges;
-  std::vector<Words> words;
-  std::vector<Posted> posted;
+  /// Two a (stage, micro-batch): its output, the gradient of its input.
+  std::vector<uint32_t> words;
+  /// Sends and receives so far, two numbers an edge.
+  std::vector<uint32_t> posted;
   bool wrong = false;
-  size_t sends = 0, receives = 0, due = 0;
+  /// Transfers between ranks, and the sends and receives that are there.
+  size_t due = 0, ends[2] = {};
 };
 
 //===----------------------------------------------------------------------===//
@@ -355,15 +324,14 @@ private:
     unsigned m = step.microbatch();
     bool forward = step.kind() == StepKind::F;
     StepKind sendKind = forward ? StepKind::SendF : StepKind::SendB;
-    uint32_t out = forward ? edges.ofForward(s, m) : edges.ofBackward(s, m);
+    uint32_t out = edges.find(!forward, s, m);
     if (out != Edges::local && hasNoEnd(Step(sendKind, s, m)))
       (void)reporter.report(ref, diag::TransferMissing,
                             edges.ranks(out).second);
     if (forward ? s == 0 : schedule.isLastStage(s))
       return;
     unsigned from = forward ? s - 1 : s + 1;
-    uint32_t in =
-        forward ? edges.ofForward(from, m) : edges.ofBackward(from, m);
+    uint32_t in = edges.find(!forward, from, m);
     StepRef producer =
         forward ? firsts.find(StepKind::F, from, m) : findBackward(from, m);
     if (in != Edges::local && !producer.isValid() &&
@@ -374,9 +342,7 @@ private:
   /// The edge of a P2P step that has a peer.
   uint32_t edgeOf(Step step) const {
     Transfer transfer = transferOf(step);
-    return transfer.forward
-               ? edges.ofForward(transfer.stage, step.microbatch())
-               : edges.ofBackward(transfer.stage, step.microbatch());
+    return edges.find(transfer.gradient, transfer.stage, step.microbatch());
   }
 
   /// The first place on each edge where the k-th send and the k-th receive

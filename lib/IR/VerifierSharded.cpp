@@ -7,9 +7,11 @@
 //
 // FSDP actions concern one rank and its stages only, so each list is judged
 // alone. A stage is managed on a rank that has an UNSHARD or a RESHARD of it;
-// stages that are not managed are always there. A first walk over the list
-// finds the managed stages and the last action of each; a second one plays the
-// list with one state a stage.
+// stages that are not managed are always there. For the messages a first walk
+// over the list finds the managed stages and the last action of each; a second
+// one plays the list with one state a stage. The quick scan counts in place of
+// looking ahead: a REDUCE_GRAD stands behind the last weight gradient if there
+// are no more at the end than there were then.
 //
 // A rank that holds a stage in both directions of a bidirectional placement
 // runs some micro-batches of each; its gradients are complete after the last
@@ -25,18 +27,125 @@ namespace pipec {
 
 namespace {
 
-class ShardedVerifier {
+/// The (rank, stage) pairs of the placement, in order.
+using HeldStages = std::vector<std::pair<uint32_t, uint32_t>>;
+
+HeldStages heldStages(const Schedule &schedule) {
+  HeldStages held;
+  for (unsigned d = 0; d != schedule.placement.numDirections(); ++d)
+    for (unsigned s = 0; s != schedule.numStages; ++s)
+      held.push_back({schedule.placement.rankOf(s, d), s});
+  llvm::sort(held);
+  held.erase(std::unique(held.begin(), held.end()), held.end());
+  return held;
+}
+
+//===----------------------------------------------------------------------===//
+// The quick scan
+//===----------------------------------------------------------------------===//
+
+class ShardedScan {
 public:
-  ShardedVerifier(const Schedule &schedule, DiagEngine &diags)
-      : schedule(schedule), diags(diags), reporter(schedule, diags),
-        stages(schedule.numStages) {
-    for (unsigned d = 0; d != schedule.placement.numDirections(); ++d)
-      for (unsigned s = 0; s != schedule.numStages; ++s)
-        held.push_back({schedule.placement.rankOf(s, d), s});
-    llvm::sort(held);
-    held.erase(std::unique(held.begin(), held.end()), held.end());
+  ShardedScan(const Schedule &schedule, const HeldStages &held)
+      : schedule(schedule), held(held), slotOf(schedule.numStages, foreign) {}
+
+  bool isGood() {
+    auto begin = held.begin();
+    for (uint32_t rank = 0; rank != schedule.ranks.size(); ++rank) {
+      auto end = std::find_if(begin, held.end(), [&](const auto &pair) {
+        return pair.first != rank;
+      });
+      if (!isGood(schedule.ranks[rank], begin, end))
+        return false;
+      begin = end;
+    }
+    return true;
   }
 
+private:
+  using Iterator = HeldStages::const_iterator;
+  /// Where the steps go on stages that the rank does not hold.
+  static constexpr uint32_t foreign = 0;
+  static constexpr uint64_t weight = uint64_t(1) << 32;
+
+  struct State {
+    /// Computes in the low half, weight gradients in the high one.
+    uint64_t counts = 0;
+    uint64_t countsAtReduce = 0;
+    bool sharded = false;
+    bool unsharded = false;
+    bool reduced = false;
+  };
+
+  /// Judges a list; the rank holds the stages [begin, end).
+  bool isGood(const StepList &list, Iterator begin, Iterator end) {
+    states.assign(1 + (end - begin), State());
+    for (auto it = begin; it != end; ++it)
+      slotOf[it->second] = 1 + (it - begin);
+    bool wrong = false;
+    for (const Step &step : list) {
+      static constexpr uint64_t counted[] = {1, 1 + weight, 1, 1 + weight,
+                                             0, 0,          0, 0};
+      State &state = states[slotOf[step.stage()]];
+      unsigned kind = unsigned(step.kind());
+      if (kind >= std::size(counted)) {
+        wrong |= isFsdp(step.kind()) && !act(state, step.kind());
+        continue;
+      }
+      state.counts += counted[kind];
+      wrong |= state.sharded & (counted[kind] != 0);
+    }
+    for (State &state : llvm::drop_begin(states))
+      wrong |= state.unsharded || (!schedule.forwardOnly && !state.reduced) ||
+               (state.reduced &&
+                (state.counts >> 32) != (state.countsAtReduce >> 32));
+    for (auto it = begin; it != end; ++it)
+      slotOf[it->second] = foreign;
+    return !wrong;
+  }
+
+  /// Plays an FSDP action; false when it may be wrong.
+  bool act(State &state, StepKind kind) {
+    bool good = &state != &states[foreign];
+    switch (kind) {
+    case StepKind::Unshard:
+      // The first one says that the stage is managed: it was so before.
+      good &= !state.unsharded && (state.sharded || uint32_t(state.counts) == 0);
+      state.unsharded = true;
+      state.sharded = false;
+      return good;
+    case StepKind::Reshard:
+      good &= state.unsharded;
+      state.unsharded = false;
+      state.sharded = true;
+      return good;
+    default:
+      good &= !schedule.forwardOnly && !state.reduced && !state.sharded;
+      state.reduced = true;
+      state.countsAtReduce = state.counts;
+      return good;
+    }
+  }
+
+  const Schedule &schedule;
+  const HeldStages &held;
+  /// By stage, for the rank at hand.
+  std::vector<uint32_t> slotOf;
+  std::vector<State> states;
+};
+
+//===----------------------------------------------------------------------===//
+// The messages
+//===----------------------------------------------------------------------===//
+
+class ShardedReport {
+public:
+  ShardedReport(const Schedule &schedule, const HeldStages &held,
+                DiagEngine &diags)
+      : schedule(schedule), diags(diags), reporter(schedule, diags),
+        stages(schedule.numStages), held(held) {}
+
+  /// True when nothing was reported.
   bool run() {
     for (uint32_t rank = 0; rank != schedule.ranks.size(); ++rank)
       runRank(rank);
@@ -179,14 +288,16 @@ private:
   DiagEngine &diags;
   StepReporter reporter;
   std::vector<Stage> stages;
-  /// The (rank, stage) pairs of the placement, in order.
-  std::vector<std::pair<uint32_t, uint32_t>> held;
+  const HeldStages &held;
 };
 
 } // namespace
 
 LogicalResult verifySharded(const Schedule &schedule, DiagEngine &diags) {
-  return success(ShardedVerifier(schedule, diags).run());
+  HeldStages held = heldStages(schedule);
+  if (ShardedScan(schedule, held).isGood())
+    return success();
+  return success(ShardedReport(schedule, held, diags).run());
 }
 
 } // namespace pipec

@@ -90,8 +90,31 @@ private:
            });
   }
 
+  /// Nothing in `list` is worth a second look but the order of losses.
+  bool isPlain(const StepList &list) const {
+    uint32_t illegal = 0;
+    for (unsigned kind = 0; kind <= unsigned(StepKind::Bubble); ++kind)
+      illegal |= uint32_t(isIllegalStep(StepKind(kind))) << kind;
+    uint32_t found = 0;
+    bool joined = false;
+    for (const Step &step : list) {
+      found |= 1u << unsigned(step.kind());
+      joined |= step.joined();
+    }
+    return !joined && !(found & illegal);
+  }
+
+  bool computesLosses(unsigned rank) const {
+    for (unsigned d = 0; d != schedule.placement.numDirections(); ++d)
+      if (schedule.placement.rankOf(schedule.numStages - 1, d) == rank)
+        return true;
+    return false;
+  }
+
   void checkList(unsigned rank) {
     const StepList &list = schedule.ranks[rank];
+    if (isPlain(list) && !(torch() && computesLosses(rank)))
+      return;
     // The last forward of the last stage.
     std::optional<Step> last;
     for (size_t begin = 0, end; begin != list.size(); begin = end) {
