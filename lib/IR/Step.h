@@ -67,44 +67,49 @@ public:
   Step() = default;
   Step(StepKind kind, unsigned stage, unsigned microbatch, unsigned phase = 0,
        SourceLoc source = {}, bool joined = false)
-      : packedKind(unsigned(kind)), packedJoined(joined), packedStage(stage),
-        packedMicrobatch(microbatch), packedPhase(phase), where(source) {
+      : what(unsigned(kind) | (joined ? joinedBit : 0) | stage << stageShift),
+        which(microbatch | phase << phaseShift), where(source) {
     assert(stage < maxStages && microbatch < maxMicrobatches &&
            phase < maxPhases);
   }
 
-  StepKind kind() const { return StepKind(packedKind); }
+  StepKind kind() const { return StepKind(what & kindMask); }
   /// Place in the model, 0-based; 0 for a bubble.
-  unsigned stage() const { return packedStage; }
+  unsigned stage() const { return what >> stageShift; }
   /// 0-based; 0 for steps that carry none.
-  unsigned microbatch() const { return packedMicrobatch; }
+  unsigned microbatch() const { return which & (maxMicrobatches - 1); }
   /// Index into `Schedule::phases`.
-  unsigned phase() const { return packedPhase; }
+  unsigned phase() const { return which >> phaseShift; }
   /// Runs together with the next step of the list.
-  bool joined() const { return packedJoined; }
+  bool joined() const { return what & joinedBit; }
   /// The statement, line or cell that the step comes from.
   SourceLoc source() const { return where; }
 
-  void setKind(StepKind kind) { packedKind = unsigned(kind); }
-  void setJoined(bool joined) { packedJoined = joined; }
-  void setPhase(unsigned phase) { packedPhase = phase; }
+  void setKind(StepKind kind) { what = (what & ~kindMask) | unsigned(kind); }
+  void setJoined(bool joined) {
+    what = (what & ~joinedBit) | (joined ? joinedBit : 0);
+  }
+  void setPhase(unsigned phase) {
+    which = (which & (maxMicrobatches - 1)) | phase << phaseShift;
+  }
   void setSource(SourceLoc source) { where = source; }
 
   /// Same kind, stage, micro-batch and place in a group; phase and source are
   /// not compared.
   bool sameAction(const Step &other) const {
-    return packedKind == other.packedKind &&
-           packedJoined == other.packedJoined &&
-           packedStage == other.packedStage &&
-           packedMicrobatch == other.packedMicrobatch;
+    return what == other.what && microbatch() == other.microbatch();
   }
 
 private:
-  uint32_t packedKind : 4 = unsigned(StepKind::Bubble);
-  uint32_t packedJoined : 1 = 0;
-  uint32_t packedStage : 16 = 0;
-  uint32_t packedMicrobatch : 24 = 0;
-  uint32_t packedPhase : 8 = 0;
+  // Shifts in place of bit-fields: those are written one after the other, each
+  // by reading the memory that it goes to.
+  static constexpr uint32_t kindMask = 15;
+  static constexpr uint32_t joinedBit = 16;
+  static constexpr unsigned stageShift = 5;
+  static constexpr unsigned phaseShift = 24;
+
+  uint32_t what = unsigned(StepKind::Bubble);
+  uint32_t which = 0;
   SourceLoc where;
 };
 
