@@ -57,8 +57,10 @@ public:
   /// The two ends of the transfer of what `step` leaves, with its source;
   /// `phase` is that of the receive.
   static Step sendOf(Step step) {
-    return Step(step.kind() == StepKind::F ? StepKind::SendF : StepKind::SendB,
-                step.stage(), step.microbatch(), step.phase(), step.source());
+    step.setKind(step.kind() == StepKind::F ? StepKind::SendF
+                                            : StepKind::SendB);
+    step.setJoined(false);
+    return step;
   }
   static Step recvOf(Step step, unsigned phase) {
     bool forward = step.kind() == StepKind::F;

@@ -132,6 +132,8 @@ private:
     RankState &taker = states[to];
     state.out.push_back(TransferMap::sendOf(step));
     taker.out.push_back(TransferMap::recvOf(step, taker.phase));
+    __builtin_prefetch(&state.out.back() + 16, 1);
+    __builtin_prefetch(&taker.out.back() + 16, 1);
     if (taker.waits &&
         taker.missing == Result{step.kind() != StepKind::F, step.stage(),
                                 step.microbatch()} &&
@@ -150,6 +152,7 @@ private:
       if (taken && !results.contains(*taken)) {
         state.missing = *taken;
         state.waits = true;
+        __builtin_prefetch(state.head + 8);
         return false;
       }
       if (!step->joined())
