@@ -70,7 +70,10 @@ struct Plan {
 class Injector {
 public:
   Injector(Schedule &schedule, const Plan &plan)
-      : schedule(schedule), plan(plan), stages(schedule.numStages) {}
+      : schedule(schedule), plan(plan), stages(schedule.numStages) {
+    for (unsigned stage = 0; stage != schedule.numStages; ++stage)
+      stages[stage].managed = plan.managed[stage];
+  }
 
   void run(unsigned rank);
 
@@ -81,6 +84,7 @@ private:
     uint32_t inWindow = 0;
     /// Weight gradients still to come.
     uint32_t gradients = 0;
+    bool managed = false;
     bool resident = false;
     SourceLoc lastUse;
   };
@@ -90,16 +94,20 @@ private:
     /// The number of the compute step that uses the stage first.
     uint64_t use;
   };
+  struct Added {
+    size_t before;
+    Step step;
+  };
 
   void growWindow(const StepList &list);
   void leaveWindow(const StepList &list, size_t begin, size_t end);
-  void giveBack(unsigned phase);
-  void takeDue();
-  void put(Step step) {
-    newList.push_back(step);
-    if (!schedule.times.empty())
-      newTimes.push_back(std::nullopt);
-  }
+  void giveBack(size_t before, unsigned phase);
+  void takeDue(size_t before);
+  /// Puts a step before the one of that index, behind those put there already.
+  void put(size_t before, Step step) { added.push_back({before, step}); }
+  template <typename T, typename Make>
+  static std::vector<T> merge(const std::vector<T> &list,
+                              ArrayRef<Added> added, Make make);
 
   Schedule &schedule;
   const Plan &plan;
@@ -117,8 +125,8 @@ private:
   std::vector<Unshard> waiting;
   size_t firstWaiting = 0;
 
-  StepList newList;
-  std::vector<std::optional<Rational>> newTimes;
+  /// The new steps, in order.
+  std::vector<Added> added;
 };
 
 } // namespace
@@ -130,10 +138,8 @@ void Injector::growWindow(const StepList &list) {
     bool computes = isCompute(list[windowEnd].kind());
     for (; windowEnd != end; ++windowEnd) {
       Step step = list[windowEnd];
-      if (!computes || !plan.managed[step.stage()])
-        continue;
       StageState &stage = stages[step.stage()];
-      if (stage.inWindow++ != 0)
+      if (!computes || !stage.managed || stage.inWindow++ != 0)
         continue;
       ++distinct;
       if (stage.resident)
@@ -149,9 +155,9 @@ void Injector::growWindow(const StepList &list) {
 
 void Injector::leaveWindow(const StepList &list, size_t begin, size_t end) {
   for (size_t i = begin; i != end; ++i) {
-    if (!plan.managed[list[i].stage()])
-      continue;
     StageState &stage = stages[list[i].stage()];
+    if (!stage.managed)
+      continue;
     stage.lastUse = list[i].source();
     if (--stage.inWindow == 0) {
       --distinct;
@@ -161,7 +167,7 @@ void Injector::leaveWindow(const StepList &list, size_t begin, size_t end) {
 }
 
 // Reshards the stages that left the window and did not come back.
-void Injector::giveBack(unsigned phase) {
+void Injector::giveBack(size_t before, unsigned phase) {
   llvm::sort(left);
   left.erase(llvm::unique(left), left.end());
   for (unsigned stage : left) {
@@ -169,20 +175,37 @@ void Injector::giveBack(unsigned phase) {
     if (state.inWindow != 0)
       continue;
     state.resident = false;
-    put(Step(StepKind::Reshard, stage, 0, phase, state.lastUse));
+    put(before, Step(StepKind::Reshard, stage, 0, phase, state.lastUse));
   }
   left.clear();
 }
 
 // Puts the UNSHARDs that belong directly before the compute step at hand.
-void Injector::takeDue() {
+void Injector::takeDue(size_t before) {
   while (firstWaiting != waiting.size() &&
          (!plan.prefetch || waiting[firstWaiting].use <= use + *plan.prefetch))
-    put(waiting[firstWaiting++].step);
+    put(before, waiting[firstWaiting++].step);
   if (firstWaiting == waiting.size()) {
     waiting.clear();
     firstWaiting = 0;
   }
+}
+
+/// `list` with what `make` gives for each of `added` in its place; as long as it
+/// has to be.
+template <typename T, typename Make>
+std::vector<T> Injector::merge(const std::vector<T> &list,
+                               ArrayRef<Added> added, Make make) {
+  std::vector<T> result;
+  result.reserve(list.size() + added.size());
+  auto next = list.begin();
+  for (const Added &one : added) {
+    result.insert(result.end(), next, list.begin() + one.before);
+    next = list.begin() + one.before;
+    result.push_back(make(one));
+  }
+  result.insert(result.end(), next, list.end());
+  return result;
 }
 
 void Injector::run(unsigned rank) {
@@ -190,8 +213,7 @@ void Injector::run(unsigned rank) {
   for (Step step : list)
     stages[step.stage()].gradients += makesWeightGradient(step.kind());
   windowEnd = windowUse = use = 0;
-  newList.clear();
-  newTimes.clear();
+  added.clear();
   unsigned phase = 0;
 
   for (size_t begin = 0; begin != list.size();) {
@@ -200,20 +222,13 @@ void Injector::run(unsigned rank) {
     if (computes) {
       phase = list[begin].phase();
       growWindow(list);
-      giveBack(phase);
-      takeDue();
-    }
-    newList.insert(newList.end(), list.begin() + begin, list.begin() + end);
-    if (!schedule.times.empty()) {
-      auto times = schedule.times[rank].begin();
-      newTimes.insert(newTimes.end(), times + begin, times + end);
-    }
-    if (computes) {
+      giveBack(begin, phase);
+      takeDue(begin);
       for (size_t i = begin; i != end; ++i)
         if (makesWeightGradient(list[i].kind()) &&
             --stages[list[i].stage()].gradients == 0)
-          put(Step(StepKind::ReduceGrad, list[i].stage(), 0, phase,
-                   list[i].source()));
+          put(end, Step(StepKind::ReduceGrad, list[i].stage(), 0, phase,
+                        list[i].source()));
       leaveWindow(list, begin, end);
       ++use;
     } else {
@@ -222,12 +237,13 @@ void Injector::run(unsigned rank) {
     }
     begin = end;
   }
-  giveBack(phase);
+  giveBack(list.size(), phase);
 
-  // Exactly as long as it has to be: the growth was room for one rank only.
-  list = StepList(newList.begin(), newList.end());
+  list = merge(list, added, [](const Added &one) { return one.step; });
   if (!schedule.times.empty())
-    schedule.times[rank] = newTimes;
+    schedule.times[rank] =
+        merge(schedule.times[rank], added,
+              [](const Added &) -> std::optional<Rational> { return {}; });
 }
 
 namespace {
