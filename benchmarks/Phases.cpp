@@ -26,6 +26,7 @@
 #include "Pass/PassManager.h"
 #include "Sema/Sema.h"
 #include "Support/DiagPrinter.h"
+#include "Support/LargePages.h"
 #include "Transforms/Passes.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -205,6 +206,7 @@ void registerAll(Sizes sizes) {
 } // namespace pipec
 
 int main(int argc, char **argv) {
+  pipec::useLargePages();
   pipec::Sizes sizes;
   std::vector<char *> rest = {argv[0]};
   for (int i = 1; i != argc; ++i) {

@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Driver/OptMain.h"
+#include "Support/LargePages.h"
 
 int main(int argc, char **argv) {
+  pipec::useLargePages();
   return pipec::optMain(argc, argv, llvm::outs(), llvm::errs());
 }

@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command/Command.h"
+#include "Support/LargePages.h"
 
 int main(int argc, char **argv) {
+  pipec::useLargePages();
   return pipec::pipecMain(argc, argv, llvm::outs(), llvm::errs());
 }

@@ -1,0 +1,87 @@
+//===- LargePages.cpp - Large pages behind large lists --------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Linux gives large pages to who asks for them (`madvise`, the usual setting of
+// transparent huge pages), and the GNU library asks only when the environment
+// says so (glibc.malloc.hugetlb). So `operator new` asks: when a large block
+// comes from the heap, for all of the heap that was not asked for yet, and
+// otherwise for the block. The heap grows in large pieces and keeps them, so
+// that there is little to ask, and no page is taken twice.
+//
+// A program gets these operators only by calling `useLargePages`, since this
+// file is part of a static library. Sanitizers bring their own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support/LargePages.h"
+
+#include <cstdint>
+#include <cstdlib> // says which C library this is
+
+#if defined(__linux__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+
+#include <algorithm>
+#include <malloc.h>
+#include <new>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/// Blocks from here on are worth a question.
+static constexpr size_t largeBlock = size_t(1) << 18;
+static constexpr size_t smallPage = 4096;
+/// By how much the heap grows at least.
+static constexpr int heapPiece = 64 << 20;
+
+/// The end of the part of the heap that large pages were asked for.
+static uintptr_t asked = 0;
+
+static void askForLargePages(void *block, size_t size) {
+  uintptr_t begin = uintptr_t(block);
+  uintptr_t heapEnd = uintptr_t(sbrk(0));
+  uintptr_t end = begin + size;
+  if (begin < heapEnd) {
+    if (end <= asked)
+      return;
+    begin = std::max(begin, asked);
+    asked = end = heapEnd;
+  }
+  begin = (begin + smallPage - 1) / smallPage * smallPage;
+  end = end / smallPage * smallPage;
+  // What is refused is no worse than not asked for.
+  if (begin < end)
+    (void)madvise(reinterpret_cast<void *>(begin), end - begin, MADV_HUGEPAGE);
+}
+
+void *operator new(size_t size) {
+  for (;;) {
+    if (void *block = std::malloc(size ? size : 1)) {
+      if (size >= largeBlock)
+        askForLargePages(block, size);
+      return block;
+    }
+    std::new_handler handler = std::get_new_handler();
+    if (!handler)
+      throw std::bad_alloc();
+    handler();
+  }
+}
+
+void operator delete(void *block) noexcept { std::free(block); }
+void operator delete(void *block, size_t) noexcept { std::free(block); }
+
+void pipec::useLargePages() {
+  // The largest that the library takes; larger blocks are mapped alone.
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TOP_PAD, heapPiece);
+  mallopt(M_TRIM_THRESHOLD, -1);
+}
+
+#else
+
+void pipec::useLargePages() {}
+
+#endif
