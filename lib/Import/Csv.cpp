@@ -25,7 +25,8 @@
 //
 // The file is read once, front to back, where it lies in memory: a row's
 // separators are counted so that its list is allocated once, then its cells
-// are read. Nothing is kept besides the steps and one record a stage.
+// are read. Nothing is kept besides the steps and one record a stage, and a
+// file that is mapped into memory is let go of on the way.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,6 +34,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 #include <algorithm>
 #include <cstring>
@@ -81,6 +83,7 @@ public:
   FailureOr<Schedule> read();
 
 private:
+  void forgetText() const;
   void readRow(StringRef row, StepList &steps);
   void readOverlap(StringRef cell, StepList &steps);
   bool readStep(StringRef cell, const char *&cursor, const char *end,
@@ -95,6 +98,9 @@ private:
   SourceLoc locOf(const char *place) const {
     return {base + uint32_t(place - text.begin())};
   }
+  /// Bytes of text that are worth a call to the system.
+  static constexpr size_t forgottenAtOnce = size_t(64) << 20;
+
   /// Row and column of a place in the text, counted from 1; takes the time to
   /// count them.
   std::pair<unsigned, unsigned> rowColumn(const char *place) const;
@@ -328,11 +334,21 @@ void CsvReader::readRow(StringRef line, StepList &steps) {
   }
 }
 
+/// Lets the system have the pages of a mapped file back; it reads them again
+/// when a message shows what is there.
+void CsvReader::forgetText() const {
+  const SourceFiles &files = diags.sourceFiles();
+  for (unsigned i = 0; i != files.numFiles(); ++i)
+    if (files.file(i).getBufferStart() == text.begin())
+      const_cast<MemoryBuffer &>(files.file(i)).dontNeedIfMmap();
+}
+
 FailureOr<Schedule> CsvReader::read() {
   schedule.name = options.name.str();
   schedule.source = locOf(text.begin());
   if (text.trim(", \r\n\"").empty())
     return diags.report(SMLoc::getFromPointer(text.begin()), diag::CsvNoSteps);
+  const char *forgotten = text.begin();
   for (const char *cursor = text.begin(); cursor != text.end();) {
     const char *newline = static_cast<const char *>(
         std::memchr(cursor, '\n', text.end() - cursor));
@@ -347,6 +363,10 @@ FailureOr<Schedule> CsvReader::read() {
     if (diags.atErrorLimit())
       return failure();
     cursor = newline ? newline + 1 : end;
+    if (size_t(cursor - forgotten) >= forgottenAtOnce) {
+      forgetText();
+      forgotten = cursor;
+    }
   }
   if (broken || failed(infer()))
     return failure();
