@@ -22,6 +22,9 @@ struct Dependence {
   bool onRank = false;
   /// The value looks at the stages that the placement makes.
   bool onPlacement = false;
+  /// The value looks at `chunks` on the level of a file, where it is not known
+  /// yet what that depends on: the schedule that uses the value says so.
+  bool onChunks = false;
   /// The roles whose value is looked at, whatever the parameter is called; one
   /// bit for each `Role`.
   uint8_t onRoles = 0;
@@ -29,6 +32,7 @@ struct Dependence {
   Dependence &operator|=(Dependence other) {
     onRank |= other.onRank;
     onPlacement |= other.onPlacement;
+    onChunks |= other.onChunks;
     onRoles |= other.onRoles;
     return *this;
   }

@@ -50,6 +50,8 @@ private:
   ast::Dependence check(ast::NameExpr *expr);
   ast::Dependence check(ast::CallExpr *expr, Numbers numbers);
   /// An expression that is evaluated before any rank is looked at.
+  /// `dependence` as the schedule at hand sees it.
+  ast::Dependence resolved(ast::Dependence dependence) const;
   ast::Dependence checkRankFree(ast::Expr *expr, Numbers numbers);
   void checkRankFree(ast::Dependence dependence, llvm::SMRange range);
 

@@ -79,6 +79,11 @@ void Checker::reportUnknown(Name name, bool (*wanted)(const Symbol &),
 // Expressions
 //===----------------------------------------------------------------------===//
 
+Dependence Checker::resolved(Dependence dependence) const {
+  return dependence.onChunks ? dependence |= chunksBuiltin->dependence
+                             : dependence;
+}
+
 void Checker::checkRankFree(Dependence dependence, SMRange range) {
   StringRef text(range.Start.getPointer(),
                  range.End.getPointer() - range.Start.getPointer());
@@ -152,7 +157,7 @@ Dependence Checker::check(NameExpr *expr) {
   }
   expr->variable = symbol->variable;
   symbol->variable->used = true;
-  return symbol->variable->dependence;
+  return resolved(symbol->variable->dependence);
 }
 
 void Checker::checkArgumentCount(Name callee, size_t given, size_t wanted,
@@ -221,7 +226,7 @@ Dependence Checker::check(CallExpr *expr, Numbers numbers) {
                      symbol->range);
   expr->fn = symbol->fn;
   symbol->fn->used = true;
-  return dependence |= symbol->fn->dependence;
+  return dependence |= resolved(symbol->fn->dependence);
 }
 
 } // namespace pipec

@@ -44,7 +44,7 @@ void Checker::checkModule(Module &module) {
   // On the level of a file the placement is whatever the caller's is.
   placementKnown = true;
   Form form;
-  chunksBuiltin->dependence = {.onRank = true, .onPlacement = true};
+  chunksBuiltin->dependence = {.onChunks = true};
   for (Stmt *decl : module.decls)
     check(decl, form);
   scope.leave(mark);
@@ -72,7 +72,7 @@ void Checker::check(Module &main) {
 
   inMain = true;
   placementKnown = true;
-  chunksBuiltin->dependence = {.onRank = true, .onPlacement = true};
+  chunksBuiltin->dependence = {.onChunks = true};
   Form form;
   for (Stmt *decl : main.decls)
     check(decl, form);
