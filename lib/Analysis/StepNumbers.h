@@ -12,6 +12,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -41,6 +42,11 @@ public:
     }
     assert(next < none && "more steps than numbers");
     begins.push_back(uint32_t(next));
+    blockRanks.reserve((next >> blockShift) + 2);
+    for (unsigned rank = 0; rank != schedule.ranks.size(); ++rank)
+      while (blockRanks.size() << blockShift < begins[rank + 1])
+        blockRanks.push_back(rank);
+    blockRanks.push_back(unsigned(schedule.ranks.size()) - 1);
   }
 
   /// True when `schedule` is small enough to be numbered.
@@ -56,7 +62,10 @@ public:
     return begins[rank] + uint32_t(index);
   }
   unsigned rankOf(uint32_t number) const {
-    return unsigned(llvm::upper_bound(begins, number) - begins.begin()) - 1;
+    auto block = blockRanks.begin() + (number >> blockShift);
+    auto it = std::upper_bound(begins.begin() + block[0] + 1,
+                               begins.begin() + block[1] + 1, number);
+    return unsigned(it - begins.begin()) - 1;
   }
   StepRef at(uint32_t number) const {
     unsigned rank = rankOf(number);
@@ -64,7 +73,12 @@ public:
   }
 
 private:
+  static constexpr unsigned blockShift = 10;
+
   std::vector<uint32_t> begins;
+  /// The rank of the first step of each block of 1024, so that a rank is found
+  /// without a search through all of them; the last rank at the end.
+  std::vector<uint32_t> blockRanks;
 };
 
 } // namespace pipec

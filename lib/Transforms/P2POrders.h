@@ -68,6 +68,15 @@ public:
                 step.stage() + (forward ? 1 : -1), step.microbatch(), phase,
                 step.source());
   }
+  /// The receive of what `step` takes, with its phase; `source` is that of the
+  /// step that made it.
+  static Step recvFor(Step step, SourceLoc source) {
+    step.setKind(step.kind() == StepKind::F ? StepKind::RecvF
+                                            : StepKind::RecvB);
+    step.setJoined(false);
+    step.setSource(source);
+    return step;
+  }
 
 private:
   /// The ranks that take a stage's activations and its input gradient.

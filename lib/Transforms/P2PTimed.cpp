@@ -30,8 +30,8 @@
 // `rounds=K` lets the lists run with their transfers, takes e and n from what
 // happened, orders again, up to K times, and keeps the best.
 //
-// The sort is by digits, so everything is linear in the steps (for times that
-// fit 64 bits).
+// The sort is by digits, so everything is linear in the steps. Beside the two
+// lists it takes up to 16 bytes a compute step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,15 +50,33 @@ namespace pipec {
 
 namespace {
 
-/// One transfer between two ranks. The index of `TimedOrder::transfers` is the
-/// order in which the simulation ran the producers.
+/// One transfer between two ranks, by the numbers of the steps that make and
+/// take it.
 struct Timed {
   uint32_t producer;
   uint32_t consumer;
-  /// The end of the producer.
-  int64_t made;
-  /// Twice t(x), so that half-way is a whole number.
-  int64_t key;
+};
+
+/// One end of a transfer on its rank.
+struct End {
+  /// Twice the index of the producer (of the consumer, plus one) in its list.
+  uint32_t place;
+  /// That of the producer.
+  SourceLoc source;
+
+  bool isReceive() const { return place & 1; }
+  uint32_t index() const { return place / 2; }
+};
+
+/// The ends of all transfers, rank by rank in the order of time.
+struct DealtEnds {
+  std::vector<End> ends;
+  /// Where the ends of each rank begin, and where the last ones end.
+  std::vector<size_t> begins;
+
+  ArrayRef<End> of(unsigned rank) const {
+    return ArrayRef(ends).slice(begins[rank], begins[rank + 1] - begins[rank]);
+  }
 };
 
 class TimedOrder {
@@ -70,10 +88,10 @@ public:
 
 private:
   bool findTransfers(const std::vector<uint32_t> &order);
-  void readTimes(const Simulation &simulation, const Schedule &simulated);
-  void sort();
-  std::vector<StepList> place() const;
-  StepList placeOn(unsigned rank, ArrayRef<uint32_t> ends) const;
+  void sortByTime(const Simulation &simulation, const Schedule &simulated);
+  DealtEnds deal() const;
+  std::vector<StepList> place(const DealtEnds &dealt) const;
+  StepList placeOn(const StepList &list, ArrayRef<End> ends) const;
 
   Step step(uint32_t number) const {
     StepRef at = numbers.at(number);
@@ -84,32 +102,39 @@ private:
   const P2PTiming &timing;
   TransferMap map;
   StepNumbers numbers;
+  /// In the order in which the first simulation ran the producers.
   std::vector<Timed> transfers;
   /// Indices of `transfers` in the order of time.
   std::vector<uint32_t> sorted;
 };
 
+/// What is sorted: `key` moves along, so that it is read where it stands.
+struct SortItem {
+  uint64_t key;
+  uint32_t index;
+};
+
 } // namespace
 
-/// Sorts `items` by a key that is not negative, keeping the order of equals:
-/// eleven bits at a time, as many times as the largest key has digits.
-template <typename KeyOf>
-static void sortByDigits(std::vector<uint32_t> &items, KeyOf keyOf) {
+/// Sorts `items` by their keys, keeping the order of equals: eleven bits at a
+/// time, as many times as the largest key has digits.
+static void sortByDigits(std::vector<SortItem> &items) {
   constexpr unsigned bits = 11;
+  constexpr unsigned digits = 1u << bits;
   uint64_t all = 0;
-  for (uint32_t item : items)
-    all |= uint64_t(keyOf(item));
-  std::vector<uint32_t> other(items.size());
+  for (const SortItem &item : items)
+    all |= item.key;
+  std::vector<SortItem> other(items.size());
   for (unsigned shift = 0; shift < 64 && (all >> shift) != 0; shift += bits) {
-    std::array<uint32_t, (1u << bits) + 1> begins = {};
-    auto digit = [&](uint32_t item) {
-      return (uint64_t(keyOf(item)) >> shift) & ((1u << bits) - 1);
+    std::array<uint32_t, digits + 1> begins = {};
+    auto digit = [&](const SortItem &item) {
+      return (item.key >> shift) & (digits - 1);
     };
-    for (uint32_t item : items)
+    for (const SortItem &item : items)
       ++begins[digit(item) + 1];
-    for (unsigned d = 0; d != 1u << bits; ++d)
+    for (unsigned d = 0; d != digits; ++d)
       begins[d + 1] += begins[d];
-    for (uint32_t item : items)
+    for (const SortItem &item : items)
       other[begins[digit(item)]++] = item;
     items.swap(other);
   }
@@ -127,13 +152,16 @@ bool TimedOrder::findTransfers(const std::vector<uint32_t> &order) {
   std::vector<uint32_t> consumers(
       2 * size_t(schedule.numStages) * schedule.numMicrobatches, none);
   uint32_t number = 0;
+  size_t count = 0;
   for (const StepList &list : schedule.ranks)
     for (Step step : list) {
       if (step.kind() == StepKind::F || makesInputGradient(step.kind()))
         consumers[cell(step.kind() != StepKind::F, step.stage(),
                        step.microbatch())] = number;
+      count += map.receiverOf(step) != TransferMap::none;
       ++number;
     }
+  transfers.reserve(count);
   for (uint32_t producer : order) {
     Step made = step(producer);
     if (map.receiverOf(made) == TransferMap::none)
@@ -143,15 +171,15 @@ bool TimedOrder::findTransfers(const std::vector<uint32_t> &order) {
         gradient, made.stage() + (gradient ? -1 : 1), made.microbatch())];
     if (consumer == none)
       return false;
-    transfers.push_back({producer, consumer, 0, 0});
+    transfers.push_back({producer, consumer});
   }
   return true;
 }
 
-// Takes e and n of every transfer from a run of `simulated`: the schedule, or
-// its lists with transfers among the steps.
-void TimedOrder::readTimes(const Simulation &simulation,
-                           const Schedule &simulated) {
+// Takes e and n of every transfer from a run of `simulated`, the schedule or
+// its lists with transfers among the steps, and orders the transfers by them.
+void TimedOrder::sortByTime(const Simulation &simulation,
+                            const Schedule &simulated) {
   std::vector<int64_t> starts(numbers.size());
   std::vector<int64_t> ends(numbers.size());
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
@@ -170,61 +198,77 @@ void TimedOrder::readTimes(const Simulation &simulation,
       begin = end;
     }
   }
-  for (Timed &transfer : transfers) {
-    int64_t made = ends[transfer.producer];
-    int64_t needed = starts[transfer.consumer];
-    transfer.made = made;
-    switch (timing.at) {
-    case P2PAt::Need:
-      transfer.key = 2 * needed;
-      break;
-    case P2PAt::Ready:
-      transfer.key = 2 * made;
-      break;
-    case P2PAt::Mid:
-      transfer.key = made + needed;
-      break;
-    }
-  }
-}
-
-void TimedOrder::sort() {
-  sorted.resize(transfers.size());
-  for (uint32_t i = 0; i != sorted.size(); ++i)
-    sorted[i] = i;
-  sortByDigits(sorted, [&](uint32_t i) { return transfers[i].made; });
-  sortByDigits(sorted, [&](uint32_t i) { return transfers[i].key; });
-}
-
-// Deals the ends of the transfers out to their ranks, in their order, and makes
-// each rank's list. An end is twice the transfer, plus one at the receiver.
-std::vector<StepList> TimedOrder::place() const {
-  std::vector<size_t> begins(schedule.numRanks + 1);
-  auto forEachEnd = [&](auto visit) {
-    for (uint32_t i : sorted) {
-      visit(numbers.rankOf(transfers[i].producer), 2 * i);
-      visit(numbers.rankOf(transfers[i].consumer), 2 * i + 1);
-    }
+  auto madeAt = [&](uint32_t i) {
+    return uint64_t(ends[transfers[i].producer]);
   };
-  forEachEnd([&](unsigned rank, uint32_t) { ++begins[rank + 1]; });
+  // Half-way is twice as fine; sums of two times fit 64 bits without a sign.
+  auto timeOf = [&](uint32_t i) {
+    uint64_t made = madeAt(i);
+    uint64_t needed = starts[transfers[i].consumer];
+    return timing.at == P2PAt::Need    ? needed
+           : timing.at == P2PAt::Ready ? made
+                                       : made + needed;
+  };
+  uint64_t allMade = 0, allTimes = 0;
+  for (uint32_t i = 0; i != transfers.size(); ++i) {
+    allMade |= madeAt(i);
+    allTimes |= timeOf(i);
+  }
+  unsigned madeBits = 64 - llvm::countl_zero(allMade);
+  bool fitsOneKey = madeBits <= unsigned(llvm::countl_zero(allTimes));
+
+  std::vector<SortItem> items(transfers.size());
+  for (uint32_t i = 0; i != items.size(); ++i)
+    items[i] = {fitsOneKey ? timeOf(i) << madeBits | madeAt(i) : madeAt(i), i};
+  if (!fitsOneKey) {
+    sortByDigits(items);
+    for (SortItem &item : items)
+      item.key = timeOf(item.index);
+  }
+  starts = {};
+  ends = {};
+  sortByDigits(items);
+  sorted.resize(items.size());
+  for (auto [index, item] : zip_equal(sorted, items))
+    index = item.index;
+}
+
+// Deals the ends of the transfers out to their ranks, in their order.
+DealtEnds TimedOrder::deal() const {
+  std::vector<size_t> begins(schedule.numRanks + 1);
+  for (const Timed &transfer : transfers) {
+    ++begins[numbers.rankOf(transfer.producer) + 1];
+    ++begins[numbers.rankOf(transfer.consumer) + 1];
+  }
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
     begins[rank + 1] += begins[rank];
-  std::vector<uint32_t> ends(2 * sorted.size());
+  std::vector<End> ends(2 * sorted.size());
   std::vector<size_t> next(begins.begin(), begins.end() - 1);
-  forEachEnd([&](unsigned rank, uint32_t end) { ends[next[rank]++] = end; });
+  for (uint32_t i : sorted) {
+    StepRef producer = numbers.at(transfers[i].producer);
+    StepRef consumer = numbers.at(transfers[i].consumer);
+    SourceLoc source = schedule.ranks[producer.rank][producer.index].source();
+    ends[next[producer.rank]++] = {2 * producer.index, source};
+    ends[next[consumer.rank]++] = {2 * consumer.index + 1, source};
+  }
+  return {std::move(ends), std::move(begins)};
+}
 
+std::vector<StepList> TimedOrder::place(const DealtEnds &dealt) const {
   std::vector<StepList> lists;
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
-    lists.push_back(
-        placeOn(rank, ArrayRef(ends).slice(begins[rank],
-                                           begins[rank + 1] - begins[rank])));
+    lists.push_back(placeOn(schedule.ranks[rank], dealt.of(rank)));
   return lists;
 }
 
-StepList TimedOrder::placeOn(unsigned rank, ArrayRef<uint32_t> ends) const {
-  const StepList &list = schedule.ranks[rank];
-  uint32_t base = numbers.begin(rank);
-  auto isRecvEnd = [](uint32_t end) { return end & 1; };
+StepList TimedOrder::placeOn(const StepList &list, ArrayRef<End> ends) const {
+  // Where the overlap of each step begins; empty without overlaps.
+  std::vector<uint32_t> groupBegins;
+  if (any_of(list, [](const Step &step) { return step.joined(); })) {
+    groupBegins.resize(list.size());
+    for (uint32_t i = 1; i < list.size(); ++i)
+      groupBegins[i] = list[i - 1].joined() ? groupBegins[i - 1] : i;
+  }
 
   // Where in the list each end stands: before the step of that index. Sends
   // from the front, behind the producers of all sends so far; receives from the
@@ -232,19 +276,17 @@ StepList TimedOrder::placeOn(unsigned rank, ArrayRef<uint32_t> ends) const {
   std::vector<uint32_t> places(ends.size());
   uint32_t earliest = 0;
   for (size_t k = 0; k != ends.size(); ++k)
-    if (!isRecvEnd(ends[k])) {
-      size_t producer = transfers[ends[k] / 2].producer - base;
-      earliest =
-          std::max(earliest, uint32_t(Schedule::groupEnd(list, producer)));
+    if (!ends[k].isReceive()) {
+      if (ends[k].index() >= earliest)
+        earliest = uint32_t(Schedule::groupEnd(list, ends[k].index()));
       places[k] = earliest;
     }
   uint32_t latest = uint32_t(list.size());
   for (size_t k = ends.size(); k-- != 0;) {
-    if (isRecvEnd(ends[k])) {
-      uint32_t consumer = transfers[ends[k] / 2].consumer - base;
-      while (consumer != 0 && list[consumer - 1].joined())
-        --consumer;
-      places[k] = std::min(latest, consumer);
+    if (ends[k].isReceive()) {
+      uint32_t consumer = ends[k].index();
+      places[k] = std::min(latest, groupBegins.empty() ? consumer
+                                                       : groupBegins[consumer]);
     }
     latest = places[k];
   }
@@ -254,12 +296,10 @@ StepList TimedOrder::placeOn(unsigned rank, ArrayRef<uint32_t> ends) const {
   size_t k = 0;
   for (uint32_t i = 0; i <= list.size(); ++i) {
     for (; k != ends.size() && places[k] == i; ++k) {
-      const Timed &transfer = transfers[ends[k] / 2];
-      Step made = step(transfer.producer);
-      result.push_back(
-          isRecvEnd(ends[k])
-              ? TransferMap::recvOf(made, step(transfer.consumer).phase())
-              : TransferMap::sendOf(made));
+      Step own = list[ends[k].index()];
+      result.push_back(ends[k].isReceive()
+                           ? TransferMap::recvFor(own, ends[k].source)
+                           : TransferMap::sendOf(own));
     }
     if (i != list.size())
       result.push_back(list[i]);
@@ -268,29 +308,36 @@ StepList TimedOrder::placeOn(unsigned rank, ArrayRef<uint32_t> ends) const {
 }
 
 FailureOr<std::vector<StepList>> TimedOrder::run(DiagEngine &diags) {
-  std::vector<uint32_t> order;
-  FailureOr<Simulation> simulation = simulate(schedule, diags, &order);
-  if (failed(simulation))
-    return failure();
-  if (!findTransfers(order)) {
-    bool complete = succeeded(verify(schedule, VerifyLevel::Compute, diags));
-    (void)complete;
-    assert(!complete && "a well-formed schedule has all consumers");
-    return failure();
+  {
+    std::vector<uint32_t> order;
+    FailureOr<Simulation> simulation = simulate(schedule, diags, &order);
+    if (failed(simulation))
+      return failure();
+    if (!findTransfers(order)) {
+      bool complete = succeeded(verify(schedule, VerifyLevel::Compute, diags));
+      (void)complete;
+      assert(!complete && "a well-formed schedule has all consumers");
+      return failure();
+    }
+    order = {};
+    sortByTime(*simulation, schedule);
   }
-  readTimes(*simulation, schedule);
-  sort();
-  std::vector<StepList> best = place();
-  if (timing.rounds == 0)
-    return best;
+  DealtEnds dealt = deal();
+  if (timing.rounds == 0) {
+    // The lists take the most memory; what made them is not needed any more.
+    transfers = {};
+    sorted = {};
+    return place(dealt);
+  }
 
+  std::vector<StepList> best = place(dealt);
   Schedule tried = schedule;
   tried.times.clear();
   std::vector<StepList> lists = best;
   int64_t bestTime = 0;
   for (unsigned round = 0; round <= timing.rounds; ++round) {
     tried.ranks = std::move(lists);
-    simulation = simulate(tried, timing.model, diags);
+    FailureOr<Simulation> simulation = simulate(tried, timing.model, diags);
     if (failed(simulation))
       return failure();
     if (round == 0 || simulation->makespan() < bestTime) {
@@ -300,12 +347,11 @@ FailureOr<std::vector<StepList>> TimedOrder::run(DiagEngine &diags) {
     if (round == timing.rounds)
       break;
     std::vector<uint32_t> before = sorted;
-    readTimes(*simulation, tried);
-    sort();
+    sortByTime(*simulation, tried);
     // The same order again gives the same lists again.
     if (sorted == before)
       break;
-    lists = place();
+    lists = place(deal());
   }
   return best;
 }
