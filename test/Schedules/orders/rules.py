@@ -173,7 +173,7 @@ def interleaved_overlap(p, m, v, group):
     rest = m % group
     if group < p:
         return "group smaller than the pipeline"
-    if not (m <= group or rest == 0 or rest >= p - 1 or v == 1 or v == 2 and rest == 1):
+    if not (m <= group or rest == 0 or rest >= 2 * p - 1 - group or v == 1 or v == 2 and rest == 1):
         return "last group smaller than the pipeline"
     lead = group_lead(p, v, group, 1)
     return pair_up(many_chunks(p, m, v, full_rounds(m, group), lead), lead, "F", "B")
