@@ -1,4 +1,4 @@
-//===- BlockingRun.cpp - Does a schedule end when all transfers block -----===//
+//===- BlockingRun.cpp - Does a schedule end if transfers block -----------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -49,9 +49,8 @@ public:
       if (!advance(rank))
         return false;
     }
-    return all_of(ranks, [](const RankState &rank) {
-      return rank.at == rank.end;
-    });
+    return all_of(ranks,
+                  [](const RankState &rank) { return rank.at == rank.end; });
   }
 
 private:

@@ -1,4 +1,4 @@
-//===- BlockingRun.h - Does a schedule end when all transfers block -*- C++ -*-===//
+//===- BlockingRun.h - Does a schedule end if transfers block -*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,8 +19,8 @@ namespace pipec {
 /// compute step stands behind the receives that it consumes.
 ///
 /// False says that this is not so, or was not looked into: a schedule with
-/// batches is left to `Waiting`, as is all that has to be explained. Linear; two
-/// bits a (stage, micro-batch), and a list is read once.
+/// batches is left to `Waiting`, as is all that has to be explained. Linear;
+/// two bits a (stage, micro-batch), and a list is read once.
 bool endsWithBlockingTransfers(const Schedule &schedule);
 
 } // namespace pipec

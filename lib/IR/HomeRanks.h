@@ -1,4 +1,4 @@
-//===- HomeRanks.h - The rank of a stage, for loops over all steps -*- C++ -*-===//
+//===- HomeRanks.h - The rank of a stage, in loops -*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -176,8 +176,7 @@ private:
         edges.find(gradient, from, m) == Edges::local)
       return;
     size_t cell = cells.index(from, m);
-    wrong |= cell == Cells::none ||
-             !(words[2 * cell + gradient] & receiveSeen);
+    wrong |= cell == Cells::none || !(words[2 * cell + gradient] & receiveSeen);
   }
 
   const Schedule &schedule;

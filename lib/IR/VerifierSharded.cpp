@@ -110,7 +110,8 @@ private:
     switch (kind) {
     case StepKind::Unshard:
       // The first one says that the stage is managed: it was so before.
-      good &= !state.unsharded && (state.sharded || uint32_t(state.counts) == 0);
+      good &=
+          !state.unsharded && (state.sharded || uint32_t(state.counts) == 0);
       state.unsharded = true;
       state.sharded = false;
       return good;

@@ -16,9 +16,10 @@
 // What a model means is in Analysis/Waiting.h. A schedule that ends with plain
 // blocking sends and receives ends under every model, which is found out first,
 // since it is quick and the common case. Otherwise the models are run from the
-// strict to the mild; the rest follows from the first that ends. A schedule that does not end under `require` is an error; one that only
-// fails under stricter models gets a warning. Transfers without another side,
-// and such that give the receiver another tensor, are the verifier's to report.
+// strict to the mild; the rest follows from the first that ends. A schedule
+// that does not end under `require` is an error; one that only fails under
+// stricter models gets a warning. Transfers without another side, and such that
+// give the receiver another tensor, are the verifier's to report.
 //
 // Needs: level compute. Ensures: the schedule ends under `require`, its
 // transfers all meet, and each gives the tensor that the receiver names.
@@ -48,8 +49,9 @@ public:
     Transfers transfers(schedule);
     bool sound = transfers.sound() ||
                  succeeded(verify(schedule, VerifyLevel::Placed, diags));
-    bool ends = options.model.value ? checkOne(schedule, transfers, diags)
-                                    : checkDeadlock(schedule, transfers, options.require,
+    bool ends = options.model.value
+                    ? checkOne(schedule, transfers, diags)
+                    : checkDeadlock(schedule, transfers, options.require,
                                     diags)[unsigned(options.require)];
     return success(sound && ends);
   }

@@ -106,8 +106,8 @@ private:
   /// Puts a step before the one of that index, behind those put there already.
   void put(size_t before, Step step) { added.push_back({before, step}); }
   template <typename T, typename Make>
-  static std::vector<T> merge(const std::vector<T> &list,
-                              ArrayRef<Added> added, Make make);
+  static std::vector<T> merge(const std::vector<T> &list, ArrayRef<Added> added,
+                              Make make);
 
   Schedule &schedule;
   const Plan &plan;
@@ -191,8 +191,8 @@ void Injector::takeDue(size_t before) {
   }
 }
 
-/// `list` with what `make` gives for each of `added` in its place; as long as it
-/// has to be.
+/// `list` with what `make` gives for each of `added` in its place; as long as
+/// it has to be.
 template <typename T, typename Make>
 std::vector<T> Injector::merge(const std::vector<T> &list,
                                ArrayRef<Added> added, Make make) {

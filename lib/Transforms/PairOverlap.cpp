@@ -74,9 +74,7 @@ class PairOverlap : public Pass {
 
   static Range turns(const StepList &list) {
     auto isForward = [](Step step) { return step.kind() == StepKind::F; };
-    auto isBackward = [](Step step) {
-      return makesInputGradient(step.kind());
-    };
+    auto isBackward = [](Step step) { return makesInputGradient(step.kind()); };
     size_t begin = find_if(list, isBackward) - list.begin();
     size_t end = find_if(reverse(list), isForward).base() - list.begin();
     if (begin < end) {
