@@ -25,6 +25,7 @@
 #if defined(__linux__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
 
 #include <algorithm>
+#include <atomic>
 #include <malloc.h>
 #include <new>
 #include <sys/mman.h>
@@ -36,18 +37,21 @@ static constexpr size_t smallPage = 4096;
 /// By how much the heap grows at least.
 static constexpr int heapPiece = 64 << 20;
 
-/// The end of the part of the heap that large pages were asked for.
-static uintptr_t asked = 0;
+/// The end of the part of the heap that large pages were asked for. Who reads
+/// an old value asks twice.
+static std::atomic<uintptr_t> asked = 0;
 
 static void askForLargePages(void *block, size_t size) {
   uintptr_t begin = uintptr_t(block);
   uintptr_t heapEnd = uintptr_t(sbrk(0));
   uintptr_t end = begin + size;
   if (begin < heapEnd) {
-    if (end <= asked)
+    uintptr_t before = asked.load(std::memory_order_relaxed);
+    if (end <= before)
       return;
-    begin = std::max(begin, asked);
-    asked = end = heapEnd;
+    begin = std::max(begin, before);
+    end = heapEnd;
+    asked.store(end, std::memory_order_relaxed);
   }
   begin = (begin + smallPage - 1) / smallPage * smallPage;
   end = end / smallPage * smallPage;
