@@ -116,6 +116,11 @@ struct SortItem {
 
 } // namespace
 
+/// Gives the memory of `list` back.
+template <typename T> static void free(std::vector<T> &list) {
+  list = std::vector<T>();
+}
+
 /// Sorts `items` by their keys, keeping the order of equals: eleven bits at a
 /// time, as many times as the largest key has digits.
 static void sortByDigits(std::vector<SortItem> &items) {
@@ -225,8 +230,8 @@ void TimedOrder::sortByTime(const Simulation &simulation,
     for (SortItem &item : items)
       item.key = timeOf(item.index);
   }
-  starts = {};
-  ends = {};
+  free(starts);
+  free(ends);
   sortByDigits(items);
   sorted.resize(items.size());
   for (auto [index, item] : zip_equal(sorted, items))
@@ -319,14 +324,14 @@ FailureOr<std::vector<StepList>> TimedOrder::run(DiagEngine &diags) {
       assert(!complete && "a well-formed schedule has all consumers");
       return failure();
     }
-    order = {};
+    free(order);
     sortByTime(*simulation, schedule);
   }
   DealtEnds dealt = deal();
   if (timing.rounds == 0) {
     // The lists take the most memory; what made them is not needed any more.
-    transfers = {};
-    sorted = {};
+    free(transfers);
+    free(sorted);
     return place(dealt);
   }
 
