@@ -3,6 +3,7 @@
     executors.py train  --cxx ... --root ... --build ... -o DIR CASES
     executors.py expand ...
     executors.py mutate ... --count N
+    executors.py faults ...
 
 CASES is a file with one case a line: arguments of pipec, in which %S is the
 folder of the file. Every case is compiled to C++ in each form named by
@@ -22,6 +23,10 @@ The verifier and detect-deadlock judge the result, and the executor is made and
 run in any case. It has to train to equal gradients exactly where they accept
 the list, and to end with a reported error where they refuse it.
 
+faults: as mutate, but with the faults that people make, every one of which has to
+be refused: a step of each kind dropped, two sends or two receives of an edge
+swapped, a receive moved behind the step that needs it.
+
 SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """
 
@@ -34,7 +39,7 @@ import subprocess
 import sys
 
 parser = argparse.ArgumentParser()
-parser.add_argument("mode", choices=["train", "expand", "mutate"])
+parser.add_argument("mode", choices=["train", "expand", "mutate", "faults"])
 parser.add_argument("cases")
 parser.add_argument("--cxx", required=True)
 parser.add_argument("--root", required=True)
@@ -102,6 +107,38 @@ def mutate(text, rng):
     return "\n".join(lines) + "\n", what
 
 
+def faults(text):
+    """The faults that people make, each once, with their names."""
+    lines = text.splitlines()
+    steps, rank = [], -1
+    for i, line in enumerate(lines):
+        words = line.split()
+        if words[:1] == ["rank"]:
+            rank += 1
+        elif rank >= 0 and re.match(r"\s*[A-Z]\w* s\d", line):
+            steps.append((rank, i, words))
+
+    def without(i):
+        return "\n".join(lines[:i] + lines[i + 1:]) + "\n"
+
+    def swapped(i, k):
+        changed = list(lines)
+        changed[i], changed[k] = changed[k], changed[i]
+        return "\n".join(changed) + "\n"
+
+    # The last of each kind, which is the easiest to forget.
+    for kind, i in {words[0]: i for _, i, words in steps}.items():
+        yield without(i), f"drop `{lines[i].strip()}`"
+    for kind, what in ("SEND_F", "sends"), ("RECV_F", "receives"):
+        edge = [(rank, i) for rank, i, words in steps if words[0] == kind]
+        edge = [i for rank, i in edge if rank == edge[0][0]]
+        yield swapped(edge[0], edge[1]), f"swap the {what} `{lines[edge[0]].strip()}` and `{lines[edge[1]].strip()}`"
+    i, words = next((i, words) for _, i, words in steps if words[0] == "RECV_F")
+    k = next(k for _, k, others in steps if others[:3] == ["F", *words[1:3]])
+    yield (without(k).replace(lines[i], f"{lines[k]}\n{lines[i]}", 1),
+           f"move `{lines[i].strip()}` behind its F")
+
+
 def mutations():
     rng = random.Random(20)
     for i, text in enumerate(read_cases()):
@@ -109,8 +146,9 @@ def mutations():
         if not any(a.startswith("--passes") for a in arguments):
             arguments.append("--target=cpp")
         steps = pipec([*arguments, "--emit=ir"])
-        for k in range(options.count):
-            mutated, what = mutate(steps, rng)
+        changes = (faults(steps) if options.mode == "faults" else
+                   (mutate(steps, rng) for _ in range(options.count)))
+        for k, (mutated, what) in enumerate(changes):
             path = f"{options.out}/mutation{i}-{k}.steps"
             with open(path, "w") as file:
                 file.write(mutated)
@@ -120,7 +158,7 @@ def mutations():
 class Case:
     def __init__(self, index, text, form):
         self.text, self.form = f"{text} ({form})", form
-        if options.mode == "mutate":
+        if mutates:
             path, self.text = text
             judge = subprocess.run(["pipec", path, "--passes=detect-deadlock{require=edge}",
                                     "--emit=ir", "-o", f"{options.out}/judged.steps"],
@@ -137,10 +175,11 @@ class Case:
         self.guard = re.search(r"^#ifndef (PIPEC_SCHEDULE_\w+)$", code, re.M).group(1)
 
 
+mutates = options.mode in ("mutate", "faults")
 forms = options.forms.split(",")
 cases = [Case(i * len(forms) + k, text, form)
          for i, text in enumerate(
-             mutations() if options.mode == "mutate" else read_cases())
+             mutations() if mutates else read_cases())
          for k, form in enumerate(forms)]
 if not cases:
     sys.exit("no cases")
@@ -182,7 +221,7 @@ if options.mode != "expand":
     command += shlex.split(options.link or f"{options.build}/examples/{options.example}/libpipec-example-"
                            f"{'mpi' if options.mpirun else 'threads'}.a")
 subprocess.run(command, check=True)
-if options.mode == "mutate":
+if mutates:
     options.arguments += " --patience 1"
 launcher = shlex.split(options.mpirun) if options.mpirun else []
 run = subprocess.run([*launcher, program, *shlex.split(options.arguments)] if options.mode != "expand"
@@ -256,10 +295,11 @@ for case in cases:
         if good and peaks != expected_peaks(case):
             good, verdict = False, "the peaks are not those of the list: " + "; ".join(
                 a for a, b in zip(expected_peaks(case), peaks) if a != b)
-    elif options.mode == "mutate":
+    elif mutates:
         errors = [line for line in text if line.startswith("error: ")]
         verdict = errors[0] if errors else text[-1] if text else "no output"
         good = (not errors and verdict.startswith("equal:")) if case.accepted else bool(errors)
+        good &= options.mode == "mutate" or not case.accepted
         verdict = f"{'accepted' if case.accepted else 'refused'}; {verdict}"
         refused += not case.accepted
     else:
@@ -271,11 +311,11 @@ for case in cases:
     print(f"{'ok' if good else 'FAILED'}: {case.text}: {verdict}")
     if not good and options.mode != "expand":
         print("\n".join("    " + line for line in text))
-    if not good and options.mode == "mutate":
+    if not good and mutates:
         print(case.judgement)
     failed += not good
 print(f"{len(cases) - failed} of {len(cases)} executors are right")
-if options.mode == "mutate":
+if mutates:
     print(f"{refused} of them were refused by the verifier or detect-deadlock")
     sys.exit(failed != 0)
 sys.exit(1 if failed or run.returncode else 0)
