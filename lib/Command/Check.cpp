@@ -9,7 +9,6 @@
 #include "Command/Command.h"
 #include "Command/Figures.h"
 #include "Driver/Input.h"
-#include "Import/CostProfile.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -23,14 +22,10 @@ namespace {
 
 struct CheckFlags {
   cl::OptionCategory category{"pipec check options"};
-  cl::list<std::string> words{
-      cl::Positional, cl::desc("<file, name or grid>..."), cl::cat(category)};
   LowerFlags lower{category};
-  cl::list<std::string> grid{
-      "grid",
-      cl::desc("Check every combination of these values; words NAME=VALUES "
-               "behind it are more of them"),
-      cl::value_desc("NAME=2,4..8"), cl::cat(category)};
+  GridFlags grid{category,
+                 "Check every combination of these values; words NAME=VALUES "
+                 "behind it are more of them"};
   cl::opt<bool> library{"library",
                         cl::desc("Check the schedules of the library"),
                         cl::cat(category)};
@@ -69,9 +64,7 @@ private:
   LowerOptions lowering;
   std::vector<CostSettings> costs;
   std::vector<std::string> inputs;
-  std::vector<std::unique_ptr<ScheduleSource>> sources;
-  /// The schedules to check; null for an input that holds steps.
-  std::vector<std::pair<const ScheduleSource *, const CheckedSchedule *>> tasks;
+  ScheduleList schedules;
   std::vector<CheckResult> results;
 };
 
@@ -89,61 +82,33 @@ LogicalResult Check::readOptions() {
     return failure();
   // A value of -D is a list of one, so that it too goes to the schedules that
   // have its parameter.
-  ParamValues defines = std::move(lowering.params);
-  lowering.params.clear();
-  for (const auto &[name, value] : defines)
-    if (failed(grid.add(name + "=" + std::to_string(value), diags)))
-      return failure();
-  for (StringRef text : flags.grid)
-    if (failed(grid.add(text, diags)))
-      return failure();
-  for (StringRef word : flags.words) {
-    bool more = flags.grid.getNumOccurrences() && Grid::isDimension(word);
-    if (!more)
-      inputs.push_back(word.str());
-    else if (failed(grid.add(word, diags)))
-      return failure();
-  }
+  if (failed(grid.add(std::exchange(lowering.params, {}), diags)))
+    return failure();
+  if (failed(flags.grid.read(grid, inputs, diags)))
+    return failure();
   if (flags.library)
     append_range(inputs, search.libraryFiles());
   if (inputs.empty())
     return unusable(diags, "no input; --help shows what there is to give");
-  for (StringRef text : flags.lower.cost) {
-    FailureOr<CostSettings> over = readCostOption(text, diags);
-    if (failed(over))
-      return failure();
-    costs.push_back(*over);
-  }
+  FailureOr<std::vector<CostSettings>> each = flags.lower.readCosts(diags);
+  if (failed(each))
+    return failure();
+  costs = std::move(*each);
   if (costs.empty())
     costs.emplace_back();
   return success();
 }
 
 LogicalResult Check::openSources() {
-  std::vector<const ast::ScheduleDecl *> decls;
-  for (const std::string &input : inputs) {
-    auto source = ScheduleSource::find(input, search, diags);
-    if (failed(source))
+  for (const std::string &input : inputs)
+    if (failed(schedules.add(input, flags.lower.schedule, search, diags)))
       return failure();
-    if ((*source)->isProgram()) {
-      auto schedules = (*source)->schedules(flags.lower.schedule, diags);
-      if (failed(schedules))
-        return failure();
-      for (const CheckedSchedule *schedule : *schedules) {
-        tasks.push_back({source->get(), schedule});
-        decls.push_back(schedule->decl);
-      }
-    } else {
-      tasks.push_back({source->get(), nullptr});
-    }
-    sources.push_back(std::move(*source));
-  }
-  return grid.fit(decls, diags);
+  return grid.fit(schedules.decls(), diags);
 }
 
 void Check::checkAll() {
   CheckRun run(costs, diags);
-  for (const auto &[source, schedule] : tasks) {
+  for (const auto &[source, schedule] : schedules.entries()) {
     if (schedule) {
       progress.phase("checking " + schedule->decl->name.text.str());
       progress.setTotal(grid.numPoints(*schedule->decl));

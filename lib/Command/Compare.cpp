@@ -9,7 +9,6 @@
 #include "Command/Command.h"
 #include "Command/TextTable.h"
 #include "Driver/Input.h"
-#include "Import/CostProfile.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -24,8 +23,6 @@ namespace {
 
 struct CompareFlags {
   cl::OptionCategory category{"pipec compare options"};
-  cl::list<std::string> words{
-      cl::Positional, cl::desc("<file, name or grid>..."), cl::cat(category)};
   cl::opt<unsigned> ranks{"ranks", cl::desc("The number of ranks"),
                           cl::value_desc("N"), cl::cat(category)};
   cl::opt<unsigned> microbatches{"microbatches",
@@ -36,11 +33,9 @@ struct CompareFlags {
       cl::desc("The chunks a rank to show of schedules that take any number "
                "(default 2)"),
       cl::value_desc("2,4"), cl::init("2"), cl::cat(category)};
-  cl::list<std::string> grid{
-      "grid",
-      cl::desc("Show every combination of these values; words NAME=VALUES "
-               "behind it are more of them"),
-      cl::value_desc("NAME=2,4..8"), cl::cat(category)};
+  GridFlags grid{category,
+                 "Show every combination of these values; words NAME=VALUES "
+                 "behind it are more of them"};
   cl::opt<unsigned> parts{
       "parts",
       cl::desc("The number of equal parts of the model that the costs are "
@@ -91,8 +86,7 @@ private:
   /// Those of the command line, then the library.
   std::vector<std::string> inputs;
   size_t numGiven = 0;
-  std::vector<std::unique_ptr<ScheduleSource>> sources;
-  std::vector<std::pair<const ScheduleSource *, const CheckedSchedule *>> tasks;
+  ScheduleList schedules;
   std::vector<Candidate> candidates;
 };
 
@@ -107,17 +101,14 @@ LogicalResult Compare::readCosts() {
   if (failed(flags.lower.read(lowering, diags)))
     return failure();
   options.maxSteps = lowering.maxSteps;
-  for (const auto &[name, value] : lowering.params)
-    if (failed(grid.add(name + "=" + std::to_string(value), diags)))
-      return failure();
+  if (failed(grid.add(lowering.params, diags)))
+    return failure();
+  FailureOr<std::vector<CostSettings>> costs = flags.lower.readCosts(diags);
+  if (failed(costs))
+    return failure();
+  llvm::append_range(lowering.costs, *costs);
   for (const CostSettings &over : lowering.costs)
     options.costs.merge(over);
-  for (StringRef text : flags.lower.cost) {
-    FailureOr<CostSettings> over = readCostOption(text, diags);
-    if (failed(over))
-      return failure();
-    options.costs.merge(*over);
-  }
   options.parts = flags.parts.getNumOccurrences() ? flags.parts : flags.ranks;
   if (options.parts == 0)
     return unusable(diags, "a model of 0 parts");
@@ -146,16 +137,8 @@ LogicalResult Compare::readOptions() {
     return unusable(diags, "a schedule of 0 ranks or micro-batches");
   if (failed(flags.model.read(options.model, diags)) || failed(readCosts()))
     return failure();
-  for (StringRef text : flags.grid)
-    if (failed(grid.add(text, diags)))
-      return failure();
-  for (StringRef word : flags.words) {
-    bool more = flags.grid.getNumOccurrences() && Grid::isDimension(word);
-    if (!more)
-      inputs.push_back(word.str());
-    else if (failed(grid.add(word, diags)))
-      return failure();
-  }
+  if (failed(flags.grid.read(grid, inputs, diags)))
+    return failure();
   numGiven = inputs.size();
   if (!flags.noLibrary)
     llvm::append_range(inputs, search.libraryFiles());
@@ -165,32 +148,19 @@ LogicalResult Compare::readOptions() {
 }
 
 LogicalResult Compare::openSources() {
-  std::vector<const ast::ScheduleDecl *> decls;
-  bool chunks = false;
-  for (const std::string &input : inputs) {
-    auto source = ScheduleSource::find(input, search, diags);
-    if (failed(source))
+  for (size_t i = 0; i != inputs.size(); ++i)
+    if (failed(schedules.add(inputs[i],
+                             i < numGiven ? StringRef(flags.lower.schedule)
+                                          : StringRef(),
+                             search, diags)))
       return failure();
-    if ((*source)->isProgram()) {
-      bool given = sources.size() < numGiven;
-      auto schedules = (*source)->schedules(
-          given ? StringRef(flags.lower.schedule) : StringRef(), diags);
-      if (failed(schedules))
-        return failure();
-      for (const CheckedSchedule *schedule : *schedules) {
-        tasks.push_back({source->get(), schedule});
-        decls.push_back(schedule->decl);
-        chunks |= schedule->chunks != nullptr;
-      }
-    } else {
-      tasks.push_back({source->get(), nullptr});
-    }
-    sources.push_back(std::move(*source));
-  }
-  bool wanted = flags.chunks.getNumOccurrences() || chunks;
-  if (wanted && failed(grid.add("chunks=" + flags.chunks, diags)))
+  bool chunks = any_of(schedules.entries(), [](const auto &entry) {
+    return entry.schedule && entry.schedule->chunks;
+  });
+  if ((chunks || flags.chunks.getNumOccurrences()) &&
+      failed(grid.add("chunks=" + flags.chunks, diags)))
     return failure();
-  return grid.fit(decls, diags);
+  return grid.fit(schedules.decls(), diags);
 }
 
 LogicalResult Compare::evaluate() {
@@ -198,8 +168,8 @@ LogicalResult Compare::evaluate() {
   if (failed(evaluator))
     return failure();
   progress.phase("comparing");
-  progress.setTotal(tasks.size());
-  for (const auto &[source, schedule] : tasks) {
+  progress.setTotal(schedules.entries().size());
+  for (const auto &[source, schedule] : schedules.entries()) {
     progress.advance();
     if (!schedule) {
       candidates.push_back(evaluator->evaluate(*source));

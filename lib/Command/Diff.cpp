@@ -13,8 +13,8 @@
 #include "Driver/Input.h"
 #include "IR/StepPlaces.h"
 #include "IR/Verifier.h"
-#include "Import/CostProfile.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
@@ -123,18 +123,15 @@ LogicalResult Diff::makeSchedules() {
   LowerOptions lowering;
   if (failed(flags.lower.read(lowering, diags)))
     return failure();
-  for (StringRef text : flags.lower.cost) {
-    FailureOr<CostSettings> over = readCostOption(text, diags);
-    if (failed(over))
-      return failure();
-    lowering.costs.push_back(*over);
-  }
+  FailureOr<std::vector<CostSettings>> costs = flags.lower.readCosts(diags);
+  if (failed(costs))
+    return failure();
+  llvm::append_range(lowering.costs, *costs);
   // A value goes to the side that has its parameter, or to both.
   Grid grid;
   std::vector<const ast::ScheduleDecl *> decls;
-  for (const auto &[name, value] : lowering.params)
-    if (failed(grid.add(name + "=" + std::to_string(value), diags)))
-      return failure();
+  if (failed(grid.add(lowering.params, diags)))
+    return failure();
   for (const Side &side : sides)
     if (side.checked)
       decls.push_back(side.checked->decl);

@@ -23,7 +23,8 @@ namespace pipec {
 /// Values of one parameter; more are a slip of the finger.
 static constexpr size_t maxValues = 1 << 16;
 
-bool Grid::isDimension(StringRef word) {
+/// True for a word of the form `NAME=...`.
+static bool isDimension(StringRef word) {
   StringRef name =
       word.take_while([](char c) { return isAlnum(c) || c == '_'; });
   return !name.empty() && word.drop_front(name.size()).starts_with("=");
@@ -64,6 +65,20 @@ LogicalResult Grid::add(StringRef text, DiagEngine &diags) {
       return bad("holds more than " + Twine(maxValues) + " values");
   }
   dimensions.push_back(std::move(dimension));
+  return success();
+}
+
+LogicalResult Grid::add(const ParamValues &values, DiagEngine &diags) {
+  for (size_t i = 0; i != values.size(); ++i) {
+    const auto &[name, value] = values[i];
+    // The last value counts.
+    if (none_of(ArrayRef(values).drop_front(i + 1),
+                [&, &name = name](const auto &later) {
+                  return later.first == name;
+                }) &&
+        failed(add(name + "=" + std::to_string(value), diags)))
+      return failure();
+  }
   return success();
 }
 
@@ -155,6 +170,25 @@ uint64_t Grid::numPoints(const ast::ScheduleDecl &schedule) const {
         std::min(SaturatingMultiply(points, uint64_t(dimension->values.size())),
                  uint64_t(1) << 63);
   return points;
+}
+
+GridFlags::GridFlags(cl::OptionCategory &category, StringRef overview)
+    : words(cl::Positional, cl::desc("<file or name>..."), cl::cat(category)),
+      grid("grid", cl::desc(overview), cl::value_desc("NAME=2,4..8"),
+           cl::cat(category)) {}
+
+LogicalResult GridFlags::read(Grid &into, std::vector<std::string> &inputs,
+                              DiagEngine &diags) const {
+  for (StringRef text : grid)
+    if (failed(into.add(text, diags)))
+      return failure();
+  for (StringRef word : words) {
+    if (!grid.getNumOccurrences() || !isDimension(word))
+      inputs.push_back(word.str());
+    else if (failed(into.add(word, diags)))
+      return failure();
+  }
+  return success();
 }
 
 std::string paramText(const ParamValues &values) {

@@ -12,6 +12,7 @@
 #include "Support/DiagEngine.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/CommandLine.h"
 
 #include <string>
 #include <utility>
@@ -26,14 +27,14 @@ using ParamValues = std::vector<std::pair<std::string, int64_t>>;
 /// combinations.
 class Grid {
 public:
-  /// True for a word of the form `NAME=...`.
-  static bool isDimension(llvm::StringRef word);
-
   /// Adds the parameter and the values of `ranks=2,4,8`, `m=4..16` or
   /// `m=1,4..6`; both ends of a range belong to it, and a value that comes
   /// twice counts once. Reports what is no such text and a parameter that was
   /// given before.
   llvm::LogicalResult add(llvm::StringRef text, DiagEngine &diags);
+
+  /// Adds the parameters of `values`, those of `-D`, each with its last value.
+  llvm::LogicalResult add(const ParamValues &values, DiagEngine &diags);
 
   /// Reports the parameters that none of `schedules` has, and those that one of
   /// them has under two words.
@@ -56,6 +57,19 @@ private:
   dimensionsOf(const ast::ScheduleDecl &schedule) const;
 
   std::vector<Dimension> dimensions;
+};
+
+/// The words of a command that looks at many inputs and sizes.
+struct GridFlags {
+  /// `overview` says what is done with every combination of values.
+  GridFlags(llvm::cl::OptionCategory &category, llvm::StringRef overview);
+  /// Adds what `--grid` gives to `grid`, also in the words behind it, and takes
+  /// the other words as `inputs`.
+  llvm::LogicalResult read(Grid &grid, std::vector<std::string> &inputs,
+                           DiagEngine &diags) const;
+
+  llvm::cl::list<std::string> words;
+  llvm::cl::list<std::string> grid;
 };
 
 /// `ranks = 4, microbatches = 8`

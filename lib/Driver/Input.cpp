@@ -9,6 +9,8 @@
 
 #include "Import/CostProfile.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace llvm;
 
 namespace pipec {
@@ -123,18 +125,28 @@ LogicalResult LowerFlags::read(LowerOptions &lowering,
 // Schedules
 //===----------------------------------------------------------------------===//
 
+FailureOr<std::vector<CostSettings>>
+LowerFlags::readCosts(DiagEngine &diags) const {
+  std::vector<CostSettings> all;
+  for (StringRef text : cost) {
+    FailureOr<CostSettings> costs = readCostOption(text, diags);
+    if (failed(costs))
+      return failure();
+    all.push_back(*costs);
+  }
+  return all;
+}
+
 FailureOr<Schedule> makeSchedule(const InputFlags &flags,
                                  const OpenedInput &input,
                                  const SearchPath &search, DiagEngine &diags) {
   LowerOptions lowering;
   if (failed(flags.read(lowering, diags)))
     return failure();
-  for (StringRef text : flags.cost) {
-    FailureOr<CostSettings> costs = readCostOption(text, diags);
-    if (failed(costs))
-      return failure();
-    lowering.costs.push_back(*costs);
-  }
+  FailureOr<std::vector<CostSettings>> costs = flags.readCosts(diags);
+  if (failed(costs))
+    return failure();
+  llvm::append_range(lowering.costs, *costs);
   auto source = ScheduleSource::load(input, search, diags);
   if (failed(source))
     return failure();

@@ -22,6 +22,8 @@ struct LowerFlags {
   /// Reads the options into `lowering`, with the costs of `--cost-profile` and
   /// not those of `--cost`. Reports every value that cannot be used.
   llvm::LogicalResult read(LowerOptions &lowering, DiagEngine &diags) const;
+  /// Reads what every `--cost` sets, in their order.
+  llvm::FailureOr<std::vector<CostSettings>> readCosts(DiagEngine &diags) const;
 
   llvm::cl::list<std::string> defines;
   llvm::cl::list<std::string> includes;

@@ -51,21 +51,6 @@ ScheduleSource::find(StringRef name, const SearchPath &search,
   return load(*input, search, diags);
 }
 
-FailureOr<std::vector<const CheckedSchedule *>>
-ScheduleSource::schedules(StringRef name, DiagEngine &diags) const {
-  std::vector<const CheckedSchedule *> all;
-  if (name.empty())
-    for (const CheckedSchedule &schedule : program->schedules)
-      all.push_back(&schedule);
-  if (!all.empty())
-    return all;
-  FailureOr<const CheckedSchedule *> one = schedule(name, diags);
-  if (failed(one))
-    return failure();
-  all.push_back(*one);
-  return all;
-}
-
 FailureOr<const CheckedSchedule *>
 ScheduleSource::schedule(StringRef name, DiagEngine &diags) const {
   return chooseSchedule(*program, name, path(), diags);
@@ -85,6 +70,37 @@ FailureOr<Schedule> ScheduleSource::read(const StepInputOptions &sizes,
   if (failed(schedule) || failed(applyCosts(*schedule, costs, diags)))
     return failure();
   return schedule;
+}
+
+LogicalResult ScheduleList::add(StringRef name, StringRef schedule,
+                                const SearchPath &search, DiagEngine &diags) {
+  auto source = ScheduleSource::find(name, search, diags);
+  if (failed(source))
+    return failure();
+  sources.push_back(std::move(*source));
+  const ScheduleSource &added = *sources.back();
+  if (!added.isProgram()) {
+    all.push_back({&added, nullptr});
+    return success();
+  }
+  if (schedule.empty() && !added.schedules().empty()) {
+    for (const CheckedSchedule &one : added.schedules())
+      all.push_back({&added, &one});
+    return success();
+  }
+  FailureOr<const CheckedSchedule *> chosen = added.schedule(schedule, diags);
+  if (failed(chosen))
+    return failure();
+  all.push_back({&added, *chosen});
+  return success();
+}
+
+std::vector<const ast::ScheduleDecl *> ScheduleList::decls() const {
+  std::vector<const ast::ScheduleDecl *> decls;
+  for (const Entry &entry : all)
+    if (entry.schedule)
+      decls.push_back(entry.schedule->decl);
+  return decls;
 }
 
 } // namespace pipec

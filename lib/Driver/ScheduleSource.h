@@ -38,10 +38,10 @@ public:
 
   llvm::StringRef path() const { return input.path; }
   bool isProgram() const { return input.kind == InputKind::Program; }
-  /// The schedules of a program that --schedule names, all when it is empty.
-  /// Reports when there is none.
-  llvm::FailureOr<std::vector<const CheckedSchedule *>>
-  schedules(llvm::StringRef name, DiagEngine &diags) const;
+  /// The schedules of a program.
+  llvm::ArrayRef<CheckedSchedule> schedules() const {
+    return program->schedules;
+  }
   /// The one schedule of a program that --schedule means; reports when there is
   /// none, or when it does not say which.
   llvm::FailureOr<const CheckedSchedule *> schedule(llvm::StringRef name,
@@ -62,6 +62,29 @@ private:
   OpenedInput input;
   ast::Context context;
   std::optional<CheckedProgram> program;
+};
+
+/// The schedules of several inputs.
+class ScheduleList {
+public:
+  struct Entry {
+    const ScheduleSource *source;
+    /// Null for an input that holds steps.
+    const CheckedSchedule *schedule;
+  };
+
+  /// Adds the schedules of the input called `name`: of a program all, or the
+  /// one called `schedule`. Reports what cannot be found or read.
+  llvm::LogicalResult add(llvm::StringRef name, llvm::StringRef schedule,
+                          const SearchPath &search, DiagEngine &diags);
+
+  llvm::ArrayRef<Entry> entries() const { return all; }
+  /// The declarations of those that are programs.
+  std::vector<const ast::ScheduleDecl *> decls() const;
+
+private:
+  std::vector<std::unique_ptr<ScheduleSource>> sources;
+  std::vector<Entry> all;
 };
 
 } // namespace pipec
