@@ -31,7 +31,7 @@ def run(title, command):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pipec")
-    parser.add_argument("--microbatches", type=int, default=14000)
+    parser.add_argument("--microbatches", type=int, default=14080)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         large, again = (os.path.join(folder, name) for name in ("large.csv", "again.csv"))

@@ -32,9 +32,10 @@
 
 #include "Import/Csv.h"
 
+#include "Support/MappedFiles.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 #include <algorithm>
 #include <cstring>
@@ -83,7 +84,7 @@ public:
   FailureOr<Schedule> read();
 
 private:
-  void forgetText() const;
+  void forgetBefore(const char *place) const;
   void readRow(StringRef row, StepList &steps);
   void readOverlap(StringRef cell, StepList &steps);
   bool readStep(StringRef cell, const char *&cursor, const char *end,
@@ -334,13 +335,11 @@ void CsvReader::readRow(StringRef line, StepList &steps) {
   }
 }
 
-/// Lets the system have the pages of a mapped file back; it reads them again
-/// when a message shows what is there.
-void CsvReader::forgetText() const {
+void CsvReader::forgetBefore(const char *place) const {
   const SourceFiles &files = diags.sourceFiles();
   for (unsigned i = 0; i != files.numFiles(); ++i)
     if (files.file(i).getBufferStart() == text.begin())
-      const_cast<MemoryBuffer &>(files.file(i)).dontNeedIfMmap();
+      pipec::forgetBefore(files.file(i), place);
 }
 
 FailureOr<Schedule> CsvReader::read() {
@@ -364,7 +363,7 @@ FailureOr<Schedule> CsvReader::read() {
       return failure();
     cursor = newline ? newline + 1 : end;
     if (size_t(cursor - forgotten) >= forgottenAtOnce) {
-      forgetText();
+      forgetBefore(cursor);
       forgotten = cursor;
     }
   }

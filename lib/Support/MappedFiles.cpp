@@ -1,0 +1,32 @@
+//===- MappedFiles.cpp - Files that are mapped into memory ----------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// `MemoryBuffer::dontNeedIfMmap` asks by way of `posix_madvise`, which the GNU
+// library ignores.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support/MappedFiles.h"
+
+#include "llvm/Support/Process.h"
+
+#include <sys/mman.h>
+
+using namespace llvm;
+
+namespace pipec {
+
+void forgetBefore(const MemoryBuffer &file, const char *end) {
+  if (file.getBufferKind() != MemoryBuffer::MemoryBuffer_MMap)
+    return;
+  // A mapping begins with a page.
+  size_t page = sys::Process::getPageSizeEstimate();
+  size_t size = size_t(end - file.getBufferStart()) / page * page;
+  (void)madvise(const_cast<char *>(file.getBufferStart()), size, MADV_DONTNEED);
+}
+
+} // namespace pipec

@@ -1,0 +1,22 @@
+//===- MappedFiles.h - Files that are mapped into memory --------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SUPPORT_MAPPEDFILES_H
+#define PIPEC_SUPPORT_MAPPEDFILES_H
+
+#include "llvm/Support/MemoryBuffer.h"
+
+namespace pipec {
+
+/// Lets the system have back the memory of `file` before `end`, if the file is
+/// mapped; it reads the pages again when somebody looks. Does nothing to a file
+/// that was copied into memory, such as standard input.
+void forgetBefore(const llvm::MemoryBuffer &file, const char *end);
+
+} // namespace pipec
+
+#endif // PIPEC_SUPPORT_MAPPEDFILES_H
