@@ -10,6 +10,8 @@
 
 #include "Model.h"
 
+#include <pipec/runtime/Errors.h>
+
 #include <atomic>
 #include <chrono>
 #include <stdexcept>
@@ -23,6 +25,9 @@ class ShardBoard {
 public:
   ShardBoard(int size, int stages)
       : size(size), entries(std::size_t(size) * std::size_t(stages)) {}
+
+  /// A copy failed: nobody waits for it any more.
+  void close() { closed.store(true); }
 
 private:
   friend class ThreadShards;
@@ -39,6 +44,7 @@ private:
 
   int size;
   std::vector<Entry> entries;
+  std::atomic<bool> closed{false};
 };
 
 class ThreadShards : public Shards {
@@ -72,6 +78,9 @@ public:
     auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     for (int other = 0; other != members; ++other)
       while (board.at(other, stage).ready.load() < round) {
+        if (board.closed.load())
+          throw pipec::runtime::StoppedError(
+              "another copy of the pipeline failed");
         if (std::chrono::steady_clock::now() > deadline)
           throw std::runtime_error("another copy of the pipeline does not "
                                    "come to its REDUCE_GRAD");

@@ -57,9 +57,10 @@ struct Copy {
 };
 
 /// Runs a step of all copies at the same time. Throws what the first of them
-/// throws, after all have ended.
+/// throws that is not the echo of another one's failure, after all have ended.
 template <class Body>
-void runCopies(std::vector<std::unique_ptr<Copy>> &copies, Body body) {
+void runCopies(std::vector<std::unique_ptr<Copy>> &copies,
+               std::vector<std::unique_ptr<ShardBoard>> &boards, Body body) {
   std::vector<std::exception_ptr> thrown(copies.size());
   {
     std::vector<std::jthread> threads;
@@ -71,14 +72,25 @@ void runCopies(std::vector<std::unique_ptr<Copy>> &copies, Body body) {
           });
         } catch (...) {
           thrown[i] = std::current_exception();
+          for (std::unique_ptr<ShardBoard> &board : boards)
+            board->close();
           for (std::unique_ptr<Copy> &other : copies)
             other->group.fail("another copy of the pipeline failed");
         }
       });
   }
-  for (const std::exception_ptr &one : thrown)
-    if (one)
+  std::exception_ptr echo;
+  for (const std::exception_ptr &one : thrown) {
+    if (!one)
+      continue;
+    try {
       std::rethrow_exception(one);
+    } catch (const StoppedError &) {
+      echo = one;
+    }
+  }
+  if (echo)
+    std::rethrow_exception(echo);
 }
 
 int train(const Arguments &arguments, const Schedule &schedule,
@@ -120,7 +132,7 @@ int train(const Arguments &arguments, const Schedule &schedule,
   Difference total;
   for (int step = 1; step <= arguments.steps; ++step) {
     reference.run(step, schedule.forwardOnly);
-    runCopies(copies, [&](Member &member, int rank) {
+    runCopies(copies, boards, [&](Member &member, int rank) {
       member.model.beginStep(step);
       run(rank, member.worker);
     });
