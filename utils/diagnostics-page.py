@@ -37,8 +37,12 @@ Every message that pipec and pipec-opt give, by the phase that gives it. This pa
 
 A message has a *kind*, which `--show-kinds` prints behind it and by which tests name it. An **error** makes the run
 fail: the exit status is 1 and no output is written. A **warning** does not; `-Wno-NAME` switches it off, `-Wno-NAME`
-and `-WNAME` may follow each other, and `-Werror` makes every warning an error. A **note** always belongs to the error
-or warning in front of it. In the text of a message, `{0}`, `{1}`, ... stand for what it speaks of.
+and `-WNAME` may follow each other, and `-Werror` makes every warning an error. A **note** belongs to the error or
+warning in front of it; some kinds of warnings are given as notes that stand alone. In the text of a message, `{0}`,
+`{1}`, ... stand for what it speaks of.
+
+`--diagnostics-format=json` prints an object a line and message, with `kind`, `severity`, `message`, `rank`, `position`,
+`cell`, `file`, `line`, `column` and `notes`, themselves such objects; what a message does not have is `null`.
 
 A position is file, line and column, the column in bytes, both counted from 1. Messages without one are about the run
 itself and begin with the name of the program.

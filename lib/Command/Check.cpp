@@ -251,9 +251,8 @@ int checkMain(int argc, const char *const *argv, raw_ostream &out,
   if (failed(parseCommandLine(argc, argv, flags.category,
                               "Checks the `expect` clauses of schedules at "
                               "many sizes.",
-                              session.engine())))
+                              flags.diags, session)))
     return session.finish(failure());
-  flags.diags.apply(session);
   std::string program =
       sys::fs::getMainExecutable(argv[0], reinterpret_cast<void *>(&checkMain));
   SearchPath search(program, flags.lower.includes);

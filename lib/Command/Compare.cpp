@@ -322,9 +322,8 @@ int compareMain(int argc, const char *const *argv, raw_ostream &out,
   if (failed(parseCommandLine(argc, argv, flags.category,
                               "Ranks the schedules of the library, and given "
                               "ones, for one model at one size.",
-                              session.engine())))
+                              flags.diags, session)))
     return session.finish(failure());
-  flags.diags.apply(session);
   std::string program = sys::fs::getMainExecutable(
       argv[0], reinterpret_cast<void *>(&compareMain));
   SearchPath search(program, flags.lower.includes);

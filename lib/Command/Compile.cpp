@@ -223,9 +223,8 @@ int compileMain(int argc, const char *const *argv, raw_ostream &out,
   PipecOptions options;
   if (failed(parseCommandLine(argc, argv, options.category,
                               "Compiles pipeline-parallel schedules.",
-                              session.engine())))
+                              options.diags, session)))
     return session.finish(failure());
-  options.diags.apply(session);
   // Any function of this program serves to find the file it runs from.
   std::string program = sys::fs::getMainExecutable(
       argv[0], reinterpret_cast<void *>(&compileMain));

@@ -404,9 +404,8 @@ int diffMain(int argc, const char *const *argv, raw_ostream &out,
   if (failed(parseCommandLine(argc, argv, flags.category,
                               "Shows two schedules side by side, and where "
                               "their orders part.",
-                              session.engine())))
+                              flags.diags, session)))
     return session.finish(failure());
-  flags.diags.apply(session);
   std::string program =
       sys::fs::getMainExecutable(argv[0], reinterpret_cast<void *>(&diffMain));
   SearchPath search(program, flags.lower.includes);

@@ -83,51 +83,6 @@ static FailureOr<LintOptions> readOptions(const LintFlags &flags,
 // JSON
 //===----------------------------------------------------------------------===//
 
-/// The cell of a CSV that starts at `loc`.
-static StringRef cellAt(SMLoc loc, const SourceFiles &files) {
-  StringRef text = files.textOf(loc);
-  return text.drop_front(loc.getPointer() - text.data()).take_until([](char c) {
-    return StringRef(",\r\n").contains(c);
-  });
-}
-
-static void printFinding(json::OStream &json, const Diagnostic &finding,
-                         bool isCsv, const SourceFiles &files) {
-  json.object([&] {
-    json.attribute("kind", diagInfo(finding.id).name);
-    json.attribute("severity", severityName(finding.severity));
-    json.attribute("message", finding.message);
-    if (finding.place) {
-      json.attribute("rank", finding.place->rank);
-      json.attribute("position", finding.place->position);
-    } else {
-      json.attribute("rank", nullptr);
-      json.attribute("position", nullptr);
-    }
-    SMLoc loc = finding.range.Start;
-    if (isCsv && loc.isValid())
-      json.attribute("cell", cellAt(loc, files));
-    else if (finding.place)
-      json.attribute("cell", finding.place->step);
-    else
-      json.attribute("cell", nullptr);
-    if (loc.isValid()) {
-      LineColumn at = files.lineColumn(loc);
-      json.attribute("file", at.file);
-      json.attribute("line", at.line);
-      json.attribute("column", at.column);
-    } else {
-      json.attribute("file", nullptr);
-      json.attribute("line", nullptr);
-      json.attribute("column", nullptr);
-    }
-    json.attributeArray("notes", [&] {
-      for (const Diagnostic &note : finding.notes)
-        printFinding(json, note, isCsv, files);
-    });
-  });
-}
-
 static void printJson(raw_ostream &os, ArrayRef<Diagnostic> findings,
                       const LintResult &result, bool isCsv,
                       const SourceFiles &files) {
@@ -135,7 +90,7 @@ static void printJson(raw_ostream &os, ArrayRef<Diagnostic> findings,
   json.object([&] {
     json.attributeArray("findings", [&] {
       for (const Diagnostic &finding : findings)
-        printFinding(json, finding, isCsv, files);
+        writeDiagnostic(json, finding, files, isCsv);
     });
     json.attributeObject("safe", [&] {
       for (WaitModel model : allWaitModels)
@@ -207,9 +162,8 @@ int lintMain(int argc, const char *const *argv, raw_ostream &out,
   if (failed(parseCommandLine(argc, argv, flags.category,
                               "Looks for everything that is wrong with a "
                               "schedule, a step list or a CSV.",
-                              session.engine())))
+                              flags.diags, session)))
     return session.finish(failure());
-  flags.diags.apply(session);
   std::string program =
       sys::fs::getMainExecutable(argv[0], reinterpret_cast<void *>(&lintMain));
   return session.finish(run(flags, program, out, session));

@@ -46,11 +46,19 @@ DiagFlags::DiagFlags(cl::OptionCategory &category)
           cl::desc("Compare the diagnostics with the expected-... comments"),
           cl::cat(category)),
       showKinds("show-kinds", cl::desc("Print the kind of every diagnostic"),
-                cl::cat(category)) {}
+                cl::cat(category)),
+      format("diagnostics-format",
+             cl::desc("Form of diagnostics: text (default) or json, an object "
+                      "a line"),
+             cl::value_desc("FORMAT"), cl::init("text"), cl::cat(category)) {}
 
-void DiagFlags::apply(DiagSession &session) const {
+LogicalResult DiagFlags::applyForm(DiagSession &session) const {
   session.setShowKinds(showKinds);
-  session.setVerify(verifyDiagnostics);
+  session.setJson(format == "json");
+  if (format == "text" || format == "json")
+    return success();
+  return session.engine().report(DiagLoc(), diag::UnusableOption,
+                                 "no format `" + format + "` of diagnostics");
 }
 
 //===----------------------------------------------------------------------===//
@@ -74,14 +82,20 @@ static std::string inOurForm(StringRef message) {
 
 LogicalResult parseCommandLine(int argc, const char *const *argv,
                                cl::OptionCategory &category, StringRef overview,
-                               DiagEngine &diags) {
+                               const DiagFlags &flags, DiagSession &session) {
   cl::HideUnrelatedOptions(category);
   cl::SetVersionPrinter(
       [](raw_ostream &os) { os << "pipec " PIPEC_VERSION "\n"; });
   std::string errors;
   raw_string_ostream os(errors);
-  if (cl::ParseCommandLineOptions(argc, argv, overview, &os))
+  bool good = cl::ParseCommandLineOptions(argc, argv, overview, &os);
+  // The options that were understood hold for what is said about the others.
+  good &= succeeded(flags.applyForm(session));
+  if (good) {
+    session.setVerify(flags.verifyDiagnostics);
     return success();
+  }
+  DiagEngine &diags = session.engine();
 
   // Each message starts with the program's name; the suggestion for the last
   // one is a message too.

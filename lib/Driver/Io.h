@@ -47,6 +47,8 @@ public:
 
   /// Appends ` [KindName]` to every message that is printed.
   void setShowKinds(bool on) { printer.setShowKinds(on); }
+  /// Prints every message as JSON from now on.
+  void setJson(bool on) { printer.setJson(on); }
   /// From now on collects what is reported, for `finish` to compare.
   void setVerify(bool on);
 
@@ -72,20 +74,23 @@ private:
 /// The options about diagnostics that every program has.
 struct DiagFlags {
   explicit DiagFlags(llvm::cl::OptionCategory &category);
-  /// Sets `session` up as asked.
-  void apply(DiagSession &session) const;
+  /// Sets the form of messages as asked. Reports a form that there is not.
+  llvm::LogicalResult applyForm(DiagSession &session) const;
 
   llvm::cl::opt<bool> verifyDiagnostics;
   llvm::cl::opt<bool> showKinds;
+  llvm::cl::opt<std::string> format;
 };
 
-/// Reads `argv` into the llvm::cl options that are alive, and reports what does
-/// not fit them. Options that are not of `category` are hidden in `--help`.
-/// `--help` and `--version` print to standard output and end the program.
+/// Reads `argv` into the llvm::cl options that are alive, sets `session` up as
+/// `flags` ask, and reports what does not fit the options. Options that are not
+/// of `category` are hidden in `--help`. `--help` and `--version` print to
+/// standard output and end the program.
 llvm::LogicalResult parseCommandLine(int argc, const char *const *argv,
                                      llvm::cl::OptionCategory &category,
                                      llvm::StringRef overview,
-                                     DiagEngine &diags);
+                                     const DiagFlags &flags,
+                                     DiagSession &session);
 
 /// Reads the file at `path` ("-" is standard input); reports when that fails.
 llvm::FailureOr<llvm::StringRef> openInput(llvm::StringRef path,

@@ -99,14 +99,11 @@ static LogicalResult runPhases(const OptOptions &options, raw_ostream &out,
 int optMain(int argc, const char *const *argv, raw_ostream &out,
             raw_ostream &err) {
   DiagSession session("pipec-opt", err);
-  // What is said about the command line itself is shown as it asks, too.
-  session.setShowKinds(
-      is_contained(ArrayRef(argv, argc), StringRef("--show-kinds")));
   OptOptions options;
   if (failed(parseCommandLine(argc, argv, options.category,
-                              "Runs passes over step IR.", session.engine())))
+                              "Runs passes over step IR.", options.diags,
+                              session)))
     return session.finish(failure());
-  options.diags.apply(session);
   if (options.docPasses) {
     printPassPage(out);
     return 0;

@@ -291,7 +291,7 @@ void writeCase(unsigned rank, Twine call, raw_ostream &os) {
 LogicalResult emitCpp(const Schedule &schedule, const EmitOptions &options,
                       raw_ostream &os, DiagEngine &diags) {
   if (needsTransfers(schedule) && !schedule.hasP2P())
-    return diags.report(schedule.source, diag::CppWithoutTransfers,
+    return diags.report(schedule.source, diag::OutputWithoutTransfers,
                         schedule.name);
   SourceLines lines(schedule, diags.sourceFiles());
   kainjow::mustache::data data = describe(schedule, lines);

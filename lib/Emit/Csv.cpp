@@ -29,6 +29,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Emit/Common.h"
 #include "Emit/Emitter.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -121,14 +122,6 @@ StringRef pairName(Step first, Step second) {
   return {};
 }
 
-/// `F s0 m7 & I s3 m2`
-std::string groupText(const Schedule &schedule, ArrayRef<Step> group) {
-  std::string text;
-  for (Step step : group)
-    text += (text.empty() ? "" : " & ") + stepText(schedule, step);
-  return text;
-}
-
 /// Reports every group that has no cell. Looks at joined steps only, so that
 /// the common list costs one pass over a bit.
 LogicalResult checkGroups(const Schedule &schedule, DiagEngine &diags) {
@@ -144,7 +137,7 @@ LogicalResult checkGroups(const Schedule &schedule, DiagEngine &diags) {
                               group.size(), stepText(schedule, group.front()));
       else if (group.size() != 2 || pairName(group[0], group[1]).empty())
         result = diags.report(group.front().source(), diag::CsvOverlap,
-                              groupText(schedule, group));
+                              overlapText(schedule, group));
       if (failed(result) && diags.atErrorLimit())
         return result;
       i = end - 1;

@@ -63,9 +63,11 @@ bool DiagEngine::setWarning(StringRef flag, bool on) {
 void DiagEngine::emit(Diagnostic diagnostic) {
   if (filter && !filter(diagnostic))
     return;
+  // A kind with a flag may be given as a note, too.
+  if (diagnostic.severity != Severity::Error &&
+      is_contained(disabledWarnings, diagInfo(diagnostic.id).flag))
+    return;
   if (diagnostic.severity == Severity::Warning) {
-    if (is_contained(disabledWarnings, diagInfo(diagnostic.id).flag))
-      return;
     if (warningsAreErrors)
       diagnostic.severity = Severity::Error;
     else

@@ -76,7 +76,53 @@ static void printHarmless(raw_ostream &os, StringRef text) {
   }
 }
 
+/// The cell of a CSV that starts at `loc`.
+static StringRef cellAt(SMLoc loc, const SourceFiles &files) {
+  StringRef text = files.textOf(loc);
+  return text.drop_front(loc.getPointer() - text.data()).take_until([](char c) {
+    return StringRef(",\r\n").contains(c);
+  });
+}
+
+void writeDiagnostic(json::OStream &json, const Diagnostic &diagnostic,
+                     const SourceFiles &files, bool csvCells) {
+  SMLoc loc = diagnostic.range.Start;
+  const std::optional<StepPlace> &place = diagnostic.place;
+  // A name of a file and the text of one may be any bytes.
+  auto text = [](StringRef bytes) { return json::Value(json::fixUTF8(bytes)); };
+  json.object([&] {
+    json.attribute("kind", diagInfo(diagnostic.id).name);
+    json.attribute("severity", severityName(diagnostic.severity));
+    json.attribute("message", text(diagnostic.message));
+    json.attribute("rank", place ? json::Value(place->rank) : nullptr);
+    json.attribute("position", place ? json::Value(place->position) : nullptr);
+    json.attribute("cell", csvCells && loc.isValid() ? text(cellAt(loc, files))
+                           : place                   ? text(place->step)
+                                                     : nullptr);
+    if (loc.isValid()) {
+      LineColumn at = files.lineColumn(loc);
+      json.attribute("file", text(at.file));
+      json.attribute("line", at.line);
+      json.attribute("column", at.column);
+    } else {
+      json.attribute("file", nullptr);
+      json.attribute("line", nullptr);
+      json.attribute("column", nullptr);
+    }
+    json.attributeArray("notes", [&] {
+      for (const Diagnostic &note : diagnostic.notes)
+        writeDiagnostic(json, note, files, csvCells);
+    });
+  });
+}
+
 void DiagPrinter::operator()(const Diagnostic &diagnostic) {
+  if (json) {
+    json::OStream object(os);
+    writeDiagnostic(object, diagnostic, files);
+    os << '\n';
+    return;
+  }
   printOne(diagnostic);
   for (const Diagnostic &note : diagnostic.notes)
     printOne(note);

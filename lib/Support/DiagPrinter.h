@@ -21,12 +21,20 @@
 
 #include "Support/DiagEngine.h"
 
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace pipec {
 
 /// `error`, `warning` or `note`.
 llvm::StringRef severityName(Severity severity);
+
+/// Writes a diagnostic as an object: `kind`, `severity`, `message`, `rank`,
+/// `position`, `cell`, `file`, `line`, `column` and `notes`, themselves such
+/// objects. What a diagnostic does not have is null. `cell` is the step that
+/// the message names; with `csvCells`, the text of the cell that it points at.
+void writeDiagnostic(llvm::json::OStream &json, const Diagnostic &diagnostic,
+                     const SourceFiles &files, bool csvCells = false);
 
 /// Prints diagnostics to a stream, one after the other.
 class DiagPrinter {
@@ -38,6 +46,9 @@ public:
 
   /// Appends ` [KindName]` to every message.
   void setShowKinds(bool on) { showKinds = on; }
+  /// Prints JSON from now on: an object a line and diagnostic, as
+  /// `writeDiagnostic` makes it.
+  void setJson(bool on) { json = on; }
 
   void operator()(const Diagnostic &diagnostic);
 
@@ -49,6 +60,7 @@ private:
   const SourceFiles &files;
   std::string tool;
   bool showKinds = false;
+  bool json = false;
 };
 
 } // namespace pipec

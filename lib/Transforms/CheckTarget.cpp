@@ -10,19 +10,26 @@
 //                                 torch-compute   torch   hyperparallel
 //   no backwards                        x           x
 //   two ranks for a stage               x           x          x
+//   a rank without a stage              x           x          x
 //   stages neither in a loop nor in
 //     a V of two chunks                                        x
 //   losses out of order                 x           x
 //   P2P and FSDP steps                  x
 //   bubbles                                         x
+//   half of a backward                                         x
 //   a batch                             x           x          x
 //   an overlap other than F & B         x           x
 //   an overlap of others than one F
 //     and one B                                                x
+//   backwards after that of the last
+//     micro-batch                                              x
 //
 // PyTorch appends the losses in the order in which the last stage computes them
 // and reads them by micro-batch, so that stage has to run its forwards in
-// ascending order.
+// ascending order. Split backwards are legal there, but not with everything
+// that PyTorch offers: that is said in a note. HyperParallel synchronises the
+// gradients of a stage behind its backward of micro-batch m-1, whichever is the
+// last.
 //
 // Needs: nothing. Ensures: the schedule is unchanged, and legal. Cost: linear
 // in the steps.
@@ -31,7 +38,10 @@
 
 #include "Transforms/Passes.h"
 
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
+
+#include <utility>
 
 using namespace llvm;
 
@@ -44,7 +54,8 @@ class TargetCheck {
 public:
   TargetCheck(const Schedule &schedule, Target target, DiagEngine &diags)
       : schedule(schedule), target(target), diags(diags),
-        name(PassOptionType<Target>::print(target)) {}
+        name(PassOptionType<Target>::print(target)),
+        synchronised(schedule.numStages) {}
 
   LogicalResult run() {
     checkHeader();
@@ -65,18 +76,62 @@ private:
   void checkHeader() {
     SourceLoc at = schedule.source;
     if (torch() && schedule.forwardOnly)
-      refuse(diags.report(at, diag::TargetForwardOnly, schedule.name, name));
+      refuse(withFirstForward(
+          diags.report(at, diag::TargetForwardOnly, schedule.name, name)));
     if (schedule.placement.bidirectional())
-      refuse(diags.report(at, diag::TargetBidirectional, schedule.name, name));
+      refuse(withTwoRanks(
+          diags.report(at, diag::TargetBidirectional, schedule.name, name)));
+    else if (!checkStages())
+      return;
     else if (!torch() && !isLoop() && !isV())
       refuse(diags.report(at, diag::TargetPlacement, schedule.name, name));
   }
 
+  /// Names the first forward, which no backward follows.
+  InFlightDiagnostic withFirstForward(InFlightDiagnostic diagnostic) const {
+    for (const StepList &list : schedule.ranks)
+      for (Step step : list)
+        if (step.kind() == StepKind::F)
+          return std::move(diagnostic.note(step.source(), diag::NoteNoBackward,
+                                           stepText(schedule, step)));
+    return diagnostic;
+  }
+
+  /// Names two forwards of the first stage, one of each direction.
+  InFlightDiagnostic withTwoRanks(InFlightDiagnostic diagnostic) const {
+    unsigned first = schedule.placement.rankOf(0, 0);
+    unsigned second = schedule.placement.rankOf(0, 1);
+    auto forward = [&](unsigned rank) {
+      const StepList &list = schedule.ranks[rank];
+      return find_if(list, [](Step step) {
+        return step.kind() == StepKind::F && step.stage() == 0;
+      });
+    };
+    auto a = forward(first), b = forward(second);
+    if (a != schedule.ranks[first].end() && b != schedule.ranks[second].end())
+      diagnostic.note(b->source(), diag::NoteTwoRanks, stepText(schedule, *a),
+                      first, stepText(schedule, *b), second);
+    return diagnostic;
+  }
+
+  /// Every rank is a process that is made with its stages.
+  bool checkStages() {
+    BitVector idle(schedule.numRanks, true);
+    for (uint32_t rank : schedule.placement.map(0))
+      idle.reset(rank);
+    if (idle.none())
+      return true;
+    refuse(diags.report(schedule.source, diag::TargetIdleRank,
+                        idle.find_first(), schedule.name, name));
+    return false;
+  }
+
   bool isLoop() const {
     ArrayRef<uint32_t> map = schedule.placement.map(0);
-    return all_of(enumerate(map), [&](const auto &it) {
-      return it.value() == it.index() % schedule.numRanks;
-    });
+    return map.size() % schedule.numRanks == 0 &&
+           all_of(enumerate(map), [&](const auto &it) {
+             return it.value() == it.index() % schedule.numRanks;
+           });
   }
 
   bool isV() const {
@@ -123,18 +178,83 @@ private:
       Step first = group.front();
       bool shown = true;
       if (group.size() != 1 && !isLegalGroup(group))
-        shown = refuse(diags.report(first.source(), diag::TargetGroup,
-                                    isP2P(first.kind()) ? "batch" : "overlap",
-                                    groupText(group), name));
+        shown = refuseGroup(group);
       else if (isIllegalStep(first.kind()))
-        shown = refuse(diags.report(first.source(), diag::TargetStep,
-                                    stepText(schedule, first), rank, name));
-      if (torch())
-        for (Step step : group)
+        shown = refuseStep(first, rank);
+      for (Step step : group) {
+        if (torch())
           shown &= checkLoss(step, last);
+        else
+          shown &= checkLastBackward(step);
+        noteSplit(step);
+      }
       if (!shown)
         return;
     }
+  }
+
+  bool refuseGroup(ArrayRef<Step> group) {
+    Step first = group.front();
+    bool batch = isP2P(first.kind());
+    auto diagnostic =
+        diags.report(first.source(), diag::TargetGroup,
+                     batch ? "batch" : "overlap", groupText(group), name);
+    // What to do about it is said once.
+    bool &told = batch ? batchTold : overlapTold;
+    if (!std::exchange(told, true)) {
+      if (batch)
+        diagnostic.note(DiagLoc(), diag::NoteNoBatch);
+      else if (torch())
+        diagnostic.note(DiagLoc(), diag::NoteOverlapFunction);
+      if (!batch)
+        diagnostic.note(DiagLoc(), diag::NoteUnpairFirst, name);
+    }
+    return refuse(std::move(diagnostic));
+  }
+
+  bool refuseStep(Step step, unsigned rank) {
+    // One half of a backward stands for all of them.
+    if (isHalf(step.kind()) && std::exchange(splitTold, true))
+      return true;
+    auto diagnostic = diags.report(step.source(), diag::TargetStep,
+                                   stepText(schedule, step), rank, name);
+    if (target == Target::TorchCompute && !std::exchange(addedTold, true))
+      diagnostic.note(DiagLoc(), diag::NoteAddedByTorch);
+    else if (target == Target::Hyperparallel)
+      diagnostic.note(DiagLoc(), diag::NoteHalfPassedOver)
+          .note(DiagLoc(), diag::NoteMergeFirst, name);
+    return refuse(std::move(diagnostic));
+  }
+
+  /// Says once what does not go with split backwards.
+  void noteSplit(Step step) {
+    if (!torch() || !isHalf(step.kind()) || std::exchange(splitTold, true))
+      return;
+    diags
+        .reportAs(Severity::Note, step.source(), diag::TargetSplitBackward,
+                  stepText(schedule, step))
+        .note(DiagLoc(), diag::NoteMergeFirst, name);
+  }
+
+  static bool isHalf(StepKind kind) {
+    return kind == StepKind::I || kind == StepKind::W;
+  }
+
+  /// A whole backward of a stage behind the one of micro-batch m-1.
+  bool checkLastBackward(Step step) {
+    if (step.kind() != StepKind::B)
+      return true;
+    if (step.microbatch() + 1 == schedule.numMicrobatches) {
+      synchronised.set(step.stage());
+      return true;
+    }
+    if (!synchronised.test(step.stage()))
+      return true;
+    synchronised.reset(step.stage()); // one report a stage
+    Step last(StepKind::B, step.stage(), schedule.numMicrobatches - 1);
+    return refuse(diags.report(step.source(), diag::TargetLastBackward,
+                               stepText(schedule, step),
+                               stepText(schedule, last), name));
   }
 
   bool isIllegalStep(StepKind kind) const {
@@ -144,7 +264,7 @@ private:
     case Target::Torch:
       return kind == StepKind::Bubble;
     case Target::Hyperparallel:
-      return false;
+      return isHalf(kind);
     }
     llvm_unreachable("every target is listed");
   }
@@ -187,6 +307,12 @@ private:
   Target target;
   DiagEngine &diags;
   std::string name;
+  /// The stages whose backward of micro-batch m-1 was seen.
+  BitVector synchronised;
+  bool addedTold = false;
+  bool batchTold = false;
+  bool overlapTold = false;
+  bool splitTold = false;
   bool good = true;
 };
 

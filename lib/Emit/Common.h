@@ -1,0 +1,27 @@
+//===- Common.h - What several output formats write ------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_EMIT_COMMON_H
+#define PIPEC_EMIT_COMMON_H
+
+#include "IR/Schedule.h"
+
+#include "llvm/Support/JSON.h"
+
+namespace pipec {
+
+/// The members of an overlap as messages name them: `F s0 m7 & I s3 m2`.
+std::string overlapText(const Schedule &schedule, llvm::ArrayRef<Step> group);
+
+/// Writes the attributes that every JSON of a schedule begins with:
+/// `schedule` (its name), `ranks`, `stages`, `microbatches`, and
+/// `stage_to_rank`, the map of direction 0 on one line.
+void writeScheduleHead(llvm::json::OStream &json, const Schedule &schedule);
+
+} // namespace pipec
+
+#endif // PIPEC_EMIT_COMMON_H

@@ -1,0 +1,151 @@
+//===- HyperParallel.cpp - --emit=hyperparallel: its exec_order ----------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The execution order that MindSpore HyperParallel's PipelineScheduleRuntime
+// runs, as JSON; docs/HyperParallel.md has the loader. A rank is a list, a step
+// an array that holds what its MetaStep takes:
+//
+//   step                        JSON
+//   F s0 m7                     ["FWD",7,0]
+//   SEND_F s0 m7 -> r1          ["FWD_SEND",7,0]
+//   UNSHARD s2                  ["FSDP_UNSHARD",null,2]
+//   overlap F s0 m7 & B s3 m2   ["OVERLAP_F_B",["FWD",7,0],["BWD",2,3]]
+//   overlap B s3 m2 & F s0 m7   ["OVERLAP_B_F",["BWD",2,3],["FWD",7,0]]
+//   bubble                      null
+//
+// There is no step for a batch or for any other overlap: both are refused.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Emit/Common.h"
+#include "Emit/Emitter.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+/// The name of a kind in HyperParallel's MetaStepType.
+static StringLiteral metaStepType(StepKind kind) {
+  switch (kind) {
+  case StepKind::F:
+    return "FWD";
+  case StepKind::B:
+    return "BWD";
+  case StepKind::I:
+    return "BWD_INPUT";
+  case StepKind::W:
+    return "BWD_WEIGHT";
+  case StepKind::SendF:
+    return "FWD_SEND";
+  case StepKind::RecvF:
+    return "FWD_RECV";
+  case StepKind::SendB:
+    return "BWD_SEND";
+  case StepKind::RecvB:
+    return "BWD_RECV";
+  case StepKind::Unshard:
+    return "FSDP_UNSHARD";
+  case StepKind::Reshard:
+    return "FSDP_RESHARD";
+  case StepKind::ReduceGrad:
+    return "FSDP_REDUCE_GRAD";
+  case StepKind::Bubble:
+    break;
+  }
+  llvm_unreachable("a bubble has no type");
+}
+
+/// The type of the overlap of these steps, empty when there is none.
+static StringRef overlapType(ArrayRef<Step> group) {
+  if (group.size() != 2)
+    return {};
+  StepKind a = group[0].kind(), b = group[1].kind();
+  if (a == StepKind::F && b == StepKind::B)
+    return "OVERLAP_F_B";
+  if (a == StepKind::B && b == StepKind::F)
+    return "OVERLAP_B_F";
+  return {};
+}
+
+/// Reports every group that has no MetaStep.
+static LogicalResult checkGroups(const Schedule &schedule, DiagEngine &diags) {
+  LogicalResult result = success();
+  for (const StepList &list : schedule.ranks)
+    for (size_t begin = 0, end; begin != list.size(); begin = end) {
+      end = Schedule::groupEnd(list, begin);
+      ArrayRef<Step> group = ArrayRef(list).slice(begin, end - begin);
+      if (group.size() == 1 || !overlapType(group).empty())
+        continue;
+      Step first = group.front();
+      if (isP2P(first.kind()))
+        result = diags.report(first.source(), diag::HyperBatch, group.size(),
+                              stepText(schedule, first));
+      else
+        result = diags.report(first.source(), diag::HyperOverlap,
+                              overlapText(schedule, group));
+      if (diags.atErrorLimit())
+        return result;
+    }
+  return result;
+}
+
+static void writeStep(raw_ostream &os, Step step) {
+  if (step.kind() == StepKind::Bubble) {
+    os << "null";
+    return;
+  }
+  os << "[\"" << metaStepType(step.kind()) << "\",";
+  if (hasMicrobatch(step.kind()))
+    os << step.microbatch();
+  else
+    os << "null";
+  os << ',' << step.stage() << ']';
+}
+
+static void writeList(raw_ostream &os, ArrayRef<Step> list) {
+  os << '[';
+  for (size_t i = 0; i != list.size(); ++i) {
+    if (i != 0)
+      os << ',';
+    if (!list[i].joined()) {
+      writeStep(os, list[i]);
+      continue;
+    }
+    os << "[\"" << overlapType(list.slice(i, 2)) << "\",";
+    writeStep(os, list[i]);
+    os << ',';
+    writeStep(os, list[++i]);
+    os << ']';
+  }
+  os << ']';
+}
+
+LogicalResult emitHyperParallel(const Schedule &schedule, const EmitOptions &,
+                                raw_ostream &os, DiagEngine &diags) {
+  if (schedule.placement.bidirectional())
+    return diags.report(schedule.source, diag::EmitBidirectional, schedule.name,
+                        "hyperparallel");
+  if (schedule.numRanks != 1 && !schedule.hasP2P())
+    return diags.report(schedule.source, diag::OutputWithoutTransfers,
+                        schedule.name);
+  if (failed(checkGroups(schedule, diags)))
+    return failure();
+
+  json::OStream json(os, /*IndentSize=*/2);
+  json.object([&] {
+    writeScheduleHead(json, schedule);
+    // A line a rank: millions of steps are normal.
+    json.attributeArray("exec_order", [&] {
+      for (const StepList &list : schedule.ranks)
+        json.rawValue([&](raw_ostream &out) { writeList(out, list); });
+    });
+  });
+  os << '\n';
+  return success();
+}
+
+} // namespace pipec

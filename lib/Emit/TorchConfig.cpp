@@ -1,0 +1,234 @@
+//===- TorchConfig.cpp - --emit=torch-config: how to use a CSV -----------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A CSV of PyTorch's does not say how many ranks, stages and micro-batches it
+// is for; this JSON lies beside it and does. docs/Csv.md lists the keys.
+//
+// torchtitan (torchtitan/distributed/pipeline_parallel.py) and NeMo AutoModel
+// (components/distributed/pipelining/functional.py) load a `compute_only` CSV,
+// but place the stages by the name of a schedule that is set beside it:
+//
+//   name               placement                       stages a rank
+//   1F1B               loop: stage s on rank s % p     1
+//   Interleaved1F1B    loop                            2 and more
+//   ZBVZeroBubble      V: stage s on rank s, then
+//                      2p-1-s                          2
+//
+// Whatever else is placed otherwise, so there are no settings for it: a warning
+// says so, and the settings are null.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Analysis/Waiting.h"
+#include "Emit/Common.h"
+#include "Emit/Emitter.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+class ConfigWriter {
+public:
+  ConfigWriter(const Schedule &schedule, raw_ostream &os, DiagEngine &diags)
+      : schedule(schedule), json(os, /*IndentSize=*/2), diags(diags),
+        map(schedule.placement.map(0)) {
+    for (const StepList &list : schedule.ranks)
+      for (Step step : list) {
+        transfers |= isP2P(step.kind()) || isFsdp(step.kind());
+        halves |= step.kind() == StepKind::I;
+        overlaps |= step.joined() && isCompute(step.kind());
+      }
+  }
+
+  void write() {
+    json.object([&] {
+      writeScheduleHead(json, schedule);
+      json.attributeObject("params", [&] {
+        for (const auto &[name, value] : schedule.params)
+          json.attribute(name, value);
+      });
+      json.attribute("split_backward", halves);
+      json.attribute("overlap", overlaps);
+      writeSafe();
+      json.attributeObject("torch", [&] {
+        json.attribute("class", "_PipelineScheduleRuntime");
+        json.attribute("format", transfers ? "compute_comms" : "compute_only");
+        json.attribute("n_microbatches", schedule.numMicrobatches);
+        writeNotes({});
+      });
+      StringRef name = placementName();
+      writeTorchtitan(name);
+      writeAutoModel(name);
+    });
+  }
+
+private:
+  /// The models of communication under which the lists end; null without
+  /// transfers, which PyTorch then adds.
+  void writeSafe() {
+    if (!schedule.hasP2P() && schedule.numRanks != 1) {
+      json.attribute("safe", nullptr);
+      return;
+    }
+    std::array<bool, 4> safe = endsUnder(schedule, Transfers(schedule));
+    json.attributeObject("safe", [&] {
+      for (WaitModel model : allWaitModels)
+        json.attribute(waitModelName(model), safe[unsigned(model)]);
+    });
+  }
+
+  /// The name that lets the frameworks place the stages as they are, empty
+  /// where there is none. Reports the first stage that stands in the way.
+  StringRef placementName() {
+    unsigned ranks = schedule.numRanks;
+    // The first stage that lies elsewhere, the number of stages when none does.
+    auto firstOff = [&](auto rankOf) {
+      for (unsigned stage = 0; stage != map.size(); ++stage)
+        if (map[stage] != rankOf(stage))
+          return stage;
+      return unsigned(map.size());
+    };
+    auto loop = [&](unsigned stage) { return stage % ranks; };
+    auto v = [&](unsigned stage) {
+      return stage < ranks ? stage : 2 * ranks - 1 - stage;
+    };
+    bool even = map.size() % ranks == 0;
+    unsigned off = firstOff(loop);
+    if (even && off == map.size())
+      return map.size() == ranks ? "1F1B" : "Interleaved1F1B";
+    if (map.size() == 2 * size_t(ranks) && firstOff(v) == map.size())
+      return "ZBVZeroBubble";
+    auto warning =
+        diags.report(schedule.source, diag::StagesElsewhere, schedule.name);
+    if (!even)
+      warning.note(DiagLoc(), diag::NoteStagesUneven, map.size(), ranks);
+    else
+      warning.note(DiagLoc(), diag::NoteStageElsewhere, off, map[off],
+                   loop(off));
+    return {};
+  }
+
+  std::string csvName() const { return schedule.name + ".csv"; }
+  unsigned stagesOfRank() const { return map.size() / schedule.numRanks; }
+
+  void writeTorchtitan(StringRef name) {
+    json.attributeObject("torchtitan", [&] {
+      json.attribute("format", "compute_only");
+      if (name.empty()) {
+        json.attribute("settings", nullptr);
+        writeNotes({placementNote()});
+        return;
+      }
+      json.attributeObject("settings", [&] {
+        json.attribute("parallelism.pipeline_parallel_degree",
+                       schedule.numRanks);
+        json.attribute("parallelism.pipeline_parallel_schedule", name);
+        json.attribute("parallelism.pipeline_parallel_schedule_csv", csvName());
+        json.attribute("parallelism.pipeline_parallel_microbatch_size", 1);
+        json.attribute("training.local_batch_size", schedule.numMicrobatches);
+      });
+      std::vector<std::string> notes = {
+          "training.local_batch_size is the number of micro-batches times "
+          "parallelism.pipeline_parallel_microbatch_size; versions without "
+          "these take parallelism.num_pp_microbatches = " +
+          utostr(schedule.numMicrobatches)};
+      if (stagesOfRank() > 2)
+        notes.push_back("set parallelism.pipeline_parallel_layers_per_stage "
+                        "so that the model has " +
+                        utostr(map.size()) + " stages; without it there are " +
+                        utostr(2 * schedule.numRanks));
+      addCommonNotes(notes);
+      writeNotes(notes);
+    });
+  }
+
+  void writeAutoModel(StringRef name) {
+    json.attributeObject("nemo_automodel", [&] {
+      json.attribute("format", "compute_only");
+      if (name.empty()) {
+        json.attribute("settings", nullptr);
+        writeNotes({placementNote()});
+        return;
+      }
+      json.attributeObject("settings", [&] {
+        json.attribute("distributed.pp_size", schedule.numRanks);
+        json.attribute("distributed.pipeline.pp_schedule", name);
+        json.attribute("distributed.pipeline.pp_schedule_csv", csvName());
+        json.attribute("distributed.pipeline.pp_microbatch_size", 1);
+        json.attribute("distributed.pipeline.pp_batch_size",
+                       schedule.numMicrobatches);
+      });
+      std::vector<std::string> notes = {
+          "pp_batch_size is the number of micro-batches times "
+          "pp_microbatch_size, and follows the batch size of the data loader "
+          "in a recipe"};
+      if (stagesOfRank() > 2)
+        notes.push_back("set layers_per_stage so that the model has " +
+                        utostr(map.size()) + " stages; without it there are " +
+                        utostr(2 * schedule.numRanks));
+      if (schedule.numMicrobatches < stagesOfRank())
+        notes.push_back("fewer micro-batches than stages a rank are refused "
+                        "unless NEMOAUTOMODEL_PP_ALLOW_UNDERFILL=1");
+      addCommonNotes(notes);
+      writeNotes(notes);
+    });
+  }
+
+  std::string placementNote() const {
+    return "stages are placed by the name of a schedule, and no name gives "
+           "this placement; load the CSV with _PipelineScheduleRuntime and "
+           "stages of your own";
+  }
+
+  void addCommonNotes(std::vector<std::string> &notes) const {
+    if (transfers)
+      notes.push_back("write the CSV with --target=torch-compute: PyTorch adds "
+                      "the transfers and the FSDP actions itself");
+    if (schedule.numRanks == 1)
+      notes.push_back("with one rank pipeline parallelism is off");
+  }
+
+  /// `own`, and what holds for the schedule wherever PyTorch runs it.
+  void writeNotes(std::vector<std::string> own) {
+    if (halves)
+      own.push_back("split backwards bypass the hooks of "
+                    "DistributedDataParallel, and PyTorch does not support "
+                    "them with torch.compile; "
+                    "--passes='merge-backward{which=all},torch' makes whole "
+                    "ones");
+    json.attributeArray("notes", [&] {
+      for (const std::string &note : own)
+        json.value(note);
+    });
+  }
+
+  const Schedule &schedule;
+  json::OStream json;
+  DiagEngine &diags;
+  ArrayRef<uint32_t> map;
+  bool transfers = false;
+  bool halves = false;
+  bool overlaps = false;
+};
+
+} // namespace
+
+LogicalResult emitTorchConfig(const Schedule &schedule, const EmitOptions &,
+                              raw_ostream &os, DiagEngine &diags) {
+  if (schedule.placement.bidirectional())
+    return diags.report(schedule.source, diag::EmitBidirectional, schedule.name,
+                        "torch-config");
+  ConfigWriter(schedule, os, diags).write();
+  os << '\n';
+  return success();
+}
+
+} // namespace pipec
