@@ -1,0 +1,59 @@
+"""`pipec lint` as a function."""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from typing import Mapping
+
+from ._diagnostics import Diagnostic
+from ._program import run
+
+
+@dataclasses.dataclass(frozen=True)
+class LintResult:
+    """What is wrong with a schedule, and where it can run."""
+
+    findings: tuple[Diagnostic, ...]
+    """By kind in docs/Lint.md; a note of a finding says what PyTorch does."""
+    safe: Mapping[str, bool]
+    """By model of communication (`stream`, `pair`, `edge`, `buffered`): every
+    rank comes to its end, and nothing is unmatched or crossed."""
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        return tuple(finding for finding in self.findings if finding.severity == "error")
+
+    def __bool__(self) -> bool:
+        """True when no finding is an error."""
+        return not self.errors
+
+    def __str__(self) -> str:
+        models = [model for model, safe in self.safe.items() if safe]
+        return "\n".join([*map(str, self.findings), f"safe under: {' '.join(models) or 'no model'}"])
+
+
+def _lint(arguments: list[str], text: str | None, require: str, grades: Mapping[str, str]) -> LintResult:
+    command = ["lint", *arguments, "--format=json", f"--require={require}"]
+    command += [f"--grade={rule}={grade}" for rule, grade in grades.items()]
+    out, _ = run(command, text, findings=True)
+    data = json.loads(out)
+    return LintResult(tuple(map(Diagnostic.from_json, data["findings"])), data["safe"])
+
+
+def lint_file(path: str | os.PathLike[str], *, require: str = "stream", grades: Mapping[str, str] | None = None,
+              args: tuple[str, ...] = ()) -> LintResult:
+    """Lints a file: a CSV of PyTorch's, step IR or a program.
+
+    What does not end under the model `require` is an error; `grades` say how
+    grave other findings are (docs/Lint.md). `args` are further arguments of
+    `pipec lint`. Raises CompileError for what is no schedule at all.
+    """
+    return _lint([os.fspath(path), *args], None, require, grades or {})
+
+
+def lint_text(text: str, *, require: str = "stream", grades: Mapping[str, str] | None = None) -> LintResult:
+    """Lints step IR."""
+    return _lint(["-"], text, require, grades or {})

@@ -1,0 +1,159 @@
+"""A schedule as Python sees it: read from step IR (docs/StepIR.md)."""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+from __future__ import annotations
+
+import enum
+import functools
+import json
+import os
+import re
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Sequence, Union
+
+from ._diagnostics import Diagnostic
+from ._lint import LintResult, lint_text
+from ._program import run
+
+try:
+    import numpy
+except ImportError:  # steps are tuples then
+    numpy = None  # type: ignore[assignment]
+
+if TYPE_CHECKING:
+    import numpy.typing
+
+    Steps = Union[numpy.typing.NDArray[Any], tuple["Step", ...]]
+
+
+class Kind(enum.IntEnum):
+    """The kinds of steps; `str(kind)` is the name in step IR and CSV."""
+
+    F = 0
+    B = 1
+    I = 2  # noqa: E741 (the field's name of the input half of a backward)
+    W = 3
+    SEND_F = 4
+    RECV_F = 5
+    SEND_B = 6
+    RECV_B = 7
+    UNSHARD = 8
+    RESHARD = 9
+    REDUCE_GRAD = 10
+    BUBBLE = 11
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Step(NamedTuple):
+    """One step of one rank. A number that the kind does not have is -1."""
+
+    kind: Kind
+    stage: int
+    microbatch: int
+    peer: int
+    """The rank at the other end of a transfer."""
+    group: int
+    """The line of the rank's list: members of one overlap or batch share it."""
+
+
+_HEAD = re.compile(r"^schedule @(\S+) \{ ranks (\d+) stages (\d+) microbatches (\d+)")
+_STEP = re.compile(r"([A-Z]\w*) s(\d+)(?: m(\d+))?(?: (?:->|<-) r(\d+))?")
+_KINDS = Kind.__members__
+
+
+class Schedule:
+    """A compiled schedule."""
+
+    def __init__(self, ir: str, diagnostics: Sequence[Diagnostic] = ()):
+        """Takes step IR as pipec prints it."""
+        self.ir = ir
+        """The schedule as step IR."""
+        self.diagnostics = tuple(diagnostics)
+        """Warnings and notes of the compilation."""
+        self.forward_only = False
+        self.params: dict[str, int] = {}
+        """The parameters that it was made with, by name."""
+        self.maps: list[list[int]] = []
+        """The rank of each stage; a second list for the other direction of a
+        bidirectional schedule."""
+        for line in ir.splitlines():
+            line = line.strip()
+            if found := _HEAD.match(line):
+                self.name = found[1]
+                self.ranks, self.stages, self.microbatches = (int(found[i]) for i in (2, 3, 4))
+            elif line == "forward_only":
+                self.forward_only = True
+            elif line.startswith("param "):
+                pairs = (pair.split("=") for pair in line.removeprefix("param ").split(","))
+                self.params = {name.strip(): int(value) for name, value in pairs}
+            elif line.startswith("map "):
+                self.maps.append([int(rank) for rank in line.split()[1:]])
+            elif line.startswith("rank "):
+                break
+
+    def __repr__(self) -> str:
+        return (f"<pipec.Schedule {self.name}: {self.ranks} ranks, {self.stages} stages, "
+                f"{self.microbatches} micro-batches>")
+
+    @property
+    def stage_to_rank(self) -> list[int]:
+        """The rank of each stage (of direction 0)."""
+        return self.maps[0]
+
+    def stages_of(self, rank: int) -> list[int]:
+        """The stages that a rank holds, ascending."""
+        return sorted({stage for ranks in self.maps for stage, on in enumerate(ranks) if on == rank})
+
+    @functools.cached_property
+    def steps(self) -> list[Steps]:
+        """The steps of each rank, in order: a structured NumPy array with the
+        fields of Step where NumPy is there, else a tuple of Steps."""
+        lists: list[list[tuple[int, ...]]] = []
+        line_of_rank = 0
+        for line in self.ir.splitlines():
+            text = line.strip()
+            if text.startswith("rank "):
+                lists.append([])
+                line_of_rank = 0
+            elif not lists or text.endswith(":") or text == "}":
+                continue
+            elif text.partition(" ")[0] == "bubble":
+                lists[-1].append((Kind.BUBBLE, -1, -1, -1, line_of_rank))
+                line_of_rank += 1
+            elif found := _STEP.findall(text.partition("@")[0]):
+                for kind, *numbers in found:
+                    stage, microbatch, peer = (int(n) if n else -1 for n in numbers)
+                    lists[-1].append((_KINDS[kind], stage, microbatch, peer, line_of_rank))
+                line_of_rank += 1
+        if numpy is None:
+            return [tuple(Step(Kind(k), *rest) for k, *rest in steps) for steps in lists]
+        fields = numpy.dtype([("kind", "u1"), ("stage", "i4"), ("microbatch", "i4"), ("peer", "i4"), ("group", "i4")])
+        return [numpy.array(steps, dtype=fields) for steps in lists]
+
+    def lint(self, *, require: str = "stream", grades: Mapping[str, str] | None = None) -> LintResult:
+        """What is wrong with the schedule as it stands, and under which models
+        of communication it ends; places are those of `ir`."""
+        return lint_text(self.ir, require=require, grades=grades)
+
+    def emit(self, kind: str, *args: str) -> str:
+        """The schedule in another form (`pipec --emit=KIND`); `args` are
+        further arguments of pipec."""
+        return run(["-", f"--emit={kind}", *args], self.ir)[0]
+
+    @functools.cached_property
+    def csv(self) -> str:
+        """The schedule as a CSV of PyTorch's, as it stands."""
+        return self.emit("csv")
+
+    def write_csv(self, path: str | os.PathLike[str]) -> None:
+        """Writes `csv` to a file."""
+        with open(path, "w", encoding="ascii", newline="") as file:
+            file.write(self.csv)
+
+    @functools.cached_property
+    def torch_config(self) -> dict[str, Any]:
+        """How PyTorch, torchtitan and NeMo AutoModel use the CSV
+        (docs/Csv.md)."""
+        config: dict[str, Any] = json.loads(self.emit("torch-config"))
+        return config

@@ -1,0 +1,88 @@
+# RUN: rm -rf %t && mkdir %t && cd %t && %python %s
+"""pipec.compile: the schedule is what pipec prints, read without NumPy."""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+import subprocess
+import sys
+
+# Nothing but the standard library is needed.
+sys.modules["numpy"] = sys.modules["torch"] = None
+
+import pipec
+from pipec import Kind, Step
+
+
+def output(*words):
+    return subprocess.run(["pipec", *words], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          text=True).stdout
+
+
+assert pipec.__version__ == output("--version").split()[1]
+
+# Sizes, steps, text.
+plain = pipec.compile("one_f_one_b", ranks=2, microbatches=3)
+assert (plain.name, plain.ranks, plain.stages, plain.microbatches) == ("one_f_one_b", 2, 2, 3)
+assert plain.params == {"p": 2, "m": 3}
+assert plain.stage_to_rank == [0, 1] and plain.stages_of(1) == [1]
+assert not plain.forward_only
+assert plain.diagnostics == ()
+assert repr(plain) == "<pipec.Schedule one_f_one_b: 2 ranks, 2 stages, 3 micro-batches>"
+order = [(Kind.F, 0), (Kind.B, 0), (Kind.F, 1), (Kind.B, 1), (Kind.F, 2), (Kind.B, 2)]
+assert plain.steps[1] == tuple(Step(kind, 1, m, -1, i) for i, (kind, m) in enumerate(order))
+assert plain.csv == output("one_f_one_b", "-Dranks=2", "-Dmicrobatches=3", "--emit=csv")
+assert plain.ir == output("one_f_one_b", "-Dranks=2", "-Dmicrobatches=3", "--emit=ir")
+
+
+def cells(schedule):
+    """The CSV of a schedule, made of its steps."""
+    rows = []
+    for steps in schedule.steps:
+        groups = {}
+        for s in steps:
+            text = "" if s.kind == Kind.BUBBLE else f"{s.stage}{s.kind}" + (str(s.microbatch) if s.microbatch >= 0 else "")
+            groups.setdefault(s.group, []).append(text)
+        rows.append(",".join(f"({g[0]};{g[1]})OVERLAP_F_B" if len(g) == 2 else g[0] for g in groups.values()))
+    return "\n".join(rows) + "\n"
+
+
+# Every kind of step, for every schedule of the library.
+seen = set()
+tried = 0
+for name in pipec.library():
+    for target in None, "torch", "torch-timed":
+        sizes = {"ranks": 4, "microbatches": 8} if name != "dualpipe" else {"ranks": 4, "microbatches": 8}
+        try:
+            schedule = pipec.compile(name, target=target, **sizes)
+        except pipec.CompileError as error:
+            assert target and {d.kind for d in error.errors} <= {"TargetBidirectional", "TargetGroup"}, (name, error)
+            continue
+        seen |= {step.kind for steps in schedule.steps for step in steps}
+        for rank, steps in enumerate(schedule.steps):
+            for step in steps:
+                if step.peer >= 0:
+                    # The peer holds the next stage or the one before.
+                    step_to = step.stage + (1 if step.kind in (Kind.SEND_F, Kind.RECV_B) else -1)
+                    assert step.peer == schedule.stage_to_rank[step_to], (name, rank, step)
+        if "_bf" not in name:
+            assert cells(schedule) == schedule.csv, (name, target)
+        tried += 1
+assert tried > 40, tried
+assert seen >= set(Kind) - {Kind.BUBBLE}, seen
+assert Kind.BUBBLE in {s.kind for s in pipec.compile("one_f_one_b", passes="align-bubbles").steps[1]}
+
+# Batches and overlaps share a group; a second direction has a map.
+batched = pipec.compile("one_f_one_b", ranks=2, microbatches=3, passes="insert-p2p,batch-p2p").steps[0]
+pairs = [(a, b) for a, b in zip(batched, batched[1:]) if a.group == b.group]
+assert pairs and all({a.kind, b.kind} == {Kind.SEND_F, Kind.RECV_B} for a, b in pairs), pairs
+both = pipec.compile("chimera", ranks=2, microbatches=4)
+assert both.maps == [[0, 1], [1, 0]] and both.stages_of(0) == [0, 1]
+
+# A CSV takes the sizes that it must have; what was lowered stays.
+lowered = pipec.compile("zb1p", ranks=2, microbatches=4, target="torch")
+assert [d.kind for d in lowered.diagnostics] == ["TargetSplitBackward"]
+lowered.write_csv("zb1p.csv")
+again = pipec.compile("zb1p.csv", stages=2, microbatches=4, target="torch")
+assert again.csv == lowered.csv
+assert lowered.torch_config["microbatches"] == 4
+assert "exec_order" in plain.emit("hyperparallel")
+assert "zero" in pipec.describe("zb1p").lower()

@@ -1,0 +1,66 @@
+# RUN: rm -rf %t && mkdir %t && cd %t && %python %s
+"""What is wrong raises an exception that says where."""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+import copy
+import os
+import pickle
+
+import pipec
+
+
+def refused(*args, **keywords):
+    try:
+        pipec.compile(*args, **keywords)
+    except pipec.CompileError as error:
+        assert error.errors and set(error.errors) <= set(error.diagnostics)
+        return error
+    raise AssertionError(f"{args} {keywords} compiled")
+
+
+with open("bad.pipe", "w") as file:
+    file.write("schedule a(ranks p = 2, microbatches m = 2) {\n  placement loop;\n  steady { repeat n { F B } }\n}\n")
+error = refused("bad.pipe")
+first = error.errors[0]
+assert (first.kind, first.file, first.line, first.column) == ("UnknownName", "bad.pipe", 3, 19), first
+assert str(error).startswith("bad.pipe:3:19: error: "), error
+assert pickle.loads(pickle.dumps(error)).diagnostics == error.diagnostics
+assert copy.copy(first) == first
+
+# A refusal of a target names the step, and what to do.
+error = refused("interleaved_overlap_bf", ranks=2, microbatches=4, target="torch")
+assert "B s2 m0 & F s0 m3" in error.errors[0].message
+assert [note.kind for note in error.errors[0].notes] == ["NoteOverlapFunction", "NoteUnpairFirst"]
+pipec.compile("interleaved_overlap_bf", ranks=2, microbatches=4, passes="unpair,torch")
+
+assert refused("no_such_schedule").errors[0].kind == "InputNotFound"
+assert refused("zb1p", ranks=2, target="torch", passes="torch").errors[0].kind == "UnusableOption"
+assert refused("zb1p", rnks=2).errors
+assert refused("zb1p", target="trch").errors[0].notes[0].kind == "NoteDidYouMean"
+with open("bad.csv", "w") as file:
+    file.write("0F0xyz\n")
+assert refused("bad.csv").errors[0].kind == "CsvTrailingText"
+for wrong in "4", 4.0, True:
+    try:
+        pipec.compile("zb1p", ranks=wrong)
+        raise AssertionError(wrong)
+    except TypeError as problem:
+        assert "ranks" in str(problem)
+
+# No compiler, and one that is no compiler.
+path = os.environ["PATH"]
+os.environ["PATH"] = os.getcwd()
+for named in None, "/no/such/program":
+    if named:
+        os.environ["PIPEC"] = named
+    try:
+        pipec.compile("zb1p")
+        raise AssertionError("compiled without a compiler")
+    except pipec.ProgramNotFound:
+        pass
+os.environ["PATH"] = path
+with open("odd", "w") as file:
+    file.write("#!/bin/sh\necho 'what is this' >&2\nexit 3\n")
+os.chmod("odd", 0o755)
+os.environ["PIPEC"] = os.path.abspath("odd")
+assert refused("zb1p").errors[0].message == "what is this"
