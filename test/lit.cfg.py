@@ -11,11 +11,12 @@
 #   %root     the source tree,  %build  the build tree
 #
 # Features: torch (an environment with PyTorch), mpi, eigen, clang,
-# clang-format, asan, assertions,
+# clang-format, asan, assertions, wheel (a wheel of the Python package can be made),
 # all (the long tests were asked for), root (the tests run as root).
 
 import glob
 import os
+import subprocess
 
 import lit.formats
 
@@ -73,6 +74,10 @@ if "address" in config.pipec_sanitize:
     config.available_features.add("asan")
 if config.pipec_build_type == "Debug":
     config.available_features.add("assertions")
+if os.path.exists(os.path.join(config.pipec_bin_dir, "pipec-static")) and not subprocess.call(
+        [config.python, "-c", "import setuptools, pip, wheel, ensurepip"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
+    config.available_features.add("wheel")
 if os.environ.get("PIPEC_TEST_ALL"):
     config.available_features.add("all")
 if os.geteuid() == 0:
