@@ -1,36 +1,35 @@
 # RUN: rm -rf %t && mkdir -p %t
 # RUN: %torch-python %s %t
-"""Two and four gloo processes train a model with CSVs of ours, for two steps;
-losses and gradients equal those of the unpipelined model."""
+"""Two and four gloo processes train a transformer with every schedule of the
+library that PyTorch can express: computes alone, the order of torch's own
+lowering, the order of time; and whole backwards of split ones, split ones of
+whole ones, plain steps of overlaps. Losses and gradients of two steps equal
+those of the model without a pipeline."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+import itertools
 import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "Inputs"))
+import grid
 import library
 import oracle
-import train
 
-folder = sys.argv[1]
-NAMES = sys.argv[2:] or list(library.CHUNKS)
+NAMES = sys.argv[2:] or [*library.CHUNKS, *library.UNPAIRED]
 
-files = {}
-library.SIZES = [(2, 4), (2, 5), (4, 8)]
-for title, words, compute in library.instances(NAMES):
-    ranks = len(compute)
-    stem = os.path.join(folder, title.replace(" ", "").replace("=", ""))
-    # Computes alone, the order of torch's own lowering, and the order of time.
-    for target, format in ("torch-compute", "compute_only"), ("torch", "compute_comms"), ("torch-timed", "compute_comms"):
-        rows = compute if format == "compute_only" else oracle.pipec(*words, f"--target={target}")
-        path = f"{stem}.{target}.csv"
-        oracle.write(path, rows)
-        files.setdefault(ranks, []).append((path, format))
+SIZES = [(2, 4), (4, 8)]
+if library.ALL:
+    SIZES = [(2, m) for m in range(1, 10)] + [(4, m) for m in (*range(1, 10), 12, 13, 16)]
 
+files = grid.Grid(sys.argv[1])
+turn = itertools.count()
+for title, words, compute in library.instances(NAMES, SIZES):
+    ways = library.UNPAIRED.get(words[0]) or [*grid.TARGETS, *grid.other_backwards(compute)]
+    if len(compute) > 2 and not library.ALL:
+        ways = [ways[next(turn) % len(ways)]]
+    for passes in ways:
+        files.add(words, passes)
 report = oracle.Report()
-for ranks, group in sorted(files.items()):
-    outcome = train.train(group)
-    for path, format in group:
-        found = outcome.get(path, "not trained")
-        report.check(os.path.basename(path), None if found == "equal" else found)
+files.train(report)
 report.finish(4 * len(NAMES))

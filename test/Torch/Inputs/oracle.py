@@ -41,7 +41,7 @@ def members(cell):
     if action is None:
         return []
     parts = action.sub_actions if action.sub_actions is not None else (action,)
-    return [(a.stage_index, str(a.computation_type), a.microbatch_index) for a in parts]
+    return [(a.stage_index, a.computation_type.value, a.microbatch_index) for a in parts]
 
 
 def sizes(rows):

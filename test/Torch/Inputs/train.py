@@ -1,30 +1,32 @@
-"""Trains a small model with schedules in torch's runtime and compares it with
-the same model on one process.
+"""Trains a small transformer with schedules in PyTorch's runtime and compares it
+with the same model on one process.
 
-    train.py [--timeout SECONDS] CSV[:compute_only|:compute_comms]...
+    train.py [--timeout SECONDS] [--replicas N] [--wrap fsdp|ddp|compile] CSV[:compute_only|:compute_comms]...
 
-All files must have the same number of ranks; one process a rank trains them one
-after the other, over gloo. For each file two steps of SGD are made; after each
-the losses and all gradients must equal those of the unpipelined model. Prints
-one line a file: `FILE: equal`, `FILE: DIFFERENT ...` or `FILE: ERROR ...`; the
-status is 0 only when all are equal.
-
-The model is one linear layer and a tanh a stage, in double precision, so that
-"equal" can be asked to a relative 1e-10 whatever the order of summation.
+For each file two steps of SGD are made, by a process for each of its ranks (and
+replicas) over gloo; after each the losses and all gradients must equal those of
+the model without a pipeline. Prints `FILE: equal`, or what is wrong with it, a
+line a process; the status is 0 only when all are equal.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 import argparse
+import collections
+import dataclasses
 import datetime
+import logging
 import multiprocessing
+import multiprocessing.connection
 import os
-import queue
+import re
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import torch
+import torch._functorch.config
 import torch.distributed as dist
 from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.fsdp import fully_shard
@@ -32,181 +34,243 @@ from torch.distributed.pipelining import PipelineStage
 from torch.distributed.pipelining.schedules import _PipelineScheduleRuntime
 from torch.distributed.tensor import DTensor
 
+import communicators
+import model
 import oracle
 
-WIDTH = 6
-ROWS = 3  # of a micro-batch
-STEPS = 2
-RATE = 0.1
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """How files are trained."""
+    #: Replicas of the pipeline, each with data of its own.
+    replicas: int = 1
+    #: What the stages of the replicas are wrapped in: None (one replica), fsdp
+    #: (FSDP2's fully_shard), ddp (DistributedDataParallel), compile
+    #: (torch.compile without a compiler of code and without donated buffers).
+    wrap: str | None = None
+    #: Whether neighbouring stages exchange tensors of different sizes.
+    uneven: bool = False
+    #: A model of communicators (communicators.py); None is gloo as it is.
+    communicators: str | None = None
+    #: A file that says which stages and micro-batches the job has, on which
+    #: ranks; without one each file says so itself.
+    like: str | None = None
+    #: Seconds after which a transfer that nobody answers is an error.
+    timeout: float = 60
 
 
-def make_model(stages):
-    generator = torch.Generator().manual_seed(stages)
-    model = torch.nn.ModuleList()
-    for _ in range(stages):
-        layer = torch.nn.Linear(WIDTH, WIDTH, dtype=torch.float64)
-        with torch.no_grad():
-            for parameter in layer.parameters():
-                parameter.copy_(torch.randn(parameter.shape, generator=generator, dtype=torch.float64) / 2)
-        model.append(torch.nn.Sequential(layer, torch.nn.Tanh()))
-    return model
+@dataclasses.dataclass(frozen=True)
+class Problem:
+    """What went wrong with a file on a process."""
+    #: refused (when loaded), different (from the model without a pipeline),
+    #: error, time-out, ended (without a word), or lost (another process was).
+    kind: str
+    text: str
+    #: The step of training, from 0.
+    step: int = 0
+
+    def __str__(self):
+        return f"{self.kind}: {self.text}" + (f" (step {self.step})" if self.kind != "refused" else "")
 
 
-def make_data(microbatches):
-    generator = torch.Generator().manual_seed(microbatches)
-    shape = (microbatches * ROWS, WIDTH)
-    return [(torch.randn(shape, generator=generator, dtype=torch.float64),
-             torch.randn(shape, generator=generator, dtype=torch.float64)) for _ in range(STEPS)]
+# ---------------------------------------------------------------- a process
+
+def wrapped(stage, wrap, mesh):
+    if wrap == "fsdp":
+        fully_shard(stage.block, mesh=mesh["dp"], reshard_after_forward=False)
+        return fully_shard(stage, mesh=mesh["dp"], reshard_after_forward=False)
+    if wrap == "ddp":
+        return torch.nn.parallel.DistributedDataParallel(stage, process_group=mesh["dp"].get_group(), find_unused_parameters=True)
+    if wrap == "compile":
+        torch._functorch.config.donated_buffer = False
+        return torch.compile(stage, backend="aot_eager")
+    return stage
 
 
-def loss_function(output, target):
-    return torch.nn.functional.mse_loss(output, target)
+def whole(gradient):
+    return gradient.full_tensor() if isinstance(gradient, DTensor) else gradient
 
 
-def update(parameters):
-    with torch.no_grad():
-        for parameter in parameters:
-            if parameter.grad is not None:
-                parameter -= RATE * parameter.grad
-            parameter.grad = None
+def problem_of(error, step):
+    """The Problem that an exception of the runtime is; step is None while a file
+    is loaded."""
+    while error.__cause__:
+        error = error.__cause__
+    text = " ".join(next(iter(str(error).strip().splitlines()), "").split())
+    if step is None:
+        return Problem("refused", text)
+    kind = "time-out" if "Timed out" in text else "lost" if re.search(r"closed by peer|reset by peer|Broken pipe", text) \
+        else "error"
+    return Problem(kind, f"{type(error).__name__}: {text}", step)
 
 
-def reference(stages, microbatches):
-    """Losses and gradients of each step, without a pipeline."""
-    model = make_model(stages)
-    result = []
-    for x, y in make_data(microbatches):
-        losses = []
-        for part, target in zip(x.chunk(microbatches), y.chunk(microbatches)):
-            for stage in model:
-                part = stage(part)
-            loss = loss_function(part, target)
-            (loss / microbatches).backward()
-            losses.append(loss.detach())
-        result.append((torch.stack(losses), [[p.grad.clone() for p in stage.parameters()] for stage in model]))
-        update(model.parameters())
-    return result
-
-
-def off(ours, theirs):
-    """The largest relative difference."""
-    scale = theirs.abs().max().clamp(min=1e-30)
-    return ((ours - theirs).abs().max() / scale).item() if ours.shape == theirs.shape else float("inf")
-
-
-def shard(model, mine, ranks):
-    """Puts the stages under FSDP, over one process each."""
-    mesh = DeviceMesh("cpu", [[rank] for rank in range(ranks)], mesh_dim_names=("pp", "dp"))["dp"]
-    for stage in mine:
-        fully_shard(model[stage], mesh=mesh, reshard_after_forward=False)
-
-
-def whole(tensor):
-    return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
-
-
-def train_one(rank, path, format, fsdp):
-    """What differs on this rank, or None."""
-    rows = oracle.read(path)
+def train_one(mesh, path, format, setting):
+    """The Problems of this process."""
+    rank, replica = mesh["pp"].get_local_rank(), mesh["dp"].get_local_rank()
+    rows = oracle.read(setting.like or path)
     _, stages, microbatches = oracle.sizes(rows)
     mine = sorted(s for s, r in oracle.stage_map(rows).items() if r == rank)
-    expected = reference(stages, microbatches)
-    model = make_model(stages)
-    if fsdp:
-        shard(model, mine, len(rows))
-    parts = [PipelineStage(model[s], s, stages, torch.device("cpu")) for s in mine]
-    schedule = _PipelineScheduleRuntime(parts, microbatches, loss_fn=loss_function, scale_grads=True)
-    schedule._load_csv(path, format=format)
-    problems = []  # the other ranks count on this one to go on
-    for step, (x, y) in enumerate(make_data(microbatches)):
+    expected = model.reference(stages, microbatches, setting.replicas, setting.uneven)
+    modules = {s: wrapped(model.make_stage(s, stages, setting.uneven), setting.wrap, mesh) for s in mine}
+    parts = [PipelineStage(modules[s], s, stages, torch.device("cpu"), group=mesh["pp"].get_group()) for s in mine]
+    schedule = _PipelineScheduleRuntime(parts, microbatches, loss_fn=model.loss_function, scale_grads=True)
+    try:
+        schedule._load_csv(path, format=format)
+    except Exception as error:
+        return [problem_of(error, None)]
+    problems = []
+    for step, (x, target) in enumerate(model.make_data(microbatches, replica)):
         losses = []
-        arguments = (x,) if 0 in mine else ()
-        keywords = dict(target=y, losses=losses) if stages - 1 in mine else {}
-        schedule.step(*arguments, **keywords)
-        expected_losses, expected_grads = expected[step]
-        if stages - 1 in mine and off(torch.stack(losses).detach(), expected_losses) > 1e-10:
-            problems.append(f"losses of step {step}")
-        for stage in mine:
-            for parameter, grad in zip(model[stage].parameters(), expected_grads[stage]):
-                if parameter.grad is None or off(whole(parameter.grad), grad) > 1e-10:
-                    problems.append(f"gradients of stage {stage} in step {step}")
-                    break
-        update(p for stage in mine for p in model[stage].parameters())
-    return problems[0] if problems else None
-
-
-def rank_main(rank, ranks, store, files, timeout, fsdp, results):
-    torch.set_num_threads(1)
-    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=ranks,
-                            timeout=datetime.timedelta(seconds=timeout))
-    for path, format in files:
+        keywords = dict(target=target, losses=losses) if stages - 1 in mine else {}
         try:
-            results.put((path, rank, "different", train_one(rank, path, format, fsdp)))
-        except Exception as error:  # noqa: BLE001 (whatever torch raises is the result)
-            text = str(error).strip().splitlines()
-            results.put((path, rank, "error", f"{type(error).__name__}: {text[0] if text else ''}"))
-            results.close()
-            results.join_thread()
-            os._exit(1)  # the other ranks find their connection closed
-    dist.destroy_process_group()
+            schedule.step(*((x,) if 0 in mine else ()), **keywords)
+        except Exception as error:
+            return [*problems, problem_of(error, step)]
+        expected_losses, expected_gradients = expected[step]
+        if stages - 1 in mine and not model.close(torch.stack(losses).detach(), expected_losses[replica]):
+            problems.append(Problem("different", "losses", step))
+        for stage in mine:
+            gradients = [whole(parameter.grad) for parameter in modules[stage].parameters()]
+            if not all(map(model.close, gradients, expected_gradients[stage])):
+                problems.append(Problem("different", f"gradients of stage {stage}", step))
+        model.update(parameter for stage in mine for parameter in modules[stage].parameters())
+    return problems
 
 
-def train(files, timeout=60, fsdp=False):
-    """Outcome of each (path, format): "equal", or what went wrong by rank.
-    With `fsdp` each stage is sharded.
+def process(number, ranks, store, files, setting, results):
+    """Trains the files in turn; sends (index of the file, Problems) for each. The
+    others count on this process to go on, but behind an error it cannot."""
+    torch.set_num_threads(1)
+    logging.disable(logging.CRITICAL)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # the noise of connections that end
+    dist.init_process_group("gloo", init_method=f"file://{store}", rank=number, world_size=ranks * setting.replicas,
+                            timeout=datetime.timedelta(seconds=setting.timeout))
+    mesh = DeviceMesh("cpu", torch.arange(ranks * setting.replicas).view(ranks, setting.replicas),
+                      mesh_dim_names=("pp", "dp"))
+    if setting.communicators:
+        communicators.install(setting.communicators)
+    for index, (path, format) in enumerate(files):
+        dist.barrier()
+        problems = train_one(mesh, path, format, setting)
+        results.send((index, problems))
+        if any(problem.kind != "different" for problem in problems):
+            break
+    os._exit(0)  # whatever still waits; the other processes find their connection closed
 
-    Files after one that ended in an error were not trained and have no outcome.
-    """
-    ranks = len(oracle.read(files[0][0]))
-    context = multiprocessing.get_context("fork")
-    results = context.Queue()
-    outcome = {}
-    with tempfile.TemporaryDirectory() as folder:
-        workers = [context.Process(target=rank_main, args=(rank, ranks, os.path.join(folder, "store"),
-                                                          files, timeout, fsdp, results)) for rank in range(ranks)]
-        for worker in workers:
+
+# ---------------------------------------------------------------- all processes
+
+class Group:
+    """The processes that train a list of files of one number of ranks."""
+
+    def __init__(self, files, setting):
+        self.files = files
+        self.setting = setting
+        # What is computed here need not be computed by each process.
+        for path, _ in files:
+            ranks, stages, microbatches = oracle.sizes(oracle.read(setting.like or path))
+            model.reference(stages, microbatches, setting.replicas, setting.uneven)
+        self.size = ranks * setting.replicas
+        self.store = tempfile.TemporaryDirectory()
+        context = multiprocessing.get_context("fork")
+        self.pipes, self.workers = {}, []
+        for number in range(self.size):
+            reader, writer = context.Pipe(duplex=False)
+            worker = context.Process(target=process, args=(number, ranks, os.path.join(self.store.name, "store"), files,
+                                                           setting, writer))
             worker.start()
-        alive = True
-        while alive:
-            alive = any(worker.is_alive() for worker in workers)
-            while True:
-                try:
-                    path, rank, kind, what = results.get(timeout=0.2)
-                except queue.Empty:
-                    break
-                found = outcome.setdefault(path, {})
-                if what is not None:
-                    found[rank] = (kind, what)
-                else:
-                    found.setdefault("done", []).append(rank)
-        for worker in workers:
+            writer.close()
+            self.pipes[reader] = number
+            self.workers.append(worker)
+        self.reports = collections.defaultdict(dict)
+        self.last = time.monotonic()
+
+    def read(self, pipe):
+        """Takes a report; a process that has ended has no more."""
+        self.last = time.monotonic()
+        try:
+            index, problems = pipe.recv()
+            self.reports[index][self.pipes[pipe]] = problems
+        except EOFError:
+            del self.pipes[pipe]
+
+    def stop_when_stuck(self):
+        """No time-out of torch's ends this."""
+        if time.monotonic() - self.last > 3 * self.setting.timeout + 30:
+            for worker in self.workers:
+                worker.kill()
+
+    def finish(self):
+        """Outcomes of the files that were begun, and the files that were not."""
+        for worker in self.workers:
             worker.join()
-    for path, found in outcome.items():
-        done = found.pop("done", [])
-        outcome[path] = found if found or len(done) < ranks else "equal"
-    return outcome
+        self.store.cleanup()
+        begun = max(self.reports, default=0) + 1
+        ended = [Problem("ended", "the process ended without a word")]
+        done = {}
+        for index, file in enumerate(self.files[:begun]):
+            reports = {number: self.reports[index].get(number, ended) for number in range(self.size)}
+            done[file] = {number: problems for number, problems in reports.items() if problems} or "equal"
+        return done, self.files[begun:]
+
+
+def train_all(jobs, at_once=1):
+    """Trains lists of files, each [(path, format)] with a Setting; all files of
+    a list have the same number of ranks. Gives a dictionary for each: (path,
+    format) -> "equal", or Problems by process. Files behind one that ended in an
+    error are trained by new processes.
+
+    `at_once` groups of processes run side by side, which is of use when they
+    wait more than they work.
+    """
+    outcomes = [{} for _ in jobs]
+    waiting = collections.deque((number, files, setting) for number, (files, setting) in enumerate(jobs))
+    running = {}
+    while waiting or running:
+        while waiting and len(running) < at_once:
+            number, files, setting = waiting.popleft()
+            running[number] = Group(files, setting)
+        owner = {pipe: group for group in running.values() for pipe in group.pipes}
+        for pipe in multiprocessing.connection.wait(list(owner), timeout=1):
+            owner[pipe].read(pipe)
+        for number, group in list(running.items()):
+            group.stop_when_stuck()
+            if group.pipes:
+                continue
+            done, rest = group.finish()
+            del running[number]
+            outcomes[number].update(done)
+            if rest:
+                waiting.append((number, rest, group.setting))
+    return outcomes
+
+
+def train(files, setting=Setting()):
+    """The outcomes of one list of files."""
+    return train_all([(files, setting)])[0]
 
 
 def main():
-    options = argparse.ArgumentParser()
-    options.add_argument("--timeout", type=float, default=60)
-    options.add_argument("files", nargs="+")
-    args = options.parse_args()
-    files = []
-    for name in args.files:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--timeout", type=float, default=60)
+    parser.add_argument("--replicas", type=int, default=1)
+    parser.add_argument("--wrap", choices=["fsdp", "ddp", "compile"])
+    parser.add_argument("files", nargs="+")
+    options = parser.parse_args()
+    groups = collections.defaultdict(list)
+    for name in options.files:
         path, _, format = name.partition(":")
-        files.append((path, format or "compute_comms"))
-    outcome = train(files, args.timeout)
+        groups[len(oracle.read(path))].append((path, format or "compute_comms"))
+    setting = Setting(options.replicas, options.wrap, timeout=options.timeout)
     equal = True
-    for path, _ in files:
-        found = outcome.get(path, {})
-        equal &= found == "equal"
-        if found == "equal":
-            print(f"{path}: equal")
-        elif not found:
-            print(f"{path}: ERROR not trained")
-        for rank, (kind, what) in sorted(found.items()) if found != "equal" else []:
-            print(f"{path}: {'ERROR' if kind == 'error' else 'DIFFERENT'} rank {rank}: {what}")
+    for files in groups.values():
+        for (path, format), found in train(files, setting).items():
+            equal &= found == "equal"
+            if found == "equal":
+                print(f"{path}: equal")
+                continue
+            for number, problems in found.items():
+                print(f"{path}: process {number}: {'; '.join(map(str, problems))}")
     sys.exit(not equal)
 
 
