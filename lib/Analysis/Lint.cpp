@@ -26,49 +26,6 @@ static SourceLoc beginning(const Schedule &schedule) {
   return schedule.source;
 }
 
-/// What PyTorch's runtime does with a file that has this finding.
-static std::optional<diag::Id> consequence(const Diagnostic &found) {
-  bool receive =
-      found.place && StringRef(found.place->step).starts_with("RECV");
-  switch (found.id) {
-  case diag::Id::StepsMissing:
-  case diag::Id::StepTooEarly:
-  case diag::Id::WeightWithoutInput:
-  case diag::Id::StepOnWrongRank:
-  case diag::Id::StepNotForward:
-    return diag::Id::NoteRunRefused;
-  case diag::Id::TransferUnmatched:
-    // Without its receive a send does no harm; the step that needs the data
-    // does not find it.
-    return receive ? diag::Id::NoteRunWaits : diag::Id::NoteRunStops;
-  case diag::Id::TransferMissing:
-  case diag::Id::ReceiveMissing:
-  case diag::Id::RecvAfterConsumer:
-  case diag::Id::SendBeforeProducer:
-  case diag::Id::SendAfterFree:
-    return diag::Id::NoteRunStops;
-  case diag::Id::TransferDoubled:
-    // The second message is taken for the one that comes after it.
-    return receive ? diag::Id::NoteRunStops : diag::Id::NoteRunWrong;
-  case diag::Id::TransferCrossed:
-    return diag::Id::NoteRunOtherTensor;
-  case diag::Id::ReduceGradMissing:
-  case diag::Id::ReduceGradEarly:
-  case diag::Id::ReduceGradDoubled:
-    return diag::Id::NoteRunWrong;
-  case diag::Id::LossOrder:
-    return diag::Id::NoteRunOtherLoss;
-  case diag::Id::ComputeOnSharded:
-  case diag::Id::ReshardTwice:
-  case diag::Id::UnshardTwice:
-    return diag::Id::NoteRunSharded;
-  case diag::Id::UnshardLeftOpen:
-    return diag::Id::NoteRunSecondStep;
-  default:
-    return std::nullopt;
-  }
-}
-
 /// Which kinds of steps there are.
 namespace {
 struct Contents {
@@ -112,6 +69,59 @@ static std::array<bool, 4> safeModels(const Schedule &schedule,
   return safe;
 }
 
+/// What PyTorch's runtime does with a file that has this finding.
+static std::optional<diag::Id> consequence(const Diagnostic &found,
+                                          const Contents &contents) {
+  bool receive =
+      found.place && StringRef(found.place->step).starts_with("RECV");
+  switch (found.id) {
+  case diag::Id::StepsMissing:
+  case diag::Id::StepTooEarly:
+  case diag::Id::WeightWithoutInput:
+  case diag::Id::StepOnWrongRank:
+  case diag::Id::StepNotForward:
+    return diag::Id::NoteRunRefused;
+  case diag::Id::OrderStuck:
+  case diag::Id::OrderStuckAlone:
+  case diag::Id::OverlapFeedsItself:
+    // PyTorch finds no place for the transfers of such a list; one that has
+    // them is not asked.
+    return contents.p2p ? std::nullopt
+                        : std::optional(diag::Id::NoteRunRefused);
+  case diag::Id::TransferUnmatched:
+    // Without its receive a send does no harm; the step that needs the data
+    // does not find it.
+    return receive ? diag::Id::NoteRunWaits : diag::Id::NoteRunStops;
+  case diag::Id::TransferMissing:
+  case diag::Id::TransferInsideRank:
+  case diag::Id::ReceiveMissing:
+  case diag::Id::RecvAfterConsumer:
+  case diag::Id::SendBeforeProducer:
+  case diag::Id::SendAfterFree:
+    return diag::Id::NoteRunStops;
+  case diag::Id::TransferDoubled:
+    // The second message is taken for the one that comes after it.
+    return receive ? diag::Id::NoteRunStops : diag::Id::NoteRunWrong;
+  case diag::Id::TransferCrossed:
+    return diag::Id::NoteRunOtherTensor;
+  case diag::Id::ReduceGradMissing:
+  case diag::Id::ReduceGradEarly:
+  case diag::Id::ReduceGradDoubled:
+    return diag::Id::NoteRunWrong;
+  case diag::Id::LossOrder:
+    return diag::Id::NoteRunOtherLoss;
+  case diag::Id::ComputeOnSharded:
+  case diag::Id::ReshardTwice:
+  case diag::Id::UnshardTwice:
+  case diag::Id::UnshardUnused:
+    return diag::Id::NoteRunSharded;
+  case diag::Id::UnshardLeftOpen:
+    return diag::Id::NoteRunSecondStep;
+  default:
+    return std::nullopt;
+  }
+}
+
 static LintResult check(const Schedule &schedule, const Contents &contents,
                         const LintOptions &options, DiagEngine &diags) {
   bool computesAreGood =
@@ -127,6 +137,9 @@ static LintResult check(const Schedule &schedule, const Contents &contents,
     checkLossOrder(schedule, *options.lossOrder, diags);
   if (options.unusedUnshard)
     checkUnshardsUsed(schedule, *options.unusedUnshard, diags);
+  if (options.forwardOnly && schedule.forwardOnly)
+    (void)diags.reportAs(*options.forwardOnly, beginning(schedule),
+                         diag::ForwardOnly);
   if (!contents.p2p)
     return result;
   if (options.idleSlot && contents.idle) {
@@ -148,7 +161,7 @@ LintResult lint(const Schedule &schedule, const LintOptions &options,
     // Where there is no REDUCE_GRAD at all, that is said once.
     if (found.id == diag::Id::ReduceGradMissing && !contents.reduceGrad)
       return false;
-    std::optional<diag::Id> result = consequence(found);
+    std::optional<diag::Id> result = consequence(found, contents);
     // To a list without transfers PyTorch adds whatever else it needs.
     if (result && (contents.p2p || *result == diag::Id::NoteRunRefused ||
                    *result == diag::Id::NoteRunOtherLoss))

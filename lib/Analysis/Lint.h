@@ -30,6 +30,8 @@ struct LintOptions {
   std::optional<Severity> unusedUnshard = Severity::Warning;
   /// An idle slot stands among transfers: PyTorch refuses the file.
   std::optional<Severity> idleSlot = Severity::Warning;
+  /// There is no backward: PyTorch refuses the file.
+  std::optional<Severity> forwardOnly = Severity::Note;
   /// No rank has a REDUCE_GRAD: PyTorch divides gradients there, so that they
   /// stay sums over the micro-batches.
   std::optional<Severity> noReduceGrad = Severity::Note;

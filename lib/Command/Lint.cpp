@@ -33,7 +33,8 @@ struct LintFlags {
       "grade", cl::CommaSeparated,
       cl::desc(
           "How grave a finding is: RULE is loss-order, unused-unshard, "
-          "idle-slot or no-reduce-grad, GRADE is error, warning, note or off"),
+          "idle-slot, forward-only or no-reduce-grad, GRADE is error, "
+          "warning, note or off"),
       cl::value_desc("RULE=GRADE,..."), cl::cat(category)};
   cl::opt<std::string> format{"format", cl::desc("text (default) or json"),
                               cl::value_desc("FORMAT"), cl::init("text"),
@@ -59,6 +60,7 @@ static FailureOr<LintOptions> readOptions(const LintFlags &flags,
         rule == "loss-order"       ? &options.lossOrder
         : rule == "unused-unshard" ? &options.unusedUnshard
         : rule == "idle-slot"      ? &options.idleSlot
+        : rule == "forward-only"   ? &options.forwardOnly
         : rule == "no-reduce-grad" ? &options.noReduceGrad
                                    : nullptr;
     if (!place)

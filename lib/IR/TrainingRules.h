@@ -20,9 +20,9 @@ namespace pipec {
 
 /// Reports each rank whose forwards of the last stage leave the ascending order
 /// of micro-batches, at the first step that does. PyTorch keeps losses in the
-/// order of execution and reads them by micro-batch: with whole backwards such
-/// a list ends in an error, with split ones it trains with the gradients of
-/// other losses. Returns true when nothing was found.
+/// order of execution and reads them by micro-batch: such a list trains with the
+/// gradients of other losses, or ends in an error where the model's last
+/// operation keeps its result. Returns true when nothing was found.
 bool checkLossOrder(const Schedule &schedule, Severity severity,
                     DiagEngine &diags);
 

@@ -72,6 +72,18 @@ TEST(Lint, GradesWhatTrainingCountsOn) {
   options.noReduceGrad.reset();
   EXPECT_EQ(Findings(schedule, options).kinds, Kinds());
 
+  // Without backwards there is nothing to divide.
+  for (StepList &list : schedule.ranks)
+    llvm::erase_if(list, [](Step step) {
+      return step.kind() == StepKind::B || step.kind() == StepKind::SendB ||
+             step.kind() == StepKind::RecvB;
+    });
+  schedule.forwardOnly = true;
+  EXPECT_EQ(Findings(schedule).kinds,
+            (Kinds{{diag::Id::ForwardOnly, Severity::Note}}));
+  options.forwardOnly.reset();
+  EXPECT_EQ(Findings(schedule, options).kinds, Kinds());
+
   // One of the two is a broken list and not a matter of taste.
   schedule = lowered();
   schedule.ranks[0].pop_back();
