@@ -16,6 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Analysis/Memory.h"
 #include "Emit/Emitter.h"
 #include "IR/Parser.h"
 #include "IR/Printer.h"
@@ -32,6 +33,9 @@
 #include "llvm/ADT/StringExtras.h"
 
 #include <benchmark/benchmark.h>
+
+#include <fstream>
+#include <sstream>
 
 using namespace llvm;
 
@@ -110,6 +114,49 @@ void measurePhase(benchmark::State &state, const Schedule &input,
   state.counters["steps"] = double(steps) / state.iterations();
 }
 
+/// A line of /proc/self/status, in bytes: `VmRSS`, `VmHWM`.
+size_t resident(const std::string &name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.rfind(name + ":", 0) == 0) {
+      size_t kilobytes = 0;
+      std::istringstream(line.substr(name.size() + 1)) >> kilobytes;
+      return kilobytes * 1024;
+    }
+  return 0;
+}
+
+/// Times a simulation, and counts what it takes at most beside its input.
+void measureSimulation(const std::string &name, const Schedule &input,
+                       std::optional<WaitModel> model) {
+  auto run = [&input, model](benchmark::State &state) {
+    Session session;
+    size_t steps = input.numSteps();
+    size_t most = 0;
+    for (auto _ : state) {
+      state.PauseTiming();
+      // Linux lowers the high-water mark to what is resident now.
+      std::ofstream("/proc/self/clear_refs") << 5;
+      size_t before = resident("VmRSS");
+      state.ResumeTiming();
+      auto simulation = simulate(input, model, session.diags);
+      if (failed(simulation))
+        stop();
+      benchmark::DoNotOptimize(simulation->makespan());
+      state.PauseTiming();
+      most = std::max(most, resident("VmHWM") - before);
+      state.ResumeTiming();
+    }
+    state.counters["ns/step"] = benchmark::Counter(
+        double(steps) * double(state.iterations()) * 1e-9,
+        benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+    state.counters["bytes/step"] = double(most) / double(steps);
+    state.counters["steps"] = double(steps);
+  };
+  benchmark::RegisterBenchmark(name.c_str(), run)
+      ->Unit(benchmark::kMillisecond);
+}
+
 /// Throws away what is written.
 class NullStream final : public raw_ostream {
   uint64_t written = 0;
@@ -166,6 +213,33 @@ void registerAll(Sizes sizes) {
        {"batch-p2p", "detect-deadlock{model=stream}",
         "detect-deadlock{model=buffered,require=buffered}"})
     pass(passes, placed);
+
+  measureSimulation("simulate/free", computes, std::nullopt);
+  for (WaitModel model : allWaitModels)
+    measureSimulation("simulate/" + waitModelName(model).str(), lowered, model);
+  // Every part of the cost model at once.
+  auto costly = [](Schedule schedule) {
+    schedule.costs.p2p = *Rational::make(1, 10);
+    schedule.costs.occupancy = *Rational::make(1, 20);
+    schedule.costs.nodes = CostSettings::Nodes{8, {1, {}}};
+    schedule.costs.rankFactors[1] = *Rational::make(6, 5);
+    schedule.costs.microbatchFactors[0] = *Rational::make(3, 2);
+    for (auto &cost : schedule.costs.all.collectives)
+      cost = *Rational::make(1, 4);
+    return schedule;
+  };
+  static Schedule costlyComputes = costly(computes);
+  static Schedule costlyLowered = costly(lowered);
+  measureSimulation("simulate/free/all-costs", costlyComputes, std::nullopt);
+  measureSimulation("simulate/edge/all-costs", costlyLowered, WaitModel::Edge);
+  phase("memory", lowered, [](Schedule &s) {
+    Session session;
+    auto model = MemoryModel::make(s, session.diags);
+    if (failed(model))
+      stop();
+    for (unsigned rank = 0; rank != s.numRanks; ++rank)
+      benchmark::DoNotOptimize(model->peaks(rank));
+  });
 
   phase("print/steps", lowered, [](Schedule &s) {
     NullStream os;

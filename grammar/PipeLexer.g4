@@ -59,6 +59,7 @@ LE     : '<=';
 GE     : '>=';
 LT     : '<';
 GT     : '>';
+ARROW  : '->';
 ASSIGN : '=';
 OROR   : '||';
 ANDAND : '&&';

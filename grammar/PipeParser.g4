@@ -59,19 +59,18 @@ relation : EQEQ | NEQ | LT | LE | GT | GE ;
 
 forwardOnly : FORWARD_ONLY SEMI ;
 
-costBlock : COST LBRACE costEntries? RBRACE ;
+costBlock : COST settings ;
 
-costEntries : costEntry (SEMI costEntry)* SEMI? ;
+memoryBlock : MEMORY settings ;
 
-costEntry
+settings : LBRACE (setting (SEMI setting)* SEMI?)? RBRACE ;
+
+setting
   : letters ASSIGN expr
   | ID ASSIGN expr
-  | ID expr LBRACE costEntries? RBRACE
+  | letters settings
+  | (ID | RANK) expr (ARROW expr)? settings
   ;
-
-memoryBlock : MEMORY LBRACE (memoryEntry (SEMI memoryEntry)* SEMI?)? RBRACE ;
-
-memoryEntry : (letter | ID) ASSIGN expr ;
 
 fsdpBlock : FSDP LBRACE (fsdpEntry (SEMI fsdpEntry)* SEMI?)? RBRACE ;
 

@@ -64,16 +64,17 @@ struct ForwardOnlyStmt : Stmt {
 };
 
 /// `F = 1`, `F & B = 2.5`, `p2p = 0.1`, `limit = p`, `max_active 3`,
-/// `stages all`, or `stage 0 { ... }` with entries of its own.
+/// `stages all`; or a scope with entries of its own: `stage 0 { ... }`,
+/// `edge 0 -> 1 { ... }`, `F & B { ... }`.
 struct SettingEntry {
   llvm::SMRange range;
   /// The letters on the left, empty when it is a word.
   llvm::ArrayRef<Letter> letters;
   Name word;
-  /// One value, or the stages of an fsdp block.
+  /// One value, the stages of an fsdp block, or the numbers behind the word of
+  /// a scope.
   llvm::ArrayRef<Expr *> values;
-  /// The entries of `stage n { }`; `values` then holds n.
-  bool isStage = false;
+  bool isScope = false;
   llvm::ArrayRef<SettingEntry> entries;
 };
 

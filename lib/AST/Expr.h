@@ -76,14 +76,17 @@ struct LetterExpr : Expr {
   Letter letter;
 };
 
-/// `cost(F & B)`: the cost of an overlap; without members it is `cost(p2p)`,
-/// the time of a transfer.
+/// `cost(F & B)`: the cost of an overlap; or, without members, one of the
+/// words of a cost block: `cost(p2p)`.
 struct CostOfExpr : Expr {
   CostOfExpr(llvm::SMRange range, llvm::ArrayRef<Letter> members)
       : Expr(Kind::CostOf, range), members(members) {}
+  CostOfExpr(llvm::SMRange range, Name word)
+      : Expr(Kind::CostOf, range), word(word) {}
   static bool classof(const Expr *e) { return e->kind == Kind::CostOf; }
 
   llvm::ArrayRef<Letter> members;
+  Name word;
 };
 
 enum class UnaryOp : uint8_t { Neg, Not };

@@ -80,11 +80,11 @@ static DocRef conditionalDoc(DocBuilder &docs, const ConditionalExpr *expr) {
   return docs.group(docs.nest(4, docs.concat(parts)));
 }
 
-static DocRef lettersDoc(DocBuilder &docs, ArrayRef<Letter> letters) {
-  if (letters.empty())
-    return docs.text("p2p");
+static DocRef costOfDoc(DocBuilder &docs, const CostOfExpr *cost) {
+  if (cost->members.empty())
+    return docs.text(cost->word.text);
   SmallVector<DocRef, 8> parts;
-  for (Letter letter : letters) {
+  for (Letter letter : cost->members) {
     if (!parts.empty())
       parts.push_back(docs.text(" & "));
     parts.push_back(docs.text(letterName(letter)));
@@ -115,7 +115,7 @@ static DocRef bareDoc(DocBuilder &docs, const Expr *expr) {
     return docs.text(letterName(cast<LetterExpr>(expr)->letter));
   case Expr::Kind::CostOf:
     return docs.concat({docs.text("cost("),
-                        lettersDoc(docs, cast<CostOfExpr>(expr)->members),
+                        costOfDoc(docs, cast<CostOfExpr>(expr)),
                         docs.text(")")});
   case Expr::Kind::Unary: {
     const auto *unary = cast<UnaryExpr>(expr);

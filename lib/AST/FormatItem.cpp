@@ -21,8 +21,8 @@ static StringRef wordOf(const SettingsStmt *stmt) {
 // On one line
 //===----------------------------------------------------------------------===//
 
-/// `F & B = 2.5`, `max_active 3`, `stages 0, 2`, `stage 0 { F = 1.4 }`.
-DocRef Formatter::entryDoc(const SettingEntry &entry, bool assigns) {
+/// `F & B`, `p2p`, `stage 0`, `edge 0 -> 1`: what stands on the left.
+DocRef Formatter::entryHead(const SettingEntry &entry) {
   SmallVector<DocRef, 8> parts;
   for (Letter letter : entry.letters) {
     if (!parts.empty())
@@ -31,14 +31,26 @@ DocRef Formatter::entryDoc(const SettingEntry &entry, bool assigns) {
   }
   if (parts.empty())
     parts.push_back(docs.text(entry.word.text));
-  parts.push_back(docs.text(assigns && !entry.isStage ? " = " : " "));
-  for (const Expr *value : entry.values) {
-    if (value != entry.values.front())
-      parts.append({docs.text(","), docs.line()});
-    parts.push_back(exprDoc(docs, value));
-  }
-  if (entry.isStage)
+  if (entry.isScope)
+    for (const Expr *value : entry.values)
+      parts.append({docs.text(value == entry.values.front() ? " " : " -> "),
+                    exprDoc(docs, value)});
+  return docs.concat(parts);
+}
+
+/// `F & B = 2.5`, `max_active 3`, `stages 0, 2`, `stage 0 { F = 1.4 }`.
+DocRef Formatter::entryDoc(const SettingEntry &entry, bool assigns) {
+  SmallVector<DocRef, 8> parts = {entryHead(entry)};
+  if (entry.isScope) {
     parts.append({docs.text(" "), entriesDoc(entry.entries, true)});
+  } else {
+    parts.push_back(docs.text(assigns ? " = " : " "));
+    for (const Expr *value : entry.values) {
+      if (value != entry.values.front())
+        parts.append({docs.text(","), docs.line()});
+      parts.push_back(exprDoc(docs, value));
+    }
+  }
   return docs.group(docs.nest(4, docs.concat(parts)));
 }
 
@@ -147,14 +159,16 @@ void Formatter::addEntries(ArrayRef<SettingEntry> entries, unsigned indent,
     std::string flat;
     bool fits = indent < formatWidth &&
                 DocBuilder::renderFlat(doc, formatWidth - indent, flat);
-    if (!entry.isStage || (fits && onOneLine(entry.range)) ||
+    if (!entry.isScope || (fits && onOneLine(entry.range)) ||
         (entry.entries.empty() && !hasComment(entry.range))) {
       addDoc(doc, indent, end, blank);
       continue;
     }
-    addDoc(docs.concat({docs.text("stage "), exprDoc(docs, entry.values[0]),
-                        docs.text(" {")}),
-           indent, past(entry.values[0]->range.End.getPointer(), '{'), blank);
+    const char *head = entry.values.empty()
+                           ? start
+                           : entry.values.back()->range.End.getPointer();
+    addDoc(docs.concat({entryHead(entry), docs.text(" {")}), indent,
+           past(head, '{'), blank);
     addEntries(entry.entries, indent + 2, assigns);
     addClose("};", indent, end, entry.entries.empty());
   }

@@ -128,6 +128,7 @@ private:
   static const Block *blockOf(const Stmt *stmt);
 
   // What stands in a schedule only
+  DocRef entryHead(const SettingEntry &entry);
   DocRef entryDoc(const SettingEntry &entry, bool assigns);
   DocRef entriesDoc(llvm::ArrayRef<SettingEntry> entries, bool assigns);
   DocRef placementHalf(const PlacementStmt *stmt, bool second);

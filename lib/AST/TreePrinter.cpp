@@ -125,9 +125,10 @@ void TreePrinter::print(const Expr *expr) {
          "letter " + letterName(cast<LetterExpr>(expr)->letter));
     return;
   case Expr::Kind::CostOf: {
-    ArrayRef<Letter> members = cast<CostOfExpr>(expr)->members;
+    const auto *cost = cast<CostOfExpr>(expr);
     Node(*this, expr->range,
-         "cost " + (members.empty() ? "p2p" : joined(members)));
+         "cost " + (cost->members.empty() ? cost->word.text.str()
+                                          : joined(cost->members)));
     return;
   }
   case Expr::Kind::Unary: {

@@ -62,8 +62,8 @@ bool MemoryModel::findUnit() {
 bool MemoryModel::convert() {
   const MemorySettings &memory = schedule->memory;
   auto convertStage = [&](unsigned stage, Stage &into) {
-    int64_t *next[] = {&into.delta[0],   &into.delta[1], &into.delta[2],
-                       &into.delta[3],   &into.parameters, &into.sharded,
+    int64_t *next[] = {&into.delta[0], &into.delta[1],   &into.delta[2],
+                       &into.delta[3], &into.parameters, &into.sharded,
                        &into.receive};
     unsigned at = 0;
     return visitFigures(memory, stage, [&](Rational value) {
@@ -85,9 +85,12 @@ bool MemoryModel::convert() {
 
 bool MemoryModel::findParameters() {
   std::vector<__int128> sums(schedule->numRanks);
-  for (unsigned d = 0; d != schedule->placement.numDirections(); ++d)
-    for (auto [stage, rank] : enumerate(schedule->placement.map(d)))
-      sums[rank] += stages[stage].parameters;
+  const Placement &placement = schedule->placement;
+  for (unsigned d = 0; d != placement.numDirections(); ++d)
+    for (auto [stage, rank] : enumerate(placement.map(d)))
+      // A rank that has a stage in both directions keeps it once.
+      if (d == 0 || placement.rankOf(stage, 0) != rank)
+        sums[rank] += stages[stage].parameters;
   // The last rank that was found to manage a stage, plus 1.
   std::vector<uint32_t> managedOn(schedule->numStages);
   for (auto [rank, list] : enumerate(schedule->ranks))
@@ -109,7 +112,9 @@ bool MemoryModel::findParameters() {
 
 /// True when what all steps of a rank take, or give, together fits.
 bool MemoryModel::sumsFit() const {
-  auto size = [](int64_t value) { return __int128(value < 0 ? -value : value); };
+  auto size = [](int64_t value) {
+    return __int128(value < 0 ? -value : value);
+  };
   for (const StepList &list : schedule->ranks) {
     __int128 sum = 0;
     for (Step step : list) {
@@ -133,8 +138,7 @@ bool MemoryModel::sumsFit() const {
 template <typename Visitor>
 void MemoryModel::walk(unsigned rank, Visitor visit) const {
   const StepList &list = schedule->ranks[rank];
-  bool receives =
-      any_of(list, [](Step step) { return isRecv(step.kind()); });
+  bool receives = any_of(list, [](Step step) { return isRecv(step.kind()); });
   // True when the input of a step (for a W that of its I) came from elsewhere.
   auto received = [&](Step step) {
     int supplier = int(step.stage()) + (step.kind() == StepKind::F ? -1 : 1);

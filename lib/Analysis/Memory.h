@@ -68,10 +68,9 @@ public:
   /// the order of its list: times do not fall, and of several levels at one
   /// time the last holds on. The first one is at the rank's time 0. Linear,
   /// without memory of its own.
-  void
-  curve(const Simulation &simulation, unsigned rank,
-        llvm::function_ref<void(int64_t time, const MemoryLevel &level)> point)
-      const;
+  void curve(const Simulation &simulation, unsigned rank,
+             llvm::function_ref<void(int64_t time, const MemoryLevel &level)>
+                 point) const;
 
   /// Whole numbers a unit of the settings.
   int64_t perUnit() const { return unit; }

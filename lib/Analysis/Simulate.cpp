@@ -19,10 +19,11 @@
 
 #include "Analysis/Simulate.h"
 
+#include "Analysis/Blocked.h"
+#include "Analysis/Resources.h"
 #include "Analysis/WaitEngine.h"
 #include "Analysis/Waiting.h"
 #include "Analysis/Witness.h"
-#include "IR/Verifier.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -49,16 +50,24 @@ public:
 
 namespace {
 
-/// One run under free arrival.
-class FreeRun {
+/// One run under free arrival. Collectives and edges are looked at only with
+/// `resources`: most runs have costs for neither.
+template <bool resources> class FreeRun {
 public:
   FreeRun(const Schedule &schedule, const TickCosts &costs,
           const StepNumbers &numbers, std::vector<int64_t> &starts,
           std::vector<uint32_t> *order)
       : schedule(schedule), costs(costs), numbers(numbers), starts(starts),
         order(order),
-        made(2 * size_t(schedule.numStages) * schedule.numMicrobatches, never),
-        ranks(schedule.numRanks) {}
+        made((schedule.forwardOnly ? 1 : 2) * size_t(schedule.numStages) *
+                 schedule.numMicrobatches,
+             never),
+        ranks(schedule.numRanks) {
+    if constexpr (resources) {
+      collectives.emplace(schedule, costs);
+      edges.emplace(costs);
+    }
+  }
 
   /// True when every rank came to its end.
   bool run() {
@@ -73,6 +82,21 @@ public:
       if (ranks[rank].at != schedule.ranks[rank].size())
         return false;
     return true;
+  }
+
+  /// Reports where every rank stands after a run that did not end.
+  void reportHeads(DiagEngine &diags) const {
+    std::vector<size_t> heads;
+    for (const RankState &rank : ranks)
+      heads.push_back(rank.groupBegin);
+    (void)reportBlocked(
+        schedule, heads,
+        [&](Step step) {
+          Step supplier = *supplierOf(schedule, step);
+          return made[result(supplier.stage(), step.microbatch(),
+                             step.kind() != StepKind::F)] == never;
+        },
+        diags);
   }
 
 private:
@@ -120,6 +144,9 @@ private:
   }
 
   bool takeInput(unsigned rank, RankState &self, Step step) {
+    if constexpr (resources)
+      self.time =
+          std::max(self.time, collectives->gatheredAt(rank, step.stage()));
     int stage = supplier(step);
     if (stage < 0)
       return true;
@@ -137,6 +164,10 @@ private:
     uint32_t base = numbers.begin(rank);
     for (size_t i = self.groupBegin; i != self.at; ++i)
       starts[base + i] = self.time;
+    if constexpr (resources)
+      if (Step step = list[self.groupBegin]; isFsdp(step.kind()))
+        starts[base + self.groupBegin] =
+            collectives->issue(rank, step, self.time);
     self.time += costs.duration(list, self.groupBegin, self.at);
     for (size_t i = self.groupBegin; i != self.at; ++i) {
       Step step = list[i];
@@ -144,13 +175,13 @@ private:
         continue;
       if (order)
         order->push_back(base + uint32_t(i));
-      give(step, self.time);
+      give(rank, step, self.time);
     }
     self.groupBegin = self.at;
   }
 
   /// Puts a result into the table and wakes the rank that waits for it.
-  void give(Step step, int64_t end) {
+  void give(unsigned rank, Step step, int64_t end) {
     bool gradient = step.kind() != StepKind::F;
     if (step.kind() == StepKind::W)
       return;
@@ -160,6 +191,9 @@ private:
     if (user < 0 || unsigned(user) == schedule.numStages)
       return;
     unsigned to = schedule.rankOf(user, step.microbatch());
+    if constexpr (resources)
+      if (to != rank)
+        made[self] = edges->take(rank, to, end);
     if (ranks[to].waitsFor != self)
       return;
     ranks[to].waitsFor = nothing;
@@ -174,14 +208,19 @@ private:
   std::vector<int64_t> made;
   std::vector<RankState> ranks;
   std::vector<unsigned> runnable;
+  std::optional<Collectives> collectives;
+  std::optional<EdgeQueues> edges;
 };
 
-/// The clock of a run under a model.
-struct TickClock {
+/// The clock of a run under a model, with collectives and edges or without.
+template <bool resources> struct TickClock {
   static constexpr bool timed = true;
+  static constexpr bool waitsForResources = resources;
   const TickCosts &costs;
   std::vector<int64_t> &starts;
   std::vector<int64_t> rankEnds;
+  std::optional<Collectives> collectives = std::nullopt;
+  std::optional<EdgeQueues> edges = std::nullopt;
 
   int64_t duration(ArrayRef<Step> list, size_t begin, size_t end) const {
     return costs.duration(list, begin, end);
@@ -202,15 +241,23 @@ FailureOr<Simulation> Simulator::freely(const Schedule &schedule,
   if (failed(costs))
     return failure();
   Simulation simulation(schedule, std::move(*costs));
-  FreeRun run(schedule, simulation.tickCosts, simulation.stepNumbers,
-              simulation.starts, order);
-  if (!run.run()) {
-    bool runs = succeeded(verify(schedule, VerifyLevel::Compute, diags));
-    (void)runs;
-    assert(!runs && "a well-formed order came to a halt");
+  auto ends = [&](auto run) {
+    bool good = run.run();
+    if (!good)
+      run.reportHeads(diags);
+    return good;
+  };
+  const TickCosts &ticks = simulation.tickCosts;
+  bool resources =
+      (ticks.hasCollectives() && schedule.hasFsdp()) || ticks.hasOccupancy();
+  bool good = resources
+                  ? ends(FreeRun<true>(schedule, ticks, simulation.stepNumbers,
+                                       simulation.starts, order))
+                  : ends(FreeRun<false>(schedule, ticks, simulation.stepNumbers,
+                                        simulation.starts, order));
+  if (!good)
     return failure();
-  }
-  simulation.summarize(schedule);
+  simulation.summarize();
   return simulation;
 }
 
@@ -220,22 +267,31 @@ FailureOr<Simulation> Simulator::under(const Schedule &schedule,
   if (failed(costs))
     return failure();
   Simulation simulation(schedule, std::move(*costs));
-  const Transfers &transfers =
-      simulation.transfers.emplace(Transfers(schedule));
+  const Transfers &transfers = simulation.transfers.emplace(schedule);
   simulation.waitModel = model;
-  TickClock clock{simulation.tickCosts, simulation.starts,
-                  std::vector<int64_t>(schedule.numRanks)};
-  WaitState state =
-      WaitEngine<TickClock>(schedule, transfers, model, clock).run();
-  bool ends = state.incomplete == 0;
-  for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
-    ends = ends && state.at[rank] == schedule.ranks[rank].size();
-  if (!ends) {
+  const TickCosts &ticks = simulation.tickCosts;
+  auto ends = [&](auto clock) {
+    WaitState state =
+        WaitEngine<decltype(clock)>(schedule, transfers, model, clock).run();
+    bool good = state.incomplete == 0;
+    for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+      good = good && state.at[rank] == schedule.ranks[rank].size();
+    return good;
+  };
+  std::vector<int64_t> rankEnds(schedule.numRanks);
+  bool resources =
+      (ticks.hasCollectives() && schedule.hasFsdp()) || ticks.hasOccupancy();
+  bool good = resources
+                  ? ends(TickClock<true>{ticks, simulation.starts, rankEnds,
+                                         Collectives(schedule, ticks),
+                                         EdgeQueues(ticks)})
+                  : ends(TickClock<false>{ticks, simulation.starts, rankEnds});
+  if (!good) {
     reportDeadlock(Waiting(schedule, transfers, model), Severity::Error,
-                   nullptr, diags);
+                   nullptr, diags, /*heads=*/true);
     return failure();
   }
-  simulation.summarize(schedule);
+  simulation.summarize();
   return simulation;
 }
 
@@ -249,30 +305,44 @@ FailureOr<Simulation> simulate(const Schedule &schedule, WaitModel model,
   return Simulator::under(schedule, model, diags);
 }
 
+FailureOr<Simulation> simulate(const Schedule &schedule,
+                               std::optional<WaitModel> model,
+                               DiagEngine &diags) {
+  if (!schedule.hasP2P())
+    return Simulator::freely(schedule, diags, nullptr);
+  return Simulator::under(schedule, model.value_or(WaitModel::Edge), diags);
+}
+
 //===----------------------------------------------------------------------===//
 // Figures
 //===----------------------------------------------------------------------===//
 
-void Simulation::summarize(const Schedule &schedule) {
+void Simulation::summarize() {
   bool any = false;
-  for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
-    const StepList &list = schedule.ranks[rank];
+  for (unsigned rank = 0; rank != schedule->numRanks; ++rank) {
+    const StepList &list = schedule->ranks[rank];
     RankTimes &times = rankTimes[rank];
-    bool computes = false;
+    bool runs = false;
+    auto note = [&](int64_t start, int64_t duration) {
+      times.start = runs ? std::min(times.start, start) : start;
+      times.end =
+          runs ? std::max(times.end, start + duration) : start + duration;
+      runs = true;
+    };
     for (size_t begin = 0; begin != list.size();) {
       size_t end = Schedule::groupEnd(list, begin);
       if (isCompute(list[begin].kind())) {
-        int64_t start = starts[stepNumbers.of(rank, begin)];
         int64_t duration = tickCosts.duration(list, begin, end);
-        if (!computes)
-          times.start = start;
-        computes = true;
-        times.end = start + duration;
+        note(start(rank, begin), duration);
         times.work += duration;
+      } else if (tickCosts.hasCollectives() && isFsdp(list[begin].kind())) {
+        // One that takes no time is nothing to wait for.
+        if (int64_t duration = tickCosts.collective(rank, list[begin]))
+          note(start(rank, begin), duration);
       }
       begin = end;
     }
-    if (!computes)
+    if (!runs)
       continue;
     first = any ? std::min(first, times.start) : times.start;
     last = any ? std::max(last, times.end) : times.end;
@@ -285,6 +355,8 @@ int64_t Simulation::end(unsigned rank, size_t index) const {
   int64_t begin = start(rank, index);
   if (isP2P(list[index].kind()))
     return transferEnd(rank, index);
+  if (isFsdp(list[index].kind()))
+    return begin + tickCosts.collective(rank, list[index]);
   size_t first = index;
   while (first != 0 && list[first - 1].joined())
     --first;
@@ -294,8 +366,8 @@ int64_t Simulation::end(unsigned rank, size_t index) const {
 
 int64_t Simulation::transferEnd(unsigned rank, size_t index) const {
   int64_t self = start(rank, index);
-  uint32_t other =
-      transfers ? transfers->other(stepNumbers.of(rank, index)) : Transfers::none;
+  uint32_t other = transfers ? transfers->other(stepNumbers.of(rank, index))
+                             : Transfers::none;
   if (other == Transfers::none)
     return self;
   Step step = schedule->ranks[rank][index];
@@ -336,10 +408,18 @@ void fillTimes(Schedule &schedule, const Simulation &simulation) {
     const StepList &list = schedule.ranks[rank];
     auto &times = schedule.times[rank];
     times.assign(list.size(), std::nullopt);
-    for (size_t i = 0; i != list.size(); ++i)
-      if (isCompute(list[i].kind()))
-        times[i] =
-            simulation.time(simulation.start(simulation.numbers().of(rank, i)));
+    for (size_t begin = 0, end = 0; begin != list.size(); begin = end) {
+      end = Schedule::groupEnd(list, begin);
+      StepKind kind = list[begin].kind();
+      bool transfer = isP2P(kind) && simulation.model();
+      if (!isCompute(kind) && !transfer && !isFsdp(kind))
+        continue;
+      int64_t start = simulation.start(rank, begin);
+      for (size_t i = begin; i != end; ++i)
+        start = std::min(start, simulation.start(rank, i));
+      std::fill(times.begin() + begin, times.begin() + end,
+                simulation.time(start));
+    }
   }
 }
 

@@ -5,20 +5,23 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Two ways to let a schedule run under its own costs, in exact ticks:
+// Two ways to let a schedule run under its own costs, in exact ticks;
+// docs/Simulation.md defines them:
 //
 //   free arrival   every rank runs its list in order, as early as data allows;
 //                  a result is there when its producer ends, on another rank a
-//                  hop later. P2P steps are not looked at. The closed forms of
-//                  the papers hold for this.
+//                  transfer later. P2P steps are not looked at. The closed
+//                  forms of the papers hold for this.
 //   under a model  a compute step waits for its receives, and transfers wait in
 //                  queues as Waiting.h says: a transfer starts when both its
-//                  sides have started (buffered: when the send has) and ends a
-//                  hop later.
+//                  sides have started (buffered: when the send has).
 //
 // The difference of the two makespans is what the order of the transfers costs.
 // An overlap starts when the data of all its members is there and gives its
-// results at its end. Bubbles and FSDP steps take no time.
+// results at its end. Bubbles take no time. A transfer keeps its directed edge
+// for its occupancy, in order. FSDP steps go on beside the compute steps of
+// their rank, one after the other; an UNSHARD is waited for by the compute
+// steps of its stage.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,12 +37,13 @@ namespace pipec {
 
 /// What one rank did, in ticks.
 struct RankTimes {
-  /// Start of the first and end of the last compute step; equal without any.
+  /// Start of the first and end of the last compute step, or FSDP step that
+  /// takes time; equal without any.
   int64_t start = 0;
   int64_t end = 0;
   /// The durations of its compute steps together.
   int64_t work = 0;
-  /// Time between its first and last compute step in which it did nothing.
+  /// Time between the two in which it did not compute.
   int64_t gaps() const { return end - start - work; }
 };
 
@@ -49,9 +53,10 @@ public:
   const StepNumbers &numbers() const { return stepNumbers; }
   const TickCosts &costs() const { return tickCosts; }
   /// The start of a step, in ticks. A P2P step starts, under a model, when it
-  /// and everything before it in its queue lets it; a step that takes no time
-  /// when its rank comes to it. Under free arrival a P2P step has no start of
-  /// its own and carries its rank's time.
+  /// and everything before it in its queue lets it, and a send not before its
+  /// edge is free; under free arrival it carries its rank's time. An FSDP step
+  /// starts when those before it on its rank have ended, a bubble when its rank
+  /// comes to it.
   int64_t start(uint32_t step) const { return starts[step]; }
   int64_t start(unsigned rank, size_t index) const {
     return starts[stepNumbers.of(rank, index)];
@@ -85,7 +90,7 @@ private:
   Simulation(const Schedule &schedule, TickCosts costs)
       : schedule(&schedule), stepNumbers(schedule), tickCosts(std::move(costs)),
         starts(stepNumbers.size()), rankTimes(schedule.numRanks) {}
-  void summarize(const Schedule &schedule);
+  void summarize();
   int64_t transferEnd(unsigned rank, size_t index) const;
 
   const Schedule *schedule;
@@ -101,21 +106,29 @@ private:
 };
 
 /// Runs a schedule of level compute under free arrival. Reports an order that
-/// cannot run, as the verifier does, and costs that do not fit. With `order`,
-/// appends the number of every compute step in an order in which each stands
-/// behind those that it depends on. Linear; 16 bytes a step.
+/// cannot run with the step at which each rank waits, and costs that do not
+/// fit. With `order`, appends the number of every compute step in an order in
+/// which each stands behind those that it depends on. Linear; 16 bytes a step.
 llvm::FailureOr<Simulation> simulate(const Schedule &schedule,
                                      DiagEngine &diags,
                                      std::vector<uint32_t> *order = nullptr);
 
 /// Runs a schedule of level placed under a model of waiting. Reports a schedule
-/// that does not end, with a witness. Linear; 17 bytes a step, and 4 more when
-/// it has batches.
+/// that does not end, with a witness and where each rank waits. Linear; 17
+/// bytes a step, and 4 more when it has batches.
 llvm::FailureOr<Simulation> simulate(const Schedule &schedule, WaitModel model,
                                      DiagEngine &diags);
 
-/// Gives every compute step of `schedule` its start in `simulation` as its
-/// start time; the other steps get none.
+/// Runs a schedule of level placed under `model`, edge without one, and a
+/// schedule without P2P steps, for which the models are all one, under free
+/// arrival.
+llvm::FailureOr<Simulation> simulate(const Schedule &schedule,
+                                     std::optional<WaitModel> model,
+                                     DiagEngine &diags);
+
+/// Gives the steps of `schedule` their starts in `simulation` as start times: a
+/// batch that of its first member to start, a bubble none, and a P2P step none
+/// under free arrival.
 void fillTimes(Schedule &schedule, const Simulation &simulation);
 
 } // namespace pipec

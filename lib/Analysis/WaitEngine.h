@@ -43,6 +43,7 @@ namespace pipec {
 /// The clock of a run without times.
 struct NoTime {
   static constexpr bool timed = false;
+  static constexpr bool waitsForResources = false;
 };
 
 /// Where every step and rank stands when nothing more can happen.
@@ -90,8 +91,10 @@ struct WaitState {
 /// Runs `schedule` under `model`. `Time` is `NoTime`, or gives durations:
 ///   int64_t duration(ArrayRef<Step> list, size_t begin, size_t end)
 ///   int64_t hop(unsigned from, unsigned to)
-/// and takes the start of each step in `std::vector<int64_t> starts`, one for
-/// each step and zero at first, and each rank's end in `rankEnds`.
+/// has, with `waitsForResources`, the `collectives` and `edges` of
+/// Resources.h, and takes the start of each step in `std::vector<int64_t>
+/// starts`, one for each step and zero at first, and each rank's end in
+/// `rankEnds`.
 template <typename Time> class WaitEngine {
 public:
   static constexpr uint32_t none = StepNumbers::none;
@@ -211,6 +214,9 @@ private:
         post(rank, base + at, base + end);
         at = end;
       } else if (isCompute(step.kind())) {
+        if constexpr (Time::waitsForResources)
+          rankTime[rank] = std::max(
+              rankTime[rank], time.collectives->gatheredAt(rank, step.stage()));
         uint32_t input = transfers.other(base + at);
         if (input != none) {
           if (!state.has(input, Flag::Complete))
@@ -226,6 +232,10 @@ private:
       } else {
         if constexpr (Time::timed)
           time.starts[base + at] = rankTime[rank];
+        if constexpr (Time::waitsForResources)
+          if (isFsdp(step.kind()))
+            time.starts[base + at] =
+                time.collectives->issue(rank, step, rankTime[rank]);
         ++at;
       }
       groupBegin[rank] = at;
@@ -287,11 +297,34 @@ private:
       uint32_t other = transfers.other(step);
       bool otherStarted = other != none && state.has(other, Flag::Started);
       bool buffered = model == WaitModel::Buffered;
+      if constexpr (Time::waitsForResources)
+        takeEdge(rank, step, otherStarted);
       if (otherStarted || (buffered && isSend(self.kind())))
         meet(rank, step);
       if (otherStarted && !state.has(other, Flag::Met))
         meet(schedule.peerOf(self), other);
     }
+  }
+
+  /// Puts the transfer of `step`, which has started, onto its edge if nothing
+  /// else is left to wait for. The transfers of an edge come here in the order
+  /// in which they meet: those of one queue start one after the other, those of
+  /// one batch are looked at in the order of their list.
+  void takeEdge(unsigned rank, uint32_t step, bool otherStarted) {
+    bool send = isSend(stepAt(rank, step).kind());
+    bool buffered = model == WaitModel::Buffered;
+    if (buffered ? !send : !otherStarted)
+      return;
+    unsigned peer = schedule.peerOf(stepAt(rank, step));
+    uint32_t other = transfers.other(step);
+    int64_t &sent = time.starts[send ? step : other];
+    int64_t ready =
+        buffered ? sent : std::max(time.starts[step], time.starts[other]);
+    int64_t start = send ? time.edges->take(rank, peer, ready)
+                         : time.edges->take(peer, rank, ready);
+    // A send that its edge holds up starts when the edge is free.
+    if (start != ready)
+      sent = start;
   }
 
   /// Nothing is left for `step` to wait for at the other end.
@@ -342,7 +375,8 @@ private:
     if (model == WaitModel::Buffered && isSend(self.kind()))
       return own;
     unsigned peer = schedule.peerOf(self);
-    int64_t hop = time.hop(rank, peer);
+    int64_t hop =
+        isSend(self.kind()) ? time.hop(rank, peer) : time.hop(peer, rank);
     int64_t others = time.starts[transfers.other(step)];
     if (model == WaitModel::Buffered)
       return std::max(own, others + hop);

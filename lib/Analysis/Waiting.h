@@ -83,6 +83,12 @@ public:
   /// it has come to the end.
   unsigned standsAt(unsigned rank) const { return state.at[rank]; }
 
+  /// True for a P2P step that has been posted and never completes.
+  bool open(uint32_t step) const {
+    return state.has(step, WaitState::Posted) &&
+           !state.has(step, WaitState::Complete);
+  }
+
   /// The ranks that wait for ever, ascending: in the middle of their list or,
   /// at its end, for what they have posted.
   std::vector<unsigned> blockedRanks() const;

@@ -83,8 +83,40 @@ static std::string modelNames(const std::array<bool, 4> &safe) {
   return names.empty() ? "none" : join(names, ", ");
 }
 
+/// A note for each rank that waits, up to a limit.
+static void noteHeads(InFlightDiagnostic &diagnostic, const Waiting &waiting) {
+  constexpr size_t maxHeads = 16;
+  std::vector<unsigned> ranks = waiting.blockedRanks();
+  for (unsigned rank : ArrayRef(ranks).take_front(maxHeads)) {
+    unsigned at = waiting.standsAt(rank);
+    const Schedule &schedule = waiting.schedule();
+    const StepList &list = schedule.ranks[rank];
+    if (at == list.size()) {
+      unsigned open = 0;
+      const Step *last = nullptr;
+      for (uint32_t step = waiting.numbers().begin(rank);
+           step != waiting.numbers().end(rank); ++step)
+        if (waiting.open(step)) {
+          ++open;
+          last = &list[step - waiting.numbers().begin(rank)];
+        }
+      diagnostic.note(last->source(), diag::NoteBlockedEnd, rank, open);
+      continue;
+    }
+    Step head = list[at];
+    Step input(head.kind() == StepKind::F ? StepKind::RecvF : StepKind::RecvB,
+               head.stage(), head.microbatch());
+    diagnostic.note(head.source(), diag::NoteBlockedHead, rank, at,
+                    stepText(schedule, head), stepText(schedule, input));
+  }
+  if (ranks.size() > maxHeads)
+    diagnostic.note(DiagLoc(), diag::NoteMoreBlockedRanks,
+                    ranks.size() - maxHeads);
+}
+
 void reportDeadlock(const Waiting &waiting, Severity severity,
-                    const std::array<bool, 4> *safe, DiagEngine &diags) {
+                    const std::array<bool, 4> *safe, DiagEngine &diags,
+                    bool heads) {
   Narrator narrator(waiting);
   StringRef model = waitModelPhrase(waiting.model());
   auto finish = [&](InFlightDiagnostic diagnostic, ArrayRef<WaitEdge> edges) {
@@ -93,6 +125,8 @@ void reportDeadlock(const Waiting &waiting, Severity severity,
     if (safe)
       diagnostic.note(narrator.source(edges.front().step), diag::NoteSafeUnder,
                       modelNames(*safe));
+    if (heads)
+      noteHeads(diagnostic, waiting);
   };
 
   std::vector<WaitEdge> cycle = findShortestCycle(waiting);
@@ -113,11 +147,13 @@ void reportDeadlock(const Waiting &waiting, Severity severity,
   if (safe)
     diagnostic.note(narrator.source(end), diag::NoteSafeUnder,
                     modelNames(*safe));
+  if (heads)
+    noteHeads(diagnostic, waiting);
 }
 
 std::array<bool, 4> checkDeadlock(const Schedule &schedule,
-                                  const Transfers &transfers,
-                                  WaitModel require, DiagEngine &diags) {
+                                  const Transfers &transfers, WaitModel require,
+                                  DiagEngine &diags) {
   std::array<bool, 4> safe = endsUnder(schedule, transfers);
   if (safe[unsigned(WaitModel::Stream)])
     return safe;

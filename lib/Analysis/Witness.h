@@ -17,6 +17,7 @@ namespace pipec {
 /// shortest cycle of waits, or a wait for a transfer that has no other side, as
 /// one diagnostic of `severity` with a note for each wait. `safe` are the
 /// models under which it is known to end; null when that was not looked into.
+/// With `heads`, further notes say where every rank waits.
 ///
 ///   a.steps:5:5: error: deadlock under one in-order stream a rank: 4 steps
 ///                       wait for each other
@@ -25,14 +26,15 @@ namespace pipec {
 ///   ...
 ///   a.steps:5:5: note: safe under: edge, buffered
 void reportDeadlock(const Waiting &waiting, Severity severity,
-                    const std::array<bool, 4> *safe, DiagEngine &diags);
+                    const std::array<bool, 4> *safe, DiagEngine &diags,
+                    bool heads = false);
 
 /// Runs every model. A schedule that does not end under `require` is reported
 /// as an error, one that does not end only under stricter models as a warning;
 /// either with the models that are safe. Returns, by model, whether it ends.
 std::array<bool, 4> checkDeadlock(const Schedule &schedule,
-                                  const Transfers &transfers,
-                                  WaitModel require, DiagEngine &diags);
+                                  const Transfers &transfers, WaitModel require,
+                                  DiagEngine &diags);
 
 } // namespace pipec
 

@@ -134,9 +134,9 @@ void CheckRun::checkSteps(const ScheduleSource &source,
   name = SourceLoc();
   reported.clear();
   for (const CostSettings &over : costs) {
-    std::vector<CostSettings> all = options.costs;
-    all.push_back(over);
-    FailureOr<Schedule> schedule = source.read({}, all, diags);
+    LowerOptions lowering = options;
+    lowering.costs.push_back(over);
+    FailureOr<Schedule> schedule = source.read({}, lowering, diags);
     if (succeeded(schedule)) {
       result.name = schedule->name;
       name = schedule->source;

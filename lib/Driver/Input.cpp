@@ -114,10 +114,11 @@ LogicalResult LowerFlags::read(LowerOptions &lowering,
   FailureOr<StringRef> text = openInput(costProfile, diags);
   if (failed(text))
     return failure();
-  FailureOr<CostSettings> costs = readCostProfile(*text, diags);
-  if (failed(costs))
+  FailureOr<CostProfile> profile = readCostProfile(*text, diags);
+  if (failed(profile))
     return failure();
-  lowering.costs.push_back(*costs);
+  lowering.costs.push_back(profile->costs);
+  lowering.memory.push_back(profile->memory);
   return success();
 }
 
@@ -163,7 +164,7 @@ FailureOr<Schedule> makeSchedule(const InputFlags &flags,
     sizes.stages = flags.stages;
   if (flags.microbatches.getNumOccurrences())
     sizes.microbatches = flags.microbatches;
-  return (*source)->read(sizes, lowering.costs, diags);
+  return (*source)->read(sizes, lowering, diags);
 }
 
 } // namespace pipec

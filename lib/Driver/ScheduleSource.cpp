@@ -63,11 +63,13 @@ FailureOr<Schedule> ScheduleSource::lower(const CheckedSchedule &schedule,
 }
 
 FailureOr<Schedule> ScheduleSource::read(const StepInputOptions &sizes,
-                                         ArrayRef<CostSettings> costs,
+                                         const LowerOptions &lowering,
                                          DiagEngine &diags) const {
   FailureOr<Schedule> schedule =
       readStepInput(input.kind, input.path, input.text, sizes, diags);
-  if (failed(schedule) || failed(applyCosts(*schedule, costs, diags)))
+  if (failed(schedule) ||
+      failed(applyCosts(*schedule, lowering.costs, diags)) ||
+      failed(applyMemory(*schedule, lowering.memory, diags)))
     return failure();
   return schedule;
 }

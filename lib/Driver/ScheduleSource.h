@@ -51,9 +51,10 @@ public:
   llvm::FailureOr<Schedule> lower(const CheckedSchedule &schedule,
                                   const LowerOptions &options,
                                   DiagEngine &diags) const;
-  /// Reads an input that holds steps, not a program.
+  /// Reads an input that holds steps, not a program, and puts the costs and
+  /// memory settings of `lowering` over its own.
   llvm::FailureOr<Schedule> read(const StepInputOptions &sizes,
-                                 llvm::ArrayRef<CostSettings> costs,
+                                 const LowerOptions &lowering,
                                  DiagEngine &diags) const;
 
 private:

@@ -16,6 +16,7 @@
 #include "IR/ParserCursor.h"
 #include "IR/Schedule.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace pipec {
@@ -33,17 +34,34 @@ private:
   void parseHeaderEntry();
   bool parseParams();
   bool parseMap();
-  bool parseCosts();
-  bool parseMemory();
-  bool parseFsdp();
   bool parseExpectation();
-  bool parseItem(llvm::StringRef name, std::optional<Rational> &value);
   /// True at `rank`, unless it is a phase label.
   bool atRank() {
     llvm::StringRef next = *p == 'r' ? peekWord() : llvm::StringRef();
     return next == "rank" && *next.end() != ':';
   }
   bool entryOnce(bool &seen, llvm::StringRef entry);
+
+  // ParserSettings.cpp
+  using ItemReader =
+      llvm::function_ref<std::optional<bool>(llvm::StringRef name)>;
+  bool parseCosts();
+  bool parseRankCosts(unsigned rank);
+  bool parseNodes();
+  bool parseEdge();
+  std::optional<bool> parseOverlap(llvm::StringRef first);
+  bool parseMemory();
+  bool parseFsdp();
+  bool parseItem(llvm::StringRef name, std::optional<Rational> &value);
+  template <typename Settings>
+  bool parseItems(Settings &settings, llvm::StringRef wanted,
+                  ItemReader other = nullptr);
+  bool parseFactor(llvm::StringRef name, std::optional<Rational> &factor);
+  bool parseIndex(llvm::StringRef entry, llvm::StringRef what, unsigned size,
+                  unsigned limit, llvm::StringRef sizeOf, unsigned &index);
+  bool scopeOnce(llvm::StringRef entry, const std::string &name,
+                 llvm::StringRef range);
+  void reportWord(llvm::StringRef found, llvm::StringRef wanted);
 
   // Parser.cpp
   void parseRanks();
@@ -78,9 +96,9 @@ private:
   /// Peers can be checked: the maps were read without error.
   bool mapsKnown = false;
   llvm::StringSet<> paramNames;
-  llvm::StringSet<> overlapNames;
+  /// The overlaps, stages, edges ... that settings were given for.
+  llvm::StringSet<> settingNames;
   bool seenForwardOnly = false;
-  bool seenMemory = false;
   bool seenFsdp = false;
   /// The rank that is read, and where its block and the schedule's opened.
   unsigned rank = 0;

@@ -13,12 +13,6 @@ using namespace llvm;
 
 namespace pipec {
 
-/// The compute kind of that name, F, B, I or W.
-static std::optional<StepKind> computeKind(StringRef name) {
-  std::optional<StepKind> kind = parseStepKind(name);
-  return kind && isCompute(*kind) ? kind : std::nullopt;
-}
-
 bool StepsParser::parseOpening() {
   skipLines();
   if (!expect("pipec-steps"))
@@ -101,7 +95,7 @@ void StepsParser::parseHeaderEntry() {
   } else if (entry == "cost") {
     good = parseCosts();
   } else if (entry == "memory") {
-    good = entryOnce(seenMemory, entry) && parseMemory();
+    good = parseMemory();
   } else if (entry == "fsdp") {
     good = entryOnce(seenFsdp, entry) && parseFsdp();
   } else if (entry == "expect") {
@@ -163,144 +157,6 @@ bool StepsParser::parseMap() {
 }
 
 // `NAME = value`, the name already passed.
-bool StepsParser::parseItem(StringRef name, std::optional<Rational> &value) {
-  Rational number;
-  if (value) {
-    (void)diags.report(rangeOf(name), diag::StepsEntryTwice, name);
-    return false;
-  }
-  if (!expect("=") || !rational(number))
-    return false;
-  value = number;
-  return true;
-}
-
-bool StepsParser::parseCosts() {
-  CostSettings &costs = schedule.costs;
-  CostSettings::Row *row = &costs.all;
-  bool ofStage = consume("stage");
-  if (ofStage) {
-    unsigned stage = 0;
-    skipBlanks();
-    const char *begin = here();
-    if (!numberBelow(schedule.numStages, maxStages, "stage", "stages", stage))
-      return false;
-    auto [entry, isNew] = costs.stages.try_emplace(stage);
-    if (!isNew) {
-      (void)diags.report(rangeOf(since(begin)), diag::StepsEntryTwice,
-                         ("stage " + Twine(stage)).str());
-      return false;
-    }
-    row = &entry->second;
-  }
-  do {
-    StringRef first = word();
-    if (!ofStage && first == "p2p") {
-      if (!parseItem(first, costs.p2p))
-        return false;
-      if (costs.p2p->isNegative())
-        (void)diags.report(rangeOf(first), diag::StepsNegativeCost, first);
-      continue;
-    }
-    std::optional<StepKind> kind = computeKind(first);
-    if (!kind) {
-      if (first.empty() || ofStage)
-        expected("`F`, `B`, `I` or `W`");
-      else
-        (void)diags.report(rangeOf(first), diag::StepsExpected,
-                           "`F`, `B`, `I`, `W` or `p2p`",
-                           ("`" + first.take_front(40) + "`").str());
-      return false;
-    }
-    std::optional<Rational> cost;
-    CostSettings::Overlap overlap;
-    overlap.members.push_back(*kind);
-    while (!ofStage && consume('&')) {
-      StringRef member = word();
-      if (!(kind = computeKind(member))) {
-        expected("`F`, `B`, `I` or `W`");
-        return false;
-      }
-      overlap.members.push_back(*kind);
-    }
-    StringRef members = since(first.begin()).rtrim();
-    bool one = overlap.members.size() == 1;
-    if (!parseItem(members, one ? row->of[unsigned(*kind)] : cost))
-      return false;
-    if ((one ? row->of[unsigned(*kind)] : cost)->isNegative())
-      (void)diags.report(rangeOf(members), diag::StepsNegativeCost, members);
-    if (one)
-      continue;
-    std::string key;
-    for (StepKind member : overlap.members)
-      key += stepKindName(member);
-    if (!overlapNames.insert(key).second) {
-      (void)diags.report(rangeOf(members), diag::StepsEntryTwice, members);
-      return false;
-    }
-    overlap.cost = *cost;
-    costs.overlaps.push_back(std::move(overlap));
-  } while (skipBlanks(), !atLineEnd());
-  return true;
-}
-
-bool StepsParser::parseMemory() {
-  do {
-    StringRef item = word();
-    std::optional<StepKind> kind = computeKind(item);
-    if (!kind && item != "limit") {
-      p = item.begin();
-      expected("`F`, `B`, `I`, `W` or `limit`");
-      return false;
-    }
-    if (!parseItem(item, kind ? schedule.memory.all.of[unsigned(*kind)]
-                              : schedule.memory.limit))
-      return false;
-  } while (skipBlanks(), !atLineEnd());
-  return true;
-}
-
-bool StepsParser::parseFsdp() {
-  FsdpSettings &fsdp = schedule.fsdp.emplace();
-  if (!expect("stages"))
-    return false;
-  if (!consume("all")) {
-    std::vector<unsigned> &stages = fsdp.stages.emplace();
-    if (!consume("none"))
-      do {
-        unsigned stage = 0;
-        skipBlanks();
-        const char *begin = here();
-        if (!numberBelow(schedule.numStages, maxStages, "stage", "stages",
-                         stage))
-          return false;
-        if (!stages.empty() && stage <= stages.back()) {
-          (void)diags.report(rangeOf(since(begin)), diag::StepsStageOrder,
-                             stage, stages.back());
-          return false;
-        }
-        stages.push_back(stage);
-      } while (skipBlanks(), *here() >= '0' && *here() <= '9');
-  }
-  uint64_t value = 0;
-  if (consume("max_active")) {
-    skipBlanks();
-    const char *begin = here();
-    if (!number(value, "a number of stages"))
-      return false;
-    if (value == 0)
-      (void)diags.report(rangeOf(since(begin)), diag::StepsMaxActiveZero);
-    // More than there are stages means the same as all of them.
-    fsdp.maxActive = std::min<uint64_t>(value, UINT32_MAX);
-  }
-  if (consume("prefetch")) {
-    if (!number(value, "a number of steps"))
-      return false;
-    fsdp.prefetch = std::min<uint64_t>(value, UINT32_MAX);
-  }
-  return true;
-}
-
 bool StepsParser::parseExpectation() {
   skipBlanks();
   Expectation expect{};

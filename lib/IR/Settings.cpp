@@ -45,9 +45,8 @@ void CostSettings::Edge::merge(const Edge &over) {
   take(occupancy, over.occupancy);
 }
 
-std::optional<Rational>
-CostSettings::of(StepKind kind, unsigned stage,
-                 std::optional<unsigned> rank) const {
+std::optional<Rational> CostSettings::of(StepKind kind, unsigned stage,
+                                         std::optional<unsigned> rank) const {
   auto set = [&](StepKind k) -> std::optional<Rational> {
     if (auto it = rank ? ranks.find(*rank) : ranks.end(); it != ranks.end())
       if (auto cost = it->second.at(k))

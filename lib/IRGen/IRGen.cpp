@@ -59,11 +59,11 @@ FailureOr<Schedule> Lowering::run() {
         for (const Expr *value : entry.values)
           if (!isAllStages(value))
             segment(value);
-    } else if (const auto *cost = dyn_cast<SettingsStmt>(item);
-               cost && item->kind == Stmt::Kind::Cost) {
-      for (const SettingEntry &entry : cost->entries)
-        if (entry.isStage)
-          segment(entry.values[0]);
+    } else if (const auto *settings = dyn_cast<SettingsStmt>(item)) {
+      for (const SettingEntry &entry : settings->entries)
+        if (entry.isScope)
+          for (const Expr *number : entry.values)
+            segment(number);
     }
   }
   bodyEntry = compiler.compileBody(phaseNumbers);

@@ -27,6 +27,8 @@ struct LowerOptions {
   uint64_t maxSteps = uint64_t(1) << 28;
   /// Costs that go over those of the program, the later over the earlier.
   std::vector<CostSettings> costs;
+  /// The same for memory settings.
+  std::vector<MemorySettings> memory;
 };
 
 /// Evaluates `schedule` for every rank. All `require`s are checked before any
@@ -38,10 +40,14 @@ llvm::FailureOr<Schedule> lower(const CheckedProgram &program,
                                 const LowerOptions &options, DiagEngine &diags);
 
 /// Puts costs over those of `schedule`, the later over the earlier; reports a
-/// stage that it does not have.
+/// stage, rank or micro-batch that it does not have.
 llvm::LogicalResult applyCosts(Schedule &schedule,
                                llvm::ArrayRef<CostSettings> costs,
                                DiagEngine &diags);
+/// The same for memory settings.
+llvm::LogicalResult applyMemory(Schedule &schedule,
+                                llvm::ArrayRef<MemorySettings> settings,
+                                DiagEngine &diags);
 
 } // namespace pipec
 

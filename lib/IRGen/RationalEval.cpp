@@ -7,6 +7,8 @@
 
 #include "IRGen/RationalEval.h"
 
+#include "IR/SettingWords.h"
+
 using namespace llvm;
 using namespace pipec::ast;
 
@@ -75,18 +77,23 @@ std::optional<Rational> RationalEval::evaluate(const Expr *expr) {
 
 std::optional<Rational> RationalEval::costOf(const CostOfExpr *expr) {
   if (expr->members.empty())
-    return costs.p2p.value_or(Rational(0));
+    return findSetting(costs, expr->word.text)
+        ->value_or(Rational(expr->word.text == "overlap"));
   SmallVector<StepKind, 2> members;
   for (Letter letter : expr->members)
     members.push_back(kindOf(letter));
   if (auto cost = costs.ofOverlap(members))
     return cost;
   std::optional<Rational> sum = Rational(0);
+  Rational longest = 0;
   for (StepKind member : members) {
     auto cost = costs.of(member, anyStage);
     sum = cost && sum ? Rational::add(*sum, *cost) : std::nullopt;
+    longest = cost ? std::max(longest, *cost) : longest;
   }
-  return fits(sum, expr);
+  if (sum)
+    sum = Rational::mul(*sum, costs.overlapFactor(members));
+  return fits(sum ? std::optional(std::max(*sum, longest)) : sum, expr);
 }
 
 std::optional<Rational> RationalEval::evaluate(const BinaryExpr *expr) {

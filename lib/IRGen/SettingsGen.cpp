@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "IR/SettingWords.h"
 #include "IRGen/Lowering.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -25,17 +26,57 @@ bool isAllStages(const Expr *expr) {
 // Costs
 //===----------------------------------------------------------------------===//
 
+/// Reports the first of `entries` that the schedule is too small for.
+template <typename Map>
+static LogicalResult checkBelow(const Map &entries, unsigned size,
+                                StringRef what, DiagEngine &diags) {
+  if (entries.empty() || std::prev(entries.end())->first < size)
+    return success();
+  return diags.report(DiagLoc(), diag::SettingOutOfRange, what,
+                      entries.lower_bound(size)->first,
+                      "0.." + std::to_string(size));
+}
+
 LogicalResult applyCosts(Schedule &schedule, ArrayRef<CostSettings> costs,
                          DiagEngine &diags) {
   for (const CostSettings &over : costs) {
-    // Known only now: a profile may be for a model with more stages.
-    for (const auto &[stage, row] : over.stages)
-      if (stage >= schedule.numStages)
-        return diags.report(DiagLoc(), diag::SettingOutOfRange, "stage", stage,
-                            "0.." + std::to_string(schedule.numStages));
+    // Known only now: a profile may be for a larger model.
+    unsigned ranks = schedule.numRanks;
+    if (failed(checkBelow(over.stages, schedule.numStages, "stage", diags)) ||
+        failed(checkBelow(over.ranks, ranks, "rank", diags)) ||
+        failed(checkBelow(over.rankFactors, ranks, "rank", diags)) ||
+        failed(checkBelow(over.microbatchFactors, schedule.numMicrobatches,
+                          "microbatch", diags)))
+      return failure();
+    for (const auto &[ends, edge] : over.edges)
+      if (unsigned end = std::max(ends.first, ends.second); end >= ranks)
+        return diags.report(DiagLoc(), diag::SettingOutOfRange, "edge", end,
+                            "0.." + std::to_string(ranks));
     schedule.costs.merge(over);
   }
   return success();
+}
+
+LogicalResult applyMemory(Schedule &schedule, ArrayRef<MemorySettings> settings,
+                          DiagEngine &diags) {
+  for (const MemorySettings &over : settings) {
+    if (failed(checkBelow(over.stages, schedule.numStages, "stage", diags)))
+      return failure();
+    schedule.memory.merge(over);
+  }
+  return success();
+}
+
+static std::string nameOf(const SettingEntry &entry) {
+  return entry.letters.empty() ? entry.word.text.str()
+                               : letterName(entry.letters[0]).str();
+}
+
+static SmallVector<StepKind, 2> membersOf(const SettingEntry &entry) {
+  SmallVector<StepKind, 2> members;
+  for (Letter letter : entry.letters)
+    members.push_back(kindOf(letter));
+  return members;
 }
 
 LogicalResult Lowering::makeCosts() {
@@ -46,41 +87,85 @@ LogicalResult Lowering::makeCosts() {
   return applyCosts(schedule, options.costs, diags);
 }
 
-/// An entry sees the costs of those above it.
-LogicalResult Lowering::makeCostEntry(const SettingEntry &entry) {
+/// The value of an entry, which sees the costs of those above it.
+std::optional<Rational> Lowering::costValue(const SettingEntry &entry) {
   RationalEval eval(*machine, schedule.costs, diags);
-  CostSettings &costs = schedule.costs;
-  if (entry.isStage) {
-    std::optional<unsigned> stage =
-        smallNumber(entry.values[0], "stage", 0, schedule.numStages - 1);
-    if (!stage)
-      return failure();
-    for (const SettingEntry &inner : entry.entries) {
-      std::optional<Rational> value = eval.evaluate(inner.values[0]);
-      if (!value)
-        return failure();
-      if (value->isNegative())
-        return diags.report(inner.range, diag::NegativeCost);
-      costs.stages[*stage].of[unsigned(inner.letters[0])] = *value;
-    }
-    return success();
-  }
   std::optional<Rational> value = eval.evaluate(entry.values[0]);
+  if (!value || !value->isNegative())
+    return value;
+  (void)diags.report(entry.range, diag::NegativeCost);
+  return std::nullopt;
+}
+
+LogicalResult Lowering::makeCostEntry(const SettingEntry &entry) {
+  if (entry.isScope)
+    return makeCostScope(entry);
+  std::optional<Rational> value = costValue(entry);
   if (!value)
     return failure();
-  if (value->isNegative())
-    return diags.report(entry.range, diag::NegativeCost);
-  if (entry.letters.empty()) {
-    costs.p2p = *value;
-  } else if (entry.letters.size() == 1) {
-    costs.all.of[unsigned(entry.letters[0])] = *value;
-  } else {
-    SmallVector<StepKind, 2> members;
-    for (Letter letter : entry.letters)
-      members.push_back(kindOf(letter));
-    costs.overlaps.push_back({std::move(members), *value});
-  }
+  if (entry.letters.size() > 1)
+    schedule.costs.set({membersOf(entry), *value});
+  else
+    *findSetting(schedule.costs, nameOf(entry)) = *value;
   return success();
+}
+
+LogicalResult Lowering::makeCostScope(const SettingEntry &scope) {
+  CostSettings &costs = schedule.costs;
+  /// Puts each inner value to its word.
+  auto fill = [&](auto place) {
+    for (const SettingEntry &entry : scope.entries) {
+      std::optional<Rational> value = costValue(entry);
+      if (!value)
+        return failure();
+      place(nameOf(entry), *value);
+    }
+    return success();
+  };
+  if (!scope.letters.empty())
+    return fill([&](StringRef, Rational value) {
+      costs.set({membersOf(scope), value, /*isFactor=*/true});
+    });
+
+  StringRef word = scope.word.text;
+  unsigned low = word == "nodes" ? 1 : 0;
+  unsigned size = word == "stage"        ? schedule.numStages
+                  : word == "microbatch" ? schedule.numMicrobatches
+                  : word == "nodes"      ? maxRanks + 1
+                                         : schedule.numRanks;
+  SmallVector<unsigned, 2> numbers;
+  for (const Expr *expr : scope.values) {
+    auto number = smallNumber(expr, word, low, int64_t(size) - 1);
+    if (!number)
+      return failure();
+    numbers.push_back(*number);
+  }
+  auto fillIn = [&](auto &settings) {
+    return fill([&](StringRef name, Rational value) {
+      *findSetting(settings, name) = value;
+    });
+  };
+  if (word == "stage")
+    return fillIn(costs.stages[numbers[0]]);
+  if (word == "microbatch")
+    return fill([&](StringRef, Rational value) {
+      costs.microbatchFactors[numbers[0]] = value;
+    });
+  if (word == "rank")
+    return fill([&](StringRef name, Rational value) {
+      if (name == "factor")
+        costs.rankFactors[numbers[0]] = value;
+      else
+        *findSetting(costs.ranks[numbers[0]], name) = value;
+    });
+  if (word == "nodes") {
+    if (!costs.nodes || costs.nodes->size != numbers[0])
+      costs.nodes = CostSettings::Nodes{numbers[0], {}};
+    return fillIn(costs.nodes->edge);
+  }
+  if (numbers[0] == numbers[1])
+    return diags.report(scope.range, diag::EdgeInsideRank, numbers[0]);
+  return fillIn(costs.edges[{numbers[0], numbers[1]}]);
 }
 
 //===----------------------------------------------------------------------===//
@@ -88,18 +173,35 @@ LogicalResult Lowering::makeCostEntry(const SettingEntry &entry) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult Lowering::makeMemory() {
-  if (!checked.memory)
-    return success();
+  if (checked.memory)
+    for (const SettingEntry &entry : checked.memory->entries) {
+      if (!entry.isScope) {
+        if (failed(makeMemoryEntry(entry, schedule.memory)))
+          return failure();
+        continue;
+      }
+      auto stage = smallNumber(entry.values[0], "stage", 0,
+                               int64_t(schedule.numStages) - 1);
+      if (!stage)
+        return failure();
+      for (const SettingEntry &inner : entry.entries)
+        if (failed(makeMemoryEntry(inner, schedule.memory.stages[*stage])))
+          return failure();
+    }
+  return applyMemory(schedule, options.memory, diags);
+}
+
+template <typename Settings>
+LogicalResult Lowering::makeMemoryEntry(const SettingEntry &entry,
+                                        Settings &settings) {
   RationalEval eval(*machine, schedule.costs, diags);
-  for (const SettingEntry &entry : checked.memory->entries) {
-    std::optional<Rational> value = eval.evaluate(entry.values[0]);
-    if (!value)
-      return failure();
-    if (entry.letters.empty())
-      schedule.memory.limit = *value;
-    else
-      schedule.memory.all.of[unsigned(entry.letters[0])] = *value;
-  }
+  std::optional<Rational> value = eval.evaluate(entry.values[0]);
+  if (!value)
+    return failure();
+  std::string name = nameOf(entry);
+  if (isMemorySize(name) && value->isNegative())
+    return diags.report(entry.range, diag::NegativeSize);
+  *findSetting(settings, name) = *value;
   return success();
 }
 

@@ -13,6 +13,8 @@
 
 #include "Import/CostProfile.h"
 
+#include "IR/SettingWords.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
@@ -57,21 +59,6 @@ static std::optional<Rational> parseNumber(StringRef text) {
                       : Rational::mul(*value, Rational(scale));
 }
 
-/// Sets the cost of `members`; false when they have one.
-static bool setCost(CostSettings &costs, ArrayRef<StepKind> members,
-                    Rational value) {
-  if (members.size() == 1) {
-    std::optional<Rational> &place = costs.all.of[unsigned(members[0])];
-    bool fresh = !place;
-    place = value;
-    return fresh;
-  }
-  if (costs.ofOverlap(members))
-    return false;
-  costs.overlaps.push_back({SmallVector<StepKind, 2>(members), value});
-  return true;
-}
-
 //===----------------------------------------------------------------------===//
 // JSON
 //===----------------------------------------------------------------------===//
@@ -84,11 +71,11 @@ public:
   ProfileReader(StringRef text, DiagEngine &diags)
       : text(text), rest(text), diags(diags) {}
 
-  FailureOr<CostSettings> read() {
+  FailureOr<CostProfile> read() {
     members([&](StringRef key) { return topLevel(key); });
     if (!good)
       return failure();
-    return std::move(costs);
+    return std::move(profile);
   }
 
 private:
@@ -97,8 +84,7 @@ private:
     return {SMLoc::getFromPointer(part.begin()),
             SMLoc::getFromPointer(part.end())};
   }
-  template <typename... Args>
-  void report(StringRef part, Args &&...args) {
+  template <typename... Args> void report(StringRef part, Args &&...args) {
     good = false;
     (void)diags.report(rangeOf(part), std::forward<Args>(args)...);
   }
@@ -160,8 +146,6 @@ private:
                                          : parseNumber(value);
     if (!parsed)
       report(value, diag::ProfileNotNumber, value.take_front(40));
-    else if (parsed->isNegative())
-      report(value, diag::NegativeCost);
     return parsed;
   }
 
@@ -170,59 +154,176 @@ private:
     (void)takeValue();
   }
 
+  /// Takes the value of a cost to `place`.
+  void cost(std::optional<Rational> &place) {
+    skipSpace();
+    StringRef value = rest;
+    if (!(place = number()))
+      return;
+    if (place->isNegative())
+      report(value.drop_back(rest.size()), diag::NegativeCost);
+  }
+  void factor(StringRef key, Rational &place) {
+    std::optional<Rational> value;
+    if (key != "factor")
+      return unknownKey(key);
+    cost(value);
+    place = value.value_or(Rational());
+  }
+
   void topLevel(StringRef key) {
-    if (key == "p2p") {
-      if (auto value = number())
-        costs.p2p = *value;
-    } else if (key == "overlaps") {
+    CostSettings &costs = profile.costs;
+    if (std::optional<Rational> *place = findSetting(costs, key))
+      cost(*place);
+    else if (key == "overlaps")
       members([&](StringRef name) { overlap(name); });
-    } else if (key == "stages") {
-      members([&](StringRef name) { stage(name); });
-    } else if (auto kinds = parseMembers(key); kinds.size() == 1) {
-      if (auto value = number())
-        setCost(costs, kinds, *value);
-    } else {
+    else if (key == "stages")
+      members([&](StringRef name) {
+        if (auto stage = index(name, maxStages))
+          row(costs.stages[*stage]);
+      });
+    else if (key == "ranks")
+      members([&](StringRef name) {
+        if (auto rank = index(name, maxRanks))
+          rankCosts(*rank);
+      });
+    else if (key == "microbatches")
+      members([&](StringRef name) {
+        auto microbatch = index(name, maxMicrobatches);
+        if (microbatch)
+          members([&](StringRef key) {
+            factor(key, costs.microbatchFactors[*microbatch]);
+          });
+      });
+    else if (key == "nodes")
+      nodes();
+    else if (key == "edges")
+      members([&](StringRef name) { edge(name); });
+    else if (key == "memory")
+      members([&](StringRef name) { memory(name); });
+    else
       unknownKey(key);
-    }
+  }
+
+  /// The number that a key is; reports any other key.
+  std::optional<unsigned> index(StringRef key, unsigned limit) {
+    unsigned number = 0;
+    if (!key.getAsInteger(10, number) && number < limit)
+      return number;
+    unknownKey(key);
+    return std::nullopt;
+  }
+
+  template <typename Settings> void row(Settings &settings) {
+    members([&](StringRef key) {
+      if (std::optional<Rational> *place = findSetting(settings, key))
+        cost(*place);
+      else
+        unknownKey(key);
+    });
   }
 
   void overlap(StringRef name) {
     SmallVector<StepKind, 2> kinds = parseMembers(name);
     if (kinds.size() < 2)
       return unknownKey(name);
-    auto value = number();
-    if (value && !setCost(costs, kinds, *value))
+    // `F&B` and `F & B` are two keys for one overlap.
+    if (is_contained(overlapsSeen, kinds))
       report(name, diag::ProfileKeyTwice, name);
+    overlapsSeen.push_back(kinds);
+    CostSettings::Overlap overlap = {kinds, Rational()};
+    skipSpace();
+    overlap.isFactor = rest.starts_with("{");
+    std::optional<Rational> value;
+    if (overlap.isFactor) {
+      members([&](StringRef key) { factor(key, overlap.cost); });
+    } else {
+      cost(value);
+      overlap.cost = value.value_or(Rational());
+    }
+    profile.costs.set(overlap);
   }
 
-  void stage(StringRef name) {
-    unsigned stage = 0;
-    if (name.getAsInteger(10, stage) || stage >= maxStages)
-      return unknownKey(name);
-    CostSettings::Row &row = costs.stages[stage];
+  void rankCosts(unsigned rank) {
+    CostSettings::Row row;
     members([&](StringRef key) {
-      auto kinds = parseMembers(key);
-      if (kinds.size() != 1)
-        return unknownKey(key);
-      if (auto value = number())
-        row.of[unsigned(kinds[0])] = *value;
+      if (std::optional<Rational> *place = findSetting(row, key))
+        cost(*place);
+      else
+        factor(key, profile.costs.rankFactors[rank]);
     });
+    if (!row.empty())
+      profile.costs.ranks[rank] = row;
+  }
+
+  void nodes() {
+    CostSettings::Nodes &nodes = profile.costs.nodes.emplace();
+    members([&](StringRef key) {
+      if (std::optional<Rational> *place = findSetting(nodes.edge, key))
+        return cost(*place);
+      if (key != "ranks")
+        return unknownKey(key);
+      StringRef value = takeValue();
+      if (value.getAsInteger(10, nodes.size) || nodes.size == 0)
+        report(value, diag::ProfileNotCount, value.take_front(40));
+    });
+  }
+
+  void edge(StringRef name) {
+    auto [from, to] = name.split("->");
+    unsigned ends[2];
+    if (from.trim().getAsInteger(10, ends[0]) ||
+        to.trim().getAsInteger(10, ends[1]) || ends[0] >= maxRanks ||
+        ends[1] >= maxRanks)
+      return unknownKey(name);
+    if (ends[0] == ends[1])
+      report(name, diag::EdgeInsideRank, ends[0]);
+    auto [place, isNew] = profile.costs.edges.try_emplace({ends[0], ends[1]});
+    if (!isNew)
+      report(name, diag::ProfileKeyTwice, name);
+    row(place->second);
+  }
+
+  void memory(StringRef key) {
+    if (key == "stages")
+      members([&](StringRef name) {
+        auto stage = index(name, maxStages);
+        if (stage)
+          members([&](StringRef key) {
+            memorySize(profile.memory.stages[*stage], key);
+          });
+      });
+    else
+      memorySize(profile.memory, key);
+  }
+
+  template <typename Settings>
+  void memorySize(Settings &settings, StringRef key) {
+    std::optional<Rational> *place = findSetting(settings, key);
+    if (!place)
+      return unknownKey(key);
+    skipSpace();
+    StringRef value = rest;
+    *place = number();
+    if (*place && isMemorySize(key) && (*place)->isNegative())
+      report(value.drop_back(rest.size()), diag::NegativeSize);
   }
 
   StringRef text;
   StringRef rest;
   DiagEngine &diags;
-  CostSettings costs;
+  CostProfile profile;
+  std::vector<SmallVector<StepKind, 2>> overlapsSeen;
   bool good = true;
 };
 
 } // namespace
 
-FailureOr<CostSettings> readCostProfile(StringRef text, DiagEngine &diags) {
+FailureOr<CostProfile> readCostProfile(StringRef text, DiagEngine &diags) {
   Expected<json::Value> parsed = json::parse(text);
   if (parsed)
     return ProfileReader(text, diags).read();
-  FailureOr<CostSettings> result = failure();
+  FailureOr<CostProfile> result = failure();
   handleAllErrors(
       parsed.takeError(),
       [&](const json::ParseError &error) {
@@ -264,13 +365,18 @@ FailureOr<CostSettings> readCostOption(StringRef text, DiagEngine &diags) {
     if (value->isNegative())
       return bad(entry, "is negative");
     SmallVector<StepKind, 2> members = parseMembers(key);
-    if (members.empty() && key.trim() != "p2p")
+    bool fresh = true;
+    if (members.size() > 1) {
+      fresh = !costs.ofOverlap(members);
+      costs.set({members, *value});
+    } else if (auto *place = findSetting(costs, key.trim())) {
+      fresh = !*place;
+      *place = *value;
+    } else {
       return bad(entry, "names no step");
-    bool fresh = members.empty() ? !costs.p2p : setCost(costs, members, *value);
+    }
     if (!fresh)
       return bad(entry, "comes a second time");
-    if (members.empty())
-      costs.p2p = *value;
   }
   return costs;
 }

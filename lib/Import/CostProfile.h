@@ -1,4 +1,5 @@
-//===- CostProfile.h - Costs from the command line and from files -----*- C++ -*-===//
+//===- CostProfile.h - Costs from the command line and from files -----*- C++
+//-*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,19 +16,31 @@
 
 namespace pipec {
 
-/// Reads a cost profile, a JSON object:
+/// What a profile holds.
+struct CostProfile {
+  CostSettings costs;
+  MemorySettings memory;
+};
+
+/// Reads a cost profile, a JSON object; docs/Simulation.md has its schema:
 ///
-///     {"F": 1, "B": 2, "I": 1.1, "W": "9/10", "p2p": 0.1,
-///      "overlaps": {"F & B": 2.5},
-///      "stages": {"0": {"F": 1.4}}}
+///     {"F": 1, "B": 2, "I": 1.1, "W": "9/10", "p2p": 0.1, "overlap": 0.9,
+///      "overlaps": {"F & B": 2.5, "B & F": {"factor": 0.8}},
+///      "stages": {"0": {"F": 1.4}},
+///      "ranks": {"2": {"factor": 1.2}},
+///      "microbatches": {"0": {"factor": 1.5}},
+///      "nodes": {"ranks": 8, "p2p": 1},
+///      "edges": {"0 -> 1": {"occupancy": 0.5}},
+///      "memory": {"parameters": 4, "stages": {"0": {"F": 2}}, "limit": 40}}
 ///
 /// Every key may be absent. A number is taken as it is written, so 0.1 is
 /// exactly a tenth; a string may hold a fraction. `text` must be a file of the
 /// engine's `SourceFiles`; every mistake is reported where it stands.
-llvm::FailureOr<CostSettings> readCostProfile(llvm::StringRef text,
-                                              DiagEngine &diags);
+llvm::FailureOr<CostProfile> readCostProfile(llvm::StringRef text,
+                                             DiagEngine &diags);
 
-/// Reads `F=1,B=2,F&B=2.5,p2p=0.1`, the value of `--cost`.
+/// Reads `F=1,B=2,F&B=2.5,p2p=0.1`, the value of `--cost`: the words and
+/// overlaps of a cost block.
 llvm::FailureOr<CostSettings> readCostOption(llvm::StringRef text,
                                              DiagEngine &diags);
 

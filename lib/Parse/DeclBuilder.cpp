@@ -220,52 +220,33 @@ Stmt *TreeBuilder::build(P::ExpectContext *rule) {
 
 Stmt *TreeBuilder::build(P::CostBlockContext *rule) {
   return context.make<SettingsStmt>(Stmt::Kind::Cost, range(rule),
-                                    build(rule->costEntries()));
+                                    build(rule->settings()));
 }
 
-ArrayRef<SettingEntry> TreeBuilder::build(P::CostEntriesContext *rule) {
+Stmt *TreeBuilder::build(P::MemoryBlockContext *rule) {
+  return context.make<SettingsStmt>(Stmt::Kind::Memory, range(rule),
+                                    build(rule->settings()));
+}
+
+ArrayRef<SettingEntry> TreeBuilder::build(P::SettingsContext *rule) {
   std::vector<SettingEntry> entries;
   if (rule)
-    for (P::CostEntryContext *entry : rule->costEntry())
+    for (P::SettingContext *entry : rule->setting())
       entries.push_back(build(entry));
   return context.copy(entries);
 }
 
-SettingEntry TreeBuilder::build(P::CostEntryContext *rule) {
+SettingEntry TreeBuilder::build(P::SettingContext *rule) {
   SettingEntry entry;
   entry.range = range(rule);
-  std::vector<Expr *> value = {build(rule->expr())};
-  entry.values = context.copy(value);
-  if (rule->letters()) {
+  if (rule->letters())
     entry.letters = build(rule->letters());
-    return entry;
-  }
-  entry.word = name(rule->ID());
-  if (rule->LBRACE()) {
-    expectWord(rule->ID(), "stage");
-    entry.isStage = true;
-    entry.entries = build(rule->costEntries());
-  }
+  else
+    entry.word = name(rule->ID() ? rule->ID() : rule->RANK());
+  entry.values = build(rule->expr());
+  entry.isScope = rule->settings() != nullptr;
+  entry.entries = build(rule->settings());
   return entry;
-}
-
-Stmt *TreeBuilder::build(P::MemoryBlockContext *rule) {
-  std::vector<SettingEntry> entries;
-  for (P::MemoryEntryContext *item : rule->memoryEntry()) {
-    SettingEntry entry;
-    entry.range = range(item);
-    std::vector<Expr *> value = {build(item->expr())};
-    entry.values = context.copy(value);
-    if (item->letter()) {
-      std::vector<Letter> letter = {build(item->letter())};
-      entry.letters = context.copy(letter);
-    } else {
-      entry.word = name(item->ID());
-    }
-    entries.push_back(entry);
-  }
-  return context.make<SettingsStmt>(Stmt::Kind::Memory, range(rule),
-                                    context.copy(entries));
 }
 
 Stmt *TreeBuilder::build(P::FsdpBlockContext *rule) {

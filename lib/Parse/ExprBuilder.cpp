@@ -123,10 +123,8 @@ Expr *TreeBuilder::build(P::PrimaryContext *rule) {
     return context.make<LetterExpr>(where, build(rule->letter()));
   if (rule->letters())
     return context.make<CostOfExpr>(where, build(rule->letters()));
-  if (rule->COST()) {
-    expectWord(rule->ID(), "p2p");
-    return context.make<CostOfExpr>(where, llvm::ArrayRef<Letter>());
-  }
+  if (rule->COST())
+    return context.make<CostOfExpr>(where, name(rule->ID()));
   if (rule->ID())
     return context.make<CallExpr>(where, name(rule->ID()), build(rule->expr()));
   if (rule->nameUse())

@@ -104,8 +104,8 @@ private:
   ast::Stmt *build(P::CostBlockContext *rule);
   ast::Stmt *build(P::MemoryBlockContext *rule);
   ast::Stmt *build(P::FsdpBlockContext *rule);
-  llvm::ArrayRef<ast::SettingEntry> build(P::CostEntriesContext *rule);
-  ast::SettingEntry build(P::CostEntryContext *rule);
+  llvm::ArrayRef<ast::SettingEntry> build(P::SettingsContext *rule);
+  ast::SettingEntry build(P::SettingContext *rule);
   ast::StringLit buildString(antlr4::tree::TerminalNode *node);
   llvm::ArrayRef<ast::RequireStmt::Piece>
   buildMessage(antlr4::tree::TerminalNode *node);

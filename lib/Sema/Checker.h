@@ -86,10 +86,12 @@ private:
   void check(ast::RequireStmt *require);
   void check(ast::PlacementStmt *placement);
   void check(const ast::ExpectStmt *expect);
+  struct SettingScope;
+  void checkSettings(llvm::ArrayRef<ast::SettingEntry> entries,
+                     const SettingScope &scope);
   void checkCost(const ast::SettingsStmt *cost);
-  void checkCostEntries(llvm::ArrayRef<ast::SettingEntry> entries,
-                        bool inStage);
   void checkMemory(const ast::SettingsStmt *memory);
+  void checkWord(const ast::CostOfExpr *cost);
   void checkFsdp(const ast::SettingsStmt *fsdp);
   template <typename T>
   bool setOnce(const T *&place, const T *stmt, llvm::StringRef what);

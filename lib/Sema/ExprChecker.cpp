@@ -105,8 +105,10 @@ Dependence Checker::check(Expr *expr, Numbers numbers) {
     return check(cast<NumberExpr>(expr), numbers);
   case Expr::Kind::Name:
     return check(cast<NameExpr>(expr));
-  case Expr::Kind::Letter:
   case Expr::Kind::CostOf:
+    checkWord(cast<CostOfExpr>(expr));
+    [[fallthrough]];
+  case Expr::Kind::Letter:
     if (numbers == Numbers::Integers)
       (void)diags.report(expr->range, diag::CostHere);
     return {};

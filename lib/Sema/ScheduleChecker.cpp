@@ -7,6 +7,7 @@
 
 #include "Sema/Checker.h"
 
+#include "IR/SettingWords.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -224,14 +225,20 @@ static std::string leftSide(const SettingEntry &entry) {
   return text;
 }
 
-/// Reports each entry of `block` whose left side an earlier one has.
+/// Reports each entry of `block` whose left side an earlier one has. A scope
+/// with numbers may come again: they are not known yet.
 static void checkDistinct(ArrayRef<SettingEntry> entries, StringRef block,
                           DiagEngine &diags) {
   std::set<std::string> seen;
   for (const SettingEntry &entry : entries)
-    if (!entry.isStage && !seen.insert(leftSide(entry)).second)
+    if ((!entry.isScope || entry.values.empty()) &&
+        !seen.insert(leftSide(entry)).second)
       (void)diags.report(entry.range, diag::SecondSetting, leftSide(entry),
                          block);
+}
+
+static std::string numbersText(size_t count) {
+  return std::to_string(count) + (count == 1 ? " number" : " numbers");
 }
 
 static void reportUnknownSetting(const SettingEntry &entry, StringRef block,
@@ -244,40 +251,113 @@ static void reportUnknownSetting(const SettingEntry &entry, StringRef block,
     error.note(entry.word.range, diag::NoteDidYouMean, meant);
 }
 
-void Checker::checkCost(const SettingsStmt *cost) {
-  checkCostEntries(cost->entries, /*inStage=*/false);
+/// What may stand in the braces of a block or of a scope in it.
+struct Checker::SettingScope {
+  StringRef name;
+  SmallVector<StringRef, 12> words = {};
+  /// Single letters are costs or figures of kinds.
+  bool letters = false;
+  /// `F & B`, with a value or with a scope.
+  bool overlaps = false;
+  /// `stage n` and the like.
+  SmallVector<const SettingScope *, 5> scopes = {};
+  /// The numbers behind its own name.
+  unsigned numbers = 1;
+};
+
+/// The words of `Settings` that are no letters.
+template <typename Settings>
+static void addWords(SmallVectorImpl<StringRef> &words) {
+  for (const SettingWord<Settings> &word : settingWords<Settings>())
+    if (word.name.size() > 1)
+      words.push_back(word.name);
 }
 
-void Checker::checkCostEntries(ArrayRef<SettingEntry> entries, bool inStage) {
-  checkDistinct(entries, inStage ? "stage" : "cost", diags);
+void Checker::checkSettings(ArrayRef<SettingEntry> entries,
+                            const SettingScope &scope) {
+  static const SettingScope factor = {"overlap", {"factor"}};
+  checkDistinct(entries, scope.name, diags);
   for (const SettingEntry &entry : entries) {
-    if (entry.isStage && !inStage) {
-      for (Expr *value : entry.values)
-        checkRankFree(value, Numbers::Integers);
-      checkCostEntries(entry.entries, /*inStage=*/true);
-      continue;
+    const SettingScope *inner = nullptr;
+    bool known = false;
+    if (entry.isScope && entry.letters.empty()) {
+      auto it = find_if(scope.scopes, [&](const SettingScope *candidate) {
+        return candidate->name == entry.word.text;
+      });
+      inner = it == scope.scopes.end() ? nullptr : *it;
+      known = inner;
+    } else if (entry.isScope) {
+      known = scope.overlaps && entry.letters.size() > 1;
+      inner = known ? &factor : nullptr;
+    } else if (entry.letters.empty()) {
+      known = is_contained(scope.words, entry.word.text);
+    } else {
+      known = entry.letters.size() == 1 ? scope.letters : scope.overlaps;
     }
     for (Expr *value : entry.values)
-      checkRankFree(value, Numbers::Rationals);
-    // A stage has costs of its own for single steps only.
-    bool known = inStage ? entry.letters.size() == 1
-                         : !entry.letters.empty() || entry.word.text == "p2p";
-    if (!known && inStage)
-      reportUnknownSetting(entry, "stage", {}, diags);
-    else if (!known)
-      reportUnknownSetting(entry, "cost",
-                           {StringRef("p2p"), StringRef("stage")}, diags);
+      checkRankFree(value,
+                    entry.isScope ? Numbers::Integers : Numbers::Rationals);
+    if (!known) {
+      SmallVector<StringRef, 16> meant(scope.words.begin(), scope.words.end());
+      for (const SettingScope *other : scope.scopes)
+        meant.push_back(other->name);
+      reportUnknownSetting(entry, scope.name, meant, diags);
+    } else if (inner && !entry.values.empty() &&
+               entry.values.size() != inner->numbers) {
+      (void)diags.report(entry.word.range, diag::WrongArgumentCount,
+                         inner->name, numbersText(entry.values.size()),
+                         numbersText(inner->numbers));
+    }
+    if (inner)
+      checkSettings(entry.entries, *inner);
   }
+}
+
+/// `cost(word)`.
+void Checker::checkWord(const CostOfExpr *cost) {
+  if (!cost->members.empty())
+    return;
+  SmallVector<StringRef, 8> words;
+  addWords<CostSettings>(words);
+  if (is_contained(words, cost->word.text))
+    return;
+  InFlightDiagnostic error = diags.report(
+      cost->word.range, diag::UnknownSetting, cost->word.text, "cost");
+  if (StringRef meant = nearestWord(cost->word.text, words); !meant.empty())
+    error.note(cost->word.range, diag::NoteDidYouMean, meant);
+}
+
+void Checker::checkCost(const SettingsStmt *cost) {
+  static const SettingScope block = [] {
+    static SettingScope stage = {"stage", {}, /*letters=*/true};
+    addWords<CostSettings::Row>(stage.words);
+    static SettingScope rank = stage;
+    rank.name = "rank";
+    rank.words.push_back("factor");
+    static const SettingScope microbatch = {"microbatch", {"factor"}};
+    static SettingScope nodes = {"nodes"};
+    addWords<CostSettings::Edge>(nodes.words);
+    static SettingScope edge = nodes;
+    edge.name = "edge";
+    edge.numbers = 2;
+    SettingScope block = {"cost", {}, /*letters=*/true, /*overlaps=*/true};
+    addWords<CostSettings>(block.words);
+    block.scopes = {&stage, &rank, &microbatch, &nodes, &edge};
+    return block;
+  }();
+  checkSettings(cost->entries, block);
 }
 
 void Checker::checkMemory(const SettingsStmt *memory) {
-  checkDistinct(memory->entries, "memory", diags);
-  for (const SettingEntry &entry : memory->entries) {
-    for (Expr *value : entry.values)
-      checkRankFree(value, Numbers::Rationals);
-    if (entry.letters.empty() && entry.word.text != "limit")
-      reportUnknownSetting(entry, "memory", {StringRef("limit")}, diags);
-  }
+  static const SettingScope block = [] {
+    static SettingScope stage = {"stage", {}, /*letters=*/true};
+    addWords<MemorySettings::Row>(stage.words);
+    SettingScope block = {"memory", {}, /*letters=*/true};
+    addWords<MemorySettings>(block.words);
+    block.scopes = {&stage};
+    return block;
+  }();
+  checkSettings(memory->entries, block);
 }
 
 void Checker::checkFsdp(const SettingsStmt *fsdp) {

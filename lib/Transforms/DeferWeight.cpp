@@ -37,7 +37,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/TickCosts.h"
+#include "Analysis/Resources.h"
 #include "Transforms/OrderWalk.h"
 #include "Transforms/Passes.h"
 
@@ -129,7 +129,7 @@ public:
   Deferral(const Schedule &schedule, const TickCosts &costs,
            const MemoryTicks &memory)
       : schedule(schedule), costs(costs), memory(memory), map(schedule),
-        states(schedule.numRanks),
+        edgesBefore(costs), edgesAfter(costs), states(schedule.numRanks),
         arrivals(size_t(schedule.numStages) * schedule.numMicrobatches * 2),
         weights(size_t(schedule.numStages) * schedule.numMicrobatches) {
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
@@ -256,13 +256,23 @@ private:
       state.live += memory(step);
       if (step.kind() == StepKind::W)
         continue;
-      int64_t hop = map.receiverOf(step) == TransferMap::none ? 0 : costs.hop();
-      arrivalOf({step.kind() != StepKind::F, step.stage(),
-                 step.microbatch()}) = {state.now.before + hop,
-                                        state.now.after + hop};
+      arrivalOf({step.kind() != StepKind::F, step.stage(), step.microbatch()}) =
+          arrivalFrom(rank, step, state.now);
       if (step.kind() == StepKind::I && weights[index(step)] > 1)
         owe(state, list[weights[index(step)] - 2]);
     }
+  }
+
+  /// When the result of `step`, which ends now, is where it is taken.
+  Times arrivalFrom(unsigned rank, Step step, Times now) {
+    uint32_t to = map.receiverOf(step);
+    if (to == TransferMap::none)
+      return now;
+    if (costs.hasOccupancy())
+      now = {edgesBefore.take(rank, to, now.before),
+             edgesAfter.take(rank, to, now.after)};
+    int64_t hop = costs.hop(rank, to);
+    return {now.before + hop, now.after + hop};
   }
 
   /// Puts what is owed into the time until `arrival`.
@@ -279,8 +289,7 @@ private:
   void makeRoom(unsigned rank, ArrayRef<Step> group, int64_t need,
                 DiagEngine &diags) {
     RankState &state = states[rank];
-    while (state.live + need > memory.peak &&
-           memory.weightsGive) {
+    while (state.live + need > memory.peak && memory.weightsGive) {
       Queue *queue = oldest(state, unlimited);
       if (!queue)
         break;
@@ -332,6 +341,7 @@ private:
   const TickCosts &costs;
   const MemoryTicks &memory;
   TransferMap map;
+  EdgeQueues edgesBefore, edgesAfter;
   std::vector<RankState> states;
   /// When each result is there where it is taken.
   std::vector<Times> arrivals;
@@ -356,8 +366,7 @@ public:
     std::optional<Rational> peak = options.maxPeak;
     if (!peak)
       peak = schedule.memory.limit;
-    std::optional<MemoryTicks> memory =
-        MemoryTicks::make(schedule, peak);
+    std::optional<MemoryTicks> memory = MemoryTicks::make(schedule, peak);
     if (!memory)
       return diags.report(schedule.source, diag::DeferMemoryOverflow);
 

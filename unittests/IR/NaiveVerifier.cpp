@@ -296,7 +296,7 @@ bool naiveTimed(const Schedule &schedule) {
     // Every pair of timed lines, with what stands between them.
     for (size_t i = 0; i < list.size(); i = Schedule::groupEnd(list, i)) {
       Time from = schedule.times[rank][i];
-      if (!from || list[i].kind() == StepKind::Bubble)
+      if (!from || !isCompute(list[i].kind()))
         continue;
       Rational busy = *from;
       for (size_t k = i; k < list.size();) {
@@ -311,20 +311,24 @@ bool naiveTimed(const Schedule &schedule) {
   }
   for (auto &[step, place] : all.steps) {
     unsigned s = step.stage(), m = step.microbatch();
-    const Place *producer = nullptr, *send = nullptr;
+    const Place *producer = nullptr, *send = nullptr, *receive = nullptr;
     unsigned from = 0;
     if (step.kind() == StepKind::F && s != 0) {
       from = s - 1;
       producer = all.one(StepKind::F, from, m);
       send = all.one(StepKind::SendF, from, m);
+      receive = all.one(StepKind::RecvF, s, m);
     } else if (makesInputGradient(step.kind()) && isCompute(step.kind()) &&
                !schedule.isLastStage(s)) {
       from = s + 1;
       producer = all.backward(from, m);
       send = all.one(StepKind::SendB, from, m);
+      receive = all.one(StepKind::RecvB, s, m);
     }
     if (!producer || !start(place))
       continue;
+    if (receive && start(*receive) && *start(place) < *start(*receive))
+      return false;
     bool away = producer->rank != place.rank;
     Time there;
     if (away && send && start(*send))

@@ -81,6 +81,37 @@ void decorate(Rng &rng, Schedule &schedule) {
   if (oneIn(rng, 2))
     schedule.costs.overlaps.push_back(
         {{StepKind::I, StepKind::F, StepKind::W}, 3});
+  auto some = [&](std::optional<Rational> &value) {
+    if (oneIn(rng, 3))
+      value = magnitude(randomRational(rng));
+  };
+  some(schedule.costs.occupancy);
+  some(schedule.costs.overlap);
+  for (auto &cost : schedule.costs.all.collectives)
+    some(cost);
+  for (unsigned n = pick(rng, 3); n != 0; --n) {
+    unsigned rank = pick(rng, schedule.numRanks);
+    schedule.costs.ranks[rank].of[pick(rng, 4)] = 2;
+    schedule.costs.ranks[rank].collectives[pick(rng, 3)] = 3;
+    schedule.costs.rankFactors[pick(rng, schedule.numRanks)] =
+        magnitude(randomRational(rng));
+    schedule.costs.microbatchFactors[pick(rng, schedule.numMicrobatches)] =
+        magnitude(randomRational(rng));
+    unsigned to = pick(rng, schedule.numRanks);
+    if (to != rank)
+      schedule.costs.edges[{rank, to}].p2p = magnitude(randomRational(rng));
+  }
+  if (oneIn(rng, 3))
+    schedule.costs.nodes = CostSettings::Nodes{1 + pick(rng, 4), {1, 2}};
+  if (oneIn(rng, 2))
+    schedule.costs.overlaps.push_back(
+        {{StepKind::B, StepKind::F}, magnitude(randomRational(rng)), true});
+  some(schedule.memory.all.parameters);
+  some(schedule.memory.all.sharded);
+  some(schedule.memory.all.receive);
+  if (oneIn(rng, 2))
+    schedule.memory.stages[pick(rng, schedule.numStages)].of[pick(rng, 4)] =
+        randomRational(rng);
   for (auto &delta : schedule.memory.all.of)
     if (oneIn(rng, 2))
       delta = randomRational(rng);

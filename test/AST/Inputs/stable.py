@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 
-TOKEN = re.compile(r'//[^\n]*|"(?:\\.|[^"\\])*"|\d+\.\d+|\w+|\.\.|==|!=|<=|>=|\|\||&&|\S')
+TOKEN = re.compile(r'//[^\n]*|"(?:\\.|[^"\\])*"|\d+\.\d+|\w+|\.\.|->|==|!=|<=|>=|\|\||&&|\S')
 NAME = re.compile(r"[A-Za-z_]\w*")
 
 
