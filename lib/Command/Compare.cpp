@@ -109,6 +109,8 @@ LogicalResult Compare::readCosts() {
   llvm::append_range(lowering.costs, *costs);
   for (const CostSettings &over : lowering.costs)
     options.costs.merge(over);
+  for (const MemorySettings &over : lowering.memory)
+    options.memory.merge(over);
   options.parts = flags.parts.getNumOccurrences() ? flags.parts : flags.ranks;
   if (options.parts == 0)
     return unusable(diags, "a model of 0 parts");

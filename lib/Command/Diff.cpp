@@ -147,7 +147,7 @@ LogicalResult Diff::makeSchedules() {
         schedule = side.source->lower(*side.checked, lowering, diags);
       });
     else
-      schedule = side.source->read({}, lowering.costs, diags);
+      schedule = side.source->read({}, lowering, diags);
     if (failed(schedule))
       return failure();
     side.schedule = std::move(*schedule);
