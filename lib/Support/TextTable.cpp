@@ -1,0 +1,62 @@
+//===- TextTable.cpp - Aligned columns of text ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support/TextTable.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <cassert>
+
+using namespace llvm;
+
+namespace pipec {
+
+void TextTable::column(std::string heading, Align align) {
+  columns.push_back({std::move(heading), align});
+}
+
+void TextTable::row(std::vector<std::string> cells) {
+  assert(cells.size() == columns.size());
+  for (auto [column, cell] : zip(columns, cells))
+    column.width = std::max(column.width, cell.size());
+  rows.push_back(std::move(cells));
+}
+
+void TextTable::line(std::string text) { rows.push_back({std::move(text)}); }
+
+void TextTable::print(raw_ostream &os,
+                      const std::vector<std::string> &cells) const {
+  std::string text(indent, ' ');
+  for (auto [column, cell] : zip(columns, cells)) {
+    if (column.width == 0)
+      continue;
+    size_t width = std::max(column.width, column.heading.size());
+    if (column.align == Align::Right)
+      text.append(width - cell.size(), ' ');
+    text += cell;
+    if (column.align == Align::Left)
+      text.append(width - cell.size(), ' ');
+    text += "  ";
+  }
+  os << StringRef(text).rtrim(' ') << '\n';
+}
+
+void TextTable::print(raw_ostream &os) const {
+  std::vector<std::string> headings;
+  for (const Column &column : columns)
+    headings.push_back(column.heading);
+  print(os, headings);
+  for (const std::vector<std::string> &cells : rows) {
+    if (cells.size() == columns.size())
+      print(os, cells);
+    else
+      os.indent(indent) << cells.front() << '\n';
+  }
+}
+
+} // namespace pipec

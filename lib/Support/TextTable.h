@@ -1,0 +1,57 @@
+//===- TextTable.h - Aligned columns of text -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SUPPORT_TEXTTABLE_H
+#define PIPEC_SUPPORT_TEXTTABLE_H
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <string>
+#include <vector>
+
+namespace pipec {
+
+/// A table with a line of headings whose columns are as wide as their widest
+/// cell, two spaces apart. A column without any text in its cells is left out.
+///
+///   rank  work  step
+///      0    24  F s0 m0
+///     10     3  B s0 m0
+class TextTable {
+public:
+  enum class Align { Left, Right };
+
+  /// `indent` spaces stand before every line.
+  explicit TextTable(unsigned indent = 0) : indent(indent) {}
+
+  /// Call for every column before the first row.
+  void column(std::string heading, Align align = Align::Right);
+  /// Adds a line, with a cell for each column.
+  void row(std::vector<std::string> cells);
+  /// Adds a line of free text, which has no part in the widths.
+  void line(std::string text);
+
+  void print(llvm::raw_ostream &os) const;
+
+private:
+  struct Column {
+    std::string heading;
+    Align align;
+    size_t width = 0;
+  };
+  void print(llvm::raw_ostream &os,
+             const std::vector<std::string> &cells) const;
+
+  unsigned indent;
+  std::vector<Column> columns;
+  /// A row of one cell, in a table of several columns, is a line.
+  std::vector<std::vector<std::string>> rows;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_SUPPORT_TEXTTABLE_H
