@@ -72,6 +72,11 @@ public:
              llvm::function_ref<void(int64_t time, const MemoryLevel &level)>
                  point) const;
 
+  /// What a compute step does to the live activations, in whole numbers.
+  int64_t delta(Step step) const {
+    return stages[step.stage()].delta[unsigned(step.kind())];
+  }
+
   /// Whole numbers a unit of the settings.
   int64_t perUnit() const { return unit; }
   /// A whole number as a size.

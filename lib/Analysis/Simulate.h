@@ -70,6 +70,9 @@ public:
   std::optional<WaitModel> model() const { return waitModel; }
   llvm::ArrayRef<RankTimes> ranks() const { return rankTimes; }
 
+  /// The first start of all.
+  int64_t begin() const { return first; }
+
   /// Last end minus first start, over all ranks: what a step of training with
   /// a synchronous optimizer takes.
   int64_t makespan() const { return last - first; }

@@ -35,4 +35,16 @@ StepPlace StepPlaces::name(unsigned rank, size_t index) {
   return {rank, position(rank, index), text(schedule.ranks[rank][index])};
 }
 
+std::string StepPlaces::groupText(unsigned rank, size_t index) const {
+  const StepList &list = schedule.ranks[rank];
+  while (index != 0 && list[index - 1].joined())
+    --index;
+  std::string whole = text(list[index]);
+  while (list[index].joined()) {
+    whole += isCompute(list[index].kind()) ? " & " : ", ";
+    whole += text(list[++index]);
+  }
+  return whole;
+}
+
 } // namespace pipec

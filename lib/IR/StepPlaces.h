@@ -32,6 +32,9 @@ public:
   StepPlace name(unsigned rank, size_t index);
   /// `F s0 m1`, without backticks.
   std::string text(Step step) const { return stepText(schedule, step); }
+  /// The whole overlap or batch that the step is a member of:
+  /// `F s0 m1 & B s0 m0`, `SEND_F s0 m1 -> r1, RECV_B s0 m0 <- r1`.
+  std::string groupText(unsigned rank, size_t index) const;
 
 private:
   static constexpr size_t stride = 256;

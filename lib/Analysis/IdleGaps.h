@@ -1,0 +1,69 @@
+//===- IdleGaps.h - Where a rank does nothing, and why -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_ANALYSIS_IDLEGAPS_H
+#define PIPEC_ANALYSIS_IDLEGAPS_H
+
+#include "Analysis/CriticalPath.h"
+#include "Analysis/Memory.h"
+
+namespace pipec {
+
+/// What a gap would be shorter without.
+enum class Binding : uint8_t {
+#define PIPEC_BINDING(Id, Name, Text) Id,
+#include "Analysis/Bindings.def"
+};
+
+/// `dependency`, `memory`, ...
+llvm::StringRef bindingName(Binding binding);
+/// What the gap is for, as a phrase.
+llvm::StringRef bindingText(Binding binding);
+
+/// A time in which a rank does nothing. Times are in ticks.
+struct IdleGap {
+  unsigned rank = 0;
+  int64_t start = 0;
+  int64_t end = 0;
+  /// The step behind the gap, of an overlap the first member; nothing when the
+  /// rank has done all its steps.
+  std::optional<StepRef> before;
+
+  // What follows is filled by `explainGap`.
+
+  Binding binding = Binding::End;
+  /// The gap in parts, by what the step behind it waits for.
+  WaitParts parts;
+  /// Why that step does not start earlier, and the link that it waits for, if
+  /// any.
+  PathStep link;
+  std::optional<PathStep> cause;
+  /// A step from further behind in the list of the rank whose input was there
+  /// when the gap began, and that takes no longer than the gap: the first one
+  /// that the memory limit lets run there, else the first one.
+  std::optional<StepRef> ready;
+  /// The memory limit does not let it run there: the rank would keep `held`, in
+  /// units of the memory model.
+  bool overLimit = false;
+  int64_t held = 0;
+
+  int64_t length() const { return end - start; }
+};
+
+/// The `count` largest gaps of all ranks between the start and the end of the
+/// schedule, those before a rank's first step and behind its last one among
+/// them: the longest first, then by start and rank. Not explained.
+std::vector<IdleGap> largestGaps(const Schedule &schedule,
+                                 const Simulation &simulation, unsigned count);
+
+/// Finds out what binds a gap that has a step behind it. Linear in the list of
+/// its rank.
+void explainGap(IdleGap &gap, const Causes &causes, const MemoryModel &memory);
+
+} // namespace pipec
+
+#endif // PIPEC_ANALYSIS_IDLEGAPS_H
