@@ -1,0 +1,32 @@
+//===- ReportDetail.h - The two forms of reports -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_EMIT_REPORTDETAIL_H
+#define PIPEC_EMIT_REPORTDETAIL_H
+
+#include "Analysis/Report.h"
+
+#include "llvm/Support/JSON.h"
+
+namespace pipec {
+
+/// Writes a report as tables for people.
+void printReport(const Schedule &schedule, const Report &report,
+                 llvm::raw_ostream &os);
+
+/// Writes a report as the JSON object that docs/Report.md describes.
+void writeReport(const Schedule &schedule, const Report &report,
+                 llvm::json::OStream &json);
+
+/// Writes the attribute `key`: as a number with all its digits where these are
+/// at most 15 behind the point, else as the nearest double, and the fraction as
+/// a string in the attribute `key`_exact.
+void writeExact(llvm::json::OStream &json, llvm::StringRef key, Rational value);
+
+} // namespace pipec
+
+#endif // PIPEC_EMIT_REPORTDETAIL_H

@@ -1,0 +1,217 @@
+//===- ReportJson.cpp - Reports for other programs ------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Emit/ReportDetail.h"
+#include "IR/StepPlaces.h"
+#include "Support/Decimal.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+void writeExact(json::OStream &json, StringRef key, Rational value) {
+  // Numbers of this many digits are read and written by every program as they
+  // stand.
+  Decimal decimal = toDecimal(value, /*exactDigits=*/15);
+  if (decimal.exact) {
+    json.attributeBegin(key);
+    json.rawValue(decimal.text);
+    json.attributeEnd();
+    return;
+  }
+  json.attribute(key, value.toDouble());
+  std::string fraction;
+  raw_string_ostream(fraction) << value;
+  json.attribute((key + "_exact").str(), fraction);
+}
+
+static void writeExact(json::OStream &json, StringRef key,
+                       const std::optional<Rational> &value) {
+  if (value)
+    writeExact(json, key, *value);
+  else
+    json.attribute(key, nullptr);
+}
+
+namespace {
+
+class JsonWriter {
+public:
+  JsonWriter(const Schedule &schedule, const Report &report,
+             json::OStream &json)
+      : schedule(schedule), report(report), numbers(schedule), places(schedule),
+        json(json) {}
+
+  void write();
+
+private:
+  void writeHead();
+  void writeRank(unsigned rank, const RankReport &figures);
+  void writeCommunication();
+  void writeGap(const IdleGap &gap);
+  void writeLink(const PathStep &link);
+  void writeMemory(const MemoryPeaks &peaks);
+  void writeWaiting(const WaitingTime &waiting);
+  void writeTime(StringRef key, int64_t ticks) {
+    writeExact(json, key, report.time(ticks));
+  }
+  void writeStep(StepRef at) {
+    json.attribute("rank", at.rank);
+    json.attribute("position", places.position(at.rank, at.index));
+    // An overlap as a whole; of a batch the member alone.
+    Step self = schedule.ranks[at.rank][at.index];
+    json.attribute("step", isP2P(self.kind())
+                               ? places.text(self)
+                               : places.groupText(at.rank, at.index));
+  }
+  void array(StringRef key, size_t size, function_ref<void(size_t)> write) {
+    json.attributeArray(key, [&] {
+      for (size_t i = 0; i != size; ++i)
+        json.object([&] { write(i); });
+    });
+  }
+
+  const Schedule &schedule;
+  const Report &report;
+  StepNumbers numbers;
+  StepPlaces places;
+  json::OStream &json;
+};
+
+} // namespace
+
+void JsonWriter::write() {
+  json.object([&] {
+    writeHead();
+    array("ranks", report.ranks.size(),
+          [&](size_t rank) { writeRank(rank, report.ranks[rank]); });
+    writeCommunication();
+    array("critical_path", report.path.size(),
+          [&](size_t i) { writeLink(report.path[i]); });
+    array("gaps", report.gaps.size(),
+          [&](size_t i) { writeGap(report.gaps[i]); });
+  });
+}
+
+void JsonWriter::writeHead() {
+  json.attribute("name", schedule.name);
+  json.attribute("num_ranks", schedule.numRanks);
+  json.attribute("num_stages", schedule.numStages);
+  json.attribute("num_microbatches", schedule.numMicrobatches);
+  json.attributeObject("params", [&] {
+    for (const auto &[name, value] : schedule.params)
+      json.attribute(name, value);
+  });
+  if (report.model)
+    json.attribute("model", waitModelName(*report.model));
+  else
+    json.attribute("model", nullptr);
+  writeExact(json, "makespan", report.makespan);
+  writeExact(json, "span", report.span);
+  writeExact(json, "bubble_makespan", report.bubbleMakespan);
+  writeExact(json, "bubble_span", report.bubbleSpan);
+  writeExact(json, "work", report.work);
+  writeExact(json, "free_makespan", report.freeMakespan);
+  writeExact(json, "peak", report.memory.activations);
+  writeMemory(report.memory);
+  writeExact(json, "memory_limit", report.memoryLimit);
+}
+
+void JsonWriter::writeMemory(const MemoryPeaks &peaks) {
+  json.attributeObject("memory", [&] {
+    writeExact(json, "activations", peaks.activations);
+    writeExact(json, "receives", peaks.receives);
+    json.attribute("receive_buffers", peaks.receiveCount);
+    writeExact(json, "parameters", peaks.parameters);
+    writeExact(json, "total", peaks.total);
+  });
+}
+
+void JsonWriter::writeWaiting(const WaitingTime &waiting) {
+  json.attributeObject("waiting", [&] {
+    writeExact(json, "dependency", waiting.dependency);
+    writeExact(json, "latency", waiting.latency);
+    writeExact(json, "queue", waiting.queue);
+    writeExact(json, "gather", waiting.gather);
+    writeExact(json, "exposed", waiting.exposed);
+  });
+}
+
+void JsonWriter::writeRank(unsigned rank, const RankReport &figures) {
+  json.attribute("rank", rank);
+  writeExact(json, "start", figures.start);
+  writeExact(json, "end", figures.end);
+  writeExact(json, "work", figures.work);
+  writeExact(json, "idle", figures.idle);
+  writeExact(json, "idle_span", figures.idleSpan);
+  writeExact(json, "gaps", figures.gaps);
+  writeExact(json, "bubble_makespan", figures.bubbleMakespan);
+  writeExact(json, "bubble_span", figures.bubbleSpan);
+  writeExact(json, "peak", figures.memory.activations);
+  writeMemory(figures.memory);
+  writeWaiting(figures.waiting);
+  json.attribute("unshards", figures.unshards);
+  json.attribute("refetches", figures.refetches);
+}
+
+void JsonWriter::writeCommunication() {
+  writeWaiting(report.waiting);
+  json.attributeObject("communication", [&] {
+    json.attribute("transfers", report.transfers);
+    writeExact(json, "volume", report.volume);
+    writeExact(json, "exposed", report.waiting.exposed);
+    array("edges", report.edges.size(), [&](size_t i) {
+      const EdgeReport &edge = report.edges[i];
+      json.attribute("from", edge.from);
+      json.attribute("to", edge.to);
+      json.attribute("kind", edge.gradients ? "gradients" : "activations");
+      json.attribute("transfers", edge.transfers);
+      writeExact(json, "volume", edge.volume);
+    });
+    json.attribute("unshards", report.unshards);
+    json.attribute("refetches", report.refetches);
+  });
+}
+
+void JsonWriter::writeLink(const PathStep &link) {
+  writeStep(numbers.at(link.step));
+  writeTime("start", link.start);
+  writeTime("end", link.end);
+  writeTime("latency", link.latency);
+  json.attribute("reason", reasonName(link.reason));
+}
+
+void JsonWriter::writeGap(const IdleGap &gap) {
+  json.attribute("rank", gap.rank);
+  writeTime("start", gap.start);
+  writeTime("end", gap.end);
+  writeTime("length", gap.length());
+  json.attribute("binds", bindingName(gap.binding));
+  auto object = [&](StringRef key, bool there, function_ref<void()> write) {
+    if (there)
+      json.attributeObject(key, write);
+    else
+      json.attribute(key, nullptr);
+  };
+  if (gap.before)
+    writeWaiting({report.time(gap.parts.dependency),
+                  report.time(gap.parts.latency), report.time(gap.parts.queue),
+                  report.time(gap.parts.gather),
+                  report.time(gap.parts.exposed())});
+  object("next", gap.before.has_value(), [&] { writeLink(gap.link); });
+  object("waits_for", gap.cause.has_value(), [&] { writeLink(*gap.cause); });
+  object("ready", gap.ready.has_value(), [&] { writeStep(*gap.ready); });
+}
+
+void writeReport(const Schedule &schedule, const Report &report,
+                 json::OStream &json) {
+  JsonWriter(schedule, report, json).write();
+}
+
+} // namespace pipec

@@ -1,0 +1,287 @@
+//===- ReportText.cpp - Reports for people --------------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Tables of decimals: all digits where they end, else rounded with a `~` in
+// front. A column in which nothing is said is left out, and so are the middle
+// of a long path and parts that a schedule does not have.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Emit/ReportDetail.h"
+#include "IR/StepPlaces.h"
+#include "Support/Decimal.h"
+#include "Support/TextTable.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+/// Lines of the critical path that are shown at each end of it.
+static constexpr size_t shownStays = 15;
+
+namespace {
+
+using Align = TextTable::Align;
+
+class ReportPrinter {
+public:
+  ReportPrinter(const Schedule &schedule, const Report &report, raw_ostream &os)
+      : schedule(schedule), report(report), numbers(schedule), places(schedule),
+        os(os) {}
+
+  void print();
+
+private:
+  void printHead();
+  void printRanks();
+  void printWaiting();
+  void printEdges();
+  void printPath();
+  void printGaps();
+
+  void count(uint64_t n, StringRef what, StringRef plural = "s") {
+    os << n << ' ' << what << (n == 1 ? "" : plural);
+  }
+  std::string time(int64_t ticks) const {
+    return decimalText(report.time(ticks));
+  }
+  /// An overlap as a whole; of a batch the member alone.
+  std::string stepText(uint32_t step) const {
+    StepRef at = numbers.at(step);
+    Step self = schedule.ranks[at.rank][at.index];
+    return isP2P(self.kind()) ? places.text(self)
+                              : places.groupText(at.rank, at.index);
+  }
+
+  const Schedule &schedule;
+  const Report &report;
+  StepNumbers numbers;
+  StepPlaces places;
+  raw_ostream &os;
+};
+
+} // namespace
+
+/// A figure of a column that is left out when all its figures are 0.
+static std::string unlessAllZero(bool allZero, Rational value) {
+  return allZero ? "" : decimalText(value);
+}
+
+void ReportPrinter::print() {
+  printHead();
+  printRanks();
+  printWaiting();
+  printEdges();
+  printPath();
+  printGaps();
+}
+
+//===----------------------------------------------------------------------===//
+// Figures
+//===----------------------------------------------------------------------===//
+
+void ReportPrinter::printHead() {
+  os << schedule.name << ": ";
+  count(schedule.numRanks, "rank");
+  os << ", ";
+  count(schedule.numStages, "stage");
+  os << ", ";
+  count(schedule.numMicrobatches, "micro-batch", "es");
+  if (report.model)
+    os << "; transfers as steps, " << waitModelName(*report.model) << ": "
+       << waitModelPhrase(*report.model);
+  else
+    os << "; free arrival";
+  os << "\n\n";
+
+  TextTable table;
+  table.column("", Align::Left);
+  table.column("time");
+  table.column("bubble");
+  table.row({"makespan", decimalText(report.makespan),
+             decimalText(report.bubbleMakespan)});
+  table.row({"span", decimalText(report.span), decimalText(report.bubbleSpan)});
+  if (report.freeMakespan)
+    table.row(
+        {"makespan with free arrival", decimalText(*report.freeMakespan), ""});
+  table.row({"work of all ranks", decimalText(report.work), ""});
+  table.print(os);
+}
+
+void ReportPrinter::printRanks() {
+  os << '\n';
+  TextTable table;
+  table.column("rank");
+  for (StringRef heading :
+       {"start", "end", "work", "gaps", "idle", "bubble", "idle (span)",
+        "bubble (span)", "peak", "receives", "parameters", "total", "limit"})
+    table.column(heading.str());
+  // With activations alone, their peak says it all.
+  bool noReceives = report.memory.receives.isZero();
+  bool noParameters = report.memory.parameters.isZero();
+  for (auto [rank, self] : enumerate(report.ranks))
+    table.row(
+        {std::to_string(rank), decimalText(self.start), decimalText(self.end),
+         decimalText(self.work), decimalText(self.gaps), decimalText(self.idle),
+         decimalText(self.bubbleMakespan), decimalText(self.idleSpan),
+         decimalText(self.bubbleSpan), decimalText(self.memory.activations),
+         unlessAllZero(noReceives, self.memory.receives),
+         unlessAllZero(noParameters, self.memory.parameters),
+         unlessAllZero(noReceives && noParameters, self.memory.total),
+         report.memoryLimit ? decimalText(*report.memoryLimit) : ""});
+  table.print(os);
+}
+
+void ReportPrinter::printWaiting() {
+  if (report.waiting.dependency.isZero() && report.waiting.exposed.isZero() &&
+      report.unshards == 0)
+    return;
+  os << "\nwaiting before compute steps\n";
+  TextTable table;
+  table.column("rank");
+  for (StringRef heading : {"dependency", "latency", "queue", "gather",
+                            "exposed", "unshards", "refetches"})
+    table.column(heading.str());
+  const WaitingTime &all = report.waiting;
+  auto row = [&](std::string name, const WaitingTime &self, uint64_t unshards,
+                 uint64_t refetches) {
+    bool sharded = report.unshards != 0;
+    table.row({std::move(name),
+               unlessAllZero(all.dependency.isZero(), self.dependency),
+               unlessAllZero(all.latency.isZero(), self.latency),
+               unlessAllZero(all.queue.isZero(), self.queue),
+               unlessAllZero(all.gather.isZero(), self.gather),
+               decimalText(self.exposed),
+               sharded ? std::to_string(unshards) : "",
+               sharded ? std::to_string(refetches) : ""});
+  };
+  for (auto [rank, self] : enumerate(report.ranks))
+    row(std::to_string(rank), self.waiting, self.unshards, self.refetches);
+  row("all", all, report.unshards, report.refetches);
+  table.print(os);
+}
+
+void ReportPrinter::printEdges() {
+  os << '\n';
+  count(report.transfers, "transfer");
+  if (report.volume)
+    os << ", volume " << decimalText(*report.volume);
+  os << '\n';
+  if (report.edges.empty())
+    return;
+  TextTable table;
+  table.column("from");
+  table.column("to");
+  table.column("what", Align::Left);
+  table.column("transfers");
+  table.column("volume");
+  for (const EdgeReport &edge : report.edges)
+    table.row({std::to_string(edge.from), std::to_string(edge.to),
+               edge.gradients ? "gradients" : "activations",
+               std::to_string(edge.transfers),
+               edge.volume ? decimalText(*edge.volume) : ""});
+  table.print(os);
+}
+
+//===----------------------------------------------------------------------===//
+// Reasons
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Links [begin, end) of a path that stay on one rank, each right behind the
+/// one before.
+struct Stay {
+  size_t begin;
+  size_t end;
+};
+} // namespace
+
+void ReportPrinter::printPath() {
+  if (report.path.empty())
+    return;
+  std::vector<Stay> stays;
+  int64_t computing = 0;
+  for (auto [i, link] : enumerate(report.path)) {
+    StepRef at = numbers.at(link.step);
+    if (isCompute(schedule.ranks[at.rank][at.index].kind()))
+      computing += link.end - link.start;
+    if (link.reason == Reason::Order && !stays.empty())
+      ++stays.back().end;
+    else
+      stays.push_back({i, i + 1});
+  }
+  int64_t all = report.path.back().end - report.path.front().start;
+  os << "\ncritical path: ";
+  count(report.path.size(), "step");
+  os << ", " << time(computing) << " of " << time(all) << " computing\n";
+
+  TextTable table;
+  table.column("start");
+  table.column("end");
+  table.column("rank");
+  table.column("steps", Align::Left);
+  table.column("number");
+  table.column("waited for", Align::Left);
+  for (size_t i = 0; i != stays.size(); ++i) {
+    if (i == shownStays && stays.size() > 2 * shownStays + 1) {
+      size_t skipped = stays.size() - 2 * shownStays;
+      i += skipped;
+      table.line("... " + std::to_string(skipped) + " lines, until " +
+                 time(report.path[stays[i].begin].start) + " ...");
+    }
+    const PathStep &first = report.path[stays[i].begin];
+    const PathStep &last = report.path[stays[i].end - 1];
+    size_t number = stays[i].end - stays[i].begin;
+    std::string steps = stepText(first.step);
+    if (number > 1)
+      steps += (number > 2 ? " ... " : ", ") + stepText(last.step);
+    table.row(
+        {time(first.start), time(last.end),
+         std::to_string(numbers.rankOf(first.step)), steps,
+         number > 1 ? std::to_string(number) : "",
+         first.reason == Reason::First ? "" : reasonName(first.reason).str()});
+  }
+  table.print(os);
+}
+
+void ReportPrinter::printGaps() {
+  if (report.gaps.empty())
+    return;
+  os << "\nlargest idle gaps\n";
+  TextTable table;
+  table.column("length");
+  table.column("start");
+  table.column("end");
+  table.column("rank");
+  table.column("before", Align::Left);
+  table.column("binds", Align::Left);
+  table.column("waits for", Align::Left);
+  table.column("would fit", Align::Left);
+  for (const IdleGap &gap : report.gaps) {
+    std::string waitsFor;
+    if (gap.cause && numbers.rankOf(gap.cause->step) != gap.rank)
+      waitsFor = "rank " + std::to_string(numbers.rankOf(gap.cause->step)) +
+                 ", " + stepText(gap.cause->step);
+    else if (gap.cause)
+      waitsFor = stepText(gap.cause->step);
+    table.row({time(gap.length()), time(gap.start), time(gap.end),
+               std::to_string(gap.rank),
+               gap.before ? places.groupText(gap.rank, gap.before->index) : "",
+               bindingName(gap.binding).str(), waitsFor,
+               gap.ready ? places.groupText(gap.rank, gap.ready->index) : ""});
+  }
+  table.print(os);
+}
+
+void printReport(const Schedule &schedule, const Report &report,
+                 raw_ostream &os) {
+  ReportPrinter(schedule, report, os).print();
+}
+
+} // namespace pipec
