@@ -38,8 +38,7 @@ struct PipecOptions {
   InputFlags input{category};
   PassFlags passes{category};
   DiagFlags diags{category};
-  cl::opt<std::string> target{"target", cl::desc("Run the passes of a target"),
-                              cl::value_desc("NAME"), cl::cat(category)};
+  TargetFlag target{category};
   cl::opt<std::string> emit{"emit", cl::desc("What to write (see below)"),
                             cl::value_desc("KIND"), cl::init("timeline"),
                             cl::cat(category)};
@@ -117,9 +116,6 @@ LogicalResult Run::checkOptions() {
       return failure();
     }
   }
-  if (options.passes.passes.getNumOccurrences() &&
-      options.target.getNumOccurrences())
-    return unusable(diags, "both --passes and --target");
   if (options.cpp != "loops" && options.cpp != "table")
     return unusable(diags, "no form `" + options.cpp + "` of --emit=cpp");
   emit.cppTable = options.cpp == "table";
@@ -181,12 +177,11 @@ LogicalResult Run::run() {
     return write(
         [&](raw_ostream &os) { return listLibrary(search, os, diags); });
 
-  StringRef list = emitter ? StringRef(emitter->target) : StringRef();
-  if (options.target.getNumOccurrences())
-    list = options.target;
-  else if (options.passes.passes.getNumOccurrences())
-    list = options.passes.passes;
-  FailureOr<PassRun> passes = PassRun::make(options.passes, list, err, diags);
+  FailureOr<StringRef> list = options.target.choose(
+      options.passes, emitter ? StringRef(emitter->target) : StringRef(), diags);
+  if (failed(list))
+    return failure();
+  FailureOr<PassRun> passes = PassRun::make(options.passes, *list, err, diags);
   if (failed(passes))
     return failure();
 

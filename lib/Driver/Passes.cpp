@@ -40,6 +40,22 @@ PassFlags::PassFlags(cl::OptionCategory &category)
                  cl::desc("Print how long each pass took, to standard error"),
                  cl::cat(category)) {}
 
+TargetFlag::TargetFlag(cl::OptionCategory &category)
+    : name("target", cl::desc("Run the passes of a target"),
+           cl::value_desc("NAME"), cl::cat(category)) {}
+
+FailureOr<StringRef> TargetFlag::choose(const PassFlags &flags,
+                                        StringRef otherwise,
+                                        DiagEngine &diags) const {
+  bool passes = flags.passes.getNumOccurrences();
+  if (passes && name.getNumOccurrences())
+    return diags.report(DiagLoc(), diag::UnusableOption,
+                        "both --passes and --target");
+  if (name.getNumOccurrences())
+    return StringRef(name);
+  return passes ? StringRef(flags.passes) : otherwise;
+}
+
 FailureOr<PassRun> PassRun::make(const PassFlags &flags, StringRef passes,
                                  raw_ostream &err, DiagEngine &diags) {
   FailureOr<VerifySettings> check = VerifySettings::parse(flags.verify, diags);

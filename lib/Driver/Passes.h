@@ -29,6 +29,18 @@ struct PassFlags {
   llvm::cl::opt<bool> timePasses;
 };
 
+/// `--target`, for every command that runs passes.
+struct TargetFlag {
+  explicit TargetFlag(llvm::cl::OptionCategory &category);
+  /// The list of passes that the command line asks for: that of a target, or
+  /// that of `--passes`, or `otherwise`. Reports when it names both.
+  llvm::FailureOr<llvm::StringRef> choose(const PassFlags &flags,
+                                          llvm::StringRef otherwise,
+                                          DiagEngine &diags) const;
+
+  llvm::cl::opt<std::string> name;
+};
+
 /// Passes that are ready to run, and what is checked before and after them.
 class PassRun {
 public:
