@@ -362,6 +362,14 @@ Causes::Causes(const Schedule &schedule, const Simulation &simulation)
 
 Causes::~Causes() = default;
 
+LogicalResult Causes::check(const Schedule &schedule, DiagEngine &diags) {
+  size_t steps = schedule.numSteps();
+  if (size_t(schedule.numStages) * schedule.numMicrobatches <= steps)
+    return success();
+  return diags.report(schedule.source, diag::TooFewSteps, steps,
+                      schedule.numStages, schedule.numMicrobatches);
+}
+
 PathStep Causes::link(uint32_t step) const { return impl->linkOf(step); }
 
 PathSteps Causes::chain(uint32_t step, int64_t since, size_t maxLinks) const {

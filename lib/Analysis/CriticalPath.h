@@ -89,6 +89,10 @@ struct WaitParts {
 class Causes {
 public:
   Causes(const Schedule &schedule, const Simulation &simulation);
+
+  /// Reports a schedule that has fewer steps than results, which only one that
+  /// is not of level compute has: the tables would not be linear in the steps.
+  static llvm::LogicalResult check(const Schedule &schedule, DiagEngine &diags);
   ~Causes();
 
   const Schedule &schedule() const { return theSchedule; }

@@ -50,8 +50,7 @@ std::vector<IdleGap> largestGaps(const Schedule &schedule,
                                  const Simulation &simulation, unsigned count) {
   // A heap whose top is the smallest gap that is kept.
   std::vector<IdleGap> kept;
-  auto offer = [&](unsigned rank, int64_t start, int64_t end,
-                   std::optional<StepRef> before) {
+  auto offer = [&](unsigned rank, int64_t start, int64_t end, StepRef before) {
     if (end <= start || count == 0)
       return;
     IdleGap gap;
@@ -80,7 +79,6 @@ std::vector<IdleGap> largestGaps(const Schedule &schedule,
             StepRef{rank, uint32_t(begin)});
       free = simulation.end(rank, begin);
     }
-    offer(rank, free, simulation.begin() + simulation.makespan(), std::nullopt);
   }
   std::sort_heap(kept.begin(), kept.end(), isLarger);
   return kept;
@@ -136,7 +134,7 @@ bool ReadyStep::isDone(unsigned stage, unsigned microbatch,
   uint32_t maker = causes.maker(stage, microbatch, gradient);
   return maker != StepNumbers::none &&
          run.numbers().rankOf(maker) == gap.rank &&
-         maker < run.numbers().of(*gap.before);
+         maker < run.numbers().of(gap.before);
 }
 
 /// True when a step that stands alone could run from the start of the gap on
@@ -166,7 +164,7 @@ void ReadyStep::findSharded() {
   for (Step step : list)
     if (isManaging(step))
       sharded[step.stage()] = true;
-  for (size_t i = 0; i != gap.before->index; ++i)
+  for (size_t i = 0; i != gap.before.index; ++i)
     if (isManaging(list[i]))
       sharded[list[i].stage()] = list[i].kind() == StepKind::Reshard ||
                                  run.end(gap.rank, i) > gap.start;
@@ -198,11 +196,11 @@ int64_t ReadyStep::mostUntil(int64_t time) {
 void ReadyStep::find() {
   findSharded();
   const std::optional<Rational> &limit = schedule.memory.limit;
-  for (size_t begin = gap.before->index, end; begin != list.size();
+  for (size_t begin = gap.before.index, end; begin != list.size();
        begin = end) {
     end = Schedule::groupEnd(list, begin);
     Step step = list[begin];
-    if (begin == gap.before->index || end - begin != 1 ||
+    if (begin == gap.before.index || end - begin != 1 ||
         !isCompute(step.kind()) || !isReady(begin))
       continue;
     int64_t taken = memory.delta(step);
@@ -223,14 +221,12 @@ void ReadyStep::find() {
 }
 
 void explainGap(IdleGap &gap, const Causes &causes, const MemoryModel &memory) {
-  if (!gap.before)
-    return;
-  uint32_t step = causes.simulation().numbers().of(*gap.before);
+  uint32_t step = causes.simulation().numbers().of(gap.before);
   PathSteps chain = causes.chain(step, gap.start, /*maxLinks=*/2);
   gap.link = chain.back();
   if (chain.size() > 1)
     gap.cause = chain.front();
-  gap.parts = causes.wait(gap.rank, gap.before->index, gap.start);
+  gap.parts = causes.wait(gap.rank, gap.before.index, gap.start);
   ReadyStep(gap, causes, memory).find();
   if (gap.ready) {
     gap.binding = gap.overLimit ? Binding::Memory : Binding::Order;

@@ -24,18 +24,17 @@ llvm::StringRef bindingName(Binding binding);
 /// What the gap is for, as a phrase.
 llvm::StringRef bindingText(Binding binding);
 
-/// A time in which a rank does nothing. Times are in ticks.
+/// A time in which a rank does nothing before a step. Times are in ticks.
 struct IdleGap {
   unsigned rank = 0;
   int64_t start = 0;
   int64_t end = 0;
-  /// The step behind the gap, of an overlap the first member; nothing when the
-  /// rank has done all its steps.
-  std::optional<StepRef> before;
+  /// The step behind the gap, of an overlap the first member.
+  StepRef before;
 
   // What follows is filled by `explainGap`.
 
-  Binding binding = Binding::End;
+  Binding binding = Binding::Dependency;
   /// The gap in parts, by what the step behind it waits for.
   WaitParts parts;
   /// Why that step does not start earlier, and the link that it waits for, if
@@ -54,14 +53,12 @@ struct IdleGap {
   int64_t length() const { return end - start; }
 };
 
-/// The `count` largest gaps of all ranks between the start and the end of the
-/// schedule, those before a rank's first step and behind its last one among
-/// them: the longest first, then by start and rank. Not explained.
+/// The `count` largest gaps of all ranks, those before a rank's first step
+/// among them: the longest first, then by start and rank. Not explained.
 std::vector<IdleGap> largestGaps(const Schedule &schedule,
                                  const Simulation &simulation, unsigned count);
 
-/// Finds out what binds a gap that has a step behind it. Linear in the list of
-/// its rank.
+/// Finds out what binds a gap. Linear in the list of its rank.
 void explainGap(IdleGap &gap, const Causes &causes, const MemoryModel &memory);
 
 } // namespace pipec

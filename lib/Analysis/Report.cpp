@@ -214,7 +214,7 @@ FailureOr<Report> makeReport(const Schedule &schedule,
     model = options.model.value_or(WaitModel::Edge);
   FailureOr<Simulation> run =
       model ? simulate(schedule, *model, diags) : simulate(schedule, diags);
-  if (failed(run))
+  if (failed(run) || failed(Causes::check(schedule, diags)))
     return failure();
   FailureOr<MemoryModel> memory = MemoryModel::make(schedule, diags);
   if (failed(memory))

@@ -50,8 +50,8 @@ static void dropTransfers(Schedule &schedule) {
   schedule.times.clear();
 }
 
-FailureOr<Figures> CandidateEvaluator::run(Schedule &schedule,
-                                           Candidate &candidate) {
+FailureOr<Report> CandidateEvaluator::run(Schedule &schedule,
+                                          Candidate &candidate) {
   candidate.stages = schedule.numStages;
   candidate.copies = schedule.placement.numDirections();
   auto costs = spreadCosts(options.costs, options.parts, schedule.numStages);
@@ -74,7 +74,7 @@ void CandidateEvaluator::measure(FailureOr<Schedule> schedule,
                                  Candidate &candidate) {
   if (failed(schedule))
     return;
-  FailureOr<Figures> figures = run(*schedule, candidate);
+  FailureOr<Report> figures = run(*schedule, candidate);
   if (failed(figures))
     return;
   candidate.figures = std::move(*figures);
@@ -83,7 +83,7 @@ void CandidateEvaluator::measure(FailureOr<Schedule> schedule,
   Rational most = candidate.figures->memory.total;
   if (options.memory.limit && *options.memory.limit < most) {
     candidate.outcome = Candidate::Outcome::TooLarge;
-    candidate.reason = "a rank keeps " + numberText(most);
+    candidate.reason = "a rank keeps " + decimalText(most);
   }
 }
 

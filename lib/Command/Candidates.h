@@ -59,7 +59,7 @@ struct Candidate {
   /// Why it does not fit; empty for one that does.
   std::string reason;
   /// Nothing when it was refused.
-  std::optional<Figures> figures;
+  std::optional<Report> figures;
 
   /// The order of a list: those that fit, by makespan, peak and name, then the
   /// others.
@@ -84,7 +84,7 @@ private:
                      DiagEngine &diags)
       : options(options), transfers(std::move(transfers)), diags(diags) {}
   void measure(llvm::FailureOr<Schedule> schedule, Candidate &candidate);
-  llvm::FailureOr<Figures> run(Schedule &schedule, Candidate &candidate);
+  llvm::FailureOr<Report> run(Schedule &schedule, Candidate &candidate);
 
   const CandidateOptions &options;
   /// Puts transfers into a schedule that has none.

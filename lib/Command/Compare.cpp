@@ -7,8 +7,8 @@
 
 #include "Command/Candidates.h"
 #include "Command/Command.h"
-#include "Command/TextTable.h"
 #include "Driver/Input.h"
+#include "Support/TextTable.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -198,50 +198,55 @@ void Compare::printText(raw_ostream &os) const {
      << " micro-batches; " << costText(options.costs) << " for 1/"
      << options.parts << " of the model";
   if (options.memory.limit)
-    os << "; room for " << numberText(*options.memory.limit);
+    os << "; room for " << decimalText(*options.memory.limit);
   os << "\n\n";
   bool sizes = any_of(candidates, [](const Candidate &candidate) {
     return candidate.figures && !(candidate.figures->memory.total ==
                                   candidate.figures->memory.activations);
   });
-  TextTable table(3);
-  TextTable::Row head = {
-      "",     "schedule",    "parameters", "makespan", "bubble_makespan",
-      "span", "bubble_span", "peak"};
+  using Align = TextTable::Align;
+  TextTable table;
+  for (StringRef heading : {"", "schedule", "parameters"})
+    table.column(heading.str(), Align::Left);
+  for (StringRef heading :
+       {"makespan", "bubble_makespan", "span", "bubble_span", "peak"})
+    table.column(heading.str());
   if (sizes)
-    head.push_back("memory");
-  llvm::append_values(head, "transfers", "copies");
-  table.add(head);
+    table.column("memory");
+  table.column("transfers");
+  table.column("copies");
   unsigned place = 0;
   for (const Candidate &candidate : candidates) {
     if (candidate.outcome != Candidate::Outcome::Fits)
       continue;
-    const Figures &figures = *candidate.figures;
-    TextTable::Row row = {std::to_string(++place),
-                          candidate.name,
-                          candidate.params,
-                          numberText(figures.makespan),
-                          rateText(figures.bubbleMakespan),
-                          numberText(figures.span),
-                          rateText(figures.bubbleSpan),
-                          numberText(figures.memory.activations)};
+    const Report &figures = *candidate.figures;
+    std::vector<std::string> row = {std::to_string(++place),
+                                    candidate.name,
+                                    candidate.params,
+                                    decimalText(figures.makespan),
+                                    rateText(figures.bubbleMakespan),
+                                    decimalText(figures.span),
+                                    rateText(figures.bubbleSpan),
+                                    decimalText(figures.memory.activations)};
     if (sizes)
-      row.push_back(numberText(figures.memory.total));
+      row.push_back(decimalText(figures.memory.total));
     llvm::append_values(row, std::to_string(figures.transfers),
                         std::to_string(candidate.copies));
-    table.add(std::move(row));
+    table.row(std::move(row));
   }
   table.print(os);
   for (auto [outcome, title] :
        {std::pair(Candidate::Outcome::TooLarge, "no room for:"),
         std::pair(Candidate::Outcome::Refused, "not at these sizes:")}) {
-    TextTable others(3);
+    TextTable others(/*indent=*/2);
+    for (unsigned column = 0; column != 3; ++column)
+      others.column("", Align::Left);
     bool any = false;
     for (const Candidate &candidate : candidates) {
       if (candidate.outcome != outcome)
         continue;
       any = true;
-      others.add({"  " + candidate.name, candidate.params, candidate.reason});
+      others.row({candidate.name, candidate.params, candidate.reason});
     }
     if (!any)
       continue;
@@ -268,7 +273,7 @@ static void printCandidate(json::OStream &json, const Candidate &candidate) {
     json.attribute("reason", candidate.reason);
   if (!candidate.figures)
     return;
-  const Figures &figures = *candidate.figures;
+  const Report &figures = *candidate.figures;
   json.attribute("stages", candidate.stages);
   json.attribute("copies", candidate.copies);
   writeExact(json, "makespan", figures.makespan);

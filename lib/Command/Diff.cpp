@@ -9,10 +9,10 @@
 #include "Command/Command.h"
 #include "Command/Figures.h"
 #include "Command/Grid.h"
-#include "Command/TextTable.h"
 #include "Driver/Input.h"
 #include "IR/StepPlaces.h"
 #include "IR/Verifier.h"
+#include "Support/TextTable.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -47,7 +47,7 @@ struct Side {
   /// The schedule of a program.
   const CheckedSchedule *checked = nullptr;
   Schedule schedule;
-  Figures figures;
+  Report figures;
 };
 
 /// One step where the lists of a rank part.
@@ -161,7 +161,7 @@ LogicalResult Diff::measure(Side &side) {
   std::optional<WaitModel> model;
   if (failed(flags.model.read(model, diags)))
     return failure();
-  FailureOr<Figures> figures = pipec::measure(side.schedule, model, diags);
+  FailureOr<Report> figures = pipec::measure(side.schedule, model, diags);
   if (failed(figures))
     return failure();
   side.figures = std::move(*figures);
@@ -200,9 +200,12 @@ SideStep Diff::stepOf(const Side &side, unsigned rank, size_t index) const {
 //===----------------------------------------------------------------------===//
 
 void Diff::printFigures(raw_ostream &os) const {
-  TextTable table(1);
+  TextTable table;
+  table.column("", TextTable::Align::Left);
+  table.column();
+  table.column();
   auto row = [&](const std::string &title, auto figure) {
-    table.add({title, figure(sides[0]), figure(sides[1])});
+    table.row({title, figure(sides[0]), figure(sides[1])});
   };
   auto number = [](auto value) { return std::to_string(value); };
   row("", [](const Side &side) { return side.schedule.name; });
@@ -217,29 +220,29 @@ void Diff::printFigures(raw_ostream &os) const {
   row("transfers",
       [&](const Side &side) { return number(side.figures.transfers); });
   row("makespan",
-      [](const Side &side) { return numberText(side.figures.makespan); });
+      [](const Side &side) { return decimalText(side.figures.makespan); });
   row("bubble_makespan",
       [](const Side &side) { return rateText(side.figures.bubbleMakespan); });
-  row("span", [](const Side &side) { return numberText(side.figures.span); });
+  row("span", [](const Side &side) { return decimalText(side.figures.span); });
   row("bubble_span",
       [](const Side &side) { return rateText(side.figures.bubbleSpan); });
-  row("work", [](const Side &side) { return numberText(side.figures.work); });
+  row("work", [](const Side &side) { return decimalText(side.figures.work); });
   row("peak", [](const Side &side) {
-    return numberText(side.figures.memory.activations);
+    return decimalText(side.figures.memory.activations);
   });
   size_t ranks =
       std::max(sides[0].schedule.numRanks, sides[1].schedule.numRanks);
   for (auto [title, figure] :
-       {std::pair<StringRef, Rational (*)(const RankFigures &)>(
+       {std::pair<StringRef, Rational (*)(const RankReport &)>(
             "peak",
-            [](const RankFigures &rank) { return rank.memory.activations; }),
-        {"idle", [](const RankFigures &rank) { return rank.idle; }}})
+            [](const RankReport &rank) { return rank.memory.activations; }),
+        {"idle", [](const RankReport &rank) { return rank.idle; }}})
     for (size_t rank = 0; rank != ranks; ++rank)
       row((title + " of rank " + Twine(rank)).str(),
           [&, figure = figure](const Side &side) -> std::string {
             if (rank >= side.schedule.numRanks)
               return "-";
-            return numberText(figure(side.figures.ranks[rank]));
+            return decimalText(figure(side.figures.ranks[rank]));
           });
   table.print(os);
   std::string costs[2] = {costText(sides[0].schedule.costs),
@@ -315,7 +318,7 @@ void Diff::printSide(json::OStream &json, const Side &side) const {
   writeExact(json, "bubble_span", side.figures.bubbleSpan);
   writeExact(json, "work", side.figures.work);
   json.attributeArray("per_rank", [&] {
-    for (const RankFigures &rank : side.figures.ranks)
+    for (const RankReport &rank : side.figures.ranks)
       json.object([&] {
         writeExact(json, "peak", rank.memory.activations);
         writeExact(json, "idle", rank.idle);

@@ -88,8 +88,8 @@ private:
     int64_t end = 0;
   };
 
-  void explainGap(unsigned rank, int64_t from, int64_t to,
-                  std::optional<size_t> next, int64_t since);
+  void explainGap(unsigned rank, int64_t from, int64_t to, size_t next,
+                  int64_t since);
   void printChain(const PathSteps &chain);
   void printLink(const PathStep &link);
   void printReady(const IdleGap &gap);
@@ -286,18 +286,16 @@ void Explainer::printParts(const WaitParts &parts) {
 
 /// Explains a gap of `rank`: the chain of causes of the step behind it back to
 /// what went on at `since`.
-void Explainer::explainGap(unsigned rank, int64_t from, int64_t to,
-                           std::optional<size_t> next, int64_t since) {
+void Explainer::explainGap(unsigned rank, int64_t from, int64_t to, size_t next,
+                           int64_t since) {
   IdleGap gap;
   gap.rank = rank;
   gap.start = from;
   gap.end = to;
-  if (!next)
-    return;
-  gap.before = StepRef{rank, uint32_t(*next)};
+  gap.before = StepRef{rank, uint32_t(next)};
   pipec::explainGap(gap, causes, memory);
   printParts(gap.parts);
-  printChain(causes.chain(run.numbers().of(*gap.before), since));
+  printChain(causes.chain(run.numbers().of(gap.before), since));
   printReady(gap);
 }
 
@@ -443,7 +441,7 @@ static LogicalResult answer(const ExplainFlags &flags, const Question &question,
           ? simulate(schedule, model.value_or(WaitModel::Edge), diags)
           : simulate(schedule, diags);
   FailureOr<MemoryModel> memory = MemoryModel::make(schedule, diags);
-  if (failed(run) || failed(memory))
+  if (failed(run) || failed(memory) || failed(Causes::check(schedule, diags)))
     return failure();
   auto file = OutputFile::open(flags.output, out, diags);
   if (failed(file))

@@ -22,11 +22,6 @@ void printReport(const Schedule &schedule, const Report &report,
 void writeReport(const Schedule &schedule, const Report &report,
                  llvm::json::OStream &json);
 
-/// Writes the attribute `key`: as a number with all its digits where these are
-/// at most 15 behind the point, else as the nearest double, and the fraction as
-/// a string in the attribute `key`_exact.
-void writeExact(llvm::json::OStream &json, llvm::StringRef key, Rational value);
-
 } // namespace pipec
 
 #endif // PIPEC_EMIT_REPORTDETAIL_H

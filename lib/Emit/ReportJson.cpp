@@ -15,22 +15,6 @@ using namespace llvm;
 
 namespace pipec {
 
-void writeExact(json::OStream &json, StringRef key, Rational value) {
-  // Numbers of this many digits are read and written by every program as they
-  // stand.
-  Decimal decimal = toDecimal(value, /*exactDigits=*/15);
-  if (decimal.exact) {
-    json.attributeBegin(key);
-    json.rawValue(decimal.text);
-    json.attributeEnd();
-    return;
-  }
-  json.attribute(key, value.toDouble());
-  std::string fraction;
-  raw_string_ostream(fraction) << value;
-  json.attribute((key + "_exact").str(), fraction);
-}
-
 static void writeExact(json::OStream &json, StringRef key,
                        const std::optional<Rational> &value) {
   if (value)
@@ -199,12 +183,11 @@ void JsonWriter::writeGap(const IdleGap &gap) {
     else
       json.attribute(key, nullptr);
   };
-  if (gap.before)
-    writeWaiting({report.time(gap.parts.dependency),
-                  report.time(gap.parts.latency), report.time(gap.parts.queue),
-                  report.time(gap.parts.gather),
-                  report.time(gap.parts.exposed())});
-  object("next", gap.before.has_value(), [&] { writeLink(gap.link); });
+  writeWaiting({report.time(gap.parts.dependency),
+                report.time(gap.parts.latency), report.time(gap.parts.queue),
+                report.time(gap.parts.gather),
+                report.time(gap.parts.exposed())});
+  json.attributeObject("next", [&] { writeLink(gap.link); });
   object("waits_for", gap.cause.has_value(), [&] { writeLink(*gap.cause); });
   object("ready", gap.ready.has_value(), [&] { writeStep(*gap.ready); });
 }

@@ -272,7 +272,7 @@ void ReportPrinter::printGaps() {
       waitsFor = stepText(gap.cause->step);
     table.row({time(gap.length()), time(gap.start), time(gap.end),
                std::to_string(gap.rank),
-               gap.before ? places.groupText(gap.rank, gap.before->index) : "",
+               places.groupText(gap.rank, gap.before.index),
                bindingName(gap.binding).str(), waitsFor,
                gap.ready ? places.groupText(gap.rank, gap.ready->index) : ""});
   }

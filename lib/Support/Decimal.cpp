@@ -65,4 +65,20 @@ std::string decimalText(Rational value) {
   return decimal.exact ? decimal.text : "~" + decimal.text;
 }
 
+void writeExact(json::OStream &json, StringRef key, Rational value) {
+  // Numbers of so few digits are read and written by every program as they
+  // stand.
+  Decimal decimal = toDecimal(value, /*exactDigits=*/15);
+  if (decimal.exact) {
+    json.attributeBegin(key);
+    json.rawValue(decimal.text);
+    json.attributeEnd();
+    return;
+  }
+  json.attribute(key, value.toDouble());
+  std::string fraction;
+  raw_string_ostream(fraction) << value;
+  json.attribute((key + "_exact").str(), fraction);
+}
+
 } // namespace pipec

@@ -10,6 +10,8 @@
 
 #include "Support/Rational.h"
 
+#include "llvm/Support/JSON.h"
+
 #include <string>
 
 namespace pipec {
@@ -30,6 +32,11 @@ Decimal toDecimal(Rational value, unsigned exactDigits = 6,
 
 /// The decimal as people read it: `3.5`, and `~0.3333` when it is rounded.
 std::string decimalText(Rational value);
+
+/// Writes the attribute `key`: as a number with all its digits where these are
+/// at most 15 behind the point, else as the nearest double, and the fraction as
+/// a string in the attribute `key`_exact.
+void writeExact(llvm::json::OStream &json, llvm::StringRef key, Rational value);
 
 } // namespace pipec
 

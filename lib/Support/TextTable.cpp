@@ -29,8 +29,8 @@ void TextTable::row(std::vector<std::string> cells) {
 
 void TextTable::line(std::string text) { rows.push_back({std::move(text)}); }
 
-void TextTable::print(raw_ostream &os,
-                      const std::vector<std::string> &cells) const {
+void TextTable::printRow(raw_ostream &os,
+                         const std::vector<std::string> &cells) const {
   std::string text(indent, ' ');
   for (auto [column, cell] : zip(columns, cells)) {
     if (column.width == 0)
@@ -50,10 +50,12 @@ void TextTable::print(raw_ostream &os) const {
   std::vector<std::string> headings;
   for (const Column &column : columns)
     headings.push_back(column.heading);
-  print(os, headings);
+  if (any_of(columns,
+             [](const Column &column) { return !column.heading.empty(); }))
+    printRow(os, headings);
   for (const std::vector<std::string> &cells : rows) {
     if (cells.size() == columns.size())
-      print(os, cells);
+      printRow(os, cells);
     else
       os.indent(indent) << cells.front() << '\n';
   }

@@ -16,7 +16,8 @@
 namespace pipec {
 
 /// A table with a line of headings whose columns are as wide as their widest
-/// cell, two spaces apart. A column without any text in its cells is left out.
+/// cell, two spaces apart. A column without any text in its cells is left out,
+/// and so is the line of headings when there are none.
 ///
 ///   rank  work  step
 ///      0    24  F s0 m0
@@ -29,7 +30,7 @@ public:
   explicit TextTable(unsigned indent = 0) : indent(indent) {}
 
   /// Call for every column before the first row.
-  void column(std::string heading, Align align = Align::Right);
+  void column(std::string heading = {}, Align align = Align::Right);
   /// Adds a line, with a cell for each column.
   void row(std::vector<std::string> cells);
   /// Adds a line of free text, which has no part in the widths.
@@ -43,8 +44,8 @@ private:
     Align align;
     size_t width = 0;
   };
-  void print(llvm::raw_ostream &os,
-             const std::vector<std::string> &cells) const;
+  void printRow(llvm::raw_ostream &os,
+                const std::vector<std::string> &cells) const;
 
   unsigned indent;
   std::vector<Column> columns;
