@@ -78,8 +78,8 @@ void operator delete(void *block) noexcept { std::free(block); }
 void operator delete(void *block, size_t) noexcept { std::free(block); }
 
 void pipec::useLargePages() {
-  // The largest that the library takes; larger blocks are mapped alone.
-  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  // A block of several large pages is mapped alone, and leaves no hole.
+  mallopt(M_MMAP_THRESHOLD, 4 << 20);
   mallopt(M_TOP_PAD, heapPiece);
   mallopt(M_TRIM_THRESHOLD, -1);
 }
