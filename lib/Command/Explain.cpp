@@ -486,9 +486,8 @@ int explainMain(int argc, const char *const *argv, raw_ostream &out,
   if (failed(parseCommandLine(argc, argv, flags.category,
                               "Says what a rank does at a time, or when a step "
                               "runs, and why not earlier.",
-                              session.engine())))
+                              flags.diags, session)))
     return session.finish(failure());
-  flags.diags.apply(session);
   std::string program = sys::fs::getMainExecutable(
       argv[0], reinterpret_cast<void *>(&explainMain));
   return session.finish(run(flags, program, out, err, session));
