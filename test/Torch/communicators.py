@@ -28,4 +28,4 @@ for model, sizes in SIZES.items():
             for passes in "torch", "torch-timed":
                 files.add(words, passes)
     files.train(report, train.Setting(communicators=model, timeout=30))
-report.finish(40)
+report.finish(30)
