@@ -114,10 +114,16 @@ LogicalResult Compare::readCosts() {
   options.parts = flags.parts.getNumOccurrences() ? flags.parts : flags.ranks;
   if (options.parts == 0)
     return unusable(diags, "a model of 0 parts");
-  for (const auto &[part, row] : options.costs.stages)
-    if (part >= options.parts)
-      return diags.report(DiagLoc(), diag::SettingOutOfRange, "stage", part,
-                          "0.." + std::to_string(options.parts));
+  auto inRange = [&](const auto &stages) -> LogicalResult {
+    if (stages.empty() || stages.rbegin()->first < options.parts)
+      return success();
+    return diags.report(DiagLoc(), diag::SettingOutOfRange, "stage",
+                        stages.rbegin()->first,
+                        "0.." + std::to_string(options.parts));
+  };
+  if (failed(inRange(options.costs.stages)) ||
+      failed(inRange(options.memory.stages)))
+    return failure();
   if (!flags.memoryLimit.getNumOccurrences())
     return success();
   options.memory.limit = Rational::parse(flags.memoryLimit);
