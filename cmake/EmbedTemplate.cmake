@@ -1,5 +1,5 @@
 # Writes the text of a template as a C++ string, for use in a source:
-#   cmake -DTEMPLATE=in.mustache -DOUTPUT=out.inc -P EmbedTemplate.cmake
+#   cmake -DTEMPLATE=in -DOUTPUT=out.inc -P EmbedTemplate.cmake
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 file(READ ${TEMPLATE} text)
 # One literal of less than 16 KiB for every compiler's limit.

@@ -48,15 +48,17 @@ function(pipec_add_program name)
   pipec_own_code(${name})
 endfunction()
 
-# pipec_embed_template(target NAME)
-# Makes templates/NAME.mustache available to the target's sources as the string
-# literal in "Emit/NAME.inc".
-function(pipec_embed_template target name)
-  set(template ${PROJECT_SOURCE_DIR}/templates/${name}.mustache)
-  set(output ${PROJECT_BINARY_DIR}/lib/Emit/${name}.inc)
+# pipec_embed_templates(target FILE...)
+# Makes templates/FILE available to the target's sources as the string literal
+# in "Emit/FILE.inc".
+function(pipec_embed_templates target)
   set(script ${PROJECT_SOURCE_DIR}/cmake/EmbedTemplate.cmake)
-  add_custom_command(OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -DTEMPLATE=${template} -DOUTPUT=${output} -P ${script}
-    DEPENDS ${template} ${script} VERBATIM)
-  target_sources(${target} PRIVATE ${output})
+  foreach(name ${ARGN})
+    set(template ${PROJECT_SOURCE_DIR}/templates/${name})
+    set(output ${PROJECT_BINARY_DIR}/lib/Emit/${name}.inc)
+    add_custom_command(OUTPUT ${output}
+      COMMAND ${CMAKE_COMMAND} -DTEMPLATE=${template} -DOUTPUT=${output} -P ${script}
+      DEPENDS ${template} ${script} VERBATIM)
+    target_sources(${target} PRIVATE ${output})
+  endforeach()
 endfunction()

@@ -12,9 +12,11 @@
 #
 # Features: torch (an environment with PyTorch), mpi, eigen, clang,
 # clang-format, asan, assertions, wheel (a wheel of the Python package can be made),
+# browser (Chromium that Selenium can drive),
 # all (the long tests were asked for), root (the tests run as root).
 
 import glob
+import importlib.util
 import os
 import subprocess
 
@@ -70,6 +72,9 @@ if "NOTFOUND" not in config.clang_format:
     config.available_features.add("clang-format")
 if config.eigen_include:
     config.available_features.add("eigen")
+if (os.path.exists("/usr/bin/chromedriver") and os.path.exists("/usr/bin/chromium")
+        and importlib.util.find_spec("selenium")):
+    config.available_features.add("browser")
 if "address" in config.pipec_sanitize:
     config.available_features.add("asan")
 if config.pipec_build_type == "Debug":

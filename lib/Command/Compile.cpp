@@ -18,6 +18,7 @@
 #include "Driver/Input.h"
 #include "Driver/Io.h"
 #include "Driver/Passes.h"
+#include "Driver/PictureFlags.h"
 #include "Driver/Program.h"
 #include "Emit/Emitter.h"
 #include "Support/Words.h"
@@ -25,7 +26,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Process.h"
 
 using namespace llvm;
 
@@ -52,6 +52,7 @@ struct PipecOptions {
   cl::opt<std::string> format{
       "format", cl::desc("Form of --emit=report: text (default) or json"),
       cl::value_desc("FORMAT"), cl::init("text"), cl::cat(category)};
+  PictureFlags pictures{category};
   WarningFlags warnings{category};
   cl::opt<bool> list{"list", cl::desc("List the schedules of the library"),
                      cl::cat(category)};
@@ -122,8 +123,11 @@ LogicalResult Run::checkOptions() {
   if (options.format != "text" && options.format != "json")
     return unusable(diags, "no format `" + options.format + "`");
   emit.json = options.format == "json";
-  if (failed(options.model.read(emit.model, diags)))
+  if (failed(options.model.read(emit.model, diags)) ||
+      failed(options.pictures.read(emit, diags)))
     return failure();
+  if (options.pictures.with.getNumOccurrences() && options.emit != "html")
+    return unusable(diags, "--with, which is for --emit=html");
   return options.warnings.apply(diags);
 }
 
@@ -197,17 +201,34 @@ LogicalResult Run::run() {
 
   if (options.passes.printAfterAll || options.passes.timePasses)
     progress.end(); // these too go to standard error
-  progress.phase(input->kind == InputKind::Program ? "lowering" : "reading");
-  FailureOr<Schedule> schedule =
-      makeSchedule(options.input, *input, search, diags);
-  passes->show(progress);
-  if (failed(schedule) || failed(passes->run(*schedule, diags)))
+  auto compile = [&](const OpenedInput &from) -> FailureOr<Schedule> {
+    progress.phase(from.kind == InputKind::Program ? "lowering" : "reading");
+    FailureOr<Schedule> schedule =
+        makeSchedule(options.input, from, search, diags);
+    passes->show(progress);
+    if (failed(schedule) || failed(passes->run(*schedule, diags)))
+      return failure();
+    return schedule;
+  };
+  FailureOr<Schedule> schedule = compile(*input);
+  if (failed(schedule))
     return failure();
+  FailureOr<Schedule> second = failure();
+  if (options.pictures.with.getNumOccurrences()) {
+    FailureOr<OpenedInput> with =
+        findInput(options.pictures.with, search, diags);
+    if (failed(with))
+      return failure();
+    second = compile(*with);
+    if (failed(second))
+      return failure();
+    emit.with = &*second;
+  }
 
   return write([&](raw_ostream &os) {
     emit.colors = os.has_colors();
-    if (options.output == "-" && os.is_displayed())
-      emit.width = sys::Process::StandardOutColumns();
+    if (!emit.width && options.output == "-" && os.is_displayed())
+      emit.width = terminalWidth();
     return emitter->function(*schedule, emit, os, diags);
   });
 }

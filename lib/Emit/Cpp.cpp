@@ -30,7 +30,7 @@ namespace pipec {
 namespace {
 
 constexpr char executorTemplate[] =
-#include "Emit/executor.inc"
+#include "Emit/executor.mustache.inc"
     ;
 
 /// Words that cannot name a namespace.

@@ -16,8 +16,17 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <optional>
+#include <string>
 
 namespace pipec {
+
+/// A part of a schedule's time, in the unit of its costs.
+struct TimeWindow {
+  Rational from;
+  Rational to;
+  /// As it was given, for messages.
+  std::string text;
+};
 
 /// What the command line says about the output.
 struct EmitOptions {
@@ -32,6 +41,10 @@ struct EmitOptions {
   bool colors = false;
   /// Columns that a terminal form may take; 0 means no limit.
   unsigned width = 0;
+  /// `--window`: the part that a picture shows; without it the whole.
+  std::optional<TimeWindow> window;
+  /// `--with`: a second schedule for forms that compare two.
+  const Schedule *with = nullptr;
 };
 
 /// Writes `schedule` to `os`. Reports what the format cannot express and fails;

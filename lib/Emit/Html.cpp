@@ -1,0 +1,372 @@
+//===- Html.cpp - --emit=html: a page to look into a schedule -*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One file that needs nothing else: templates/page.html with its style and its
+// program, and one block of JSON for each schedule (a second one to compare
+// with, when `--with` gives it). The JSON holds columns, not rows: for each
+// rank one string of kinds and arrays of small numbers, times as differences in
+// ticks. templates/page-model.js reads it and says what every field is.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Analysis/CriticalPath.h"
+#include "Emit/Palette.h"
+#include "Emit/Picture.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+#include <kainjow/mustache.hpp>
+
+#include <limits>
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+constexpr char pageTemplate[] =
+#include "Emit/page.html.inc"
+    ;
+constexpr char pageStyle[] =
+#include "Emit/page.css.inc"
+    ;
+constexpr char pageProgram[] =
+#include "Emit/page-draw.js.inc"
+#include "Emit/page-model.js.inc"
+#include "Emit/page.js.inc"
+    ;
+
+/// What the page can draw while somebody moves it about.
+constexpr Picture::Limits limits = {/*steps=*/100000, /*ranks=*/4096};
+
+/// Writes one block of JSON.
+class DataWriter {
+public:
+  DataWriter(const Picture &picture, const SourceFiles &files, raw_ostream &os)
+      : picture(picture), schedule(picture.schedule()), files(files), os(os) {}
+
+  void write() {
+    findCriticalPath();
+    os << '{';
+    writeHeader();
+    os << ",\n\"lanes\":[";
+    for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
+      os << (rank ? ",\n" : "\n");
+      writeLane(rank);
+    }
+    os << "],\n\"transfers\":";
+    writeTransfers();
+    os << ",\n\"critical\":[";
+    writeCriticalPath();
+    os << ']';
+    os << ",\n\"sources\":[";
+    for (const Source &source : sources) {
+      os << (&source == &sources.front() ? "\n[" : ",\n[");
+      printJsonString(os, source.place);
+      os << ',';
+      printJsonString(os, source.line);
+      os << ']';
+    }
+    os << "]}\n";
+  }
+
+private:
+  static constexpr size_t notShown = std::numeric_limits<size_t>::max();
+  struct Source {
+    std::string place;
+    std::string line;
+  };
+
+  void writeHeader();
+  void writeLane(unsigned rank);
+  void writeTransfers();
+  void findCriticalPath();
+  void writeCriticalPath();
+  void writeColors();
+  int sourceOf(Step step);
+
+  template <class Range> void numbers(StringRef name, const Range &range) {
+    os << '"' << name << "\":[";
+    bool first = true;
+    for (auto value : range) {
+      if (!first)
+        os << ',';
+      first = false;
+      os << value;
+    }
+    os << ']';
+  }
+
+  const Picture &picture;
+  const Schedule &schedule;
+  const SourceFiles &files;
+  raw_ostream &os;
+  std::vector<Source> sources;
+  DenseMap<uint32_t, int> sourceNumbers;
+  /// The compute steps of the critical path, and where in the columns of their
+  /// lane each of them stands, as far as they are shown.
+  std::vector<uint32_t> critical;
+  DenseMap<uint32_t, size_t> criticalPlaces;
+};
+
+} // namespace
+
+/// U, R or G.
+static char fsdpLetter(StepKind kind) {
+  return kind == StepKind::Unshard   ? 'U'
+         : kind == StepKind::Reshard ? 'R'
+                                     : 'G';
+}
+
+int DataWriter::sourceOf(Step step) {
+  if (!step.source().isValid())
+    return -1;
+  auto [it, isNew] =
+      sourceNumbers.try_emplace(step.source().offset, int(sources.size()));
+  if (isNew) {
+    SMLoc loc = files.expand(step.source());
+    StringRef text = files.textOf(loc);
+    size_t at = size_t(loc.getPointer() - text.data());
+    size_t begin = text.rfind('\n', at);
+    begin = begin == StringRef::npos ? 0 : begin + 1;
+    StringRef line = text.drop_front(begin).take_until(
+        [](char c) { return c == '\n' || c == '\r' || c == 0; });
+    // A CSV has a line of all steps of a rank.
+    sources.push_back(
+        {placeText(files, step.source()), line.trim().take_front(160).str()});
+  }
+  return it->second;
+}
+
+void DataWriter::writeColors() {
+  os << "\"colors\":{";
+  unsigned shades = numShades(picture.chunks().most());
+  for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W}) {
+    os << (kind == StepKind::F ? "" : ",") << '"' << stepKindName(kind)
+       << "\":[";
+    for (unsigned shade = 0; shade != shades; ++shade)
+      os << (shade ? ",\"" : "\"") << fillColor(kind, shade, shades) << '"';
+    os << ']';
+  }
+  for (StepKind kind :
+       {StepKind::Unshard, StepKind::Reshard, StepKind::ReduceGrad})
+    os << ",\"" << fsdpLetter(kind) << "\":[\"" << fillColor(kind) << "\"]";
+  os << '}';
+}
+
+void DataWriter::writeHeader() {
+  const Simulation &run = picture.simulation();
+  os << "\"name\":";
+  printJsonString(os, schedule.name);
+  os << ",\"sizes\":";
+  printJsonString(os, sizesText(schedule));
+  os << ",\"params\":{";
+  for (const auto &param : schedule.params) {
+    os << (&param == &schedule.params.front() ? "" : ",");
+    printJsonString(os, param.first);
+    os << ':' << param.second;
+  }
+  os << "},\"ranks\":" << schedule.numRanks
+     << ",\"stages\":" << schedule.numStages
+     << ",\"microbatches\":" << schedule.numMicrobatches
+     << ",\"ticksPerUnit\":" << picture.costs().perUnit()
+     << ",\"makespan\":" << run.makespan() << ",\"length\":" << picture.length()
+     << ",\"memoryUnit\":" << picture.memory().perUnit()
+     << ",\"from\":" << picture.from() << ",\"to\":" << picture.to();
+  if (std::optional<Rational> bubble = run.bubbleRate(run.makespan())) {
+    os << ",\"bubble\":";
+    printJsonString(os, percentText(*bubble));
+  }
+  if (std::string part = picture.windowText(); !part.empty()) {
+    os << ",\"shown\":";
+    printJsonString(os, part);
+  }
+  os << ",\"phases\":[";
+  for (const std::string &phase : schedule.phases) {
+    os << (&phase == &schedule.phases.front() ? "" : ",");
+    printJsonString(os, phase);
+  }
+  os << "],";
+  writeColors();
+}
+
+void DataWriter::writeLane(unsigned rank) {
+  const StepList &list = schedule.ranks[rank];
+  std::string kinds, fsdpKinds;
+  std::vector<int64_t> stages, chunks, microbatches, gaps, durations, wholes;
+  std::vector<int64_t> phases, from, fsdpStages, fsdpStarts, fsdpDurations;
+  int64_t last = picture.from(), fsdpLast = picture.from();
+  picture.forEachGroup(rank, [&](const Picture::Group &group) {
+    StepKind kind = list[group.begin].kind();
+    if (isFsdp(kind)) {
+      fsdpKinds += fsdpLetter(kind);
+      fsdpStages.push_back(list[group.begin].stage());
+      fsdpStarts.push_back(group.start - fsdpLast);
+      fsdpLast = group.start;
+      fsdpDurations.push_back(group.finish - group.start);
+      return;
+    }
+    if (!isCompute(kind))
+      return;
+    gaps.push_back(group.start - last);
+    last = group.finish;
+    bool single = group.end - group.begin == 1;
+    if (!single)
+      wholes.push_back(group.finish - group.start);
+    for (size_t i = group.begin; i != group.end; ++i) {
+      Step step = list[i];
+      auto place =
+          criticalPlaces.find(picture.simulation().numbers().of(rank, i));
+      if (place != criticalPlaces.end())
+        place->second = kinds.size();
+      char letter = stepKindName(step.kind())[0];
+      kinds += step.joined() ? char(letter - 'A' + 'a') : letter;
+      stages.push_back(step.stage());
+      chunks.push_back(picture.chunks().of(schedule, step));
+      microbatches.push_back(step.microbatch());
+      durations.push_back(single ? group.finish - group.start
+                                 : picture.alone(rank, i));
+      phases.push_back(step.phase());
+      from.push_back(sourceOf(step));
+    }
+  });
+  const RankTimes &times = picture.simulation().ranks()[rank];
+  os << "{\"rank\":" << rank << ",\"work\":" << times.work << ",\"k\":\""
+     << kinds << "\",";
+  numbers("s", stages);
+  os << ',';
+  numbers("c", chunks);
+  os << ',';
+  numbers("m", microbatches);
+  os << ',';
+  numbers("g", gaps);
+  os << ',';
+  numbers("d", durations);
+  os << ',';
+  numbers("o", wholes);
+  os << ',';
+  numbers("p", phases);
+  os << ',';
+  numbers("l", from);
+  std::vector<int64_t> changes, levels;
+  int64_t before = picture.from();
+  picture.forEachLevel(rank, [&](int64_t time, int64_t level) {
+    changes.push_back(time - before);
+    before = time;
+    levels.push_back(level);
+  });
+  os << ",\"memory\":{";
+  numbers("t", changes);
+  os << ',';
+  numbers("v", levels);
+  os << '}';
+  if (!fsdpKinds.empty()) {
+    os << ",\"fsdp\":{\"k\":\"" << fsdpKinds << "\",";
+    numbers("s", fsdpStages);
+    os << ',';
+    numbers("t", fsdpStarts);
+    os << ',';
+    numbers("d", fsdpDurations);
+    os << '}';
+  }
+  os << '}';
+}
+
+void DataWriter::writeTransfers() {
+  std::string kinds;
+  std::vector<int64_t> ranks, peers, stages, microbatches, starts, durations;
+  int64_t last = 0;
+  for (unsigned rank = 0; rank != picture.shownRanks(); ++rank)
+    picture.forEachGroup(rank, [&](const Picture::Group &group) {
+      for (size_t i = group.begin; i != group.end; ++i) {
+        Step step = schedule.ranks[rank][i];
+        if (!isSend(step.kind()) || !schedule.hasPeer(step) ||
+            schedule.peerOf(step) >= picture.shownRanks())
+          continue;
+        kinds += step.kind() == StepKind::SendF ? 'F' : 'B';
+        ranks.push_back(rank);
+        peers.push_back(schedule.peerOf(step));
+        stages.push_back(step.stage());
+        microbatches.push_back(step.microbatch());
+        starts.push_back(group.start - last);
+        last = group.start;
+        durations.push_back(group.finish - group.start);
+      }
+    });
+  os << "{\"k\":\"" << kinds << "\",";
+  numbers("r", ranks);
+  os << ',';
+  numbers("q", peers);
+  os << ',';
+  numbers("s", stages);
+  os << ',';
+  numbers("m", microbatches);
+  os << ',';
+  numbers("t", starts);
+  os << ',';
+  numbers("d", durations);
+  os << '}';
+}
+
+void DataWriter::findCriticalPath() {
+  const Simulation &run = picture.simulation();
+  for (const PathStep &link : Causes(schedule, run).criticalPath()) {
+    StepRef at = run.numbers().at(link.step);
+    if (!isCompute(schedule.ranks[at.rank][at.index].kind()))
+      continue;
+    critical.push_back(link.step);
+    criticalPlaces[link.step] = notShown;
+  }
+}
+
+void DataWriter::writeCriticalPath() {
+  bool first = true;
+  for (uint32_t number : critical) {
+    size_t place = criticalPlaces[number];
+    if (place == notShown)
+      continue;
+    os << (first ? "[" : ",[") << picture.simulation().numbers().rankOf(number)
+       << ',' << place << ']';
+    first = false;
+  }
+}
+
+static LogicalResult writeSchedule(const Schedule &schedule,
+                                   const EmitOptions &options, raw_ostream &os,
+                                   DiagEngine &diags) {
+  FailureOr<Picture> picture = Picture::make(schedule, options, limits, diags);
+  if (failed(picture))
+    return failure();
+  os << "<script type=\"application/json\" class=\"pipec-schedule\">\n";
+  DataWriter(*picture, diags.sourceFiles(), os).write();
+  os << "</script>\n";
+  return success();
+}
+
+LogicalResult emitHtml(const Schedule &schedule, const EmitOptions &options,
+                       raw_ostream &os, DiagEngine &diags) {
+  kainjow::mustache::data data;
+  data.set("title", schedule.name + ": " + sizesText(schedule));
+  data.set("style", pageStyle);
+  data.set("program", pageProgram);
+  auto [head, tail] = StringRef(pageTemplate).split("{{! schedules }}\n");
+  auto render = [&](StringRef part) {
+    kainjow::mustache::mustache page(part.str());
+    assert(page.is_valid() && "a broken template");
+    os << page.render(data);
+  };
+  render(head);
+  if (failed(writeSchedule(schedule, options, os, diags)) ||
+      (options.with &&
+       failed(writeSchedule(*options.with, options, os, diags))))
+    return failure();
+  render(tail);
+  return success();
+}
+
+} // namespace pipec

@@ -1,0 +1,208 @@
+//===- Picture.cpp - A run of a schedule, ready to be drawn -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Emit/Picture.h"
+
+#include "Support/Decimal.h"
+
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
+
+#include <algorithm>
+#include <limits>
+
+using namespace llvm;
+
+namespace pipec {
+
+//===----------------------------------------------------------------------===//
+// Names and numbers
+//===----------------------------------------------------------------------===//
+
+ChunkNames::ChunkNames(const Schedule &schedule) {
+  std::vector<unsigned> held(schedule.numRanks, 0);
+  for (unsigned d = 0; d != schedule.placement.numDirections(); ++d) {
+    chunks.emplace_back();
+    for (uint32_t rank : schedule.placement.map(d)) {
+      chunks[d].push_back(held[rank]++);
+      most_ = std::max(most_, held[rank]);
+    }
+  }
+}
+
+void ChunkNames::print(unsigned chunk, raw_ostream &os) const {
+  if (most_ <= 1)
+    return;
+  if (chunk < 26)
+    os << char('a' + chunk);
+  else
+    os << '.' << chunk;
+}
+
+std::string roundedText(Rational value) { return toDecimal(value, 6, 6).text; }
+
+std::string timeText(const TickCosts &costs, int64_t ticks) {
+  return roundedText(costs.time(ticks));
+}
+
+std::string percentText(Rational value) {
+  std::string text;
+  raw_string_ostream(text) << format("%.1f %%", 100 * value.toDouble());
+  return text;
+}
+
+std::string countText(size_t number, StringRef noun, StringRef plural) {
+  return (Twine(number) + " " + noun + (number == 1 ? "" : plural)).str();
+}
+
+std::string sizesText(const Schedule &schedule) {
+  return countText(schedule.numRanks, "rank") + ", " +
+         countText(schedule.numStages, "stage") + ", " +
+         countText(schedule.numMicrobatches, "micro-batch", "es");
+}
+
+std::string placeText(const SourceFiles &files, SourceLoc source) {
+  if (!source.isValid())
+    return "";
+  LineColumn at = files.lineColumn(files.expand(source));
+  return (sys::path::filename(at.file) + ":" + Twine(at.line) + ":" +
+          Twine(at.column))
+      .str();
+}
+
+void printJsonString(raw_ostream &os, StringRef text) {
+  std::string repaired;
+  if (!json::isUTF8(text)) {
+    repaired = json::fixUTF8(text);
+    text = repaired;
+  }
+  std::string quoted;
+  raw_string_ostream(quoted) << json::Value(text);
+  for (char c : quoted)
+    if (c == '<')
+      os << "\\u003c";
+    else
+      os << c;
+}
+
+AxisTicks::AxisTicks(const TickCosts &costs, int64_t from, int64_t least) {
+  // Steps below one unit exist only where they are whole numbers of ticks.
+  __int128 below = 1000000000;
+  __int128 unit = costs.perUnit();
+  for (__int128 above = 1;; below > 1 ? below /= 10 : above *= 10) {
+    for (int factor : {1, 2, 5}) {
+      __int128 candidate = unit * factor * above;
+      if (candidate % below != 0 || candidate / below < least)
+        continue;
+      constexpr int64_t limit = std::numeric_limits<int64_t>::max() / 2;
+      step = int64_t(std::min<__int128>(candidate / below, limit));
+      first = from % step == 0 ? from : (from / step + 1) * step;
+      return;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The run and its window
+//===----------------------------------------------------------------------===//
+
+FailureOr<Picture> Picture::make(const Schedule &schedule,
+                                 const EmitOptions &options,
+                                 const Limits &limits, DiagEngine &diags) {
+  FailureOr<Simulation> run =
+      schedule.hasP2P()
+          ? simulate(schedule, options.model.value_or(WaitModel::Edge), diags)
+          : simulate(schedule, diags);
+  if (failed(run))
+    return failure();
+  FailureOr<MemoryModel> memory = MemoryModel::make(schedule, diags);
+  if (failed(memory))
+    return failure();
+  Picture picture(schedule, std::move(*run), std::move(*memory));
+  picture.findEnd();
+  if (failed(picture.chooseWindow(options, diags)))
+    return failure();
+  picture.shrink(limits);
+  return picture;
+}
+
+void Picture::findEnd() {
+  windowTo = std::numeric_limits<int64_t>::max();
+  for (unsigned rank = 0; rank != theSchedule->numRanks; ++rank)
+    forEachGroup(rank, [&](const Group &group) {
+      lastEnd = std::max(lastEnd, group.finish);
+    });
+}
+
+LogicalResult Picture::chooseWindow(const EmitOptions &options,
+                                    DiagEngine &diags) {
+  windowTo = lastEnd;
+  numShownRanks = theSchedule->numRanks;
+  if (!options.window)
+    return success();
+  // What does not fit is beyond the end, or between two ticks of the clock.
+  auto ticks = [&](Rational time) {
+    std::optional<Rational> scaled =
+        Rational::mul(time, Rational(costs().perUnit()));
+    return scaled ? std::min(scaled->floor(), lastEnd) : lastEnd;
+  };
+  windowFrom = ticks(options.window->from);
+  windowTo = ticks(options.window->to);
+  if (windowFrom >= windowTo)
+    return diags.report(DiagLoc(), diag::UnusableOption,
+                        "`--window=" + options.window->text +
+                            "`, which shows nothing of a schedule that runs "
+                            "from time 0 to " +
+                            time(lastEnd));
+  return success();
+}
+
+/// Moves the end of the window forward until it holds no more than the form
+/// can show.
+void Picture::shrink(const Limits &limits) {
+  numShownRanks = std::min(numShownRanks, limits.ranks);
+  numShownSteps = countShown();
+  if (numShownSteps <= limits.steps)
+    return;
+  std::vector<int64_t> starts;
+  starts.reserve(numShownSteps);
+  for (unsigned rank = 0; rank != numShownRanks; ++rank)
+    forEachGroup(rank, [&](const Group &group) {
+      starts.insert(starts.end(), group.end - group.begin, group.start);
+    });
+  auto last = starts.begin() + ptrdiff_t(limits.steps);
+  std::nth_element(starts.begin(), last, starts.end());
+  // At one time all steps may start; then there is nothing to choose from.
+  windowTo = std::max(*last, windowFrom + 1);
+  numShownSteps = countShown();
+}
+
+size_t Picture::countShown() const {
+  size_t count = 0;
+  for (unsigned rank = 0; rank != numShownRanks; ++rank)
+    forEachGroup(rank,
+                 [&](const Group &group) { count += group.end - group.begin; });
+  return count;
+}
+
+std::string Picture::windowText() const {
+  std::string text;
+  raw_string_ostream os(text);
+  if (windowFrom != 0 || windowTo != lastEnd)
+    os << "time " << time(windowFrom) << " to " << time(windowTo) << " of "
+       << time(lastEnd);
+  if (numShownRanks != theSchedule->numRanks)
+    os << (text.empty() ? "" : ", ") << "ranks 0 to " << numShownRanks - 1
+       << " of " << theSchedule->numRanks;
+  if (!text.empty())
+    os << ", " << numShownSteps << " of " << theSchedule->numSteps()
+       << " steps";
+  return text;
+}
+
+} // namespace pipec

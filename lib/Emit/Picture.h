@@ -1,0 +1,188 @@
+//===- Picture.h - A run of a schedule, ready to be drawn -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What all pictures have in common: the schedule run under its costs, the part
+// of it that is shown, the names of its chunks and the texts around it. How it
+// looks is the matter of each form.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_EMIT_PICTURE_H
+#define PIPEC_EMIT_PICTURE_H
+
+#include "Analysis/Memory.h"
+#include "Emit/Emitter.h"
+
+#include <string>
+#include <vector>
+
+namespace pipec {
+
+/// The places of stages on their ranks. A rank that holds several stages calls
+/// them chunks, in the order in which a micro-batch meets them.
+class ChunkNames {
+public:
+  explicit ChunkNames(const Schedule &schedule);
+
+  /// The largest number of chunks that a rank holds.
+  unsigned most() const { return most_; }
+  /// The chunk that a step of a compute kind works on.
+  unsigned of(const Schedule &schedule, Step step) const {
+    return chunks[schedule.directionOf(step.microbatch())][step.stage()];
+  }
+  /// Writes a chunk behind a micro-batch: `a`, `b`, ..., `.26`, ...; nothing
+  /// where every rank holds one stage.
+  void print(unsigned chunk, llvm::raw_ostream &os) const;
+
+private:
+  unsigned most_ = 0;
+  /// By direction and stage.
+  std::vector<std::vector<uint32_t>> chunks;
+};
+
+/// A fraction as a decimal with at most six digits behind the point, rounded
+/// where there are more.
+std::string roundedText(Rational value);
+/// A number of ticks as such a decimal number of units of time: `33`, `2.5`.
+std::string timeText(const TickCosts &costs, int64_t ticks);
+/// A fraction as a percentage with one digit: `27.3 %`.
+std::string percentText(Rational value);
+/// `4 ranks`, `1 micro-batch`.
+std::string countText(size_t number, llvm::StringRef noun,
+                      llvm::StringRef plural = "s");
+/// `4 ranks, 4 stages, 8 micro-batches`.
+std::string sizesText(const Schedule &schedule);
+
+/// The place in a source that a step comes from, `one_f_one_b.pipe:6:14`, with
+/// the name of the file without folders; empty when it has none.
+std::string placeText(const SourceFiles &files, SourceLoc source);
+/// Writes a string of JSON that may stand in a page: `<` is escaped too.
+void printJsonString(llvm::raw_ostream &os, llvm::StringRef text);
+
+/// Times for the labels of an axis: multiples of 1, 2 or 5 times a power of ten
+/// units of time in [from, to].
+struct AxisTicks {
+  /// The first one and the distance of two, in ticks of the clock.
+  int64_t first = 0;
+  int64_t step = 1;
+
+  /// As many as leave each at least `least` ticks of the clock.
+  AxisTicks(const TickCosts &costs, int64_t from, int64_t least);
+};
+
+/// A schedule that has run, and the window of it that is shown.
+class Picture {
+public:
+  /// What a form can show at most; the window shrinks to that.
+  struct Limits {
+    size_t steps;
+    unsigned ranks;
+  };
+
+  /// Runs `schedule`, which must outlive the picture. Reports an order that
+  /// cannot run, figures that do not fit, and a window that shows nothing.
+  static llvm::FailureOr<Picture> make(const Schedule &schedule,
+                                       const EmitOptions &options,
+                                       const Limits &limits, DiagEngine &diags);
+
+  const Schedule &schedule() const { return *theSchedule; }
+  const Simulation &simulation() const { return run; }
+  const TickCosts &costs() const { return run.costs(); }
+  const ChunkNames &chunks() const { return chunkNames; }
+  const MemoryModel &memory() const { return theMemory; }
+  /// How long the step at `index` of a list takes by itself, in ticks; members
+  /// of an overlap share its time by this.
+  int64_t alone(unsigned rank, size_t index) const {
+    return costs().duration(theSchedule->ranks[rank], index, index + 1);
+  }
+
+  /// When the last step ends, in ticks; the first starts at 0.
+  int64_t length() const { return lastEnd; }
+  /// The times that are shown, in ticks, and the ranks [0, shownRanks).
+  int64_t from() const { return windowFrom; }
+  int64_t to() const { return windowTo; }
+  unsigned shownRanks() const { return numShownRanks; }
+  /// How many steps are at least partly inside.
+  size_t shownSteps() const { return numShownSteps; }
+  /// What part is shown: `time 0 to 12 of 33, ...`; empty when it is all.
+  std::string windowText() const;
+
+  std::string time(int64_t ticks) const { return timeText(costs(), ticks); }
+
+  /// A step, an overlap or a batch in time. [begin, end) are indices into the
+  /// list of the rank.
+  struct Group {
+    unsigned rank;
+    size_t begin, end;
+    int64_t start, finish;
+  };
+  /// Calls `visit(group)` for the groups of a rank that are at least partly in
+  /// the window, in the order of its list. Bubbles are left out.
+  template <class Visit> void forEachGroup(unsigned rank, Visit visit) const {
+    const StepList &list = theSchedule->ranks[rank];
+    for (size_t begin = 0; begin != list.size();) {
+      Group group = {rank, begin, Schedule::groupEnd(list, begin), 0, 0};
+      begin = group.end;
+      if (list[group.begin].kind() == StepKind::Bubble)
+        continue;
+      group.start = run.start(rank, group.begin);
+      group.finish = run.end(rank, group.begin);
+      if (isShown(group.start, group.finish))
+        visit(group);
+    }
+  }
+
+  /// What a rank keeps within the window: calls `point(time, total)` at its
+  /// begin and wherever that changes, times rising, the total in whole numbers
+  /// of `memory().perUnit()`.
+  template <class Point> void forEachLevel(unsigned rank, Point point) const {
+    int64_t at = windowFrom, level = 0, told = -1;
+    auto tell = [&] {
+      if (level != told)
+        point(at, level);
+      told = level;
+    };
+    theMemory.curve(run, rank, [&](int64_t time, const MemoryLevel &next) {
+      if (time > windowTo)
+        return;
+      if (time > at) {
+        tell();
+        at = time;
+      }
+      level = next.total();
+    });
+    tell();
+  }
+
+private:
+  Picture(const Schedule &schedule, Simulation run, MemoryModel memory)
+      : theSchedule(&schedule), run(std::move(run)),
+        theMemory(std::move(memory)), chunkNames(schedule) {}
+  bool isShown(int64_t start, int64_t finish) const {
+    return start < windowTo ? finish > windowFrom || start >= windowFrom
+                            : start == windowTo && windowTo == lastEnd;
+  }
+  void findEnd();
+  llvm::LogicalResult chooseWindow(const EmitOptions &options,
+                                   DiagEngine &diags);
+  void shrink(const Limits &limits);
+  size_t countShown() const;
+
+  const Schedule *theSchedule;
+  Simulation run;
+  MemoryModel theMemory;
+  ChunkNames chunkNames;
+  int64_t lastEnd = 0;
+  int64_t windowFrom = 0;
+  int64_t windowTo = 0;
+  unsigned numShownRanks = 0;
+  size_t numShownSteps = 0;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_EMIT_PICTURE_H

@@ -1,0 +1,325 @@
+//===- Svg.cpp - --emit=svg: a picture of a schedule in time -----*- C++
+//-*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   title, sizes and parameters, figures
+//   legend
+//   rank 0  [0][1][2]     [0][3]   a lane a rank, a thin one below it for FSDP
+//                \  /              arrows where the schedule has transfers
+//   rank 1     [0][1][0]
+//           0    2    4    6       time
+//   rank 0  __/----\___            what the rank keeps, in time
+//
+// A box is as wide as its step lasts; its number is the micro-batch. The
+// members of an overlap stand side by side in one frame. All coordinates are
+// whole tenths of a pixel, computed from ticks without rounding on the way, so
+// the same schedule gives the same bytes everywhere. The text is written as it
+// goes, in time linear in the steps.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Emit/SvgLayout.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+constexpr char style[] =
+#include "Emit/svg.css.inc"
+    ;
+
+/// Beyond these a picture is no longer one: viewers choke on it.
+constexpr Picture::Limits limits = {/*steps=*/20000, /*ranks=*/256};
+
+/// A coordinate: tenths of a pixel, printed in pixels.
+struct Px {
+  int64_t tenths;
+};
+
+raw_ostream &operator<<(raw_ostream &os, Px px) {
+  os << px.tenths / 10;
+  if (px.tenths % 10)
+    os << '.' << px.tenths % 10;
+  return os;
+}
+
+/// Prints text with the characters escaped that XML has a use for.
+struct Xml {
+  StringRef text;
+};
+
+raw_ostream &operator<<(raw_ostream &os, Xml xml) {
+  for (char c : xml.text)
+    if (c == '<')
+      os << "&lt;";
+    else if (c == '&')
+      os << "&amp;";
+    else
+      os << c;
+  return os;
+}
+
+class SvgWriter : SvgLayout {
+public:
+  SvgWriter(const Picture &picture, raw_ostream &os)
+      : SvgLayout(picture), os(os) {}
+
+  void write() {
+    writeHead();
+    writeTitle();
+    writeLegend();
+    writeLanes();
+    writeAxis();
+    writeMemory();
+    if (!arrows.empty())
+      writeArrows();
+    os << "</svg>\n";
+  }
+
+private:
+  void writeHead();
+  void writeStyle();
+  void writeTitle();
+  void writeLegend();
+  void writeLanes();
+  void writeLane(unsigned rank);
+  void writeFsdp(unsigned rank);
+  void writeAxis();
+  void writeMemory();
+  void writeArrows();
+
+  raw_ostream &os;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Around the lanes
+//===----------------------------------------------------------------------===//
+
+void SvgWriter::writeStyle() {
+  os << "<style>\n" << style;
+  os << ".w { fill: #ffffff; } .d { fill: " << inkColor << "; }\n";
+  for (unsigned kind = 0; kind != unsigned(StepKind::Bubble); ++kind) {
+    if (!kinds[kind].count)
+      continue;
+    bool compute = isCompute(StepKind(kind));
+    for (unsigned shade = 0; shade != (compute ? shades : 1); ++shade) {
+      os << ".k" << kind;
+      if (compute)
+        os << 's' << shade;
+      os << " { fill: "
+         << fillColor(StepKind(kind), shade, compute ? shades : 1) << "; }\n";
+    }
+  }
+  os << "</style>\n";
+}
+
+void SvgWriter::writeHead() {
+  os << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << Px{width}
+     << "\" height=\"" << Px{height} << "\" viewBox=\"0 0 " << Px{width} << ' '
+     << Px{height}
+     << "\" role=\"img\" aria-labelledby=\"pipec-title pipec-desc\">\n";
+  os << "<title id=\"pipec-title\">" << Xml{title} << ", a pipeline schedule"
+     << "</title>\n<desc id=\"pipec-desc\">" << Xml{sizes} << ". " << Xml{facts}
+     << ". Each lane is a rank, time goes to the right; "
+     << "numbers are micro-batches.</desc>\n";
+  writeStyle();
+  if (!arrows.empty()) {
+    os << "<defs>\n";
+    for (StringRef name : {"act", "grad"})
+      os << "<marker id=\"pipec-" << name
+         << "\" viewBox=\"0 0 6 6\" refX=\"5.4\" refY=\"3\" markerWidth=\"5\" "
+            "markerHeight=\"5\" orient=\"auto\"><path class=\"head-"
+         << name << "\" d=\"M0 0L6 3L0 6Z\"/></marker>\n";
+    os << "</defs>\n";
+  }
+  os << "<rect class=\"card\" width=\"100%\" height=\"100%\" rx=\"6\"/>\n";
+}
+
+void SvgWriter::writeTitle() {
+  os << "<text class=\"title\" x=\"" << Px{edge} << "\" y=\"26\">" << Xml{title}
+     << "</text>\n";
+  os << "<text class=\"sub\" x=\"" << Px{edge} << "\" y=\"43\">" << Xml{sizes}
+     << "; " << Xml{facts} << "</text>\n";
+  if (!note.empty())
+    os << "<text class=\"note\" x=\"" << Px{edge}
+       << "\" y=\"59\">Shown: " << Xml{note} << "</text>\n";
+}
+
+void SvgWriter::writeLegend() {
+  for (const LegendItem &item : legend) {
+    if (item.boxClass.empty())
+      os << "<path class=\"" << item.arrowClass << "\" d=\"M" << Px{item.x}
+         << ' ' << Px{item.y + 60} << "h16\"/>";
+    else
+      os << "<rect class=\"" << item.boxClass << "\" x=\"" << Px{item.x}
+         << "\" y=\"" << Px{item.y} << "\" width=\"16\" height=\"12\"/>";
+    os << "<text x=\"" << Px{item.x + 210} << "\" y=\"" << Px{item.y + 95}
+       << "\">" << Xml{item.text} << "</text>\n";
+  }
+}
+
+void SvgWriter::writeAxis() {
+  int64_t shown = picture.to() - picture.from();
+  // Labels stand at least 42 pixels apart.
+  int64_t least = int64_t(__int128(shown) * 420 / plotWidth) + 1;
+  AxisTicks ticks(picture.costs(), picture.from(), least);
+  os << "<path class=\"axis\" d=\"M" << Px{leftMargin} << ' ' << Px{axisTop}
+     << 'h' << Px{plotWidth} << "\"/>\n<path class=\"grid\" d=\"";
+  for (int64_t at = ticks.first; at <= picture.to(); at += ticks.step)
+    os << 'M' << Px{x(at)} << ' ' << Px{lanesTop} << 'V' << Px{axisTop + 40};
+  os << "\"/>\n";
+  for (int64_t at = ticks.first; at <= picture.to(); at += ticks.step)
+    os << "<text class=\"tick\" x=\"" << Px{x(at)} << "\" y=\""
+       << Px{axisTop + 150} << "\">" << picture.time(at) << "</text>\n";
+  os << "<text class=\"rank\" x=\"" << Px{leftMargin - 80} << "\" y=\""
+     << Px{axisTop + 150} << "\">time</text>\n";
+}
+
+//===----------------------------------------------------------------------===//
+// Lanes
+//===----------------------------------------------------------------------===//
+
+void SvgWriter::writeLanes() {
+  const Simulation &run = picture.simulation();
+  os << "<text class=\"side\" x=\"" << Px{leftMargin + plotWidth + 80}
+     << "\" y=\"" << Px{lanesTop - 50} << "\">idle</text>\n";
+  for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
+    int64_t top = laneTop(rank);
+    os << "<g transform=\"translate(0," << Px{top} << ")\">\n";
+    os << "<text class=\"rank\" x=\"" << Px{leftMargin - 80}
+       << "\" y=\"15\">rank " << rank << "</text>\n";
+    if (run.makespan() != 0)
+      if (auto busy = Rational::make(run.ranks()[rank].work, run.makespan()))
+        if (auto idle = Rational::sub(Rational(1), *busy))
+          os << "<text class=\"side\" x=\"" << Px{leftMargin + plotWidth + 80}
+             << "\" y=\"15\">" << percentText(*idle) << "</text>\n";
+    os << "<rect class=\"lane\" x=\"" << Px{leftMargin} << "\" width=\""
+       << Px{plotWidth} << "\" height=\"" << Px{laneHeight} << "\"/>\n";
+    writeLane(rank);
+    if (hasFsdp)
+      writeFsdp(rank);
+    os << "</g>\n";
+  }
+}
+
+void SvgWriter::writeLane(unsigned rank) {
+  const StepList &list = schedule.ranks[rank];
+  // Boxes first, then what stands on them.
+  std::string above;
+  raw_string_ostream aboveOs(above);
+  os << "<g class=\"box\">\n";
+  picture.forEachGroup(rank, [&](const Picture::Group &group) {
+    if (!isCompute(list[group.begin].kind()))
+      return;
+    int64_t left = x(group.start), right = x(group.finish);
+    __int128 whole = 0, done = 0;
+    for (size_t i = group.begin; i != group.end; ++i)
+      whole += picture.alone(rank, i);
+    int64_t at = left;
+    size_t size = group.end - group.begin;
+    for (size_t i = group.begin; i != group.end; ++i) {
+      Step step = list[i];
+      done += picture.alone(rank, i);
+      int64_t next =
+          left + int64_t(whole ? __int128(right - left) * done / whole
+                               : (right - left) * int64_t(i + 1 - group.begin) /
+                                     int64_t(size));
+      os << "<rect class=\"k" << unsigned(step.kind()) << 's' << shade(step)
+         << "\" x=\"" << Px{at} << "\" width=\""
+         << Px{std::max(next - at, int64_t(5))} << "\" height=\"22\"/>\n";
+      std::string text = number(step);
+      if (next - at >= digitWidth * int64_t(text.size()) + 10)
+        aboveOs << "<text class=\"num "
+                << (takesWhiteText(step.kind()) ? 'w' : 'd') << "\" x=\""
+                << Px{(at + next) / 2} << "\" y=\"14.5\">" << text
+                << "</text>\n";
+      at = next;
+    }
+    if (size > 1)
+      aboveOs << "<rect class=\"pair\" x=\"" << Px{left} << "\" width=\""
+              << Px{right - left} << "\" height=\"22\"/>\n";
+  });
+  os << "</g>\n" << above;
+}
+
+void SvgWriter::writeFsdp(unsigned rank) {
+  const StepList &list = schedule.ranks[rank];
+  os << "<rect class=\"lane\" x=\"" << Px{leftMargin} << "\" y=\""
+     << Px{laneHeight + 20} << "\" width=\"" << Px{plotWidth} << "\" height=\""
+     << Px{fsdpHeight} << "\"/>\n<g>\n";
+  picture.forEachGroup(rank, [&](const Picture::Group &group) {
+    StepKind kind = list[group.begin].kind();
+    if (!isFsdp(kind))
+      return;
+    int64_t mark = 25;
+    int64_t left = std::min(x(group.start), leftMargin + plotWidth - mark);
+    os << "<rect class=\"k" << unsigned(kind) << "\" x=\"" << Px{left}
+       << "\" y=\"" << Px{laneHeight + 20} << "\" width=\""
+       << Px{std::max(x(group.finish) - left, mark)} << "\" height=\""
+       << Px{fsdpHeight} << "\"/>\n";
+  });
+  os << "</g>\n";
+}
+
+void SvgWriter::writeMemory() {
+  const MemoryModel &memory = picture.memory();
+  std::vector<int64_t> peaks;
+  int64_t highest = 1;
+  for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
+    int64_t peak = 0;
+    picture.forEachLevel(
+        rank, [&](int64_t, int64_t level) { peak = std::max(peak, level); });
+    peaks.push_back(peak);
+    highest = std::max(highest, peak);
+  }
+  os << "<text class=\"sub\" x=\"" << Px{leftMargin} << "\" y=\""
+     << Px{memoryTop - 70} << "\">Memory in time, with the peak</text>\n";
+  for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
+    int64_t base = memoryTop + rank * memoryPitch + memoryHeight;
+    auto y = [&](int64_t level) {
+      return Px{base - int64_t(__int128(std::max<int64_t>(level, 0)) *
+                               memoryHeight / highest)};
+    };
+    os << "<text class=\"rank\" x=\"" << Px{leftMargin - 80} << "\" y=\""
+       << Px{base - 50} << "\">rank " << rank
+       << "</text><path class=\"mem\" d=\"M" << Px{leftMargin} << ' '
+       << Px{base};
+    picture.forEachLevel(rank, [&](int64_t time, int64_t level) {
+      os << 'H' << Px{x(time)} << 'V' << y(level);
+    });
+    os << 'H' << Px{leftMargin + plotWidth} << 'V' << Px{base}
+       << "Z\"/><text class=\"side\" x=\"" << Px{leftMargin + plotWidth + 80}
+       << "\" y=\"" << Px{base - 50} << "\">"
+       << roundedText(memory.size(peaks[rank])) << "</text>\n";
+  }
+}
+
+void SvgWriter::writeArrows() {
+  for (const Arrow &arrow : arrows) {
+    bool down = arrow.toRank > arrow.fromRank;
+    int64_t fromY = laneTop(arrow.fromRank) + (down ? laneHeight : 0);
+    int64_t toY = laneTop(arrow.toRank) + (down ? 0 : laneHeight);
+    os << "<path class=\"" << (arrow.gradient ? "grad" : "act") << "\" d=\"M"
+       << Px{x(arrow.start)} << ' ' << Px{fromY} << 'L' << Px{x(arrow.finish)}
+       << ' ' << Px{toY} << "\"/>\n";
+  }
+}
+
+LogicalResult emitSvg(const Schedule &schedule, const EmitOptions &options,
+                      raw_ostream &os, DiagEngine &diags) {
+  FailureOr<Picture> picture = Picture::make(schedule, options, limits, diags);
+  if (failed(picture))
+    return failure();
+  SvgWriter(*picture, os).write();
+  return success();
+}
+
+} // namespace pipec

@@ -1,0 +1,182 @@
+//===- TimelineSlots.cpp - Ranks and slots on a terminal ------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   one_f_one_b: 2 ranks, 2 stages, 3 micro-batches, 8 slots
+//
+//   rank  0  1  2  3  4  5  6  7
+//      0  F0 F1 .  B0 F2 B1 .  B2
+//      1  .  F0 B0 F1 B1 F2 B2 .
+//
+//   not drawn: 12 transfers
+//
+// Every step takes one slot, whatever it costs, and stands in the earliest one
+// that its rank and its data allow (Analysis/Slots.h). A table wider than the
+// terminal continues in further blocks of slots.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Analysis/Slots.h"
+#include "Emit/Timeline.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/Format.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+class SlotPrinter {
+public:
+  SlotPrinter(const Schedule &schedule, const SlotTable &table,
+              const EmitOptions &options, raw_ostream &os)
+      : schedule(schedule), table(table), options(options), os(os),
+        chunks(schedule) {
+    measureCells();
+  }
+
+  void print() {
+    printTitle();
+    unsigned perBlock = slotsPerBlock();
+    std::vector<size_t> positions(schedule.numRanks, 0);
+    for (unsigned from = 0; from < table.numSlots; from += perBlock) {
+      unsigned to =
+          std::min<uint64_t>(uint64_t(from) + perBlock, table.numSlots);
+      os << '\n';
+      printRuler(from, to);
+      for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+        printRank(rank, from, to, positions[rank]);
+    }
+    printNotDrawn(os, schedule);
+  }
+
+private:
+  void measureCells();
+  void printTitle();
+  void printRuler(unsigned from, unsigned to);
+  void printRank(unsigned rank, unsigned from, unsigned to, size_t &position);
+  void printColored(Step step);
+
+  unsigned slotsPerBlock() const {
+    unsigned all = std::max(table.numSlots, 1u);
+    if (options.width == 0)
+      return all;
+    if (options.width <= timelineHead + cellWidth)
+      return 1;
+    return std::min(all, (options.width - timelineHead) / cellWidth);
+  }
+  const Schedule &schedule;
+  const SlotTable &table;
+  const EmitOptions &options;
+  raw_ostream &os;
+  ChunkNames chunks;
+  unsigned cellWidth = 0;
+};
+
+void SlotPrinter::measureCells() {
+  size_t widest = std::to_string(table.numSlots).size();
+  SmallString<64> text;
+  for (const StepList &list : schedule.ranks) {
+    for (size_t i = 0; i != list.size();) {
+      size_t end = Schedule::groupEnd(list, i);
+      text.clear();
+      raw_svector_ostream cell(text);
+      for (; i != end; ++i)
+        if (isCompute(list[i].kind())) {
+          printTimelineStep(cell, schedule, chunks, list[i]);
+          if (list[i].joined())
+            cell << '&';
+        }
+      widest = std::max(widest, text.size());
+    }
+  }
+  cellWidth = widest + 1;
+}
+
+void SlotPrinter::printTitle() {
+  os << schedule.name << ": " << sizesText(schedule) << ", "
+     << countText(table.numSlots, "slot") << '\n';
+}
+
+void SlotPrinter::printRuler(unsigned from, unsigned to) {
+  os << "rank  ";
+  for (unsigned slot = from; slot != to; ++slot)
+    os << left_justify(std::to_string(slot), slot + 1 == to ? 0 : cellWidth);
+  os << '\n';
+}
+
+void SlotPrinter::printColored(Step step) {
+  if (options.colors)
+    os << terminalColor(step.kind());
+  printTimelineStep(os, schedule, chunks, step);
+  if (options.colors)
+    os << plainColor;
+}
+
+void SlotPrinter::printRank(unsigned rank, unsigned from, unsigned to,
+                            size_t &position) {
+  os << format("%4u  ", rank);
+  const StepList &list = schedule.ranks[rank];
+  const std::vector<uint32_t> &slots = table.slots[rank];
+  SmallString<64> plain;
+  for (unsigned slot = from; slot != to; ++slot) {
+    while (position != list.size() && !isCompute(list[position].kind()))
+      ++position;
+    plain.clear();
+    if (position == list.size() || slots[position] != slot) {
+      plain = ".";
+      os << '.';
+    } else {
+      size_t end = Schedule::groupEnd(list, position);
+      raw_svector_ostream cell(plain);
+      for (; position != end; ++position) {
+        printTimelineStep(cell, schedule, chunks, list[position]);
+        printColored(list[position]);
+        if (list[position].joined()) {
+          cell << '&';
+          os << '&';
+        }
+      }
+    }
+    if (slot + 1 != to)
+      os.indent(cellWidth - plain.size());
+  }
+  os << '\n';
+}
+
+/// Says where every rank of an order that cannot run came to a halt.
+LogicalResult reportBlocked(const Schedule &schedule, const SlotTable &table,
+                            DiagEngine &diags) {
+  std::optional<InFlightDiagnostic> report;
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+    const StepList &list = schedule.ranks[rank];
+    if (table.stoppedAt[rank] == list.size())
+      continue;
+    Step head = list[table.stoppedAt[rank]];
+    std::string text = stepText(schedule, head);
+    if (!report)
+      report.emplace(
+          diags.report(head.source(), diag::TimelineBlocked, rank, text));
+    else
+      report->note(head.source(), diag::NoteAlsoBlocked, rank, text);
+  }
+  return failure();
+}
+
+} // namespace
+
+LogicalResult writeSlots(const Schedule &schedule, const EmitOptions &options,
+                         raw_ostream &os, DiagEngine &diags) {
+  SlotTable table = computeSlots(schedule);
+  if (!table.complete(schedule))
+    return reportBlocked(schedule, table, diags);
+  SlotPrinter(schedule, table, options, os).print();
+  return success();
+}
+
+} // namespace pipec

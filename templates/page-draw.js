@@ -1,0 +1,334 @@
+// Drawing. A view is a range of time and a height from which the rows are
+// shown; everything visible is drawn anew for every frame. Steps narrower than
+// a pixel and a half are summed up into columns of mixed colour, so a frame
+// costs no more than a look at each visible step.
+
+const nameWidth = 76, axisHeight = 26;
+// Heights of the bands of a row; they grow when there is room.
+let laneHeight = 24, fsdpHeight = 8, memoryHeight = 20;
+
+function cssColors() {
+  const style = getComputedStyle(document.documentElement);
+  const color = (name) => style.getPropertyValue("--" + name).trim();
+  return Object.fromEntries(["page", "ink", "soft", "lane", "line", "edge", "accent", "path", "act", "grad", "mem"]
+    .map((name) => [name, color(name)]));
+}
+
+function channels(hex) {
+  return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+}
+
+// The rows of the page, top to bottom, and their places.
+function layOut(schedules, rankByRank, withMemory, room) {
+  const place = (scale) => {
+    [laneHeight, fsdpHeight, memoryHeight] = [24, 8, 20].map((height) => Math.round(height * scale));
+    return placeRows(schedules, rankByRank, withMemory);
+  };
+  const least = place(1);
+  return least.height < room ? place(Math.min(1.6, room / least.height)) : least;
+}
+
+function placeRows(schedules, rankByRank, withMemory) {
+  const rows = [];
+  let y = 0;
+  const add = (schedule, lane, gap) => {
+    y += gap;
+    const row = { schedule, lane, y, letter: schedules.length > 1 ? schedule.letter : "" };
+    row.fsdpY = y + laneHeight + 2;
+    row.memoryY = y + laneHeight + (lane.fsdp ? fsdpHeight + 2 : 0) + 2;
+    y = row.memoryY + (withMemory && lane.memory ? memoryHeight + 2 : 0);
+    row.bottom = y;
+    rows.push(row);
+  };
+  if (rankByRank) {
+    const ranks = Math.max(...schedules.map((schedule) => schedule.lanes.length));
+    for (let rank = 0; rank < ranks; ++rank)
+      schedules.forEach((schedule, i) => {
+        if (rank < schedule.lanes.length) add(schedule, schedule.lanes[rank], i ? 1 : 8);
+      });
+  } else {
+    schedules.forEach((schedule, i) => {
+      schedule.lanes.forEach((lane, k) => add(schedule, lane, k ? 5 : i ? 26 : 6));
+    });
+  }
+  return { rows, height: y + 8 };
+}
+
+// Multiples of 1, 2 or 5 times a power of ten, at least `least` apart.
+function axisStep(least) {
+  const power = 10 ** Math.floor(Math.log10(least));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least) ?? 10 * power;
+}
+
+class Painter {
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.g = canvas.getContext("2d");
+    this.recolor();
+  }
+
+  recolor() {
+    this.colors = cssColors();
+    this.laneChannels = channels(this.colors.lane);
+    this.mixed = new Map();
+  }
+
+  // Fits the canvas to its place on the page; returns its size in CSS pixels.
+  resize() {
+    const { clientWidth, clientHeight } = this.canvas;
+    const ratio = window.devicePixelRatio || 1;
+    this.canvas.width = Math.round(clientWidth * ratio);
+    this.canvas.height = Math.round(clientHeight * ratio);
+    this.g.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.width = clientWidth;
+    this.height = clientHeight;
+  }
+
+  fill(schedule, lane, i) {
+    const shades = schedule.colors[lane.kind[i]];
+    const chunk = lane.chunk[i];
+    return shades[schedule.most <= shades.length ? Math.min(chunk, shades.length - 1)
+      : Math.min(shades.length - 1, Math.floor(chunk * shades.length / schedule.most))];
+  }
+
+  paint(scene) {
+    const { g } = this;
+    g.fillStyle = this.colors.page;
+    g.fillRect(0, 0, this.width, this.height);
+    g.font = "11px " + getComputedStyle(document.body).fontFamily;
+    g.textBaseline = "middle";
+    const view = scene.view;
+    this.x = (time) => nameWidth + (time - view.from) / (view.to - view.from) * (this.width - nameWidth - 8);
+    this.t0 = view.from;
+    this.t1 = view.to;
+    g.save();
+    g.beginPath();
+    g.rect(0, axisHeight, this.width, this.height - axisHeight);
+    g.clip();
+    g.translate(0, axisHeight - view.top);
+    const step = axisStep((this.t1 - this.t0) * 64 / (this.width - nameWidth));
+    this.ticks = [];
+    for (let k = Math.ceil(this.t0 / step - 1e-9); k * step <= this.t1; ++k) this.ticks.push(k * step);
+    this.paintGrid(view.top, view.top + this.height);
+    const visible = scene.rows.filter((row) => row.bottom > view.top && row.y < view.top + this.height);
+    for (const row of visible) this.paintRow(scene, row);
+    this.paintOverlays(scene);
+    g.restore();
+    this.paintAxis(scene);
+  }
+
+  paintGrid(top, bottom) {
+    const { g } = this;
+    g.strokeStyle = this.colors.line;
+    g.lineWidth = 1;
+    g.beginPath();
+    for (const time of this.ticks) {
+      g.moveTo(this.x(time), top);
+      g.lineTo(this.x(time), bottom);
+    }
+    g.stroke();
+  }
+
+  paintRow(scene, row) {
+    const { g } = this;
+    const { lane, schedule } = row;
+    const right = this.width - 8;
+    g.save();
+    g.beginPath();
+    g.rect(nameWidth, row.y - 2, right - nameWidth, row.bottom - row.y + 4);
+    g.clip();
+    g.fillStyle = this.colors.lane;
+    g.fillRect(this.x(schedule.from), row.y, this.x(schedule.to) - this.x(schedule.from), laneHeight);
+    this.paintGrid(row.y, row.y + laneHeight);
+    this.paintSteps(scene, row, row.y, laneHeight);
+    if (lane.fsdp) this.paintFsdp(row);
+    if (scene.memory && lane.memory) this.paintMemory(row);
+    g.restore();
+    g.fillStyle = this.colors.ink;
+    g.textAlign = "right";
+    g.fillText((row.letter ? row.letter + "  " : "") + "rank " + lane.rank, nameWidth - 8, row.y + laneHeight / 2);
+  }
+
+  // The steps of a lane between t0 and t1, in a band of a canvas.
+  paintSteps(scene, row, y, height) {
+    const { g } = this;
+    const { lane, schedule } = row;
+    const dim = (i) => (scene.microbatch !== null && lane.microbatch[i] !== scene.microbatch)
+      || (scene.critical && !lane.critical[i] && scene.microbatch === null);
+    let pixel = -1, sums = [0, 0, 0], area = 0;
+    const flush = () => {
+      if (pixel >= 0 && area > 0) {
+        const idle = Math.max(0, 1 - area);
+        const mix = sums.map((sum, c) => Math.round((sum + idle * this.laneChannels[c]) / (area + idle)));
+        g.fillStyle = `rgb(${mix[0]},${mix[1]},${mix[2]})`;
+        g.fillRect(pixel, y, 1, height);
+      }
+      pixel = -1;
+      sums = [0, 0, 0];
+      area = 0;
+    };
+    for (let i = lowerBound(lane.n, (k) => lane.right[k] > this.t0); i < lane.n && lane.left[i] < this.t1; ++i) {
+      const a = this.x(lane.left[i]), b = this.x(lane.right[i]);
+      const color = this.fill(schedule, lane, i);
+      if (b - a < 1.5) {
+        let rgb = this.mixed.get(color);
+        if (!rgb) this.mixed.set(color, rgb = channels(color));
+        const faded = dim(i) ? 0.2 : 1;
+        // A step on the border of two columns gives each its part.
+        for (let from = a; from < b;) {
+          const at = Math.floor(from), to = Math.min(b, at + 1), weight = to - from;
+          if (at !== pixel) flush();
+          pixel = at;
+          for (let c = 0; c < 3; ++c)
+            sums[c] += weight * (faded * rgb[c] + (1 - faded) * this.laneChannels[c]);
+          area += weight;
+          from = to;
+        }
+        continue;
+      }
+      flush();
+      g.globalAlpha = dim(i) ? 0.2 : 1;
+      g.fillStyle = color;
+      g.fillRect(a, y, b - a - (b - a > 4 ? 1 : 0), height);
+      if (height === laneHeight && b - a > 11) {
+        const text = lane.microbatch[i] + chunkName(schedule, lane, i);
+        const name = b - a > 70 + 6.5 * text.length ? lane.kind[i] + text : text;
+        if (b - a > 6.5 * name.length + 4) {
+          g.fillStyle = lane.kind[i] === "F" ? "#ffffff" : "#111827";
+          g.textAlign = "center";
+          g.fillText(name, (Math.max(a, nameWidth) + Math.min(b, this.width - 8)) / 2, y + height / 2 + 0.5);
+        }
+      }
+      g.globalAlpha = 1;
+      // One frame for the members of an overlap.
+      if (height === laneHeight && lane.behind[i] - lane.first[i] > 1 && lane.first[i] === i) {
+        g.strokeStyle = this.colors.ink;
+        g.lineWidth = 1.2;
+        g.strokeRect(a + 0.5, y + 0.5, this.x(lane.end[i]) - a - 2, height - 1);
+      }
+      if (scene.critical && lane.critical[i] && scene.microbatch === null && height === laneHeight) {
+        g.strokeStyle = this.colors.path;
+        g.lineWidth = 2;
+        g.strokeRect(a + 1, y + 1, Math.max(b - a - 3, 1), height - 2);
+      }
+    }
+    flush();
+  }
+
+  paintFsdp(row) {
+    const { g } = this;
+    const { fsdp } = row.lane;
+    g.fillStyle = this.colors.lane;
+    g.fillRect(this.x(row.schedule.from), row.fsdpY, this.x(row.schedule.to) - this.x(row.schedule.from), fsdpHeight);
+    for (let i = 0; i < fsdp.n; ++i) {
+      if (fsdp.end[i] < this.t0 || fsdp.start[i] > this.t1) continue;
+      const a = this.x(fsdp.start[i]);
+      g.fillStyle = row.schedule.colors[fsdp.kind[i]][0];
+      g.fillRect(a, row.fsdpY, Math.max(this.x(fsdp.end[i]) - a, 3), fsdpHeight);
+    }
+  }
+
+  paintMemory(row) {
+    const { g } = this;
+    const { memory } = row.lane;
+    const base = row.memoryY + memoryHeight;
+    const y = (value) => base - (memoryHeight - 2) * value / (row.schedule.memoryPeak || 1);
+    let i = Math.max(0, lowerBound(memory.n, (k) => memory.start[k] > this.t0) - 1);
+    g.beginPath();
+    g.moveTo(this.x(Math.max(this.t0, row.schedule.from)), base);
+    let last = -1;
+    for (; i < memory.n && memory.start[i] < this.t1; ++i) {
+      const a = this.x(Math.max(memory.start[i], this.t0));
+      if (i && a > last) g.lineTo(a, y(memory.value[i - 1]));
+      g.lineTo(a, y(memory.value[i]));
+      last = a;
+    }
+    const end = this.x(Math.min(this.t1, row.schedule.to));
+    if (i) g.lineTo(end, y(memory.value[i - 1]));
+    g.lineTo(end, base);
+    g.fillStyle = this.colors.mem;
+    g.globalAlpha = 0.7;
+    g.fill();
+    g.globalAlpha = 1;
+  }
+
+  arrow(x0, y0, x1, y1, color) {
+    const { g } = this;
+    g.strokeStyle = g.fillStyle = color;
+    g.beginPath();
+    g.moveTo(x0, y0);
+    g.lineTo(x1, y1);
+    g.stroke();
+    const angle = Math.atan2(y1 - y0, x1 - x0);
+    g.beginPath();
+    g.moveTo(x1, y1);
+    for (const turn of [-0.4, 0.4])
+      g.lineTo(x1 - 6 * Math.cos(angle + turn), y1 - 6 * Math.sin(angle + turn));
+    g.fill();
+  }
+
+  // Lines between rows: transfers, the path of a micro-batch, the critical path.
+  paintOverlays(scene) {
+    const { g } = this;
+    g.save();
+    g.beginPath();
+    g.rect(nameWidth, -1e6, this.width - nameWidth - 8, 2e6);
+    g.clip();
+    g.lineWidth = 1;
+    const edges = (from, to) => to.y > from.y ? [from.y + laneHeight, to.y] : [from.y, to.y + laneHeight];
+    if (scene.transfers)
+      for (const schedule of scene.schedules) {
+        const list = schedule.transfers;
+        const rows = new Map(scene.rows.filter((row) => row.schedule === schedule).map((row) => [row.lane.rank, row]));
+        for (let i = 0, drawn = 0; i < list.n && drawn < 3000; ++i) {
+          if (list.end[i] < this.t0 || list.start[i] > this.t1) continue;
+          if (scene.microbatch !== null && list.microbatch[i] !== scene.microbatch) continue;
+          const [y0, y1] = edges(rows.get(list.rank[i]), rows.get(list.peer[i]));
+          this.arrow(this.x(list.start[i]), y0, this.x(list.end[i]), y1,
+                     list.kind[i] === "F" ? this.colors.act : this.colors.grad);
+          ++drawn;
+        }
+      }
+    const connect = (path, color) => {
+      g.strokeStyle = color;
+      g.lineWidth = 1.5;
+      for (let k = 1; k < path.length; ++k) {
+        const [r0, i] = path[k - 1], [r1, j] = path[k];
+        if (r0 === r1) continue;
+        const a = scene.rows[r0], b = scene.rows[r1];
+        const t = Math.min(a.lane.right[i], b.lane.left[j]);
+        if (b.lane.left[j] < this.t0 || t > this.t1) continue;
+        const [y0, y1] = edges(a, b);
+        g.beginPath();
+        g.moveTo(this.x(t), y0);
+        g.lineTo(this.x(b.lane.left[j]), y1);
+        g.stroke();
+      }
+    };
+    if (scene.microbatch !== null)
+      for (const path of scene.paths) connect(path.filter(([r, i]) => scene.rows[r].lane.kind[i] !== "W"), this.colors.path);
+    else if (scene.critical)
+      for (const path of scene.criticalPaths) connect(path, this.colors.path);
+    g.restore();
+  }
+
+  paintAxis(scene) {
+    const { g } = this;
+    g.fillStyle = this.colors.page;
+    g.fillRect(0, 0, this.width, axisHeight);
+    g.textAlign = "center";
+    g.fillStyle = this.colors.soft;
+    for (const time of this.ticks)
+      if (this.x(time) > nameWidth + 10 || time === 0) g.fillText(timeText(time), this.x(time), 11);
+    g.fillStyle = this.colors.soft;
+    g.textAlign = "right";
+    g.fillText("time", nameWidth - 20, 11);
+    if (scene.cursor !== null) {
+      g.strokeStyle = this.colors.soft;
+      g.beginPath();
+      g.moveTo(scene.cursor, axisHeight - 5);
+      g.lineTo(scene.cursor, this.height);
+      g.stroke();
+    }
+  }
+}

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Compares pages of --emit=html with step IR.
+
+    check-page.py PAGE IR...
+
+The page refers to nothing outside. Its blocks of JSON, one for each IR, hold
+the compute steps, overlaps, transfers and FSDP actions of the IR in its order.
+"""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+import json
+import re
+import sys
+
+
+def check(holds, what):
+    if not holds:
+        sys.exit(f"check-page.py: {what}")
+
+
+def read_ir(path):
+    """[(groups of compute steps, sends, FSDP actions)] by rank."""
+    ranks = []
+    for line in open(path, encoding="utf-8"):
+        if re.match(r"\s*rank \d+ \{", line):
+            ranks.append(([], [], []))
+        elif ranks:
+            steps = re.findall(r"(?<![_A-Z])([FBIW]) s(\d+) m(\d+)", line)
+            if steps:
+                ranks[-1][0].append([(k, int(s), int(m)) for k, s, m in steps])
+            ranks[-1][1].extend((k, int(s), int(m), int(r))
+                                for k, s, m, r in re.findall(r"SEND_([FB]) s(\d+) m(\d+) -> r(\d+)", line))
+            ranks[-1][2].extend((k, int(s)) for k, s in re.findall(r"(UNSHARD|RESHARD|REDUCE_GRAD) s(\d+)", line))
+    return ranks
+
+
+def main():
+    page = open(sys.argv[1], encoding="utf-8").read()
+    markup = re.sub(r"<script.*?</script>", "", page, flags=re.S)
+    check(not re.search(r"\b(src|href)=|url\(|@import", markup), "the page refers to something outside")
+    check(not re.search(r"\bfetch\(|XMLHttpRequest|\bimport\b", page.split("<script>")[1]), "the program loads something")
+    blocks = re.findall(r'<script type="application/json" class="pipec-schedule">\n(.*?)</script>', page, re.S)
+    check(len(blocks) == len(sys.argv) - 2, f"{len(blocks)} blocks")
+    for text, path in zip(blocks, sys.argv[2:]):
+        data, ranks = json.loads(text), read_ir(path)
+        check(len(data["lanes"]) == len(ranks), "not a lane a rank")
+        ends, sends = [], []
+        for lane, (groups, rank_sends, actions) in zip(data["lanes"], ranks):
+            found, group = [], []
+            for kind, stage, microbatch in zip(lane["k"], lane["s"], lane["m"]):
+                group.append((kind.upper(), stage, microbatch))
+                if kind.isupper():
+                    found.append(group)
+                    group = []
+            check(found == groups and not group, f"rank {lane['rank']} has other steps: {found[:3]} {groups[:3]}")
+            columns = {len(lane[name]) for name in "kscmdpl"}
+            check(len(columns) == 1 and len(lane["g"]) == len(groups), "columns of different lengths")
+            check(len(lane["o"]) == sum(len(g) > 1 for g in groups), "not a duration for every overlap")
+            check(min(lane["g"], default=0) >= 0, "a step before the end of the one before")
+            singles = [d for d, g in zip(lane["d"], [g for g in groups for _ in g]) if len(g) == 1]
+            busy = sum(singles) + sum(lane["o"])
+            check(busy == lane["work"], f"rank {lane['rank']} works {busy}, not {lane['work']}")
+            ends.append(sum(lane["g"]) + busy)
+            kinds = {"U": "UNSHARD", "R": "RESHARD", "G": "REDUCE_GRAD"}
+            fsdp = lane.get("fsdp", {"k": "", "s": []})
+            check([(kinds[k], s) for k, s in zip(fsdp["k"], fsdp["s"])] == actions, "other FSDP actions")
+            check(len(lane["memory"]["t"]) == len(lane["memory"]["v"]), "memory without times")
+            sends += [(k, s, m, lane["rank"], r) for k, s, m, r in rank_sends]
+            check(max(lane["l"], default=-1) < len(data["sources"]), "a source that is not there")
+        check(max(ends) == data["makespan"], f"ends at {max(ends)}, makespan {data['makespan']}")
+        transfers = data["transfers"]
+        check(list(zip(transfers["k"], transfers["s"], transfers["m"], transfers["r"], transfers["q"])) == sends,
+              "other transfers")
+        count = sum(len(lane["k"]) for lane in data["lanes"])
+        print(f"{data['name']}: {count} steps, makespan {data['makespan'] / data['ticksPerUnit']:g}")
+
+
+main()

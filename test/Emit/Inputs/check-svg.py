@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""Checks pictures of --emit=svg.
+
+    check-svg.py [--ir FILE] PICTURE...
+
+A picture is well-formed XML with a title and a description; its boxes stand on
+lanes and do not overlap; numbers stand on boxes and contrast with them. Colours
+of different kinds differ in lightness (for print in grey), and as people with
+the common colour blindnesses see them. With --ir, the boxes are those of the
+compute steps of a step IR: as many, with the same micro-batches in order.
+"""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+import argparse
+import itertools
+import re
+import sys
+import xml.etree.ElementTree as ET
+
+SVG = "{http://www.w3.org/2000/svg}"
+KINDS = {"0": "F", "1": "B", "2": "I", "3": "W"}
+
+# Linear RGB as a dichromat sees it: Machado, Oliveira and Fernandes, "A
+# Physiologically-based Model for Simulation of Color Vision Deficiency", 2009.
+BLINDNESS = {
+    "protanopia": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
+    "deuteranopia": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
+    "tritanopia": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
+}
+
+
+def linear(color):
+    values = [int(color[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+    return [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in values]
+
+
+def luminance(rgb):
+    return 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2]
+
+
+def lab(rgb):
+    x = 0.4124 * rgb[0] + 0.3576 * rgb[1] + 0.1805 * rgb[2]
+    z = 0.0193 * rgb[0] + 0.1192 * rgb[1] + 0.9505 * rgb[2]
+    f = [v ** (1 / 3) if v > 0.008856 else 7.787 * v + 16 / 116
+         for v in (max(x, 0) / 0.9505, max(luminance(rgb), 0), max(z, 0) / 1.089)]
+    return 116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])
+
+
+def contrast(a, b):
+    dark, light = sorted((luminance(linear(a)), luminance(linear(b))))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def check(holds, what):
+    if not holds:
+        raise AssertionError(what)
+
+
+def check_colors(style):
+    fills = dict(re.findall(r"^\.(\w+) \{ fill: (#\w{6}); \}$", style, re.M))
+    kinds = {name: color for name, color in fills.items() if re.fullmatch(r"k[0-3]s\d", name)}
+    for (a, first), (b, second) in itertools.combinations(kinds.items(), 2):
+        if a[1] == b[1]:
+            continue
+        apart = abs(lab(linear(first))[0] - lab(linear(second))[0])
+        check(apart >= 4, f"{a} and {b} are {apart:.1f} apart in lightness")
+        for name, matrix in BLINDNESS.items():
+            seen = [lab([sum(m * v for m, v in zip(row, linear(c))) for row in matrix]) for c in (first, second)]
+            apart = sum((p - q) ** 2 for p, q in zip(*seen)) ** 0.5
+            check(apart >= 12, f"{a} and {b} are {apart:.1f} apart with {name}")
+    return kinds, {"w": "#ffffff", "d": re.search(r"^\.d|\.d \{ fill: (#\w{6})", style, re.M)[1] or fills.get("d")}
+
+
+def boxes_of(lane, names):
+    """[left, right, kind, class] of a lane, in their order."""
+    boxes = []
+    for rect in lane.findall(f"{SVG}g[@class='box']/{SVG}rect"):
+        name = rect.get("class")
+        check(name in names, f"a box of class {name}, which has no colour")
+        left = float(rect.get("x"))
+        boxes.append((left, left + float(rect.get("width")), KINDS[name[1]], name))
+    return boxes
+
+
+def check_picture(path, steps):
+    root = ET.parse(path).getroot()
+    check(root.tag == f"{SVG}svg" and root.get("role") == "img", "no picture")
+    ids = [element.get("id") for element in root.iter() if element.get("id")]
+    check(len(ids) == len(set(ids)), "an id is given twice")
+    for name in root.get("aria-labelledby").split():
+        check(any(element.get("id") == name and element.text for element in root.iter()), f"no text for {name}")
+    width, height = (float(root.get(side)) for side in ("width", "height"))
+    check(root.get("viewBox") == f"0 0 {root.get('width')} {root.get('height')}", "the view box is not the size")
+    kinds, text_colors = check_colors(root.find(f"{SVG}style").text)
+
+    lanes = [g for g in root.findall(f"{SVG}g") if (g.get("transform") or "").startswith("translate")]
+    for rank, lane in enumerate(lanes):
+        check(lane.find(f"{SVG}text").text == f"rank {rank}", "lanes are not in order")
+        band = lane.find(f"{SVG}rect")
+        first, last = float(band.get("x")), float(band.get("x")) + float(band.get("width"))
+        check(last <= width, "a lane leaves the picture")
+        boxes = boxes_of(lane, kinds)
+        for box in boxes:
+            check(first - 0.01 <= box[0] and box[1] <= last + 0.51, f"a box outside its lane: {box}")
+        for a, b in zip(boxes, boxes[1:]):
+            # A step too short to be seen is drawn half a pixel wide.
+            check(b[0] >= a[1] - 0.51, f"boxes overlap: {a} {b}")
+        for text in lane.findall(f"{SVG}text"):
+            if "num" not in (text.get("class") or ""):
+                continue
+            x = float(text.get("x"))
+            under = [box for box in boxes if box[0] <= x <= box[1]]
+            check(len(under) == 1, f"the number {text.text} stands on {len(under)} boxes")
+            ratio = contrast(kinds[under[0][3]], text_colors[text.get("class").split()[1]])
+            check(ratio >= 4.5, f"the number {text.text} has a contrast of {ratio:.1f}")
+        if steps is not None:
+            expected = steps[rank]
+            check([box[2] for box in boxes] == [kind for kind, _ in expected],
+                  f"rank {rank} draws other kinds than its steps are")
+            labelled = [re.match(r"\d+", text.text)[0] for text in lane.findall(f"{SVG}text")
+                        if "num" in (text.get("class") or "")]
+            if len(labelled) == len(expected):
+                check(labelled == [m for _, m in expected], f"rank {rank} has other numbers than its steps")
+    for path_ in root.iter(f"{SVG}path"):
+        check(re.fullmatch(r"[MLHVhZ0-9. ]+", path_.get("d")), f"no path: {path_.get('d')[:60]}")
+    check(steps is None or len(lanes) == len(steps), "not a lane a rank")
+    return sum(len(boxes_of(lane, kinds)) for lane in lanes)
+
+
+def read_ir(path):
+    ranks = []
+    for line in open(path, encoding="utf-8"):
+        if re.match(r"\s*rank \d+ \{", line):
+            ranks.append([])
+        elif ranks:
+            ranks[-1] += re.findall(r"\b([FBIW]) s\d+ m(\d+)", line)
+    return ranks
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--ir")
+    parser.add_argument("pictures", nargs="+")
+    options = parser.parse_args()
+    steps = read_ir(options.ir) if options.ir else None
+    for path in options.pictures:
+        try:
+            print(f"{check_picture(path, steps)} boxes")
+        except (AssertionError, ET.ParseError) as error:
+            sys.exit(f"{path}: {error}")
+
+
+main()
