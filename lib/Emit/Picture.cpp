@@ -114,10 +114,7 @@ AxisTicks::AxisTicks(const TickCosts &costs, int64_t from, int64_t least) {
 FailureOr<Picture> Picture::make(const Schedule &schedule,
                                  const EmitOptions &options,
                                  const Limits &limits, DiagEngine &diags) {
-  FailureOr<Simulation> run =
-      schedule.hasP2P()
-          ? simulate(schedule, options.model.value_or(WaitModel::Edge), diags)
-          : simulate(schedule, diags);
+  FailureOr<Simulation> run = simulate(schedule, options.model, diags);
   if (failed(run))
     return failure();
   FailureOr<MemoryModel> memory = MemoryModel::make(schedule, diags);

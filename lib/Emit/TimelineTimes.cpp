@@ -155,10 +155,11 @@ void TimePrinter::chooseScale() {
       shortest = duration;
     }
   });
-  // When steps are but a few quanta long, each of these gets equal columns.
-  if (average <= 8 * quantum && length() % quantum == 0) {
-    cell = int64_t((__int128(widest) * quantum + shortest - 1) / shortest);
-    cell = std::max<int64_t>(cell, 2);
+  // Where that leaves room, each quantum gets equally many columns.
+  int64_t perQuantum =
+      int64_t((__int128(widest) * quantum + shortest - 1) / shortest);
+  if (perQuantum > 1 && length() % quantum == 0) {
+    cell = perQuantum;
     columns = length() / quantum * cell;
   } else {
     cell = widest;
