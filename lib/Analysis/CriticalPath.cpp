@@ -59,6 +59,8 @@ struct Causes::Impl {
       : schedule(schedule), run(run), numbers(run.numbers()),
         model(run.model()) {
     findProducers();
+    if (!model && run.costs().hasOccupancy())
+      findDepartures();
     if (model) {
       transfers.emplace(schedule);
       chainQueues();
@@ -66,12 +68,14 @@ struct Causes::Impl {
   }
 
   void findProducers();
+  void findDepartures();
   void chainQueues();
 
   PathStep linkOf(uint32_t step) const;
   PathStep linkOfCompute(StepRef at) const;
   PathStep linkOfTransfer(uint32_t step) const;
   PathStep linkOfOther(StepRef at) const;
+  PathStep linkOnEdge(uint32_t step) const;
   void findStart(PathStep &link, uint32_t step) const;
   PathSteps walk(uint32_t step, int64_t since, size_t maxLinks) const;
 
@@ -107,6 +111,28 @@ struct Causes::Impl {
     return numbers.of(rank, groupBegin({rank, uint32_t(index - 1)}));
   }
 
+  /// The FSDP step before `index` on its rank; with a stage, its UNSHARD.
+  uint32_t collectiveBefore(unsigned rank, size_t index,
+                            std::optional<unsigned> unshardOf) const;
+  /// The rank that another rank's result goes to; nothing when it stays.
+  std::optional<unsigned> receiverOf(unsigned rank, Step step) const;
+  /// When the result of a compute step is put on its way.
+  int64_t departure(uint32_t producer) const;
+  uint32_t firstOfBusyEdge(uint32_t producer) const;
+  uint32_t sendBefore(uint32_t step) const;
+  int64_t transferStart(uint32_t send) const;
+
+  /// The step with which the rank ends; `none` without any.
+  uint32_t lastStep(unsigned rank) const {
+    size_t size = schedule.ranks[rank].size();
+    uint32_t compute = computeBefore(rank, size);
+    if (compute != none &&
+        endOfCompute(numbers.at(compute)) == run.ranks()[rank].end)
+      return compute;
+    uint32_t collective = collectiveBefore(rank, size, std::nullopt);
+    return collective == none ? compute : collective;
+  }
+
   uint32_t producerOf(Step step) const;
   int64_t transferEnd(uint32_t step) const;
   int64_t endOfP2P(uint32_t step) const;
@@ -117,6 +143,9 @@ struct Causes::Impl {
   std::optional<WaitModel> model;
   /// The number of the step that makes each result.
   std::vector<uint32_t> producers;
+  /// When each result is put on its edge, where that can be later than it is
+  /// made: under free arrival, with edges that a transfer occupies.
+  std::vector<int64_t> departures;
   std::optional<Transfers> transfers;
   /// Of a P2P step that stands for itself or its batch in a queue, the step
   /// before it there.
@@ -137,6 +166,31 @@ void Causes::Impl::findProducers() {
         producers[result(step.stage(), step.microbatch(),
                          step.kind() != StepKind::F)] = number;
       ++number;
+    }
+  }
+}
+
+void Causes::Impl::findDepartures() {
+  departures.assign(producers.size(), 0);
+  DenseMap<unsigned, int64_t> free;
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+    const StepList &list = schedule.ranks[rank];
+    free.clear();
+    for (size_t begin = 0, end = 0; begin != list.size(); begin = end) {
+      end = Schedule::groupEnd(list, begin);
+      if (!isCompute(list[begin].kind()))
+        continue;
+      int64_t made = run.end(rank, begin);
+      for (size_t i = begin; i != end; ++i) {
+        std::optional<unsigned> to = receiverOf(rank, list[i]);
+        if (!to)
+          continue;
+        int64_t &edge = free[*to];
+        int64_t start = std::max(made, edge);
+        edge = start + run.costs().edge(rank, *to).occupancy;
+        departures[result(list[i].stage(), list[i].microbatch(),
+                          list[i].kind() != StepKind::F)] = start;
+      }
     }
   }
 }
@@ -188,6 +242,80 @@ uint32_t Causes::Impl::producerOf(Step step) const {
   return none;
 }
 
+std::optional<unsigned> Causes::Impl::receiverOf(unsigned rank,
+                                                 Step step) const {
+  int user;
+  if (step.kind() == StepKind::F)
+    user = int(step.stage()) + 1;
+  else if (makesInputGradient(step.kind()))
+    user = int(step.stage()) - 1;
+  else
+    return std::nullopt;
+  if (user < 0 || unsigned(user) == schedule.numStages)
+    return std::nullopt;
+  unsigned to = schedule.rankOf(user, step.microbatch());
+  return to == rank ? std::nullopt : std::optional(to);
+}
+
+int64_t Causes::Impl::departure(uint32_t producer) const {
+  StepRef at = numbers.at(producer);
+  Step step = schedule.ranks[at.rank][at.index];
+  if (departures.empty() || !receiverOf(at.rank, step))
+    return endOfCompute(at);
+  return departures[result(step.stage(), step.microbatch(),
+                           step.kind() != StepKind::F)];
+}
+
+/// The compute step whose result has kept an edge busy, with others behind it,
+/// until the result of `producer` was put on it.
+uint32_t Causes::Impl::firstOfBusyEdge(uint32_t producer) const {
+  StepRef at = numbers.at(producer);
+  const StepList &list = schedule.ranks[at.rank];
+  std::optional<unsigned> to = receiverOf(at.rank, list[at.index]);
+  size_t first = at.index;
+  for (size_t i = at.index + 1; i-- != 0;) {
+    if (!isCompute(list[i].kind()) || receiverOf(at.rank, list[i]) != to)
+      continue;
+    first = i;
+    uint32_t number = numbers.of(at.rank, i);
+    if (departure(number) == endOfCompute(numbers.at(number)))
+      break;
+  }
+  return numbers.of(at.rank, first);
+}
+
+uint32_t
+Causes::Impl::collectiveBefore(unsigned rank, size_t index,
+                               std::optional<unsigned> unshardOf) const {
+  const StepList &list = schedule.ranks[rank];
+  while (index-- != 0)
+    if (isFsdp(list[index].kind()) &&
+        (!unshardOf || (list[index].kind() == StepKind::Unshard &&
+                        list[index].stage() == *unshardOf)))
+      return numbers.of(rank, index);
+  return none;
+}
+
+/// The send before `step` on the same edge.
+uint32_t Causes::Impl::sendBefore(uint32_t step) const {
+  StepRef at = numbers.at(step);
+  const StepList &list = schedule.ranks[at.rank];
+  unsigned peer = schedule.peerOf(list[at.index]);
+  for (size_t i = at.index; i-- != 0;)
+    if (isSend(list[i].kind()) && schedule.hasPeer(list[i]) &&
+        schedule.peerOf(list[i]) == peer)
+      return numbers.of(at.rank, i);
+  return none;
+}
+
+/// When the transfer of a send is put on its edge.
+int64_t Causes::Impl::transferStart(uint32_t send) const {
+  uint32_t other = transfers->other(send);
+  if (model == WaitModel::Buffered || other == none)
+    return run.start(send);
+  return std::max(run.start(send), run.start(other));
+}
+
 /// When the transfer of a P2P step is over for its rank.
 int64_t Causes::Impl::transferEnd(uint32_t step) const {
   StepRef at = numbers.at(step);
@@ -198,7 +326,9 @@ int64_t Causes::Impl::transferEnd(uint32_t step) const {
     return own;
   if (model == WaitModel::Buffered && isSend(self.kind()))
     return own;
-  int64_t hop = run.costs().hop(at.rank, schedule.peerOf(self));
+  unsigned peer = schedule.peerOf(self);
+  int64_t hop = isSend(self.kind()) ? run.costs().hop(at.rank, peer)
+                                    : run.costs().hop(peer, at.rank);
   if (model == WaitModel::Buffered)
     return std::max(own, run.start(other) + hop);
   return std::max(own, run.start(other)) + hop;
@@ -229,13 +359,23 @@ PathStep Causes::Impl::linkOf(uint32_t step) const {
   return linkOfOther(at);
 }
 
-/// A step that takes no time and happens when its rank comes to it.
+/// An FSDP step, which waits for its rank and then for those before it; or one
+/// that takes no time.
 PathStep Causes::Impl::linkOfOther(StepRef at) const {
   int64_t start = run.start(numbers.of(at));
-  PathStep link = linkFor(numbers.of(at), start, start);
+  PathStep link = linkFor(numbers.of(at), start, run.end(at.rank, at.index));
   link.before = computeBefore(at.rank, at.index);
   if (link.before != none)
     link.reason = Reason::Post;
+  int64_t posted =
+      link.before == none ? 0 : endOfCompute(numbers.at(link.before));
+  if (posted == start || !isFsdp(schedule.ranks[at.rank][at.index].kind()))
+    return link;
+  uint32_t before = collectiveBefore(at.rank, at.index, std::nullopt);
+  if (before != none) {
+    link.reason = Reason::Queue;
+    link.before = before;
+  }
   return link;
 }
 
@@ -266,17 +406,27 @@ PathStep Causes::Impl::linkOfCompute(StepRef at) const {
       continue;
     StepRef made = numbers.at(producer);
     int64_t hop = run.costs().hop(made.rank, at.rank);
-    if (endOfCompute(made) + hop != start)
+    int64_t leaves = departure(producer);
+    if (leaves + hop != start)
       continue;
-    link.reason = Reason::Data;
-    link.latency = hop;
-    link.before = producer;
+    bool waited = leaves != endOfCompute(made);
+    link.reason = waited ? Reason::Edge : Reason::Data;
+    link.before = waited ? firstOfBusyEdge(producer) : producer;
+    link.latency = start - endOfCompute(numbers.at(link.before));
+    return link;
+  }
+  for (size_t i = begin; i != end && schedule.hasFsdp(); ++i) {
+    uint32_t unshard = collectiveBefore(at.rank, begin, list[i].stage());
+    if (unshard == none || run.end(at.rank, numbers.at(unshard).index) != start)
+      continue;
+    link.reason = Reason::Gather;
+    link.before = unshard;
     return link;
   }
   return link;
 }
 
-/// Why a P2P step starts when it does: its queue, or its rank.
+/// Why a P2P step starts when it does: its queue, its edge, or its rank.
 void Causes::Impl::findStart(PathStep &link, uint32_t step) const {
   StepRef at = numbers.at(step);
   const StepList &list = schedule.ranks[at.rank];
@@ -290,9 +440,37 @@ void Causes::Impl::findStart(PathStep &link, uint32_t step) const {
     link.before = before;
     return;
   }
-  uint32_t before = computeBefore(at.rank, begin);
-  link.reason = before == none ? Reason::First : Reason::Post;
-  link.before = before;
+  if (run.costs().hasOccupancy() && isSend(list[at.index].kind())) {
+    uint32_t before = sendBefore(step);
+    if (before != none &&
+        transferStart(before) +
+                run.costs()
+                    .edge(at.rank, schedule.peerOf(list[at.index]))
+                    .occupancy ==
+            start) {
+      link.reason = Reason::Edge;
+      link.before = before;
+      return;
+    }
+  }
+  link.before = computeBefore(at.rank, begin);
+  link.reason = link.before == none ? Reason::First : Reason::Post;
+}
+
+/// A transfer until its edge is free for the next one.
+PathStep Causes::Impl::linkOnEdge(uint32_t send) const {
+  StepRef at = numbers.at(send);
+  unsigned peer = schedule.peerOf(schedule.ranks[at.rank][at.index]);
+  int64_t start = transferStart(send);
+  PathStep link =
+      linkFor(send, start, start + run.costs().edge(at.rank, peer).occupancy);
+  if (start != run.start(send)) {
+    link.reason = Reason::Peer;
+    link.before = transfers->other(send);
+    return link;
+  }
+  findStart(link, send);
+  return link;
 }
 
 PathStep Causes::Impl::linkOfTransfer(uint32_t step) const {
@@ -335,6 +513,10 @@ PathSteps Causes::Impl::walk(uint32_t step, int64_t since,
     const PathStep last = chain.back();
     if (last.before == none || last.start <= since || chain.size() == maxLinks)
       break;
+    if (last.reason == Reason::Edge && last.latency == 0) {
+      chain.push_back(linkOnEdge(last.before));
+      continue;
+    }
     if (last.reason != Reason::Peer) {
       chain.push_back(linkOf(last.before));
       continue;
@@ -379,14 +561,13 @@ PathSteps Causes::chain(uint32_t step, int64_t since, size_t maxLinks) const {
 PathSteps Causes::criticalPath() const {
   std::optional<unsigned> latest;
   for (unsigned rank = 0; rank != theSchedule.numRanks; ++rank)
-    if (impl->computeBefore(rank, theSchedule.ranks[rank].size()) != none &&
+    if (impl->lastStep(rank) != none &&
         (!latest || run.ranks()[rank].end > run.ranks()[*latest].end))
       latest = rank;
   if (!latest)
     return {};
-  return impl->walk(
-      impl->computeBefore(*latest, theSchedule.ranks[*latest].size()),
-      std::numeric_limits<int64_t>::min(), 0);
+  return impl->walk(impl->lastStep(*latest),
+                    std::numeric_limits<int64_t>::min(), 0);
 }
 
 uint32_t Causes::maker(unsigned stage, unsigned microbatch,
@@ -400,7 +581,8 @@ std::optional<Causes::Input> Causes::input(unsigned rank, Step step) const {
     return std::nullopt;
   StepRef made = impl->numbers.at(producer);
   int64_t end = impl->endOfCompute(made);
-  return Input{end, end + run.costs().hop(made.rank, rank)};
+  int64_t hop = run.costs().hop(made.rank, rank);
+  return Input{end, end + hop, impl->departure(producer) + hop};
 }
 
 WaitParts Causes::wait(unsigned rank, size_t begin, int64_t since) const {
@@ -414,6 +596,8 @@ WaitParts Causes::wait(unsigned rank, size_t begin, int64_t since) const {
     if (std::optional<Input> needs = input(rank, list[i])) {
       made = std::max(made, needs->made);
       there = std::max(there, needs->there);
+      if (!impl->model)
+        arrived = std::max(arrived, needs->arrived);
     }
     if (!impl->model)
       continue;

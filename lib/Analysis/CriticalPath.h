@@ -114,11 +114,13 @@ public:
   /// The compute step that makes a result: the activations of a stage, or the
   /// gradient of its input; `none` when there is none.
   uint32_t maker(unsigned stage, unsigned microbatch, bool gradient) const;
-  /// When the input of an F, B or I, which is consumed on `rank`, is made, and
-  /// when it can be there at the earliest; nothing when it needs none.
+  /// When the input of an F, B or I, which is consumed on `rank`, is made, when
+  /// it can be there at the earliest, and when it is there under free arrival;
+  /// nothing when it needs none.
   struct Input {
     int64_t made;
     int64_t there;
+    int64_t arrived;
   };
   std::optional<Input> input(unsigned rank, Step step) const;
   /// What the overlap or step that begins at `begin` of the list of `rank`

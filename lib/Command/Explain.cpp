@@ -247,15 +247,13 @@ void Explainer::printMemory(unsigned rank, int64_t time) {
 /// Names the transfers and collectives that the rank has come to and that are
 /// not complete.
 void Explainer::printTransfers(unsigned rank, int64_t time) {
-  if (!run.model())
-    return;
   const StepList &list = schedule.ranks[rank];
   int64_t now = run.begin();
   std::vector<PathStep> open;
   for (size_t i = 0; i != list.size() && now <= time; ++i) {
     if (isCompute(list[i].kind()))
       now = run.start(rank, i) > time ? run.start(rank, i) : run.end(rank, i);
-    else if (run.end(rank, i) > time)
+    else if ((run.model() || !isP2P(list[i].kind())) && run.end(rank, i) > time)
       open.push_back(causes.link(run.numbers().of(rank, i)));
   }
   if (open.empty())

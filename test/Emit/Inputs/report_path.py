@@ -19,6 +19,7 @@ import sys
 from fractions import Fraction
 
 COMPUTE = {"F", "B", "I", "W"}
+FSDP = {"UNSHARD", "RESHARD", "REDUCE_GRAD"}
 P2P = {"SEND_F", "RECV_F", "SEND_B", "RECV_B"}
 STEP = re.compile(r"([A-Z_]+)(?: s(\d+))?(?: m(\d+))?(?: (?:->|<-) r(\d+))?")
 
@@ -70,6 +71,15 @@ class Lists:
             return stage + 1, True
         return None
 
+    def receiver(self, rank, step):
+        """The rank to which the result of a compute step goes, None when it stays."""
+        kind, stage, microbatch, _ = step
+        user = stage + (1 if kind == "F" else -1)
+        if kind not in ("F", "B", "I") or not 0 <= user < self.stages:
+            return None
+        to = self.rank_of(user, microbatch)
+        return None if to == rank else to
+
     def result(self, step):
         kind, stage, microbatch, _ = step
         if kind == "F":
@@ -82,14 +92,19 @@ class Costs:
         pick = lambda: Fraction(rng.choice([1, 1, 1, 2, 3, Fraction(1, 2), Fraction(7, 3), Fraction(18522, 1000)]))
         self.of = {"F": pick(), "I": pick(), "W": pick()}
         self.of["B"] = self.of["I"] + self.of["W"] if rng.random() < 0.7 else pick()
-        self.hop = rng.choice([Fraction(0), Fraction(1, 10), Fraction(1), Fraction(5, 3)])
+        self.latency = rng.choice([Fraction(0), Fraction(1, 10), Fraction(1), Fraction(5, 3)])
+        self.occupancy = rng.choice([Fraction(0), Fraction(0), Fraction(1, 2), Fraction(2)])
+        self.hop = self.latency + self.occupancy
+        gather = rng.choice([Fraction(0), Fraction(3, 4), Fraction(2)])
+        self.of.update({"UNSHARD": gather, "RESHARD": gather / 3, "REDUCE_GRAD": gather * 2})
 
     def option(self):
         # A command line takes decimals; the fractions go into a profile.
-        return json.dumps({**{kind: str(cost) for kind, cost in self.of.items()}, "p2p": str(self.hop)})
+        costs = {kind if kind in COMPUTE else kind.lower(): str(cost) for kind, cost in self.of.items()}
+        return json.dumps({**costs, "p2p": str(self.latency), "occupancy": str(self.occupancy)})
 
     def duration(self, group):
-        return sum((self.of[step[0]] for step in group), Fraction(0)) if group[0][0] in COMPUTE else Fraction(0)
+        return sum((self.of.get(step[0], Fraction(0)) for step in group), Fraction(0))
 
 
 def queue_of(step, model):
@@ -110,18 +125,38 @@ def check_link(lists, costs, model, before, link):
     group = lists.ranks[rank][position]
     start, end, latency = (exact(link, key) for key in ("start", "end", "latency"))
     computes = group[0][0] in COMPUTE
-    if computes and end - start != costs.duration(group):
+    if group[0][0] not in P2P and end - start != costs.duration(group):
         return "duration"
     if before is None:
         return None if reason == "first" and start == 0 else "does not begin at the start"
     if exact(before, "end") + latency != start:
         return "not where the link before ends"
-    if latency and reason != "data":
+    if latency and reason not in ("data", "edge"):
         return "latency without a way"
     source_rank, source_position = before["rank"], before["position"]
     source = lists.ranks[source_rank][source_position]
     own = [i for i in range(position) if lists.ranks[rank][i][0][0] in COMPUTE]
-    if reason in ("order", "post"):
+    if group[0][0] in FSDP and reason == "queue":
+        collectives = [i for i in range(position) if lists.ranks[rank][i][0][0] in FSDP]
+        good = source_rank == rank and collectives and collectives[-1] == source_position
+    elif reason == "gather":
+        stages = {step[1] for step in group}
+        gathers = [i for i in range(position)
+                   if lists.ranks[rank][i][0][0] == "UNSHARD" and lists.ranks[rank][i][0][1] in stages]
+        good = computes and source_rank == rank and source_position in gathers
+    elif reason == "edge" and computes:
+        # Results that have kept the edge busy one after the other, that of the link before the first.
+        busy = [step for i in range(source_position, len(lists.ranks[source_rank]))
+                for step in lists.ranks[source_rank][i] if lists.receiver(source_rank, step) == rank]
+        wanted = {(lists.supplier(step)[0], step[2], lists.supplier(step)[1])
+                  for step in group if lists.supplier(step)}
+        numbers = [i for i, step in enumerate(busy) if lists.result(step) in wanted]
+        good = model is None and any(i > 0 and latency == i * costs.occupancy + costs.hop for i in numbers)
+    elif reason == "edge":
+        peers = {step[3] for step in group if step[0].startswith("SEND")}
+        good = source_rank == rank and source_position <= position and any(
+            step[0].startswith("SEND") and step[3] in peers for step in source)
+    elif reason in ("order", "post"):
         wanted = computes if reason == "order" else not computes
         good = wanted and source_rank == rank and own and own[-1] == source_position
     elif reason == "data":
@@ -151,28 +186,42 @@ def check_link(lists, costs, model, before, link):
 
 def replay(lists, costs):
     """Start of every group under free arrival."""
-    made, starts = {}, [[None] * len(rank) for rank in lists.ranks]
+    left, starts = {}, [[None] * len(rank) for rank in lists.ranks]
     at, free = [0] * len(lists.ranks), [Fraction(0)] * len(lists.ranks)
+    collectives, gathered, edges = [Fraction(0)] * len(lists.ranks), {}, {}
     moved = True
     while moved:
         moved = False
         for rank, groups in enumerate(lists.ranks):
             while at[rank] < len(groups):
                 group = groups[at[rank]]
-                needs = [(*lists.supplier(step), step[2]) for step in group if lists.supplier(step)]
-                needs = [(stage, microbatch, gradient) for stage, gradient, microbatch in needs]
-                if group[0][0] in COMPUTE and any(need not in made for need in needs):
-                    break
-                start = free[rank]
-                if group[0][0] in COMPUTE:
+                kind, stage = group[0][:2]
+                if kind in FSDP:
+                    starts[rank][at[rank]] = max(free[rank], collectives[rank])
+                    collectives[rank] = starts[rank][at[rank]] + costs.of[kind]
+                    if kind == "UNSHARD":
+                        gathered[rank, stage] = collectives[rank]
+                elif kind in COMPUTE:
+                    needs = [(lists.supplier(step)[0], step[2], lists.supplier(step)[1])
+                             for step in group if lists.supplier(step)]
+                    if any(need not in left for need in needs):
+                        break
+                    start = max([free[rank]] + [gathered.get((rank, step[1]), 0) for step in group])
                     for need in needs:
-                        hop = costs.hop if lists.rank_of(need[0], need[1]) != rank else 0
-                        start = max(start, made[need] + hop)
-                starts[rank][at[rank]] = start
-                free[rank] = start + costs.duration(group)
-                for step in group:
-                    if lists.result(step) and step[0] in COMPUTE:
-                        made[lists.result(step)] = free[rank]
+                        start = max(start, left[need] + (costs.hop if lists.rank_of(need[0], need[1]) != rank else 0))
+                    starts[rank][at[rank]] = start
+                    free[rank] = start + costs.duration(group)
+                    for step in group:
+                        if not lists.result(step):
+                            continue
+                        left[lists.result(step)] = free[rank]
+                        to = lists.receiver(rank, step)
+                        if to is not None:
+                            leaves = max(free[rank], edges.get((rank, to), 0))
+                            left[lists.result(step)] = leaves
+                            edges[rank, to] = leaves + costs.occupancy
+                else:
+                    starts[rank][at[rank]] = free[rank]
                 at[rank] += 1
                 moved = True
     return starts
@@ -183,8 +232,10 @@ def check_replay(lists, costs, report):
     first, last = None, None
     for rank, groups in enumerate(lists.ranks):
         compute = [i for i, group in enumerate(groups) if group[0][0] in COMPUTE]
-        begin = starts[rank][compute[0]]
-        end = starts[rank][compute[-1]] + costs.duration(groups[compute[-1]])
+        timed = compute + [i for i, group in enumerate(groups)
+                           if group[0][0] in FSDP and costs.duration(group)]
+        begin = min(starts[rank][i] for i in timed)
+        end = max(starts[rank][i] + costs.duration(groups[i]) for i in timed)
         work = sum(costs.duration(groups[i]) for i in compute)
         figures = report["ranks"][rank]
         for key, value in (("start", begin), ("end", end), ("work", work), ("gaps", end - begin - work)):
@@ -218,13 +269,16 @@ def one(rng, folder):
     with open(profile, "w", encoding="utf-8") as file:
         file.write(costs.option())
     args = [name, f"-Dranks={sizes[0]}", f"-Dmicrobatches={sizes[1]}", f"--cost-profile={profile}"]
+    fsdp = "inject-fsdp" if rng.random() < 0.4 else ""
+    if fsdp and not model:
+        args.append("--passes=inject-fsdp")
     if model:
         order = rng.choice(["simulate", "timed", "timed"])
         passes = f"insert-p2p{{order={order}}}"
         if rng.random() < 0.4 and order == "timed":
             passes += ",batch-p2p"
-        if rng.random() < 0.3:
-            passes = "inject-fsdp," + passes
+        if fsdp:
+            passes = f"{fsdp},{passes}"
         args += [f"--passes={passes}", f"--model={model}"]
     words = " ".join(args)
     status, text, errors = pipec(*args, "--emit=report", "--format=json")
