@@ -145,18 +145,20 @@ private:
            });
   }
 
-  /// Nothing in `list` is worth a second look but the order of losses.
+  /// Nothing in `list` is worth a second look but the order of steps.
   bool isPlain(const StepList &list) const {
-    uint32_t illegal = 0;
+    uint32_t telling = 0;
     for (unsigned kind = 0; kind <= unsigned(StepKind::Bubble); ++kind)
-      illegal |= uint32_t(isIllegalStep(StepKind(kind))) << kind;
+      telling |= uint32_t(isIllegalStep(StepKind(kind)) ||
+                          (isHalf(StepKind(kind)) && !splitTold))
+                 << kind;
     uint32_t found = 0;
     bool joined = false;
     for (const Step &step : list) {
       found |= 1u << unsigned(step.kind());
       joined |= step.joined();
     }
-    return !joined && !(found & illegal);
+    return !joined && !(found & telling);
   }
 
   bool computesLosses(unsigned rank) const {
@@ -168,7 +170,7 @@ private:
 
   void checkList(unsigned rank) {
     const StepList &list = schedule.ranks[rank];
-    if (isPlain(list) && !(torch() && computesLosses(rank)))
+    if (torch() && !computesLosses(rank) && isPlain(list))
       return;
     // The last forward of the last stage.
     std::optional<Step> last;
