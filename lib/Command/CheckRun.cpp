@@ -8,6 +8,7 @@
 #include "Command/CheckRun.h"
 
 #include "Command/Figures.h"
+#include "IR/SettingsText.h"
 #include "IR/Verifier.h"
 
 #include "llvm/ADT/STLExtras.h"

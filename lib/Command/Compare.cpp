@@ -8,6 +8,7 @@
 #include "Command/Candidates.h"
 #include "Command/Command.h"
 #include "Driver/Input.h"
+#include "IR/SettingsText.h"
 #include "Support/TextTable.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -10,6 +10,7 @@
 #include "Command/Figures.h"
 #include "Command/Grid.h"
 #include "Driver/Input.h"
+#include "IR/SettingsText.h"
 #include "IR/StepPlaces.h"
 #include "IR/Verifier.h"
 #include "Support/TextTable.h"

@@ -7,12 +7,6 @@
 
 #include "Command/Figures.h"
 
-#include "IR/SettingWords.h"
-
-#include "llvm/ADT/StringExtras.h"
-
-#include <set>
-
 using namespace llvm;
 
 namespace pipec {
@@ -24,41 +18,6 @@ FailureOr<Report> measure(const Schedule &schedule,
   options.path = false;
   options.gaps = 0;
   return makeReport(schedule, options, diags);
-}
-
-std::string costText(const CostSettings &costs) {
-  std::string text;
-  raw_string_ostream os(text);
-  for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W})
-    if (std::optional<Rational> cost = costs.of(kind, maxStages))
-      os << stepKindName(kind) << " = " << *cost << ", ";
-  for (const CostSettings::Overlap &overlap : costs.overlaps) {
-    ListSeparator between(" & ");
-    for (StepKind member : overlap.members)
-      os << between << stepKindName(member);
-    os << (overlap.isFactor ? " factor = " : " = ") << overlap.cost << ", ";
-  }
-  os << "p2p = " << costs.p2p.value_or(Rational(0));
-  for (const SettingWord<CostSettings> &word : settingWords<CostSettings>())
-    if (word.name.size() > 1 && word.name != "p2p")
-      if (const auto *cost = findSetting(costs, word.name); *cost)
-        os << ", " << word.name << " = " << **cost;
-  for (const auto &[stage, row] : costs.stages)
-    os << ", stage " << stage << " has its own";
-  std::set<unsigned> ranks;
-  for (const auto &[rank, row] : costs.ranks)
-    ranks.insert(rank);
-  for (const auto &[rank, factor] : costs.rankFactors)
-    ranks.insert(rank);
-  for (unsigned rank : ranks)
-    os << ", rank " << rank << " has its own";
-  for (const auto &[microbatch, factor] : costs.microbatchFactors)
-    os << ", micro-batch " << microbatch << " has its own";
-  if (costs.nodes)
-    os << ", nodes of " << costs.nodes->size << " have their own";
-  for (const auto &[ends, edge] : costs.edges)
-    os << ", edge " << ends.first << " -> " << ends.second << " has its own";
-  return text;
 }
 
 std::string rateText(Rational rate) {

@@ -21,10 +21,6 @@ llvm::FailureOr<Report> measure(const Schedule &schedule,
                                 std::optional<WaitModel> model,
                                 DiagEngine &diags);
 
-/// The general costs of a schedule, defaults applied: `F = 1, B = 2, I = 1, W =
-/// 1, p2p = 0`, with the overlaps and stages that have costs of their own.
-std::string costText(const CostSettings &costs);
-
 /// A rate to four decimals.
 std::string rateText(Rational rate);
 

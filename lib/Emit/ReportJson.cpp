@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Emit/ReportDetail.h"
+#include "IR/SettingsText.h"
 #include "IR/StepPlaces.h"
 #include "Support/Decimal.h"
 
@@ -88,6 +89,7 @@ void JsonWriter::writeHead() {
   json.attribute("num_ranks", schedule.numRanks);
   json.attribute("num_stages", schedule.numStages);
   json.attribute("num_microbatches", schedule.numMicrobatches);
+  json.attribute("costs", costText(schedule.costs));
   json.attributeObject("params", [&] {
     for (const auto &[name, value] : schedule.params)
       json.attribute(name, value);

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Emit/ReportDetail.h"
+#include "IR/SettingsText.h"
 #include "IR/StepPlaces.h"
 #include "Support/Decimal.h"
 #include "Support/TextTable.h"
@@ -98,7 +99,7 @@ void ReportPrinter::printHead() {
        << waitModelPhrase(*report.model);
   else
     os << "; free arrival";
-  os << "\n\n";
+  os << "\ncosts: " << costText(schedule.costs) << "\n\n";
 
   TextTable table;
   table.column("", Align::Left);
