@@ -7,6 +7,8 @@
 
 #include "Emit/SvgLayout.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace llvm;
 
 namespace pipec {
@@ -77,6 +79,18 @@ std::string SvgLayout::costsText() const {
   };
   for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W})
     add(stepKindName(kind), kinds[unsigned(kind)]);
+  for (const CostSettings::Overlap &overlap : schedule.costs.overlaps) {
+    if (overlap.isFactor)
+      continue;
+    ListSeparator between(" & ");
+    os << ", ";
+    for (StepKind member : overlap.members)
+      os << between << stepKindName(member);
+    os << ' ' << roundedText(overlap.cost);
+  }
+  if (Rational p2p = schedule.costs.p2p.value_or(Rational(0));
+      p2p != Rational(0))
+    os << ", p2p " << roundedText(p2p);
   return text;
 }
 
