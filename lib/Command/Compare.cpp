@@ -221,6 +221,7 @@ void Compare::printText(raw_ostream &os) const {
   if (sizes)
     table.column("memory");
   table.column("transfers");
+  table.column("exposed");
   table.column("copies");
   unsigned place = 0;
   for (const Candidate &candidate : candidates) {
@@ -238,6 +239,7 @@ void Compare::printText(raw_ostream &os) const {
     if (sizes)
       row.push_back(decimalText(figures.memory.total));
     llvm::append_values(row, std::to_string(figures.transfers),
+                        decimalText(figures.waiting.exposed),
                         std::to_string(candidate.copies));
     table.row(std::move(row));
   }
@@ -290,6 +292,7 @@ static void printCandidate(json::OStream &json, const Candidate &candidate) {
   writeExact(json, "peak", figures.memory.activations);
   writeExact(json, "memory", figures.memory.total);
   json.attribute("transfers", figures.transfers);
+  writeExact(json, "exposed", figures.waiting.exposed);
 }
 
 void Compare::printJson(raw_ostream &os) const {
