@@ -91,6 +91,7 @@ private:
   void writeLane(unsigned rank);
   void writeFsdp(unsigned rank);
   void writeAxis();
+  int64_t memoryLimit(const MemoryModel &memory) const;
   void writeMemory();
   void writeArrows();
 
@@ -269,6 +270,19 @@ void SvgWriter::writeFsdp(unsigned rank) {
   os << "</g>\n";
 }
 
+/// What a rank has room for, in whole numbers of the model, rounded down; 0
+/// without a limit.
+int64_t SvgWriter::memoryLimit(const MemoryModel &memory) const {
+  const std::optional<Rational> &limit = schedule.memory.limit;
+  if (!limit)
+    return 0;
+  std::optional<Rational> units =
+      Rational::mul(*limit, Rational(memory.perUnit()));
+  if (!units || *units < Rational(0))
+    return 0;
+  return units->numerator() / units->denominator();
+}
+
 void SvgWriter::writeMemory() {
   const MemoryModel &memory = picture.memory();
   std::vector<int64_t> peaks;
@@ -280,8 +294,14 @@ void SvgWriter::writeMemory() {
     peaks.push_back(peak);
     highest = std::max(highest, peak);
   }
+  // A limit far above all peaks would press the curves flat.
+  int64_t limit = memoryLimit(memory);
+  if (limit / 2 > highest)
+    limit = 0;
+  highest = std::max(highest, limit);
   os << "<text class=\"sub\" x=\"" << Px{leftMargin} << "\" y=\""
-     << Px{memoryTop - 70} << "\">Memory in time, with the peak</text>\n";
+     << Px{memoryTop - 70} << "\">Memory in time, with the peak"
+     << (limit ? " and the limit" : "") << "</text>\n";
   for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
     int64_t base = memoryTop + rank * memoryPitch + memoryHeight;
     auto y = [&](int64_t level) {
@@ -299,6 +319,9 @@ void SvgWriter::writeMemory() {
        << "Z\"/><text class=\"side\" x=\"" << Px{leftMargin + plotWidth + 80}
        << "\" y=\"" << Px{base - 50} << "\">"
        << roundedText(memory.size(peaks[rank])) << "</text>\n";
+    if (limit)
+      os << "<path class=\"limit\" d=\"M" << Px{leftMargin} << ' ' << y(limit)
+         << 'H' << Px{leftMargin + plotWidth} << "\"/>\n";
   }
 }
 
