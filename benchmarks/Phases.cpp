@@ -34,9 +34,6 @@
 
 #include <benchmark/benchmark.h>
 
-#include <fstream>
-#include <sstream>
-
 using namespace llvm;
 
 namespace pipec {
@@ -114,43 +111,21 @@ void measurePhase(benchmark::State &state, const Schedule &input,
   state.counters["steps"] = double(steps) / state.iterations();
 }
 
-/// A line of /proc/self/status, in bytes: `VmRSS`, `VmHWM`.
-size_t resident(const std::string &name) {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.rfind(name + ":", 0) == 0) {
-      size_t kilobytes = 0;
-      std::istringstream(line.substr(name.size() + 1)) >> kilobytes;
-      return kilobytes * 1024;
-    }
-  return 0;
-}
-
-/// Times a simulation, and counts what it takes at most beside its input.
+/// Times a simulation.
 void measureSimulation(const std::string &name, const Schedule &input,
                        std::optional<WaitModel> model) {
   auto run = [&input, model](benchmark::State &state) {
     Session session;
     size_t steps = input.numSteps();
-    size_t most = 0;
     for (auto _ : state) {
-      state.PauseTiming();
-      // Linux lowers the high-water mark to what is resident now.
-      std::ofstream("/proc/self/clear_refs") << 5;
-      size_t before = resident("VmRSS");
-      state.ResumeTiming();
       auto simulation = simulate(input, model, session.diags);
       if (failed(simulation))
         stop();
       benchmark::DoNotOptimize(simulation->makespan());
-      state.PauseTiming();
-      most = std::max(most, resident("VmHWM") - before);
-      state.ResumeTiming();
     }
     state.counters["ns/step"] = benchmark::Counter(
         double(steps) * double(state.iterations()) * 1e-9,
         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
-    state.counters["bytes/step"] = double(most) / double(steps);
     state.counters["steps"] = double(steps);
   };
   benchmark::RegisterBenchmark(name.c_str(), run)
