@@ -243,8 +243,7 @@ private:
 
   void judge(StepRef ref, Step step) {
     if (!schedule.hasPeer(step)) {
-      (void)reporter.report(ref, diag::TransferOrphan,
-                            "neighbour of its stage");
+      (void)reporter.report(ref, diag::TransferNoNeighbour, step.stage());
       return;
     }
     unsigned home = schedule.rankOf(step.stage(), step.microbatch());

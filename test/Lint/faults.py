@@ -53,8 +53,8 @@ def problem(fault):
 
 # Kinds whose message says itself what PyTorch does, or whose result is another
 # one from case to case.
-SAID_OTHERWISE = {"IdleAmongTransfers", "NoReduceGrad", "ForwardOnly", "StepDoubled", "TransferOrphan", "OrderStuckAlone",
-                  "Deadlock"}
+SAID_OTHERWISE = {"IdleAmongTransfers", "NoReduceGrad", "ForwardOnly", "StepDoubled", "TransferNoNeighbour",
+                  "OrderStuckAlone", "Deadlock"}
 
 failures = [f"{fault.rule}: {fault.name}: {what}" for fault in faults.FAULTS if (what := problem(fault))]
 print("\n".join(failures))

@@ -227,8 +227,8 @@ FAULTS = [
         Fault("a RECV_B behind its B", "loop", move("2RECV_B2", after="2B2"), ("RecvAfterConsumer", "2RECV_B2"), twice(ERROR)),
         Fault("inside a rank", "v", chain(insert("1SEND_F0", "1F0"), insert("2RECV_F0", "1SEND_F0")),
               ("TransferInsideRank", "1SEND_F0"), twice(ERROR)),
-        Fault("a SEND_F of the last stage", "loop", insert("3SEND_F0", "3F0"), ("TransferOrphan", "3SEND_F0"), twice(RIGHT)),
-        Fault("a RECV_F of the first stage", "loop", insert("0RECV_F0", "0UNSHARD"), ("TransferOrphan", "0RECV_F0"), twice(LATE)),
+        Fault("a SEND_F of the last stage", "loop", insert("3SEND_F0", "3F0"), ("TransferNoNeighbour", "3SEND_F0"), twice(RIGHT)),
+        Fault("a RECV_F of the first stage", "loop", insert("0RECV_F0", "0UNSHARD"), ("TransferNoNeighbour", "0RECV_F0"), twice(LATE)),
     ]),
     *rule("The k-th SEND of a rank to another is the k-th RECV there", [
         Fault("RECVs of one stage swapped", "loop", swap("2RECV_F0", "2RECV_F1"), ("TransferCrossed", "2RECV_F1"), twice(WRONG)),
