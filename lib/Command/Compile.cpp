@@ -144,7 +144,8 @@ LogicalResult Run::write(function_ref<LogicalResult(raw_ostream &)> writer) {
     progress.end();
   else
     progress.phase("writing");
-  if (failed(writer((*file)->stream())))
+  // With -Werror a warning of the writer's is an error.
+  if (failed(writer((*file)->stream())) || diags.hadErrors())
     return failure();
   return (*file)->commit(diags);
 }
