@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 using namespace llvm;
 
@@ -124,7 +125,9 @@ FailureOr<Picture> Picture::make(const Schedule &schedule,
   picture.findEnd();
   if (failed(picture.chooseWindow(options, diags)))
     return failure();
-  picture.shrink(limits);
+  if (picture.shrink(limits))
+    (void)diags.report(DiagLoc(), diag::PictureNotWhole, schedule.name,
+                       picture.windowText());
   return picture;
 }
 
@@ -159,13 +162,14 @@ LogicalResult Picture::chooseWindow(const EmitOptions &options,
   return success();
 }
 
-/// Moves the end of the window forward until it holds no more than the form
-/// can show.
-void Picture::shrink(const Limits &limits) {
+/// Leaves out ranks and moves the end of the window forward until there is no
+/// more than the form can show. Returns false when that holds already.
+bool Picture::shrink(const Limits &limits) {
+  bool fewerRanks = numShownRanks > limits.ranks;
   numShownRanks = std::min(numShownRanks, limits.ranks);
   numShownSteps = countShown();
   if (numShownSteps <= limits.steps)
-    return;
+    return fewerRanks;
   std::vector<int64_t> starts;
   starts.reserve(numShownSteps);
   for (unsigned rank = 0; rank != numShownRanks; ++rank)
@@ -175,8 +179,9 @@ void Picture::shrink(const Limits &limits) {
   auto last = starts.begin() + ptrdiff_t(limits.steps);
   std::nth_element(starts.begin(), last, starts.end());
   // At one time all steps may start; then there is nothing to choose from.
-  windowTo = std::max(*last, windowFrom + 1);
+  int64_t all = std::exchange(windowTo, std::max(*last, windowFrom + 1));
   numShownSteps = countShown();
+  return fewerRanks || windowTo != all;
 }
 
 size_t Picture::countShown() const {

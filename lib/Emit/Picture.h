@@ -84,7 +84,8 @@ public:
   };
 
   /// Runs `schedule`, which must outlive the picture. Reports an order that
-  /// cannot run, figures that do not fit, and a window that shows nothing.
+  /// cannot run, figures that do not fit, and a window that shows nothing; warns
+  /// when the window had to shrink.
   static llvm::FailureOr<Picture> make(const Schedule &schedule,
                                        const EmitOptions &options,
                                        const Limits &limits, DiagEngine &diags);
@@ -169,7 +170,7 @@ private:
   void findEnd();
   llvm::LogicalResult chooseWindow(const EmitOptions &options,
                                    DiagEngine &diags);
-  void shrink(const Limits &limits);
+  bool shrink(const Limits &limits);
   size_t countShown() const;
 
   const Schedule *theSchedule;
