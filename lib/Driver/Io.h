@@ -59,7 +59,9 @@ public:
 
 private:
   void print(const Diagnostic &diagnostic) {
-    Progress::Hidden hidden(line);
+    // Most errors end the run, and nothing should be drawn behind its last.
+    bool isError = diagnostic.severity == Severity::Error;
+    Progress::Hidden hidden(line, /*untilNext=*/isError);
     printer(diagnostic);
   }
 

@@ -44,6 +44,7 @@ void Progress::phase(StringRef name) {
   text = name.str();
   done = 0;
   total = 0;
+  heldAt.reset();
 }
 
 void Progress::run() {
@@ -55,7 +56,7 @@ void Progress::run() {
 }
 
 void Progress::draw() {
-  if (text.empty())
+  if (text.empty() || heldAt == done)
     return;
   std::string line = tool + ": " + text;
   if (uint64_t parts = total)

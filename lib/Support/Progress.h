@@ -15,6 +15,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -45,10 +46,14 @@ public:
   void end();
 
   /// While it lives the line is erased, and the terminal is free for others.
+  /// With `untilNext` the line comes back only when the run goes on to another
+  /// phase or part.
   class Hidden {
   public:
-    explicit Hidden(Progress &progress) : lock(progress.mutex) {
+    explicit Hidden(Progress &progress, bool untilNext) : lock(progress.mutex) {
       progress.erase();
+      if (untilNext)
+        progress.heldAt = progress.done;
     }
 
   private:
@@ -70,6 +75,8 @@ private:
   std::mutex mutex;
   std::condition_variable wake;
   std::string text;
+  /// The parts that were done when the line was held back.
+  std::optional<uint64_t> heldAt;
   bool drawn = false;
   bool ended = false;
   std::thread thread;

@@ -34,6 +34,7 @@ def run(*command, terminal="xterm"):
 
 LINE = r"\r\x1b\[Kpipec: (?:[^\r\x1b]*, )?\d+ s"
 ERASE = r"\r\x1b\[K"
+MESSAGE = r"loop\.pipe:(?s:(?!\x1b\[K).)*"  # in colours; nothing is drawn or erased
 
 
 def long_run(*arguments, command=()):
@@ -58,6 +59,11 @@ schedule wrong(ranks p = 1, microbatches m = 1, rounds) {
   placement loop;
   steady { for i in 0..rounds { if i < 0 { F } } F W }
 }
+schedule some(ranks p = 1, microbatches m = 1, rounds) {
+  placement loop;
+  steady { if m == 1 { for i in 0..rounds { if i < 0 { F } } } F B }
+  expect makespan == 3;
+}
 """)
 
 # The line comes, changes, is erased, and nothing is left of it.
@@ -74,9 +80,12 @@ assert "pipec: checking loop, 0 of 1, 1 s" in error, error
 
 # An error stands on a line of its own.
 error, output, status = long_run("--schedule=wrong")
-assert status == 1 and re.match(f"(?:{LINE})+{ERASE}loop.pipe:8:", error), error
-# What comes behind it, where the end of the run takes a while, is erased again.
-assert "\x1b[K" not in re.sub(f"(?:{LINE})+{ERASE}", "", error), error
+assert status == 1 and re.fullmatch(f"(?:{LINE})+{ERASE}{MESSAGE}", error), error
+
+# Where the work goes on behind an error, so does the line.
+error, output, status = long_run("--schedule=some", "--grid=m=2,1", command=["check"])
+assert status == 1 and re.fullmatch(f"{MESSAGE}(?:{LINE})+{ERASE}", error), error
+assert "pipec: checking some, 1 of 2, 1 s" in error, error
 
 # Short runs, terminals that cannot erase, and files see nothing of it.
 assert run("pipec", "gpipe", "--emit=csv")[0] == ""
