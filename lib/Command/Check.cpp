@@ -6,13 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command/CheckRun.h"
-#include "Command/Command.h"
+#include "Command/CommandRun.h"
 #include "Command/Figures.h"
 #include "Driver/Input.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 
@@ -20,8 +19,9 @@ namespace pipec {
 
 namespace {
 
-struct CheckFlags {
-  cl::OptionCategory category{"pipec check options"};
+struct CheckFlags : CommandFlags {
+  CheckFlags() : CommandFlags("pipec check options") {}
+
   LowerFlags lower{category};
   GridFlags grid{category,
                  "Check every combination of these values; words NAME=VALUES "
@@ -29,37 +29,26 @@ struct CheckFlags {
   cl::opt<bool> library{"library",
                         cl::desc("Check the schedules of the library"),
                         cl::cat(category)};
-  cl::opt<std::string> format{"format", cl::desc("text (default) or json"),
-                              cl::value_desc("FORMAT"), cl::init("text"),
-                              cl::cat(category)};
+  FormatFlag format{category};
   WarningFlags warnings{category};
-  DiagFlags diags{category};
-  cl::opt<std::string> output{"o", cl::desc("Write the result to FILE"),
-                              cl::value_desc("FILE"), cl::init("-"),
-                              cl::cat(category)};
 };
 
 /// One run of the command.
-class Check {
+class Check : CommandRun {
 public:
-  Check(const CheckFlags &flags, const SearchPath &search, DiagSession &session)
-      : flags(flags), search(search), diags(session.engine()),
-        progress(session.progress()) {}
+  Check(const CheckFlags &flags, const CommandRun &run)
+      : CommandRun(run), flags(flags) {}
 
-  LogicalResult run(raw_ostream &out);
+  LogicalResult run();
 
 private:
   LogicalResult readOptions();
   LogicalResult openSources();
   void checkAll();
   void printText(raw_ostream &os) const;
-  void printJson(raw_ostream &os) const;
+  void printJson(json::OStream &json) const;
 
   const CheckFlags &flags;
-  const SearchPath &search;
-  DiagEngine &diags;
-  Progress &progress;
-
   Grid grid;
   LowerOptions lowering;
   std::vector<CostSettings> costs;
@@ -75,10 +64,10 @@ private:
 //===----------------------------------------------------------------------===//
 
 LogicalResult Check::readOptions() {
-  if (flags.format != "text" && flags.format != "json")
-    return unusable(diags, "no format `" + flags.format + "`");
+  if (failed(flags.format.check(diags)))
+    return failure();
   if (failed(flags.warnings.apply(diags)) ||
-      failed(flags.lower.read(lowering, diags)))
+      failed(flags.lower.readButCosts(lowering, diags)))
     return failure();
   // A value of -D is a list of one, so that it too goes to the schedules that
   // have its parameter.
@@ -158,21 +147,11 @@ void Check::printText(raw_ostream &os) const {
   }
 }
 
-static void printParams(json::OStream &json, const ParamValues &params) {
-  json.attributeObject("params", [&] {
-    for (const auto &[name, value] : params)
-      json.attribute(name, value);
-  });
-}
-
 static void printClause(json::OStream &json, const ClauseResult &clause,
                         const SourceFiles &files) {
   json.object([&] {
     json.attribute("metric", metricName(clause.metric));
-    LineColumn at = files.lineColumn(files.expand(clause.source));
-    json.attribute("file", at.file);
-    json.attribute("line", at.line);
-    json.attribute("column", at.column);
+    writeLocation(json, files.expand(clause.source), files);
     json.attribute("figures", clause.figures);
     json.attribute("failures", clause.failures);
     json.attributeArray("failed", [&] {
@@ -186,77 +165,59 @@ static void printClause(json::OStream &json, const ClauseResult &clause,
           json.attribute("relation", relationName(expectation.relation));
           writeExact(json, "expected", expectation.value);
           writeExact(json, "measured", failed.figure.measured);
-          printParams(json, failed.params);
+          writeParams(json, failed.params);
           json.attribute("costs", failed.costs);
         });
     });
   });
 }
 
-void Check::printJson(raw_ostream &os) const {
-  json::OStream json(os, /*IndentSize=*/2);
-  json.object([&] {
-    json.attribute("good", all_of(results, [](const CheckResult &result) {
-                     return result.good();
-                   }));
-    json.attributeArray("schedules", [&] {
-      for (const CheckResult &result : results)
-        json.object([&] {
-          json.attribute("name", result.name);
-          json.attribute("file", result.path);
-          json.attribute("good", result.good());
-          json.attribute("sizes", result.checked);
-          json.attribute("broken", result.broken);
-          json.attribute("costs", costs.size());
-          json.attributeArray("clauses", [&] {
-            for (const ClauseResult &clause : result.clauses)
-              printClause(json, clause, diags.sourceFiles());
-          });
-          json.attributeArray("refused", [&] {
-            for (const RefusedSize &refused : result.refused)
-              json.object([&] {
-                printParams(json, refused.params);
-                json.attribute("reason", refused.reason);
-              });
-          });
+void Check::printJson(json::OStream &json) const {
+  json.attribute("good", all_of(results, [](const CheckResult &result) {
+                   return result.good();
+                 }));
+  json.attributeArray("schedules", [&] {
+    for (const CheckResult &result : results)
+      json.object([&] {
+        json.attribute("name", result.name);
+        json.attribute("file", result.path);
+        json.attribute("good", result.good());
+        json.attribute("sizes", result.checked);
+        json.attribute("broken", result.broken);
+        json.attribute("costs", costs.size());
+        json.attributeArray("clauses", [&] {
+          for (const ClauseResult &clause : result.clauses)
+            printClause(json, clause, diags.sourceFiles());
         });
-    });
+        json.attributeArray("refused", [&] {
+          for (const RefusedSize &refused : result.refused)
+            json.object([&] {
+              writeParams(json, refused.params);
+              json.attribute("reason", refused.reason);
+            });
+        });
+      });
   });
-  os << '\n';
 }
 
 //===----------------------------------------------------------------------===//
 // The command
 //===----------------------------------------------------------------------===//
 
-LogicalResult Check::run(raw_ostream &out) {
+LogicalResult Check::run() {
   if (failed(readOptions()) || failed(openSources()))
     return failure();
   checkAll();
-  progress.end();
-  auto file = OutputFile::open(flags.output, out, diags);
-  if (failed(file))
-    return failure();
-  if (flags.format == "json")
-    printJson((*file)->stream());
-  else
-    printText((*file)->stream());
-  return (*file)->commit(diags);
+  return write(
+      flags.format, [&](raw_ostream &os) { printText(os); },
+      [&](json::OStream &json) { printJson(json); });
 }
 
-int checkMain(int argc, const char *const *argv, raw_ostream &out,
-              raw_ostream &err) {
-  DiagSession session("pipec", err);
+int checkMain(const CommandLine &line) {
   CheckFlags flags;
-  if (failed(parseCommandLine(argc, argv, flags.category,
-                              "Checks the `expect` clauses of schedules at "
-                              "many sizes.",
-                              flags.diags, session)))
-    return session.finish(failure());
-  std::string program =
-      sys::fs::getMainExecutable(argv[0], reinterpret_cast<void *>(&checkMain));
-  SearchPath search(program, flags.lower.includes);
-  return session.finish(Check(flags, search, session).run(out));
+  return runCommand(
+      line, flags, "Checks the `expect` clauses of schedules at many sizes.",
+      [&](const CommandRun &run) { return Check(flags, run).run(); });
 }
 
 } // namespace pipec

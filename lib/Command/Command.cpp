@@ -47,9 +47,9 @@ int pipecMain(int argc, const char *const *argv, raw_ostream &out,
     // The command's name goes, the program's stays.
     SmallVector<const char *> rest = {argv[0]};
     rest.append(argv + 2, argv + argc);
-    return command.function(rest.size(), rest.data(), out, err);
+    return command.function({int(rest.size()), rest.data(), out, err});
   }
-  return compileMain(argc, argv, out, err);
+  return compileMain({argc, argv, out, err});
 }
 
 } // namespace pipec

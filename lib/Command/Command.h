@@ -20,18 +20,23 @@ namespace pipec {
 int pipecMain(int argc, const char *const *argv, llvm::raw_ostream &out,
               llvm::raw_ostream &err);
 
-/// One command. `argv[0]` is the program, what follows are the arguments behind
-/// the command's name.
-using CommandFunction = int (*)(int argc, const char *const *argv,
-                                llvm::raw_ostream &out, llvm::raw_ostream &err);
+/// What a command is called with. `argv[0]` is the program, what follows are
+/// the arguments behind the command's name.
+struct CommandLine {
+  int argc;
+  const char *const *argv;
+  llvm::raw_ostream &out;
+  llvm::raw_ostream &err;
+};
+
+/// One command; returns the exit status.
+using CommandFunction = int (*)(const CommandLine &line);
 
 /// The compiler: what `pipec` does without the name of a command.
-int compileMain(int argc, const char *const *argv, llvm::raw_ostream &out,
-                llvm::raw_ostream &err);
+int compileMain(const CommandLine &line);
 
 #define PIPEC_COMMAND(Name, Function, Summary)                                 \
-  int Function(int argc, const char *const *argv, llvm::raw_ostream &out,      \
-               llvm::raw_ostream &err);
+  int Function(const CommandLine &line);
 #include "Command/Commands.def"
 
 /// The commands with their summaries, for `--help`.

@@ -6,14 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command/Candidates.h"
-#include "Command/Command.h"
+#include "Command/CommandRun.h"
 #include "Driver/Input.h"
 #include "IR/SettingsText.h"
 #include "Support/TextTable.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 
 using namespace llvm;
@@ -22,8 +21,9 @@ namespace pipec {
 
 namespace {
 
-struct CompareFlags {
-  cl::OptionCategory category{"pipec compare options"};
+struct CompareFlags : CommandFlags {
+  CompareFlags() : CommandFlags("pipec compare options") {}
+
   cl::opt<unsigned> ranks{"ranks", cl::desc("The number of ranks"),
                           cl::value_desc("N"), cl::cat(category)};
   cl::opt<unsigned> microbatches{"microbatches",
@@ -50,24 +50,16 @@ struct CompareFlags {
                           cl::cat(category)};
   ModelFlag model{category};
   LowerFlags lower{category};
-  cl::opt<std::string> format{"format", cl::desc("text (default) or json"),
-                              cl::value_desc("FORMAT"), cl::init("text"),
-                              cl::cat(category)};
-  DiagFlags diags{category};
-  cl::opt<std::string> output{"o", cl::desc("Write the result to FILE"),
-                              cl::value_desc("FILE"), cl::init("-"),
-                              cl::cat(category)};
+  FormatFlag format{category};
 };
 
 /// One run of the command.
-class Compare {
+class Compare : CommandRun {
 public:
-  Compare(const CompareFlags &flags, const SearchPath &search,
-          DiagSession &session)
-      : flags(flags), search(search), diags(session.engine()),
-        progress(session.progress()) {}
+  Compare(const CompareFlags &flags, const CommandRun &run)
+      : CommandRun(run), flags(flags) {}
 
-  LogicalResult run(raw_ostream &out);
+  LogicalResult run();
 
 private:
   LogicalResult readOptions();
@@ -75,13 +67,9 @@ private:
   LogicalResult openSources();
   LogicalResult evaluate();
   void printText(raw_ostream &os) const;
-  void printJson(raw_ostream &os) const;
+  void printJson(json::OStream &json) const;
 
   const CompareFlags &flags;
-  const SearchPath &search;
-  DiagEngine &diags;
-  Progress &progress;
-
   Grid grid;
   CandidateOptions options;
   /// Those of the command line, then the library.
@@ -104,10 +92,6 @@ LogicalResult Compare::readCosts() {
   options.maxSteps = lowering.maxSteps;
   if (failed(grid.add(lowering.params, diags)))
     return failure();
-  FailureOr<std::vector<CostSettings>> costs = flags.lower.readCosts(diags);
-  if (failed(costs))
-    return failure();
-  llvm::append_range(lowering.costs, *costs);
   for (const CostSettings &over : lowering.costs)
     options.costs.merge(over);
   for (const MemorySettings &over : lowering.memory)
@@ -134,8 +118,8 @@ LogicalResult Compare::readCosts() {
 }
 
 LogicalResult Compare::readOptions() {
-  if (flags.format != "text" && flags.format != "json")
-    return unusable(diags, "no format `" + flags.format + "`");
+  if (failed(flags.format.check(diags)))
+    return failure();
   if (!flags.ranks.getNumOccurrences() ||
       !flags.microbatches.getNumOccurrences())
     return unusable(diags, "schedules are compared at one size: --ranks and "
@@ -271,10 +255,7 @@ void Compare::printText(raw_ostream &os) const {
 static void printCandidate(json::OStream &json, const Candidate &candidate) {
   json.attribute("name", candidate.name);
   json.attribute("file", candidate.path);
-  json.attributeObject("params", [&] {
-    for (const auto &[name, value] : candidate.values)
-      json.attribute(name, value);
-  });
+  writeParams(json, candidate.values);
   json.attribute("fits", candidate.outcome == Candidate::Outcome::Fits);
   if (candidate.reason.empty())
     json.attribute("reason", nullptr);
@@ -295,56 +276,40 @@ static void printCandidate(json::OStream &json, const Candidate &candidate) {
   writeExact(json, "exposed", figures.waiting.exposed);
 }
 
-void Compare::printJson(raw_ostream &os) const {
-  json::OStream json(os, /*IndentSize=*/2);
-  json.object([&] {
-    json.attribute("ranks", options.ranks);
-    json.attribute("microbatches", options.microbatches);
-    json.attribute("parts", options.parts);
-    json.attribute("costs", costText(options.costs));
-    if (options.model)
-      json.attribute("model", waitModelName(*options.model));
-    else
-      json.attribute("model", nullptr);
-    json.attributeArray("schedules", [&] {
-      for (const Candidate &candidate : candidates)
-        json.object([&] { printCandidate(json, candidate); });
-    });
+void Compare::printJson(json::OStream &json) const {
+  json.attribute("ranks", options.ranks);
+  json.attribute("microbatches", options.microbatches);
+  json.attribute("parts", options.parts);
+  json.attribute("costs", costText(options.costs));
+  if (options.model)
+    json.attribute("model", waitModelName(*options.model));
+  else
+    json.attribute("model", nullptr);
+  json.attributeArray("schedules", [&] {
+    for (const Candidate &candidate : candidates)
+      json.object([&] { printCandidate(json, candidate); });
   });
-  os << '\n';
 }
 
 //===----------------------------------------------------------------------===//
 // The command
 //===----------------------------------------------------------------------===//
 
-LogicalResult Compare::run(raw_ostream &out) {
+LogicalResult Compare::run() {
   if (failed(readOptions()) || failed(openSources()) || failed(evaluate()))
     return failure();
-  progress.end();
-  auto file = OutputFile::open(flags.output, out, diags);
-  if (failed(file))
-    return failure();
-  if (flags.format == "json")
-    printJson((*file)->stream());
-  else
-    printText((*file)->stream());
-  return (*file)->commit(diags);
+  return write(
+      flags.format, [&](raw_ostream &os) { printText(os); },
+      [&](json::OStream &json) { printJson(json); });
 }
 
-int compareMain(int argc, const char *const *argv, raw_ostream &out,
-                raw_ostream &err) {
-  DiagSession session("pipec", err);
+int compareMain(const CommandLine &line) {
   CompareFlags flags;
-  if (failed(parseCommandLine(argc, argv, flags.category,
-                              "Ranks the schedules of the library, and given "
-                              "ones, for one model at one size.",
-                              flags.diags, session)))
-    return session.finish(failure());
-  std::string program = sys::fs::getMainExecutable(
-      argv[0], reinterpret_cast<void *>(&compareMain));
-  SearchPath search(program, flags.lower.includes);
-  return session.finish(Compare(flags, search, session).run(out));
+  return runCommand(
+      line, flags,
+      "Ranks the schedules of the library, and given ones, for one model at "
+      "one size.",
+      [&](const CommandRun &run) { return Compare(flags, run).run(); });
 }
 
 } // namespace pipec

@@ -10,13 +10,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Command/Command.h"
+#include "Command/CommandRun.h"
 
 #include "AST/Formatter.h"
 #include "AST/Printer.h"
 #include "Driver/Describe.h"
 #include "Driver/Input.h"
-#include "Driver/Io.h"
 #include "Driver/Passes.h"
 #include "Driver/PictureFlags.h"
 #include "Driver/Program.h"
@@ -25,7 +24,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 
@@ -33,25 +31,20 @@ namespace pipec {
 
 namespace {
 
-struct PipecOptions {
-  cl::OptionCategory category{"pipec options"};
+struct PipecFlags : CommandFlags {
+  PipecFlags() : CommandFlags("pipec options") {}
+
   InputFlags input{category};
   PassFlags passes{category};
-  DiagFlags diags{category};
   TargetFlag target{category};
   cl::opt<std::string> emit{"emit", cl::desc("What to write (see below)"),
                             cl::value_desc("KIND"), cl::init("timeline"),
                             cl::cat(category)};
-  cl::opt<std::string> output{"o", cl::desc("Write the result to FILE"),
-                              cl::value_desc("FILE"), cl::init("-"),
-                              cl::cat(category)};
   cl::opt<std::string> cpp{
       "cpp", cl::desc("Form of --emit=cpp: loops or table"),
       cl::value_desc("FORM"), cl::init("loops"), cl::cat(category)};
   ModelFlag model{category};
-  cl::opt<std::string> format{
-      "format", cl::desc("Form of --emit=report: text (default) or json"),
-      cl::value_desc("FORMAT"), cl::init("text"), cl::cat(category)};
+  FormatFlag format{category, "Form of --emit=report: text (default) or json"};
   PictureFlags pictures{category};
   WarningFlags warnings{category};
   cl::opt<bool> list{"list", cl::desc("List the schedules of the library"),
@@ -65,12 +58,10 @@ struct PipecOptions {
 };
 
 /// One run of the compiler.
-class Run {
+class Compile : CommandRun {
 public:
-  Run(const PipecOptions &options, const SearchPath &search, raw_ostream &out,
-      raw_ostream &err, DiagSession &session)
-      : options(options), search(search), out(out), err(err),
-        diags(session.engine()), progress(session.progress()) {}
+  Compile(const PipecFlags &flags, const CommandRun &run)
+      : CommandRun(run), flags(flags) {}
 
   LogicalResult run();
 
@@ -78,15 +69,8 @@ private:
   LogicalResult checkOptions();
   LogicalResult printProgram(const OpenedInput &input);
   LogicalResult describe(const OpenedInput &input);
-  LogicalResult write(function_ref<LogicalResult(raw_ostream &)> writer);
 
-  const PipecOptions &options;
-  const SearchPath &search;
-  raw_ostream &out;
-  raw_ostream &err;
-  DiagEngine &diags;
-  Progress &progress;
-
+  const PipecFlags &flags;
   const EmitterInfo *emitter = nullptr;
   EmitOptions emit;
   ast::Context context;
@@ -103,60 +87,44 @@ static bool printsProgram(StringRef kind) {
   return kind == "ast" || kind == "source";
 }
 
-LogicalResult Run::checkOptions() {
-  if (!printsProgram(options.emit)) {
-    emitter = findEmitter(options.emit);
+LogicalResult Compile::checkOptions() {
+  if (!printsProgram(flags.emit)) {
+    emitter = findEmitter(flags.emit);
     if (!emitter) {
       std::vector<StringRef> kinds = {"ast", "source"};
       for (const EmitterInfo &info : allEmitters())
         kinds.push_back(info.name);
       InFlightDiagnostic error =
-          unusable(diags, "no output kind `" + options.emit + "`");
-      if (StringRef meant = nearestWord(options.emit, kinds); !meant.empty())
+          unusable(diags, "no output kind `" + flags.emit + "`");
+      if (StringRef meant = nearestWord(flags.emit, kinds); !meant.empty())
         error.note(DiagLoc(), diag::NoteDidYouMean, meant);
       return failure();
     }
   }
-  if (options.cpp != "loops" && options.cpp != "table")
-    return unusable(diags, "no form `" + options.cpp + "` of --emit=cpp");
-  emit.cppTable = options.cpp == "table";
-  if (options.format != "text" && options.format != "json")
-    return unusable(diags, "no format `" + options.format + "`");
-  emit.json = options.format == "json";
-  if (failed(options.model.read(emit.model, diags)) ||
-      failed(options.pictures.read(emit, diags)))
+  if (flags.cpp != "loops" && flags.cpp != "table")
+    return unusable(diags, "no form `" + flags.cpp + "` of --emit=cpp");
+  emit.cppTable = flags.cpp == "table";
+  emit.json = flags.format.isJson();
+  if (failed(flags.format.check(diags)) ||
+      failed(flags.model.read(emit.model, diags)) ||
+      failed(flags.pictures.read(emit, diags)))
     return failure();
-  if (options.pictures.with.getNumOccurrences() && options.emit != "html")
+  if (flags.pictures.with.getNumOccurrences() && flags.emit != "html")
     return unusable(diags, "--with, which is for --emit=html");
-  return options.warnings.apply(diags);
+  return flags.warnings.apply(diags);
 }
 
 //===----------------------------------------------------------------------===//
 // Phases
 //===----------------------------------------------------------------------===//
 
-LogicalResult Run::write(function_ref<LogicalResult(raw_ostream &)> writer) {
-  auto file = OutputFile::open(options.output, out, diags);
-  if (failed(file))
-    return failure();
-  // What goes to the terminal is progress enough.
-  if ((*file)->stream().is_displayed())
-    progress.end();
-  else
-    progress.phase("writing");
-  // With -Werror a warning of the writer's is an error.
-  if (failed(writer((*file)->stream())) || diags.hadErrors())
-    return failure();
-  return (*file)->commit(diags);
-}
-
-LogicalResult Run::printProgram(const OpenedInput &input) {
+LogicalResult Compile::printProgram(const OpenedInput &input) {
   ProgramLoader loader(search, context, diags);
   FailureOr<ast::Module *> module = loader.load(input.path, input.text);
   if (failed(module))
     return failure();
   return write([&](raw_ostream &os) {
-    if (options.emit == "ast")
+    if (flags.emit == "ast")
       ast::printTree(**module, diags.sourceFiles(), os);
     else
       ast::printCanonical(**module, os);
@@ -164,49 +132,45 @@ LogicalResult Run::printProgram(const OpenedInput &input) {
   });
 }
 
-LogicalResult Run::describe(const OpenedInput &input) {
+LogicalResult Compile::describe(const OpenedInput &input) {
   ProgramLoader loader(search, context, diags);
   FailureOr<ast::Module *> module = loader.load(input.path, input.text);
   if (failed(module))
     return failure();
   return write([&](raw_ostream &os) {
-    describeSchedules(**module, options.input.schedule, os);
+    describeSchedules(**module, flags.input.schedule, os);
     return success();
   });
 }
 
-LogicalResult Run::run() {
+LogicalResult Compile::run() {
   if (failed(checkOptions()))
     return failure();
-  if (options.list)
+  if (flags.list)
     return write(
         [&](raw_ostream &os) { return listLibrary(search, os, diags); });
 
-  FailureOr<StringRef> list = options.target.choose(
-      options.passes, emitter ? StringRef(emitter->target) : StringRef(), diags);
+  FailureOr<StringRef> list = flags.target.choose(
+      flags.passes, emitter ? StringRef(emitter->target) : StringRef(), diags);
   if (failed(list))
     return failure();
-  FailureOr<PassRun> passes = PassRun::make(options.passes, *list, err, diags);
+  FailureOr<PassRun> passes = PassRun::make(flags.passes, *list, err, session);
   if (failed(passes))
     return failure();
 
-  FailureOr<OpenedInput> input = openInput(options.input, search, diags);
+  FailureOr<OpenedInput> input = openInput(flags.input, search, diags);
   if (failed(input))
     return failure();
-  if (input->kind != InputKind::Program && (!emitter || options.describe))
+  if (input->kind != InputKind::Program && (!emitter || flags.describe))
     return unusable(diags, "`" + input->path + "` is not a program");
-  if (options.describe)
+  if (flags.describe)
     return describe(*input);
   if (!emitter)
     return printProgram(*input);
 
-  if (options.passes.printAfterAll || options.passes.timePasses)
-    progress.end(); // these too go to standard error
   auto compile = [&](const OpenedInput &from) -> FailureOr<Schedule> {
-    progress.phase(from.kind == InputKind::Program ? "lowering" : "reading");
     FailureOr<Schedule> schedule =
-        makeSchedule(options.input, from, search, diags);
-    passes->show(progress);
+        makeSchedule(flags.input, from, search, session);
     if (failed(schedule) || failed(passes->run(*schedule, diags)))
       return failure();
     return schedule;
@@ -215,9 +179,8 @@ LogicalResult Run::run() {
   if (failed(schedule))
     return failure();
   FailureOr<Schedule> second = failure();
-  if (options.pictures.with.getNumOccurrences()) {
-    FailureOr<OpenedInput> with =
-        findInput(options.pictures.with, search, diags);
+  if (flags.pictures.with.getNumOccurrences()) {
+    FailureOr<OpenedInput> with = findInput(flags.pictures.with, search, diags);
     if (failed(with))
       return failure();
     second = compile(*with);
@@ -228,25 +191,19 @@ LogicalResult Run::run() {
 
   return write([&](raw_ostream &os) {
     emit.colors = os.has_colors();
-    if (!emit.width && options.output == "-" && os.is_displayed())
+    if (!emit.width && flags.output.path == "-" && os.is_displayed())
       emit.width = terminalWidth();
-    return emitter->function(*schedule, emit, os, diags);
+    // With -Werror a warning of the emitter's is an error.
+    return success(succeeded(emitter->function(*schedule, emit, os, diags)) &&
+                   !diags.hadErrors());
   });
 }
 
-int compileMain(int argc, const char *const *argv, raw_ostream &out,
-                raw_ostream &err) {
-  DiagSession session("pipec", err);
-  PipecOptions options;
-  if (failed(parseCommandLine(argc, argv, options.category,
-                              "Compiles pipeline-parallel schedules.",
-                              options.diags, session)))
-    return session.finish(failure());
-  // Any function of this program serves to find the file it runs from.
-  std::string program = sys::fs::getMainExecutable(
-      argv[0], reinterpret_cast<void *>(&compileMain));
-  SearchPath search(program, options.input.includes);
-  return session.finish(Run(options, search, out, err, session).run());
+int compileMain(const CommandLine &line) {
+  PipecFlags flags;
+  return runCommand(
+      line, flags, "Compiles pipeline-parallel schedules.",
+      [&](const CommandRun &run) { return Compile(flags, run).run(); });
 }
 
 } // namespace pipec

@@ -20,6 +20,13 @@ FailureOr<Report> measure(const Schedule &schedule,
   return makeReport(schedule, options, diags);
 }
 
+void writeParams(json::OStream &json, const ParamValues &params) {
+  json.attributeObject("params", [&] {
+    for (const auto &[name, value] : params)
+      json.attribute(name, value);
+  });
+}
+
 std::string rateText(Rational rate) {
   std::string text = toDecimal(rate, /*exactDigits=*/0).text;
   return rate.isInteger() ? text + ".0000" : text;

@@ -9,6 +9,7 @@
 #define PIPEC_COMMAND_FIGURES_H
 
 #include "Analysis/Report.h"
+#include "Command/Grid.h"
 #include "Support/Decimal.h"
 
 #include <string>
@@ -20,6 +21,9 @@ namespace pipec {
 llvm::FailureOr<Report> measure(const Schedule &schedule,
                                 std::optional<WaitModel> model,
                                 DiagEngine &diags);
+
+/// Writes the attribute `params`, an object.
+void writeParams(llvm::json::OStream &json, const ParamValues &params);
 
 /// A rate to four decimals.
 std::string rateText(Rational rate);

@@ -5,14 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Command/Command.h"
+#include "Command/CommandRun.h"
 
 #include "Analysis/Lint.h"
 #include "Driver/Input.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 
 using namespace llvm;
@@ -21,8 +20,10 @@ namespace pipec {
 
 namespace {
 
-struct LintFlags {
-  cl::OptionCategory category{"pipec lint options"};
+struct LintFlags : CommandFlags {
+  LintFlags()
+      : CommandFlags("pipec lint options", "Write the findings to FILE") {}
+
   InputFlags input{category};
   cl::opt<std::string> require{
       "require",
@@ -31,18 +32,11 @@ struct LintFlags {
       cl::value_desc("MODEL"), cl::init("stream"), cl::cat(category)};
   cl::list<std::string> grades{
       "grade", cl::CommaSeparated,
-      cl::desc(
-          "How grave a finding is: RULE is loss-order, unused-unshard, "
-          "idle-slot, forward-only or no-reduce-grad, GRADE is error, "
-          "warning, note or off"),
+      cl::desc("How grave a finding is: RULE is loss-order, unused-unshard, "
+               "idle-slot, forward-only or no-reduce-grad, GRADE is error, "
+               "warning, note or off"),
       cl::value_desc("RULE=GRADE,..."), cl::cat(category)};
-  cl::opt<std::string> format{"format", cl::desc("text (default) or json"),
-                              cl::value_desc("FORMAT"), cl::init("text"),
-                              cl::cat(category)};
-  DiagFlags diags{category};
-  cl::opt<std::string> output{"o", cl::desc("Write the findings to FILE"),
-                              cl::value_desc("FILE"), cl::init("-"),
-                              cl::cat(category)};
+  FormatFlag format{category};
 };
 
 } // namespace
@@ -76,99 +70,71 @@ static FailureOr<LintOptions> readOptions(const LintFlags &flags,
     else
       return unusable(diags, "no grade `" + value + "` in `--grade`");
   }
-  if (flags.format != "text" && flags.format != "json")
-    return unusable(diags, "no format `" + flags.format + "`");
+  if (failed(flags.format.check(diags)))
+    return failure();
   return options;
-}
-
-//===----------------------------------------------------------------------===//
-// JSON
-//===----------------------------------------------------------------------===//
-
-static void printJson(raw_ostream &os, ArrayRef<Diagnostic> findings,
-                      const LintResult &result, bool isCsv,
-                      const SourceFiles &files) {
-  json::OStream json(os, /*IndentSize=*/2);
-  json.object([&] {
-    json.attributeArray("findings", [&] {
-      for (const Diagnostic &finding : findings)
-        writeDiagnostic(json, finding, files, isCsv);
-    });
-    json.attributeObject("safe", [&] {
-      for (WaitModel model : allWaitModels)
-        json.attribute(waitModelName(model), result.safe[unsigned(model)]);
-    });
-  });
-  os << '\n';
 }
 
 //===----------------------------------------------------------------------===//
 // The command
 //===----------------------------------------------------------------------===//
 
-static LogicalResult run(const LintFlags &flags, StringRef program,
-                         raw_ostream &out, DiagSession &session) {
-  DiagEngine &diags = session.engine();
+static LogicalResult lint(const LintFlags &flags, const CommandRun &run) {
+  DiagEngine &diags = run.diags;
   FailureOr<LintOptions> options = readOptions(flags, diags);
   if (failed(options))
     return failure();
-  SearchPath search(program, flags.input.includes);
-  FailureOr<OpenedInput> input = openInput(flags.input, search, diags);
+  FailureOr<OpenedInput> input = openInput(flags.input, run.search, diags);
   if (failed(input))
     return failure();
-  session.progress().phase("reading");
   FailureOr<Schedule> schedule =
-      makeSchedule(flags.input, *input, search, diags);
+      makeSchedule(flags.input, *input, run.search, run.session);
   if (failed(schedule))
     return failure();
 
-  auto file = OutputFile::open(flags.output, out, diags);
-  if (failed(file))
-    return failure();
-  raw_ostream &os = (*file)->stream();
-  if (os.is_displayed())
-    session.progress().end();
-  else
-    session.progress().phase("looking for findings");
-  std::vector<Diagnostic> findings;
-  DiagPrinter printer(os, session.files(), "pipec");
-  printer.setShowKinds(flags.diags.showKinds);
-  bool json = flags.format == "json";
   // Every finding counts, and they are the output of this command.
   diags.setErrorLimit(0);
-  if (!flags.diags.verifyDiagnostics)
-    diags.setHandler([&](const Diagnostic &finding) {
-      if (json)
-        findings.push_back(finding);
-      else
-        printer(finding);
-    });
-  LintResult result = lint(*schedule, *options, diags);
-  if (json) {
-    printJson(os, findings, result, input->kind == InputKind::Csv,
-              session.files());
-  } else if (!flags.diags.verifyDiagnostics) {
-    os << "safe under:";
-    for (WaitModel model : allWaitModels)
-      if (result.safe[unsigned(model)])
-        os << ' ' << waitModelName(model);
-    os << (is_contained(result.safe, true) ? "\n" : " no model\n");
-  }
-  return (*file)->commit(diags);
+  auto find = [&](const DiagEngine::Handler &finding) {
+    run.progress.phase("looking for findings");
+    LintResult result;
+    run.session.divert(
+        finding, [&] { result = pipec::lint(*schedule, *options, diags); });
+    return result;
+  };
+  return run.write(
+      flags.format,
+      [&](raw_ostream &os) {
+        LintResult result = find(run.session.printerTo(os));
+        if (flags.diags.verifyDiagnostics)
+          return;
+        os << "safe under:";
+        for (WaitModel model : allWaitModels)
+          if (result.safe[unsigned(model)])
+            os << ' ' << waitModelName(model);
+        os << (is_contained(result.safe, true) ? "\n" : " no model\n");
+      },
+      [&](json::OStream &json) {
+        LintResult result;
+        json.attributeArray("findings", [&] {
+          result = find([&](const Diagnostic &finding) {
+            writeDiagnostic(json, finding, run.session.files(),
+                            /*csvCells=*/input->kind == InputKind::Csv);
+          });
+        });
+        json.attributeObject("safe", [&] {
+          for (WaitModel model : allWaitModels)
+            json.attribute(waitModelName(model), result.safe[unsigned(model)]);
+        });
+      });
 }
 
-int lintMain(int argc, const char *const *argv, raw_ostream &out,
-             raw_ostream &err) {
-  DiagSession session("pipec", err);
+int lintMain(const CommandLine &line) {
   LintFlags flags;
-  if (failed(parseCommandLine(argc, argv, flags.category,
-                              "Looks for everything that is wrong with a "
-                              "schedule, a step list or a CSV.",
-                              flags.diags, session)))
-    return session.finish(failure());
-  std::string program =
-      sys::fs::getMainExecutable(argv[0], reinterpret_cast<void *>(&lintMain));
-  return session.finish(run(flags, program, out, session));
+  return runCommand(
+      line, flags,
+      "Looks for everything that is wrong with a schedule, a step list or a "
+      "CSV.",
+      [&](const CommandRun &run) { return lint(flags, run); });
 }
 
 } // namespace pipec

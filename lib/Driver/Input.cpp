@@ -19,9 +19,6 @@ LowerFlags::LowerFlags(cl::OptionCategory &category)
     : defines("D", cl::Prefix,
               cl::desc("Give a parameter a value, by label or name"),
               cl::value_desc("NAME=VALUE"), cl::cat(category)),
-      includes("I", cl::Prefix,
-               cl::desc("Look for imports and programs in this folder"),
-               cl::value_desc("FOLDER"), cl::cat(category)),
       schedule("schedule",
                cl::desc("The schedule to take, where a file has several"),
                cl::value_desc("NAME"), cl::cat(category)),
@@ -81,10 +78,6 @@ LogicalResult WarningFlags::apply(DiagEngine &diags) const {
   return success();
 }
 
-InFlightDiagnostic unusable(DiagEngine &diags, const Twine &why) {
-  return diags.report(DiagLoc(), diag::UnusableOption, why.str());
-}
-
 FailureOr<OpenedInput> openInput(const InputFlags &flags,
                                  const SearchPath &search, DiagEngine &diags) {
   if (flags.path.empty())
@@ -98,6 +91,17 @@ FailureOr<OpenedInput> openInput(const InputFlags &flags,
 
 LogicalResult LowerFlags::read(LowerOptions &lowering,
                                DiagEngine &diags) const {
+  if (failed(readButCosts(lowering, diags)))
+    return failure();
+  FailureOr<std::vector<CostSettings>> costs = readCosts(diags);
+  if (failed(costs))
+    return failure();
+  llvm::append_range(lowering.costs, *costs);
+  return success();
+}
+
+LogicalResult LowerFlags::readButCosts(LowerOptions &lowering,
+                                       DiagEngine &diags) const {
   lowering.maxSteps = maxSteps;
   for (StringRef define : defines) {
     auto [name, value] = define.split('=');
@@ -122,10 +126,6 @@ LogicalResult LowerFlags::read(LowerOptions &lowering,
   return success();
 }
 
-//===----------------------------------------------------------------------===//
-// Schedules
-//===----------------------------------------------------------------------===//
-
 FailureOr<std::vector<CostSettings>>
 LowerFlags::readCosts(DiagEngine &diags) const {
   std::vector<CostSettings> all;
@@ -138,16 +138,20 @@ LowerFlags::readCosts(DiagEngine &diags) const {
   return all;
 }
 
+//===----------------------------------------------------------------------===//
+// Schedules
+//===----------------------------------------------------------------------===//
+
 FailureOr<Schedule> makeSchedule(const InputFlags &flags,
                                  const OpenedInput &input,
-                                 const SearchPath &search, DiagEngine &diags) {
+                                 const SearchPath &search,
+                                 DiagSession &session) {
+  DiagEngine &diags = session.engine();
   LowerOptions lowering;
   if (failed(flags.read(lowering, diags)))
     return failure();
-  FailureOr<std::vector<CostSettings>> costs = flags.readCosts(diags);
-  if (failed(costs))
-    return failure();
-  llvm::append_range(lowering.costs, *costs);
+  session.progress().phase(input.kind == InputKind::Program ? "lowering"
+                                                            : "reading");
   auto source = ScheduleSource::load(input, search, diags);
   if (failed(source))
     return failure();

@@ -19,14 +19,17 @@ namespace pipec {
 /// The options that say how programs become schedules; every command has them.
 struct LowerFlags {
   explicit LowerFlags(llvm::cl::OptionCategory &category);
-  /// Reads the options into `lowering`, with the costs of `--cost-profile` and
-  /// not those of `--cost`. Reports every value that cannot be used.
+  /// Reads the options into `lowering`. Reports every value that cannot be
+  /// used.
   llvm::LogicalResult read(LowerOptions &lowering, DiagEngine &diags) const;
+  /// The same without `--cost`, for a command that does not put one over the
+  /// other.
+  llvm::LogicalResult readButCosts(LowerOptions &lowering,
+                                   DiagEngine &diags) const;
   /// Reads what every `--cost` sets, in their order.
   llvm::FailureOr<std::vector<CostSettings>> readCosts(DiagEngine &diags) const;
 
   llvm::cl::list<std::string> defines;
-  llvm::cl::list<std::string> includes;
   llvm::cl::opt<std::string> schedule;
   llvm::cl::list<std::string> cost;
   llvm::cl::opt<std::string> costProfile;
@@ -69,10 +72,7 @@ openInput(const InputFlags &flags, const SearchPath &search, DiagEngine &diags);
 llvm::FailureOr<Schedule> makeSchedule(const InputFlags &flags,
                                        const OpenedInput &input,
                                        const SearchPath &search,
-                                       DiagEngine &diags);
-
-/// Reports that the command line cannot be used, and why.
-InFlightDiagnostic unusable(DiagEngine &diags, const llvm::Twine &why);
+                                       DiagSession &session);
 
 } // namespace pipec
 

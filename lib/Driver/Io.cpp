@@ -22,13 +22,24 @@ namespace pipec {
 
 void DiagSession::setVerify(bool on) {
   verifying = on;
-  if (on) {
-    // Every diagnostic counts in a test.
-    diags.setErrorLimit(0);
-    diags.setHandler([this](const Diagnostic &d) { verifier(d); });
-  } else {
-    diags.setHandler([this](const Diagnostic &d) { print(d); });
-  }
+  if (on)
+    diags.setErrorLimit(0); // every diagnostic counts in a test
+}
+
+void DiagSession::divert(DiagEngine::Handler handler,
+                         function_ref<void()> body) {
+  diverted = std::move(handler);
+  body();
+  diverted = nullptr;
+}
+
+void DiagSession::handle(const Diagnostic &diagnostic) {
+  if (verifying)
+    verifier(diagnostic);
+  else if (diverted)
+    diverted(diagnostic);
+  else
+    print(diagnostic);
 }
 
 int DiagSession::finish(LogicalResult result) {
@@ -57,13 +68,17 @@ LogicalResult DiagFlags::applyForm(DiagSession &session) const {
   session.setJson(format == "json");
   if (format == "text" || format == "json")
     return success();
-  return session.engine().report(DiagLoc(), diag::UnusableOption,
-                                 "no format `" + format + "` of diagnostics");
+  return unusable(session.engine(),
+                  "no format `" + format + "` of diagnostics");
 }
 
 //===----------------------------------------------------------------------===//
 // Command line
 //===----------------------------------------------------------------------===//
+
+InFlightDiagnostic unusable(DiagEngine &diags, const Twine &why) {
+  return diags.report(DiagLoc(), diag::UnusableOption, why.str());
+}
 
 /// Puts a message of llvm::cl into the form of all others: no program name, no
 /// capital, no hint at `--help`, backticks for quotes.
@@ -103,8 +118,7 @@ LogicalResult parseCommandLine(int argc, const char *const *argv,
   SmallVector<StringRef> messages;
   StringRef(errors).split(messages, prefix, -1, /*KeepEmpty=*/false);
   for (size_t i = 0; i != messages.size(); ++i) {
-    auto diagnostic =
-        diags.report(DiagLoc(), diag::UnusableOption, inOurForm(messages[i]));
+    InFlightDiagnostic diagnostic = unusable(diags, inOurForm(messages[i]));
     while (i + 1 != messages.size() &&
            messages[i + 1].consume_front("Did you mean '")) {
       ++i;
@@ -223,6 +237,26 @@ LogicalResult OutputFile::commit(DiagEngine &diags) {
     return diags.report(DiagLoc(), diag::FileUnwritable, path,
                         inOurForm(error.message()));
   return success();
+}
+
+OutputFlag::OutputFlag(cl::OptionCategory &category, StringRef help)
+    : path("o", cl::desc(help), cl::value_desc("FILE"), cl::init("-"),
+           cl::cat(category)) {}
+
+LogicalResult
+OutputFlag::write(raw_ostream &out, DiagSession &session,
+                  function_ref<LogicalResult(raw_ostream &)> writer) const {
+  auto file = OutputFile::open(path, out, session.engine());
+  if (failed(file))
+    return failure();
+  // What goes to the terminal is progress enough.
+  if ((*file)->stream().is_displayed())
+    session.progress().end();
+  else
+    session.progress().phase("writing");
+  if (failed(writer((*file)->stream())))
+    return failure();
+  return (*file)->commit(session.engine());
 }
 
 } // namespace pipec

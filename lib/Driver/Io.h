@@ -19,6 +19,7 @@
 #include "Support/Progress.h"
 #include "Support/VerifyDiagnostics.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
@@ -37,13 +38,20 @@ public:
   /// `tool` names the program in messages that have no position.
   DiagSession(llvm::StringRef tool, llvm::raw_ostream &err)
       : printer(err, sources, tool), verifier(sources),
-        diags(sources, [this](const Diagnostic &d) { print(d); }),
+        diags(sources, [this](const Diagnostic &d) { handle(d); }),
         line(tool, err) {}
 
   SourceFiles &files() { return sources; }
   DiagEngine &engine() { return diags; }
   /// What the run is doing, for a person who waits.
   Progress &progress() { return line; }
+
+  /// A printer for messages that are part of the output: it writes them to `os`
+  /// as text.
+  DiagPrinter printerTo(llvm::raw_ostream &os) const { return {printer, os}; }
+  /// Hands what is reported while `body` runs to `handler` and does not print
+  /// it; under `--verify-diagnostics` it is collected as ever.
+  void divert(DiagEngine::Handler handler, llvm::function_ref<void()> body);
 
   /// Appends ` [KindName]` to every message that is printed.
   void setShowKinds(bool on) { printer.setShowKinds(on); }
@@ -58,6 +66,7 @@ public:
   int finish(llvm::LogicalResult result);
 
 private:
+  void handle(const Diagnostic &diagnostic);
   void print(const Diagnostic &diagnostic) {
     // Most errors end the run, and nothing should be drawn behind its last.
     bool isError = diagnostic.severity == Severity::Error;
@@ -69,6 +78,7 @@ private:
   DiagPrinter printer;
   DiagVerifier verifier;
   DiagEngine diags;
+  DiagEngine::Handler diverted;
   bool verifying = false;
   Progress line;
 };
@@ -83,6 +93,9 @@ struct DiagFlags {
   llvm::cl::opt<bool> showKinds;
   llvm::cl::opt<std::string> format;
 };
+
+/// Reports that the command line cannot be used, and why.
+InFlightDiagnostic unusable(DiagEngine &diags, const llvm::Twine &why);
 
 /// Reads `argv` into the llvm::cl options that are alive, sets `session` up as
 /// `flags` ask, and reports what does not fit the options. Options that are not
@@ -131,6 +144,21 @@ private:
   std::optional<llvm::sys::fs::TempFile> temp;
   std::unique_ptr<llvm::raw_fd_ostream> owned;
   llvm::raw_ostream *os = nullptr;
+};
+
+/// `-o`, where the output of a run goes.
+struct OutputFlag {
+  explicit OutputFlag(llvm::cl::OptionCategory &category,
+                      llvm::StringRef help = "Write the result to FILE");
+  /// Has `writer` write the output: to the file that was named, else to `out`.
+  /// The file is there only when `writer` succeeds. Reports what cannot be
+  /// written.
+  llvm::LogicalResult
+  write(llvm::raw_ostream &out, DiagSession &session,
+        llvm::function_ref<llvm::LogicalResult(llvm::raw_ostream &)> writer)
+      const;
+
+  llvm::cl::opt<std::string> path;
 };
 
 } // namespace pipec

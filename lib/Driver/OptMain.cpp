@@ -34,9 +34,7 @@ struct OptOptions {
   cl::OptionCategory category{"pipec-opt options"};
   cl::opt<std::string> input{cl::Positional, cl::desc("<input file>"),
                              cl::init("-"), cl::cat(category)};
-  cl::opt<std::string> output{"o", cl::desc("Write the result to FILE"),
-                              cl::value_desc("FILE"), cl::init("-"),
-                              cl::cat(category)};
+  OutputFlag output{category};
   PassFlags passes{category};
   DiagFlags diags{category};
   cl::opt<unsigned> stages{
@@ -58,15 +56,11 @@ struct OptOptions {
 static LogicalResult runPhases(const OptOptions &options, raw_ostream &out,
                                raw_ostream &err, DiagSession &session) {
   DiagEngine &diags = session.engine();
-  Progress &progress = session.progress();
   FailureOr<PassRun> passes =
-      PassRun::make(options.passes, options.passes.passes, err, diags);
+      PassRun::make(options.passes, options.passes.passes, err, session);
   if (failed(passes))
     return failure();
-  if (options.passes.printAfterAll || options.passes.timePasses)
-    progress.end(); // these too go to standard error
-  passes->show(progress);
-  progress.phase("reading");
+  session.progress().phase("reading");
 
   FailureOr<StringRef> text = openInput(options.input, diags);
   if (failed(text))
@@ -84,16 +78,10 @@ static LogicalResult runPhases(const OptOptions &options, raw_ostream &out,
   if (failed(schedule) || failed(passes->run(*schedule, diags)))
     return failure();
 
-  auto file = OutputFile::open(options.output, out, diags);
-  if (failed(file))
-    return failure();
-  // What goes to the terminal is progress enough.
-  if ((*file)->stream().is_displayed())
-    progress.end();
-  else
-    progress.phase("writing");
-  printSteps(*schedule, (*file)->stream());
-  return (*file)->commit(diags);
+  return options.output.write(out, session, [&](raw_ostream &os) {
+    printSteps(*schedule, os);
+    return success();
+  });
 }
 
 int optMain(int argc, const char *const *argv, raw_ostream &out,

@@ -49,32 +49,10 @@ FailureOr<StringRef> TargetFlag::choose(const PassFlags &flags,
                                         DiagEngine &diags) const {
   bool passes = flags.passes.getNumOccurrences();
   if (passes && name.getNumOccurrences())
-    return diags.report(DiagLoc(), diag::UnusableOption,
-                        "both --passes and --target");
+    return unusable(diags, "both --passes and --target");
   if (name.getNumOccurrences())
     return StringRef(name);
   return passes ? StringRef(flags.passes) : otherwise;
-}
-
-FailureOr<PassRun> PassRun::make(const PassFlags &flags, StringRef passes,
-                                 raw_ostream &err, DiagEngine &diags) {
-  FailureOr<VerifySettings> check = VerifySettings::parse(flags.verify, diags);
-  if (failed(check))
-    return failure();
-  FailureOr<Pipeline> pipeline = parsePipeline(passes, allPasses(), diags);
-  if (failed(pipeline))
-    return failure();
-  PassManager manager(std::move(*pipeline));
-  // The clock stops before others look at the result.
-  if (flags.timePasses)
-    manager.add(makeTimePasses(err));
-  if (flags.printAfterAll)
-    manager.add(makePrintAfterAll(err));
-  // --verify=none speaks for the default of debug builds too.
-  if (flags.verifyEach &&
-      (flags.verifyEach.getNumOccurrences() || check->any()))
-    manager.add(makeVerifyEach());
-  return PassRun(std::move(manager), std::move(*check));
 }
 
 namespace {
@@ -93,19 +71,40 @@ private:
 
 } // namespace
 
-void PassRun::show(Progress &to) {
-  progress = &to;
-  manager.add(std::make_unique<ShowPasses>(to));
+FailureOr<PassRun> PassRun::make(const PassFlags &flags, StringRef passes,
+                                 raw_ostream &err, DiagSession &session) {
+  DiagEngine &diags = session.engine();
+  FailureOr<VerifySettings> check = VerifySettings::parse(flags.verify, diags);
+  if (failed(check))
+    return failure();
+  FailureOr<Pipeline> pipeline = parsePipeline(passes, allPasses(), diags);
+  if (failed(pipeline))
+    return failure();
+  PassManager manager(std::move(*pipeline));
+  // Both print to standard error.
+  if (flags.timePasses || flags.printAfterAll)
+    session.progress().end();
+  // The clock stops before others look at the result.
+  if (flags.timePasses)
+    manager.add(makeTimePasses(err));
+  if (flags.printAfterAll)
+    manager.add(makePrintAfterAll(err));
+  // --verify=none speaks for the default of debug builds too.
+  if (flags.verifyEach &&
+      (flags.verifyEach.getNumOccurrences() || check->any()))
+    manager.add(makeVerifyEach());
+  manager.add(std::make_unique<ShowPasses>(session.progress()));
+  return PassRun(std::move(manager), std::move(*check), session.progress());
 }
 
 LogicalResult PassRun::run(Schedule &schedule, DiagEngine &diags) {
   // Levels named with --verify are asked of the result alone.
-  phase("verifying");
+  progress->phase("verifying");
   if (check.all && failed(verify(schedule, diags)))
     return failure();
   if (failed(manager.run(schedule, diags)))
     return failure();
-  phase("verifying");
+  progress->phase("verifying");
   bool unchanged = check.all && manager.empty();
   if (!unchanged && failed(check.run(schedule, diags)))
     return failure();

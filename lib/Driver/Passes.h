@@ -8,9 +8,9 @@
 #ifndef PIPEC_DRIVER_PASSES_H
 #define PIPEC_DRIVER_PASSES_H
 
+#include "Driver/Io.h"
 #include "Driver/VerifySettings.h"
 #include "Pass/PassManager.h"
-#include "Support/Progress.h"
 
 #include "llvm/Support/CommandLine.h"
 
@@ -45,30 +45,24 @@ struct TargetFlag {
 class PassRun {
 public:
   /// Reads the options; `passes` is the list or the name of a target. What they
-  /// ask to be printed goes to `err`. Reports every mistake.
+  /// ask to be printed goes to `err`, and what runs is said to the progress of
+  /// `session`, which must outlive this. Reports every mistake.
   static llvm::FailureOr<PassRun> make(const PassFlags &flags,
                                        llvm::StringRef passes,
                                        llvm::raw_ostream &err,
-                                       DiagEngine &diags);
-
-  /// Says to `progress`, which must outlive this, what runs.
-  void show(Progress &progress);
+                                       DiagSession &session);
 
   /// Verifies `schedule`, runs the passes and verifies the result, as asked.
   llvm::LogicalResult run(Schedule &schedule, DiagEngine &diags);
 
 private:
-  PassRun(PassManager manager, VerifySettings check)
-      : manager(std::move(manager)), check(std::move(check)) {}
-
-  void phase(llvm::StringRef text) const {
-    if (progress)
-      progress->phase(text);
-  }
+  PassRun(PassManager manager, VerifySettings check, Progress &progress)
+      : manager(std::move(manager)), check(std::move(check)),
+        progress(&progress) {}
 
   PassManager manager;
   VerifySettings check;
-  Progress *progress = nullptr;
+  Progress *progress;
 };
 
 /// The passes and targets with their summaries and options, for `--help`.

@@ -7,7 +7,7 @@
 
 #include "Driver/PictureFlags.h"
 
-#include "Driver/Input.h"
+#include "Driver/Io.h"
 
 #include "llvm/ADT/StringRef.h"
 

@@ -84,12 +84,25 @@ static StringRef cellAt(SMLoc loc, const SourceFiles &files) {
   });
 }
 
+/// A name of a file and the text of one may be any bytes.
+static json::Value text(StringRef bytes) { return json::fixUTF8(bytes); }
+
+void writeLocation(json::OStream &json, SMLoc loc, const SourceFiles &files) {
+  if (!loc.isValid()) {
+    for (StringRef key : {"file", "line", "column"})
+      json.attribute(key, nullptr);
+    return;
+  }
+  LineColumn at = files.lineColumn(loc);
+  json.attribute("file", text(at.file));
+  json.attribute("line", at.line);
+  json.attribute("column", at.column);
+}
+
 void writeDiagnostic(json::OStream &json, const Diagnostic &diagnostic,
                      const SourceFiles &files, bool csvCells) {
   SMLoc loc = diagnostic.range.Start;
   const std::optional<StepPlace> &place = diagnostic.place;
-  // A name of a file and the text of one may be any bytes.
-  auto text = [](StringRef bytes) { return json::Value(json::fixUTF8(bytes)); };
   json.object([&] {
     json.attribute("kind", diagInfo(diagnostic.id).name);
     json.attribute("severity", severityName(diagnostic.severity));
@@ -99,16 +112,7 @@ void writeDiagnostic(json::OStream &json, const Diagnostic &diagnostic,
     json.attribute("cell", csvCells && loc.isValid() ? text(cellAt(loc, files))
                            : place                   ? text(place->step)
                                                      : nullptr);
-    if (loc.isValid()) {
-      LineColumn at = files.lineColumn(loc);
-      json.attribute("file", text(at.file));
-      json.attribute("line", at.line);
-      json.attribute("column", at.column);
-    } else {
-      json.attribute("file", nullptr);
-      json.attribute("line", nullptr);
-      json.attribute("column", nullptr);
-    }
+    writeLocation(json, loc, files);
     json.attributeArray("notes", [&] {
       for (const Diagnostic &note : diagnostic.notes)
         writeDiagnostic(json, note, files, csvCells);

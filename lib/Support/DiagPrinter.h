@@ -29,6 +29,11 @@ namespace pipec {
 /// `error`, `warning` or `note`.
 llvm::StringRef severityName(Severity severity);
 
+/// Writes the attributes `file`, `line` and `column`; null for a place that is
+/// none.
+void writeLocation(llvm::json::OStream &json, llvm::SMLoc loc,
+                   const SourceFiles &files);
+
 /// Writes a diagnostic as an object: `kind`, `severity`, `message`, `rank`,
 /// `position`, `cell`, `file`, `line`, `column` and `notes`, themselves such
 /// objects. What a diagnostic does not have is null. `cell` is the step that
@@ -43,6 +48,9 @@ public:
   DiagPrinter(llvm::raw_ostream &os, const SourceFiles &files,
               llvm::StringRef tool)
       : os(os), files(files), tool(tool.str()) {}
+  /// Prints text as `like` does, to another stream.
+  DiagPrinter(const DiagPrinter &like, llvm::raw_ostream &os)
+      : os(os), files(like.files), tool(like.tool), showKinds(like.showKinds) {}
 
   /// Appends ` [KindName]` to every message.
   void setShowKinds(bool on) { showKinds = on; }
