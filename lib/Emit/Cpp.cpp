@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Emit/CppNames.h"
 #include "Emit/CppSteps.h"
 #include "Emit/Emitter.h"
 
@@ -32,119 +33,6 @@ namespace {
 constexpr char executorTemplate[] =
 #include "Emit/executor.mustache.inc"
     ;
-
-/// Words that cannot name a namespace.
-bool isTakenName(StringRef name) {
-  static constexpr StringLiteral words[] = {"alignas",
-                                            "alignof",
-                                            "and",
-                                            "and_eq",
-                                            "asm",
-                                            "auto",
-                                            "bitand",
-                                            "bitor",
-                                            "bool",
-                                            "break",
-                                            "case",
-                                            "catch",
-                                            "char",
-                                            "char8_t",
-                                            "char16_t",
-                                            "char32_t",
-                                            "class",
-                                            "compl",
-                                            "concept",
-                                            "const",
-                                            "consteval",
-                                            "constexpr",
-                                            "constinit",
-                                            "const_cast",
-                                            "continue",
-                                            "co_await",
-                                            "co_return",
-                                            "co_yield",
-                                            "decltype",
-                                            "default",
-                                            "delete",
-                                            "do",
-                                            "double",
-                                            "dynamic_cast",
-                                            "else",
-                                            "enum",
-                                            "explicit",
-                                            "export",
-                                            "extern",
-                                            "false",
-                                            "float",
-                                            "for",
-                                            "friend",
-                                            "goto",
-                                            "if",
-                                            "inline",
-                                            "int",
-                                            "long",
-                                            "main",
-                                            "mutable",
-                                            "namespace",
-                                            "new",
-                                            "noexcept",
-                                            "not",
-                                            "not_eq",
-                                            "nullptr",
-                                            "operator",
-                                            "or",
-                                            "or_eq",
-                                            "pipec",
-                                            "private",
-                                            "protected",
-                                            "public",
-                                            "register",
-                                            "reinterpret_cast",
-                                            "requires",
-                                            "return",
-                                            "short",
-                                            "signed",
-                                            "sizeof",
-                                            "static",
-                                            "static_assert",
-                                            "static_cast",
-                                            "std",
-                                            "struct",
-                                            "switch",
-                                            "template",
-                                            "this",
-                                            "thread_local",
-                                            "throw",
-                                            "true",
-                                            "try",
-                                            "typedef",
-                                            "typeid",
-                                            "typename",
-                                            "union",
-                                            "unsigned",
-                                            "using",
-                                            "virtual",
-                                            "void",
-                                            "volatile",
-                                            "wchar_t",
-                                            "while",
-                                            "xor",
-                                            "xor_eq"};
-  return is_contained(words, name);
-}
-
-/// The schedule's name as a C++ name: other characters become `_`, and a word
-/// that C++ has already gets one at its end.
-std::string namespaceName(StringRef name) {
-  std::string result;
-  for (char c : name)
-    result += isAlnum(c) ? c : '_';
-  if (result.empty() || isDigit(result[0]))
-    result = "s" + result;
-  if (isTakenName(result))
-    result += '_';
-  return result;
-}
 
 std::string quoted(StringRef text) {
   std::string result;
@@ -204,7 +92,7 @@ bool needsTransfers(const Schedule &schedule) {
 kainjow::mustache::data describe(const Schedule &schedule,
                                  const SourceLines &lines) {
   kainjow::mustache::data data;
-  std::string name = namespaceName(schedule.name);
+  std::string name = cppNamespace(schedule.name);
   auto text = [](auto writer) {
     std::string result;
     raw_string_ostream os(result);
