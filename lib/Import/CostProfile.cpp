@@ -41,10 +41,13 @@ static SmallVector<StepKind, 2> parseMembers(StringRef text) {
   return members;
 }
 
-/// Reads a number as JSON and people write it, an exponent included.
+/// Reads a number as JSON and people write it: `7/2`, `1e-3`, `.5`.
 static std::optional<Rational> parseNumber(StringRef text) {
   size_t at = text.find_first_of("eE");
-  std::optional<Rational> value = Rational::parse(text.take_front(at));
+  std::string mantissa = text.take_front(at).str();
+  if (text.starts_with("."))
+    mantissa.insert(0, "0");
+  std::optional<Rational> value = Rational::parse(mantissa);
   if (!value || at == StringRef::npos)
     return value;
   StringRef digits = text.drop_front(at + 1);
