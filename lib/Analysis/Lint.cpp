@@ -158,9 +158,16 @@ LintResult lint(const Schedule &schedule, const LintOptions &options,
                 DiagEngine &diags) {
   Contents contents(schedule);
   diags.setFilter([&](Diagnostic &found) {
-    // Where there is no REDUCE_GRAD at all, that is said once.
-    if (found.id == diag::Id::ReduceGradMissing && !contents.reduceGrad)
-      return false;
+    if (found.id == diag::Id::ReduceGradMissing) {
+      // Where there is no REDUCE_GRAD at all, that is said once.
+      if (!contents.reduceGrad)
+        return false;
+      // One that is missing belongs behind the step that the note names.
+      if (!found.notes.empty()) {
+        found.place = found.notes.front().place;
+        found.range = found.notes.front().range;
+      }
+    }
     std::optional<diag::Id> result = consequence(found, contents);
     // To a list without transfers PyTorch adds whatever else it needs.
     if (result && (contents.p2p || *result == diag::Id::NoteRunRefused ||

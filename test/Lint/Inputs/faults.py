@@ -195,7 +195,7 @@ FAULTS = [
         Fault("split backwards", "split", swap("3F0", "3F1"), ("LossOrder", "3F0"), twice(WRONG)),
     ]),
     *rule("A stage has one REDUCE_GRAD, behind its weight gradients and before its last RESHARD", [
-        Fault("none", "loop", drop("1REDUCE_GRAD"), ("ReduceGradMissing", None), twice(WRONG)),
+        Fault("none", "loop", drop("1REDUCE_GRAD"), ("ReduceGradMissing", "1B3"), twice(WRONG)),
         Fault("none at all", "loop", keep("F", "B", "UNSHARD", "RESHARD"), ("NoReduceGrad", None), twice(WRONG)),
         Fault("two", "loop", double("1REDUCE_GRAD"), ("ReduceGradDoubled", "1REDUCE_GRAD"), twice(WRONG)),
         Fault("before the last weight gradient", "loop", move("1REDUCE_GRAD", before="1B3"), ("ReduceGradEarly", "1REDUCE_GRAD"), twice(WRONG)),
