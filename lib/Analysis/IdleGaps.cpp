@@ -7,6 +7,8 @@
 
 #include "Analysis/IdleGaps.h"
 
+#include "Analysis/CriticalPath.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 
@@ -19,22 +21,12 @@ namespace pipec {
 
 StringRef bindingName(Binding binding) {
   switch (binding) {
-#define PIPEC_BINDING(Id, Name, Text)                                          \
+#define PIPEC_BINDING(Id, Name)                                                \
   case Binding::Id:                                                            \
     return Name;
 #include "Analysis/Bindings.def"
   }
   llvm_unreachable("every binding has a name");
-}
-
-StringRef bindingText(Binding binding) {
-  switch (binding) {
-#define PIPEC_BINDING(Id, Name, Text)                                          \
-  case Binding::Id:                                                            \
-    return Text;
-#include "Analysis/Bindings.def"
-  }
-  llvm_unreachable("every binding has a text");
 }
 
 //===----------------------------------------------------------------------===//
@@ -131,7 +123,7 @@ private:
 /// True when this rank has the result of a stage of its own before the gap.
 bool ReadyStep::isDone(unsigned stage, unsigned microbatch,
                        bool gradient) const {
-  uint32_t maker = causes.maker(stage, microbatch, gradient);
+  uint32_t maker = causes.results().maker(stage, microbatch, gradient);
   return maker != StepNumbers::none &&
          run.numbers().rankOf(maker) == gap.rank &&
          maker < run.numbers().of(gap.before);
@@ -150,7 +142,8 @@ bool ReadyStep::isReady(size_t index) const {
   if (step.kind() != StepKind::F &&
       !isDone(step.stage(), step.microbatch(), /*gradient=*/false))
     return false;
-  std::optional<Causes::Input> input = causes.input(gap.rank, step);
+  std::optional<ResultTimes::Input> input =
+      causes.results().input(gap.rank, step);
   return !input || input->there <= gap.start;
 }
 
@@ -222,11 +215,11 @@ void ReadyStep::find() {
 
 void explainGap(IdleGap &gap, const Causes &causes, const MemoryModel &memory) {
   uint32_t step = causes.simulation().numbers().of(gap.before);
-  PathSteps chain = causes.chain(step, gap.start, /*maxLinks=*/2);
+  PathSteps chain = causeChain(causes, step, gap.start, /*maxLinks=*/2);
   gap.link = chain.back();
   if (chain.size() > 1)
     gap.cause = chain.front();
-  gap.parts = causes.wait(gap.rank, gap.before.index, gap.start);
+  gap.parts = waitParts(causes, gap.rank, gap.before.index, gap.start);
   ReadyStep(gap, causes, memory).find();
   if (gap.ready) {
     gap.binding = gap.overLimit ? Binding::Memory : Binding::Order;

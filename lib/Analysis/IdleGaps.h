@@ -8,21 +8,19 @@
 #ifndef PIPEC_ANALYSIS_IDLEGAPS_H
 #define PIPEC_ANALYSIS_IDLEGAPS_H
 
-#include "Analysis/CriticalPath.h"
 #include "Analysis/Memory.h"
+#include "Analysis/WaitParts.h"
 
 namespace pipec {
 
 /// What a gap would be shorter without.
 enum class Binding : uint8_t {
-#define PIPEC_BINDING(Id, Name, Text) Id,
+#define PIPEC_BINDING(Id, Name) Id,
 #include "Analysis/Bindings.def"
 };
 
 /// `dependency`, `memory`, ...
 llvm::StringRef bindingName(Binding binding);
-/// What the gap is for, as a phrase.
-llvm::StringRef bindingText(Binding binding);
 
 /// A time in which a rank does nothing before a step. Times are in ticks.
 struct IdleGap {

@@ -82,7 +82,7 @@ WaitParts Reporter::waits(unsigned rank) const {
     if (!isCompute(list[begin].kind()))
       continue;
     if (run.start(rank, begin) > free)
-      sum += causes.wait(rank, begin, free);
+      sum += waitParts(causes, rank, begin, free);
     free = run.end(rank, begin);
   }
   return sum;
@@ -209,11 +209,7 @@ bool Reporter::countTransfers() {
 
 FailureOr<Report> makeReport(const Schedule &schedule,
                              const ReportOptions &options, DiagEngine &diags) {
-  std::optional<WaitModel> model;
-  if (schedule.hasP2P())
-    model = options.model.value_or(WaitModel::Edge);
-  FailureOr<Simulation> run =
-      model ? simulate(schedule, *model, diags) : simulate(schedule, diags);
+  FailureOr<Simulation> run = simulate(schedule, options.model, diags);
   if (failed(run) || failed(Causes::check(schedule, diags)))
     return failure();
   FailureOr<MemoryModel> memory = MemoryModel::make(schedule, diags);
@@ -230,14 +226,14 @@ FailureOr<Report> makeReport(const Schedule &schedule,
   reporter.reportRanks();
   if (!reporter.countTransfers())
     return diags.report(schedule.source, diag::MemoryTooLarge);
-  if (model) {
+  if (run->model()) {
     FailureOr<Simulation> free = simulate(schedule, diags);
     if (failed(free))
       return failure();
     report.freeMakespan = free->time(free->makespan());
   }
   if (options.path)
-    report.path = causes.criticalPath();
+    report.path = criticalPath(causes);
   report.gaps = largestGaps(schedule, *run, options.gaps);
   for (IdleGap &gap : report.gaps)
     explainGap(gap, causes, *memory);

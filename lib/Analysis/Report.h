@@ -14,6 +14,7 @@
 #ifndef PIPEC_ANALYSIS_REPORT_H
 #define PIPEC_ANALYSIS_REPORT_H
 
+#include "Analysis/CriticalPath.h"
 #include "Analysis/IdleGaps.h"
 
 #include <optional>

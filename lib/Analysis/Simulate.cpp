@@ -267,7 +267,7 @@ FailureOr<Simulation> Simulator::under(const Schedule &schedule,
   if (failed(costs))
     return failure();
   Simulation simulation(schedule, std::move(*costs));
-  const Transfers &transfers = simulation.transfers.emplace(schedule);
+  const Transfers &transfers = simulation.stepTransfers.emplace(schedule);
   simulation.waitModel = model;
   const TickCosts &ticks = simulation.tickCosts;
   auto ends = [&](auto clock) {
@@ -357,17 +357,15 @@ int64_t Simulation::end(unsigned rank, size_t index) const {
     return transferEnd(rank, index);
   if (isFsdp(list[index].kind()))
     return begin + tickCosts.collective(rank, list[index]);
-  size_t first = index;
-  while (first != 0 && list[first - 1].joined())
-    --first;
-  return begin +
-         tickCosts.duration(list, first, Schedule::groupEnd(list, index));
+  return begin + tickCosts.duration(list, groupBegin(list, index),
+                                    Schedule::groupEnd(list, index));
 }
 
 int64_t Simulation::transferEnd(unsigned rank, size_t index) const {
   int64_t self = start(rank, index);
-  uint32_t other = transfers ? transfers->other(stepNumbers.of(rank, index))
-                             : Transfers::none;
+  uint32_t other = stepTransfers
+                       ? stepTransfers->other(stepNumbers.of(rank, index))
+                       : Transfers::none;
   if (other == Transfers::none)
     return self;
   Step step = schedule->ranks[rank][index];

@@ -66,8 +66,13 @@ public:
   /// data is at the receiver, and the receive not before it started; under free
   /// arrival P2P steps take no time.
   int64_t end(unsigned rank, size_t index) const;
-  /// The model of a run under one.
+  int64_t end(uint32_t step) const {
+    StepRef at = stepNumbers.at(step);
+    return end(at.rank, at.index);
+  }
+  /// The model of a run under one, and how its transfers meet.
   std::optional<WaitModel> model() const { return waitModel; }
+  const std::optional<Transfers> &transfers() const { return stepTransfers; }
   llvm::ArrayRef<RankTimes> ranks() const { return rankTimes; }
 
   /// The first start of all.
@@ -98,8 +103,7 @@ private:
 
   const Schedule *schedule;
   std::optional<WaitModel> waitModel;
-  /// Under a model.
-  std::optional<Transfers> transfers;
+  std::optional<Transfers> stepTransfers;
   StepNumbers stepNumbers;
   TickCosts tickCosts;
   std::vector<int64_t> starts;

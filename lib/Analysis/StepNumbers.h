@@ -26,6 +26,14 @@ struct StepRef {
   friend bool operator==(StepRef, StepRef) = default;
 };
 
+/// Index of the first member of the group (overlap, batch or single step) that
+/// the step at `index` of `list` is in; `Schedule::groupEnd` gives its end.
+inline size_t groupBegin(llvm::ArrayRef<Step> list, size_t index) {
+  while (index != 0 && list[index - 1].joined())
+    --index;
+  return index;
+}
+
 /// Numbers the steps of all ranks through, rank by rank, so that an analysis
 /// keeps its facts in flat arrays. A schedule has fewer than 2^32 - 1 steps
 /// (`fits`).

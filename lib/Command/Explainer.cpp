@@ -190,7 +190,7 @@ void Explainer::explainGap(unsigned rank, int64_t from, int64_t to, size_t next,
   gap.before = StepRef{rank, uint32_t(next)};
   pipec::explainGap(gap, causes, memory);
   printParts(gap.parts);
-  printChain(causes.chain(run.numbers().of(gap.before), since));
+  printChain(causeChain(causes, run.numbers().of(gap.before), since));
   printReady(gap);
 }
 
@@ -247,7 +247,7 @@ void Explainer::explainStep(StepRef step) {
     explainGap(step.rank, free, link.start, run.numbers().at(link.step).index,
                free);
   else
-    printChain(causes.chain(number, std::min(free, link.start)));
+    printChain(causeChain(causes, number, std::min(free, link.start)));
   printMemory(step.rank, link.start);
 }
 

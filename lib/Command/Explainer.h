@@ -14,6 +14,7 @@
 #ifndef PIPEC_COMMAND_EXPLAINER_H
 #define PIPEC_COMMAND_EXPLAINER_H
 
+#include "Analysis/CriticalPath.h"
 #include "Analysis/IdleGaps.h"
 #include "IR/StepPlaces.h"
 #include "Support/Decimal.h"

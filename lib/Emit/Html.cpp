@@ -315,7 +315,7 @@ void DataWriter::writeTransfers() {
 
 void DataWriter::findCriticalPath() {
   const Simulation &run = picture.simulation();
-  for (const PathStep &link : Causes(schedule, run).criticalPath()) {
+  for (const PathStep &link : criticalPath(Causes(schedule, run))) {
     StepRef at = run.numbers().at(link.step);
     if (!isCompute(schedule.ranks[at.rank][at.index].kind()))
       continue;
