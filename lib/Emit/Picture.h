@@ -17,6 +17,7 @@
 #include "Analysis/Memory.h"
 #include "Emit/Emitter.h"
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -79,8 +80,8 @@ class Picture {
 public:
   /// What a form can show at most; the window shrinks to that.
   struct Limits {
-    size_t steps;
-    unsigned ranks;
+    size_t steps = std::numeric_limits<size_t>::max();
+    unsigned ranks = maxRanks;
   };
 
   /// Runs `schedule`, which must outlive the picture. Reports an order that

@@ -24,7 +24,6 @@
 #include "llvm/Support/Format.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 using namespace llvm;
@@ -255,8 +254,8 @@ void TimePrinter::printBlock(int64_t begin, int64_t end) {
 
 LogicalResult writeTimes(const Schedule &schedule, const EmitOptions &options,
                          raw_ostream &os, DiagEngine &diags) {
-  Picture::Limits all = {std::numeric_limits<size_t>::max(), maxRanks};
-  FailureOr<Picture> picture = Picture::make(schedule, options, all, diags);
+  FailureOr<Picture> picture =
+      Picture::make(schedule, options, Picture::Limits(), diags);
   if (failed(picture))
     return failure();
   TimePrinter(*picture, options, os).print();

@@ -119,73 +119,68 @@ private:
   std::string csvName() const { return schedule.name + ".csv"; }
   unsigned stagesOfRank() const { return map.size() / schedule.numRanks; }
 
-  void writeTorchtitan(StringRef name) {
-    json.attributeObject("torchtitan", [&] {
+  /// What a framework that places stages by the name of a schedule is set to,
+  /// and what is to be known about that.
+  void writeFramework(StringRef key, StringRef name,
+                      function_ref<void()> writeSettings,
+                      std::vector<std::string> notes) {
+    json.attributeObject(key, [&] {
       json.attribute("format", "compute_only");
       if (name.empty()) {
         json.attribute("settings", nullptr);
-        writeNotes({placementNote()});
+        writeNotes({"stages are placed by the name of a schedule, and no name "
+                    "gives this placement; load the CSV with "
+                    "_PipelineScheduleRuntime and stages of your own"});
         return;
       }
-      json.attributeObject("settings", [&] {
-        json.attribute("parallelism.pipeline_parallel_degree",
-                       schedule.numRanks);
-        json.attribute("parallelism.pipeline_parallel_schedule", name);
-        json.attribute("parallelism.pipeline_parallel_schedule_csv", csvName());
-        json.attribute("parallelism.pipeline_parallel_microbatch_size", 1);
-        json.attribute("training.local_batch_size", schedule.numMicrobatches);
-      });
-      std::vector<std::string> notes = {
-          "training.local_batch_size is the number of micro-batches times "
-          "parallelism.pipeline_parallel_microbatch_size; versions without "
-          "these take parallelism.num_pp_microbatches = " +
-          utostr(schedule.numMicrobatches)};
-      if (stagesOfRank() > 2)
-        notes.push_back("set parallelism.pipeline_parallel_layers_per_stage "
-                        "so that the model has " +
-                        utostr(map.size()) + " stages; without it there are " +
-                        utostr(2 * schedule.numRanks));
+      json.attributeObject("settings", writeSettings);
       addCommonNotes(notes);
-      writeNotes(notes);
+      writeNotes(std::move(notes));
     });
+  }
+
+  void writeTorchtitan(StringRef name) {
+    auto writeSettings = [&] {
+      json.attribute("parallelism.pipeline_parallel_degree", schedule.numRanks);
+      json.attribute("parallelism.pipeline_parallel_schedule", name);
+      json.attribute("parallelism.pipeline_parallel_schedule_csv", csvName());
+      json.attribute("parallelism.pipeline_parallel_microbatch_size", 1);
+      json.attribute("training.local_batch_size", schedule.numMicrobatches);
+    };
+    std::vector<std::string> notes = {
+        "training.local_batch_size is the number of micro-batches times "
+        "parallelism.pipeline_parallel_microbatch_size; versions without "
+        "these take parallelism.num_pp_microbatches = " +
+        utostr(schedule.numMicrobatches)};
+    addLayersNote(notes, "parallelism.pipeline_parallel_layers_per_stage");
+    writeFramework("torchtitan", name, writeSettings, std::move(notes));
   }
 
   void writeAutoModel(StringRef name) {
-    json.attributeObject("nemo_automodel", [&] {
-      json.attribute("format", "compute_only");
-      if (name.empty()) {
-        json.attribute("settings", nullptr);
-        writeNotes({placementNote()});
-        return;
-      }
-      json.attributeObject("settings", [&] {
-        json.attribute("distributed.pp_size", schedule.numRanks);
-        json.attribute("distributed.pipeline.pp_schedule", name);
-        json.attribute("distributed.pipeline.pp_schedule_csv", csvName());
-        json.attribute("distributed.pipeline.pp_microbatch_size", 1);
-        json.attribute("distributed.pipeline.pp_batch_size",
-                       schedule.numMicrobatches);
-      });
-      std::vector<std::string> notes = {
-          "pp_batch_size is the number of micro-batches times "
-          "pp_microbatch_size, and follows the batch size of the data loader "
-          "in a recipe"};
-      if (stagesOfRank() > 2)
-        notes.push_back("set layers_per_stage so that the model has " +
-                        utostr(map.size()) + " stages; without it there are " +
-                        utostr(2 * schedule.numRanks));
-      if (schedule.numMicrobatches < stagesOfRank())
-        notes.push_back("fewer micro-batches than stages a rank are refused "
-                        "unless NEMOAUTOMODEL_PP_ALLOW_UNDERFILL=1");
-      addCommonNotes(notes);
-      writeNotes(notes);
-    });
+    auto writeSettings = [&] {
+      json.attribute("distributed.pp_size", schedule.numRanks);
+      json.attribute("distributed.pipeline.pp_schedule", name);
+      json.attribute("distributed.pipeline.pp_schedule_csv", csvName());
+      json.attribute("distributed.pipeline.pp_microbatch_size", 1);
+      json.attribute("distributed.pipeline.pp_batch_size",
+                     schedule.numMicrobatches);
+    };
+    std::vector<std::string> notes = {
+        "pp_batch_size is the number of micro-batches times "
+        "pp_microbatch_size, and follows the batch size of the data loader "
+        "in a recipe"};
+    addLayersNote(notes, "layers_per_stage");
+    if (schedule.numMicrobatches < stagesOfRank())
+      notes.push_back("fewer micro-batches than stages a rank are refused "
+                      "unless NEMOAUTOMODEL_PP_ALLOW_UNDERFILL=1");
+    writeFramework("nemo_automodel", name, writeSettings, std::move(notes));
   }
 
-  std::string placementNote() const {
-    return "stages are placed by the name of a schedule, and no name gives "
-           "this placement; load the CSV with _PipelineScheduleRuntime and "
-           "stages of your own";
+  void addLayersNote(std::vector<std::string> &notes, StringRef setting) const {
+    if (stagesOfRank() > 2)
+      notes.push_back(("set " + setting + " so that the model has ").str() +
+                      utostr(map.size()) + " stages; without it there are " +
+                      utostr(2 * schedule.numRanks));
   }
 
   void addCommonNotes(std::vector<std::string> &notes) const {

@@ -257,8 +257,8 @@ void TraceWriter::writeTransfer(unsigned rank, const Picture::Group &group) {
 
 LogicalResult emitTrace(const Schedule &schedule, const EmitOptions &options,
                         raw_ostream &os, DiagEngine &diags) {
-  Picture::Limits all = {std::numeric_limits<size_t>::max(), maxRanks};
-  FailureOr<Picture> picture = Picture::make(schedule, options, all, diags);
+  FailureOr<Picture> picture =
+      Picture::make(schedule, options, Picture::Limits(), diags);
   if (failed(picture))
     return failure();
   TraceWriter(*picture, diags.sourceFiles(), os).write();
