@@ -79,18 +79,7 @@ void runCopies(std::vector<std::unique_ptr<Copy>> &copies,
         }
       });
   }
-  std::exception_ptr echo;
-  for (const std::exception_ptr &one : thrown) {
-    if (!one)
-      continue;
-    try {
-      std::rethrow_exception(one);
-    } catch (const StoppedError &) {
-      echo = one;
-    }
-  }
-  if (echo)
-    std::rethrow_exception(echo);
+  rethrowCause(thrown);
 }
 
 int train(const Arguments &arguments, const Schedule &schedule,

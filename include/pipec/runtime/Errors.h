@@ -8,8 +8,9 @@
 #ifndef PIPEC_RUNTIME_ERRORS_H
 #define PIPEC_RUNTIME_ERRORS_H
 
+#include <exception>
+#include <span>
 #include <stdexcept>
-#include <string>
 
 namespace pipec::runtime {
 
@@ -51,6 +52,24 @@ class StoppedError : public Error {
 public:
   using Error::Error;
 };
+
+/// Of what several ranks have thrown (null for one that has not), throws the
+/// first that is not the echo of another rank's failure; the last echo when
+/// there is nothing else. Returns when all are null.
+inline void rethrowCause(std::span<const std::exception_ptr> thrown) {
+  std::exception_ptr echo;
+  for (const std::exception_ptr &one : thrown) {
+    if (!one)
+      continue;
+    try {
+      std::rethrow_exception(one);
+    } catch (const StoppedError &) {
+      echo = one;
+    }
+  }
+  if (echo)
+    std::rethrow_exception(echo);
+}
 
 } // namespace pipec::runtime
 

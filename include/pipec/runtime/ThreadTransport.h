@@ -64,20 +64,7 @@ public:
           }
         });
     }
-    std::exception_ptr echo;
-    for (const std::exception_ptr &one : thrown) {
-      if (!one)
-        continue;
-      try {
-        std::rethrow_exception(one);
-      } catch (const StoppedError &) {
-        echo = one;
-      } catch (...) {
-        throw;
-      }
-    }
-    if (echo)
-      std::rethrow_exception(echo);
+    rethrowCause(thrown);
   }
 
   /// Ends all ranks; the first message stays.
