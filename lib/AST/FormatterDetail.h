@@ -19,7 +19,8 @@
 // printed; that is why the form is stable.
 //
 // Files: Formatter.cpp (comments, lists, files), FormatStmt.cpp (statements of
-// bodies), FormatItem.cpp (what stands in a schedule only).
+// bodies), FormatFlat.cpp (those that share a line), FormatItem.cpp (what
+// stands in a schedule only).
 //
 //===----------------------------------------------------------------------===//
 
