@@ -68,6 +68,12 @@ private:
   void beginRank();
   void parseRankBody();
   bool quickStep();
+  /// A number below `size`, reported as `WHAT n of a schedule of size` if not;
+  /// any number below `limit` when the size itself was wrong.
+  bool numberBelow(unsigned size, unsigned limit, llvm::StringRef what,
+                   llvm::StringRef sizeOf, unsigned &value);
+
+  // ParserSteps.cpp
   bool parseLine();
   bool parsePhase();
   bool parseGroup(llvm::StringRef group);
@@ -78,10 +84,6 @@ private:
                  const char *begin);
   bool parseTime(size_t firstStep);
 
-  /// A number below `size`, reported as `WHAT n of a schedule of size` if not;
-  /// any number below `limit` when the size itself was wrong.
-  bool numberBelow(unsigned size, unsigned limit, llvm::StringRef what,
-                   llvm::StringRef sizeOf, unsigned &value);
   SourceLoc sourceOf(const char *at) const {
     return base.isValid()
                ? SourceLoc{uint32_t(base.offset + (at - text.data()))}
