@@ -6,18 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The rows of the file are the ranks, its cells the steps, and that is all it
-// says. Everything else is inferred:
-//
-//   ranks          the rows
-//   stages         one more than the highest stage of any cell
-//   micro-batches  one more than the highest micro-batch of any cell
-//   map            a stage belongs to the row in which it occurs
-//   forward-only   when no cell is a B, I or W
-//
-// A stage in two rows is a mistake, as it is for PyTorch, unless the whole file
-// is bidirectional: as many stages as ranks, each stage s in rows s and p-1-s,
-// and every step of a micro-batch below m/2 in row s, of the others in row
-// p-1-s.
+// says; CsvHeader infers the rest.
 //
 // PyTorch's reader takes what begins like a step (`2F0xyz`); this one takes
 // steps only. Where PyTorch would stop at the first mistake, this one goes on
@@ -32,6 +21,7 @@
 
 #include "Import/Csv.h"
 
+#include "Import/CsvHeader.h"
 #include "Support/MappedFiles.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -45,17 +35,6 @@ using namespace llvm;
 namespace pipec {
 
 namespace {
-
-/// Which rows name a stage, and where each first does so.
-struct StageUse {
-  static constexpr uint32_t nowhere = ~0u;
-  uint32_t rank = nowhere;
-  uint32_t otherRank = nowhere;
-  SourceLoc place;
-  SourceLoc otherPlace;
-  /// A third row names it.
-  bool furtherRanks = false;
-};
 
 /// Commas and semicolons of `line`. Sums of blocks fit a byte, which lets the
 /// compiler compare many characters at a time.
@@ -91,10 +70,11 @@ private:
                 Step &step);
   bool readNumber(StringRef cell, const char *&cursor, const char *end,
                   unsigned limit, StringRef what, unsigned &value);
-  void add(Step step, StepList &steps);
-  LogicalResult infer();
-  LogicalResult inferMap();
-  LogicalResult checkDirections();
+  /// Takes `step` into the list of the rank that is being read.
+  void add(Step step, StepList &steps) {
+    header.note(step, row - 1);
+    steps.push_back(step);
+  }
 
   SourceLoc locOf(const char *place) const {
     return {base + uint32_t(place - text.begin())};
@@ -102,15 +82,6 @@ private:
   /// Bytes of text that are worth a call to the system.
   static constexpr size_t forgottenAtOnce = size_t(64) << 20;
 
-  /// Row and column of a place in the text, counted from 1; takes the time to
-  /// count them.
-  std::pair<unsigned, unsigned> rowColumn(const char *place) const;
-  /// The cell that begins at `place`.
-  StringRef cellAt(const char *place) const {
-    return StringRef(place, text.end() - place).take_until([](char c) {
-      return c == ',' || c == '\n' || c == '\r';
-    });
-  }
   /// A cell as messages show it: printable, and not longer than a line.
   static std::string shown(StringRef cell);
   /// Reports `kind` at `range`, in the row and column that are being read,
@@ -129,23 +100,11 @@ private:
   uint32_t base;
 
   Schedule schedule;
-  std::vector<StageUse> stages;
-  SourceLoc highestStage;
-  SourceLoc highestMicrobatch;
-  unsigned numMicrobatches = 0;
+  CsvHeader header;
   /// The cell that is being looked at, counted from 1.
   unsigned row = 0, column = 0;
-  uint32_t kinds = 0; // a bit a kind that occurs
   bool broken = false;
 };
-
-std::pair<unsigned, unsigned> CsvReader::rowColumn(const char *place) const {
-  unsigned row = 1 + std::count(text.begin(), place, '\n');
-  const char *begin = place;
-  while (begin != text.begin() && begin[-1] != '\n')
-    --begin;
-  return {row, 1 + std::count(begin, place, ',')};
-}
 
 std::string CsvReader::shown(StringRef cell) {
   std::string result;
@@ -214,34 +173,6 @@ bool CsvReader::readStep(StringRef cell, const char *&cursor, const char *end,
   }
   step = Step(*kind, stage, microbatch, 0, locOf(begin));
   return true;
-}
-
-/// Takes `step` into the list of the rank that is being read, and into what is
-/// known of its stage.
-void CsvReader::add(Step step, StepList &steps) {
-  uint32_t rank = &steps - schedule.ranks.data();
-  if (step.stage() >= stages.size()) {
-    stages.resize(step.stage() + 1);
-    highestStage = step.source();
-  }
-  StageUse &use = stages[step.stage()];
-  if (use.rank != rank) {
-    if (use.rank == StageUse::nowhere) {
-      use.rank = rank;
-      use.place = step.source();
-    } else if (use.otherRank == StageUse::nowhere) {
-      use.otherRank = rank;
-      use.otherPlace = step.source();
-    } else if (use.otherRank != rank) {
-      use.furtherRanks = true;
-    }
-  }
-  if (hasMicrobatch(step.kind()) && step.microbatch() >= numMicrobatches) {
-    numMicrobatches = step.microbatch() + 1;
-    highestMicrobatch = step.source();
-  }
-  kinds |= 1u << unsigned(step.kind());
-  steps.push_back(step);
 }
 
 /// `(0F7;7B3)OVERLAP_F_B`: members in issue order. The name follows the first
@@ -367,100 +298,9 @@ FailureOr<Schedule> CsvReader::read() {
       forgotten = cursor;
     }
   }
-  if (broken || failed(infer()))
+  if (broken || failed(header.infer(schedule, text, options, diags)))
     return failure();
   return std::move(schedule);
-}
-
-LogicalResult CsvReader::infer() {
-  if (numMicrobatches == 0)
-    return diags.report(schedule.source, diag::CsvNoMicrobatches);
-  schedule.numRanks = schedule.ranks.size();
-  schedule.numStages = stages.size();
-  schedule.numMicrobatches = numMicrobatches;
-  constexpr uint32_t backwards = 1u << unsigned(StepKind::B) |
-                                 1u << unsigned(StepKind::I) |
-                                 1u << unsigned(StepKind::W);
-  schedule.forwardOnly = !(kinds & backwards);
-
-  LogicalResult result = success();
-  if (options.stages && *options.stages != schedule.numStages)
-    result = diags.report(highestStage, diag::CsvOtherStages,
-                          schedule.numStages, *options.stages);
-  if (options.microbatches && *options.microbatches != schedule.numMicrobatches)
-    result = diags.report(highestMicrobatch, diag::CsvOtherMicrobatches,
-                          schedule.numMicrobatches, *options.microbatches);
-  if (failed(result))
-    return result;
-  return inferMap();
-}
-
-LogicalResult CsvReader::inferMap() {
-  unsigned numRanks = schedule.numRanks;
-  std::vector<uint32_t> map(stages.size());
-  const StageUse *twice = nullptr;
-  bool mirrored = stages.size() == numRanks;
-  for (auto [stage, use] : enumerate(stages)) {
-    if (use.rank == StageUse::nowhere)
-      return diags.report(highestStage, diag::CsvStageMissing, stage,
-                          stages.size() - 1);
-    map[stage] = use.rank;
-    if (use.otherRank != StageUse::nowhere && !twice)
-      twice = &use;
-    uint32_t mirror = numRanks - 1 - stage;
-    uint32_t low = std::min<uint32_t>(stage, mirror);
-    uint32_t high = std::max<uint32_t>(stage, mirror);
-    if (low == high)
-      mirrored &= use.rank == low && use.otherRank == StageUse::nowhere;
-    else
-      mirrored &= use.rank == low && use.otherRank == high;
-    mirrored &= !use.furtherRanks;
-  }
-  if (!twice) {
-    schedule.placement = Placement({std::move(map)});
-    return success();
-  }
-  if (!mirrored) {
-    const char *here =
-        diags.sourceFiles().expand(twice->otherPlace).getPointer();
-    std::tie(row, column) = rowColumn(here);
-    auto [otherRow, otherColumn] =
-        rowColumn(diags.sourceFiles().expand(twice->place).getPointer());
-    return report(cellAt(here), diag::CsvStageTwice, twice - stages.data(),
-                  twice->otherRank, twice->rank)
-        .note(twice->place, diag::NoteCsvOtherRank, otherRow, otherColumn,
-              twice->rank);
-  }
-  std::vector<uint32_t> mirror(stages.size());
-  for (unsigned stage = 0; stage != stages.size(); ++stage) {
-    map[stage] = stage;
-    mirror[stage] = numRanks - 1 - stage;
-  }
-  schedule.placement = Placement({std::move(map), std::move(mirror)});
-  return checkDirections();
-}
-
-/// Every step of a bidirectional file is on the rank of its direction.
-LogicalResult CsvReader::checkDirections() {
-  LogicalResult result = success();
-  for (auto [rank, steps] : enumerate(schedule.ranks)) {
-    row = rank + 1;
-    column = 1;
-    for (Step step : steps) {
-      if (hasMicrobatch(step.kind())) {
-        unsigned belongs = schedule.rankOf(step.stage(), step.microbatch());
-        if (belongs != rank)
-          result = report(
-              cellAt(diags.sourceFiles().expand(step.source()).getPointer()),
-              diag::CsvWrongDirection, stepText(schedule, step), rank,
-              schedule.numMicrobatches, belongs);
-        if (diags.atErrorLimit())
-          return failure();
-      }
-      column += !step.joined();
-    }
-  }
-  return result;
 }
 
 } // namespace

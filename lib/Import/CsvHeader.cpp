@@ -1,0 +1,156 @@
+//===- CsvHeader.cpp - What the steps of a CSV say of the whole ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Import/CsvHeader.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+
+using namespace llvm;
+
+namespace pipec {
+
+void CsvHeader::noteRank(StageUse &use, Step step, uint32_t rank) {
+  if (use.rank == StageUse::nowhere) {
+    use.rank = rank;
+    use.place = step.source();
+  } else if (use.otherRank == StageUse::nowhere) {
+    use.otherRank = rank;
+    use.otherPlace = step.source();
+  } else if (use.otherRank != rank) {
+    use.furtherRanks = true;
+  }
+}
+
+LogicalResult CsvHeader::infer(Schedule &schedule, StringRef text,
+                               const CsvOptions &options,
+                               DiagEngine &diags) const {
+  if (numMicrobatches == 0)
+    return diags.report(schedule.source, diag::CsvNoMicrobatches);
+  schedule.numRanks = schedule.ranks.size();
+  schedule.numStages = stages.size();
+  schedule.numMicrobatches = numMicrobatches;
+  constexpr uint32_t backwards = 1u << unsigned(StepKind::B) |
+                                 1u << unsigned(StepKind::I) |
+                                 1u << unsigned(StepKind::W);
+  schedule.forwardOnly = !(kinds & backwards);
+
+  LogicalResult result = success();
+  if (options.stages && *options.stages != schedule.numStages)
+    result = diags.report(highestStage, diag::CsvOtherStages,
+                          schedule.numStages, *options.stages);
+  if (options.microbatches && *options.microbatches != schedule.numMicrobatches)
+    result = diags.report(highestMicrobatch, diag::CsvOtherMicrobatches,
+                          schedule.numMicrobatches, *options.microbatches);
+  if (failed(result))
+    return result;
+  return inferMap(schedule, text, diags);
+}
+
+//===----------------------------------------------------------------------===//
+// Cells in messages
+//===----------------------------------------------------------------------===//
+
+/// Row and column of a place in the text, counted from 1; takes the time to
+/// count them.
+static std::pair<unsigned, unsigned> rowColumn(StringRef text,
+                                               const char *place) {
+  unsigned row = 1 + std::count(text.begin(), place, '\n');
+  const char *begin = place;
+  while (begin != text.begin() && begin[-1] != '\n')
+    --begin;
+  return {row, 1 + std::count(begin, place, ',')};
+}
+
+/// The cell that begins at `place`.
+static SMRange cellAt(StringRef text, const char *place) {
+  StringRef cell = StringRef(place, text.end() - place).take_until([](char c) {
+    return c == ',' || c == '\n' || c == '\r';
+  });
+  return {SMLoc::getFromPointer(cell.begin()),
+          SMLoc::getFromPointer(cell.end())};
+}
+
+//===----------------------------------------------------------------------===//
+// The map
+//===----------------------------------------------------------------------===//
+
+/// Reports steps of a bidirectional file that are not on the rank of their
+/// direction.
+static LogicalResult checkDirections(const Schedule &schedule, StringRef text,
+                                     DiagEngine &diags) {
+  LogicalResult result = success();
+  for (auto [rank, steps] : enumerate(schedule.ranks)) {
+    unsigned column = 1;
+    for (Step step : steps) {
+      if (hasMicrobatch(step.kind())) {
+        unsigned belongs = schedule.rankOf(step.stage(), step.microbatch());
+        if (belongs != rank)
+          result = diags.report(
+              cellAt(text,
+                     diags.sourceFiles().expand(step.source()).getPointer()),
+              diag::CsvWrongDirection, rank + 1, column,
+              stepText(schedule, step), rank, schedule.numMicrobatches,
+              belongs);
+        if (diags.atErrorLimit())
+          return failure();
+      }
+      column += !step.joined();
+    }
+  }
+  return result;
+}
+
+LogicalResult CsvHeader::inferMap(Schedule &schedule, StringRef text,
+                                  DiagEngine &diags) const {
+  unsigned numRanks = schedule.numRanks;
+  std::vector<uint32_t> map(stages.size());
+  const StageUse *twice = nullptr;
+  bool mirrored = stages.size() == numRanks;
+  for (auto [stage, use] : enumerate(stages)) {
+    if (use.rank == StageUse::nowhere)
+      return diags.report(highestStage, diag::CsvStageMissing, stage,
+                          stages.size() - 1);
+    map[stage] = use.rank;
+    if (use.otherRank != StageUse::nowhere && !twice)
+      twice = &use;
+    uint32_t mirror = numRanks - 1 - stage;
+    uint32_t low = std::min<uint32_t>(stage, mirror);
+    uint32_t high = std::max<uint32_t>(stage, mirror);
+    if (low == high)
+      mirrored &= use.rank == low && use.otherRank == StageUse::nowhere;
+    else
+      mirrored &= use.rank == low && use.otherRank == high;
+    mirrored &= !use.furtherRanks;
+  }
+  if (!twice) {
+    schedule.placement = Placement({std::move(map)});
+    return success();
+  }
+  if (!mirrored) {
+    const SourceFiles &files = diags.sourceFiles();
+    const char *here = files.expand(twice->otherPlace).getPointer();
+    auto [row, column] = rowColumn(text, here);
+    auto [otherRow, otherColumn] =
+        rowColumn(text, files.expand(twice->place).getPointer());
+    return diags
+        .report(cellAt(text, here), diag::CsvStageTwice, row, column,
+                twice - stages.data(), twice->otherRank, twice->rank)
+        .note(twice->place, diag::NoteCsvOtherRank, otherRow, otherColumn,
+              twice->rank);
+  }
+  std::vector<uint32_t> mirror(stages.size());
+  for (unsigned stage = 0; stage != stages.size(); ++stage) {
+    map[stage] = stage;
+    mirror[stage] = numRanks - 1 - stage;
+  }
+  schedule.placement = Placement({std::move(map), std::move(mirror)});
+  return checkDirections(schedule, text, diags);
+}
+
+} // namespace pipec
