@@ -39,14 +39,6 @@ Causes::Causes(const Schedule &schedule, const Simulation &simulation)
     theTransfers.emplace(schedule, run);
 }
 
-LogicalResult Causes::check(const Schedule &schedule, DiagEngine &diags) {
-  size_t steps = schedule.numSteps();
-  if (size_t(schedule.numStages) * schedule.numMicrobatches <= steps)
-    return success();
-  return diags.report(schedule.source, diag::TooFewSteps, steps,
-                      schedule.numStages, schedule.numMicrobatches);
-}
-
 /// A link of a step of whose other figures nothing is known yet.
 static PathStep linkFor(uint32_t step, int64_t start, int64_t end) {
   PathStep link;

@@ -50,17 +50,14 @@ struct PathStep {
 };
 
 /// Answers why steps start when they do. The schedule and its simulation must
-/// outlive it. Where several things hold a step up until the same time, the
-/// first of these is its cause: its rank's order, for a transfer its queue;
-/// then the first member of an overlap or a batch that waits; the order of the
-/// list of reasons. Linear memory, see `ResultTimes` and `TransferTimes`.
+/// outlive it, and pass `checkResults`. Where several things hold a step up
+/// until the same time, the first of these is its cause: its rank's order, for
+/// a transfer its queue; then the first member of an overlap or a batch that
+/// waits; the order of the list of reasons. Linear memory, see `ResultTimes`
+/// and `TransferTimes`.
 class Causes {
 public:
   Causes(const Schedule &schedule, const Simulation &simulation);
-
-  /// Reports a schedule that has fewer steps than results, which only one that
-  /// is not of level compute has: the tables would not be linear in the steps.
-  static llvm::LogicalResult check(const Schedule &schedule, DiagEngine &diags);
 
   const Schedule &schedule() const { return theSchedule; }
   const Simulation &simulation() const { return run; }

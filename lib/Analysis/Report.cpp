@@ -210,7 +210,7 @@ bool Reporter::countTransfers() {
 FailureOr<Report> makeReport(const Schedule &schedule,
                              const ReportOptions &options, DiagEngine &diags) {
   FailureOr<Simulation> run = simulate(schedule, options.model, diags);
-  if (failed(run) || failed(Causes::check(schedule, diags)))
+  if (failed(run) || failed(checkResults(schedule, diags)))
     return failure();
   FailureOr<MemoryModel> memory = MemoryModel::make(schedule, diags);
   if (failed(memory))

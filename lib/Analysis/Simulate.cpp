@@ -5,30 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Free arrival: a table says when each result (the activations of a stage, the
-// gradient of its input, for a micro-batch) was made. A rank goes through its
-// list until it comes to a step whose data has not been made, and remembers
-// what it waits for; whoever makes that puts the rank back to work. So each
-// step is looked at once, and at most once more for each rank that it blocked.
-// Since a start is the latest of two ends, the order in which the ranks take
-// their turns does not matter.
-//
-// Under a model, WaitEngine does the work.
+// Under free arrival FreeRun does the work, under a model WaitEngine.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Analysis/Simulate.h"
 
-#include "Analysis/Blocked.h"
-#include "Analysis/Resources.h"
+#include "Analysis/FreeRun.h"
 #include "Analysis/WaitEngine.h"
 #include "Analysis/Waiting.h"
 #include "Analysis/Witness.h"
 
 #include "llvm/ADT/STLExtras.h"
-
-#include <limits>
-#include <numeric>
 
 using namespace llvm;
 
@@ -45,172 +33,10 @@ public:
 };
 
 //===----------------------------------------------------------------------===//
-// Free arrival
+// Runs
 //===----------------------------------------------------------------------===//
 
 namespace {
-
-/// One run under free arrival. Collectives and edges are looked at only with
-/// `resources`: most runs have costs for neither.
-template <bool resources> class FreeRun {
-public:
-  FreeRun(const Schedule &schedule, const TickCosts &costs,
-          const StepNumbers &numbers, std::vector<int64_t> &starts,
-          std::vector<uint32_t> *order)
-      : schedule(schedule), costs(costs), numbers(numbers), starts(starts),
-        order(order),
-        made((schedule.forwardOnly ? 1 : 2) * size_t(schedule.numStages) *
-                 schedule.numMicrobatches,
-             never),
-        ranks(schedule.numRanks) {
-    if constexpr (resources) {
-      collectives.emplace(schedule, costs);
-      edges.emplace(costs);
-    }
-  }
-
-  /// True when every rank came to its end.
-  bool run() {
-    for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
-      runnable.push_back(schedule.numRanks - 1 - rank);
-    while (!runnable.empty()) {
-      unsigned rank = runnable.back();
-      runnable.pop_back();
-      advance(rank);
-    }
-    for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
-      if (ranks[rank].at != schedule.ranks[rank].size())
-        return false;
-    return true;
-  }
-
-  /// Reports where every rank stands after a run that did not end.
-  void reportHeads(DiagEngine &diags) const {
-    std::vector<size_t> heads;
-    for (const RankState &rank : ranks)
-      heads.push_back(rank.groupBegin);
-    (void)reportBlocked(
-        schedule, heads,
-        [&](Step step) {
-          Step supplier = *supplierOf(schedule, step);
-          return made[result(supplier.stage(), step.microbatch(),
-                             step.kind() != StepKind::F)] == never;
-        },
-        diags);
-  }
-
-private:
-  static constexpr int64_t never = -1;
-  static constexpr size_t nothing = std::numeric_limits<size_t>::max();
-
-  struct RankState {
-    /// The member that is waited for, or the group that comes next.
-    size_t at = 0;
-    size_t groupBegin = 0;
-    int64_t time = 0;
-    /// The result that it waits for.
-    size_t waitsFor = nothing;
-  };
-
-  size_t result(unsigned stage, unsigned microbatch, bool gradient) const {
-    return (size_t(gradient) * schedule.numStages + stage) *
-               schedule.numMicrobatches +
-           microbatch;
-  }
-
-  /// The stage whose result `step` needs; -1 when it needs none.
-  int supplier(Step step) const {
-    if (step.kind() == StepKind::F)
-      return int(step.stage()) - 1;
-    if (makesInputGradient(step.kind()) && !schedule.isLastStage(step.stage()))
-      return int(step.stage()) + 1;
-    return -1;
-  }
-
-  void advance(unsigned rank) {
-    const StepList &list = schedule.ranks[rank];
-    RankState &self = ranks[rank];
-    while (self.at != list.size()) {
-      Step step = list[self.at];
-      if (isCompute(step.kind())) {
-        if (!takeInput(rank, self, step))
-          return;
-      }
-      ++self.at;
-      if (step.joined())
-        continue;
-      finishGroup(rank, list, self);
-    }
-  }
-
-  bool takeInput(unsigned rank, RankState &self, Step step) {
-    if constexpr (resources)
-      self.time =
-          std::max(self.time, collectives->gatheredAt(rank, step.stage()));
-    int stage = supplier(step);
-    if (stage < 0)
-      return true;
-    size_t input = result(stage, step.microbatch(), step.kind() != StepKind::F);
-    if (made[input] == never) {
-      self.waitsFor = input;
-      return false;
-    }
-    unsigned from = schedule.rankOf(stage, step.microbatch());
-    self.time = std::max(self.time, made[input] + costs.hop(from, rank));
-    return true;
-  }
-
-  void finishGroup(unsigned rank, const StepList &list, RankState &self) {
-    uint32_t base = numbers.begin(rank);
-    for (size_t i = self.groupBegin; i != self.at; ++i)
-      starts[base + i] = self.time;
-    if constexpr (resources)
-      if (Step step = list[self.groupBegin]; isFsdp(step.kind()))
-        starts[base + self.groupBegin] =
-            collectives->issue(rank, step, self.time);
-    self.time += costs.duration(list, self.groupBegin, self.at);
-    for (size_t i = self.groupBegin; i != self.at; ++i) {
-      Step step = list[i];
-      if (!isCompute(step.kind()))
-        continue;
-      if (order)
-        order->push_back(base + uint32_t(i));
-      give(rank, step, self.time);
-    }
-    self.groupBegin = self.at;
-  }
-
-  /// Puts a result into the table and wakes the rank that waits for it.
-  void give(unsigned rank, Step step, int64_t end) {
-    bool gradient = step.kind() != StepKind::F;
-    if (step.kind() == StepKind::W)
-      return;
-    size_t self = result(step.stage(), step.microbatch(), gradient);
-    made[self] = end;
-    int user = int(step.stage()) + (gradient ? -1 : 1);
-    if (user < 0 || unsigned(user) == schedule.numStages)
-      return;
-    unsigned to = schedule.rankOf(user, step.microbatch());
-    if constexpr (resources)
-      if (to != rank)
-        made[self] = edges->take(rank, to, end);
-    if (ranks[to].waitsFor != self)
-      return;
-    ranks[to].waitsFor = nothing;
-    runnable.push_back(to);
-  }
-
-  const Schedule &schedule;
-  const TickCosts &costs;
-  const StepNumbers &numbers;
-  std::vector<int64_t> &starts;
-  std::vector<uint32_t> *order;
-  std::vector<int64_t> made;
-  std::vector<RankState> ranks;
-  std::vector<unsigned> runnable;
-  std::optional<Collectives> collectives;
-  std::optional<EdgeQueues> edges;
-};
 
 /// The clock of a run under a model, with collectives and edges or without.
 template <bool resources> struct TickClock {
@@ -230,13 +56,19 @@ template <bool resources> struct TickClock {
 
 } // namespace
 
+LogicalResult checkResults(const Schedule &schedule, DiagEngine &diags) {
+  size_t steps = schedule.numSteps();
+  if (size_t(schedule.numStages) * schedule.numMicrobatches <= steps)
+    return success();
+  return diags.report(schedule.source, diag::TooFewSteps, steps,
+                      schedule.numStages, schedule.numMicrobatches);
+}
+
 FailureOr<Simulation> Simulator::freely(const Schedule &schedule,
                                         DiagEngine &diags,
                                         std::vector<uint32_t> *order) {
-  size_t steps = schedule.numSteps();
-  if (size_t(schedule.numStages) * schedule.numMicrobatches > steps)
-    return diags.report(schedule.source, diag::TooFewSteps, steps,
-                        schedule.numStages, schedule.numMicrobatches);
+  if (failed(checkResults(schedule, diags)))
+    return failure();
   FailureOr<TickCosts> costs = TickCosts::make(schedule, diags);
   if (failed(costs))
     return failure();

@@ -112,6 +112,11 @@ private:
   int64_t last = 0;
 };
 
+/// Reports a schedule that has fewer steps than results, which only one that is
+/// not of level compute has: a table of its results would not be linear in its
+/// steps.
+llvm::LogicalResult checkResults(const Schedule &schedule, DiagEngine &diags);
+
 /// Runs a schedule of level compute under free arrival. Reports an order that
 /// cannot run with the step at which each rank waits, and costs that do not
 /// fit. With `order`, appends the number of every compute step in an order in

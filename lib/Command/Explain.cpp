@@ -131,7 +131,7 @@ static LogicalResult answer(const ExplainFlags &flags, const Question &question,
     return failure();
   FailureOr<Simulation> times = simulate(schedule, model, diags);
   FailureOr<MemoryModel> memory = MemoryModel::make(schedule, diags);
-  if (failed(times) || failed(memory) || failed(Causes::check(schedule, diags)))
+  if (failed(times) || failed(memory) || failed(checkResults(schedule, diags)))
     return failure();
   return run.write([&](raw_ostream &os) {
     Explainer explainer(schedule, *times, *memory, os, run.session.files(),
