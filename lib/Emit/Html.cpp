@@ -336,20 +336,17 @@ void DataWriter::writeCriticalPath() {
   }
 }
 
-static LogicalResult writeSchedule(const Schedule &schedule,
-                                   const EmitOptions &options, raw_ostream &os,
-                                   DiagEngine &diags) {
-  FailureOr<Picture> picture = Picture::make(schedule, options, limits, diags);
-  if (failed(picture))
-    return failure();
-  os << "<script type=\"application/json\" class=\"pipec-schedule\">\n";
-  DataWriter(*picture, diags.sourceFiles(), os).write();
-  os << "</script>\n";
-  return success();
-}
-
 LogicalResult emitHtml(const Schedule &schedule, const EmitOptions &options,
                        raw_ostream &os, DiagEngine &diags) {
+  SmallVector<Picture, 2> pictures;
+  for (const Schedule *shown : {&schedule, options.with}) {
+    if (!shown)
+      continue;
+    FailureOr<Picture> picture = Picture::make(*shown, options, limits, diags);
+    if (failed(picture) || failed(checkResults(*shown, diags)))
+      return failure();
+    pictures.push_back(std::move(*picture));
+  }
   kainjow::mustache::data data;
   data.set("title", schedule.name + ": " + sizesText(schedule));
   data.set("style", pageStyle);
@@ -361,10 +358,11 @@ LogicalResult emitHtml(const Schedule &schedule, const EmitOptions &options,
     os << page.render(data);
   };
   render(head);
-  if (failed(writeSchedule(schedule, options, os, diags)) ||
-      (options.with &&
-       failed(writeSchedule(*options.with, options, os, diags))))
-    return failure();
+  for (const Picture &picture : pictures) {
+    os << "<script type=\"application/json\" class=\"pipec-schedule\">\n";
+    DataWriter(picture, diags.sourceFiles(), os).write();
+    os << "</script>\n";
+  }
   render(tail);
   return success();
 }

@@ -259,7 +259,8 @@ LogicalResult emitTrace(const Schedule &schedule, const EmitOptions &options,
                         raw_ostream &os, DiagEngine &diags) {
   FailureOr<Picture> picture =
       Picture::make(schedule, options, Picture::Limits(), diags);
-  if (failed(picture))
+  if (failed(picture) ||
+      (!picture->windowText().empty() && failed(checkResults(schedule, diags))))
     return failure();
   TraceWriter(*picture, diags.sourceFiles(), os).write();
   return success();
