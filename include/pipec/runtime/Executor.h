@@ -273,10 +273,6 @@ private:
   void endBackward(const Work &work);
   void endGradient(Cell &cell);
   void runOverlap(std::span<const Step> members);
-  void runBatch(std::span<const Step> members);
-  void fsdp(StepKind kind, int stage);
-  static void proceedFsdp(void *executor, Context &step);
-  StageBooks &enterFsdp(StepKind kind, int stage);
   void takeOver(Context &step, void (*action)(void *, Context &));
   std::size_t record(RankState::Activity activity, StepKind kind, int stage,
                      int microbatch) {
@@ -284,10 +280,16 @@ private:
                                 runNumber);
   }
 
+  // ExecutorFsdp.h
+  void fsdp(StepKind kind, int stage);
+  static void proceedFsdp(void *executor, Context &step);
+  StageBooks &enterFsdp(StepKind kind, int stage);
+
   // ExecutorTransfers.h
   Posted post(const Step &step);
   Posted send(StepKind kind, int stage, int microbatch);
   Posted recv(StepKind kind, int stage, int microbatch);
+  void runBatch(std::span<const Step> members);
   void settle(const Posted &posted);
   void await(Request &request, const Step &step);
   void arrive(Request &request, Tensor &into, const Step &step);
@@ -362,6 +364,7 @@ private:
 
 } // namespace pipec::runtime
 
+#include "pipec/runtime/ExecutorFsdp.h"
 #include "pipec/runtime/ExecutorRun.h"
 #include "pipec/runtime/ExecutorSteps.h"
 #include "pipec/runtime/ExecutorTransfers.h"
