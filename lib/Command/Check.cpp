@@ -9,6 +9,7 @@
 #include "Command/CommandRun.h"
 #include "Command/Figures.h"
 #include "Driver/Input.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -119,27 +120,23 @@ void Check::checkAll() {
 // Results
 //===----------------------------------------------------------------------===//
 
-static std::string counted(uint64_t count, StringRef what) {
-  return std::to_string(count) + " " + what.str() + (count == 1 ? "" : "s");
-}
-
 void Check::printText(raw_ostream &os) const {
   for (const CheckResult &result : results) {
-    os << result.name << ": " << counted(result.checked, "size");
+    os << result.name << ": " << countText(result.checked, "size");
     if (costs.size() > 1)
-      os << " under " << counted(costs.size(), "cost setting");
-    os << ", " << counted(result.clauses.size(), "clause") << ", ";
+      os << " under " << countText(costs.size(), "cost setting");
+    os << ", " << countText(result.clauses.size(), "clause") << ", ";
     if (uint64_t failures = result.failures())
-      os << failures << " of " << counted(result.figures(), "figure")
+      os << failures << " of " << countText(result.figures(), "figure")
          << " failed";
     else if (result.figures())
-      os << counted(result.figures(), "figure") << " hold";
+      os << countText(result.figures(), "figure") << " hold";
     else
       os << "nothing checked";
     if (result.broken)
-      os << ", " << counted(result.broken, "size") << " with errors";
+      os << ", " << countText(result.broken, "size") << " with errors";
     if (!result.refused.empty())
-      os << ", " << counted(result.refused.size(), "size") << " refused";
+      os << ", " << countText(result.refused.size(), "size") << " refused";
     os << '\n';
     if (!result.refused.empty())
       os << "  refused first: " << paramText(result.refused[0].params) << ": "

@@ -10,6 +10,7 @@
 #include "Command/Figures.h"
 #include "IR/SettingsText.h"
 #include "IR/Verifier.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -155,8 +156,7 @@ void CheckRun::checkSteps(const ScheduleSource &source,
 //===----------------------------------------------------------------------===//
 
 CheckResult CheckRun::finish() {
-  std::string runs = std::to_string(result.checked) +
-                     (result.checked == 1 ? " size" : " sizes");
+  std::string runs = countText(result.checked, "size");
   if (costs.size() > 1)
     runs += " under " + std::to_string(costs.size()) + " costs";
   for (const ClauseResult &clause : result.clauses) {

@@ -11,6 +11,7 @@
 #include "Command/Grid.h"
 #include "Driver/Input.h"
 #include "IR/Verifier.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -59,10 +60,8 @@ LogicalResult Diff::load() {
   if (failed(flags.format.check(diags)))
     return failure();
   if (flags.inputs.size() != 2)
-    return unusable(diags,
-                    Twine(flags.inputs.size()) +
-                        (flags.inputs.size() == 1 ? " input" : " inputs") +
-                        " where two are compared");
+    return unusable(diags, countText(flags.inputs.size(), "input") +
+                               " where two are compared");
   for (auto [side, name] : zip_equal(result.sides, flags.inputs)) {
     auto source = ScheduleSource::find(name, search, diags);
     if (failed(source))

@@ -7,11 +7,19 @@
 
 #include "Emit/Common.h"
 
+#include "Support/Words.h"
+
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
 namespace pipec {
+
+std::string sizesText(const Schedule &schedule) {
+  return countText(schedule.numRanks, "rank") + ", " +
+         countText(schedule.numStages, "stage") + ", " +
+         countText(schedule.numMicrobatches, "micro-batch", "es");
+}
 
 std::string overlapText(const Schedule &schedule, ArrayRef<Step> group) {
   std::string text;

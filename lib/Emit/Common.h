@@ -14,6 +14,9 @@
 
 namespace pipec {
 
+/// `4 ranks, 4 stages, 8 micro-batches`.
+std::string sizesText(const Schedule &schedule);
+
 /// The members of an overlap as messages name them: `F s0 m7 & I s3 m2`.
 std::string overlapText(const Schedule &schedule, llvm::ArrayRef<Step> group);
 

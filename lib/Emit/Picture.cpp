@@ -57,16 +57,6 @@ std::string percentText(Rational value) {
   return text;
 }
 
-std::string countText(size_t number, StringRef noun, StringRef plural) {
-  return (Twine(number) + " " + noun + (number == 1 ? "" : plural)).str();
-}
-
-std::string sizesText(const Schedule &schedule) {
-  return countText(schedule.numRanks, "rank") + ", " +
-         countText(schedule.numStages, "stage") + ", " +
-         countText(schedule.numMicrobatches, "micro-batch", "es");
-}
-
 std::string placeText(const SourceFiles &files, SourceLoc source) {
   if (!source.isValid())
     return "";

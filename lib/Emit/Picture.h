@@ -15,6 +15,7 @@
 #define PIPEC_EMIT_PICTURE_H
 
 #include "Analysis/Memory.h"
+#include "Emit/Common.h"
 #include "Emit/Emitter.h"
 
 #include <limits>
@@ -52,11 +53,6 @@ std::string roundedText(Rational value);
 std::string timeText(const TickCosts &costs, int64_t ticks);
 /// A fraction as a percentage with one digit: `27.3 %`.
 std::string percentText(Rational value);
-/// `4 ranks`, `1 micro-batch`.
-std::string countText(size_t number, llvm::StringRef noun,
-                      llvm::StringRef plural = "s");
-/// `4 ranks, 4 stages, 8 micro-batches`.
-std::string sizesText(const Schedule &schedule);
 
 /// The place in a source that a step comes from, `one_f_one_b.pipe:6:14`, with
 /// the name of the file without folders; empty when it has none.
@@ -85,8 +81,8 @@ public:
   };
 
   /// Runs `schedule`, which must outlive the picture. Reports an order that
-  /// cannot run, figures that do not fit, and a window that shows nothing; warns
-  /// when the window had to shrink.
+  /// cannot run, figures that do not fit, and a window that shows nothing;
+  /// warns when the window had to shrink.
   static llvm::FailureOr<Picture> make(const Schedule &schedule,
                                        const EmitOptions &options,
                                        const Limits &limits, DiagEngine &diags);

@@ -11,11 +11,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Emit/Common.h"
 #include "Emit/ReportDetail.h"
 #include "IR/SettingsText.h"
 #include "IR/StepPlaces.h"
 #include "Support/Decimal.h"
 #include "Support/TextTable.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -46,9 +48,6 @@ private:
   void printPath();
   void printGaps();
 
-  void count(uint64_t n, StringRef what, StringRef plural = "s") {
-    os << n << ' ' << what << (n == 1 ? "" : plural);
-  }
   std::string time(int64_t ticks) const {
     return decimalText(report.time(ticks));
   }
@@ -88,12 +87,7 @@ void ReportPrinter::print() {
 //===----------------------------------------------------------------------===//
 
 void ReportPrinter::printHead() {
-  os << schedule.name << ": ";
-  count(schedule.numRanks, "rank");
-  os << ", ";
-  count(schedule.numStages, "stage");
-  os << ", ";
-  count(schedule.numMicrobatches, "micro-batch", "es");
+  os << schedule.name << ": " << sizesText(schedule);
   if (report.model)
     os << "; transfers as steps, " << waitModelName(*report.model) << ": "
        << waitModelPhrase(*report.model);
@@ -169,8 +163,7 @@ void ReportPrinter::printWaiting() {
 }
 
 void ReportPrinter::printEdges() {
-  os << '\n';
-  count(report.transfers, "transfer");
+  os << '\n' << countText(report.transfers, "transfer");
   if (report.volume)
     os << ", volume " << decimalText(*report.volume);
   os << '\n';
@@ -218,9 +211,8 @@ void ReportPrinter::printPath() {
       stays.push_back({i, i + 1});
   }
   int64_t all = report.path.back().end - report.path.front().start;
-  os << "\ncritical path: ";
-  count(report.path.size(), "step");
-  os << ", " << time(computing) << " of " << time(all) << " computing\n";
+  os << "\ncritical path: " << countText(report.path.size(), "step") << ", "
+     << time(computing) << " of " << time(all) << " computing\n";
 
   TextTable table;
   table.column("start");

@@ -22,6 +22,8 @@
 
 #include "Emit/Timeline.h"
 
+#include "Support/Words.h"
+
 using namespace llvm;
 
 namespace pipec {

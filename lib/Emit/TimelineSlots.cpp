@@ -21,6 +21,7 @@
 
 #include "Analysis/Slots.h"
 #include "Emit/Timeline.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Format.h"

@@ -237,10 +237,6 @@ static void checkDistinct(ArrayRef<SettingEntry> entries, StringRef block,
                          block);
 }
 
-static std::string numbersText(size_t count) {
-  return std::to_string(count) + (count == 1 ? " number" : " numbers");
-}
-
 static void reportUnknownSetting(const SettingEntry &entry, StringRef block,
                                  ArrayRef<StringRef> known, DiagEngine &diags) {
   // Letters are no word; then the whole entry is meant.
@@ -305,8 +301,8 @@ void Checker::checkSettings(ArrayRef<SettingEntry> entries,
     } else if (inner && !entry.values.empty() &&
                entry.values.size() != inner->numbers) {
       (void)diags.report(entry.word.range, diag::WrongArgumentCount,
-                         inner->name, numbersText(entry.values.size()),
-                         numbersText(inner->numbers));
+                         inner->name, countText(entry.values.size(), "number"),
+                         countText(inner->numbers, "number"));
     }
     if (inner)
       checkSettings(entry.entries, *inner);

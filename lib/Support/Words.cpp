@@ -1,4 +1,4 @@
-//===- Words.cpp - Misspelt words -----------------------------------------===//
+//===- Words.cpp - Words of messages --------------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Support/Words.h"
+
+#include "llvm/ADT/Twine.h"
 
 #include <algorithm>
 
@@ -27,6 +29,10 @@ StringRef nearestWord(StringRef word, ArrayRef<StringRef> candidates) {
     best = candidate;
   }
   return best;
+}
+
+std::string countText(uint64_t number, StringRef noun, StringRef plural) {
+  return (Twine(number) + " " + noun + (number == 1 ? "" : plural)).str();
 }
 
 } // namespace pipec

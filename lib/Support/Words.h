@@ -1,4 +1,4 @@
-//===- Words.h - Misspelt words ---------------------------------*- C++ -*-===//
+//===- Words.h - Words of messages ------------------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,6 +11,9 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <cstdint>
+#include <string>
+
 namespace pipec {
 
 /// The word among `candidates` that `word` was probably meant to be, the first
@@ -18,6 +21,10 @@ namespace pipec {
 /// may be wrong (inserted, missing or exchanged), and at least one is right.
 llvm::StringRef nearestWord(llvm::StringRef word,
                             llvm::ArrayRef<llvm::StringRef> candidates);
+
+/// `4 ranks`, `1 micro-batch`.
+std::string countText(uint64_t number, llvm::StringRef noun,
+                      llvm::StringRef plural = "s");
 
 } // namespace pipec
 
