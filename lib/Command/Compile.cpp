@@ -11,23 +11,36 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command/CommandRun.h"
+#include "Command/Describe.h"
+#include "Command/PictureFlags.h"
 
 #include "AST/Formatter.h"
 #include "AST/Printer.h"
-#include "Driver/Describe.h"
 #include "Driver/Input.h"
 #include "Driver/Passes.h"
-#include "Driver/PictureFlags.h"
 #include "Driver/Program.h"
 #include "Emit/Emitter.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 
 namespace pipec {
+
+/// The part of `--help` on `--emit`.
+static std::string emitterHelp() {
+  std::string text;
+  raw_string_ostream os(text);
+  os << "\nOutput kinds of --emit:\n";
+  os << formatv("  {0,-12} {1}\n", "ast", "the tree of the program");
+  os << formatv("  {0,-12} {1}\n", "source", "the program in canonical form");
+  for (const EmitterInfo &info : allEmitters())
+    os << formatv("  {0,-12} {1}\n", info.name, info.summary);
+  return text;
+}
 
 namespace {
 
@@ -67,8 +80,8 @@ public:
 
 private:
   LogicalResult checkOptions();
-  LogicalResult printProgram(const OpenedInput &input);
-  LogicalResult describe(const OpenedInput &input);
+  /// Prints the program itself, or what it says of its schedules.
+  LogicalResult showProgram(const OpenedInput &input);
 
   const PipecFlags &flags;
   const EmitterInfo *emitter = nullptr;
@@ -118,27 +131,18 @@ LogicalResult Compile::checkOptions() {
 // Phases
 //===----------------------------------------------------------------------===//
 
-LogicalResult Compile::printProgram(const OpenedInput &input) {
+LogicalResult Compile::showProgram(const OpenedInput &input) {
   ProgramLoader loader(search, context, diags);
   FailureOr<ast::Module *> module = loader.load(input.path, input.text);
   if (failed(module))
     return failure();
   return write([&](raw_ostream &os) {
-    if (flags.emit == "ast")
+    if (flags.describe)
+      describeSchedules(**module, flags.input.schedule, os);
+    else if (flags.emit == "ast")
       ast::printTree(**module, diags.sourceFiles(), os);
     else
       ast::printCanonical(**module, os);
-    return success();
-  });
-}
-
-LogicalResult Compile::describe(const OpenedInput &input) {
-  ProgramLoader loader(search, context, diags);
-  FailureOr<ast::Module *> module = loader.load(input.path, input.text);
-  if (failed(module))
-    return failure();
-  return write([&](raw_ostream &os) {
-    describeSchedules(**module, flags.input.schedule, os);
     return success();
   });
 }
@@ -161,12 +165,11 @@ LogicalResult Compile::run() {
   FailureOr<OpenedInput> input = openInput(flags.input, search, diags);
   if (failed(input))
     return failure();
-  if (input->kind != InputKind::Program && (!emitter || flags.describe))
-    return unusable(diags, "`" + input->path + "` is not a program");
-  if (flags.describe)
-    return describe(*input);
-  if (!emitter)
-    return printProgram(*input);
+  if (!emitter || flags.describe) {
+    if (input->kind != InputKind::Program)
+      return unusable(diags, "`" + input->path + "` is not a program");
+    return showProgram(*input);
+  }
 
   auto compile = [&](const OpenedInput &from) -> FailureOr<Schedule> {
     FailureOr<Schedule> schedule =

@@ -9,12 +9,10 @@
 
 #include "Driver/Io.h"
 #include "Parse/Parser.h"
-#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -84,31 +82,6 @@ LogicalResult ProgramLoader::loadImport(ast::ImportDecl &import,
     return failure();
   import.module = *module;
   return success();
-}
-
-FailureOr<const CheckedSchedule *> chooseSchedule(const CheckedProgram &program,
-                                                  StringRef name,
-                                                  StringRef path,
-                                                  DiagEngine &diags) {
-  if (program.schedules.empty())
-    return diags.report(DiagLoc(), diag::NoSchedule, path);
-  std::vector<StringRef> names;
-  for (const CheckedSchedule &schedule : program.schedules) {
-    if (schedule.decl->name.text == name)
-      return &schedule;
-    names.push_back(schedule.decl->name.text);
-  }
-  if (!name.empty()) {
-    InFlightDiagnostic error =
-        diags.report(DiagLoc(), diag::UnknownSchedule, name, path);
-    if (StringRef meant = nearestWord(name, names); !meant.empty())
-      error.note(DiagLoc(), diag::NoteDidYouMean, meant);
-    return failure();
-  }
-  if (names.size() != 1)
-    return diags.report(DiagLoc(), diag::SeveralSchedules, path, names.size(),
-                        join(names, ", "));
-  return &program.schedules[0];
 }
 
 } // namespace pipec

@@ -11,7 +11,6 @@
 #include "AST/Context.h"
 #include "AST/Decl.h"
 #include "Driver/Library.h"
-#include "Sema/Sema.h"
 #include "Support/DiagEngine.h"
 
 #include <map>
@@ -44,12 +43,6 @@ private:
   std::vector<std::string> loading;
   std::vector<llvm::SMRange> importedAt;
 };
-
-/// The schedule of `program` called `name`, or its only one when `name` is
-/// empty. Reports when there is none or more than one; `path` names the file.
-llvm::FailureOr<const CheckedSchedule *>
-chooseSchedule(const CheckedProgram &program, llvm::StringRef name,
-               llvm::StringRef path, DiagEngine &diags);
 
 } // namespace pipec
 

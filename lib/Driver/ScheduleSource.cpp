@@ -7,17 +7,34 @@
 
 #include "Driver/ScheduleSource.h"
 
-#include "Driver/Describe.h"
+#include "Support/Words.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
 namespace pipec {
 
+/// Reports that `input` is neither a file nor a name of the library.
+static LogicalResult reportNotFound(StringRef input, const SearchPath &search,
+                                    DiagEngine &diags) {
+  InFlightDiagnostic error =
+      diags.report(DiagLoc(), diag::InputNotFound, input);
+  std::vector<std::string> names;
+  for (const std::string &path : search.libraryFiles())
+    names.push_back(sys::path::stem(path).str());
+  std::vector<StringRef> candidates(names.begin(), names.end());
+  if (StringRef meant = nearestWord(input, candidates); !meant.empty())
+    error.note(DiagLoc(), diag::NoteDidYouMean, meant);
+  return failure();
+}
+
 FailureOr<OpenedInput> findInput(StringRef name, const SearchPath &search,
                                  DiagEngine &diags) {
   std::optional<std::string> path = search.findInput(name);
   if (!path)
-    return reportInputNotFound(name, search, diags);
+    return reportNotFound(name, search, diags);
   FailureOr<StringRef> text = openInput(*path, diags);
   if (failed(text))
     return failure();
@@ -53,7 +70,25 @@ ScheduleSource::find(StringRef name, const SearchPath &search,
 
 FailureOr<const CheckedSchedule *>
 ScheduleSource::schedule(StringRef name, DiagEngine &diags) const {
-  return chooseSchedule(*program, name, path(), diags);
+  if (schedules().empty())
+    return diags.report(DiagLoc(), diag::NoSchedule, path());
+  std::vector<StringRef> names;
+  for (const CheckedSchedule &schedule : schedules()) {
+    if (schedule.decl->name.text == name)
+      return &schedule;
+    names.push_back(schedule.decl->name.text);
+  }
+  if (!name.empty()) {
+    InFlightDiagnostic error =
+        diags.report(DiagLoc(), diag::UnknownSchedule, name, path());
+    if (StringRef meant = nearestWord(name, names); !meant.empty())
+      error.note(DiagLoc(), diag::NoteDidYouMean, meant);
+    return failure();
+  }
+  if (names.size() != 1)
+    return diags.report(DiagLoc(), diag::SeveralSchedules, path(), names.size(),
+                        join(names, ", "));
+  return &schedules()[0];
 }
 
 FailureOr<Schedule> ScheduleSource::lower(const CheckedSchedule &schedule,

@@ -12,6 +12,7 @@
 #include "Driver/Program.h"
 #include "Driver/StepInput.h"
 #include "IRGen/IRGen.h"
+#include "Sema/Sema.h"
 
 namespace pipec {
 
@@ -42,8 +43,8 @@ public:
   llvm::ArrayRef<CheckedSchedule> schedules() const {
     return program->schedules;
   }
-  /// The one schedule of a program that --schedule means; reports when there is
-  /// none, or when it does not say which.
+  /// The schedule of a program called `name`, or its only one when `name` is
+  /// empty. Reports when there is none or more than one.
   llvm::FailureOr<const CheckedSchedule *> schedule(llvm::StringRef name,
                                                     DiagEngine &diags) const;
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DRIVER_PICTUREFLAGS_H
-#define PIPEC_DRIVER_PICTUREFLAGS_H
+#ifndef PIPEC_COMMAND_PICTUREFLAGS_H
+#define PIPEC_COMMAND_PICTUREFLAGS_H
 
 #include "Emit/Emitter.h"
 
@@ -32,4 +32,4 @@ unsigned terminalWidth();
 
 } // namespace pipec
 
-#endif // PIPEC_DRIVER_PICTUREFLAGS_H
+#endif // PIPEC_COMMAND_PICTUREFLAGS_H

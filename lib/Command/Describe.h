@@ -5,16 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_DRIVER_DESCRIBE_H
-#define PIPEC_DRIVER_DESCRIBE_H
+#ifndef PIPEC_COMMAND_DESCRIBE_H
+#define PIPEC_COMMAND_DESCRIBE_H
 
 #include "AST/Decl.h"
 #include "Driver/Library.h"
 #include "Support/DiagEngine.h"
 
 #include "llvm/Support/raw_ostream.h"
-
-#include <string>
 
 namespace pipec {
 
@@ -30,14 +28,6 @@ llvm::LogicalResult listLibrary(const SearchPath &search, llvm::raw_ostream &os,
 void describeSchedules(const ast::Module &module, llvm::StringRef name,
                        llvm::raw_ostream &os);
 
-/// Reports that `input` is neither a file nor a name of the library.
-llvm::LogicalResult reportInputNotFound(llvm::StringRef input,
-                                        const SearchPath &search,
-                                        DiagEngine &diags);
-
-/// The part of `--help` on `--emit`.
-std::string emitterHelp();
-
 } // namespace pipec
 
-#endif // PIPEC_DRIVER_DESCRIBE_H
+#endif // PIPEC_COMMAND_DESCRIBE_H

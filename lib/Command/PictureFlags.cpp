@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Driver/PictureFlags.h"
+#include "Command/PictureFlags.h"
 
 #include "Driver/Io.h"
 

@@ -5,17 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Driver/Describe.h"
+#include "Command/Describe.h"
 
 #include "AST/Context.h"
 #include "Driver/Io.h"
-#include "Emit/Emitter.h"
 #include "Parse/Parser.h"
-#include "Support/Words.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -122,30 +118,6 @@ void describeSchedules(const ast::Module &module, StringRef name,
     first = false;
     describe(*schedule, os);
   }
-}
-
-LogicalResult reportInputNotFound(StringRef input, const SearchPath &search,
-                                  DiagEngine &diags) {
-  InFlightDiagnostic error =
-      diags.report(DiagLoc(), diag::InputNotFound, input);
-  std::vector<std::string> names;
-  for (const std::string &path : search.libraryFiles())
-    names.push_back(sys::path::stem(path).str());
-  std::vector<StringRef> candidates(names.begin(), names.end());
-  if (StringRef meant = nearestWord(input, candidates); !meant.empty())
-    error.note(DiagLoc(), diag::NoteDidYouMean, meant);
-  return failure();
-}
-
-std::string emitterHelp() {
-  std::string text;
-  raw_string_ostream os(text);
-  os << "\nOutput kinds of --emit:\n";
-  os << formatv("  {0,-12} {1}\n", "ast", "the tree of the program");
-  os << formatv("  {0,-12} {1}\n", "source", "the program in canonical form");
-  for (const EmitterInfo &info : allEmitters())
-    os << formatv("  {0,-12} {1}\n", info.name, info.summary);
-  return text;
 }
 
 } // namespace pipec
