@@ -30,8 +30,16 @@ namespace {
 class Replay {
 public:
   explicit Replay(const Schedule &schedule)
-      : schedule(schedule), home(schedule), cells(schedule), done(cells.size()),
-        states(schedule.ranks.size()) {}
+      : schedule(schedule), directions(schedule.placement.numDirections()),
+        turn(directions == 2 ? schedule.numMicrobatches / 2 : maxMicrobatches),
+        rules(size_t(directions) * schedule.numStages * numKinds),
+        there(2 * Cells(schedule).size()), states(schedule.ranks.size() + 1) {
+    auto rule = rules.begin();
+    for (unsigned d = 0; d != directions; ++d)
+      for (unsigned stage = 0; stage != schedule.numStages; ++stage)
+        for (unsigned kind = 0; kind != numKinds; ++kind)
+          *rule++ = makeRule(StepKind(kind), stage, d);
+  }
 
   bool run() {
     // A stack; at first rank 0 is on top.
@@ -43,7 +51,7 @@ public:
       runRank(rank);
     }
     for (unsigned rank = 0; rank != schedule.ranks.size(); ++rank)
-      if (states[rank].at != schedule.ranks[rank].size())
+      if (isStuck(rank))
         return false;
     return true;
   }
@@ -51,87 +59,105 @@ public:
   void reportStuck(DiagEngine &diags);
 
 private:
-  static constexpr uint8_t forwardDone = 1;
-  static constexpr uint8_t backwardDone = 2;
+  static constexpr unsigned numKinds = unsigned(StepKind::Bubble) + 1;
   static constexpr size_t nothing = ~size_t(0);
-  /// About the steps of one line of the cache.
-  static constexpr size_t linesAhead = 64 / sizeof(Step);
+
+  /// What a step of one kind, on one stage and in one direction, needs and
+  /// makes.
+  struct Rule {
+    /// Runs once its data is there.
+    bool waits = false;
+    /// Takes and makes gradients; else activations.
+    bool gradient = false;
+    /// From the step's pair to the one that uses what it makes: 1, 0 or -1
+    /// stages.
+    int8_t way = 0;
+    /// The rank of that pair; behind all ranks if nobody uses it.
+    uint32_t user;
+  };
 
   struct State {
     /// First step of the line at which the rank stands, and the member that it
     /// looks at.
-    size_t at = 0;
-    size_t member = 0;
-    /// The data it waits for: twice the pair's number, one more for a
-    /// gradient.
+    uint32_t at = 0;
+    uint32_t member = 0;
+    /// The data it waits for.
     size_t waitsFor = nothing;
   };
 
-  /// The data from another stage that `step` uses.
-  size_t needOf(const Step &step) const {
-    if (step.kind() == StepKind::F)
-      return step.stage() == 0
-                 ? nothing
-                 : cells.index(step.stage() - 1, step.microbatch()) * 2;
-    if (makesInputGradient(step.kind()))
-      return schedule.isLastStage(step.stage())
-                 ? nothing
-                 : cells.index(step.stage() + 1, step.microbatch()) * 2 + 1;
-    return nothing;
+  Rule makeRule(StepKind kind, unsigned stage, unsigned direction) const {
+    Rule rule;
+    rule.user = schedule.ranks.size();
+    rule.gradient = makesInputGradient(kind);
+    if (!rule.gradient && kind != StepKind::F)
+      return rule;
+    bool isFirst = stage == 0, isLast = schedule.isLastStage(stage);
+    rule.waits = !(rule.gradient ? isLast : isFirst);
+    if (rule.gradient ? isFirst : isLast)
+      return rule;
+    rule.way = rule.gradient ? -1 : 1;
+    rule.user = schedule.placement.rankOf(stage + rule.way, direction);
+    return rule;
   }
-  bool isDone(size_t data) const {
-    return done[data / 2] & (data % 2 ? backwardDone : forwardDone);
+  const Rule &ruleOf(Step step) const {
+    size_t row = step.stage();
+    if (step.microbatch() >= turn)
+      row += schedule.numStages;
+    return rules[row * numKinds + unsigned(step.kind())];
+  }
+  /// The number of the data that `step` uses, or of what a step uses that is
+  /// so many stages away.
+  size_t dataOf(Step step, const Rule &rule, int way = 0) const {
+    return ((step.stage() + ptrdiff_t(way)) * schedule.numMicrobatches +
+            step.microbatch()) *
+               2 +
+           rule.gradient;
   }
 
   void runRank(unsigned rank) {
     const StepList &list = schedule.ranks[rank];
+    const Step *begin = list.data(), *end = begin + list.size();
     State &state = states[rank];
-    size_t i = state.at;
-    size_t k = std::max(state.member, i);
-    for (; i != list.size(); k = i) {
-      if (!isCompute(list[i].kind())) {
-        ++i;
+    const Step *at = begin + state.at;
+    const Step *member = begin + std::max(state.at, state.member);
+    for (; at != end; member = at) {
+      if (!isCompute(at->kind())) {
+        ++at;
         continue;
       }
-      for (;; ++k) {
-        size_t need = needOf(list[k]);
-        if (need != nothing && !isDone(need)) {
-          state = {i, k, need};
-          // Other ranks come first: by then what follows will be there.
-          __builtin_prefetch(list.data() + i + linesAhead);
-          __builtin_prefetch(list.data() + i + 2 * linesAhead);
+      for (;; ++member) {
+        const Rule &rule = ruleOf(*member);
+        size_t data = dataOf(*member, rule);
+        if (rule.waits && !there[data]) {
+          state = {uint32_t(at - begin), uint32_t(member - begin), data};
+          prefetch(at);
           return;
         }
-        if (!list[k].joined() || k + 1 == list.size())
+        if (!member->joined() || member + 1 == end)
           break;
       }
-      for (; i <= k; ++i)
-        finish(list[i]);
+      for (; at <= member; ++at)
+        finish(*at);
     }
-    state = {i, i, nothing};
+    state = {uint32_t(list.size()), uint32_t(list.size()), nothing};
   }
 
-  void finish(const Step &step) {
-    unsigned user = 0;
-    size_t data = cells.index(step) * 2;
-    if (step.kind() == StepKind::F) {
-      done[data / 2] |= forwardDone;
-      if (schedule.isLastStage(step.stage()))
-        return;
-      user = home.of(step.stage() + 1, step.microbatch());
-    } else if (makesInputGradient(step.kind())) {
-      done[data / 2] |= backwardDone;
-      if (step.stage() == 0)
-        return;
-      user = home.of(step.stage() - 1, step.microbatch());
-      ++data;
-    } else {
-      return;
+  void finish(Step step) {
+    const Rule &rule = ruleOf(step);
+    // What nobody uses is written to the step's own pair, which has been used.
+    size_t data = dataOf(step, rule, rule.way);
+    there[data] = true;
+    State &user = states[rule.user];
+    if (user.waitsFor == data) {
+      user.waitsFor = nothing;
+      ready.push_back(rule.user);
     }
-    if (states[user].waitsFor == data) {
-      states[user].waitsFor = nothing;
-      ready.push_back(user);
-    }
+  }
+
+  /// Other ranks come first: by then what follows will be there.
+  static void prefetch(const Step *at) {
+    for (int line = 1; line <= 4; ++line)
+      __builtin_prefetch(reinterpret_cast<const char *>(at) + 64 * line);
   }
 
   /// The step that makes what the rank waits for: its kind is B where the
@@ -151,9 +177,15 @@ private:
   std::vector<unsigned> shortestCycle() const;
 
   const Schedule &schedule;
-  HomeRanks home;
-  Cells cells;
-  std::vector<uint8_t> done;
+  unsigned directions;
+  /// The first micro-batch of direction 1.
+  unsigned turn;
+  /// By direction, stage and kind.
+  std::vector<Rule> rules;
+  /// By stage and micro-batch, an activation and a gradient: whether it has
+  /// come from the stage beside. Bytes, so that nothing is read to write one.
+  std::vector<uint8_t> there;
+  /// By rank; the last one is nobody's, and waits for nothing.
   std::vector<State> states;
   std::vector<unsigned> ready;
 };
@@ -163,9 +195,9 @@ private:
 // Every stuck rank waits for one other, so each walk ends in a cycle or in
 // ranks that an earlier walk has passed.
 std::vector<unsigned> Replay::shortestCycle() const {
-  std::vector<unsigned> walkOf(states.size(), 0);
+  std::vector<unsigned> walkOf(schedule.ranks.size(), 0);
   std::vector<unsigned> best;
-  for (unsigned start = 0; start != states.size(); ++start) {
+  for (unsigned start = 0; start != schedule.ranks.size(); ++start) {
     if (!isStuck(start) || walkOf[start])
       continue;
     unsigned rank = start;
@@ -229,7 +261,7 @@ void Replay::reportStuck(DiagEngine &diags) {
     diagnostic.note(SourceLoc(), diag::NoteMoreWaits,
                     cycle.size() - shownWaits);
   size_t stuck = 0;
-  for (unsigned rank = 0; rank != states.size(); ++rank)
+  for (unsigned rank = 0; rank != schedule.ranks.size(); ++rank)
     stuck += isStuck(rank);
   if (stuck > cycle.size())
     diagnostic.note(SourceLoc(), diag::NoteRanksBehind, stuck - cycle.size());
