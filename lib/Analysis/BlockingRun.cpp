@@ -19,8 +19,6 @@
 
 #include "Analysis/BlockingRun.h"
 
-#include "IR/HomeRanks.h"
-
 using namespace llvm;
 
 namespace pipec {
@@ -30,10 +28,16 @@ namespace {
 class BlockingRun {
 public:
   explicit BlockingRun(const Schedule &schedule)
-      : schedule(schedule), home(schedule),
-        received((size_t(schedule.numStages) * schedule.numMicrobatches + 31) /
-                 32),
-        ranks(schedule.numRanks) {}
+      : schedule(schedule),
+        turn(schedule.placement.bidirectional() ? schedule.numMicrobatches / 2
+                                                : maxMicrobatches),
+        received(size_t(schedule.numStages) * schedule.numMicrobatches),
+        ranks(schedule.numRanks) {
+    for (unsigned d = 0; d != schedule.placement.numDirections(); ++d)
+      for (unsigned stage = 0; stage != schedule.numStages; ++stage)
+        for (unsigned kind = 0; kind != numKinds; ++kind)
+          rules.push_back(makeRule(StepKind(kind), stage, d));
+  }
 
   bool ends() {
     // A stack; at first rank 0 is on top.
@@ -54,6 +58,10 @@ public:
   }
 
 private:
+  static constexpr unsigned numKinds = unsigned(StepKind::Bubble) + 1;
+  static constexpr uint8_t activation = 1, gradient = 2;
+  static constexpr uint32_t nobody = ~0u;
+
   struct RankState {
     const Step *at = nullptr;
     const Step *end = nullptr;
@@ -61,81 +69,101 @@ private:
     bool isRunnable = true;
   };
 
+  /// What a step of one kind, on one stage and in one direction, does.
+  struct Rule {
+    /// The stage's rank, and that of the other side of the transfer.
+    uint32_t home = nobody;
+    uint32_t peer = nobody;
+    uint16_t peerStage = 0;
+    StepKind peerKind = StepKind::Bubble;
+    /// What a compute step takes from another rank, and what a transfer brings
+    /// to the stage's rank or to the peer's.
+    uint8_t needs = 0;
+    uint8_t brings = 0;
+    bool sends = false;
+  };
+
+  Rule makeRule(StepKind kind, unsigned stage, unsigned direction) const {
+    Rule rule;
+    auto rankOf = [&](unsigned of) {
+      return of < schedule.numStages ? schedule.placement.rankOf(of, direction)
+                                     : nobody;
+    };
+    rule.home = rankOf(stage);
+    bool isGradient = makesInputGradient(kind) || kind == StepKind::SendB ||
+                      kind == StepKind::RecvB;
+    uint8_t data = isGradient ? gradient : activation;
+    if (isP2P(kind)) {
+      static constexpr StepKind sides[] = {StepKind::RecvF, StepKind::SendF,
+                                           StepKind::RecvB, StepKind::SendB};
+      static_assert(unsigned(StepKind::RecvB) == unsigned(StepKind::SendF) + 3);
+      unsigned peerStage = Schedule::peerStage(Step(kind, stage, 0));
+      rule.peer = rankOf(peerStage);
+      rule.peerStage = peerStage;
+      rule.peerKind = sides[unsigned(kind) - unsigned(StepKind::SendF)];
+      rule.brings = data;
+      rule.sends = isSend(kind);
+    } else if (kind == StepKind::F || isGradient) {
+      uint32_t from = rankOf(isGradient ? stage + 1 : stage - 1);
+      if (from != nobody && from != rule.home)
+        rule.needs = data;
+    }
+    return rule;
+  }
+
   /// Lets the rank run until it has to stay; false when it must not go on.
   bool advance(unsigned rank) {
     RankState &self = ranks[rank];
     for (; self.at != self.end; ++self.at) {
       const Step step = *self.at;
+      if (!hasMicrobatch(step.kind()))
+        continue;
+      size_t row = step.stage();
+      if (step.microbatch() >= turn)
+        row += schedule.numStages;
+      const Rule &rule = rules[row * numKinds + unsigned(step.kind())];
       if (isCompute(step.kind())) {
-        if (!hasInput(step, rank))
+        if (rule.needs & ~received[cellOf(step.stage(), step.microbatch())])
           return false;
         continue;
       }
-      if (!isP2P(step.kind()))
-        continue;
-      int peerStage = Schedule::peerStage(step);
-      if (step.joined() || unsigned(peerStage) >= schedule.numStages)
+      if (step.joined() || rule.peer == nobody || rule.home != rank)
         return false;
-      unsigned peer = home.of(peerStage, step.microbatch());
-      RankState &other = ranks[peer];
-      if (other.at == other.end || !isOtherSide(step, *other.at, rank)) {
+      RankState &other = ranks[rule.peer];
+      if (other.at == other.end ||
+          !other.at->sameAction(
+              Step(rule.peerKind, rule.peerStage, step.microbatch()))) {
         prefetch(self.at);
         return true;
       }
-      const Step &receive = isRecv(step.kind()) ? step : *other.at;
-      size_t bit = bitOf(receive, receive.kind() == StepKind::RecvB);
-      received[bit / 64] |= uint64_t(1) << (bit % 64);
+      received[cellOf(rule.sends ? rule.peerStage : step.stage(),
+                      step.microbatch())] |= rule.brings;
       ++other.at;
       if (!other.isRunnable) {
         other.isRunnable = true;
-        runnable.push_back(peer);
+        runnable.push_back(rule.peer);
       }
     }
     return true;
   }
 
-  /// `theirs`, at which the peer of `ours` stands, is the other side of `ours`,
-  /// a transfer of `rank`.
-  bool isOtherSide(Step ours, Step theirs, unsigned rank) const {
-    static constexpr StepKind sides[] = {StepKind::RecvF, StepKind::SendF,
-                                         StepKind::RecvB, StepKind::SendB};
-    static_assert(unsigned(StepKind::RecvB) == unsigned(StepKind::SendF) + 3);
-    return theirs.kind() ==
-               sides[unsigned(ours.kind()) - unsigned(StepKind::SendF)] &&
-           int(theirs.stage()) == Schedule::peerStage(ours) &&
-           theirs.microbatch() == ours.microbatch() && !theirs.joined() &&
-           home.of(ours) == rank;
-  }
-
-  /// Nothing comes from another rank, or it has been received.
-  bool hasInput(Step step, unsigned rank) const {
-    bool gradient = step.kind() != StepKind::F;
-    unsigned from = step.stage() + (gradient ? 1 : -1);
-    if (step.kind() == StepKind::W || from >= schedule.numStages ||
-        home.of(from, step.microbatch()) == rank)
-      return true;
-    size_t bit = bitOf(step, gradient);
-    return received[bit / 64] >> (bit % 64) & 1;
-  }
-
-  size_t bitOf(Step step, bool gradient) const {
-    return (size_t(step.stage()) * schedule.numMicrobatches +
-            step.microbatch()) *
-               2 +
-           gradient;
+  size_t cellOf(unsigned stage, unsigned microbatch) const {
+    return size_t(stage) * schedule.numMicrobatches + microbatch;
   }
 
   /// The rank will go on from here when its line has left the cache's reach.
   static void prefetch(const Step *at) {
-    constexpr size_t line = 64 / sizeof(Step);
-    __builtin_prefetch(at + line);
-    __builtin_prefetch(at + 2 * line);
+    for (int line = 1; line <= 4; ++line)
+      __builtin_prefetch(reinterpret_cast<const char *>(at) + 64 * line);
   }
 
   const Schedule &schedule;
-  HomeRanks home;
+  /// The first micro-batch of direction 1.
+  unsigned turn;
+  /// By direction, stage and kind.
+  std::vector<Rule> rules;
   /// What has come from other ranks, by its consumer.
-  std::vector<uint64_t> received;
+  std::vector<uint8_t> received;
   std::vector<RankState> ranks;
   std::vector<unsigned> runnable;
 };
