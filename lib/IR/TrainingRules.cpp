@@ -8,7 +8,6 @@
 #include "IR/TrainingRules.h"
 #include "IR/StepPlaces.h"
 
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -52,26 +51,28 @@ bool checkUnshardsUsed(const Schedule &schedule, Severity severity,
                        DiagEngine &diags) {
   StepPlaces places(schedule);
   bool good = true;
+  // By stage, the first UNSHARD that no step has used yet.
+  struct Unused {
+    unsigned rank = ~0u;
+    size_t index = 0;
+  };
+  std::vector<Unused> unused(schedule.numStages);
   for (unsigned rank = 0; rank != schedule.ranks.size(); ++rank) {
     const StepList &list = schedule.ranks[rank];
-    // The UNSHARDs whose stage no step has used yet.
-    DenseMap<unsigned, size_t> unused;
     for (size_t i = 0; i != list.size(); ++i) {
       const Step &step = list[i];
-      if (!isFsdp(step.kind())) {
-        if (!unused.empty() && isCompute(step.kind()))
-          unused.erase(step.stage());
+      Unused &stage = unused[step.stage()];
+      if (isCompute(step.kind())) {
+        stage.rank = ~0u;
       } else if (step.kind() == StepKind::Unshard) {
-        unused.try_emplace(step.stage(), i);
-      } else if (step.kind() == StepKind::Reshard) {
-        auto it = unused.find(step.stage());
-        if (it == unused.end())
-          continue;
+        if (stage.rank != rank)
+          stage = {rank, i};
+      } else if (step.kind() == StepKind::Reshard && stage.rank == rank) {
         good = false;
-        (void)diags.reportAs(severity, list[it->second].source(),
+        (void)diags.reportAs(severity, list[stage.index].source(),
                              diag::UnshardUnused,
-                             places.name(rank, it->second));
-        unused.erase(it);
+                             places.name(rank, stage.index));
+        stage.rank = ~0u;
       }
     }
   }
