@@ -42,22 +42,24 @@ namespace pipec {
 
 namespace {
 
-/// The name of a kind, in a piece of memory that is quick to copy.
-struct KindText {
-  char text[15];
-  uint8_t size;
-};
-
-constexpr KindText kindTexts[] = {
-#define PIPEC_STEP(Id, Text) {Text, sizeof(Text) - 1},
-#include "IR/Steps.def"
-};
-
-/// The digits of a number below `maxNumbers`.
-struct NumberText {
-  char text[7] = {};
+/// A piece of a cell, in memory that is quick to copy: what is too much of a
+/// copy of fixed size is overwritten.
+template <unsigned Room> struct Piece {
+  char text[Room - 1] = {};
   uint8_t size = 0;
+
+  Piece() = default;
+  explicit Piece(StringRef from) : size(from.size()) {
+    assert(from.size() < Room);
+    std::memcpy(text, from.data(), from.size());
+  }
+  char *copyTo(char *at) const {
+    std::memcpy(at, this, Room);
+    return at + size;
+  }
 };
+
+/// Micro-batches from here on are written digit by digit.
 constexpr unsigned maxNumbers = 1 << 16;
 
 /// Collects cells in a fixed buffer and hands it on when it is nearly full. The
@@ -65,20 +67,22 @@ constexpr unsigned maxNumbers = 1 << 16;
 /// would be read and written again for every character.
 class CellWriter {
 public:
-  CellWriter(raw_ostream &os, unsigned numNumbers) : os(os) {
-    numbers.resize(numNumbers);
-    for (unsigned i = 0; i != numNumbers; ++i) {
-      std::string text = utostr(i);
-      std::memcpy(numbers[i].text, text.data(), text.size());
-      numbers[i].size = text.size();
+  CellWriter(raw_ostream &os, unsigned numStages, unsigned numMicrobatches)
+      : os(os) {
+    for (unsigned i = 0; i != std::min(maxNumbers, numMicrobatches); ++i)
+      numbers.emplace_back(utostr(i));
+    for (unsigned stage = 0; stage != numStages; ++stage) {
+#define PIPEC_OTHER(Id, Text) heads.emplace_back(",");
+#define PIPEC_STEP(Id, Text) heads.emplace_back("," + utostr(stage) + Text);
+#include "IR/Steps.def"
     }
   }
 
   char *begin() { return buffer; }
-  /// Makes room for one cell at `at`. The longest, a pair, takes under 64
+  /// Makes room for one cell at `at`. The longest, a pair, takes under 128
   /// bytes.
   char *reserve(char *at) {
-    if (at <= buffer + sizeof(buffer) - 64)
+    if (at <= buffer + sizeof(buffer) - 128)
       return at;
     return flush(at);
   }
@@ -92,24 +96,29 @@ public:
     std::memcpy(at, text.data(), text.size());
     return at + text.size();
   }
-  char *put(char *at, unsigned value) const {
-    if (value >= numbers.size())
-      return put(at, utostr(value));
-    // A copy of fixed size is one move; what is too much is overwritten.
-    std::memcpy(at, &numbers[value], sizeof(NumberText));
-    return at + numbers[value].size;
-  }
+  /// The cell of a step alone, with a comma before it.
   char *put(char *at, Step step) const {
-    at = put(at, step.stage());
-    const KindText &kind = kindTexts[unsigned(step.kind())];
-    std::memcpy(at, &kind, sizeof(KindText));
-    at += kind.size;
-    return hasMicrobatch(step.kind()) ? put(at, step.microbatch()) : at;
+    at = heads[step.stage() * numKinds + unsigned(step.kind())].copyTo(at);
+    if (!hasMicrobatch(step.kind()))
+      return at;
+    if (step.microbatch() >= numbers.size())
+      return put(at, utostr(step.microbatch()));
+    return numbers[step.microbatch()].copyTo(at);
+  }
+  /// The same with another character in place of the comma.
+  char *put(char *at, char before, Step step) const {
+    char *end = put(at, step);
+    *at = before;
+    return end;
   }
 
 private:
+  static constexpr unsigned numKinds = unsigned(StepKind::Bubble) + 1;
+
   raw_ostream &os;
-  std::vector<NumberText> numbers;
+  /// By stage and kind: `,3SEND_F`.
+  std::vector<Piece<24>> heads;
+  std::vector<Piece<8>> numbers;
   char buffer[1 << 16];
 };
 
@@ -152,30 +161,28 @@ LogicalResult emitCsv(const Schedule &schedule, const EmitOptions &,
                       raw_ostream &os, DiagEngine &diags) {
   if (failed(checkGroups(schedule, diags)))
     return failure();
-  // A cell takes two numbers, and there are few different ones.
-  CellWriter out(os, std::min(maxNumbers, std::max(schedule.numStages,
-                                                   schedule.numMicrobatches)));
+  CellWriter out(os, schedule.numStages, schedule.numMicrobatches);
   char *at = out.begin();
   for (const StepList &list : schedule.ranks) {
     for (size_t i = 0, e = list.size(); i != e; ++i) {
-      at = out.reserve(at);
-      if (i != 0)
-        *at++ = ',';
+      char *cell = at = out.reserve(at);
+      bool first = i == 0;
       Step step = list[i];
       if (step.joined()) {
         Step second = list[++i];
-        *at++ = '(';
-        at = out.put(at, step);
-        *at++ = ';';
-        at = out.put(at, second);
-        *at++ = ')';
+        at = out.put(at, ",");
+        at = out.put(at, '(', step);
+        at = out.put(at, ';', second);
+        at = out.put(at, ")");
         at = out.put(at, pairName(step, second));
-      } else if (step.kind() != StepKind::Bubble) {
+      } else {
         at = out.put(at, step);
-      } else if (e == 1) {
-        at = out.put(at, StringRef("\"\""));
       }
+      if (first) // no comma
+        at = std::copy(cell + 1, at, cell);
     }
+    if (list.size() == 1 && list[0].kind() == StepKind::Bubble)
+      at = out.put(at, "\"\"");
     at = out.reserve(at);
     *at++ = '\n';
   }
