@@ -97,6 +97,34 @@ public:
 
     // Sums saturate far above what is asked for.
     constexpr __int128 enough = __int128(1) << 100;
+    auto overlapped = [&](__int128 own, int64_t rankFactor, __int128 factor) {
+      return std::min(own, enough / (times + 1)) * times +
+             std::min(__int128(longest) * rankFactor, enough / (factor + 1)) *
+                 factor;
+    };
+
+    // Mostly the dearest step, as many times as there are steps, is little
+    // enough.
+    Row dearest = {};
+    int64_t collective = 0, slowestMicrobatch = 1;
+    for (const Row &row : costs.rows) {
+      for (auto [most, ticks] : zip_equal(dearest.compute, row.compute))
+        most = std::max(most, ticks);
+      for (int64_t ticks : row.collectives)
+        collective = std::max(collective, ticks);
+      dearest.rankFactor = std::max(dearest.rankFactor, row.rankFactor);
+    }
+    for (int64_t factor : costs.microbatches)
+      slowestMicrobatch = std::max(slowestMicrobatch, factor);
+    __int128 own =
+        __int128(*llvm::max_element(dearest.compute)) * slowestMicrobatch;
+    __int128 most =
+        hop + collective +
+        std::max(own, overlapped(own, dearest.rankFactor, slowestMicrobatch));
+    __int128 steps = schedule.numSteps();
+    if (most <= largest / 4 / std::max<__int128>(steps, 1))
+      return most * steps;
+
     __int128 sum = 0;
     bool inGroup = false;
     for (auto [rank, list] : enumerate(schedule.ranks))
@@ -110,10 +138,7 @@ public:
           if (!inGroup && last) {
             sum += own;
           } else {
-            sum += std::min(own, enough / (times + 1)) * times;
-            sum += std::min(__int128(longest) * row.rankFactor,
-                            enough / (factor + 1)) *
-                   factor;
+            sum += overlapped(own, row.rankFactor, factor);
           }
           inGroup = !last;
         } else if (isFsdp(step.kind())) {
