@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A table says when each result (the activations of a stage, the
-// gradient of its input, for a micro-batch) was made. A rank goes through its
-// list until it comes to a step whose data has not been made, and remembers
-// what it waits for; whoever makes that puts the rank back to work. So each
-// step is looked at once, and at most once more for each rank that it blocked.
-// Since a start is the latest of two ends, the order in which the ranks take
-// their turns does not matter.
+// A table says when each result (the activations of a stage, the gradient of
+// its input, for a micro-batch) is there for the step that takes it. A rank
+// goes through its list until it comes to a step whose data has not been made,
+// and remembers what it waits for; whoever makes that puts the rank back to
+// work. So each step is looked at once, and at most once more for each rank
+// that it blocked. Since a start is the latest of two ends, the order in which
+// the ranks take their turns does not matter.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,6 +19,7 @@
 #define PIPEC_ANALYSIS_FREERUN_H
 
 #include "Analysis/Blocked.h"
+#include "Analysis/DataFlow.h"
 #include "Analysis/Resources.h"
 #include "Analysis/StepNumbers.h"
 
@@ -34,12 +35,9 @@ template <bool resources> class FreeRun {
 public:
   FreeRun(const Schedule &schedule, const TickCosts &costs,
           const StepNumbers &numbers, std::vector<int64_t> &starts,
-          std::vector<uint32_t> *order)
+          std::vector<uint32_t> *turns)
       : schedule(schedule), costs(costs), numbers(numbers), starts(starts),
-        order(order),
-        made((schedule.forwardOnly ? 1 : 2) * size_t(schedule.numStages) *
-                 schedule.numMicrobatches,
-             never),
+        turns(turns), flow(schedule), arrived(flow.size(), never),
         ranks(schedule.numRanks) {
     if constexpr (resources) {
       collectives.emplace(schedule, costs);
@@ -69,12 +67,7 @@ public:
       heads.push_back(rank.groupBegin);
     (void)reportBlocked(
         schedule, heads,
-        [&](Step step) {
-          Step supplier = *supplierOf(schedule, step);
-          return made[result(supplier.stage(), step.microbatch(),
-                             step.kind() != StepKind::F)] == never;
-        },
-        diags);
+        [&](Step step) { return arrived[flow.taken(step)] == never; }, diags);
   }
 
 private:
@@ -90,29 +83,24 @@ private:
     size_t waitsFor = nothing;
   };
 
-  size_t result(unsigned stage, unsigned microbatch, bool gradient) const {
-    return (size_t(gradient) * schedule.numStages + stage) *
-               schedule.numMicrobatches +
-           microbatch;
-  }
-
-  /// The stage whose result `step` needs; -1 when it needs none.
-  int supplier(Step step) const {
-    if (step.kind() == StepKind::F)
-      return int(step.stage()) - 1;
-    if (makesInputGradient(step.kind()) && !schedule.isLastStage(step.stage()))
-      return int(step.stage()) + 1;
-    return -1;
-  }
-
   void advance(unsigned rank) {
     const StepList &list = schedule.ranks[rank];
     RankState &self = ranks[rank];
     while (self.at != list.size()) {
       Step step = list[self.at];
       if (isCompute(step.kind())) {
-        if (!takeInput(rank, self, step))
-          return;
+        if constexpr (resources)
+          self.time =
+              std::max(self.time, collectives->gatheredAt(rank, step.stage()));
+        if (const DataFlow::Rule &rule = flow.of(step); rule.takes) {
+          size_t data = flow.taken(step, rule);
+          if (arrived[data] == never) {
+            self.waitsFor = data;
+            prefetch(&list[self.at]);
+            return;
+          }
+          self.time = std::max(self.time, arrived[data]);
+        }
       }
       ++self.at;
       if (step.joined())
@@ -121,21 +109,10 @@ private:
     }
   }
 
-  bool takeInput(unsigned rank, RankState &self, Step step) {
-    if constexpr (resources)
-      self.time =
-          std::max(self.time, collectives->gatheredAt(rank, step.stage()));
-    int stage = supplier(step);
-    if (stage < 0)
-      return true;
-    size_t input = result(stage, step.microbatch(), step.kind() != StepKind::F);
-    if (made[input] == never) {
-      self.waitsFor = input;
-      return false;
-    }
-    unsigned from = schedule.rankOf(stage, step.microbatch());
-    self.time = std::max(self.time, made[input] + costs.hop(from, rank));
-    return true;
+  /// Other ranks come first: by then what follows will be there.
+  static void prefetch(const Step *at) {
+    for (int line = 1; line <= 4; ++line)
+      __builtin_prefetch(reinterpret_cast<const char *>(at) + 64 * line);
   }
 
   void finishGroup(unsigned rank, const StepList &list, RankState &self) {
@@ -151,8 +128,8 @@ private:
       Step step = list[i];
       if (!isCompute(step.kind()))
         continue;
-      if (order)
-        order->push_back(base + uint32_t(i));
+      if (turns)
+        (*turns)[base + i] = turn++;
       give(rank, step, self.time);
     }
     self.groupBegin = self.at;
@@ -160,30 +137,31 @@ private:
 
   /// Puts a result into the table and wakes the rank that waits for it.
   void give(unsigned rank, Step step, int64_t end) {
-    bool gradient = step.kind() != StepKind::F;
-    if (step.kind() == StepKind::W)
+    const DataFlow::Rule &rule = flow.of(step);
+    if (rule.taker == schedule.numRanks)
       return;
-    size_t self = result(step.stage(), step.microbatch(), gradient);
-    made[self] = end;
-    int user = int(step.stage()) + (gradient ? -1 : 1);
-    if (user < 0 || unsigned(user) == schedule.numStages)
-      return;
-    unsigned to = schedule.rankOf(user, step.microbatch());
     if constexpr (resources)
-      if (to != rank)
-        made[self] = edges->take(rank, to, end);
-    if (ranks[to].waitsFor != self)
+      if (rule.taker != rank)
+        end = edges->take(rank, rule.taker, end);
+    size_t data = flow.given(step, rule);
+    arrived[data] = end + costs.hop(rank, rule.taker);
+    RankState &taker = ranks[rule.taker];
+    if (taker.waitsFor != data)
       return;
-    ranks[to].waitsFor = nothing;
-    runnable.push_back(to);
+    taker.waitsFor = nothing;
+    runnable.push_back(rule.taker);
   }
 
   const Schedule &schedule;
   const TickCosts &costs;
   const StepNumbers &numbers;
   std::vector<int64_t> &starts;
-  std::vector<uint32_t> *order;
-  std::vector<int64_t> made;
+  std::vector<uint32_t> *turns;
+  /// Compute steps so far.
+  uint32_t turn = 0;
+  DataFlow flow;
+  /// When each datum is there.
+  std::vector<int64_t> arrived;
   std::vector<RankState> ranks;
   std::vector<unsigned> runnable;
   std::optional<Collectives> collectives;

@@ -27,7 +27,7 @@ class Simulator {
 public:
   static FailureOr<Simulation> freely(const Schedule &schedule,
                                       DiagEngine &diags,
-                                      std::vector<uint32_t> *order);
+                                      std::vector<uint32_t> *turns);
   static FailureOr<Simulation> under(const Schedule &schedule, WaitModel model,
                                      DiagEngine &diags);
 };
@@ -66,13 +66,15 @@ LogicalResult checkResults(const Schedule &schedule, DiagEngine &diags) {
 
 FailureOr<Simulation> Simulator::freely(const Schedule &schedule,
                                         DiagEngine &diags,
-                                        std::vector<uint32_t> *order) {
+                                        std::vector<uint32_t> *turns) {
   if (failed(checkResults(schedule, diags)))
     return failure();
   FailureOr<TickCosts> costs = TickCosts::make(schedule, diags);
   if (failed(costs))
     return failure();
   Simulation simulation(schedule, std::move(*costs));
+  if (turns)
+    turns->resize(simulation.stepNumbers.size());
   auto ends = [&](auto run) {
     bool good = run.run();
     if (!good)
@@ -84,9 +86,9 @@ FailureOr<Simulation> Simulator::freely(const Schedule &schedule,
       (ticks.hasCollectives() && schedule.hasFsdp()) || ticks.hasOccupancy();
   bool good = resources
                   ? ends(FreeRun<true>(schedule, ticks, simulation.stepNumbers,
-                                       simulation.starts, order))
+                                       simulation.starts, turns))
                   : ends(FreeRun<false>(schedule, ticks, simulation.stepNumbers,
-                                        simulation.starts, order));
+                                        simulation.starts, turns));
   if (!good)
     return failure();
   simulation.summarize();
@@ -128,8 +130,8 @@ FailureOr<Simulation> Simulator::under(const Schedule &schedule,
 }
 
 FailureOr<Simulation> simulate(const Schedule &schedule, DiagEngine &diags,
-                               std::vector<uint32_t> *order) {
-  return Simulator::freely(schedule, diags, order);
+                               std::vector<uint32_t> *turns) {
+  return Simulator::freely(schedule, diags, turns);
 }
 
 FailureOr<Simulation> simulate(const Schedule &schedule, WaitModel model,

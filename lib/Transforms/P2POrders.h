@@ -23,16 +23,16 @@ public:
   explicit TransferMap(const Schedule &schedule)
       : half(schedule.placement.bidirectional() ? schedule.numMicrobatches / 2
                                                 : maxMicrobatches),
-        receivers(size_t(schedule.placement.numDirections()) *
-                  schedule.numStages) {
-    auto receiver = receivers.begin();
+        neighbours(size_t(schedule.placement.numDirections()) *
+                   schedule.numStages) {
+    auto neighbour = neighbours.begin();
     for (unsigned d = 0; d != schedule.placement.numDirections(); ++d) {
       llvm::ArrayRef<uint32_t> map = schedule.placement.map(d);
-      for (size_t stage = 0; stage != map.size(); ++stage, ++receiver) {
+      for (size_t stage = 0; stage != map.size(); ++stage, ++neighbour) {
         if (stage + 1 != map.size() && map[stage + 1] != map[stage])
-          receiver->next = map[stage + 1];
+          neighbour->next = map[stage + 1];
         if (stage != 0 && map[stage - 1] != map[stage])
-          receiver->previous = map[stage - 1];
+          neighbour->previous = map[stage - 1];
       }
     }
     direction = schedule.numStages;
@@ -41,8 +41,7 @@ public:
   /// The rank to which `step` sends what it leaves, `none` when it leaves
   /// nothing or no other rank takes it.
   uint32_t receiverOf(Step step) const {
-    const Receivers &stage =
-        receivers[step.stage() + (step.microbatch() >= half ? direction : 0)];
+    const Neighbours &stage = neighboursOf(step);
     switch (step.kind()) {
     case StepKind::F:
       return stage.next;
@@ -52,6 +51,12 @@ public:
     default:
       return none;
     }
+  }
+  /// The rank from which comes what `step`, an F, B or I, takes; `none` when it
+  /// takes nothing or makes it itself.
+  uint32_t giverOf(Step step) const {
+    const Neighbours &stage = neighboursOf(step);
+    return step.kind() == StepKind::F ? stage.previous : stage.next;
   }
 
   /// The two ends of the transfer of what `step` leaves, with its source;
@@ -68,28 +73,33 @@ public:
                 step.stage() + (forward ? 1 : -1), step.microbatch(), phase,
                 step.source());
   }
-  /// The receive of what `step` takes, with its phase; `source` is that of the
-  /// step that made it.
-  static Step recvFor(Step step, SourceLoc source) {
-    step.setKind(step.kind() == StepKind::F ? StepKind::RecvF
-                                            : StepKind::RecvB);
+  /// The receive of what `step` takes, or the send of what it leaves, with its
+  /// phase and source.
+  static Step endOf(Step step, bool receives) {
+    static constexpr StepKind kinds[] = {StepKind::SendF, StepKind::RecvF,
+                                         StepKind::SendB, StepKind::RecvB};
+    step.setKind(kinds[2 * (step.kind() != StepKind::F) + receives]);
     step.setJoined(false);
-    step.setSource(source);
     return step;
   }
 
 private:
-  /// The ranks that take a stage's activations and its input gradient.
-  struct Receivers {
+  /// The ranks of the stages behind and before a stage, if they are others.
+  struct Neighbours {
     uint32_t next = none;
     uint32_t previous = none;
   };
+
+  const Neighbours &neighboursOf(Step step) const {
+    return neighbours[step.stage() +
+                      (step.microbatch() >= half ? direction : 0)];
+  }
 
   /// The first micro-batch of direction 1, whose stages stand behind the
   /// others.
   unsigned half;
   size_t direction = 0;
-  std::vector<Receivers> receivers;
+  std::vector<Neighbours> neighbours;
 };
 
 /// Lists with room for the steps of `schedule` and for both ends of all its

@@ -30,8 +30,12 @@
 // `rounds=K` lets the lists run with their transfers, takes e and n from what
 // happened, orders again, up to K times, and keeps the best.
 //
-// The sort is by digits, so everything is linear in the steps. Beside the two
-// lists it takes up to 16 bytes a compute step.
+// A table has for each result when it was made, when it is needed, and its
+// place in the order of the run. So every rank can collect and sort the ends of
+// its own transfers, in the cache, and since all ranks sort by the same keys
+// that is one order. The sort is by digits, so everything is linear in the
+// steps. Beside the two lists it takes 16 bytes a compute step, 24 where times
+// are large.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,8 +45,10 @@
 #include "Transforms/Passes.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
 
 #include <array>
+#include <limits>
 
 using namespace llvm;
 
@@ -50,15 +56,11 @@ namespace pipec {
 
 namespace {
 
-/// One transfer between two ranks, by the numbers of the steps that make and
-/// take it.
-struct Timed {
-  uint32_t producer;
-  uint32_t consumer;
-};
-
 /// One end of a transfer on its rank.
-struct End {
+template <typename Key> struct End {
+  /// The time that it is ordered by and, in the low bits, when it was made;
+  /// among those for which that is equal, the turn of the producer.
+  Key key;
   /// Twice the index of the producer (of the consumer, plus one) in its list.
   uint32_t place;
   /// That of the producer.
@@ -68,205 +70,98 @@ struct End {
   uint32_t index() const { return place / 2; }
 };
 
-/// The ends of all transfers, rank by rank in the order of time.
-struct DealtEnds {
-  std::vector<End> ends;
-  /// Where the ends of each rank begin, and where the last ones end.
-  std::vector<size_t> begins;
-
-  ArrayRef<End> of(unsigned rank) const {
-    return ArrayRef(ends).slice(begins[rank], begins[rank + 1] - begins[rank]);
-  }
-};
-
-class TimedOrder {
+/// Orders the transfers by one run and puts them into the lists. Times are
+/// `Time`s, of which a key holds two and a bit.
+template <typename Time, typename Key> class TimedOrder {
 public:
-  TimedOrder(const Schedule &schedule, const P2PTiming &timing)
-      : schedule(schedule), timing(timing), map(schedule), numbers(schedule) {}
+  TimedOrder(const Schedule &schedule, P2PAt at)
+      : schedule(schedule), at(at), map(schedule),
+        uses((schedule.forwardOnly ? 1 : 2) * size_t(schedule.numStages) *
+             schedule.numMicrobatches) {}
 
-  FailureOr<std::vector<StepList>> run(DiagEngine &diags);
+  /// Takes the times from a run of `simulated`, the schedule or its lists with
+  /// transfers among the steps.
+  void readTimes(const Simulation &simulation, const Schedule &simulated,
+                 ArrayRef<uint32_t> turns);
+  /// The lists; none when a consumer is missing.
+  std::vector<StepList> place();
 
 private:
-  bool findTransfers(const std::vector<uint32_t> &order);
-  void sortByTime(const Simulation &simulation, const Schedule &simulated);
-  DealtEnds deal() const;
-  std::vector<StepList> place(const DealtEnds &dealt) const;
-  StepList placeOn(const StepList &list, ArrayRef<End> ends) const;
+  /// The run of an F, or of a B or I.
+  struct Use {
+    Time start = never;
+    Time end = 0;
+    uint32_t turn = 0;
+    SourceLoc source;
+  };
+  static constexpr Time never = ~Time(0);
 
-  Step step(uint32_t number) const {
-    StepRef at = numbers.at(number);
-    return schedule.ranks[at.rank][at.index];
+  Use &useOf(bool gradient, unsigned stage, unsigned microbatch) {
+    return uses[(size_t(gradient) * schedule.numStages + stage) *
+                    schedule.numMicrobatches +
+                microbatch];
   }
+  Use &useOf(Step step, int way = 0) {
+    return useOf(step.kind() != StepKind::F, step.stage() + way,
+                 step.microbatch());
+  }
+  Key keyOf(const Use &producer, const Use &consumer) const;
+  bool collect(unsigned rank);
+  void sort(const StepList &list);
 
   const Schedule &schedule;
-  const P2PTiming &timing;
+  P2PAt at;
   TransferMap map;
-  StepNumbers numbers;
-  /// In the order in which the first simulation ran the producers.
-  std::vector<Timed> transfers;
-  /// Indices of `transfers` in the order of time.
-  std::vector<uint32_t> sorted;
+  std::vector<Use> uses;
+  /// How many bits the largest time has.
+  unsigned timeBits = 0;
+  /// The ends on one rank, and room to sort them.
+  std::vector<End<Key>> ends, other;
 };
 
-/// What is sorted: `key` moves along, so that it is read where it stands.
-struct SortItem {
-  uint64_t key;
-  uint32_t index;
-};
+using SmallTimes = TimedOrder<uint32_t, uint64_t>;
+__extension__ using LargeTimes = TimedOrder<uint64_t, unsigned __int128>;
 
 } // namespace
 
-/// Gives the memory of `list` back.
-template <typename T> static void free(std::vector<T> &list) {
-  list = std::vector<T>();
-}
-
-/// Sorts `items` by their keys, keeping the order of equals: eleven bits at a
-/// time, as many times as the largest key has digits.
-static void sortByDigits(std::vector<SortItem> &items) {
+/// Sorts `ends` by their keys, keeping the order of equals: eleven bits at a
+/// time, as many times as the largest key has digits. `other` is room to work
+/// in, no smaller than `ends`.
+template <typename Key>
+static void sortByKey(MutableArrayRef<End<Key>> ends,
+                      MutableArrayRef<End<Key>> other) {
   constexpr unsigned bits = 11;
   constexpr unsigned digits = 1u << bits;
-  uint64_t all = 0;
-  for (const SortItem &item : items)
-    all |= item.key;
-  std::vector<SortItem> other(items.size());
-  for (unsigned shift = 0; shift < 64 && (all >> shift) != 0; shift += bits) {
+  if (ends.size() < digits) {
+    llvm::stable_sort(
+        ends, [](const auto &a, const auto &b) { return a.key < b.key; });
+    return;
+  }
+  Key all = 0;
+  for (const End<Key> &end : ends)
+    all |= end.key;
+  MutableArrayRef<End<Key>> from = ends, to = other.take_front(ends.size());
+  for (unsigned shift = 0; shift < 8 * sizeof(Key) && (all >> shift) != 0;
+       shift += bits) {
     std::array<uint32_t, digits + 1> begins = {};
-    auto digit = [&](const SortItem &item) {
-      return (item.key >> shift) & (digits - 1);
+    auto digit = [&](const End<Key> &end) {
+      return unsigned(end.key >> shift) & (digits - 1);
     };
-    for (const SortItem &item : items)
-      ++begins[digit(item) + 1];
+    for (const End<Key> &end : from)
+      ++begins[digit(end) + 1];
     for (unsigned d = 0; d != digits; ++d)
       begins[d + 1] += begins[d];
-    for (const SortItem &item : items)
-      other[begins[digit(item)]++] = item;
-    items.swap(other);
+    for (const End<Key> &end : from)
+      to[begins[digit(end)]++] = end;
+    std::swap(from, to);
   }
+  if (from.data() != ends.data())
+    llvm::copy(from, ends.begin());
 }
 
-// Pairs every producer with its consumer; false when a consumer is missing.
-bool TimedOrder::findTransfers(const std::vector<uint32_t> &order) {
-  constexpr uint32_t none = StepNumbers::none;
-  auto cell = [&](bool gradient, unsigned stage, unsigned microbatch) {
-    return (size_t(gradient) * schedule.numStages + stage) *
-               schedule.numMicrobatches +
-           microbatch;
-  };
-  // By what a consumer is: F, or B and I.
-  std::vector<uint32_t> consumers(
-      2 * size_t(schedule.numStages) * schedule.numMicrobatches, none);
-  uint32_t number = 0;
-  size_t count = 0;
-  for (const StepList &list : schedule.ranks)
-    for (Step step : list) {
-      if (step.kind() == StepKind::F || makesInputGradient(step.kind()))
-        consumers[cell(step.kind() != StepKind::F, step.stage(),
-                       step.microbatch())] = number;
-      count += map.receiverOf(step) != TransferMap::none;
-      ++number;
-    }
-  transfers.reserve(count);
-  for (uint32_t producer : order) {
-    Step made = step(producer);
-    if (map.receiverOf(made) == TransferMap::none)
-      continue;
-    bool gradient = made.kind() != StepKind::F;
-    uint32_t consumer = consumers[cell(
-        gradient, made.stage() + (gradient ? -1 : 1), made.microbatch())];
-    if (consumer == none)
-      return false;
-    transfers.push_back({producer, consumer});
-  }
-  return true;
-}
-
-// Takes e and n of every transfer from a run of `simulated`, the schedule or
-// its lists with transfers among the steps, and orders the transfers by them.
-void TimedOrder::sortByTime(const Simulation &simulation,
-                            const Schedule &simulated) {
-  std::vector<int64_t> starts(numbers.size());
-  std::vector<int64_t> ends(numbers.size());
-  for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
-    const StepList &list = simulated.ranks[rank];
-    uint32_t number = numbers.begin(rank);
-    for (size_t begin = 0; begin != list.size();) {
-      size_t end = Schedule::groupEnd(list, begin);
-      if (!isP2P(list[begin].kind())) {
-        int64_t start = simulation.start(simulation.numbers().of(rank, begin));
-        int64_t duration = simulation.costs().duration(list, begin, end);
-        for (size_t i = begin; i != end; ++i, ++number) {
-          starts[number] = start;
-          ends[number] = start + duration;
-        }
-      }
-      begin = end;
-    }
-  }
-  auto madeAt = [&](uint32_t i) {
-    return uint64_t(ends[transfers[i].producer]);
-  };
-  // Half-way is twice as fine; sums of two times fit 64 bits without a sign.
-  auto timeOf = [&](uint32_t i) {
-    uint64_t made = madeAt(i);
-    uint64_t needed = starts[transfers[i].consumer];
-    return timing.at == P2PAt::Need    ? needed
-           : timing.at == P2PAt::Ready ? made
-                                       : made + needed;
-  };
-  uint64_t allMade = 0, allTimes = 0;
-  for (uint32_t i = 0; i != transfers.size(); ++i) {
-    allMade |= madeAt(i);
-    allTimes |= timeOf(i);
-  }
-  unsigned madeBits = 64 - llvm::countl_zero(allMade);
-  bool fitsOneKey = madeBits <= unsigned(llvm::countl_zero(allTimes));
-
-  std::vector<SortItem> items(transfers.size());
-  for (uint32_t i = 0; i != items.size(); ++i)
-    items[i] = {fitsOneKey ? timeOf(i) << madeBits | madeAt(i) : madeAt(i), i};
-  if (!fitsOneKey) {
-    sortByDigits(items);
-    for (SortItem &item : items)
-      item.key = timeOf(item.index);
-  }
-  free(starts);
-  free(ends);
-  sortByDigits(items);
-  sorted.resize(items.size());
-  for (auto [index, item] : zip_equal(sorted, items))
-    index = item.index;
-}
-
-// Deals the ends of the transfers out to their ranks, in their order.
-DealtEnds TimedOrder::deal() const {
-  std::vector<size_t> begins(schedule.numRanks + 1);
-  for (const Timed &transfer : transfers) {
-    ++begins[numbers.rankOf(transfer.producer) + 1];
-    ++begins[numbers.rankOf(transfer.consumer) + 1];
-  }
-  for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
-    begins[rank + 1] += begins[rank];
-  std::vector<End> ends(2 * sorted.size());
-  std::vector<size_t> next(begins.begin(), begins.end() - 1);
-  for (uint32_t i : sorted) {
-    StepRef producer = numbers.at(transfers[i].producer);
-    StepRef consumer = numbers.at(transfers[i].consumer);
-    SourceLoc source = schedule.ranks[producer.rank][producer.index].source();
-    ends[next[producer.rank]++] = {2 * producer.index, source};
-    ends[next[consumer.rank]++] = {2 * consumer.index + 1, source};
-  }
-  return {std::move(ends), std::move(begins)};
-}
-
-std::vector<StepList> TimedOrder::place(const DealtEnds &dealt) const {
-  std::vector<StepList> lists;
-  for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
-    lists.push_back(placeOn(schedule.ranks[rank], dealt.of(rank)));
-  return lists;
-}
-
-StepList TimedOrder::placeOn(const StepList &list, ArrayRef<End> ends) const {
+/// `list` with its ends of transfers, which are in the order of time.
+template <typename Key>
+static StepList placeOn(const StepList &list, ArrayRef<End<Key>> ends) {
   // Where the overlap of each step begins; empty without overlaps.
   std::vector<uint32_t> groupBegins;
   if (any_of(list, [](const Step &step) { return step.joined(); })) {
@@ -274,75 +169,194 @@ StepList TimedOrder::placeOn(const StepList &list, ArrayRef<End> ends) const {
     for (uint32_t i = 1; i < list.size(); ++i)
       groupBegins[i] = list[i - 1].joined() ? groupBegins[i - 1] : i;
   }
+  auto beginOf = [&](uint32_t index) {
+    return groupBegins.empty() ? index : groupBegins[index];
+  };
+  auto endOf = [&](uint32_t index) {
+    return groupBegins.empty() ? index + 1
+                               : uint32_t(Schedule::groupEnd(list, index));
+  };
 
   // Where in the list each end stands: before the step of that index. Sends
   // from the front, behind the producers of all sends so far; receives from the
   // back, before their consumers and before whatever follows them.
   std::vector<uint32_t> places(ends.size());
   uint32_t earliest = 0;
-  for (size_t k = 0; k != ends.size(); ++k)
-    if (!ends[k].isReceive()) {
-      if (ends[k].index() >= earliest)
-        earliest = uint32_t(Schedule::groupEnd(list, ends[k].index()));
-      places[k] = earliest;
-    }
+  for (size_t k = 0; k != ends.size(); ++k) {
+    uint32_t made = ends[k].isReceive() ? 0 : endOf(ends[k].index());
+    places[k] = earliest = std::max(earliest, made);
+  }
   uint32_t latest = uint32_t(list.size());
   for (size_t k = ends.size(); k-- != 0;) {
-    if (ends[k].isReceive()) {
-      uint32_t consumer = ends[k].index();
-      places[k] = std::min(latest, groupBegins.empty() ? consumer
-                                                       : groupBegins[consumer]);
-    }
-    latest = places[k];
+    uint32_t needed = std::min(latest, beginOf(ends[k].index()));
+    places[k] = latest = ends[k].isReceive() ? needed : places[k];
   }
 
   StepList result;
   result.reserve(list.size() + ends.size());
-  size_t k = 0;
-  for (uint32_t i = 0; i <= list.size(); ++i) {
-    for (; k != ends.size() && places[k] == i; ++k) {
-      Step own = list[ends[k].index()];
-      result.push_back(ends[k].isReceive()
-                           ? TransferMap::recvFor(own, ends[k].source)
-                           : TransferMap::sendOf(own));
-    }
-    if (i != list.size())
+  uint32_t i = 0;
+  for (size_t k = 0; k != ends.size(); ++k) {
+    for (; i != places[k]; ++i)
       result.push_back(list[i]);
+    Step end = TransferMap::endOf(list[ends[k].index()], ends[k].isReceive());
+    end.setSource(ends[k].source);
+    result.push_back(end);
   }
+  result.insert(result.end(), list.begin() + i, list.end());
   return result;
 }
 
-FailureOr<std::vector<StepList>> TimedOrder::run(DiagEngine &diags) {
-  {
-    std::vector<uint32_t> order;
-    FailureOr<Simulation> simulation = simulate(schedule, diags, &order);
-    if (failed(simulation))
-      return failure();
-    if (!findTransfers(order)) {
-      bool complete = succeeded(verify(schedule, VerifyLevel::Compute, diags));
-      (void)complete;
-      assert(!complete && "a well-formed schedule has all consumers");
-      return failure();
+template <typename Time, typename Key>
+void TimedOrder<Time, Key>::readTimes(const Simulation &simulation,
+                                      const Schedule &simulated,
+                                      ArrayRef<uint32_t> turns) {
+  timeBits =
+      llvm::bit_width(uint64_t(simulation.begin() + simulation.makespan()));
+  uint32_t number = 0; // in `schedule`
+  for (const auto &[rank, list] : enumerate(simulated.ranks)) {
+    for (size_t begin = 0, end; begin != list.size(); begin = end) {
+      end = Schedule::groupEnd(list, begin);
+      if (isP2P(list[begin].kind()))
+        continue;
+      Time start = simulation.start(rank, begin);
+      Time stop = start + simulation.costs().duration(list, begin, end);
+      for (size_t i = begin; i != end; ++i, ++number) {
+        Step step = list[i];
+        if (step.kind() == StepKind::F || makesInputGradient(step.kind()))
+          useOf(step) = {start, stop, turns[number], step.source()};
+      }
     }
-    free(order);
-    sortByTime(*simulation, schedule);
   }
-  DealtEnds dealt = deal();
-  if (timing.rounds == 0) {
-    // The lists take the most memory; what made them is not needed any more.
-    free(transfers);
-    free(sorted);
-    return place(dealt);
-  }
+}
 
-  std::vector<StepList> best = place(dealt);
+template <typename Time, typename Key>
+Key TimedOrder<Time, Key>::keyOf(const Use &producer,
+                                 const Use &consumer) const {
+  switch (at) {
+  case P2PAt::Need:
+    return Key(consumer.start) << timeBits | producer.end;
+  case P2PAt::Ready:
+    return producer.end;
+  case P2PAt::Mid: // half-way is twice as fine
+    return (Key(producer.end) + consumer.start) << timeBits | producer.end;
+  }
+  llvm_unreachable("every time is listed");
+}
+
+// Finds the ends on one rank; false when a consumer is missing.
+template <typename Time, typename Key>
+bool TimedOrder<Time, Key>::collect(unsigned rank) {
+  const StepList &list = schedule.ranks[rank];
+  ends.clear();
+  for (uint32_t i = 0; i != list.size(); ++i) {
+    Step step = list[i];
+    if (step.kind() != StepKind::F && !makesInputGradient(step.kind()))
+      continue;
+    int way = step.kind() == StepKind::F ? 1 : -1;
+    const Use &self = useOf(step);
+    if (map.receiverOf(step) != TransferMap::none) {
+      const Use &consumer = useOf(step, way);
+      if (consumer.start == never)
+        return false;
+      ends.push_back({keyOf(self, consumer), 2 * i, step.source()});
+    }
+    if (map.giverOf(step) != TransferMap::none) {
+      const Use &producer = useOf(step, -way);
+      ends.push_back({keyOf(producer, self), 2 * i + 1, producer.source});
+    }
+  }
+  return true;
+}
+
+template <typename Time, typename Key>
+void TimedOrder<Time, Key>::sort(const StepList &list) {
+  if (other.size() < ends.size())
+    other.resize(ends.size());
+  sortByKey<Key>(ends, other);
+  for (size_t begin = 0, end; begin != ends.size(); begin = end) {
+    end = begin + 1;
+    while (end != ends.size() && ends[end].key == ends[begin].key)
+      ++end;
+    if (end - begin == 1)
+      continue;
+    auto equals = MutableArrayRef(ends).slice(begin, end - begin);
+    for (End<Key> &one : equals) {
+      Step own = list[one.index()];
+      int way = own.kind() == StepKind::F ? -1 : 1;
+      one.key = useOf(own, one.isReceive() ? way : 0).turn;
+    }
+    sortByKey<Key>(equals, other);
+  }
+}
+
+template <typename Time, typename Key>
+std::vector<StepList> TimedOrder<Time, Key>::place() {
+  std::vector<StepList> lists;
+  lists.reserve(schedule.numRanks);
+  for (const auto &[rank, list] : enumerate(schedule.ranks)) {
+    if (!collect(rank))
+      return {};
+    sort(list);
+    lists.push_back(placeOn<Key>(list, ends));
+  }
+  return lists;
+}
+
+/// True when both have the same steps in the same places.
+static bool sameActions(ArrayRef<StepList> a, ArrayRef<StepList> b) {
+  return all_of(zip_equal(a, b), [](const auto &lists) {
+    return llvm::equal(
+        std::get<0>(lists), std::get<1>(lists),
+        [](const Step &x, const Step &y) { return x.sameAction(y); });
+  });
+}
+
+/// The lists for a run of `simulated`; none when a consumer is missing.
+static std::vector<StepList>
+placeByRun(const Schedule &schedule, P2PAt at, Simulation simulation,
+           const Schedule &simulated, std::vector<uint32_t> &turns, bool last) {
+  auto place = [&](auto order) {
+    {
+      // The lists take the most memory; what orders them goes before.
+      Simulation gone = std::move(simulation);
+      order.readTimes(gone, simulated, turns);
+      if (last)
+        turns = std::vector<uint32_t>();
+    }
+    return order.place();
+  };
+  int64_t latest = simulation.begin() + simulation.makespan();
+  return latest <= std::numeric_limits<int32_t>::max()
+             ? place(SmallTimes(schedule, at))
+             : place(LargeTimes(schedule, at));
+}
+
+FailureOr<std::vector<StepList>> placeP2PInTime(const Schedule &schedule,
+                                                const P2PTiming &timing,
+                                                DiagEngine &diags) {
+  std::vector<uint32_t> turns;
+  FailureOr<Simulation> simulation = simulate(schedule, diags, &turns);
+  if (failed(simulation))
+    return failure();
+  std::vector<StepList> lists =
+      placeByRun(schedule, timing.at, std::move(*simulation), schedule, turns,
+                 timing.rounds == 0);
+  if (lists.empty()) {
+    bool complete = succeeded(verify(schedule, VerifyLevel::Compute, diags));
+    (void)complete;
+    assert(!complete && "a well-formed schedule has all consumers");
+    return failure();
+  }
+  if (timing.rounds == 0)
+    return lists;
+
+  std::vector<StepList> best;
   Schedule tried = schedule;
   tried.times.clear();
-  std::vector<StepList> lists = best;
   int64_t bestTime = 0;
   for (unsigned round = 0; round <= timing.rounds; ++round) {
     tried.ranks = std::move(lists);
-    FailureOr<Simulation> simulation = simulate(tried, timing.model, diags);
+    simulation = simulate(tried, timing.model, diags);
     if (failed(simulation))
       return failure();
     if (round == 0 || simulation->makespan() < bestTime) {
@@ -351,20 +365,13 @@ FailureOr<std::vector<StepList>> TimedOrder::run(DiagEngine &diags) {
     }
     if (round == timing.rounds)
       break;
-    std::vector<uint32_t> before = sorted;
-    sortByTime(*simulation, tried);
-    // The same order again gives the same lists again.
-    if (sorted == before)
+    lists = placeByRun(schedule, timing.at, std::move(*simulation), tried,
+                       turns, /*last=*/false);
+    // The same lists again would run in the same way again.
+    if (sameActions(lists, tried.ranks))
       break;
-    lists = place(deal());
   }
   return best;
-}
-
-FailureOr<std::vector<StepList>> placeP2PInTime(const Schedule &schedule,
-                                                const P2PTiming &timing,
-                                                DiagEngine &diags) {
-  return TimedOrder(schedule, timing).run(diags);
 }
 
 } // namespace pipec

@@ -49,8 +49,8 @@ TEST(Simulate, FreeArrivalEqualsDefinition) {
     randomCosts(rng, schedule);
     if (oneIn(rng, 2))
       schedule.costs.p2p = *Rational::make(pick(rng, 5), 1 + pick(rng, 4));
-    std::vector<uint32_t> order;
-    auto simulation = simulate(schedule, diags, &order);
+    std::vector<uint32_t> turns;
+    auto simulation = simulate(schedule, diags, &turns);
     ASSERT_TRUE(succeeded(simulation));
     Replay replay(schedule, std::nullopt);
     expectTimes(schedule, *simulation, replay);
@@ -58,6 +58,10 @@ TEST(Simulate, FreeArrivalEqualsDefinition) {
     // Nothing stands before what it depends on: times never run backwards by
     // more than a step's own duration, and every compute step is there once.
     std::vector<bool> seen(simulation->numbers().size());
+    std::vector<uint32_t> order(seen.size());
+    ASSERT_EQ(turns.size(), order.size());
+    for (auto [number, turn] : llvm::enumerate(turns))
+      order.at(turn) = number;
     for (uint32_t number : order) {
       StepRef at = simulation->numbers().at(number);
       Step step = schedule.ranks[at.rank][at.index];
