@@ -64,9 +64,9 @@ bool isForward(ArrayRef<Step> group) {
 /// The lists of one run, and what their slots are so far.
 class Alignment {
 public:
-  Alignment(const Schedule &schedule, AlignMode mode)
+  Alignment(Schedule &schedule, AlignMode mode)
       : schedule(schedule), lockstep(mode == AlignMode::Lockstep),
-        slotBehind(size_t(schedule.numStages) * schedule.numMicrobatches * 2),
+        walk(schedule), slotBehind(walk.flow().size()),
         states(schedule.numRanks), gaps(schedule.numRanks) {
     for (const auto &[rank, list] : enumerate(schedule.ranks)) {
       gaps[rank].resize(list.size());
@@ -75,8 +75,7 @@ public:
     }
   }
 
-  FailureOr<std::vector<StepList>> run(DiagEngine &diags) {
-    OrderWalk walk(schedule);
+  LogicalResult run(DiagEngine &diags) {
     walk.run([&](unsigned rank, size_t begin, size_t end) {
       place(rank, begin, end);
     });
@@ -86,10 +85,9 @@ public:
     if (size > maxAlignedSteps)
       return diags.report(schedule.source, diag::AlignedTooLarge, size,
                           maxAlignedSteps);
-    std::vector<StepList> lists(schedule.numRanks);
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
-      fill(rank, lists[rank]);
-    return lists;
+      schedule.ranks[rank] = filled(rank);
+    return success();
   }
 
 private:
@@ -108,13 +106,6 @@ private:
 
   ArrayRef<Step> group(unsigned rank, size_t begin, size_t end) const {
     return ArrayRef(schedule.ranks[rank]).slice(begin, end - begin);
-  }
-
-  uint32_t &behind(Result result) {
-    return slotBehind[(size_t(result.stage) * schedule.numMicrobatches +
-                       result.microbatch) *
-                          2 +
-                      result.gradient];
   }
 
   void findPhases(unsigned rank) {
@@ -160,36 +151,39 @@ private:
       slot += drains && state.rests;
       state.rests = drains;
     }
+    const DataFlow &flow = walk.flow();
     for (Step step : steps)
-      if (auto taken = takenResult(schedule, step))
-        slot = std::max(slot, behind(*taken));
+      if (const DataFlow::Rule &rule = flow.of(step); rule.takes)
+        slot = std::max(slot, slotBehind[flow.taken(step, rule)]);
     uint32_t gap = slot - state.next;
     gaps[rank][begin] = gap;
     state.bubbles += gap;
     bubbles += gap;
     for (const auto &[member, step] : enumerate(steps))
-      if (step.kind() == StepKind::F || makesInputGradient(step.kind()))
-        behind({step.kind() != StepKind::F, step.stage(), step.microbatch()}) =
-            slot + (lockstep ? member : 0) + 1;
+      if (const DataFlow::Rule &rule = flow.of(step); rule.way)
+        slotBehind[flow.given(step, rule)] = slot + (lockstep ? member : 0) + 1;
     state.next = slot + (lockstep ? steps.size() : 1);
   }
 
-  void fill(unsigned rank, StepList &out) const {
+  StepList filled(unsigned rank) const {
     const StepList &list = schedule.ranks[rank];
+    StepList out;
     out.reserve(list.size() + states[rank].bubbles);
     for (size_t i = 0; i != list.size(); ++i) {
       if (lockstep && list[i].kind() == StepKind::Bubble)
         continue;
-      out.insert(
-          out.end(), gaps[rank][i],
-          Step(StepKind::Bubble, 0, 0, list[i].phase(), list[i].source()));
+      for (uint32_t k = gaps[rank][i]; k != 0; --k)
+        out.emplace_back(StepKind::Bubble, 0, 0, list[i].phase(),
+                         list[i].source());
       out.push_back(list[i]);
     }
+    return out;
   }
 
-  const Schedule &schedule;
+  Schedule &schedule;
   bool lockstep;
-  /// For each result the first slot in which it can be taken.
+  OrderWalk walk;
+  /// For each datum the first slot in which it can be taken.
   std::vector<uint32_t> slotBehind;
   std::vector<RankState> states;
   /// For each first step of a group the bubbles in front of it.
@@ -210,11 +204,8 @@ public:
     if (size_t steps = schedule.numSteps(); steps > maxAlignedSteps)
       return diags.report(schedule.source, diag::AlignedTooLarge, steps,
                           maxAlignedSteps);
-    FailureOr<std::vector<StepList>> lists =
-        Alignment(schedule, options.mode).run(diags);
-    if (failed(lists))
+    if (failed(Alignment(schedule, options.mode).run(diags)))
       return failure();
-    schedule.ranks = std::move(*lists);
     schedule.times.clear();
     return success();
   }

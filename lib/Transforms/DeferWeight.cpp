@@ -39,6 +39,7 @@
 
 #include "Analysis/Resources.h"
 #include "Transforms/OrderWalk.h"
+#include "Transforms/P2POrders.h"
 #include "Transforms/Passes.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -8,8 +8,9 @@
 #ifndef PIPEC_TRANSFORMS_ORDERWALK_H
 #define PIPEC_TRANSFORMS_ORDERWALK_H
 
+#include "Analysis/Blocked.h"
+#include "Analysis/DataFlow.h"
 #include "Transforms/Checks.h"
-#include "Transforms/P2POrders.h"
 
 namespace pipec {
 
@@ -21,8 +22,11 @@ namespace pipec {
 class OrderWalk {
 public:
   explicit OrderWalk(const Schedule &schedule)
-      : schedule(schedule), map(schedule), results(schedule),
+      : schedule(schedule), dataFlow(schedule), there(dataFlow.size()),
         states(schedule.numRanks) {}
+
+  /// What steps take and give.
+  const DataFlow &flow() const { return dataFlow; }
 
   /// Calls `visit(rank, begin, end)` for every group. When the order cannot run
   /// the visits end early; see `finish`.
@@ -50,16 +54,19 @@ public:
     }
     if (done)
       return llvm::success();
-    return reportBlocked(schedule, heads, results, diags);
+    return reportBlocked(
+        schedule, heads,
+        [&](Step step) { return !there[dataFlow.taken(step)]; }, diags);
   }
 
 private:
+  static constexpr size_t nothing = ~size_t(0);
+
   struct RankState {
     /// The first step of the next group.
     size_t head = 0;
     /// What that group waits for.
-    Result missing = {};
-    bool waits = false;
+    size_t missing = nothing;
   };
 
   template <typename Visit> void visitGroup(unsigned rank, Visit &visit) {
@@ -69,36 +76,35 @@ private:
     size_t end = Schedule::groupEnd(list, begin);
     visit(rank, begin, end);
     state.head = end;
+    if (!isCompute(list[begin].kind()))
+      return;
+    // Wake the takers when all data of the group is there.
     for (size_t i = begin; i != end; ++i)
-      results.insert(list[i]);
-    // Wake the takers when all results of the group are there.
-    for (size_t i = begin; i != end; ++i) {
-      uint32_t to = map.receiverOf(list[i]);
-      if (to != TransferMap::none)
-        wake(to, list[i]);
-    }
+      if (const DataFlow::Rule &rule = dataFlow.of(list[i]); rule.way)
+        there[dataFlow.given(list[i], rule)] = true;
+    for (size_t i = begin; i != end; ++i)
+      if (const DataFlow::Rule &rule = dataFlow.of(list[i]); rule.way)
+        wake(rank, rule.taker, dataFlow.given(list[i], rule));
   }
 
-  void wake(unsigned rank, Step made) {
-    RankState &state = states[rank];
-    if (state.waits &&
-        state.missing == Result{made.kind() != StepKind::F, made.stage(),
-                                made.microbatch()} &&
-        isReady(rank))
+  void wake(unsigned from, unsigned rank, size_t data) {
+    if (rank != from && states[rank].missing == data && isReady(rank))
       ready.push_back(rank);
   }
 
   bool isReady(unsigned rank) {
     RankState &state = states[rank];
     const StepList &list = schedule.ranks[rank];
-    state.waits = false;
+    state.missing = nothing;
     if (state.head == list.size())
       return false;
+    if (!isCompute(list[state.head].kind()))
+      return true;
     for (size_t i = state.head;; ++i) {
-      std::optional<Result> taken = takenResult(schedule, list[i]);
-      if (taken && !results.contains(*taken)) {
-        state.missing = *taken;
-        state.waits = true;
+      const DataFlow::Rule &rule = dataFlow.of(list[i]);
+      if (rule.takes && !there[dataFlow.taken(list[i], rule)]) {
+        state.missing = dataFlow.taken(list[i], rule);
+        prefetch(&list[i]);
         return false;
       }
       if (!list[i].joined())
@@ -106,9 +112,17 @@ private:
     }
   }
 
+  /// Other ranks come first: by then what follows will be there.
+  static void prefetch(const Step *at) {
+    for (int line = 1; line <= 4; ++line)
+      __builtin_prefetch(reinterpret_cast<const char *>(at) + 64 * line);
+  }
+
   const Schedule &schedule;
-  TransferMap map;
-  ResultSet results;
+  DataFlow dataFlow;
+  /// Whether each datum has been made. Bytes, so that nothing is read to write
+  /// one.
+  std::vector<uint8_t> there;
   std::vector<RankState> states;
   /// Ranks whose next group can be visited.
   std::vector<unsigned> ready;
