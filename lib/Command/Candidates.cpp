@@ -9,6 +9,7 @@
 
 #include "Analysis/ModelParts.h"
 #include "IR/Verifier.h"
+#include "Support/Words.h"
 #include "Transforms/Passes.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -87,6 +88,17 @@ void CandidateEvaluator::measure(FailureOr<Schedule> schedule,
   }
 }
 
+/// While what it returns lives, whatever is wrong with the candidate is the
+/// reason why it is not in the list.
+static auto keepReason(Candidate &candidate, DiagEngine &diags) {
+  diags.setFilter([&candidate](Diagnostic &found) {
+    if (candidate.reason.empty())
+      candidate.reason = found.message;
+    return false;
+  });
+  return make_scope_exit([&diags] { diags.setFilter(nullptr); });
+}
+
 Candidate CandidateEvaluator::evaluate(const ScheduleSource &source,
                                        const CheckedSchedule &schedule,
                                        const ParamValues &params) {
@@ -95,13 +107,7 @@ Candidate CandidateEvaluator::evaluate(const ScheduleSource &source,
   candidate.path = source.path();
   candidate.values = params;
   candidate.params = paramText(params);
-  // Whatever is wrong with it is the reason why it is not in the list.
-  diags.setFilter([&](Diagnostic &found) {
-    if (candidate.reason.empty())
-      candidate.reason = found.message;
-    return false;
-  });
-  auto unfiltered = make_scope_exit([&] { diags.setFilter(nullptr); });
+  auto kept = keepReason(candidate, diags);
 
   LowerOptions lowering;
   lowering.maxSteps = options.maxSteps;
@@ -136,16 +142,11 @@ Candidate CandidateEvaluator::evaluate(const ScheduleSource &source) {
   if (schedule->numRanks != options.ranks ||
       schedule->numMicrobatches != options.microbatches) {
     candidate.reason =
-        "it has " + std::to_string(schedule->numRanks) + " ranks and " +
-        std::to_string(schedule->numMicrobatches) + " micro-batches";
+        "it has " + countText(schedule->numRanks, "rank") + " and " +
+        countText(schedule->numMicrobatches, "micro-batch", "es");
     return candidate;
   }
-  diags.setFilter([&](Diagnostic &found) {
-    if (candidate.reason.empty())
-      candidate.reason = found.message;
-    return false;
-  });
-  auto unfiltered = make_scope_exit([&] { diags.setFilter(nullptr); });
+  auto kept = keepReason(candidate, diags);
   measure(std::move(schedule), candidate);
   return candidate;
 }

@@ -79,7 +79,7 @@ LogicalResult Check::readOptions() {
   if (flags.library)
     append_range(inputs, search.libraryFiles());
   if (inputs.empty())
-    return unusable(diags, "no input; --help shows what there is to give");
+    return reportNoInput(diags);
   FailureOr<std::vector<CostSettings>> each = flags.lower.readCosts(diags);
   if (failed(each))
     return failure();

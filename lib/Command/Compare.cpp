@@ -136,7 +136,7 @@ LogicalResult Compare::readOptions() {
   if (!flags.noLibrary)
     llvm::append_range(inputs, search.libraryFiles());
   if (inputs.empty())
-    return unusable(diags, "no input; --help shows what there is to give");
+    return reportNoInput(diags);
   return success();
 }
 

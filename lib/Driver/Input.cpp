@@ -81,7 +81,7 @@ LogicalResult WarningFlags::apply(DiagEngine &diags) const {
 FailureOr<OpenedInput> openInput(const InputFlags &flags,
                                  const SearchPath &search, DiagEngine &diags) {
   if (flags.path.empty())
-    return unusable(diags, "no input; --help shows what there is to give");
+    return reportNoInput(diags);
   return findInput(flags.path, search, diags);
 }
 

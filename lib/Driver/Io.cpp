@@ -80,6 +80,10 @@ InFlightDiagnostic unusable(DiagEngine &diags, const Twine &why) {
   return diags.report(DiagLoc(), diag::UnusableOption, why.str());
 }
 
+InFlightDiagnostic reportNoInput(DiagEngine &diags) {
+  return unusable(diags, "no input; --help shows what there is to give");
+}
+
 /// Puts a message of llvm::cl into the form of all others: no program name, no
 /// capital, no hint at `--help`, backticks for quotes.
 static std::string inOurForm(StringRef message) {

@@ -96,6 +96,8 @@ struct DiagFlags {
 
 /// Reports that the command line cannot be used, and why.
 InFlightDiagnostic unusable(DiagEngine &diags, const llvm::Twine &why);
+/// Reports that it names no input.
+InFlightDiagnostic reportNoInput(DiagEngine &diags);
 
 /// Reads `argv` into the llvm::cl options that are alive, sets `session` up as
 /// `flags` ask, and reports what does not fit the options. Options that are not
