@@ -42,14 +42,9 @@ std::vector<IdleGap> largestGaps(const Schedule &schedule,
                                  const Simulation &simulation, unsigned count) {
   // A heap whose top is the smallest gap that is kept.
   std::vector<IdleGap> kept;
-  auto offer = [&](unsigned rank, int64_t start, int64_t end, StepRef before) {
-    if (end <= start || count == 0)
+  auto offer = [&](const IdleGap &gap) {
+    if (count == 0)
       return;
-    IdleGap gap;
-    gap.rank = rank;
-    gap.start = start;
-    gap.end = end;
-    gap.before = before;
     if (kept.size() == count && !isLarger(gap, kept.front()))
       return;
     kept.push_back(gap);
@@ -60,18 +55,16 @@ std::vector<IdleGap> largestGaps(const Schedule &schedule,
     kept.pop_back();
   };
 
-  for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
-    const StepList &list = schedule.ranks[rank];
-    int64_t free = simulation.begin();
-    for (size_t begin = 0, end = 0; begin != list.size(); begin = end) {
-      end = Schedule::groupEnd(list, begin);
-      if (!isCompute(list[begin].kind()))
-        continue;
-      offer(rank, free, simulation.start(simulation.numbers().of(rank, begin)),
-            StepRef{rank, uint32_t(begin)});
-      free = simulation.end(rank, begin);
-    }
-  }
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+    forEachGap(schedule, simulation, rank,
+               [&](int64_t from, int64_t to, size_t begin) {
+                 IdleGap gap;
+                 gap.rank = rank;
+                 gap.start = from;
+                 gap.end = to;
+                 gap.before = StepRef{rank, uint32_t(begin)};
+                 offer(gap);
+               });
   std::sort_heap(kept.begin(), kept.end(), isLarger);
   return kept;
 }

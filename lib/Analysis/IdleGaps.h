@@ -51,6 +51,24 @@ struct IdleGap {
   int64_t length() const { return end - start; }
 };
 
+/// Calls `visit(from, to, begin)` for every time in which a rank does nothing
+/// before the step or overlap that begins at `begin` of its list: the first one
+/// from the start of the schedule on.
+template <typename Visitor>
+void forEachGap(const Schedule &schedule, const Simulation &simulation,
+                unsigned rank, Visitor visit) {
+  const StepList &list = schedule.ranks[rank];
+  int64_t free = simulation.begin();
+  for (size_t begin = 0, end = 0; begin != list.size(); begin = end) {
+    end = Schedule::groupEnd(list, begin);
+    if (!isCompute(list[begin].kind()))
+      continue;
+    if (int64_t start = simulation.start(rank, begin); start > free)
+      visit(free, start, begin);
+    free = simulation.end(rank, begin);
+  }
+}
+
 /// The `count` largest gaps of all ranks, those before a rank's first step
 /// among them: the longest first, then by start and rank. Not explained.
 std::vector<IdleGap> largestGaps(const Schedule &schedule,

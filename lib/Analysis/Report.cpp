@@ -74,17 +74,10 @@ static Rational rateOf(int64_t idle, int64_t clock) {
 
 /// What a rank waits for before its compute steps, together.
 WaitParts Reporter::waits(unsigned rank) const {
-  const StepList &list = schedule.ranks[rank];
   WaitParts sum;
-  int64_t free = run.begin();
-  for (size_t begin = 0, end = 0; begin != list.size(); begin = end) {
-    end = Schedule::groupEnd(list, begin);
-    if (!isCompute(list[begin].kind()))
-      continue;
-    if (run.start(rank, begin) > free)
-      sum += waitParts(causes, rank, begin, free);
-    free = run.end(rank, begin);
-  }
+  forEachGap(schedule, run, rank, [&](int64_t from, int64_t, size_t begin) {
+    sum += waitParts(causes, rank, begin, from);
+  });
   return sum;
 }
 
