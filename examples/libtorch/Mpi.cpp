@@ -37,7 +37,7 @@ int trainOnMpi(int argc, char **argv, const Schedule &schedule,
   Reference reference(config);
   if (rank == 0)
     printHeading(schedule, "MPI processes", reference);
-  Model model(config, stagesOf(schedule, rank));
+  Model model(config, schedule.stagesOf(rank));
   MpiTransport transport(MPI_COMM_WORLD);
   MpiWorker worker(model, transport);
 

@@ -34,16 +34,6 @@ inline Config configOf(const pipec::runtime::Schedule &schedule) {
   return {schedule.stages, schedule.microbatches, schedule.forwardOnly};
 }
 
-/// The stages that a rank holds.
-inline std::vector<int> stagesOf(const pipec::runtime::Schedule &schedule,
-                                 int rank) {
-  std::vector<int> stages;
-  for (int stage = 0; stage != schedule.stages; ++stage)
-    if (schedule.microbatchesOf(stage, rank) > 0)
-      stages.push_back(stage);
-  return stages;
-}
-
 inline void printHeading(const pipec::runtime::Schedule &schedule,
                          const char *what, const Reference &reference) {
   std::printf("%s: %d ranks as %s, %d stages, %d micro-batches, %zu "

@@ -30,7 +30,7 @@ static int train(int steps, const Schedule &schedule,
   std::deque<ThreadTransport> transports;
   std::deque<ThreadWorker> workers;
   for (int rank = 0; rank != schedule.ranks; ++rank) {
-    models.emplace_back(config, stagesOf(schedule, rank));
+    models.emplace_back(config, schedule.stagesOf(rank));
     transports.emplace_back(group, rank);
     workers.emplace_back(models.back(), transports.back());
   }

@@ -1,5 +1,4 @@
-//===- Compare.cpp - A pipelined run beside an unpipelined one -----*- C++
-//-*-===//
+//===- Compare.cpp - A pipelined run beside an unpipelined one ----===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -121,14 +120,6 @@ bool printVerdict(const Difference &difference, bool forwardOnly) {
                 "rounding of sums in another order (%g allowed)\n",
                 what, allowedRounding);
   return equal;
-}
-
-std::vector<int> stagesOf(const pipec::runtime::Schedule &schedule, int rank) {
-  std::vector<int> stages;
-  for (int stage = 0; stage != schedule.stages; ++stage)
-    if (schedule.microbatchesOf(stage, rank) > 0)
-      stages.push_back(stage);
-  return stages;
 }
 
 std::string copiesText(int copies) {

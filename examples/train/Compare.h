@@ -1,5 +1,4 @@
-//===- Compare.h - A pipelined run beside an unpipelined one -----*- C++
-//-*-===//
+//===- Compare.h - A pipelined run beside an unpipelined one -*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -68,9 +67,6 @@ private:
 
 /// The closing lines; true when everything is equal.
 bool printVerdict(const Difference &difference, bool forwardOnly);
-
-/// The stages that a rank holds.
-std::vector<int> stagesOf(const pipec::runtime::Schedule &schedule, int rank);
 
 /// `, 3 copies`, nothing for one.
 std::string copiesText(int copies);

@@ -93,7 +93,7 @@ int train(const Arguments &arguments, const Schedule &schedule,
                 schedule.microbatches, config.batch, reference.numParameters(),
                 copiesText(arguments.copies).c_str());
 
-  Model model(config, stagesOf(schedule, rank));
+  Model model(config, schedule.stagesOf(rank));
   MpiShards shards(copiesOfRank);
   if (schedule.reducesGradients)
     model.shardOver(shards, schedule.sharded);

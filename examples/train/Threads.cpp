@@ -26,8 +26,8 @@ namespace {
 struct Member {
   Member(const Config &config, const Schedule &schedule, ThreadGroup &group,
          ShardBoard &board, int rank, Options options)
-      : model(config, stagesOf(schedule, rank)),
-        shards(board, config.copy, model, stagesOf(schedule, rank)),
+      : model(config, schedule.stagesOf(rank)),
+        shards(board, config.copy, model, schedule.stagesOf(rank)),
         transport(group, rank), worker(model, transport, options) {
     if (schedule.reducesGradients)
       model.shardOver(shards, schedule.sharded);

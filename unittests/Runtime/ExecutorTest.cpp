@@ -241,6 +241,7 @@ TEST(Executor, ReplicasSumTheirGradients) {
   static constexpr Schedule schedule = {
       "bidirectional", "", 2, 2, 6, false, 2, bothWays, nullptr, false};
   EXPECT_EQ(schedule.microbatchesOf(0, 0), 3);
+  EXPECT_EQ(schedule.stagesOf(1), (std::vector<int>{0, 1}));
   EXPECT_EQ(schedule.rankOf(0, 2), 0);
   EXPECT_EQ(schedule.rankOf(0, 3), 1);
   ThreadGroup group(2);

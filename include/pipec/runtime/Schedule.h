@@ -1,5 +1,4 @@
-//===- Schedule.h - What generated code says of its schedule -----*- C++
-//-*-===//
+//===- Schedule.h - What generated code says of its schedule -*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,7 +8,7 @@
 #ifndef PIPEC_RUNTIME_SCHEDULE_H
 #define PIPEC_RUNTIME_SCHEDULE_H
 
-#include <string>
+#include <vector>
 
 namespace pipec::runtime {
 
@@ -50,6 +49,14 @@ struct Schedule {
                  : d == 0        ? microbatches / 2
                                  : microbatches - microbatches / 2;
     return count;
+  }
+  /// The stages that `rank` holds, in ascending order.
+  std::vector<int> stagesOf(int rank) const {
+    std::vector<int> held;
+    for (int stage = 0; stage != stages; ++stage)
+      if (microbatchesOf(stage, rank) > 0)
+        held.push_back(stage);
+    return held;
   }
 };
 
