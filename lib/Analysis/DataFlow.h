@@ -14,39 +14,42 @@
 
 namespace pipec {
 
-/// Which data each compute step takes from another stage and gives to another
-/// one, for loops over all steps. A datum is numbered by the step that takes
-/// it, so that what a rank looks up lies together, in the order of its lists;
-/// who gives it only writes.
+/// Which data each step takes from another stage and gives to another one, for
+/// loops over all steps. A datum is numbered by the step that takes it, so that
+/// what a rank looks up lies together, in the order of its lists; who gives it
+/// only writes.
 class DataFlow {
 public:
-  /// The steps of one kind, on one stage and in one direction.
+  /// The steps of one kind, on one stage and in one direction. An F takes the
+  /// activation of the stage before and gives its own to the next one, a B or I
+  /// does so with gradients the other way; no other step takes or gives.
   struct Rule {
-    /// Takes the activation, or the gradient, of another stage.
     bool takes = false;
+    bool gives = false;
     /// Takes and gives gradients.
     bool gradient = false;
-    /// From the step's stage to that which takes what it gives: 1, 0 or -1.
-    int8_t way = 0;
-    /// The rank of that stage, behind all ranks if nobody takes anything.
-    uint32_t taker;
+    /// What it takes (gives) comes from (goes to) another rank.
+    bool receives = false;
+    bool sends = false;
+    /// The rank that takes what it gives.
+    uint32_t taker = 0;
   };
 
   explicit DataFlow(const Schedule &schedule)
       : stages(schedule.numStages), microbatches(schedule.numMicrobatches),
         half(schedule.placement.bidirectional() ? microbatches / 2
                                                 : maxMicrobatches),
-        data((schedule.forwardOnly ? 1 : 2) * stages * microbatches) {
-    unsigned directions = schedule.placement.numDirections();
-    rules.reserve(directions * stages * kinds);
-    for (unsigned d = 0; d != directions; ++d)
-      for (unsigned stage = 0; stage != stages; ++stage)
-        for (StepKind kind :
-             {StepKind::F, StepKind::B, StepKind::I, StepKind::W})
-          rules.push_back(makeRule(schedule, kind, stage, d));
+        data((schedule.forwardOnly ? 1 : 2) * stages * microbatches),
+        rules(schedule.placement.numDirections() * stages * kinds) {
+    auto rule = rules.begin();
+    for (unsigned d = 0; d != schedule.placement.numDirections(); ++d)
+      for (unsigned stage = 0; stage != stages; ++stage, rule += kinds) {
+        for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I})
+          rule[unsigned(kind)] =
+              makeRule(schedule.placement.map(d), stage, kind != StepKind::F);
+      }
   }
 
-  /// The rule of a compute step.
   const Rule &of(Step step) const {
     size_t row = step.stage() + (step.microbatch() >= half ? stages : 0);
     return rules[row * kinds + unsigned(step.kind())];
@@ -54,38 +57,40 @@ public:
 
   /// How many numbers there are: one for each F, and one for each B or I.
   size_t size() const { return data; }
-  /// The number of what `step` takes.
-  size_t taken(Step step, const Rule &rule) const {
-    return number(rule.gradient, step.stage(), step.microbatch());
-  }
+  /// The number of what `step`, an F, B or I, takes.
+  size_t taken(Step step, const Rule &rule) const { return at(step, rule, 0); }
   size_t taken(Step step) const { return taken(step, of(step)); }
-  /// The number of what `step` gives to `rule.taker`.
+  /// The number of what it gives, and so of the step that takes that.
   size_t given(Step step, const Rule &rule) const {
-    return number(rule.gradient, size_t(step.stage()) + rule.way,
-                  step.microbatch());
+    return at(step, rule, rule.gradient ? -1 : 1);
+  }
+  /// The number of the step that gives what it takes.
+  size_t giver(Step step, const Rule &rule) const {
+    return at(step, rule, rule.gradient ? 1 : -1);
   }
 
 private:
-  static constexpr unsigned kinds = unsigned(StepKind::W) + 1;
+  static constexpr unsigned kinds = unsigned(StepKind::Bubble) + 1;
 
-  static Rule makeRule(const Schedule &schedule, StepKind kind, unsigned stage,
-                       unsigned direction) {
+  static Rule makeRule(llvm::ArrayRef<uint32_t> ranks, size_t stage,
+                       bool gradient) {
     Rule rule;
-    rule.taker = schedule.numRanks;
-    if (kind == StepKind::W)
-      return rule;
-    rule.gradient = kind != StepKind::F;
-    bool isFirst = stage == 0, isLast = schedule.isLastStage(stage);
-    rule.takes = !(rule.gradient ? isLast : isFirst);
-    if (rule.gradient ? isFirst : isLast)
-      return rule;
-    rule.way = rule.gradient ? -1 : 1;
-    rule.taker = schedule.placement.rankOf(stage + rule.way, direction);
+    rule.gradient = gradient;
+    // At the ends of the model one of them is no stage.
+    size_t from = gradient ? stage + 1 : stage - 1;
+    size_t to = gradient ? stage - 1 : stage + 1;
+    rule.takes = from < ranks.size();
+    rule.receives = rule.takes && ranks[from] != ranks[stage];
+    rule.gives = to < ranks.size();
+    rule.sends = rule.gives && ranks[to] != ranks[stage];
+    rule.taker = rule.gives ? ranks[to] : 0;
     return rule;
   }
 
-  size_t number(bool gradient, size_t stage, unsigned microbatch) const {
-    return ((gradient ? stages : 0) + stage) * microbatches + microbatch;
+  size_t at(Step step, const Rule &rule, ptrdiff_t stagesOn) const {
+    return ((rule.gradient ? stages : 0) + step.stage() + stagesOn) *
+               microbatches +
+           step.microbatch();
   }
 
   size_t stages;

@@ -138,10 +138,10 @@ private:
   /// Puts a result into the table and wakes the rank that waits for it.
   void give(unsigned rank, Step step, int64_t end) {
     const DataFlow::Rule &rule = flow.of(step);
-    if (rule.taker == schedule.numRanks)
+    if (!rule.gives)
       return;
     if constexpr (resources)
-      if (rule.taker != rank)
+      if (rule.sends)
         end = edges->take(rank, rule.taker, end);
     size_t data = flow.given(step, rule);
     arrived[data] = end + costs.hop(rank, rule.taker);

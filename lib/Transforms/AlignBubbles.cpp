@@ -160,7 +160,7 @@ private:
     state.bubbles += gap;
     bubbles += gap;
     for (const auto &[member, step] : enumerate(steps))
-      if (const DataFlow::Rule &rule = flow.of(step); rule.way)
+      if (const DataFlow::Rule &rule = flow.of(step); rule.gives)
         slotBehind[flow.given(step, rule)] = slot + (lockstep ? member : 0) + 1;
     state.next = slot + (lockstep ? steps.size() : 1);
   }

@@ -7,8 +7,6 @@
 
 #include "Transforms/Checks.h"
 
-#include "Analysis/Blocked.h"
-
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -43,17 +41,6 @@ LogicalResult checkEnoughSteps(const Schedule &schedule, StringRef pass,
     return success();
   return diags.report(schedule.source, diag::PassMeetsTooFewSteps, pass, steps,
                       schedule.numStages, schedule.numMicrobatches);
-}
-
-InFlightDiagnostic reportBlocked(const Schedule &schedule,
-                                 ArrayRef<size_t> heads,
-                                 const ResultSet &results, DiagEngine &diags) {
-  return reportBlocked(
-      schedule, heads,
-      [&](Step step) {
-        return !results.contains(*takenResult(schedule, step));
-      },
-      diags);
 }
 
 } // namespace pipec

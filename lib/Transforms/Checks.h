@@ -10,7 +10,6 @@
 
 #include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
-#include "Transforms/Results.h"
 
 namespace pipec {
 
@@ -27,14 +26,6 @@ llvm::LogicalResult checkNoFsdp(const Schedule &schedule, llvm::StringRef pass,
 /// an entry for each (stage, micro-batch) is then no larger than the lists.
 llvm::LogicalResult checkEnoughSteps(const Schedule &schedule,
                                      llvm::StringRef pass, DiagEngine &diags);
-
-/// Reports an order that cannot run: `heads[r]` is the place in the list of
-/// rank r of the group that waits, the size of the list when none does;
-/// `results` are those that exist. Each rank that waits gets a note, up to a
-/// limit.
-InFlightDiagnostic reportBlocked(const Schedule &schedule,
-                                 llvm::ArrayRef<size_t> heads,
-                                 const ResultSet &results, DiagEngine &diags);
 
 } // namespace pipec
 

@@ -39,7 +39,6 @@
 
 #include "Analysis/Resources.h"
 #include "Transforms/OrderWalk.h"
-#include "Transforms/P2POrders.h"
 #include "Transforms/Passes.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -129,9 +128,9 @@ class Deferral {
 public:
   Deferral(const Schedule &schedule, const TickCosts &costs,
            const MemoryTicks &memory)
-      : schedule(schedule), costs(costs), memory(memory), map(schedule),
+      : schedule(schedule), costs(costs), memory(memory), walk(schedule),
         edgesBefore(costs), edgesAfter(costs), states(schedule.numRanks),
-        arrivals(size_t(schedule.numStages) * schedule.numMicrobatches * 2),
+        arrivals(walk.flow().size()),
         weights(size_t(schedule.numStages) * schedule.numMicrobatches) {
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
       states[rank].list.reserve(schedule.ranks[rank].size());
@@ -141,7 +140,6 @@ public:
 
   /// Reports an order that cannot run, and a peak that cannot be held.
   LogicalResult run(DiagEngine &diags) {
-    OrderWalk walk(schedule);
     walk.run([&](unsigned rank, size_t begin, size_t end) {
       runGroup(rank, begin, end, diags);
     });
@@ -197,13 +195,6 @@ private:
   size_t index(Step step) const {
     return size_t(step.stage()) * schedule.numMicrobatches + step.microbatch();
   }
-  Times &arrivalOf(Result result) {
-    return arrivals[(size_t(result.stage) * schedule.numMicrobatches +
-                     result.microbatch) *
-                        2 +
-                    result.gradient];
-  }
-
   /// Notes the place of each W of the rank that may move: a plain one behind
   /// its I. 0 is no I so far, 1 an I, above that the place of the W plus 2.
   void findWeights(unsigned rank) {
@@ -239,8 +230,9 @@ private:
     Times arrival;
     int64_t need = 0;
     for (Step step : group) {
-      if (auto taken = takenResult(schedule, step)) {
-        const Times &one = arrivalOf(*taken);
+      const DataFlow::Rule &rule = walk.flow().of(step);
+      if (rule.takes) {
+        const Times &one = arrivals[walk.flow().taken(step, rule)];
         arrival.before = std::max(arrival.before, one.before);
         arrival.after = std::max(arrival.after, one.after);
       }
@@ -255,19 +247,19 @@ private:
     for (Step step : group) {
       state.list.push_back(step);
       state.live += memory(step);
-      if (step.kind() == StepKind::W)
-        continue;
-      arrivalOf({step.kind() != StepKind::F, step.stage(), step.microbatch()}) =
-          arrivalFrom(rank, step, state.now);
+      const DataFlow::Rule &rule = walk.flow().of(step);
+      if (rule.gives)
+        arrivals[walk.flow().given(step, rule)] =
+            arrivalAt(rule, rank, state.now);
       if (step.kind() == StepKind::I && weights[index(step)] > 1)
         owe(state, list[weights[index(step)] - 2]);
     }
   }
 
-  /// When the result of `step`, which ends now, is where it is taken.
-  Times arrivalFrom(unsigned rank, Step step, Times now) {
-    uint32_t to = map.receiverOf(step);
-    if (to == TransferMap::none)
+  /// When what a step of `rank` gives, which ends now, is where it is taken.
+  Times arrivalAt(const DataFlow::Rule &rule, unsigned rank, Times now) {
+    unsigned to = rule.taker;
+    if (!rule.sends)
       return now;
     if (costs.hasOccupancy())
       now = {edgesBefore.take(rank, to, now.before),
@@ -341,10 +333,10 @@ private:
   const Schedule &schedule;
   const TickCosts &costs;
   const MemoryTicks &memory;
-  TransferMap map;
+  OrderWalk walk;
   EdgeQueues edgesBefore, edgesAfter;
   std::vector<RankState> states;
-  /// When each result is there where it is taken.
+  /// When each datum is there where it is taken.
   std::vector<Times> arrivals;
   /// For each (stage, micro-batch) the place of its W, as `findWeights` counts.
   std::vector<uint32_t> weights;

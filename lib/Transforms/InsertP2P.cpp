@@ -22,6 +22,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Analysis/DataFlow.h"
 #include "Transforms/Checks.h"
 #include "Transforms/P2POrders.h"
 #include "Transforms/Passes.h"
@@ -33,15 +34,14 @@ using namespace llvm;
 namespace pipec {
 
 std::vector<StepList> listsForP2P(const Schedule &schedule, bool keepBubbles) {
-  TransferMap map(schedule);
+  DataFlow flow(schedule);
   std::vector<size_t> sizes(schedule.numRanks);
   for (const auto &[rank, list] : enumerate(schedule.ranks))
     for (Step step : list) {
       sizes[rank] += keepBubbles || step.kind() != StepKind::Bubble;
-      uint32_t to = map.receiverOf(step);
-      if (to != TransferMap::none) {
+      if (const DataFlow::Rule &rule = flow.of(step); rule.sends) {
         ++sizes[rank];
-        ++sizes[to];
+        ++sizes[rule.taker];
       }
     }
   std::vector<StepList> lists(schedule.numRanks);

@@ -78,11 +78,16 @@ private:
   }
 
   static void mergeAll(Schedule &schedule) {
-    ResultSet split(schedule);
+    std::vector<bool> split(size_t(schedule.numStages) *
+                            schedule.numMicrobatches);
+    auto isSplit = [&](Step step) {
+      return split[size_t(step.stage()) * schedule.numMicrobatches +
+                   step.microbatch()];
+    };
     for (StepList &list : schedule.ranks)
       for (Step &step : list)
         if (step.kind() == StepKind::I) {
-          split.insert(step);
+          isSplit(step) = true;
           step.setKind(StepKind::B);
         }
     for (StepList &list : schedule.ranks) {
@@ -92,8 +97,7 @@ private:
         size_t first = kept;
         for (size_t j = i; j != end; ++j) {
           Step step = list[j];
-          if (step.kind() == StepKind::W &&
-              split.contains({true, step.stage(), step.microbatch()}))
+          if (step.kind() == StepKind::W && isSplit(step))
             continue;
           step.setJoined(true);
           list[kept++] = step;

@@ -76,20 +76,16 @@ private:
     size_t end = Schedule::groupEnd(list, begin);
     visit(rank, begin, end);
     state.head = end;
-    if (!isCompute(list[begin].kind()))
-      return;
+    for (size_t i = begin; i != end; ++i)
+      if (const DataFlow::Rule &rule = dataFlow.of(list[i]); rule.gives)
+        there[dataFlow.given(list[i], rule)] = true;
     // Wake the takers when all data of the group is there.
     for (size_t i = begin; i != end; ++i)
-      if (const DataFlow::Rule &rule = dataFlow.of(list[i]); rule.way)
-        there[dataFlow.given(list[i], rule)] = true;
-    for (size_t i = begin; i != end; ++i)
-      if (const DataFlow::Rule &rule = dataFlow.of(list[i]); rule.way)
-        wake(rank, rule.taker, dataFlow.given(list[i], rule));
-  }
-
-  void wake(unsigned from, unsigned rank, size_t data) {
-    if (rank != from && states[rank].missing == data && isReady(rank))
-      ready.push_back(rank);
+      if (const DataFlow::Rule &rule = dataFlow.of(list[i]);
+          rule.sends &&
+          states[rule.taker].missing == dataFlow.given(list[i], rule) &&
+          isReady(rule.taker))
+        ready.push_back(rule.taker);
   }
 
   bool isReady(unsigned rank) {
@@ -98,8 +94,6 @@ private:
     state.missing = nothing;
     if (state.head == list.size())
       return false;
-    if (!isCompute(list[state.head].kind()))
-      return true;
     for (size_t i = state.head;; ++i) {
       const DataFlow::Rule &rule = dataFlow.of(list[i]);
       if (rule.takes && !there[dataFlow.taken(list[i], rule)]) {

@@ -23,6 +23,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Analysis/DataFlow.h"
 #include "Transforms/P2POrders.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -36,7 +37,7 @@ namespace {
 class ColumnScan {
 public:
   ColumnScan(const Schedule &schedule, DiagEngine &diags)
-      : schedule(schedule), diags(diags), map(schedule), results(schedule),
+      : schedule(schedule), diags(diags), flow(schedule), there(flow.size()),
         lists(listsForP2P(schedule, /*keepBubbles=*/true)),
         states(schedule.numRanks) {}
 
@@ -107,15 +108,15 @@ private:
   }
 
   bool checkArrived(Step step, unsigned rank, size_t slot) {
-    std::optional<Result> taken = takenResult(schedule, step);
-    if (!taken || results.contains(*taken))
+    const DataFlow::Rule &rule = flow.of(step);
+    if (!rule.takes || there[flow.taken(step, rule)])
       return true;
-    Step producer(taken->gradient ? StepKind::B : StepKind::F, taken->stage,
-                  taken->microbatch);
-    (void)diags.report(step.source(), diag::ColumnNotAligned,
-                       stepText(schedule, step), slot, rank,
-                       stepText(schedule, producer),
-                       schedule.rankOf(taken->stage, taken->microbatch));
+    Step producer(rule.gradient ? StepKind::B : StepKind::F,
+                  step.stage() + (rule.gradient ? 1 : -1), step.microbatch());
+    (void)diags.report(
+        step.source(), diag::ColumnNotAligned, stepText(schedule, step), slot,
+        rank, stepText(schedule, producer),
+        schedule.rankOf(producer.stage(), producer.microbatch()));
     return false;
   }
 
@@ -124,18 +125,21 @@ private:
     const Step *step = states[rank].step;
     if (!step)
       return;
-    results.insert(*step);
-    uint32_t to = map.receiverOf(*step);
-    if (to == TransferMap::none)
+    const DataFlow::Rule &rule = flow.of(*step);
+    if (!rule.gives)
       return;
-    lists[rank].push_back(TransferMap::sendOf(*step));
-    lists[to].push_back(TransferMap::recvOf(*step, states[to].phase));
+    there[flow.given(*step, rule)] = true;
+    if (!rule.sends)
+      return;
+    lists[rank].push_back(sendOf(*step));
+    lists[rule.taker].push_back(recvOf(*step, states[rule.taker].phase));
   }
 
   const Schedule &schedule;
   DiagEngine &diags;
-  TransferMap map;
-  ResultSet results;
+  DataFlow flow;
+  /// The data that has been made.
+  std::vector<bool> there;
   std::vector<StepList> lists;
   std::vector<RankState> states;
   /// The ranks whose lists are not at their end, ascending.

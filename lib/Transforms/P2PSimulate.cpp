@@ -26,7 +26,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Transforms/Checks.h"
+#include "Analysis/Blocked.h"
+#include "Analysis/DataFlow.h"
 #include "Transforms/P2POrders.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -41,7 +42,7 @@ namespace {
 class RoundSimulation {
 public:
   explicit RoundSimulation(const Schedule &schedule)
-      : schedule(schedule), map(schedule), results(schedule),
+      : schedule(schedule), flow(schedule), there(flow.size()),
         states(schedule.numRanks), current((schedule.numRanks + 63) / 64),
         next(current.size()) {
     std::vector<StepList> lists = listsForP2P(schedule, /*keepBubbles=*/false);
@@ -65,6 +66,8 @@ public:
   }
 
 private:
+  static constexpr size_t nothing = ~size_t(0);
+
   /// All that one step of a rank touches, in one line of the cache.
   struct alignas(64) RankState {
     /// The next step of the rank's list, and the end of the list.
@@ -72,8 +75,7 @@ private:
     const Step *end = nullptr;
     StepList out;
     /// What the head waits for.
-    Result missing = {};
-    bool waits = false;
+    size_t missing = nothing;
     /// The phase of the last step taken, which receives share.
     uint8_t phase = 0;
   };
@@ -123,35 +125,32 @@ private:
 
   /// Puts down the transfer of what `step` leaves and wakes who waits for it.
   void give(RankState &state, unsigned rank, Step step) {
-    if (!isCompute(step.kind()) || step.kind() == StepKind::W)
+    const DataFlow::Rule &rule = flow.of(step);
+    if (!rule.gives)
       return;
-    results.insert(step);
-    uint32_t to = map.receiverOf(step);
-    if (to == TransferMap::none)
+    size_t data = flow.given(step, rule);
+    there[data] = true;
+    if (!rule.sends)
       return;
-    RankState &taker = states[to];
-    state.out.push_back(TransferMap::sendOf(step));
-    taker.out.push_back(TransferMap::recvOf(step, taker.phase));
+    RankState &taker = states[rule.taker];
+    state.out.push_back(sendOf(step));
+    taker.out.push_back(recvOf(step, taker.phase));
     __builtin_prefetch(&state.out.back() + 16, 1);
     __builtin_prefetch(&taker.out.back() + 16, 1);
-    if (taker.waits &&
-        taker.missing == Result{step.kind() != StepKind::F, step.stage(),
-                                step.microbatch()} &&
-        isReady(taker))
-      set(to > rank ? current : next, to);
+    if (taker.missing == data && isReady(taker))
+      set(rule.taker > rank ? current : next, rule.taker);
   }
 
   /// True when the rank has a next step and the results for it are there;
   /// notes the first that is not.
   bool isReady(RankState &state) {
-    state.waits = false;
+    state.missing = nothing;
     if (state.head == state.end)
       return false;
     for (const Step *step = state.head;; ++step) {
-      std::optional<Result> taken = takenResult(schedule, *step);
-      if (taken && !results.contains(*taken)) {
-        state.missing = *taken;
-        state.waits = true;
+      const DataFlow::Rule &rule = flow.of(*step);
+      if (rule.takes && !there[flow.taken(*step, rule)]) {
+        state.missing = flow.taken(*step, rule);
         __builtin_prefetch(state.head + 8);
         return false;
       }
@@ -168,7 +167,9 @@ private:
       done &= state.head == state.end;
     }
     if (!done)
-      return reportBlocked(schedule, heads, results, diags);
+      return reportBlocked(
+          schedule, heads, [&](Step step) { return !there[flow.taken(step)]; },
+          diags);
     std::vector<StepList> lists;
     lists.reserve(states.size());
     for (RankState &state : states)
@@ -177,8 +178,9 @@ private:
   }
 
   const Schedule &schedule;
-  TransferMap map;
-  ResultSet results;
+  DataFlow flow;
+  /// By number, the data that has been made.
+  std::vector<uint8_t> there;
   std::vector<RankState> states;
   /// The ranks that can run: in this round, and in the next one.
   std::vector<uint64_t> current, next;

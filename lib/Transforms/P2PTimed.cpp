@@ -39,6 +39,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Analysis/DataFlow.h"
 #include "Analysis/Simulate.h"
 #include "IR/Verifier.h"
 #include "Transforms/P2POrders.h"
@@ -75,9 +76,7 @@ template <typename Key> struct End {
 template <typename Time, typename Key> class TimedOrder {
 public:
   TimedOrder(const Schedule &schedule, P2PAt at)
-      : schedule(schedule), at(at), map(schedule),
-        uses((schedule.forwardOnly ? 1 : 2) * size_t(schedule.numStages) *
-             schedule.numMicrobatches) {}
+      : schedule(schedule), at(at), flow(schedule), uses(flow.size()) {}
 
   /// Takes the times from a run of `simulated`, the schedule or its lists with
   /// transfers among the steps.
@@ -96,22 +95,14 @@ private:
   };
   static constexpr Time never = ~Time(0);
 
-  Use &useOf(bool gradient, unsigned stage, unsigned microbatch) {
-    return uses[(size_t(gradient) * schedule.numStages + stage) *
-                    schedule.numMicrobatches +
-                microbatch];
-  }
-  Use &useOf(Step step, int way = 0) {
-    return useOf(step.kind() != StepKind::F, step.stage() + way,
-                 step.microbatch());
-  }
   Key keyOf(const Use &producer, const Use &consumer) const;
   bool collect(unsigned rank);
   void sort(const StepList &list);
 
   const Schedule &schedule;
   P2PAt at;
-  TransferMap map;
+  DataFlow flow;
+  /// By the number of what the step takes.
   std::vector<Use> uses;
   /// How many bits the largest time has.
   unsigned timeBits = 0;
@@ -198,9 +189,9 @@ static StepList placeOn(const StepList &list, ArrayRef<End<Key>> ends) {
   for (size_t k = 0; k != ends.size(); ++k) {
     for (; i != places[k]; ++i)
       result.push_back(list[i]);
-    Step end = TransferMap::endOf(list[ends[k].index()], ends[k].isReceive());
-    end.setSource(ends[k].source);
-    result.push_back(end);
+    Step own = list[ends[k].index()];
+    result.push_back(ends[k].isReceive() ? recvFor(own, ends[k].source)
+                                         : sendOf(own));
   }
   result.insert(result.end(), list.begin() + i, list.end());
   return result;
@@ -223,7 +214,7 @@ void TimedOrder<Time, Key>::readTimes(const Simulation &simulation,
       for (size_t i = begin; i != end; ++i, ++number) {
         Step step = list[i];
         if (step.kind() == StepKind::F || makesInputGradient(step.kind()))
-          useOf(step) = {start, stop, turns[number], step.source()};
+          uses[flow.taken(step)] = {start, stop, turns[number], step.source()};
       }
     }
   }
@@ -252,16 +243,16 @@ bool TimedOrder<Time, Key>::collect(unsigned rank) {
     Step step = list[i];
     if (step.kind() != StepKind::F && !makesInputGradient(step.kind()))
       continue;
-    int way = step.kind() == StepKind::F ? 1 : -1;
-    const Use &self = useOf(step);
-    if (map.receiverOf(step) != TransferMap::none) {
-      const Use &consumer = useOf(step, way);
+    const DataFlow::Rule &rule = flow.of(step);
+    const Use &self = uses[flow.taken(step, rule)];
+    if (rule.sends) {
+      const Use &consumer = uses[flow.given(step, rule)];
       if (consumer.start == never)
         return false;
       ends.push_back({keyOf(self, consumer), 2 * i, step.source()});
     }
-    if (map.giverOf(step) != TransferMap::none) {
-      const Use &producer = useOf(step, -way);
+    if (rule.receives) {
+      const Use &producer = uses[flow.giver(step, rule)];
       ends.push_back({keyOf(producer, self), 2 * i + 1, producer.source});
     }
   }
@@ -282,8 +273,10 @@ void TimedOrder<Time, Key>::sort(const StepList &list) {
     auto equals = MutableArrayRef(ends).slice(begin, end - begin);
     for (End<Key> &one : equals) {
       Step own = list[one.index()];
-      int way = own.kind() == StepKind::F ? -1 : 1;
-      one.key = useOf(own, one.isReceive() ? way : 0).turn;
+      const DataFlow::Rule &rule = flow.of(own);
+      one.key =
+          uses[one.isReceive() ? flow.giver(own, rule) : flow.taken(own, rule)]
+              .turn;
     }
     sortByKey<Key>(equals, other);
   }
