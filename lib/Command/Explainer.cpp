@@ -29,8 +29,7 @@ int64_t Explainer::tickOf(Rational at) const {
 
 std::string Explainer::text(uint32_t step) const {
   StepRef at = run.numbers().at(step);
-  return isP2P(stepAt(step).kind()) ? places.text(stepAt(step))
-                                    : places.groupText(at.rank, at.index);
+  return places.eventText(at.rank, at.index);
 }
 
 //===----------------------------------------------------------------------===//

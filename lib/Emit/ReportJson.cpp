@@ -49,11 +49,7 @@ private:
   void writeStep(StepRef at) {
     json.attribute("rank", at.rank);
     json.attribute("position", places.position(at.rank, at.index));
-    // An overlap as a whole; of a batch the member alone.
-    Step self = schedule.ranks[at.rank][at.index];
-    json.attribute("step", isP2P(self.kind())
-                               ? places.text(self)
-                               : places.groupText(at.rank, at.index));
+    json.attribute("step", places.eventText(at.rank, at.index));
   }
   void array(StringRef key, size_t size, function_ref<void(size_t)> write) {
     json.attributeArray(key, [&] {

@@ -51,12 +51,9 @@ private:
   std::string time(int64_t ticks) const {
     return decimalText(report.time(ticks));
   }
-  /// An overlap as a whole; of a batch the member alone.
   std::string stepText(uint32_t step) const {
     StepRef at = numbers.at(step);
-    Step self = schedule.ranks[at.rank][at.index];
-    return isP2P(self.kind()) ? places.text(self)
-                              : places.groupText(at.rank, at.index);
+    return places.eventText(at.rank, at.index);
   }
 
   const Schedule &schedule;

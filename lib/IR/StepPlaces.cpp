@@ -47,4 +47,9 @@ std::string StepPlaces::groupText(unsigned rank, size_t index) const {
   return whole;
 }
 
+std::string StepPlaces::eventText(unsigned rank, size_t index) const {
+  Step step = schedule.ranks[rank][index];
+  return isP2P(step.kind()) ? text(step) : groupText(rank, index);
+}
+
 } // namespace pipec

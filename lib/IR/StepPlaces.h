@@ -35,6 +35,9 @@ public:
   /// The whole overlap or batch that the step is a member of:
   /// `F s0 m1 & B s0 m0`, `SEND_F s0 m1 -> r1, RECV_B s0 m0 <- r1`.
   std::string groupText(unsigned rank, size_t index) const;
+  /// The step as one event in time: an overlap as a whole, of a batch the
+  /// member alone.
+  std::string eventText(unsigned rank, size_t index) const;
 
 private:
   static constexpr size_t stride = 256;
