@@ -10,6 +10,8 @@
 
 #include "IR/Schedule.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <vector>
 
 namespace pipec {
@@ -39,7 +41,7 @@ public:
       : stages(schedule.numStages), microbatches(schedule.numMicrobatches),
         half(schedule.placement.bidirectional() ? microbatches / 2
                                                 : maxMicrobatches),
-        data((schedule.forwardOnly ? 1 : 2) * stages * microbatches),
+        data((hasGradients(schedule) ? 2 : 1) * stages * microbatches),
         rules(schedule.placement.numDirections() * stages * kinds) {
     auto rule = rules.begin();
     for (unsigned d = 0; d != schedule.placement.numDirections(); ++d)
@@ -55,7 +57,8 @@ public:
     return rules[row * kinds + unsigned(step.kind())];
   }
 
-  /// How many numbers there are: one for each F, and one for each B or I.
+  /// How many numbers there are: one for each F, and one for each B or I where
+  /// there are some.
   size_t size() const { return data; }
   /// The number of what `step`, an F, B or I, takes.
   size_t taken(Step step, const Rule &rule) const { return at(step, rule, 0); }
@@ -72,6 +75,14 @@ public:
 private:
   static constexpr unsigned kinds = unsigned(StepKind::Bubble) + 1;
 
+  /// A forward-only schedule has some when it was not verified.
+  static bool hasGradients(const Schedule &schedule) {
+    auto isBackward = [](Step step) { return makesInputGradient(step.kind()); };
+    return !schedule.forwardOnly ||
+           llvm::any_of(schedule.ranks, [&](const StepList &list) {
+             return llvm::any_of(list, isBackward);
+           });
+  }
   static Rule makeRule(llvm::ArrayRef<uint32_t> ranks, size_t stage,
                        bool gradient) {
     Rule rule;
