@@ -14,7 +14,7 @@ using namespace llvm;
 namespace pipec {
 
 ResultTimes::ResultTimes(const Schedule &schedule, const Simulation &run)
-    : schedule(schedule), run(run) {
+    : schedule(schedule), run(run), flow(schedule) {
   findMakers();
   if (!run.model() && run.costs().hasOccupancy())
     findDepartures();
@@ -27,26 +27,10 @@ void ResultTimes::findMakers() {
     uint32_t number = run.numbers().begin(rank);
     for (Step step : schedule.ranks[rank]) {
       if (step.kind() == StepKind::F || makesInputGradient(step.kind()))
-        makers[resultOf(step)] = number;
+        makers[flow.taken(step)] = number;
       ++number;
     }
   }
-}
-
-/// The rank that another rank's result goes to; nothing when it stays.
-std::optional<unsigned> ResultTimes::receiverOf(unsigned rank,
-                                                Step step) const {
-  int user;
-  if (step.kind() == StepKind::F)
-    user = int(step.stage()) + 1;
-  else if (makesInputGradient(step.kind()))
-    user = int(step.stage()) - 1;
-  else
-    return std::nullopt;
-  if (user < 0 || unsigned(user) == schedule.numStages)
-    return std::nullopt;
-  unsigned to = schedule.rankOf(user, step.microbatch());
-  return to == rank ? std::nullopt : std::optional(to);
 }
 
 void ResultTimes::findDepartures() {
@@ -60,35 +44,35 @@ void ResultTimes::findDepartures() {
         continue;
       int64_t made = run.end(rank, begin);
       for (size_t i = begin; i != end; ++i)
-        if (std::optional<unsigned> to = receiverOf(rank, list[i]))
-          departures[resultOf(list[i])] = edges.take(rank, *to, made);
+        if (const DataFlow::Rule &rule = flow.of(list[i]); rule.sends)
+          departures[flow.taken(list[i], rule)] =
+              edges.take(rank, rule.taker, made);
     }
   }
 }
 
 uint32_t ResultTimes::inputMaker(Step step) const {
-  if (step.kind() == StepKind::F && step.stage() != 0)
-    return maker(step.stage() - 1, step.microbatch(), /*gradient=*/false);
-  if (makesInputGradient(step.kind()) && !schedule.isLastStage(step.stage()))
-    return maker(step.stage() + 1, step.microbatch(), /*gradient=*/true);
-  return none;
+  const DataFlow::Rule &rule = flow.of(step);
+  return rule.takes ? makers[flow.giver(step, rule)] : none;
 }
 
 int64_t ResultTimes::departure(uint32_t maker) const {
   StepRef at = run.numbers().at(maker);
   Step step = schedule.ranks[at.rank][at.index];
-  if (departures.empty() || !receiverOf(at.rank, step))
+  const DataFlow::Rule &rule = flow.of(step);
+  if (departures.empty() || !rule.sends)
     return run.end(at.rank, at.index);
-  return departures[resultOf(step)];
+  return departures[flow.taken(step, rule)];
 }
 
 uint32_t ResultTimes::firstOfBusyEdge(uint32_t maker) const {
   StepRef at = run.numbers().at(maker);
   const StepList &list = schedule.ranks[at.rank];
-  std::optional<unsigned> to = receiverOf(at.rank, list[at.index]);
+  uint32_t taker = flow.of(list[at.index]).taker;
   size_t first = at.index;
   for (size_t i = at.index + 1; i-- != 0;) {
-    if (!isCompute(list[i].kind()) || receiverOf(at.rank, list[i]) != to)
+    const DataFlow::Rule &rule = flow.of(list[i]);
+    if (!rule.sends || rule.taker != taker)
       continue;
     first = i;
     if (departure(run.numbers().of(at.rank, i)) == run.end(at.rank, i))

@@ -8,6 +8,7 @@
 #ifndef PIPEC_ANALYSIS_RESULTTIMES_H
 #define PIPEC_ANALYSIS_RESULTTIMES_H
 
+#include "Analysis/DataFlow.h"
 #include "Analysis/Simulate.h"
 
 #include <optional>
@@ -28,7 +29,8 @@ public:
 
   /// The step that makes a result; `none` when there is none.
   uint32_t maker(unsigned stage, unsigned microbatch, bool gradient) const {
-    return makers[index(stage, microbatch, gradient)];
+    return makers[flow.taken(
+        Step(gradient ? StepKind::B : StepKind::F, stage, microbatch))];
   }
   /// The step that makes the input of an F, B or I; `none` for a step that
   /// needs none from another stage.
@@ -52,20 +54,13 @@ public:
   std::optional<Input> input(unsigned rank, Step step) const;
 
 private:
-  size_t index(unsigned stage, unsigned microbatch, bool gradient) const {
-    return (size_t(gradient) * schedule.numStages + stage) *
-               schedule.numMicrobatches +
-           microbatch;
-  }
-  size_t resultOf(Step step) const {
-    return index(step.stage(), step.microbatch(), step.kind() != StepKind::F);
-  }
-  std::optional<unsigned> receiverOf(unsigned rank, Step step) const;
   void findMakers();
   void findDepartures();
 
   const Schedule &schedule;
   const Simulation &run;
+  DataFlow flow;
+  /// By the number in the data flow of the step that makes it.
   std::vector<uint32_t> makers;
   /// When each result is put on its edge; empty where that is when it is made.
   std::vector<int64_t> departures;
