@@ -18,7 +18,7 @@ NAMES = sys.argv[1:] or list(library.CHUNKS)
 
 transfers = oracle.Report()
 lowered = oracle.Report()
-for title, words, compute in library.instances(NAMES):
+for title, words, compute in library.instances(NAMES, groups=True):
     try:
         theirs = oracle.lowered(compute)
     except Exception as error:  # noqa: BLE001 (whatever torch raises)

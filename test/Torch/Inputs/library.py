@@ -30,6 +30,9 @@ CHUNKS = {
     "hanayo": [None],
 }
 
+# Those that run micro-batches in groups, of as many as there are ranks unless `group` says more.
+GROUPED = ["interleaved", "interleaved_overlap", "kimi_k2"]
+
 # Those that PyTorch runs only in part: lists of passes that it does run.
 UNPAIRED = {"interleaved_overlap_bf": ["unpair,torch-compute", "unpair,torch", "unpair,torch-timed"]}
 
@@ -39,13 +42,14 @@ if ALL:
     SIZES = [(p, m) for p in range(1, 9) for m in range(1, 4 * p + 1)]
 
 
-def arguments(name, ranks, microbatches, chunks=None):
+def arguments(name, ranks, microbatches, chunks=None, group=None):
     result = [name, f"-Dranks={ranks}", f"-Dmicrobatches={microbatches}"]
-    return result if chunks is None else result + [f"-Dchunks={chunks}"]
+    result += [] if chunks is None else [f"-Dchunks={chunks}"]
+    return result if group is None else result + [f"-Dgroup={group}"]
 
 
-def instances(names=CHUNKS, sizes=SIZES):
-    """(title, arguments, compute rows) of every size that the schedule takes.
+def instances(names=CHUNKS, sizes=SIZES, groups=False):
+    """(title, arguments, compute rows) of every size that the schedule takes; with `groups` larger groups too.
 
     A size is left out when a `require` of the schedule refuses it; any other
     failure is a failure of the test.
@@ -53,8 +57,11 @@ def instances(names=CHUNKS, sizes=SIZES):
     for name in names:
         taken = 0
         for chunks in CHUNKS.get(name, [None]):
-            for ranks, microbatches in sizes:
-                words = arguments(name, ranks, microbatches, chunks)
+            grouped = groups and name in GROUPED
+            for ranks, microbatches, group in (
+                (p, m, g) for p, m in sizes for g in ([None, p + 1, 2 * p] if grouped else [None])
+            ):
+                words = arguments(name, ranks, microbatches, chunks, group)
                 status, out, err = oracle.run("pipec", *words, "--show-kinds", "--emit=csv", "-o", "-")
                 if status == 1 and "[RequirementFailed]" in err:
                     continue
