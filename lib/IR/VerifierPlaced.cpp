@@ -11,271 +11,18 @@
 // receive before its consumer, and on every directed edge, a pair of ranks, the
 // k-th send must be the k-th receive, since transfers carry no name.
 //
-// One scan over the lists, rank by rank. A byte for each (stage, micro-batch)
-// says what was seen of it, so that a send finds its producer before it, a
-// receive its consumer behind it, and no end comes twice. Each edge has a table
-// of names: the rank that is scanned first writes the names of its ends there,
-// in order, the other one compares. A table has room for what its edge must
-// carry, so all is there when all tables are full. If anything is not as it
-// should be, `PlacedReport` looks again and says what.
+// The quick scan (VerifierPlacedScan.cpp) only says whether all is well. If it
+// is not, `PlacedReport` looks again and says what is wrong.
 //
 //===----------------------------------------------------------------------===//
 
-#include "IR/VerifierDetail.h"
-
-#include "llvm/ADT/STLExtras.h"
+#include "IR/VerifierPlaced.h"
 
 using namespace llvm;
 
 namespace pipec {
 
 namespace {
-
-/// The directed rank pairs that neighbouring stages span, numbered.
-class Edges {
-public:
-  static constexpr uint32_t local = ~0u;
-
-  explicit Edges(const Schedule &schedule) : schedule(schedule) {
-    unsigned directions = schedule.placement.numDirections();
-    turn = directions == 2 ? schedule.numMicrobatches / 2 : maxMicrobatches;
-    auto forEachBoundary = [&](auto fn) {
-      for (unsigned d = 0; d != directions; ++d)
-        for (unsigned s = 0; s + 1 < schedule.numStages; ++s)
-          fn(d, s, schedule.placement.rankOf(s, d),
-             schedule.placement.rankOf(s + 1, d));
-    };
-    forEachBoundary([&](unsigned, unsigned, uint32_t a, uint32_t b) {
-      if (a != b) {
-        pairs.push_back({a, b});
-        pairs.push_back({b, a});
-      }
-    });
-    llvm::sort(pairs);
-    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-    of.resize(2 * size_t(directions) * schedule.numStages, local);
-    forEachBoundary([&](unsigned d, unsigned s, uint32_t a, uint32_t b) {
-      if (a == b)
-        return;
-      size_t row = size_t(d) * schedule.numStages + s;
-      of[2 * row] = number(a, b);
-      of[2 * (row + 1) + 1] = number(b, a);
-    });
-  }
-
-  size_t size() const { return pairs.size(); }
-  std::pair<uint32_t, uint32_t> ranks(uint32_t edge) const {
-    return pairs[edge];
-  }
-  /// The edge that what `stage` makes takes: its output to the next stage, the
-  /// gradient of its input to the stage before. `local` if none.
-  uint32_t find(bool gradient, unsigned stage, unsigned microbatch) const {
-    size_t row = (microbatch >= turn ? schedule.numStages : 0) + size_t(stage);
-    return of[2 * row + gradient];
-  }
-
-private:
-  uint32_t number(uint32_t a, uint32_t b) const {
-    return llvm::lower_bound(pairs, std::pair(a, b)) - pairs.begin();
-  }
-
-  const Schedule &schedule;
-  std::vector<std::pair<uint32_t, uint32_t>> pairs;
-  /// Two a direction and stage.
-  std::vector<uint32_t> of;
-  /// The first micro-batch of direction 1.
-  unsigned turn;
-};
-
-/// The transfer that a P2P step is an end of: what is sent, and the stage that
-/// makes it.
-struct Transfer {
-  bool gradient;
-  unsigned stage;
-};
-
-inline Transfer transferOf(const Step &step) {
-  return {step.kind() >= StepKind::SendB,
-          isSend(step.kind()) ? step.stage()
-                              : unsigned(Schedule::peerStage(step))};
-}
-
-//===----------------------------------------------------------------------===//
-// The quick scan
-//===----------------------------------------------------------------------===//
-
-class PlacedScan {
-public:
-  PlacedScan(const Schedule &schedule, const Cells &cells, const Edges &edges)
-      : schedule(schedule), cells(cells),
-        directions(schedule.placement.numDirections()),
-        turn(directions == 2 ? schedule.numMicrobatches / 2 : maxMicrobatches) {
-    // Few steps for many pairs, or more pairs than names: the report is as
-    // quick, or nobody has the memory.
-    if (!cells.isDense() || cells.size() > maxName / 2)
-      return;
-    makeSides(edges);
-    makeRules(edges);
-    seen.resize(cells.size());
-    usable = true;
-  }
-
-  bool isGood() {
-    if (!usable)
-      return false;
-    for (uint32_t rank = 0; rank != schedule.ranks.size(); ++rank)
-      if (!isGood(schedule.ranks[rank], rank))
-        return false;
-    return all_of(sides, [](const Side &side) { return side.at == side.end; });
-  }
-
-private:
-  /// What was seen of a (stage, micro-batch): its computes and its ends.
-  static constexpr uint8_t forward = 1, gradient = 2;
-  static constexpr uint8_t sendF = 4, recvF = 8, sendB = 16, recvB = 32;
-  static constexpr uint32_t maxName = 0xfffffffe;
-  static constexpr unsigned numKinds = unsigned(StepKind::RecvB) + 1;
-  /// The side of no edge: it has no room.
-  static constexpr uint32_t noSide = 0;
-
-  /// What a step of one kind, on one stage and in one direction, asks for.
-  struct Rule {
-    /// What must have been seen of its pair, and what must not.
-    uint8_t needed = 0;
-    uint8_t excluded = 0;
-    /// What is seen of the pair from here on.
-    uint8_t adds = 0;
-    /// A P2P step's side of its edge.
-    uint32_t side = noSide;
-  };
-  /// One side of an edge: where the name of its next transfer goes.
-  struct Side {
-    uint32_t at = 0;
-    uint32_t end = 0;
-    /// All ones on the rank that is scanned second, which compares.
-    uint32_t compares = 0;
-  };
-
-  void makeSides(const Edges &edges) {
-    std::vector<uint32_t> rooms(edges.size());
-    forEachTransfer(edges, [&](uint32_t edge, unsigned microbatches) {
-      rooms[edge] += microbatches;
-    });
-    sides.resize(2 * edges.size() + 1);
-    uint32_t at = 0;
-    for (size_t edge = 0; edge != edges.size(); ++edge) {
-      auto [from, to] = edges.ranks(edge);
-      Side side{at, at + rooms[edge], 0};
-      at = side.end;
-      side.compares = from > to ? ~0u : 0;
-      sides[2 * edge + 1] = side;
-      side.compares = ~side.compares;
-      sides[2 * edge + 2] = side;
-    }
-    names.resize(at);
-  }
-
-  /// Calls `fn(edge, microbatches)` for all that goes from one stage to
-  /// another rank.
-  template <typename Fn> void forEachTransfer(const Edges &edges, Fn fn) const {
-    for (unsigned d = 0; d != directions; ++d) {
-      unsigned first = d ? turn : 0;
-      unsigned last =
-          std::min(d ? maxMicrobatches : turn, schedule.numMicrobatches);
-      for (unsigned stage = 0; stage != schedule.numStages; ++stage)
-        for (bool isGradient : {false, true})
-          if (uint32_t edge = edges.find(isGradient, stage, first);
-              edge != Edges::local && !(isGradient && schedule.forwardOnly))
-            fn(edge, last - first);
-    }
-  }
-
-  void makeRules(const Edges &edges) {
-    rules.resize(size_t(directions) * schedule.numStages * numKinds);
-    for (unsigned d = 0; d != directions; ++d)
-      for (unsigned stage = 0; stage != schedule.numStages; ++stage)
-        makeRules(edges, d ? turn : 0, stage,
-                  &rules[(size_t(d) * schedule.numStages + stage) * numKinds]);
-  }
-
-  void makeRules(const Edges &edges, unsigned microbatch, unsigned stage,
-                 Rule *rule) {
-    // What leaves and what comes, by edge; on no edge there is nothing.
-    auto sideOf = [&](bool isGradient, unsigned from, bool receives) {
-      uint32_t edge = from < schedule.numStages
-                          ? edges.find(isGradient, from, microbatch)
-                          : Edges::local;
-      return edge == Edges::local ? noSide : 2 * edge + 1 + receives;
-    };
-    uint32_t inF = sideOf(false, stage - 1, true);
-    uint32_t inB = sideOf(true, stage + 1, true);
-    auto set = [&](StepKind kind, Rule value) { rule[unsigned(kind)] = value; };
-    set(StepKind::F, {inF ? recvF : uint8_t(0), 0, forward});
-    for (StepKind kind : {StepKind::B, StepKind::I})
-      set(kind, {inB ? recvB : uint8_t(0), 0, gradient});
-    // A send stands behind its producer, and a forward's before the backward
-    // that frees the output; a receive before its consumer.
-    set(StepKind::SendF,
-        {forward, gradient | sendF, sendF, sideOf(false, stage, false)});
-    set(StepKind::RecvF, {0, forward | recvF, recvF, inF});
-    set(StepKind::SendB, {gradient, sendB, sendB, sideOf(true, stage, false)});
-    set(StepKind::RecvB, {0, gradient | recvB, recvB, inB});
-  }
-
-  // All kinds of ends take one path, since which comes next is not to be
-  // foreseen and a wrong guess costs more than what is done in vain.
-  bool isGood(const StepList &list, uint32_t rank) {
-    HomeRanks home(schedule);
-    const size_t microbatches = schedule.numMicrobatches;
-    uint32_t wrong = 0;
-    for (const Step &step : list) {
-      if (!hasMicrobatch(step.kind()))
-        continue;
-      unsigned row = step.stage();
-      if (step.microbatch() >= turn)
-        row += schedule.numStages;
-      const Rule &rule = rules[size_t(row) * numKinds + unsigned(step.kind())];
-      size_t cell = step.stage() * microbatches + step.microbatch();
-      uint8_t &pair = seen[cell];
-      wrong |= (~pair & rule.needed) | (pair & rule.excluded);
-      pair |= rule.adds;
-      if (isCompute(step.kind()))
-        continue;
-      wrong |= home.of(step) != rank;
-      Side &side = sides[rule.side];
-      if (side.at == side.end)
-        return false;
-      // The transfer's name is the pair that makes its data.
-      if (step.kind() == StepKind::RecvF)
-        cell -= microbatches;
-      else if (step.kind() == StepKind::RecvB)
-        cell += microbatches;
-      uint32_t name = 2 * cell + (step.kind() >= StepKind::SendB) + 1;
-      uint32_t &entry = names[side.at++];
-      wrong |= (entry ^ name) & side.compares;
-      entry = name;
-    }
-    return !wrong;
-  }
-
-  const Schedule &schedule;
-  const Cells &cells;
-  unsigned directions;
-  /// The first micro-batch of direction 1.
-  unsigned turn;
-  bool usable = false;
-  /// By direction, stage and kind.
-  std::vector<Rule> rules;
-  /// By edge: of its sends, of its receives; the side of no edge first.
-  std::vector<Side> sides;
-  /// The names of each edge's transfers in order, 0 before one is known.
-  std::vector<uint32_t> names;
-  std::vector<uint8_t> seen;
-};
-
-//===----------------------------------------------------------------------===//
-// The messages
-//===----------------------------------------------------------------------===//
 
 class PlacedReport {
 public:
@@ -420,8 +167,9 @@ private:
 
   /// The edge of a P2P step that has a peer.
   uint32_t edgeOf(Step step) const {
-    Transfer transfer = transferOf(step);
-    return edges.find(transfer.gradient, transfer.stage, step.microbatch());
+    unsigned from = isSend(step.kind()) ? step.stage()
+                                        : unsigned(Schedule::peerStage(step));
+    return edges.find(step.kind() >= StepKind::SendB, from, step.microbatch());
   }
 
   /// The first place on each edge where the k-th send and the k-th receive
@@ -482,7 +230,7 @@ private:
 LogicalResult verifyPlaced(const Schedule &schedule, DiagEngine &diags) {
   Cells cells(schedule);
   Edges edges(schedule);
-  if (PlacedScan(schedule, cells, edges).isGood())
+  if (areTransfersPlaced(schedule, cells, edges))
     return success();
   return failure(PlacedReport(schedule, cells, edges, diags).run());
 }
