@@ -32,15 +32,17 @@
 //
 // Needs: level compute, no P2P and no FSDP steps. Ensures: level compute; peak
 // at most `max-peak`; a makespan no longer than before. Cost: linear in the
-// steps, times the number of different costs of W on a rank; 40 bytes for each
-// (stage, micro-batch).
+// steps, times the logarithm of the number of different costs of W on a rank;
+// 40 bytes for each (stage, micro-batch).
 //
 //===----------------------------------------------------------------------===//
 
 #include "Analysis/Resources.h"
 #include "Transforms/OrderWalk.h"
+#include "Transforms/OwedWeights.h"
 #include "Transforms/Passes.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <limits>
@@ -146,8 +148,8 @@ public:
     if (failed(walk.finish(diags)) || !good)
       return failure();
     for (RankState &state : states) {
-      while (Queue *queue = oldest(state, unlimited))
-        place(state, *queue);
+      while (placeOldest(state, unlimited))
+        ;
       last.before = std::max(last.before, state.now.before);
       last.after = std::max(last.after, state.now.after);
     }
@@ -172,22 +174,11 @@ private:
     int64_t after = 0;
   };
 
-  /// Owed weight gradients of one cost, oldest first.
-  struct Queue {
-    int64_t cost;
-    std::vector<Step> steps;
-    /// When each came to be owed, as a number in the order of that.
-    std::vector<uint32_t> ages;
-    size_t taken = 0;
-    bool empty() const { return taken == steps.size(); }
-  };
-
   struct RankState {
     Times now;
     int64_t live = 0;
-    uint32_t owed = 0;
     uint8_t phase = 0;
-    std::vector<Queue> queues;
+    OwedWeights owed;
     /// The new list.
     StepList list;
   };
@@ -199,16 +190,20 @@ private:
   /// its I. 0 is no I so far, 1 an I, above that the place of the W plus 2.
   void findWeights(unsigned rank) {
     const StepList &list = schedule.ranks[rank];
+    DenseSet<int64_t> different;
     bool grouped = false;
     for (size_t i = 0; i != list.size(); ++i) {
       Step step = list[i];
       if (step.kind() == StepKind::I)
         weights[index(step)] = 1;
       else if (step.kind() == StepKind::W && !grouped && !step.joined() &&
-               weights[index(step)] == 1)
+               weights[index(step)] == 1) {
         weights[index(step)] = i + 2;
+        different.insert(costs.duration(step, 0, 1));
+      }
       grouped = step.joined();
     }
+    states[rank].owed = OwedWeights({different.begin(), different.end()});
   }
 
   void runGroup(unsigned rank, size_t begin, size_t end, DiagEngine &diags) {
@@ -251,8 +246,10 @@ private:
       if (rule.gives)
         arrivals[walk.flow().given(step, rule)] =
             arrivalAt(rule, rank, state.now);
-      if (step.kind() == StepKind::I && weights[index(step)] > 1)
-        owe(state, list[weights[index(step)] - 2]);
+      if (step.kind() == StepKind::I && weights[index(step)] > 1) {
+        Step weight = list[weights[index(step)] - 2];
+        state.owed.add(weight, costs.duration(weight, 0, 1));
+      }
     }
   }
 
@@ -270,24 +267,18 @@ private:
 
   /// Puts what is owed into the time until `arrival`.
   void fillWait(RankState &state, int64_t arrival) {
-    while (state.now.after <= arrival) {
-      Queue *queue = oldest(state, arrival - state.now.after);
-      if (!queue)
-        return;
-      place(state, *queue);
-    }
+    while (state.now.after <= arrival &&
+           placeOldest(state, arrival - state.now.after))
+      ;
   }
 
   /// Gives memory back until `need` fits under the peak.
   void makeRoom(unsigned rank, ArrayRef<Step> group, int64_t need,
                 DiagEngine &diags) {
     RankState &state = states[rank];
-    while (state.live + need > memory.peak && memory.weightsGive) {
-      Queue *queue = oldest(state, unlimited);
-      if (!queue)
-        break;
-      place(state, *queue);
-    }
+    while (state.live + need > memory.peak && memory.weightsGive &&
+           placeOldest(state, unlimited))
+      ;
     if (!good || state.live + need <= memory.peak)
       return;
     good = false;
@@ -299,35 +290,18 @@ private:
                        value(state.live + need), value(memory.peak));
   }
 
-  void owe(RankState &state, Step step) {
-    int64_t cost = costs.duration(step, 0, 1);
-    auto it = find_if(state.queues,
-                      [&](const Queue &queue) { return queue.cost == cost; });
-    if (it == state.queues.end())
-      it = state.queues.insert(it, Queue{cost, {}, {}});
-    it->steps.push_back(step);
-    it->ages.push_back(state.owed++);
-  }
-
-  /// The queue of the oldest owed W that costs at most `limit`, null when there
-  /// is none.
-  static Queue *oldest(RankState &state, int64_t limit) {
-    Queue *best = nullptr;
-    for (Queue &queue : state.queues)
-      if (!queue.empty() && queue.cost <= limit &&
-          (!best || queue.ages[queue.taken] < best->ages[best->taken]))
-        best = &queue;
-    return best;
-  }
-
-  /// Runs the oldest W of `queue` now. It stands in the phase of the steps
-  /// before it.
-  void place(RankState &state, Queue &queue) {
-    Step step = queue.steps[queue.taken++];
+  /// Runs the oldest owed W that costs at most `limit` now; false when there is
+  /// none. It stands in the phase of the steps before it.
+  bool placeOldest(RankState &state, int64_t limit) {
+    Step step;
+    int64_t cost;
+    if (!state.owed.take(limit, step, cost))
+      return false;
     step.setPhase(state.phase);
-    state.now.after += queue.cost;
+    state.now.after += cost;
     state.live += memory(step);
     state.list.push_back(step);
+    return true;
   }
 
   const Schedule &schedule;
