@@ -26,35 +26,46 @@ public:
   /// activation of the stage before and gives its own to the next one, a B or I
   /// does so with gradients the other way; no other step takes or gives.
   struct Rule {
-    bool takes = false;
-    bool gives = false;
+    bool takes;
+    bool gives;
     /// Takes and gives gradients.
-    bool gradient = false;
+    bool gradient;
     /// What it takes (gives) comes from (goes to) another rank.
-    bool receives = false;
-    bool sends = false;
+    bool receives;
+    bool sends;
     /// The rank that takes what it gives.
-    uint32_t taker = 0;
+    uint32_t taker;
   };
 
   explicit DataFlow(const Schedule &schedule)
       : stages(schedule.numStages), microbatches(schedule.numMicrobatches),
         half(schedule.placement.bidirectional() ? microbatches / 2
                                                 : maxMicrobatches),
-        data((hasGradients(schedule) ? 2 : 1) * stages * microbatches),
-        rules(schedule.placement.numDirections() * stages * kinds) {
-    auto rule = rules.begin();
-    for (unsigned d = 0; d != schedule.placement.numDirections(); ++d)
-      for (unsigned stage = 0; stage != stages; ++stage, rule += kinds) {
-        for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I})
-          rule[unsigned(kind)] =
-              makeRule(schedule.placement.map(d), stage, kind != StepKind::F);
-      }
+        data((hasGradients(schedule) ? 2 : 1) * stages * microbatches) {
+    rows.reserve(schedule.placement.numDirections() * stages);
+    for (unsigned d = 0; d != schedule.placement.numDirections(); ++d) {
+      llvm::ArrayRef<uint32_t> ranks = schedule.placement.map(d);
+      for (size_t stage = 0; stage != stages; ++stage)
+        rows.push_back({ranks[stage ? stage - 1 : 0], ranks[stage],
+                        ranks[std::min(stage + 1, stages - 1)]});
+    }
   }
 
-  const Rule &of(Step step) const {
-    size_t row = step.stage() + (step.microbatch() >= half ? stages : 0);
-    return rules[row * kinds + unsigned(step.kind())];
+  // All of it is worked out in place, so that a loop pays for what it asks.
+  Rule of(Step step) const {
+    const Row &row =
+        rows[step.stage() + (step.microbatch() >= half ? stages : 0)];
+    Rule rule;
+    rule.gradient = makesInputGradient(step.kind());
+    bool flows = rule.gradient || step.kind() == StepKind::F;
+    bool isFirst = step.stage() == 0, isLast = step.stage() + 1 == stages;
+    rule.takes = flows && !(rule.gradient ? isLast : isFirst);
+    rule.gives = flows && !(rule.gradient ? isFirst : isLast);
+    rule.receives =
+        rule.takes && (rule.gradient ? row.next : row.previous) != row.self;
+    rule.taker = rule.gradient ? row.previous : row.next;
+    rule.sends = rule.gives && rule.taker != row.self;
+    return rule;
   }
 
   /// How many numbers there are: one for each F, and one for each B or I where
@@ -73,7 +84,12 @@ public:
   }
 
 private:
-  static constexpr unsigned kinds = unsigned(StepKind::Bubble) + 1;
+  /// The ranks of a stage and of its neighbours; its own where there is none.
+  struct Row {
+    uint32_t previous;
+    uint32_t self;
+    uint32_t next;
+  };
 
   /// A forward-only schedule has some when it was not verified.
   static bool hasGradients(const Schedule &schedule) {
@@ -83,21 +99,6 @@ private:
              return llvm::any_of(list, isBackward);
            });
   }
-  static Rule makeRule(llvm::ArrayRef<uint32_t> ranks, size_t stage,
-                       bool gradient) {
-    Rule rule;
-    rule.gradient = gradient;
-    // At the ends of the model one of them is no stage.
-    size_t from = gradient ? stage + 1 : stage - 1;
-    size_t to = gradient ? stage - 1 : stage + 1;
-    rule.takes = from < ranks.size();
-    rule.receives = rule.takes && ranks[from] != ranks[stage];
-    rule.gives = to < ranks.size();
-    rule.sends = rule.gives && ranks[to] != ranks[stage];
-    rule.taker = rule.gives ? ranks[to] : 0;
-    return rule;
-  }
-
   size_t at(Step step, const Rule &rule, ptrdiff_t stagesOn) const {
     return ((rule.gradient ? stages : 0) + step.stage() + stagesOn) *
                microbatches +
@@ -110,8 +111,8 @@ private:
   /// others.
   unsigned half;
   size_t data;
-  /// By direction, stage and kind.
-  std::vector<Rule> rules;
+  /// By direction and stage.
+  std::vector<Row> rows;
 };
 
 } // namespace pipec

@@ -92,7 +92,7 @@ private:
         if constexpr (resources)
           self.time =
               std::max(self.time, collectives->gatheredAt(rank, step.stage()));
-        if (const DataFlow::Rule &rule = flow.of(step); rule.takes) {
+        if (const DataFlow::Rule rule = flow.of(step); rule.takes) {
           size_t data = flow.taken(step, rule);
           if (arrived[data] == never) {
             self.waitsFor = data;
@@ -137,7 +137,7 @@ private:
 
   /// Puts a result into the table and wakes the rank that waits for it.
   void give(unsigned rank, Step step, int64_t end) {
-    const DataFlow::Rule &rule = flow.of(step);
+    const DataFlow::Rule rule = flow.of(step);
     if (!rule.gives)
       return;
     if constexpr (resources)

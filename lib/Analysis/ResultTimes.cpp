@@ -44,7 +44,7 @@ void ResultTimes::findDepartures() {
         continue;
       int64_t made = run.end(rank, begin);
       for (size_t i = begin; i != end; ++i)
-        if (const DataFlow::Rule &rule = flow.of(list[i]); rule.sends)
+        if (const DataFlow::Rule rule = flow.of(list[i]); rule.sends)
           departures[flow.taken(list[i], rule)] =
               edges.take(rank, rule.taker, made);
     }
@@ -52,14 +52,14 @@ void ResultTimes::findDepartures() {
 }
 
 uint32_t ResultTimes::inputMaker(Step step) const {
-  const DataFlow::Rule &rule = flow.of(step);
+  const DataFlow::Rule rule = flow.of(step);
   return rule.takes ? makers[flow.giver(step, rule)] : none;
 }
 
 int64_t ResultTimes::departure(uint32_t maker) const {
   StepRef at = run.numbers().at(maker);
   Step step = schedule.ranks[at.rank][at.index];
-  const DataFlow::Rule &rule = flow.of(step);
+  const DataFlow::Rule rule = flow.of(step);
   if (departures.empty() || !rule.sends)
     return run.end(at.rank, at.index);
   return departures[flow.taken(step, rule)];
@@ -71,7 +71,7 @@ uint32_t ResultTimes::firstOfBusyEdge(uint32_t maker) const {
   uint32_t taker = flow.of(list[at.index]).taker;
   size_t first = at.index;
   for (size_t i = at.index + 1; i-- != 0;) {
-    const DataFlow::Rule &rule = flow.of(list[i]);
+    const DataFlow::Rule rule = flow.of(list[i]);
     if (!rule.sends || rule.taker != taker)
       continue;
     first = i;

@@ -153,14 +153,14 @@ private:
     }
     const DataFlow &flow = walk.flow();
     for (Step step : steps)
-      if (const DataFlow::Rule &rule = flow.of(step); rule.takes)
+      if (const DataFlow::Rule rule = flow.of(step); rule.takes)
         slot = std::max(slot, slotBehind[flow.taken(step, rule)]);
     uint32_t gap = slot - state.next;
     gaps[rank][begin] = gap;
     state.bubbles += gap;
     bubbles += gap;
     for (const auto &[member, step] : enumerate(steps))
-      if (const DataFlow::Rule &rule = flow.of(step); rule.gives)
+      if (const DataFlow::Rule rule = flow.of(step); rule.gives)
         slotBehind[flow.given(step, rule)] = slot + (lockstep ? member : 0) + 1;
     state.next = slot + (lockstep ? steps.size() : 1);
   }

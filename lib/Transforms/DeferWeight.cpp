@@ -38,6 +38,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Analysis/Resources.h"
+#include "IR/HomeRanks.h"
 #include "Transforms/OrderWalk.h"
 #include "Transforms/OwedWeights.h"
 #include "Transforms/Passes.h"
@@ -130,9 +131,9 @@ class Deferral {
 public:
   Deferral(const Schedule &schedule, const TickCosts &costs,
            const MemoryTicks &memory)
-      : schedule(schedule), costs(costs), memory(memory), walk(schedule),
-        edgesBefore(costs), edgesAfter(costs), states(schedule.numRanks),
-        arrivals(walk.flow().size()),
+      : schedule(schedule), costs(costs), memory(memory), home(schedule),
+        walk(schedule), edgesBefore(costs), edgesAfter(costs),
+        states(schedule.numRanks), arrivals(walk.flow().size()),
         weights(size_t(schedule.numStages) * schedule.numMicrobatches) {
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
       states[rank].list.reserve(schedule.ranks[rank].size());
@@ -186,6 +187,7 @@ private:
   size_t index(Step step) const {
     return size_t(step.stage()) * schedule.numMicrobatches + step.microbatch();
   }
+
   /// Notes the place of each W of the rank that may move: a plain one behind
   /// its I. 0 is no I so far, 1 an I, above that the place of the W plus 2.
   void findWeights(unsigned rank) {
@@ -194,10 +196,11 @@ private:
     bool grouped = false;
     for (size_t i = 0; i != list.size(); ++i) {
       Step step = list[i];
-      if (step.kind() == StepKind::I)
+      bool isHome = home.of(step) == rank;
+      if (step.kind() == StepKind::I && isHome)
         weights[index(step)] = 1;
-      else if (step.kind() == StepKind::W && !grouped && !step.joined() &&
-               weights[index(step)] == 1) {
+      else if (step.kind() == StepKind::W && isHome && !grouped &&
+               !step.joined() && weights[index(step)] == 1) {
         weights[index(step)] = i + 2;
         different.insert(costs.duration(step, 0, 1));
       }
@@ -206,13 +209,18 @@ private:
     states[rank].owed = OwedWeights({different.begin(), different.end()});
   }
 
+  /// What was noted for the pair of `step`, a step of `rank`.
+  uint32_t placeOf(Step step, unsigned rank) const {
+    return home.of(step) == rank ? weights[index(step)] : 0;
+  }
+
   void runGroup(unsigned rank, size_t begin, size_t end, DiagEngine &diags) {
     ArrayRef<Step> list = schedule.ranks[rank];
     ArrayRef<Step> group = list.slice(begin, end - begin);
     RankState &state = states[rank];
     Step front = group.front();
     int64_t duration = costs.duration(list, begin, end);
-    if (front.kind() == StepKind::W && weights[index(front)] == begin + 2) {
+    if (front.kind() == StepKind::W && placeOf(front, rank) == begin + 2) {
       state.now.before += duration;
       return;
     }
@@ -225,7 +233,7 @@ private:
     Times arrival;
     int64_t need = 0;
     for (Step step : group) {
-      const DataFlow::Rule &rule = walk.flow().of(step);
+      const DataFlow::Rule rule = walk.flow().of(step);
       if (rule.takes) {
         const Times &one = arrivals[walk.flow().taken(step, rule)];
         arrival.before = std::max(arrival.before, one.before);
@@ -242,19 +250,19 @@ private:
     for (Step step : group) {
       state.list.push_back(step);
       state.live += memory(step);
-      const DataFlow::Rule &rule = walk.flow().of(step);
+      const DataFlow::Rule rule = walk.flow().of(step);
       if (rule.gives)
         arrivals[walk.flow().given(step, rule)] =
             arrivalAt(rule, rank, state.now);
-      if (step.kind() == StepKind::I && weights[index(step)] > 1) {
-        Step weight = list[weights[index(step)] - 2];
+      if (step.kind() == StepKind::I && placeOf(step, rank) > 1) {
+        Step weight = list[placeOf(step, rank) - 2];
         state.owed.add(weight, costs.duration(weight, 0, 1));
       }
     }
   }
 
   /// When what a step of `rank` gives, which ends now, is where it is taken.
-  Times arrivalAt(const DataFlow::Rule &rule, unsigned rank, Times now) {
+  Times arrivalAt(DataFlow::Rule rule, unsigned rank, Times now) {
     unsigned to = rule.taker;
     if (!rule.sends)
       return now;
@@ -307,6 +315,7 @@ private:
   const Schedule &schedule;
   const TickCosts &costs;
   const MemoryTicks &memory;
+  HomeRanks home;
   OrderWalk walk;
   EdgeQueues edgesBefore, edgesAfter;
   std::vector<RankState> states;

@@ -39,7 +39,7 @@ std::vector<StepList> listsForP2P(const Schedule &schedule, bool keepBubbles) {
   for (const auto &[rank, list] : enumerate(schedule.ranks))
     for (Step step : list) {
       sizes[rank] += keepBubbles || step.kind() != StepKind::Bubble;
-      if (const DataFlow::Rule &rule = flow.of(step); rule.sends) {
+      if (const DataFlow::Rule rule = flow.of(step); rule.sends) {
         ++sizes[rank];
         ++sizes[rule.taker];
       }

@@ -76,16 +76,23 @@ private:
     size_t end = Schedule::groupEnd(list, begin);
     visit(rank, begin, end);
     state.head = end;
+    // Takers are woken when all data of the group is there.
+    if (end - begin != 1)
+      for (size_t i = begin; i != end; ++i)
+        if (const DataFlow::Rule rule = dataFlow.of(list[i]); rule.gives)
+          there[dataFlow.given(list[i], rule)] = true;
     for (size_t i = begin; i != end; ++i)
-      if (const DataFlow::Rule &rule = dataFlow.of(list[i]); rule.gives)
-        there[dataFlow.given(list[i], rule)] = true;
-    // Wake the takers when all data of the group is there.
-    for (size_t i = begin; i != end; ++i)
-      if (const DataFlow::Rule &rule = dataFlow.of(list[i]);
-          rule.sends &&
-          states[rule.taker].missing == dataFlow.given(list[i], rule) &&
-          isReady(rule.taker))
-        ready.push_back(rule.taker);
+      give(list[i]);
+  }
+
+  void give(Step step) {
+    const DataFlow::Rule rule = dataFlow.of(step);
+    if (!rule.gives)
+      return;
+    size_t data = dataFlow.given(step, rule);
+    there[data] = true;
+    if (rule.sends && states[rule.taker].missing == data && isReady(rule.taker))
+      ready.push_back(rule.taker);
   }
 
   bool isReady(unsigned rank) {
@@ -95,10 +102,9 @@ private:
     if (state.head == list.size())
       return false;
     for (size_t i = state.head;; ++i) {
-      const DataFlow::Rule &rule = dataFlow.of(list[i]);
+      const DataFlow::Rule rule = dataFlow.of(list[i]);
       if (rule.takes && !there[dataFlow.taken(list[i], rule)]) {
         state.missing = dataFlow.taken(list[i], rule);
-        prefetch(&list[i]);
         return false;
       }
       if (!list[i].joined())
@@ -106,17 +112,10 @@ private:
     }
   }
 
-  /// Other ranks come first: by then what follows will be there.
-  static void prefetch(const Step *at) {
-    for (int line = 1; line <= 4; ++line)
-      __builtin_prefetch(reinterpret_cast<const char *>(at) + 64 * line);
-  }
-
   const Schedule &schedule;
   DataFlow dataFlow;
-  /// Whether each datum has been made. Bytes, so that nothing is read to write
-  /// one.
-  std::vector<uint8_t> there;
+  /// Whether each datum has been made.
+  std::vector<bool> there;
   std::vector<RankState> states;
   /// Ranks whose next group can be visited.
   std::vector<unsigned> ready;

@@ -108,7 +108,7 @@ private:
   }
 
   bool checkArrived(Step step, unsigned rank, size_t slot) {
-    const DataFlow::Rule &rule = flow.of(step);
+    const DataFlow::Rule rule = flow.of(step);
     if (!rule.takes || there[flow.taken(step, rule)])
       return true;
     Step producer(rule.gradient ? StepKind::B : StepKind::F,
@@ -125,7 +125,7 @@ private:
     const Step *step = states[rank].step;
     if (!step)
       return;
-    const DataFlow::Rule &rule = flow.of(*step);
+    const DataFlow::Rule rule = flow.of(*step);
     if (!rule.gives)
       return;
     there[flow.given(*step, rule)] = true;

@@ -125,7 +125,7 @@ private:
 
   /// Puts down the transfer of what `step` leaves and wakes who waits for it.
   void give(RankState &state, unsigned rank, Step step) {
-    const DataFlow::Rule &rule = flow.of(step);
+    const DataFlow::Rule rule = flow.of(step);
     if (!rule.gives)
       return;
     size_t data = flow.given(step, rule);
@@ -148,7 +148,7 @@ private:
     if (state.head == state.end)
       return false;
     for (const Step *step = state.head;; ++step) {
-      const DataFlow::Rule &rule = flow.of(*step);
+      const DataFlow::Rule rule = flow.of(*step);
       if (rule.takes && !there[flow.taken(*step, rule)]) {
         state.missing = flow.taken(*step, rule);
         __builtin_prefetch(state.head + 8);
@@ -180,7 +180,7 @@ private:
   const Schedule &schedule;
   DataFlow flow;
   /// By number, the data that has been made.
-  std::vector<uint8_t> there;
+  std::vector<bool> there;
   std::vector<RankState> states;
   /// The ranks that can run: in this round, and in the next one.
   std::vector<uint64_t> current, next;

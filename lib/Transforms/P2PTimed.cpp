@@ -243,7 +243,7 @@ bool TimedOrder<Time, Key>::collect(unsigned rank) {
     Step step = list[i];
     if (step.kind() != StepKind::F && !makesInputGradient(step.kind()))
       continue;
-    const DataFlow::Rule &rule = flow.of(step);
+    const DataFlow::Rule rule = flow.of(step);
     const Use &self = uses[flow.taken(step, rule)];
     if (rule.sends) {
       const Use &consumer = uses[flow.given(step, rule)];
@@ -273,7 +273,7 @@ void TimedOrder<Time, Key>::sort(const StepList &list) {
     auto equals = MutableArrayRef(ends).slice(begin, end - begin);
     for (End<Key> &one : equals) {
       Step own = list[one.index()];
-      const DataFlow::Rule &rule = flow.of(own);
+      const DataFlow::Rule rule = flow.of(own);
       one.key =
           uses[one.isReceive() ? flow.giver(own, rule) : flow.taken(own, rule)]
               .turn;
