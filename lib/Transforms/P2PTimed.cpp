@@ -187,7 +187,8 @@ static StepList placeOn(const StepList &list, ArrayRef<End<Key>> ends) {
   result.reserve(list.size() + ends.size());
   uint32_t i = 0;
   for (size_t k = 0; k != ends.size(); ++k) {
-    for (; i != places[k]; ++i)
+    // The places ascend, unless the order cannot run.
+    for (; i < places[k]; ++i)
       result.push_back(list[i]);
     Step own = list[ends[k].index()];
     result.push_back(ends[k].isReceive() ? recvFor(own, ends[k].source)
