@@ -19,6 +19,8 @@
 
 #include "Analysis/BlockingRun.h"
 
+#include "IR/StepPrefetch.h"
+
 using namespace llvm;
 
 namespace pipec {
@@ -133,7 +135,7 @@ private:
       if (other.at == other.end ||
           !other.at->sameAction(
               Step(rule.peerKind, rule.peerStage, step.microbatch()))) {
-        prefetch(self.at);
+        prefetchSteps(self.at);
         return true;
       }
       received[cellOf(rule.sends ? rule.peerStage : step.stage(),
@@ -149,12 +151,6 @@ private:
 
   size_t cellOf(unsigned stage, unsigned microbatch) const {
     return size_t(stage) * schedule.numMicrobatches + microbatch;
-  }
-
-  /// The rank will go on from here when its line has left the cache's reach.
-  static void prefetch(const Step *at) {
-    for (int line = 1; line <= 4; ++line)
-      __builtin_prefetch(reinterpret_cast<const char *>(at) + 64 * line);
   }
 
   const Schedule &schedule;

@@ -22,6 +22,7 @@
 #include "Analysis/DataFlow.h"
 #include "Analysis/Resources.h"
 #include "Analysis/StepNumbers.h"
+#include "IR/StepPrefetch.h"
 
 #include <limits>
 #include <optional>
@@ -96,7 +97,7 @@ private:
           size_t data = flow.taken(step, rule);
           if (arrived[data] == never) {
             self.waitsFor = data;
-            prefetch(&list[self.at]);
+            prefetchSteps(&list[self.at]);
             return;
           }
           self.time = std::max(self.time, arrived[data]);
@@ -107,12 +108,6 @@ private:
         continue;
       finishGroup(rank, list, self);
     }
-  }
-
-  /// Other ranks come first: by then what follows will be there.
-  static void prefetch(const Step *at) {
-    for (int line = 1; line <= 4; ++line)
-      __builtin_prefetch(reinterpret_cast<const char *>(at) + 64 * line);
   }
 
   void finishGroup(unsigned rank, const StepList &list, RankState &self) {

@@ -19,6 +19,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "IR/StepPrefetch.h"
 #include "IR/VerifierDetail.h"
 
 using namespace llvm;
@@ -130,7 +131,7 @@ private:
         size_t data = dataOf(*member, rule);
         if (rule.waits && !there[data]) {
           state = {uint32_t(at - begin), uint32_t(member - begin), data};
-          prefetch(at);
+          prefetchSteps(at);
           return;
         }
         if (!member->joined() || member + 1 == end)
@@ -152,12 +153,6 @@ private:
       user.waitsFor = nothing;
       ready.push_back(rule.user);
     }
-  }
-
-  /// Other ranks come first: by then what follows will be there.
-  static void prefetch(const Step *at) {
-    for (int line = 1; line <= 4; ++line)
-      __builtin_prefetch(reinterpret_cast<const char *>(at) + 64 * line);
   }
 
   /// The step that makes what the rank waits for: its kind is B where the

@@ -82,12 +82,10 @@ private:
     uint32_t at = 0;
     for (size_t edge = 0; edge != edges.size(); ++edge) {
       auto [from, to] = edges.ranks(edge);
-      Side side{at, at + rooms[edge], 0};
-      at = side.end;
-      side.compares = from > to ? ~0u : 0;
-      sides[2 * edge + 1] = side;
-      side.compares = ~side.compares;
-      sides[2 * edge + 2] = side;
+      uint32_t end = at + rooms[edge];
+      sides[2 * edge + 1] = {at, end, from > to ? ~0u : 0};
+      sides[2 * edge + 2] = {at, end, from > to ? 0 : ~0u};
+      at = end;
     }
     names.resize(at);
   }
