@@ -50,9 +50,9 @@ private:
 
 /// The first process writes the time stamps of its copy.
 void writeTrace(const std::string &path, const Schedule &schedule,
-                const RankTrace &own, MPI_Comm pipeline,
-                std::int64_t clockOffset, bool isFirst) {
-  std::vector<RankTrace> all = gatherTraces(pipeline, own, clockOffset);
+                const RankTrace &own, MPI_Comm pipeline, ClockOffset offset,
+                bool isFirst) {
+  std::vector<RankTrace> all = gatherTraces(pipeline, own, offset);
   if (!isFirst)
     return;
   std::ofstream file(path);
@@ -99,7 +99,7 @@ int train(const Arguments &arguments, const Schedule &schedule,
     model.shardOver(shards, schedule.sharded);
   MpiTransport transport(MPI_COMM_WORLD, copy);
   RankTrace trace;
-  std::int64_t offset = clockOffset(pipeline);
+  ClockOffset offset = clockOffset(pipeline);
   Options options;
   options.blocking = arguments.blocking;
   options.patience =

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   std::int64_t offset = clockOffset(comm);           // at the start
+//   ClockOffset offset = clockOffset(comm);            // at the start
 //   ... runs that record into `trace` ...
 //   std::vector<RankTrace> all = gatherTraces(comm, trace, offset);
 //   if (rank == 0)
@@ -32,11 +32,19 @@
 
 namespace pipec::runtime {
 
-/// What to add to this rank's clock to have the one of rank 0, in nanoseconds.
-/// Called by all ranks of `comm` together. 0 where the two cannot be told
-/// apart, and so on one machine. `now` is the clock.
-inline std::int64_t clockOffset(MPI_Comm comm,
-                                std::int64_t (*now)() = RankTrace::now) {
+/// What to add to this rank's clock to have the one of rank 0.
+struct ClockOffset {
+  std::int64_t nanoseconds = 0;
+  /// How far `nanoseconds` can be from the truth: half of the time that the
+  /// fastest question took, much on machines that have other work.
+  std::int64_t uncertainty = 0;
+};
+
+/// The offset of this rank's clock, which `now` reads. Called by all ranks of
+/// `comm` together. Exactly 0 where the two clocks cannot be told apart, and so
+/// on one machine.
+inline ClockOffset clockOffset(MPI_Comm comm,
+                               std::int64_t (*now)() = RankTrace::now) {
   constexpr int rounds = 16, tag = 0;
   int rank = 0, size = 0;
   MPI_Comm_rank(comm, &rank);
@@ -48,26 +56,28 @@ inline std::int64_t clockOffset(MPI_Comm comm,
         std::int64_t time = now();
         MPI_Send(&time, 1, MPI_INT64_T, other, tag, comm);
       }
-    return 0;
+    return {};
   }
-  std::int64_t offset = 0, uncertainty = INT64_MAX;
+  ClockOffset best = {0, INT64_MAX};
   for (int k = 0; k != rounds; ++k) {
     std::int64_t theirs = 0, asked = now();
     MPI_Send(nullptr, 0, MPI_INT64_T, 0, tag, comm);
     MPI_Recv(&theirs, 1, MPI_INT64_T, 0, tag, comm, MPI_STATUS_IGNORE);
-    std::int64_t half = (now() - asked) / 2;
-    if (half >= uncertainty)
-      continue;
-    uncertainty = half;
-    offset = theirs - (asked + half);
+    // Rounded up: the middle is half a nanosecond off after odd times.
+    std::int64_t half = (now() - asked + 1) / 2;
+    if (half < best.uncertainty)
+      best = {theirs - (asked + half), half};
   }
-  return std::abs(offset) <= uncertainty + 1 ? 0 : offset;
+  std::int64_t distance = std::abs(best.nanoseconds);
+  if (distance <= best.uncertainty)
+    return {0, distance + best.uncertainty};
+  return best;
 }
 
 /// The traces of all ranks on rank 0, indexed by rank, in the time of rank 0;
 /// nothing on the others. Called by all ranks of `comm` together.
 inline std::vector<RankTrace> gatherTraces(MPI_Comm comm, RankTrace own,
-                                           std::int64_t offset) {
+                                           ClockOffset offset) {
   static_assert(std::is_trivially_copyable_v<TraceRecord>);
   constexpr int tag = 0;
   int rank = 0, size = 0;
@@ -76,7 +86,7 @@ inline std::vector<RankTrace> gatherTraces(MPI_Comm comm, RankTrace own,
   MPI_Datatype type = MPI_DATATYPE_NULL;
   MPI_Type_contiguous(int(sizeof(TraceRecord)), MPI_BYTE, &type);
   MPI_Type_commit(&type);
-  own.shift(offset);
+  own.shift(offset.nanoseconds);
   std::vector<RankTrace> all;
   if (rank != 0) {
     MPI_Send(own.all().data(), int(own.all().size()), type, 0, tag, comm);

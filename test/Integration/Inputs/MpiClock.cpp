@@ -20,13 +20,12 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
 
   // One machine, one clock.
-  long long offsets[2] = {clockOffset(MPI_COMM_WORLD)};
+  ClockOffset same = clockOffset(MPI_COMM_WORLD);
 
   // The clock of rank r is r hours ahead of the one of rank 0.
   ahead = rank * std::int64_t(3600) * 1000000000;
   auto clock = [] { return RankTrace::now() + ahead; };
-  std::int64_t offset = clockOffset(MPI_COMM_WORLD, clock);
-  offsets[1] = offset;
+  ClockOffset offset = clockOffset(MPI_COMM_WORLD, clock);
 
   // All record one moment between two barriers of the others' clocks.
   RankTrace trace;
@@ -37,18 +36,25 @@ int main(int argc, char **argv) {
   trace.append(std::span(&record, 1));
   std::vector<RankTrace> all = gatherTraces(MPI_COMM_WORLD, trace, offset);
 
-  std::vector<long long> found(std::size_t(2 * size));
-  MPI_Gather(offsets, 2, MPI_LONG_LONG, found.data(), 2, MPI_LONG_LONG, 0,
+  constexpr int values = 3;
+  long long own[values] = {same.nanoseconds, offset.nanoseconds,
+                           offset.uncertainty};
+  std::vector<long long> found(std::size_t(values * size));
+  MPI_Gather(own, values, MPI_LONG_LONG, found.data(), values, MPI_LONG_LONG, 0,
              MPI_COMM_WORLD);
   for (int other = 0; other != int(all.size()); ++other) {
-    auto seconds = [](std::int64_t time) { return double(time) * 1e-9; };
-    const TraceRecord &own = all[0].all()[0];
-    const TraceRecord &theirs = all[std::size_t(other)].all()[0];
+    const long long *theirs = &found[std::size_t(values * other)];
+    long long hours = other * 3600 * 1000000000LL;
+    // A busy machine makes the uncertainty large, and never the error larger.
+    long long uncertainty = theirs[2], error = std::llabs(theirs[1] + hours);
+    const TraceRecord &first = all[0].all()[0];
+    const TraceRecord &record = all[std::size_t(other)].all()[0];
     // The second barrier lies between everyone's start and everyone's end.
-    bool together = theirs.start <= own.end && own.start <= theirs.end;
-    std::printf("rank %d: %lld ns, %.0f s, %s\n", other,
-                found[std::size_t(2 * other)],
-                seconds(found[std::size_t(2 * other + 1)]),
+    bool together = record.start <= first.end + uncertainty &&
+                    first.start <= record.end + uncertainty;
+    std::printf("rank %d: %lld ns, %.0f s, %s, %s\n", other, theirs[0],
+                double(theirs[1]) * 1e-9,
+                error <= uncertainty ? "right" : "wrong",
                 together ? "together" : "apart");
   }
   MPI_Finalize();
