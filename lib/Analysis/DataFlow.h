@@ -11,6 +11,7 @@
 #include "IR/Schedule.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Compiler.h"
 
 #include <vector>
 
@@ -52,7 +53,7 @@ public:
   }
 
   // All of it is worked out in place, so that a loop pays for what it asks.
-  Rule of(Step step) const {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE Rule of(Step step) const {
     const Row &row =
         rows[step.stage() + (step.microbatch() >= half ? stages : 0)];
     Rule rule;

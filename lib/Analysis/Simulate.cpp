@@ -5,13 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Under free arrival FreeRun does the work, under a model WaitEngine.
+// Under free arrival OrderWalk does the work, under a model WaitEngine.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Analysis/Simulate.h"
 
-#include "Analysis/FreeRun.h"
+#include "Analysis/FreeClock.h"
+#include "Analysis/OrderWalk.h"
 #include "Analysis/WaitEngine.h"
 #include "Analysis/Waiting.h"
 #include "Analysis/Witness.h"
@@ -26,8 +27,7 @@ namespace pipec {
 class Simulator {
 public:
   static FailureOr<Simulation> freely(const Schedule &schedule,
-                                      DiagEngine &diags,
-                                      std::vector<uint32_t> *turns);
+                                      DiagEngine &diags);
   static FailureOr<Simulation> under(const Schedule &schedule, WaitModel model,
                                      DiagEngine &diags);
 };
@@ -37,6 +37,39 @@ public:
 //===----------------------------------------------------------------------===//
 
 namespace {
+
+/// A run under free arrival, with collectives and edges or without.
+template <bool resources> class FreeRun {
+public:
+  /// When a result is there for the step that takes it.
+  struct Datum {
+    int64_t arrival = never;
+  };
+
+  FreeRun(const Schedule &schedule, const TickCosts &costs,
+          const StepNumbers &numbers, std::vector<int64_t> &starts)
+      : clock(schedule, costs), numbers(numbers), starts(starts) {}
+
+  static bool isThere(const Datum &datum) { return datum.arrival != never; }
+  void take(unsigned rank, const Datum &datum) {
+    clock.waitFor(rank, datum.arrival);
+  }
+  void visit(unsigned rank, size_t begin, size_t end) {
+    int64_t start = clock.run(rank, begin, end);
+    for (size_t i = begin; i != end; ++i)
+      starts[numbers.of(rank, i)] = start;
+  }
+  Datum give(unsigned rank, size_t, const DataFlow::Rule &rule) {
+    return {clock.arrival(rank, rule)};
+  }
+
+private:
+  static constexpr int64_t never = -1;
+
+  FreeClock<resources> clock;
+  const StepNumbers &numbers;
+  std::vector<int64_t> &starts;
+};
 
 /// The clock of a run under a model, with collectives and edges or without.
 template <bool resources> struct TickClock {
@@ -65,30 +98,26 @@ LogicalResult checkResults(const Schedule &schedule, DiagEngine &diags) {
 }
 
 FailureOr<Simulation> Simulator::freely(const Schedule &schedule,
-                                        DiagEngine &diags,
-                                        std::vector<uint32_t> *turns) {
+                                        DiagEngine &diags) {
   if (failed(checkResults(schedule, diags)))
     return failure();
   FailureOr<TickCosts> costs = TickCosts::make(schedule, diags);
   if (failed(costs))
     return failure();
   Simulation simulation(schedule, std::move(*costs));
-  if (turns)
-    turns->resize(simulation.stepNumbers.size());
-  auto ends = [&](auto run) {
-    bool good = run.run();
+  const TickCosts &ticks = simulation.tickCosts;
+  auto ends = [&](auto client) {
+    OrderWalk<decltype(client)> walk(schedule, client);
+    bool good = walk.run();
     if (!good)
-      run.reportHeads(diags);
+      (void)walk.reportHeads(diags);
     return good;
   };
-  const TickCosts &ticks = simulation.tickCosts;
-  bool resources =
-      (ticks.hasCollectives() && schedule.hasFsdp()) || ticks.hasOccupancy();
-  bool good = resources
+  bool good = needsResources(schedule, ticks)
                   ? ends(FreeRun<true>(schedule, ticks, simulation.stepNumbers,
-                                       simulation.starts, turns))
+                                       simulation.starts))
                   : ends(FreeRun<false>(schedule, ticks, simulation.stepNumbers,
-                                        simulation.starts, turns));
+                                        simulation.starts));
   if (!good)
     return failure();
   simulation.summarize();
@@ -113,9 +142,7 @@ FailureOr<Simulation> Simulator::under(const Schedule &schedule,
     return good;
   };
   std::vector<int64_t> rankEnds(schedule.numRanks);
-  bool resources =
-      (ticks.hasCollectives() && schedule.hasFsdp()) || ticks.hasOccupancy();
-  bool good = resources
+  bool good = needsResources(schedule, ticks)
                   ? ends(TickClock<true>{ticks, simulation.starts, rankEnds,
                                          Collectives(schedule, ticks),
                                          EdgeQueues(ticks)})
@@ -129,9 +156,8 @@ FailureOr<Simulation> Simulator::under(const Schedule &schedule,
   return simulation;
 }
 
-FailureOr<Simulation> simulate(const Schedule &schedule, DiagEngine &diags,
-                               std::vector<uint32_t> *turns) {
-  return Simulator::freely(schedule, diags, turns);
+FailureOr<Simulation> simulate(const Schedule &schedule, DiagEngine &diags) {
+  return Simulator::freely(schedule, diags);
 }
 
 FailureOr<Simulation> simulate(const Schedule &schedule, WaitModel model,
@@ -143,7 +169,7 @@ FailureOr<Simulation> simulate(const Schedule &schedule,
                                std::optional<WaitModel> model,
                                DiagEngine &diags) {
   if (!schedule.hasP2P())
-    return Simulator::freely(schedule, diags, nullptr);
+    return Simulator::freely(schedule, diags);
   return Simulator::under(schedule, model.value_or(WaitModel::Edge), diags);
 }
 

@@ -119,12 +119,9 @@ llvm::LogicalResult checkResults(const Schedule &schedule, DiagEngine &diags);
 
 /// Runs a schedule of level compute under free arrival. Reports an order that
 /// cannot run with the step at which each rank waits, and costs that do not
-/// fit. With `turns`, gives every compute step its place, by its number, in an
-/// order in which each stands behind those that it depends on. Linear; 16 bytes
-/// a step.
+/// fit. Linear; 16 bytes a step.
 llvm::FailureOr<Simulation> simulate(const Schedule &schedule,
-                                     DiagEngine &diags,
-                                     std::vector<uint32_t> *turns = nullptr);
+                                     DiagEngine &diags);
 
 /// Runs a schedule of level placed under a model of waiting. Reports a schedule
 /// that does not end, with a witness and where each rank waits. Linear; 17

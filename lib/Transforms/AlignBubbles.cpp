@@ -38,7 +38,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Transforms/OrderWalk.h"
+#include "Analysis/OrderWalk.h"
+#include "Transforms/Checks.h"
 #include "Transforms/Passes.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -64,9 +65,14 @@ bool isForward(ArrayRef<Step> group) {
 /// The lists of one run, and what their slots are so far.
 class Alignment {
 public:
+  /// The first slot in which a result can be taken; 0 when it has not been
+  /// made.
+  struct Datum {
+    uint32_t slotBehind = 0;
+  };
+
   Alignment(Schedule &schedule, AlignMode mode)
       : schedule(schedule), lockstep(mode == AlignMode::Lockstep),
-        walk(schedule), slotBehind(walk.flow().size()),
         states(schedule.numRanks), gaps(schedule.numRanks) {
     for (const auto &[rank, list] : enumerate(schedule.ranks)) {
       gaps[rank].resize(list.size());
@@ -76,11 +82,11 @@ public:
   }
 
   LogicalResult run(DiagEngine &diags) {
-    walk.run([&](unsigned rank, size_t begin, size_t end) {
-      place(rank, begin, end);
-    });
-    if (failed(walk.finish(diags)))
-      return failure();
+    {
+      OrderWalk<Alignment> walk(schedule, *this);
+      if (!walk.run())
+        return walk.reportHeads(diags);
+    }
     uint64_t size = bubbles + schedule.numSteps();
     if (size > maxAlignedSteps)
       return diags.report(schedule.source, diag::AlignedTooLarge, size,
@@ -90,10 +96,44 @@ public:
     return success();
   }
 
+  static bool isThere(const Datum &datum) { return datum.slotBehind != 0; }
+  void take(unsigned rank, const Datum &datum) {
+    RankState &state = states[rank];
+    state.ready = std::max(state.ready, datum.slotBehind);
+  }
+  void visit(unsigned rank, size_t begin, size_t end) {
+    RankState &state = states[rank];
+    ArrayRef<Step> steps = group(rank, begin, end);
+    StepKind kind = steps.front().kind();
+    if (kind == StepKind::Bubble && !lockstep)
+      ++state.next;
+    if (!isCompute(kind))
+      return;
+    uint32_t slot = state.next;
+    if (lockstep)
+      slot += pauseBefore(rank, begin, steps);
+    slot = std::max(slot, state.ready);
+    uint32_t gap = slot - state.next;
+    gaps[rank][begin] = gap;
+    state.bubbles += gap;
+    bubbles += gap;
+    state.next = slot + (lockstep ? steps.size() : 1);
+    state.end = end;
+  }
+  Datum give(unsigned rank, size_t index, const DataFlow::Rule &) {
+    const RankState &state = states[rank];
+    // The group has taken the slots up to `next`.
+    return {state.next - (lockstep ? uint32_t(state.end - 1 - index) : 0)};
+  }
+
 private:
   struct RankState {
     /// The first slot behind the groups so far.
     uint32_t next = 0;
+    /// The first slot behind what the next group takes.
+    uint32_t ready = 0;
+    /// The index behind the last group that took slots.
+    size_t end = 0;
     /// Bubbles that its list needs.
     uint64_t bubbles = 0;
     /// Lockstep: where the steady phase starts, the length of the list when
@@ -132,37 +172,14 @@ private:
     }
   }
 
-  /// Finds the slot of a group whose inputs have theirs.
-  void place(unsigned rank, size_t begin, size_t end) {
+  /// Lockstep: the slots that a group waits for whatever it takes.
+  uint32_t pauseBefore(unsigned rank, size_t begin, ArrayRef<Step> steps) {
     RankState &state = states[rank];
-    ArrayRef<Step> steps = group(rank, begin, end);
-    StepKind kind = steps.front().kind();
-    if (kind == StepKind::Bubble && !lockstep)
-      ++state.next;
-    if (!isCompute(kind))
-      return;
-
-    uint32_t slot = state.next;
-    if (lockstep) {
-      if (begin == state.steady)
-        slot += schedule.numRanks - 1 - rank;
-      bool drains = begin >= state.cooldown && isBackward(steps);
-      // A bubble of any other kind is a rest too.
-      slot += drains && state.rests;
-      state.rests = drains;
-    }
-    const DataFlow &flow = walk.flow();
-    for (Step step : steps)
-      if (const DataFlow::Rule rule = flow.of(step); rule.takes)
-        slot = std::max(slot, slotBehind[flow.taken(step, rule)]);
-    uint32_t gap = slot - state.next;
-    gaps[rank][begin] = gap;
-    state.bubbles += gap;
-    bubbles += gap;
-    for (const auto &[member, step] : enumerate(steps))
-      if (const DataFlow::Rule rule = flow.of(step); rule.gives)
-        slotBehind[flow.given(step, rule)] = slot + (lockstep ? member : 0) + 1;
-    state.next = slot + (lockstep ? steps.size() : 1);
+    bool drains = begin >= state.cooldown && isBackward(steps);
+    // A bubble of any other kind is a rest too.
+    bool pauses = drains && state.rests;
+    state.rests = drains;
+    return (begin == state.steady ? schedule.numRanks - 1 - rank : 0) + pauses;
   }
 
   StepList filled(unsigned rank) const {
@@ -182,9 +199,6 @@ private:
 
   Schedule &schedule;
   bool lockstep;
-  OrderWalk walk;
-  /// For each datum the first slot in which it can be taken.
-  std::vector<uint32_t> slotBehind;
   std::vector<RankState> states;
   /// For each first step of a group the bubbles in front of it.
   std::vector<std::vector<uint32_t>> gaps;

@@ -37,9 +37,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Analysis/OrderWalk.h"
 #include "Analysis/Resources.h"
 #include "IR/HomeRanks.h"
-#include "Transforms/OrderWalk.h"
+#include "Transforms/Checks.h"
 #include "Transforms/OwedWeights.h"
 #include "Transforms/Passes.h"
 
@@ -128,12 +129,18 @@ struct MemoryTicks {
 /// Runs the lists twice at once: as they are, and with the weight gradients
 /// moved. Both start at 0, so the makespan of each is its last end.
 class Deferral {
+  /// A time in each of the two runs.
+  struct Times {
+    int64_t before = 0;
+    int64_t after = 0;
+  };
+
 public:
   Deferral(const Schedule &schedule, const TickCosts &costs,
-           const MemoryTicks &memory)
-      : schedule(schedule), costs(costs), memory(memory), home(schedule),
-        walk(schedule), edgesBefore(costs), edgesAfter(costs),
-        states(schedule.numRanks), arrivals(walk.flow().size()),
+           const MemoryTicks &memory, DiagEngine &diags)
+      : schedule(schedule), costs(costs), memory(memory), diags(diags),
+        home(schedule), edgesBefore(costs), edgesAfter(costs),
+        states(schedule.numRanks),
         weights(size_t(schedule.numStages) * schedule.numMicrobatches) {
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
       states[rank].list.reserve(schedule.ranks[rank].size());
@@ -142,11 +149,11 @@ public:
   }
 
   /// Reports an order that cannot run, and a peak that cannot be held.
-  LogicalResult run(DiagEngine &diags) {
-    walk.run([&](unsigned rank, size_t begin, size_t end) {
-      runGroup(rank, begin, end, diags);
-    });
-    if (failed(walk.finish(diags)) || !good)
+  LogicalResult run() {
+    OrderWalk<Deferral> walk(schedule, *this);
+    if (!walk.run())
+      return walk.reportHeads(diags);
+    if (!good)
       return failure();
     for (RankState &state : states) {
       while (placeOldest(state, unlimited))
@@ -155,6 +162,23 @@ public:
       last.after = std::max(last.after, state.now.after);
     }
     return success();
+  }
+
+  /// When a result is there where it is taken.
+  struct Datum {
+    Times arrival = {never, never};
+  };
+  static bool isThere(const Datum &datum) {
+    return datum.arrival.before != never;
+  }
+  void take(unsigned rank, const Datum &datum) {
+    Times &arrival = states[rank].arrival;
+    arrival.before = std::max(arrival.before, datum.arrival.before);
+    arrival.after = std::max(arrival.after, datum.arrival.after);
+  }
+  void visit(unsigned rank, size_t begin, size_t end);
+  Datum give(unsigned rank, size_t, const DataFlow::Rule &rule) {
+    return {arrivalAt(rule, rank, states[rank].now)};
   }
 
   bool takesLonger() const { return last.after > last.before; }
@@ -168,15 +192,12 @@ public:
 
 private:
   static constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
-
-  /// A time in each of the two runs.
-  struct Times {
-    int64_t before = 0;
-    int64_t after = 0;
-  };
+  static constexpr int64_t never = -1;
 
   struct RankState {
     Times now;
+    /// When all is there that the next group takes.
+    Times arrival;
     int64_t live = 0;
     uint8_t phase = 0;
     OwedWeights owed;
@@ -214,53 +235,6 @@ private:
     return home.of(step) == rank ? weights[index(step)] : 0;
   }
 
-  void runGroup(unsigned rank, size_t begin, size_t end, DiagEngine &diags) {
-    ArrayRef<Step> list = schedule.ranks[rank];
-    ArrayRef<Step> group = list.slice(begin, end - begin);
-    RankState &state = states[rank];
-    Step front = group.front();
-    int64_t duration = costs.duration(list, begin, end);
-    if (front.kind() == StepKind::W && placeOf(front, rank) == begin + 2) {
-      state.now.before += duration;
-      return;
-    }
-    if (!isCompute(front.kind())) {
-      state.list.push_back(front);
-      return;
-    }
-    state.phase = front.phase();
-
-    Times arrival;
-    int64_t need = 0;
-    for (Step step : group) {
-      const DataFlow::Rule rule = walk.flow().of(step);
-      if (rule.takes) {
-        const Times &one = arrivals[walk.flow().taken(step, rule)];
-        arrival.before = std::max(arrival.before, one.before);
-        arrival.after = std::max(arrival.after, one.after);
-      }
-      need += std::max<int64_t>(memory(step), 0);
-    }
-    fillWait(state, arrival.after);
-    if (state.live + need > memory.peak)
-      makeRoom(rank, group, need, diags);
-
-    state.now.before = std::max(state.now.before, arrival.before) + duration;
-    state.now.after = std::max(state.now.after, arrival.after) + duration;
-    for (Step step : group) {
-      state.list.push_back(step);
-      state.live += memory(step);
-      const DataFlow::Rule rule = walk.flow().of(step);
-      if (rule.gives)
-        arrivals[walk.flow().given(step, rule)] =
-            arrivalAt(rule, rank, state.now);
-      if (step.kind() == StepKind::I && placeOf(step, rank) > 1) {
-        Step weight = list[placeOf(step, rank) - 2];
-        state.owed.add(weight, costs.duration(weight, 0, 1));
-      }
-    }
-  }
-
   /// When what a step of `rank` gives, which ends now, is where it is taken.
   Times arrivalAt(DataFlow::Rule rule, unsigned rank, Times now) {
     unsigned to = rule.taker;
@@ -281,8 +255,7 @@ private:
   }
 
   /// Gives memory back until `need` fits under the peak.
-  void makeRoom(unsigned rank, ArrayRef<Step> group, int64_t need,
-                DiagEngine &diags) {
+  void makeRoom(unsigned rank, ArrayRef<Step> group, int64_t need) {
     RankState &state = states[rank];
     while (state.live + need > memory.peak && memory.weightsGive &&
            placeOldest(state, unlimited))
@@ -315,17 +288,51 @@ private:
   const Schedule &schedule;
   const TickCosts &costs;
   const MemoryTicks &memory;
+  DiagEngine &diags;
   HomeRanks home;
-  OrderWalk walk;
   EdgeQueues edgesBefore, edgesAfter;
   std::vector<RankState> states;
-  /// When each datum is there where it is taken.
-  std::vector<Times> arrivals;
   /// For each (stage, micro-batch) the place of its W, as `findWeights` counts.
   std::vector<uint32_t> weights;
   Times last;
   bool good = true;
 };
+
+void Deferral::visit(unsigned rank, size_t begin, size_t end) {
+  ArrayRef<Step> list = schedule.ranks[rank];
+  ArrayRef<Step> group = list.slice(begin, end - begin);
+  RankState &state = states[rank];
+  Step front = group.front();
+  int64_t duration = costs.duration(list, begin, end);
+  if (front.kind() == StepKind::W && placeOf(front, rank) == begin + 2) {
+    state.now.before += duration;
+    return;
+  }
+  if (!isCompute(front.kind())) {
+    state.list.push_back(front);
+    return;
+  }
+  state.phase = front.phase();
+
+  int64_t need = 0;
+  for (Step step : group)
+    need += std::max<int64_t>(memory(step), 0);
+  Times arrival = std::exchange(state.arrival, {});
+  fillWait(state, arrival.after);
+  if (state.live + need > memory.peak)
+    makeRoom(rank, group, need);
+
+  state.now.before = std::max(state.now.before, arrival.before) + duration;
+  state.now.after = std::max(state.now.after, arrival.after) + duration;
+  for (Step step : group) {
+    state.list.push_back(step);
+    state.live += memory(step);
+    if (step.kind() == StepKind::I && placeOf(step, rank) > 1) {
+      Step weight = list[placeOf(step, rank) - 2];
+      state.owed.add(weight, costs.duration(weight, 0, 1));
+    }
+  }
+}
 
 class DeferWeight : public Pass {
 public:
@@ -346,8 +353,8 @@ public:
     if (!memory)
       return diags.report(schedule.source, diag::DeferMemoryOverflow);
 
-    Deferral deferral(schedule, *costs, *memory);
-    if (failed(deferral.run(diags)))
+    Deferral deferral(schedule, *costs, *memory, diags);
+    if (failed(deferral.run()))
       return failure();
     if (deferral.takesLonger())
       return success();

@@ -30,26 +30,26 @@
 // `rounds=K` lets the lists run with their transfers, takes e and n from what
 // happened, orders again, up to K times, and keeps the best.
 //
-// A table has for each result when it was made, when it is needed, and its
+// A table has for each result when it was made, when it was needed, and its
 // place in the order of the run. So every rank can collect and sort the ends of
 // its own transfers, in the cache, and since all ranks sort by the same keys
-// that is one order. The sort is by digits, so everything is linear in the
-// steps. Beside the two lists it takes 16 bytes a compute step, 24 where times
-// are large.
+// that is one order. Everything is linear in the steps. Beside the two lists it
+// takes 16 bytes a result, 24 where times are large.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/DataFlow.h"
+#include "Analysis/FreeClock.h"
+#include "Analysis/OrderWalk.h"
 #include "Analysis/Simulate.h"
 #include "IR/Verifier.h"
+#include "Support/SpanSort.h"
 #include "Transforms/P2POrders.h"
 #include "Transforms/Passes.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/bit.h"
 
-#include <array>
 #include <limits>
+#include <utility>
 
 using namespace llvm;
 
@@ -57,102 +57,225 @@ namespace pipec {
 
 namespace {
 
-/// One end of a transfer on its rank.
-template <typename Key> struct End {
-  /// The time that it is ordered by and, in the low bits, when it was made;
-  /// among those for which that is equal, the turn of the producer.
-  Key key;
-  /// Twice the index of the producer (of the consumer, plus one) in its list.
-  uint32_t place;
+/// A result on its way. `Time` holds twice any time of most schedules.
+template <typename Time> struct Result {
+  static constexpr Time never = std::numeric_limits<Time>::max();
+
+  /// When it is there for its consumer; once that has started, when it did.
+  Time needed = never;
+  Time made = 0;
+  /// The turn of the producer.
+  uint32_t turn = 0;
   /// That of the producer.
   SourceLoc source;
+};
+
+/// A run under free arrival that finds the times of all results.
+template <typename Time, bool resources> class TimedRun {
+public:
+  using Datum = Result<Time>;
+
+  TimedRun(const Schedule &schedule, const TickCosts &costs)
+      : schedule(schedule), clock(schedule, costs), walk(schedule, *this) {}
+
+  /// Reports an order that cannot run.
+  LogicalResult run(DiagEngine &diags) {
+    // A time that does not fit can hold everything up.
+    bool good = walk.run();
+    return good || timesPass() ? success() : walk.reportHeads(diags);
+  }
+  /// True when twice a time passed `Time`: the results are those of no run.
+  bool timesPass() const { return uint64_t(latest) > Datum::never / 2; }
+  /// True when all that was given was taken.
+  bool isComplete() const;
+  /// By number.
+  std::vector<Datum> takeResults() { return walk.takeTable(); }
+
+  static bool isThere(const Datum &datum) {
+    return datum.needed != Datum::never;
+  }
+  void take(unsigned rank, const Datum &datum) {
+    clock.waitFor(rank, datum.needed);
+  }
+  void visit(unsigned rank, size_t begin, size_t end) {
+    int64_t start = clock.run(rank, begin, end);
+    latest = std::max(latest, start);
+    for (size_t i = begin; i != end; ++i) {
+      Step step = schedule.ranks[rank][i];
+      if (const DataFlow::Rule rule = walk.flow().of(step); rule.takes) {
+        walk.datum(walk.flow().taken(step, rule)).needed = Time(start);
+        --open;
+      }
+    }
+  }
+  Datum give(unsigned rank, size_t index, const DataFlow::Rule &rule) {
+    int64_t arrival = clock.arrival(rank, rule);
+    latest = std::max(latest, arrival);
+    ++open;
+    return {Time(arrival), Time(clock.now(rank)), turn++,
+            schedule.ranks[rank][index].source()};
+  }
+
+private:
+  const Schedule &schedule;
+  FreeClock<resources> clock;
+  OrderWalk<TimedRun> walk;
+  /// The last arrival or start.
+  int64_t latest = 0;
+  /// Results that were given so far, and those less the ones taken.
+  uint32_t turn = 0;
+  int64_t open = 0;
+};
+
+template <typename Time, bool resources>
+bool TimedRun<Time, resources>::isComplete() const {
+  if (open == 0)
+    return true;
+  // A step that is missing, or one that is there twice.
+  const DataFlow &flow = walk.flow();
+  std::vector<bool> taken(flow.size());
+  for (const StepList &list : schedule.ranks)
+    for (Step step : list)
+      if (const DataFlow::Rule rule = flow.of(step); rule.takes)
+        taken[flow.taken(step, rule)] = true;
+  return all_of(schedule.ranks, [&](const StepList &list) {
+    return all_of(list, [&](Step step) {
+      const DataFlow::Rule rule = flow.of(step);
+      return !rule.gives || taken[flow.given(step, rule)];
+    });
+  });
+}
+
+/// One end of a transfer on its rank.
+template <typename Time> struct End {
+  /// The time that it is ordered by; among those for which that is equal, when
+  /// it was made, and then the turn of the producer.
+  Time time;
+  Time made;
+  uint32_t turn;
+  /// Twice the index of the producer (of the consumer, plus one) in its list.
+  uint32_t place;
 
   bool isReceive() const { return place & 1; }
   uint32_t index() const { return place / 2; }
 };
 
-/// Orders the transfers by one run and puts them into the lists. Times are
-/// `Time`s, of which a key holds two and a bit.
-template <typename Time, typename Key> class TimedOrder {
-public:
-  TimedOrder(const Schedule &schedule, P2PAt at)
-      : schedule(schedule), at(at), flow(schedule), uses(flow.size()) {}
+} // namespace
 
-  /// Takes the times from a run of `simulated`, the schedule or its lists with
-  /// transfers among the steps.
-  void readTimes(const Simulation &simulation, const Schedule &simulated,
-                 ArrayRef<uint32_t> turns);
-  /// The lists; none when a consumer is missing.
-  std::vector<StepList> place();
+/// The times of all results by number; nothing when `Time` is too small for
+/// them. Reports an order that cannot run, and one in which a consumer is
+/// missing.
+template <typename Time>
+static FailureOr<std::optional<std::vector<Result<Time>>>>
+findTimes(const Schedule &schedule, const TickCosts &costs, DiagEngine &diags) {
+  using Results = std::optional<std::vector<Result<Time>>>;
+  auto find = [&](auto run) -> FailureOr<Results> {
+    if (failed(run->run(diags)))
+      return failure();
+    if (run->timesPass())
+      return Results();
+    if (run->isComplete())
+      return Results(run->takeResults());
+    bool complete = succeeded(verify(schedule, VerifyLevel::Compute, diags));
+    (void)complete;
+    assert(!complete && "a well-formed schedule has all consumers");
+    return failure();
+  };
+  return needsResources(schedule, costs)
+             ? find(std::make_unique<TimedRun<Time, true>>(schedule, costs))
+             : find(std::make_unique<TimedRun<Time, false>>(schedule, costs));
+}
+
+namespace {
+
+/// The order of all transfers of a schedule by the times of their results.
+template <typename Time> class TimedOrder {
+public:
+  TimedOrder(const Schedule &schedule, P2PAt at,
+             std::vector<Result<Time>> results)
+      : schedule(schedule), at(at), flow(schedule),
+        results(std::move(results)) {}
+
+  /// Takes the times from a run of `simulated`, the lists with transfers among
+  /// the steps.
+  void setTimes(const Simulation &simulation, const Schedule &simulated) {
+    for (const auto &[rank, list] : enumerate(simulated.ranks)) {
+      for (size_t begin = 0, end; begin != list.size(); begin = end) {
+        end = Schedule::groupEnd(list, begin);
+        Time start = simulation.start(rank, begin);
+        Time stop = start + simulation.costs().duration(list, begin, end);
+        for (Step step : ArrayRef(list).slice(begin, end - begin)) {
+          const DataFlow::Rule rule = flow.of(step);
+          if (rule.takes)
+            results[flow.taken(step, rule)].needed = start;
+          if (rule.gives)
+            results[flow.given(step, rule)].made = stop;
+        }
+      }
+    }
+  }
+
+  /// The lists with their transfers.
+  std::vector<StepList> place() {
+    std::vector<StepList> lists;
+    lists.reserve(schedule.numRanks);
+    for (const StepList &list : schedule.ranks) {
+      collect(list);
+      sorted.resize(ends.size());
+      using Own = End<Time>;
+      spanSort<Own>(
+          ends, sorted, [](const Own &end) { return end.time; },
+          [](const Own &end) { return end.made; },
+          [](const Own &end) { return end.turn; });
+      lists.push_back(placeOn(list));
+    }
+    return lists;
+  }
 
 private:
-  /// The run of an F, or of a B or I.
-  struct Use {
-    Time start = never;
-    Time end = 0;
-    uint32_t turn = 0;
-    SourceLoc source;
-  };
-  static constexpr Time never = ~Time(0);
-
-  Key keyOf(const Use &producer, const Use &consumer) const;
-  bool collect(unsigned rank);
-  void sort(const StepList &list);
+  void collect(const StepList &list) {
+    ends.clear();
+    for (uint32_t i = 0; i != list.size(); ++i) {
+      const DataFlow::Rule rule = flow.of(list[i]);
+      if (rule.sends)
+        add(flow.given(list[i], rule), 2 * i);
+      if (rule.receives)
+        add(flow.taken(list[i], rule), 2 * i + 1);
+    }
+  }
+  void add(size_t number, uint32_t place) {
+    const Result<Time> &result = results[number];
+    ends.push_back({timeOf(result), result.made, result.turn, place});
+  }
+  /// The time to order by, or twice that where half-way is finer.
+  Time timeOf(const Result<Time> &result) const {
+    switch (at) {
+    case P2PAt::Need:
+      return result.needed;
+    case P2PAt::Ready:
+      return result.made;
+    case P2PAt::Mid:
+      return result.made + result.needed;
+    }
+    llvm_unreachable("every time is listed");
+  }
+  StepList placeOn(const StepList &list);
 
   const Schedule &schedule;
   P2PAt at;
   DataFlow flow;
-  /// By the number of what the step takes.
-  std::vector<Use> uses;
-  /// How many bits the largest time has.
-  unsigned timeBits = 0;
-  /// The ends on one rank, and room to sort them.
-  std::vector<End<Key>> ends, other;
+  std::vector<Result<Time>> results;
+  /// The ends on one rank, and those in order.
+  std::vector<End<Time>> ends, sorted;
+  /// Where in its list each of them stands: before the step of that index.
+  std::vector<uint32_t> places;
 };
-
-using SmallTimes = TimedOrder<uint32_t, uint64_t>;
-__extension__ using LargeTimes = TimedOrder<uint64_t, unsigned __int128>;
 
 } // namespace
 
-/// Sorts `ends` by their keys, keeping the order of equals: eleven bits at a
-/// time, as many times as the largest key has digits. `other` is room to work
-/// in, no smaller than `ends`.
-template <typename Key>
-static void sortByKey(MutableArrayRef<End<Key>> ends,
-                      MutableArrayRef<End<Key>> other) {
-  constexpr unsigned bits = 11;
-  constexpr unsigned digits = 1u << bits;
-  if (ends.size() < digits) {
-    llvm::stable_sort(
-        ends, [](const auto &a, const auto &b) { return a.key < b.key; });
-    return;
-  }
-  Key all = 0;
-  for (const End<Key> &end : ends)
-    all |= end.key;
-  MutableArrayRef<End<Key>> from = ends, to = other.take_front(ends.size());
-  for (unsigned shift = 0; shift < 8 * sizeof(Key) && (all >> shift) != 0;
-       shift += bits) {
-    std::array<uint32_t, digits + 1> begins = {};
-    auto digit = [&](const End<Key> &end) {
-      return unsigned(end.key >> shift) & (digits - 1);
-    };
-    for (const End<Key> &end : from)
-      ++begins[digit(end) + 1];
-    for (unsigned d = 0; d != digits; ++d)
-      begins[d + 1] += begins[d];
-    for (const End<Key> &end : from)
-      to[begins[digit(end)]++] = end;
-    std::swap(from, to);
-  }
-  if (from.data() != ends.data())
-    llvm::copy(from, ends.begin());
-}
-
-/// `list` with its ends of transfers, which are in the order of time.
-template <typename Key>
-static StepList placeOn(const StepList &list, ArrayRef<End<Key>> ends) {
+/// `list` with its ends, which were sorted.
+template <typename Time>
+StepList TimedOrder<Time>::placeOn(const StepList &list) {
   // Where the overlap of each step begins; empty without overlaps.
   std::vector<uint32_t> groupBegins;
   if (any_of(list, [](const Step &step) { return step.joined(); })) {
@@ -168,132 +291,34 @@ static StepList placeOn(const StepList &list, ArrayRef<End<Key>> ends) {
                                : uint32_t(Schedule::groupEnd(list, index));
   };
 
-  // Where in the list each end stands: before the step of that index. Sends
-  // from the front, behind the producers of all sends so far; receives from the
-  // back, before their consumers and before whatever follows them.
-  std::vector<uint32_t> places(ends.size());
+  // Sends from the front, behind the producers of all sends so far; receives
+  // from the back, before their consumers and before whatever follows them.
+  places.resize(sorted.size());
   uint32_t earliest = 0;
-  for (size_t k = 0; k != ends.size(); ++k) {
-    uint32_t made = ends[k].isReceive() ? 0 : endOf(ends[k].index());
+  for (size_t k = 0; k != sorted.size(); ++k) {
+    uint32_t made = sorted[k].isReceive() ? 0 : endOf(sorted[k].index());
     places[k] = earliest = std::max(earliest, made);
   }
   uint32_t latest = uint32_t(list.size());
-  for (size_t k = ends.size(); k-- != 0;) {
-    uint32_t needed = std::min(latest, beginOf(ends[k].index()));
-    places[k] = latest = ends[k].isReceive() ? needed : places[k];
+  for (size_t k = sorted.size(); k-- != 0;) {
+    uint32_t needed = std::min(latest, beginOf(sorted[k].index()));
+    places[k] = latest = sorted[k].isReceive() ? needed : places[k];
   }
 
   StepList result;
-  result.reserve(list.size() + ends.size());
+  result.reserve(list.size() + sorted.size());
   uint32_t i = 0;
-  for (size_t k = 0; k != ends.size(); ++k) {
+  for (size_t k = 0; k != sorted.size(); ++k) {
     // The places ascend, unless the order cannot run.
     for (; i < places[k]; ++i)
       result.push_back(list[i]);
-    Step own = list[ends[k].index()];
-    result.push_back(ends[k].isReceive() ? recvFor(own, ends[k].source)
-                                         : sendOf(own));
+    Step own = list[sorted[k].index()];
+    result.push_back(sorted[k].isReceive()
+                         ? recvFor(own, results[flow.taken(own)].source)
+                         : sendOf(own));
   }
   result.insert(result.end(), list.begin() + i, list.end());
   return result;
-}
-
-template <typename Time, typename Key>
-void TimedOrder<Time, Key>::readTimes(const Simulation &simulation,
-                                      const Schedule &simulated,
-                                      ArrayRef<uint32_t> turns) {
-  timeBits =
-      llvm::bit_width(uint64_t(simulation.begin() + simulation.makespan()));
-  uint32_t number = 0; // in `schedule`
-  for (const auto &[rank, list] : enumerate(simulated.ranks)) {
-    for (size_t begin = 0, end; begin != list.size(); begin = end) {
-      end = Schedule::groupEnd(list, begin);
-      if (isP2P(list[begin].kind()))
-        continue;
-      Time start = simulation.start(rank, begin);
-      Time stop = start + simulation.costs().duration(list, begin, end);
-      for (size_t i = begin; i != end; ++i, ++number) {
-        Step step = list[i];
-        if (step.kind() == StepKind::F || makesInputGradient(step.kind()))
-          uses[flow.taken(step)] = {start, stop, turns[number], step.source()};
-      }
-    }
-  }
-}
-
-template <typename Time, typename Key>
-Key TimedOrder<Time, Key>::keyOf(const Use &producer,
-                                 const Use &consumer) const {
-  switch (at) {
-  case P2PAt::Need:
-    return Key(consumer.start) << timeBits | producer.end;
-  case P2PAt::Ready:
-    return producer.end;
-  case P2PAt::Mid: // half-way is twice as fine
-    return (Key(producer.end) + consumer.start) << timeBits | producer.end;
-  }
-  llvm_unreachable("every time is listed");
-}
-
-// Finds the ends on one rank; false when a consumer is missing.
-template <typename Time, typename Key>
-bool TimedOrder<Time, Key>::collect(unsigned rank) {
-  const StepList &list = schedule.ranks[rank];
-  ends.clear();
-  for (uint32_t i = 0; i != list.size(); ++i) {
-    Step step = list[i];
-    if (step.kind() != StepKind::F && !makesInputGradient(step.kind()))
-      continue;
-    const DataFlow::Rule rule = flow.of(step);
-    const Use &self = uses[flow.taken(step, rule)];
-    if (rule.sends) {
-      const Use &consumer = uses[flow.given(step, rule)];
-      if (consumer.start == never)
-        return false;
-      ends.push_back({keyOf(self, consumer), 2 * i, step.source()});
-    }
-    if (rule.receives) {
-      const Use &producer = uses[flow.giver(step, rule)];
-      ends.push_back({keyOf(producer, self), 2 * i + 1, producer.source});
-    }
-  }
-  return true;
-}
-
-template <typename Time, typename Key>
-void TimedOrder<Time, Key>::sort(const StepList &list) {
-  if (other.size() < ends.size())
-    other.resize(ends.size());
-  sortByKey<Key>(ends, other);
-  for (size_t begin = 0, end; begin != ends.size(); begin = end) {
-    end = begin + 1;
-    while (end != ends.size() && ends[end].key == ends[begin].key)
-      ++end;
-    if (end - begin == 1)
-      continue;
-    auto equals = MutableArrayRef(ends).slice(begin, end - begin);
-    for (End<Key> &one : equals) {
-      Step own = list[one.index()];
-      const DataFlow::Rule rule = flow.of(own);
-      one.key =
-          uses[one.isReceive() ? flow.giver(own, rule) : flow.taken(own, rule)]
-              .turn;
-    }
-    sortByKey<Key>(equals, other);
-  }
-}
-
-template <typename Time, typename Key>
-std::vector<StepList> TimedOrder<Time, Key>::place() {
-  std::vector<StepList> lists;
-  lists.reserve(schedule.numRanks);
-  for (const auto &[rank, list] : enumerate(schedule.ranks)) {
-    if (!collect(rank))
-      return {};
-    sort(list);
-    lists.push_back(placeOn<Key>(list, ends));
-  }
-  return lists;
 }
 
 /// True when both have the same steps in the same places.
@@ -305,52 +330,36 @@ static bool sameActions(ArrayRef<StepList> a, ArrayRef<StepList> b) {
   });
 }
 
-/// The lists for a run of `simulated`; none when a consumer is missing.
-static std::vector<StepList>
-placeByRun(const Schedule &schedule, P2PAt at, Simulation simulation,
-           const Schedule &simulated, std::vector<uint32_t> &turns, bool last) {
-  auto place = [&](auto order) {
-    {
-      // The lists take the most memory; what orders them goes before.
-      Simulation gone = std::move(simulation);
-      order.readTimes(gone, simulated, turns);
-      if (last)
-        turns = std::vector<uint32_t>();
-    }
-    return order.place();
-  };
-  int64_t latest = simulation.begin() + simulation.makespan();
-  return latest <= std::numeric_limits<int32_t>::max()
-             ? place(SmallTimes(schedule, at))
-             : place(LargeTimes(schedule, at));
-}
-
 FailureOr<std::vector<StepList>> placeP2PInTime(const Schedule &schedule,
                                                 const P2PTiming &timing,
                                                 DiagEngine &diags) {
-  std::vector<uint32_t> turns;
-  FailureOr<Simulation> simulation = simulate(schedule, diags, &turns);
-  if (failed(simulation))
+  if (failed(checkResults(schedule, diags)))
     return failure();
-  std::vector<StepList> lists =
-      placeByRun(schedule, timing.at, std::move(*simulation), schedule, turns,
-                 timing.rounds == 0);
-  if (lists.empty()) {
-    bool complete = succeeded(verify(schedule, VerifyLevel::Compute, diags));
-    (void)complete;
-    assert(!complete && "a well-formed schedule has all consumers");
+  FailureOr<TickCosts> costs = TickCosts::make(schedule, diags);
+  if (failed(costs))
     return failure();
+  // Most times need half of the memory.
+  if (timing.rounds == 0) {
+    auto small = findTimes<uint32_t>(schedule, *costs, diags);
+    if (failed(small))
+      return failure();
+    if (*small)
+      return TimedOrder(schedule, timing.at, std::move(**small)).place();
   }
+  auto results = findTimes<uint64_t>(schedule, *costs, diags);
+  if (failed(results))
+    return failure();
+  TimedOrder order(schedule, timing.at, std::move(results->value()));
+  std::vector<StepList> lists = order.place(), best;
   if (timing.rounds == 0)
     return lists;
 
-  std::vector<StepList> best;
   Schedule tried = schedule;
   tried.times.clear();
   int64_t bestTime = 0;
   for (unsigned round = 0; round <= timing.rounds; ++round) {
     tried.ranks = std::move(lists);
-    simulation = simulate(tried, timing.model, diags);
+    FailureOr<Simulation> simulation = simulate(tried, timing.model, diags);
     if (failed(simulation))
       return failure();
     if (round == 0 || simulation->makespan() < bestTime) {
@@ -359,8 +368,8 @@ FailureOr<std::vector<StepList>> placeP2PInTime(const Schedule &schedule,
     }
     if (round == timing.rounds)
       break;
-    lists = placeByRun(schedule, timing.at, std::move(*simulation), tried,
-                       turns, /*last=*/false);
+    order.setTimes(*simulation, tried);
+    lists = order.place();
     // The same lists again would run in the same way again.
     if (sameActions(lists, tried.ranks))
       break;

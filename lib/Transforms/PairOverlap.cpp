@@ -28,7 +28,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Transforms/OrderWalk.h"
+#include "Analysis/OrderWalk.h"
+#include "Transforms/Checks.h"
 #include "Transforms/Passes.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -38,6 +39,17 @@ using namespace llvm;
 namespace pipec {
 
 namespace {
+
+/// Only asks whether a walk comes to its end.
+struct CanRun {
+  struct Datum {
+    bool made = false;
+  };
+  static bool isThere(const Datum &datum) { return datum.made; }
+  void take(unsigned, const Datum &) {}
+  void visit(unsigned, size_t, size_t) {}
+  Datum give(unsigned, size_t, const DataFlow::Rule &) { return {true}; }
+};
 
 class PairOverlap : public Pass {
   LogicalResult run(Schedule &schedule, DiagEngine &diags) override {
@@ -52,9 +64,10 @@ class PairOverlap : public Pass {
       else
         pair(list, [&](size_t i) { return list[i].phase() == steady; }, made);
     }
-    OrderWalk walk(schedule);
-    walk.run([](unsigned, size_t, size_t) {});
-    if (failed(walk.finish(diags))) {
+    CanRun client;
+    OrderWalk<CanRun> walk(schedule, client);
+    if (!walk.run()) {
+      (void)walk.reportHeads(diags);
       for (auto [list, made] : zip_equal(schedule.ranks, pairs))
         for (uint32_t i : made)
           list[i].setJoined(false);

@@ -7,11 +7,15 @@
 
 #include "Analysis/RandomSchedules.h"
 #include "Analysis/Replay.h"
+#include "Analysis/Simulate.h"
 #include "Analysis/Waiting.h"
 #include "IR/Verifier.h"
 #include "Transforms/Passes.h"
 
 #include "gtest/gtest.h"
+
+#include <map>
+#include <tuple>
 
 using namespace pipec;
 using namespace pipec::test;
@@ -89,6 +93,56 @@ TEST_F(P2PTimed, NeedCostsNothing) {
   }
   // Other choices do cost something: the claim is not empty.
   EXPECT_GT(waiting, 50u);
+}
+
+// On every rank the transfers stand by the start of their consumers, then by
+// the end of their producers, in lists that are long and have times that are
+// far apart.
+TEST_F(P2PTimed, LongListsAreInOrder) {
+  for (unsigned round = 0; round != 60; ++round) {
+    RandomOptions options;
+    options.ranks = 2 + pick(rng, 3);
+    options.stages = options.ranks + pick(rng, 3);
+    options.microbatches = 40 + pick(rng, 100);
+    options.split = oneIn(rng, 2);
+    Schedule schedule = randomSchedule(rng, options);
+    randomCosts(rng, schedule);
+    if (oneIn(rng, 3))
+      schedule.costs.microbatchFactors[pick(rng, 40)] = 1000000000;
+    else if (oneIn(rng, 2)) // steps that give nothing
+      schedule.costs.stages[0].of[unsigned(StepKind::B)] = 1500000000;
+    auto simulation = simulate(schedule, diags);
+    ASSERT_TRUE(succeeded(simulation)) << messages;
+    // Starts and ends by what was run.
+    std::map<std::tuple<bool, unsigned, unsigned>, std::pair<int64_t, int64_t>>
+        times;
+    for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+      for (size_t i = 0; i != schedule.ranks[rank].size(); ++i)
+        if (Step step = schedule.ranks[rank][i]; step.kind() != StepKind::W)
+          times[{step.kind() == StepKind::F, step.stage(), step.microbatch()}] =
+              {simulation->start(rank, i), simulation->end(rank, i)};
+    Schedule placed = timed(schedule, P2PAt::Need);
+    ASSERT_TRUE(succeeded(verify(placed, diags))) << messages;
+    for (const StepList &list : placed.ranks) {
+      std::pair<int64_t, int64_t> last;
+      for (Step step : list) {
+        if (!isP2P(step.kind()))
+          continue;
+        bool forward =
+            step.kind() == StepKind::SendF || step.kind() == StepKind::RecvF;
+        unsigned producer = step.stage(), consumer = producer;
+        int on = forward ? 1 : -1;
+        if (isSend(step.kind()))
+          consumer += on;
+        else
+          producer -= on;
+        std::pair own(times.at({forward, consumer, step.microbatch()}).first,
+                      times.at({forward, producer, step.microbatch()}).second);
+        ASSERT_LE(last, own);
+        last = own;
+      }
+    }
+  }
 }
 
 // More rounds are never worse under the model that they ask about.
