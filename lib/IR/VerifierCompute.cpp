@@ -105,46 +105,53 @@ findInnerFeed(const Schedule &schedule, ArrayRef<Step> members) {
 // The quick scan
 //===----------------------------------------------------------------------===//
 
+/// True when a member of an overlap in `list` feeds another one against the
+/// rule.
+static bool hasInnerFeed(const Schedule &schedule, const StepList &list) {
+  for (size_t i = 0, end; i != list.size(); i = end) {
+    end = lineEnd(list, i);
+    if (end - i > 1 && isCompute(list[i].kind()) &&
+        findInnerFeed(schedule, ArrayRef(list).slice(i, end - i)))
+      return true;
+  }
+  return false;
+}
+
 /// True when every step is there once, on its rank, after what it needs. Notes
 /// which kinds of steps the lists have.
 static bool scanIsGood(const Schedule &schedule, const Cells &cells,
-                       uint32_t &kinds) {
+                       uint32_t &kindsFound) {
   if (!cells.isDense())
     return false; // too few steps for all pairs
   std::vector<uint8_t> seen(cells.size());
   HomeRanks home(schedule);
-  uint64_t counts[4] = {};
-  unsigned wrong = 0;
+  // Bytes are written, which could be anything, so what the loop uses is local.
+  uint8_t *const cellOf = seen.data();
+  const size_t microbatches = schedule.numMicrobatches;
+  uint32_t kinds = 0;
   for (unsigned rank = 0; rank != schedule.ranks.size(); ++rank) {
-    const StepList &list = schedule.ranks[rank];
-    bool joinedBefore = false;
-    for (size_t i = 0; i != list.size(); ++i) {
-      const Step &step = list[i];
+    unsigned wrong = 0;
+    bool overlaps = false;
+    for (const Step step : schedule.ranks[rank]) {
       unsigned kind = unsigned(step.kind());
       kinds |= 1u << kind;
-      bool first = !joinedBefore;
-      joinedBefore = step.joined();
       if (!isCompute(step.kind()))
         continue;
-      uint8_t &cell = seen[cells.index(step)];
-      wrong |= (cell & excluded[kind]) | (~cell & needed[kind]);
+      uint8_t &cell = cellOf[step.stage() * microbatches + step.microbatch()];
+      unsigned before = cell;
+      wrong |= (before & excluded[kind]) | (~before & needed[kind]);
       wrong |= home.of(step) != rank;
-      cell |= 1u << kind;
-      ++counts[kind];
-      if (step.joined() && first)
-        wrong |= findInnerFeed(schedule,
-                               ArrayRef(list).slice(i, lineEnd(list, i) - i))
-                     .has_value();
+      cell = before | 1u << kind;
+      overlaps |= step.joined();
     }
-    if (wrong)
+    if (wrong || (overlaps && hasInnerFeed(schedule, schedule.ranks[rank])))
       return false;
   }
-  // No pair has a kind twice, a `B` and an `I`, or a `W` without an `I`: so the
-  // sums are right only if each pair is.
-  const auto &[f, b, i, w] = counts;
-  uint64_t all = uint64_t(schedule.numStages) * schedule.numMicrobatches;
-  return f == all &&
-         (schedule.forwardOnly ? b + i + w == 0 : b + i == all && i == w);
+  kindsFound = kinds;
+  return llvm::all_of(seen, [&](uint8_t cell) {
+    return schedule.forwardOnly ? cell == F
+                                : cell == (F | B) || cell == (F | I | W);
+  });
 }
 
 //===----------------------------------------------------------------------===//
