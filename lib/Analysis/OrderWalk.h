@@ -100,8 +100,7 @@ private:
     RankState &self = ranks[rank];
     while (self.at != list.size()) {
       Step step = list[self.at];
-      const DataFlow::Rule rule = dataFlow.of(step);
-      if (rule.takes) {
+      if (const DataFlow::Rule rule = dataFlow.of(step); rule.takes) {
         size_t data = dataFlow.taken(step, rule);
         if (!Client::isThere(table[data])) {
           self.waitsFor = data;
@@ -110,22 +109,19 @@ private:
         }
         client.take(rank, table[data]);
       }
-      size_t index = self.at++;
+      ++self.at;
       if (step.joined())
         continue;
       client.visit(rank, self.groupBegin, self.at);
-      for (; self.groupBegin != index; ++self.groupBegin)
-        give(rank, self.groupBegin, list[self.groupBegin],
-             dataFlow.of(list[self.groupBegin]));
-      give(rank, index, step, rule);
-      self.groupBegin = self.at;
+      for (; self.groupBegin != self.at; ++self.groupBegin)
+        give(rank, self.groupBegin, list[self.groupBegin]);
     }
   }
 
   /// Puts what a step gives into the table and wakes the rank that waits for
   /// it.
-  void give(unsigned rank, size_t index, Step step,
-            const DataFlow::Rule &rule) {
+  void give(unsigned rank, size_t index, Step step) {
+    const DataFlow::Rule rule = dataFlow.of(step);
     if (!rule.gives)
       return;
     size_t data = dataFlow.given(step, rule);
