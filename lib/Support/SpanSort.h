@@ -12,9 +12,9 @@
 // comes nearly in order, as several lists that are each in order do, is also
 // written nearly in order, so that a cache holds what is being written.
 //
-// Linear in the items, times the number of keys, where many items in one span
-// do not lie in a small part of it again; and never more than the number of
-// bits of a key times that.
+// Linear in the items and the number of keys when the values are spread; items
+// that crowd into one span are gone through again, with spans that many times
+// smaller, so never more often than a key has bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -69,7 +69,8 @@ bool sortBySpansOf(const Key &key, llvm::MutableArrayRef<T> from,
   }
   if (low == high)
     return false;
-  constexpr size_t maxSpans = size_t(1) << 16; // two bytes of places
+  constexpr size_t maxSpans = size_t(1)
+                              << 16; // so that their places fit a cache
   size_t spans = std::min(llvm::bit_ceil(from.size()) / 4, maxSpans);
   unsigned shift = 0;
   while ((high - low) >> shift >= spans)

@@ -77,6 +77,7 @@ public:
 
   TimedRun(const Schedule &schedule, const TickCosts &costs)
       : schedule(schedule), clock(schedule, costs), walk(schedule, *this) {}
+  TimedRun(const TimedRun &) = delete;
 
   /// Reports an order that cannot run.
   LogicalResult run(DiagEngine &diags) {
@@ -169,21 +170,21 @@ template <typename Time>
 static FailureOr<std::optional<std::vector<Result<Time>>>>
 findTimes(const Schedule &schedule, const TickCosts &costs, DiagEngine &diags) {
   using Results = std::optional<std::vector<Result<Time>>>;
-  auto find = [&](auto run) -> FailureOr<Results> {
-    if (failed(run->run(diags)))
+  auto find = [&](auto &&run) -> FailureOr<Results> {
+    if (failed(run.run(diags)))
       return failure();
-    if (run->timesPass())
+    if (run.timesPass())
       return Results();
-    if (run->isComplete())
-      return Results(run->takeResults());
+    if (run.isComplete())
+      return Results(run.takeResults());
     bool complete = succeeded(verify(schedule, VerifyLevel::Compute, diags));
     (void)complete;
     assert(!complete && "a well-formed schedule has all consumers");
     return failure();
   };
   return needsResources(schedule, costs)
-             ? find(std::make_unique<TimedRun<Time, true>>(schedule, costs))
-             : find(std::make_unique<TimedRun<Time, false>>(schedule, costs));
+             ? find(TimedRun<Time, true>(schedule, costs))
+             : find(TimedRun<Time, false>(schedule, costs));
 }
 
 namespace {

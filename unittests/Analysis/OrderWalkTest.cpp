@@ -65,13 +65,7 @@ struct Recorder {
 TEST(OrderWalk, VisitsEachGroupBehindWhatItTakes) {
   Rng rng(21);
   for (unsigned round = 0; round != 1000; ++round) {
-    RandomOptions options;
-    options.ranks = 1 + pick(rng, 4);
-    options.stages = options.ranks + pick(rng, 5);
-    options.microbatches = 1 + pick(rng, 4);
-    options.split = oneIn(rng, 2);
-    options.overlaps = oneIn(rng, 2);
-    Schedule schedule = randomSchedule(rng, options);
+    Schedule schedule = randomSchedule(rng, randomOptions(rng));
     Recorder recorder(schedule);
     OrderWalk<Recorder> walk(schedule, recorder);
     ASSERT_TRUE(walk.run());

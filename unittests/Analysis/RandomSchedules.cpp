@@ -142,6 +142,16 @@ size_t placeIn(Rng &rng, const StepList &list) {
 
 } // namespace
 
+RandomOptions randomOptions(Rng &rng) {
+  RandomOptions options;
+  options.ranks = 1 + pick(rng, 4);
+  options.stages = options.ranks + pick(rng, 5);
+  options.microbatches = 1 + pick(rng, 4);
+  options.split = oneIn(rng, 2);
+  options.overlaps = oneIn(rng, 2);
+  return options;
+}
+
 Schedule randomSchedule(Rng &rng, const RandomOptions &options) {
   Schedule schedule;
   schedule.name = "random";

@@ -37,6 +37,9 @@ struct RandomOptions {
   bool transfers = false;
 };
 
+/// At most four ranks, with overlaps and split backwards at times.
+RandomOptions randomOptions(Rng &rng);
+
 /// A schedule whose order can run: steps are drawn among those whose data is
 /// there until all have run. Stages lie on ranks at random.
 Schedule randomSchedule(Rng &rng, const RandomOptions &options);

@@ -16,16 +16,6 @@
 using namespace pipec;
 using namespace pipec::test;
 
-static RandomOptions randomOptions(Rng &rng) {
-  RandomOptions options;
-  options.ranks = 1 + pick(rng, 4);
-  options.stages = options.ranks + pick(rng, 5);
-  options.microbatches = 1 + pick(rng, 4);
-  options.split = oneIn(rng, 2);
-  options.overlaps = oneIn(rng, 2);
-  return options;
-}
-
 static void expectTimes(const Schedule &schedule, const Simulation &simulation,
                         Replay &replay) {
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
