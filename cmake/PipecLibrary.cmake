@@ -3,7 +3,9 @@
 
 find_program(PIPEC_CCACHE ccache)
 if(PIPEC_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${PIPEC_CCACHE})
+  # What ccache asks for where headers are precompiled (its manual, section 19).
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${PIPEC_CCACHE})
 endif()
 if(PIPEC_SANITIZE)
   add_compile_options(-fsanitize=${PIPEC_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
@@ -30,6 +32,25 @@ function(pipec_own_code target)
   endif()
 endfunction()
 
+# What nearly every source reads of the standard library and of LLVM, compiled
+# once: a third to a half of the time that a source takes. Sources still include
+# what they use; PIPEC_PRECOMPILED_HEADERS=OFF shows one that does not.
+function(pipec_precompile_headers target)
+  if(NOT PIPEC_PRECOMPILED_HEADERS)
+    return()
+  endif()
+  if(NOT TARGET pipec-headers)
+    add_library(pipec-headers OBJECT ${PROJECT_SOURCE_DIR}/cmake/Headers.cpp)
+    pipec_own_code(pipec-headers)
+    target_precompile_headers(pipec-headers PRIVATE ${PROJECT_SOURCE_DIR}/cmake/Headers.h)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+      # Lets ccache tell one precompiled header from another by its text.
+      target_compile_options(pipec-headers PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+    endif()
+  endif()
+  target_precompile_headers(${target} REUSE_FROM pipec-headers)
+endfunction()
+
 # pipec_add_library(NAME source... DEPENDS lib...)
 # One folder of lib/ is one library; DEPENDS is all that it may include.
 function(pipec_add_library name)
@@ -38,6 +59,7 @@ function(pipec_add_library name)
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/lib ${PROJECT_BINARY_DIR}/lib)
   target_link_libraries(${name} PUBLIC ${ARG_DEPENDS})
   pipec_own_code(${name})
+  pipec_precompile_headers(${name})
 endfunction()
 
 # pipec_add_program(NAME source... DEPENDS lib...)

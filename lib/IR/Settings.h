@@ -61,6 +61,10 @@ struct CostSettings {
   /// Ranks in nodes of `size`, in their order; `edge` is for the edges between
   /// ranks of different nodes.
   struct Nodes {
+    // Written out: clang has no implicit one for an optional member of the
+    // enclosing class.
+    Nodes() {}
+    Nodes(unsigned size, Edge edge) : size(size), edge(std::move(edge)) {}
     unsigned size = 1;
     Edge edge;
     friend bool operator==(const Nodes &, const Nodes &) = default;
