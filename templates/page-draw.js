@@ -4,6 +4,8 @@
 // costs no more than a look at each visible step.
 
 const nameWidth = 76, axisHeight = 26;
+// The transfers that a frame draws at most.
+const maxArrows = 3000;
 // Heights of the bands of a row; they grow when there is room.
 let laneHeight = 24, fsdpHeight = 8, memoryHeight = 20;
 
@@ -73,7 +75,8 @@ class Painter {
     this.mixed = new Map();
   }
 
-  // Fits the canvas to its place on the page; returns its size in CSS pixels.
+  // Fits the canvas to its place on the page, which clears it: the caller paints it
+  // before the browser shows the next frame.
   resize() {
     const { clientWidth, clientHeight } = this.canvas;
     const ratio = window.devicePixelRatio || 1;
@@ -156,6 +159,9 @@ class Painter {
     const dim = (i) => (scene.microbatch !== null && lane.microbatch[i] !== scene.microbatch)
       || (scene.critical && !lane.critical[i] && scene.microbatch === null);
     let pixel = -1, sums = [0, 0, 0], area = 0;
+    // The frames of overlaps, drawn after all members: [left, right].
+    const frames = [];
+    let framed = -1;
     const flush = () => {
       if (pixel >= 0 && area > 0) {
         const idle = Math.max(0, 1 - area);
@@ -170,6 +176,10 @@ class Painter {
     for (let i = lowerBound(lane.n, (k) => lane.right[k] > this.t0); i < lane.n && lane.left[i] < this.t1; ++i) {
       const a = this.x(lane.left[i]), b = this.x(lane.right[i]);
       const color = this.fill(schedule, lane, i);
+      if (lane.behind[i] - lane.first[i] > 1 && height === laneHeight && lane.first[i] !== framed) {
+        framed = lane.first[i];
+        frames.push([this.x(lane.start[i]), this.x(lane.end[i])]);
+      }
       if (b - a < 1.5) {
         let rgb = this.mixed.get(color);
         if (!rgb) this.mixed.set(color, rgb = channels(color));
@@ -200,12 +210,6 @@ class Painter {
         }
       }
       g.globalAlpha = 1;
-      // One frame for the members of an overlap.
-      if (height === laneHeight && lane.behind[i] - lane.first[i] > 1 && lane.first[i] === i) {
-        g.strokeStyle = this.colors.ink;
-        g.lineWidth = 1.2;
-        g.strokeRect(a + 0.5, y + 0.5, this.x(lane.end[i]) - a - 2, height - 1);
-      }
       if (scene.critical && lane.critical[i] && scene.microbatch === null && height === laneHeight) {
         g.strokeStyle = this.colors.path;
         g.lineWidth = 2;
@@ -213,6 +217,9 @@ class Painter {
       }
     }
     flush();
+    g.strokeStyle = this.colors.ink;
+    g.lineWidth = 1.2;
+    for (const [a, b] of frames) if (b - a > 4) g.strokeRect(a + 0.5, y + 0.5, b - a - 2, height - 1);
   }
 
   paintFsdp(row) {
@@ -267,6 +274,32 @@ class Painter {
     g.fill();
   }
 
+  // The transfers in view. Where they are more than can be told apart, every
+  // second, third, ... is drawn, on all ranks alike; returns how many of how many
+  // then, else null.
+  paintTransfers(scene, edges) {
+    const shown = [];
+    for (const schedule of scene.schedules) {
+      const list = schedule.transfers;
+      const rows = new Map(scene.rows.filter((row) => row.schedule === schedule).map((row) => [row.lane.rank, row]));
+      for (let i = 0; i < list.n; ++i) {
+        if (list.end[i] < this.t0 || list.start[i] > this.t1) continue;
+        if (scene.microbatch !== null && list.microbatch[i] !== scene.microbatch) continue;
+        const from = rows.get(list.rank[i]), to = rows.get(list.peer[i]);
+        const top = Math.min(from.y, to.y), bottom = Math.max(from.bottom, to.bottom);
+        if (bottom > scene.view.top && top < scene.view.top + this.height) shown.push({ list, i, from, to });
+      }
+    }
+    const every = Math.ceil(shown.length / maxArrows);
+    let drawn = 0;
+    for (let k = 0; k < shown.length; k += every, ++drawn) {
+      const { list, i, from, to } = shown[k];
+      const [y0, y1] = edges(from, to);
+      this.arrow(this.x(list.start[i]), y0, this.x(list.end[i]), y1, list.kind[i] === "F" ? this.colors.act : this.colors.grad);
+    }
+    return every > 1 ? { drawn, all: shown.length } : null;
+  }
+
   // Lines between rows: transfers, the path of a micro-batch, the critical path.
   paintOverlays(scene) {
     const { g } = this;
@@ -276,19 +309,7 @@ class Painter {
     g.clip();
     g.lineWidth = 1;
     const edges = (from, to) => to.y > from.y ? [from.y + laneHeight, to.y] : [from.y, to.y + laneHeight];
-    if (scene.transfers)
-      for (const schedule of scene.schedules) {
-        const list = schedule.transfers;
-        const rows = new Map(scene.rows.filter((row) => row.schedule === schedule).map((row) => [row.lane.rank, row]));
-        for (let i = 0, drawn = 0; i < list.n && drawn < 3000; ++i) {
-          if (list.end[i] < this.t0 || list.start[i] > this.t1) continue;
-          if (scene.microbatch !== null && list.microbatch[i] !== scene.microbatch) continue;
-          const [y0, y1] = edges(rows.get(list.rank[i]), rows.get(list.peer[i]));
-          this.arrow(this.x(list.start[i]), y0, this.x(list.end[i]), y1,
-                     list.kind[i] === "F" ? this.colors.act : this.colors.grad);
-          ++drawn;
-        }
-      }
+    scene.sparse = scene.transfers ? this.paintTransfers(scene, edges) : null;
     const connect = (path, color) => {
       g.strokeStyle = color;
       g.lineWidth = 1.5;

@@ -6,7 +6,7 @@ const painter = new Painter(canvas), mapPainter = new Painter(map);
 const scene = {
   schedules: [], rows: [], height: 0, view: { from: 0, to: 1, top: 0 },
   microbatch: null, paths: [], critical: false, criticalPaths: [], transfers: false, memory: false,
-  rankByRank: false, cursor: null,
+  rankByRank: false, cursor: null, sparse: null,
 };
 let overview = null, asked = false;
 
@@ -16,9 +16,16 @@ function redraw() {
   asked = true;
   requestAnimationFrame(() => {
     asked = false;
-    painter.paint(scene);
-    paintMap();
+    paint();
   });
+}
+
+function paint() {
+  painter.paint(scene);
+  paintMap();
+  byId("sparse").hidden = !scene.sparse;
+  if (scene.sparse)
+    byId("sparse").textContent = `${scene.sparse.drawn} of ${scene.sparse.all} transfers in view are drawn; zoom in to see each`;
 }
 
 // The times that there are to see.
@@ -253,9 +260,12 @@ function paintMap() {
   g.strokeRect(a + 1, 1, Math.max(b - a - 2, 2), mapPainter.height - 2);
 }
 
+// Called between layout and the frame that shows it, so this frame must have the
+// picture already.
 function resize() {
   painter.resize();
   arrange();
+  paint();
 }
 
 //--- Mouse, touch and keys

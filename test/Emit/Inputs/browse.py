@@ -3,8 +3,8 @@
 
     browse.py CASE PAGE...   [--shots FOLDER]
 
-Every page must load without a message on the browser's console. Cases: look,
-compare, large (the functions below). --shots keeps pictures of what was seen.
+Every page must load without a message on the browser's console. Cases are the
+functions below. --shots keeps pictures of what was seen.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -187,6 +187,67 @@ def look(page, _):
     page.press("c")
 
 
+def frames(page, _):
+    """dualpipev: one frame round both members of an overlap, its border drawn over both."""
+    ink = page.js("return painter.colors.ink")
+    row, first = page.js("""
+        for (const [r, row] of pipec.scene.rows.entries())
+          for (let i = 0; i < row.lane.n; ++i)
+            if (row.lane.behind[i] - row.lane.first[i] > 1) return [r, i];""")
+    for zoomed in (False, True):
+        if zoomed:
+            page.js("const lane = pipec.scene.rows[arguments[0]].lane, i = arguments[1];"
+                    "pipec.setView(lane.start[i] - 1, lane.end[i] + 1, 0);", row, first)
+            page.settle()
+        for member in (first, first + 1):
+            x, y = page.place(row, member)
+            top = page.js("return pipec.axisHeight + pipec.scene.rows[arguments[0]].y - pipec.scene.view.top", row)
+            # The line is wider than a pixel and lies between two of them.
+            near = [page.pixel(x, top + dy) for dy in (0, 1)]
+            check(ink in near, f"no frame over member {member - first}: {near}, not {ink}")
+    page.shot("frames")
+
+
+def arrows(page, _):
+    """More transfers than a frame draws: every rank has some, and the page says so."""
+    note = page.driver.find_element(By.ID, "sparse")
+    total = page.js("return pipec.scene.schedules[0].transfers.n")
+    page.js("""
+        window.sources = new Set();
+        const whole = Painter.prototype.arrow;
+        Painter.prototype.arrow = function (x0, y0, ...rest) { sources.add(y0); whole.call(this, x0, y0, ...rest); };
+        pipec.fit();""")
+    page.settle()
+    senders = page.js("const t = pipec.scene.schedules[0].transfers; return new Set(t.rank).size")
+    check(page.js("return sources.size") >= senders, "ranks without an arrow")
+    check(note.is_displayed() and f"of {total} transfers in view are drawn" in note.text, f"no word on it: {note.text}")
+    page.shot("arrows")
+    page.js("const {from, to} = pipec.scene.schedules[0]; pipec.setView(from, from + (to - from) / 8, 0);")
+    page.settle()
+    check(not note.is_displayed(), "the word stays where all are drawn")
+
+
+def resize(page, _):
+    """A canvas that changes its size is painted in the same frame."""
+    blank = page.driver.execute_async_script("""
+        const done = arguments[0], canvas = document.getElementById("view");
+        const seen = [];
+        const isBlank = () => {
+          const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+          copy.drawImage(canvas, 0, 0);
+          const data = copy.getImageData(0, 0, canvas.width, canvas.height).data;
+          return !data.some((value) => value !== 0);
+        };
+        // Called after the page's own observer, before the frame is shown.
+        const observer = new ResizeObserver(() => {
+          seen.push(isBlank());
+          if (seen.length === 4) { observer.disconnect(); done(seen); return; }
+          requestAnimationFrame(() => { document.body.style.width = 900 - 50 * seen.length + "px"; });
+        });
+        observer.observe(canvas);""")
+    check(blank == [False] * 4, f"empty in some frames: {blank}")
+
+
 def compare(page, pages):
     """Two schedules on one page, and a page that is opened onto another."""
     def both():
@@ -261,7 +322,7 @@ def large(page, _):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("case", choices=["look", "compare", "large"])
+    parser.add_argument("case", choices=["look", "frames", "arrows", "resize", "compare", "large"])
     parser.add_argument("pages", nargs="+")
     parser.add_argument("--shots")
     options = parser.parse_args()
