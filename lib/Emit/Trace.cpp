@@ -5,24 +5,34 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The "JSON Object Format" of Google's document "Trace Event Format". One
-// process is the schedule; every rank has a track for its compute steps, one
-// for its FSDP actions where there are some, and a counter of what it keeps.
+// The "JSON Object Format" of Google's document "Trace Event Format", in the
+// subset that Perfetto's importer reads as it is meant. Every rank is a process
+// with a track for its compute steps, one for its phases, one for its FSDP
+// actions where there are some, one for each edge and direction on which it
+// sends, and a counter of what it keeps.
 //
-//   X       a step or an overlap
+//   X       a step or an overlap; a phase
 //   s, f    a flow: a result that another rank uses, from its producer to there
 //   b, e    a transfer, where the schedule has transfers
 //   C       memory
 //
+// Perfetto takes process and thread 0 for the idle one, names threads by their
+// number alone, and reads the number of a flow as an integer; asynchronous
+// events share tracks where process and name are equal. So processes count from
+// 1, no two threads of the trace have the same number, and the name of a
+// transfer is its edge; what it carries is in its arguments.
+//
 // Times of a trace are microseconds; a unit of the costs becomes 1000 of them,
-// or less when the whole would not fit; `otherData` and the name of the process
-// say which. Nanoseconds are whole numbers here, so steps that follow each
-// other without a gap do so in the trace.
+// or less when the whole would not fit; `otherData` and the labels of the
+// processes say which. Nanoseconds are whole numbers here, so steps that follow
+// each other without a gap do so in the trace.
 //
 //===----------------------------------------------------------------------===//
 
+#include "Analysis/CriticalPath.h"
 #include "Emit/Picture.h"
 
+#include "llvm/ADT/BitVector.h"
 #include "llvm/Support/Format.h"
 
 #include <limits>
@@ -54,7 +64,7 @@ public:
       printJsonString(os, part);
     }
     os << "},\"traceEvents\":[\n";
-    writeNames();
+    findCriticalPath();
     countFlowEnds();
     for (unsigned rank = 0; rank != picture.shownRanks(); ++rank)
       writeRank(rank);
@@ -77,25 +87,46 @@ private:
   }
   Micros micros(int64_t ticks) const { return {int64_t(scaled(ticks))}; }
 
-  static unsigned computeTrack(unsigned rank) { return 2 * rank + 1; }
-  static unsigned fsdpTrack(unsigned rank) { return 2 * rank + 2; }
+  static unsigned process(unsigned rank) { return rank + 1; }
+  // The first thread of a process has its number.
+  static unsigned computeTrack(unsigned rank) { return process(rank); }
+  unsigned fsdpTrack(unsigned rank) const {
+    return schedule.numRanks + process(rank);
+  }
+  unsigned phaseTrack(unsigned rank) const {
+    return 2 * schedule.numRanks + process(rank);
+  }
 
   /// Begins an event of a type, up to its time.
-  raw_ostream &event(char type, unsigned track, int64_t ticks) {
+  raw_ostream &event(char type, unsigned rank, unsigned track, int64_t ticks) {
     if (!first)
       os << ",\n";
     first = false;
-    return os << "{\"ph\":\"" << type << "\",\"pid\":1,\"tid\":" << track
-              << ",\"ts\":" << micros(ticks);
+    return os << "{\"ph\":\"" << type << "\",\"pid\":" << process(rank)
+              << ",\"tid\":" << track << ",\"ts\":" << micros(ticks);
   }
-  void name(StringRef what, unsigned track, StringRef key, const Twine &value) {
-    event('M', track, 0) << ",\"name\":\"" << what << "\",\"args\":{\"" << key
-                         << "\":" << value << "}}";
+  /// Writes a name or a place in the order of tracks; `value` is JSON.
+  void metadata(StringRef what, unsigned rank, unsigned track, StringRef key,
+                const Twine &value) {
+    event('M', rank, track, 0) << ",\"name\":\"" << what << "\",\"args\":{\""
+                               << key << "\":" << value << "}}";
+  }
+  void nameTrack(unsigned rank, unsigned track, StringRef name,
+                 unsigned place) {
+    metadata("thread_name", rank, track, "name", "\"" + name + "\"");
+    metadata("thread_sort_index", rank, track, "sort_index", Twine(place));
+  }
+  /// The duration of a slice, so that it ends where the next one begins.
+  Micros length(int64_t start, int64_t finish) const {
+    return {micros(finish).nanos - micros(start).nanos};
   }
 
-  void writeNames();
+  void findCriticalPath();
+  void writeNames(unsigned rank);
+  void writePhases(unsigned rank);
   void writeRank(unsigned rank);
   void writeStep(const Picture::Group &group);
+  void writeWhat(Step step);
   void countFlowEnds();
   void writeFlow(const Picture::Group &group, Step step);
   void writeTransfer(unsigned rank, const Picture::Group &group);
@@ -135,39 +166,73 @@ private:
   int64_t nanosAUnit = 1000000;
   bool first = true;
   uint64_t numTransfers = 0;
+  /// The steps of the critical path, by number.
+  BitVector critical;
   /// How many ends of each flow are shown; empty when all are.
   std::vector<uint8_t> flowEnds;
 };
 
 } // namespace
 
-void TraceWriter::writeNames() {
-  std::string title;
-  raw_string_ostream(title) << schedule.name << " (1 unit of time is "
-                            << Micros{nanosAUnit} << " us)";
-  std::string quoted;
+void TraceWriter::findCriticalPath() {
+  const Simulation &run = picture.simulation();
+  critical.resize(run.numbers().size());
+  for (const PathStep &link : criticalPath(Causes(schedule, run)))
+    critical.set(link.step);
+}
+
+void TraceWriter::writeNames(unsigned rank) {
+  unsigned track = computeTrack(rank);
+  metadata("process_name", rank, track, "name", "\"rank " + Twine(rank) + "\"");
+  metadata("process_sort_index", rank, track, "sort_index", Twine(rank));
+  std::string label, quoted;
+  raw_string_ostream(label) << schedule.name << ", 1 unit of time is "
+                            << Micros{nanosAUnit} << " us";
   raw_string_ostream quotedOs(quoted);
-  printJsonString(quotedOs, title);
-  name("process_name", 0, "name", quoted);
-  for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
-    name("thread_name", computeTrack(rank), "name",
-         "\"rank " + Twine(rank) + "\"");
-    name("thread_sort_index", computeTrack(rank), "sort_index",
-         Twine(computeTrack(rank)));
-    bool fsdp = false;
-    for (Step step : schedule.ranks[rank])
-      fsdp |= isFsdp(step.kind());
-    if (!fsdp)
-      continue;
-    name("thread_name", fsdpTrack(rank), "name",
-         "\"rank " + Twine(rank) + " FSDP\"");
-    name("thread_sort_index", fsdpTrack(rank), "sort_index",
-         Twine(fsdpTrack(rank)));
-  }
+  printJsonString(quotedOs, label);
+  metadata("process_labels", rank, track, "labels", quoted);
+  nameTrack(rank, track, "compute", 0);
+  if (llvm::any_of(schedule.ranks[rank],
+                   [](Step step) { return isFsdp(step.kind()); }))
+    nameTrack(rank, fsdpTrack(rank), "FSDP", 1);
+  if (!schedule.phases.empty())
+    nameTrack(rank, phaseTrack(rank), "phases", 2);
+}
+
+/// Writes a slice for each row of compute steps of one phase.
+void TraceWriter::writePhases(unsigned rank) {
+  unsigned phase = maxPhases;
+  int64_t start = 0, finish = 0;
+  auto flush = [&] {
+    if (phase >= schedule.phases.size())
+      return;
+    event('X', rank, phaseTrack(rank), start)
+        << ",\"dur\":" << length(start, finish)
+        << ",\"cat\":\"phase\",\"name\":";
+    // A slice without a name is shown as a mistake.
+    StringRef name = schedule.phases[phase];
+    printJsonString(os, name.empty() ? "phase" : name);
+    os << ",\"args\":{}}";
+  };
+  const StepList &list = schedule.ranks[rank];
+  picture.forEachGroup(rank, [&](const Picture::Group &group) {
+    Step step = list[group.begin];
+    if (!isCompute(step.kind()))
+      return;
+    if (step.phase() != phase) {
+      flush();
+      phase = step.phase();
+      start = group.start;
+    }
+    finish = group.finish;
+  });
+  flush();
 }
 
 void TraceWriter::writeRank(unsigned rank) {
   const StepList &list = schedule.ranks[rank];
+  writeNames(rank);
+  writePhases(rank);
   picture.forEachGroup(rank, [&](const Picture::Group &group) {
     if (isP2P(list[group.begin].kind()))
       writeTransfer(rank, group);
@@ -175,10 +240,19 @@ void TraceWriter::writeRank(unsigned rank) {
       writeStep(group);
   });
   picture.forEachLevel(rank, [&](int64_t time, int64_t level) {
-    event('C', computeTrack(rank), time)
-        << ",\"name\":\"rank " << rank << " memory\",\"args\":{\"kept\":"
+    event('C', rank, computeTrack(rank), time)
+        << ",\"name\":\"memory\",\"args\":{\"kept\":"
         << roundedText(picture.memory().size(level)) << "}}";
   });
+}
+
+/// What a step is, as members of an object of JSON.
+void TraceWriter::writeWhat(Step step) {
+  os << "\"kind\":\"" << stepKindName(step.kind())
+     << "\",\"stage\":" << step.stage();
+  if (hasMicrobatch(step.kind()))
+    os << ",\"microbatch\":" << step.microbatch()
+       << ",\"chunk\":" << picture.chunks().of(schedule, step);
 }
 
 void TraceWriter::writeStep(const Picture::Group &group) {
@@ -186,20 +260,29 @@ void TraceWriter::writeStep(const Picture::Group &group) {
   ArrayRef<Step> steps =
       ArrayRef(list).slice(group.begin, group.end - group.begin);
   bool fsdp = isFsdp(steps.front().kind());
-  event('X', fsdp ? fsdpTrack(group.rank) : computeTrack(group.rank),
-        group.start)
-      << ",\"dur\":"
-      << Micros{micros(group.finish).nanos - micros(group.start).nanos}
-      << ",\"cat\":\""
-      << (steps.size() > 1 ? StringRef("overlap")
-                           : stepKindName(steps.front().kind()))
+  bool overlap = steps.size() > 1;
+  event('X', group.rank,
+        fsdp ? fsdpTrack(group.rank) : computeTrack(group.rank), group.start)
+      << ",\"dur\":" << length(group.start, group.finish) << ",\"cat\":\""
+      << (overlap ? StringRef("overlap") : stepKindName(steps.front().kind()))
       << "\",\"name\":\"";
   for (Step step : steps) {
     printStep(os, schedule, step);
     if (step.joined())
       os << " & ";
   }
-  os << "\",\"args\":{\"position\":" << group.begin;
+  os << "\",\"args\":{";
+  if (overlap) {
+    os << "\"kind\":\"overlap\",\"members\":[";
+    for (Step step : steps) {
+      os << '{';
+      writeWhat(step);
+      os << (step.joined() ? "}," : "}]");
+    }
+  } else {
+    writeWhat(steps.front());
+  }
+  os << ",\"position\":" << group.begin;
   if (steps.front().phase() < schedule.phases.size()) {
     os << ",\"phase\":";
     printJsonString(os, schedule.phases[steps.front().phase()]);
@@ -209,6 +292,10 @@ void TraceWriter::writeStep(const Picture::Group &group) {
     os << ",\"source\":";
     printJsonString(os, place);
   }
+  const StepNumbers &numbers = picture.simulation().numbers();
+  if (critical.find_first_in(numbers.of(group.rank, group.begin),
+                             numbers.of(group.rank, group.end)) != -1)
+    os << ",\"critical\":true";
   os << "}}";
   if (!fsdp)
     for (Step step : steps)
@@ -232,8 +319,8 @@ void TraceWriter::writeFlow(const Picture::Group &group, Step step) {
   forEachFlow(step, [&](uint64_t id, bool begins) {
     if (!flowEnds.empty() && flowEnds[id] != 2)
       return;
-    // Bound to the slices by times inside them.
-    event(begins ? 's' : 'f', computeTrack(group.rank), group.start)
+    // Bound to the slice that the track has begun last, that of the step.
+    event(begins ? 's' : 'f', group.rank, computeTrack(group.rank), group.start)
         << (begins ? "" : ",\"bp\":\"e\"") << ",\"cat\":\"flow\",\"name\":\""
         << (step.kind() == StepKind::F ? "activations" : "gradients")
         << "\",\"id\":" << id << '}';
@@ -243,14 +330,24 @@ void TraceWriter::writeFlow(const Picture::Group &group, Step step) {
 void TraceWriter::writeTransfer(unsigned rank, const Picture::Group &group) {
   const StepList &list = schedule.ranks[rank];
   for (size_t i = group.begin; i != group.end; ++i) {
-    if (!isSend(list[i].kind()))
+    Step step = list[i];
+    if (!isSend(step.kind()) || !schedule.hasPeer(step))
       continue;
     uint64_t id = numTransfers++;
     for (char type : {'b', 'e'}) {
-      event(type, computeTrack(rank), type == 'b' ? group.start : group.finish)
-          << ",\"cat\":\"transfer\",\"id\":" << id << ",\"name\":\"";
-      printStep(os, schedule, list[i]);
-      os << "\",\"args\":{}}";
+      event(type, rank, computeTrack(rank),
+            type == 'b' ? group.start : group.finish)
+          << ",\"cat\":\"transfer\",\"id2\":{\"local\":\""
+          << format_hex(id, 1) << "\"},\"name\":\"r" << rank << " -> r"
+          << schedule.peerOf(step)
+          << (step.kind() == StepKind::SendF ? " activations" : " gradients")
+          << "\",\"args\":{";
+      if (type == 'b') {
+        writeWhat(step);
+        if (critical.test(picture.simulation().numbers().of(rank, i)))
+          os << ",\"critical\":true";
+      }
+      os << "}}";
     }
   }
 }
@@ -259,8 +356,7 @@ LogicalResult emitTrace(const Schedule &schedule, const EmitOptions &options,
                         raw_ostream &os, DiagEngine &diags) {
   FailureOr<Picture> picture =
       Picture::make(schedule, options, Picture::Limits(), diags);
-  if (failed(picture) ||
-      (!picture->windowText().empty() && failed(checkResults(schedule, diags))))
+  if (failed(picture) || failed(checkResults(schedule, diags)))
     return failure();
   TraceWriter(*picture, diags.sourceFiles(), os).write();
   return success();

@@ -296,7 +296,7 @@ TEST(Executor, WritesATraceThatNamesEverything) {
   EXPECT_NE(text.find("\"name\":\"rank 1\""), std::string::npos);
   // One arrow's two ends.
   EXPECT_NE(text.find("\"ph\":\"s\""), std::string::npos);
-  EXPECT_NE(text.find("\"id\":\"0F0.3\""), text.rfind("\"id\":\"0F0.3\""));
+  EXPECT_NE(text.find("\"id\":3}"), text.rfind("\"id\":3}"));
 }
 
 } // namespace

@@ -7,8 +7,9 @@
 //
 // An executor that is given a `RankTrace` records when each step began and
 // ended. `writeChromeTrace` writes the records of all ranks as Chrome trace
-// JSON, which Perfetto and chrome://tracing open: one track a rank, and an
-// arrow from every send to the step that uses what arrived.
+// JSON, which Perfetto and chrome://tracing open: a process for each rank with
+// a track of its steps, and an arrow from every send to the step that uses what
+// arrived.
 //
 //===----------------------------------------------------------------------===//
 
@@ -82,6 +83,15 @@ inline void writeJsonText(std::ostream &os, const char *text) {
   }
 }
 
+/// The place of each stage among those that its rank holds, in the order in
+/// which a micro-batch meets them; one row of stages for each direction.
+inline std::vector<int> chunksOf(const Schedule &schedule) {
+  std::vector<int> chunks, held(std::size_t(schedule.ranks), 0);
+  for (int i = 0; i != schedule.directions * schedule.stages; ++i)
+    chunks.push_back(held[std::size_t(schedule.rankOfStage[i])]++);
+  return chunks;
+}
+
 /// Microseconds with three decimals, without floating point.
 inline void writeMicroseconds(std::ostream &os, std::int64_t nanoseconds) {
   std::string digits = std::to_string(nanoseconds % 1000);
@@ -99,31 +109,39 @@ inline void writeChromeTrace(std::ostream &os, const Schedule &schedule,
     for (const TraceRecord &record : trace.all())
       origin = std::min(origin, record.start);
 
+  // Process and thread 0 are the idle ones elsewhere, so both count from 1, and
+  // no two processes have threads of the same number.
   const char *separator = "\n";
-  auto event = [&](const char *phase, std::size_t rank,
-                   std::int64_t time) -> std::ostream & {
-    os << separator << "{\"ph\":\"" << phase << "\",\"pid\":0,\"tid\":" << rank
-       << ",\"ts\":";
-    detail::writeMicroseconds(os, time - origin);
+  auto event = [&](const char *phase, std::size_t rank) -> std::ostream & {
+    os << separator << "{\"ph\":\"" << phase << "\",\"pid\":" << rank + 1
+       << ",\"tid\":" << rank + 1;
     separator = ",\n";
     return os;
   };
-  auto name = [&](const RankState &step) {
-    return stepText(step.kind, step.stage, step.microbatch);
+  auto timed = [&](const char *phase, std::size_t rank,
+                   std::int64_t time) -> std::ostream & {
+    event(phase, rank) << ",\"ts\":";
+    detail::writeMicroseconds(os, time - origin);
+    return os;
   };
 
-  os << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
-  os << separator
-     << "{\"ph\":\"M\",\"pid\":0,\"name\":\"process_name\",\"args\":{\"name\":"
-        "\"";
+  os << "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"schedule\":\"";
   detail::writeJsonText(os, schedule.name);
-  os << "\"}}";
-  separator = ",\n";
-  for (std::size_t rank = 0; rank != ranks.size(); ++rank)
-    os << separator << "{\"ph\":\"M\",\"pid\":0,\"tid\":" << rank
-       << ",\"name\":\"thread_name\",\"args\":{\"name\":\"rank " << rank
-       << "\"}}";
+  os << "\"},\"traceEvents\":[";
+  for (std::size_t rank = 0; rank != ranks.size(); ++rank) {
+    event("M", rank) << ",\"name\":\"process_name\",\"args\":{\"name\":\"rank "
+                     << rank << "\"}}";
+    event("M", rank)
+        << ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":" << rank
+        << "}}";
+    event("M", rank) << ",\"name\":\"process_labels\",\"args\":{\"labels\":\"";
+    detail::writeJsonText(os, schedule.name);
+    os << "\"}}";
+    event("M", rank)
+        << ",\"name\":\"thread_name\",\"args\":{\"name\":\"steps\"}}";
+  }
 
+  std::vector<int> chunks = detail::chunksOf(schedule);
   for (std::size_t rank = 0; rank != ranks.size(); ++rank) {
     for (const TraceRecord &record : ranks[rank].all()) {
       const RankState &step = record.step;
@@ -132,13 +150,21 @@ inline void writeChromeTrace(std::ostream &os, const Schedule &schedule,
       bool recv = isTransfer(step.kind) && !send;
       // Arrows begin and end inside slices, so none is empty.
       std::int64_t end = std::max(record.end, record.start + 1);
-      event("X", rank, record.start) << ",\"dur\":";
+      timed("X", rank, record.start) << ",\"dur\":";
       detail::writeMicroseconds(os, end - record.start);
-      os << ",\"name\":\"" << name(step) << "\",\"cat\":\""
+      os << ",\"name\":\"" << stepText(step.kind, step.stage, step.microbatch)
+         << "\",\"cat\":\""
          << (isCompute(step.kind)    ? "compute"
              : isTransfer(step.kind) ? "transfer"
                                      : "fsdp")
-         << "\",\"args\":{\"run\":" << record.run;
+         << "\",\"args\":{\"kind\":\"" << stepName(step.kind)
+         << "\",\"stage\":" << step.stage;
+      if (hasMicrobatch(step.kind)) {
+        int direction = schedule.directionOf(step.microbatch);
+        os << ",\"microbatch\":" << step.microbatch << ",\"chunk\":"
+           << chunks[std::size_t(direction * schedule.stages + step.stage)];
+      }
+      os << ",\"run\":" << record.run;
       if (step.line) {
         os << ",\"source\":\"";
         detail::writeJsonText(os, schedule.source);
@@ -147,16 +173,21 @@ inline void writeChromeTrace(std::ostream &os, const Schedule &schedule,
       os << "}}";
       if (!send && !recv)
         continue;
-      // Both ends name the arrow by the stage that made the tensor. It begins
+      // Both ends number the arrow by the stage that made the tensor. It begins
       // with the send and ends in the last moment of the receive.
       bool forward = step.kind == StepKind::SendForward ||
                      step.kind == StepKind::RecvForward;
       int producer = send ? step.stage : step.stage + (forward ? -1 : 1);
-      event(send ? "s" : "f", rank, send ? record.start : end - 1)
+      std::uint64_t number =
+          ((std::uint64_t(record.run) * 2 + !forward) *
+               std::uint64_t(schedule.stages) +
+           std::uint64_t(producer)) *
+              std::uint64_t(schedule.microbatches) +
+          std::uint64_t(step.microbatch);
+      timed(send ? "s" : "f", rank, send ? record.start : end - 1)
           << (send ? "" : ",\"bp\":\"e\"") << ",\"name\":\""
-          << (forward ? "output" : "gradient") << "\",\"cat\":\"transfer\""
-          << ",\"id\":\"" << record.run << (forward ? 'F' : 'B') << producer
-          << '.' << step.microbatch << "\"}";
+          << (forward ? "output" : "gradient")
+          << "\",\"cat\":\"transfer\",\"id\":" << number << '}';
     }
   }
   os << "\n]}\n";

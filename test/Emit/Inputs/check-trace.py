@@ -1,74 +1,79 @@
 #!/usr/bin/env python3
-"""Checks traces of --emit=trace against the rules of the Trace Event Format.
+"""Checks traces of --emit=trace.
 
-    check-trace.py TRACE
+    check-trace.py TRACE [IR]
 
-Every event has what its type asks for; the slices of a track nest or follow
-each other; a flow begins once and ends once, later, each time inside a slice;
-what begins as asynchronous ends. Prints how many events of each type there are.
+The trace is what Perfetto reads (perfetto.py). Every rank is a process with a
+thread of compute steps, which follow each other, and one of its phases; flows lead
+forward in time from rank to rank; transfers lie on one track for each directed edge
+and what it carries. With IR, every slice says of its step what the step IR says.
+Prints how many events of each type there are, and the tracks of transfers.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-import collections
-import json
+import re
 import sys
 
-
-def number(value):
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+from perfetto import check, load
 
 
-def check(holds, what):
-    if not holds:
-        sys.exit(f"check-trace.py: {what}")
+def members(args):
+    """What a slice says that it is."""
+    def what(args):
+        place = [f"s{args['stage']}"] + ([f"m{args['microbatch']}"] if "microbatch" in args else [])
+        return " ".join([args["kind"], *place])
+    return " & ".join(map(what, args["members"])) if args["kind"] == "overlap" else what(args)
+
+
+def read_ir(path):
+    """The compute steps and FSDP actions of each rank, and what it sends."""
+    ranks = []
+    for line in open(path, encoding="utf-8"):
+        line = re.sub(r"\s*(@\S+|//.*)?$", "", line.strip())
+        if re.match(r"rank \d+ \{$", line):
+            ranks.append(([], []))
+        elif re.match(r"(overlap|F|B|I|W|UNSHARD|RESHARD|REDUCE_GRAD) ", line) and ranks:
+            ranks[-1][0].append(line.removeprefix("overlap "))
+        elif ranks:
+            ranks[-1][1].extend(re.findall(r"SEND_[FB] s\d+ m\d+ -> r\d+", line))
+    return ranks
 
 
 def main():
-    trace = json.load(open(sys.argv[1], encoding="utf-8"))
-    check(trace["displayTimeUnit"] in ("ms", "ns"), "no such unit to display")
-    check("microseconds" in trace["otherData"]["time"], "the scale of time is not said")
-    slices, flows, pending = collections.defaultdict(list), collections.defaultdict(dict), {}
-    counts, names = collections.Counter(), {}
-    for event in trace["traceEvents"]:
-        counts[event["ph"]] += 1
-        check(number(event["ts"]) and event["ts"] >= 0, f"no time: {event}")
-        check(isinstance(event["pid"], int) and isinstance(event["tid"], int), f"no track: {event}")
-        check(isinstance(event["name"], str) and event["name"], f"no name: {event}")
-        track = event["pid"], event["tid"]
-        if event["ph"] == "M":
-            names[event["name"], track] = event["args"]
-        elif event["ph"] == "X":
-            check(number(event["dur"]) and event["dur"] >= 0, f"no duration: {event}")
-            slices[track].append((event["ts"], event["ts"] + event["dur"]))
-        elif event["ph"] in "sf":
-            check(event["ph"] == "s" or event["bp"] == "e", f"not bound to its slice: {event}")
-            key = event["cat"], event["name"], event["id"]
-            check(event["ph"] not in flows[key], f"a flow does it twice: {event}")
-            flows[key][event["ph"]] = track, event["ts"]
-        elif event["ph"] in "be":
-            key = event["cat"], event["id"]
-            if event["ph"] == "b":
-                check(key not in pending, f"begins twice: {event}")
-                pending[key] = event
-            else:
-                begin = pending.pop(key, None)
-                check(begin and begin["name"] == event["name"] and begin["ts"] <= event["ts"], f"no begin: {event}")
-        elif event["ph"] == "C":
-            check(event["args"] and all(number(value) for value in event["args"].values()), f"no value: {event}")
-        else:
-            check(False, f"an unknown type: {event}")
-    check(not pending, f"{len(pending)} do not end")
-    for track, found in slices.items():
-        check(("thread_name", track) in names, f"the track {track} has no name")
-        found.sort()
-        for a, b in zip(found, found[1:]):
-            check(b[0] >= a[1] - 1e-6, f"slices of {track} overlap: {a} {b}")
-    for key, ends in flows.items():
-        check(set(ends) == {"s", "f"}, f"the flow {key} has no other end")
-        check(ends["s"][1] <= ends["f"][1], f"the flow {key} goes back in time")
-        for track, time in ends.values():
-            check(any(a <= time <= b for a, b in slices[track]), f"the flow {key} is in no slice")
-    print(" ".join(f"{kind}:{counts[kind]}" for kind in "MXsfbeC" if counts[kind]))
+    trace = load(sys.argv[1])
+    check("microseconds" in trace.document["otherData"]["time"], "the scale of time is not said")
+    check(trace.processes == {pid: f"rank {pid - 1}" for pid in trace.processes}, f"processes: {trace.processes}")
+    threads = {(trace.process_of[tid], name): tid for tid, name in trace.threads.items()}
+    check({name for _, name in threads} <= {"compute", "FSDP", "phases"}, f"threads: {threads}")
+    for tid, slices in trace.slices.items():
+        for a, b in zip(slices, slices[1:]):
+            check(b.begin >= a.end, f"slices of {trace.threads[tid]} overlap: {a} {b}")
+    critical = 0
+    for pid in trace.processes:
+        phases = trace.slices[threads[pid, "phases"]] if (pid, "phases") in threads else []
+        for step in trace.slices[threads[pid, "compute"]]:
+            check(members(step.args) == step.name, f"{step.name} says that it is {step.args}")
+            critical += step.args.get("critical", False)
+            if "phase" in step.args:
+                around = [phase.name for phase in phases if phase.begin <= step.begin and step.end <= phase.end]
+                check(step.args["phase"] in around, f"{step} is in no phase of {around}")
+    check(critical, "no critical path")
+    for (tid, a), (to, b), _ in trace.flows:
+        check(trace.process_of[tid] != trace.process_of[to] and a.begin <= b.begin, f"a flow from {a} to {b}")
+    for (pid, name), spans in trace.spans.items():
+        edge = re.fullmatch(r"r(\d+) -> r(\d+) (activations|gradients)", name)
+        check(edge and int(edge[1]) == pid - 1, f"a track of transfers: {name}")
+        kind = "SEND_F" if edge[3] == "activations" else "SEND_B"
+        check(all(span.args["kind"] == kind for span in spans), f"other transfers on {name}")
+    if len(sys.argv) > 2:
+        for rank, (steps, sends) in enumerate(read_ir(sys.argv[2])):
+            own = [step.name for name in ("compute", "FSDP") for step in trace.slices[threads.get((rank + 1, name), 0)]]
+            check(sorted(own) == sorted(steps), f"rank {rank} has other steps")
+            sent = [f"{members(span.args)} -> {name.split()[2]}" for (pid, name), spans in trace.spans.items()
+                    for span in spans if pid == rank + 1]
+            check(sorted(sent) == sorted(sends), f"rank {rank} sends {sorted(sent)[:3]}, not {sorted(sends)[:3]}")
+    print(" ".join(f"{kind}:{trace.counts[kind]}" for kind in "MXsfbeC" if trace.counts[kind]),
+          f"tracks of transfers: {len(trace.spans)}")
 
 
 main()

@@ -2,32 +2,24 @@
 
     check-trace.py TRACE.json LIST.steps RUNS
 
-The format ("Trace Event Format"): complete events (X) with a time and a length
-nest on their track, metadata (M) name the tracks, and each arrow has one start (s)
-and one end (f) that lie inside a slice, the end not before the start. The
-list: every track has the steps of its rank, RUNS times, in their order, and no
-step begins before the step that makes its data has ended, on whatever rank: so all
-ranks tell the time by one clock.
+The trace is what Perfetto reads (test/Emit/Inputs/perfetto.py): every rank is a
+process with one track of its steps, RUNS times, in the order of the list, and
+arrows lead from sends to their receives. No step begins before the step that makes
+its data has ended, on whatever rank: so all ranks tell the time by one clock.
 
 SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """
 
 import collections
-import json
+import pathlib
 import re
 import sys
 
-trace, steps, runs = sys.argv[1], sys.argv[2], int(sys.argv[3])
-with open(trace) as file:
-    document = json.load(file)
-events = document["traceEvents"]
-assert document["displayTimeUnit"] in ("ms", "ns")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Emit" / "Inputs"))
+import perfetto
 
-
-def nanoseconds(microseconds):
-    assert isinstance(microseconds, (int, float)), microseconds
-    return round(microseconds * 1000)
-
+steps, runs = sys.argv[2], int(sys.argv[3])
+trace = perfetto.load(sys.argv[1])
 
 # The list of every rank.
 ranks = []
@@ -40,32 +32,20 @@ for line in open(steps):
             ranks[-1].append(re.sub(r" (->|<-) r\d+", "", part))
 last = max(int(re.search(r" s(\d+)", step)[1]) for rank in ranks for step in rank)
 
-names, slices, starts, ends = {}, collections.defaultdict(list), {}, {}
-for event in events:
-    assert event["pid"] == 0 and isinstance(event["name"], str), event
-    kind = event["ph"]
-    if kind == "M":
-        assert event["name"] in ("process_name", "thread_name"), event
-        if event["name"] == "thread_name":
-            assert event["tid"] not in names
-            names[event["tid"]] = event["args"]["name"]
-        continue
-    ts = nanoseconds(event["ts"])
-    assert ts >= 0, event
-    if kind == "X":
-        assert nanoseconds(event["dur"]) > 0, event
-        assert event["cat"] in ("compute", "transfer", "fsdp"), event
-        slices[event["tid"]].append((ts, ts + nanoseconds(event["dur"]), event["name"], event["args"]["run"]))
-    else:
-        assert kind == "s" or (kind == "f" and event["bp"] == "e"), event
-        key = event["cat"], event["name"], event["id"]
-        side = starts if kind == "s" else ends
-        assert key not in side, f"{key} twice"
-        side[key] = event["tid"], ts
-
-# One track a rank.
-assert names == {rank: f"rank {rank}" for rank in range(len(ranks))}, names
-assert set(slices) == set(names)
+# One process a rank, with one track.
+assert trace.processes == {rank + 1: f"rank {rank}" for rank in range(len(ranks))}, trace.processes
+assert trace.process_of == {pid: pid for pid in trace.processes}
+assert set(trace.slices) == set(trace.processes)
+slices = collections.defaultdict(list)
+for pid, found in trace.slices.items():
+    for step in found:
+        assert step.category in ("compute", "transfer", "fsdp") and step.end > step.begin, step
+        what = [step.args["kind"], f"s{step.args['stage']}"]
+        if "microbatch" in step.args:
+            what.append(f"m{step.args['microbatch']}")
+            assert step.args["chunk"] >= 0, step
+        assert " ".join(what) == step.name, step
+        slices[pid - 1].append((step.begin, step.end, step.name, step.args["run"]))
 
 place = {}
 for rank, own in slices.items():
@@ -85,18 +65,13 @@ for rank, own in slices.items():
     assert [run for _, _, _, run in own] == sorted(run for _, _, _, run in own)
 
 # Arrows.
-assert set(starts) == set(ends)
-assert len(starts) == runs * sum(step.startswith("SEND") for rank in ranks for step in rank)
-for key, (rank, ts) in starts.items():
-    (send,) = [(name, run) for begin, end, name, run in slices[rank]
-               if begin <= ts < end and name.startswith("SEND")]
-    to, until = ends[key]
-    (recv,) = [(name, run) for begin, end, name, run in slices[to]
-               if begin <= until < end and name.startswith("RECV")]
-    assert ts <= until, f"{send} arrives before it is sent"
-    kind, stage, microbatch = re.fullmatch(r"SEND_([FB]) s(\d+) m(\d+)", send[0]).groups()
+assert len(trace.flows) == runs * sum(step.startswith("SEND") for rank in ranks for step in rank)
+for (_, send), (_, recv), _ in trace.flows:
+    assert send.begin <= recv.end, f"{send} arrives before it is sent"
+    kind, stage, microbatch = re.fullmatch(r"SEND_([FB]) s(\d+) m(\d+)", send.name).groups()
     stage = int(stage) + (1 if kind == "F" else -1)
-    assert recv == (f"RECV_{kind} s{stage} m{microbatch}", send[1]), (send, recv)
+    assert recv.name == f"RECV_{kind} s{stage} m{microbatch}", (send, recv)
+    assert recv.args["run"] == send.args["run"], (send, recv)
 
 # What a step uses was made before, on whatever rank.
 crossings = 0
@@ -118,4 +93,4 @@ for (name, run), (rank, begin, _) in place.items():
             crossings += place[other, run][0] != rank
             assert place[other, run][2] <= begin, f"{name} begins before {other} has ended"
 assert crossings or len(ranks) == 1
-print(f"{len(ranks)} tracks, {len(place)} slices, {len(starts)} arrows: as the list")
+print(f"{len(ranks)} tracks, {len(place)} slices, {len(trace.flows)} arrows: as the list")
