@@ -10,9 +10,9 @@
 #   %eigen    the include folder of Eigen
 #   %root     the source tree,  %build  the build tree
 #
-# Features: torch (an environment with PyTorch), mpi, eigen, clang,
-# clang-format, asan, assertions, wheel (a wheel of the Python package can be made),
-# browser (Chromium that Selenium can drive),
+# Features: torch (an environment with PyTorch) and torch-2.13 or the like (its
+# version), mpi, eigen, clang, clang-format, asan, assertions, wheel (a wheel of the Python package can be made),
+# venv (environments of Python can be made), browser (Chromium that Selenium can drive),
 # all (the long tests were asked for), root (the tests run as root).
 
 import glob
@@ -41,9 +41,8 @@ for name in ("COLUMNS", "LINES", "CLICOLOR_FORCE"):
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 config.environment["FILECHECK_OPTS"] = "--dump-input-context=20"
 
-# The environment that `x check-torch` makes.
-torch_venv = os.environ.get(
-    "PIPEC_TORCH_VENV", os.path.join(config.pipec_src_root, "build", "venv-torch"))
+# The environment with PyTorch, one of those that `x check-torch` makes.
+torch_venv = os.environ.get("PIPEC_TORCH_VENV", "")
 torch_python = os.path.join(torch_venv, "bin", "python3")
 
 config.substitutions += [
@@ -61,9 +60,10 @@ config.substitutions += [
     ("%build", config.pipec_obj_root),
 ]
 
-if glob.glob(os.path.join(torch_venv, "lib", "python3*", "site-packages",
-                          "torch-2.13.0*.dist-info")):
-    config.available_features.add("torch")
+for info in glob.glob(os.path.join(torch_venv, "lib", "python3*", "site-packages",
+                                   "torch-*.dist-info")) if torch_venv else []:
+    major, minor = os.path.basename(info).split("-")[1].split(".")[:2]
+    config.available_features |= {"torch", f"torch-{major}.{minor}"}
 if config.mpicxx and config.mpirun and "NOTFOUND" not in config.mpicxx + config.mpirun:
     config.available_features.add("mpi")
 if "NOTFOUND" not in config.clang:
@@ -79,6 +79,8 @@ if "address" in config.pipec_sanitize:
     config.available_features.add("asan")
 if config.pipec_build_type == "Debug":
     config.available_features.add("assertions")
+if not subprocess.call([config.python, "-c", "import ensurepip, venv"], stderr=subprocess.DEVNULL):
+    config.available_features.add("venv")
 if os.path.exists(os.path.join(config.pipec_bin_dir, "pipec-static")) and not subprocess.call(
         [config.python, "-c", "import setuptools, pip, wheel, ensurepip"],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):

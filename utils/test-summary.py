@@ -15,7 +15,7 @@ import sys
 
 PASSED = {"PASS", "XFAIL", "FLAKYPASS"}
 NOT_RUN = {"UNSUPPORTED", "EXCLUDED", "SKIPPED"}
-WHY = {"Torch": "`./x check-torch` makes the PyTorch environment they need"}
+WHY = {"Torch": "`./x check-torch` runs them"}
 
 
 def folder(name):
