@@ -31,6 +31,8 @@ namespace {
 struct Contents {
   bool p2p = false;
   bool reduceGrad = false;
+  /// Bit K: there is a step of the kind with value K.
+  uint32_t kinds = 0;
   /// The first idle slot.
   std::optional<std::pair<unsigned, size_t>> idle;
 
@@ -39,6 +41,7 @@ struct Contents {
       const StepList &list = schedule.ranks[rank];
       for (size_t i = 0; i != list.size(); ++i) {
         StepKind kind = list[i].kind();
+        kinds |= 1u << unsigned(kind);
         p2p |= isP2P(kind);
         reduceGrad |= kind == StepKind::ReduceGrad;
         if (kind == StepKind::Bubble && !idle)
@@ -128,7 +131,8 @@ static LintResult check(const Schedule &schedule, const Contents &contents,
       succeeded(verify(schedule, VerifyLevel::Compute, diags));
   // The other levels speak of steps that the first one knows to be there.
   if (computesAreGood)
-    (void)verify(schedule, diags);
+    (void)verify(schedule, levelsAboveCompute(schedule, contents.kinds),
+                 diags);
 
   LintResult result;
   result.safe = safeModels(schedule, computesAreGood, options.require, diags);

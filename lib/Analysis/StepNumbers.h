@@ -19,13 +19,6 @@
 
 namespace pipec {
 
-/// A step by its place: the rank and the index in that rank's list.
-struct StepRef {
-  uint32_t rank = 0;
-  uint32_t index = 0;
-  friend bool operator==(StepRef, StepRef) = default;
-};
-
 /// Index of the first member of the group (overlap, batch or single step) that
 /// the step at `index` of `list` is in; `Schedule::groupEnd` gives its end.
 inline size_t groupBegin(llvm::ArrayRef<Step> list, size_t index) {

@@ -46,10 +46,8 @@ private:
 /// The steps of one rank, in order.
 using StepList = std::vector<Step>;
 
-/// A schedule: a header and `numRanks` ordered lists of steps. Plain data;
-/// what makes it well-formed is the verifier's to say (IR/Verifier.h), but
-/// sizes, map and the ranges of stages and micro-batches always hold.
-struct Schedule {
+/// What a schedule says besides its steps.
+struct ScheduleHeader {
   std::string name;
   unsigned numRanks = 0;
   unsigned numStages = 0;
@@ -65,14 +63,25 @@ struct Schedule {
   std::vector<Expectation> expectations;
   /// Names of the phases, indexed by `Step::phase`.
   std::vector<std::string> phases;
-  /// One list a rank.
+  /// The place of the schedule's name in its source.
+  SourceLoc source;
+};
+
+/// A schedule: a header and `numRanks` ordered lists of steps. Plain data. The
+/// verifier decides what is well-formed (IR/Verifier.h), but every schedule has
+/// this: sizes that agree with the map and the number of lists, stages and
+/// micro-batches within the sizes, and no list that ends in a joined step.
+struct Schedule : ScheduleHeader {
+  Schedule() = default;
+  /// A schedule with this header and no lists.
+  explicit Schedule(const ScheduleHeader &header) : ScheduleHeader(header) {}
+
+  /// One list per rank.
   std::vector<StepList> ranks;
   /// Start times: empty when no step has one, else one list a rank and one
   /// entry a step, nothing for a step without a time. The members of an overlap
   /// or a batch have the same entry.
   std::vector<std::vector<std::optional<Rational>>> times;
-  /// The place of the schedule's name in its source.
-  SourceLoc source;
 
   /// The direction in which a micro-batch flows: in a bidirectional schedule
   /// the first half of the micro-batches is direction 0, the rest direction 1.
@@ -104,11 +113,12 @@ struct Schedule {
   bool hasP2P() const;
   bool hasFsdp() const;
 
-  /// Index behind the group (overlap, batch or single step) that starts at
-  /// `begin` of `list`.
+  /// The index after the group (overlap, batch or single step) that starts at
+  /// `begin` of `list`. A list that ends in a joined step, which only a faulty
+  /// pass makes, ends its last group.
   static size_t groupEnd(llvm::ArrayRef<Step> list, size_t begin) {
     size_t end = begin;
-    while (list[end].joined())
+    while (list[end].joined() && end + 1 != list.size())
       ++end;
     return end + 1;
   }

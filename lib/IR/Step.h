@@ -115,6 +115,15 @@ private:
 
 static_assert(sizeof(Step) == 12, "a step is 12 bytes");
 
+/// A step of a schedule by its place: the rank and the index in that rank's
+/// list. A default-constructed one is invalid: it refers to no step.
+struct StepRef {
+  uint32_t rank = ~0u;
+  uint32_t index = 0;
+  bool isValid() const { return rank != ~0u; }
+  friend bool operator==(StepRef, StepRef) = default;
+};
+
 } // namespace pipec
 
 #endif // PIPEC_IR_STEP_H

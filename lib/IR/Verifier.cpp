@@ -12,6 +12,23 @@ using namespace llvm;
 
 namespace pipec {
 
+VerifyLevel levelsAboveCompute(const Schedule &schedule, uint32_t kinds) {
+  auto has = [&](auto isOfClass) {
+    for (unsigned kind = 0; kind <= unsigned(StepKind::Bubble); ++kind)
+      if ((kinds >> kind & 1) && isOfClass(StepKind(kind)))
+        return true;
+    return false;
+  };
+  unsigned levels = 0;
+  if (has(isP2P))
+    levels |= unsigned(VerifyLevel::Placed);
+  if (has(isFsdp))
+    levels |= unsigned(VerifyLevel::Sharded);
+  if (!schedule.times.empty())
+    levels |= unsigned(VerifyLevel::Timed);
+  return VerifyLevel(levels);
+}
+
 LogicalResult verify(const Schedule &schedule, DiagEngine &diags) {
   uint32_t kinds = 0;
   ComputeVerdict compute = verifyCompute(schedule, diags, &kinds);
@@ -20,18 +37,8 @@ LogicalResult verify(const Schedule &schedule, DiagEngine &diags) {
   if (compute == ComputeVerdict::Broken)
     return failure();
   bool good = compute == ComputeVerdict::Good;
-  auto has = [&](auto isOfClass) {
-    for (unsigned kind = 0; kind <= unsigned(StepKind::Bubble); ++kind)
-      if ((kinds >> kind & 1) && isOfClass(StepKind(kind)))
-        return true;
-    return false;
-  };
-  if (has(isP2P))
-    good &= succeeded(verifyPlaced(schedule, diags));
-  if (has(isFsdp))
-    good &= succeeded(verifySharded(schedule, diags));
-  if (!schedule.times.empty())
-    good &= succeeded(verifyTimed(schedule, diags));
+  VerifyLevel above = levelsAboveCompute(schedule, kinds);
+  good &= succeeded(verify(schedule, above, diags));
   return success(good);
 }
 

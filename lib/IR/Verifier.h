@@ -39,11 +39,15 @@ enum class VerifyLevel : unsigned {
   Timed = 8,
 };
 
+/// The levels above compute that `schedule` calls for, as a set. Bit K of
+/// `kinds` tells whether the lists have a step of the kind with value K.
+VerifyLevel levelsAboveCompute(const Schedule &schedule, uint32_t kinds);
+
 /// Checks every level that the steps of `schedule` call for. Reports each
 /// violation; success when there is none.
 llvm::LogicalResult verify(const Schedule &schedule, DiagEngine &diags);
 
-/// Checks one level, whether the steps call for it or not.
+/// Checks the levels of a set, whether the steps call for them or not.
 llvm::LogicalResult verify(const Schedule &schedule, VerifyLevel level,
                            DiagEngine &diags);
 

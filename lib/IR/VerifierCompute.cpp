@@ -109,7 +109,7 @@ findInnerFeed(const Schedule &schedule, ArrayRef<Step> members) {
 /// rule.
 static bool hasInnerFeed(const Schedule &schedule, const StepList &list) {
   for (size_t i = 0, end; i != list.size(); i = end) {
-    end = lineEnd(list, i);
+    end = Schedule::groupEnd(list, i);
     if (end - i > 1 && isCompute(list[i].kind()) &&
         findInnerFeed(schedule, ArrayRef(list).slice(i, end - i)))
       return true;
@@ -244,7 +244,7 @@ private:
 
   void reportInnerFeed(StepRef ref) {
     const StepList &list = schedule.ranks[ref.rank];
-    size_t end = lineEnd(list, ref.index);
+    size_t end = Schedule::groupEnd(list, ref.index);
     auto feed = findInnerFeed(schedule,
                               ArrayRef(list).slice(ref.index, end - ref.index));
     if (!feed)

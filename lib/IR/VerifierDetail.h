@@ -77,21 +77,6 @@ private:
   llvm::DenseMap<uint64_t, size_t> sparse;
 };
 
-/// The index behind the line (overlap, batch or single step) that starts at
-/// `begin`; a list that ends in a joined step is no reason to read behind it.
-inline size_t lineEnd(llvm::ArrayRef<Step> list, size_t begin) {
-  while (list[begin].joined() && begin + 1 != list.size())
-    ++begin;
-  return begin + 1;
-}
-
-/// A step of a schedule by rank and index.
-struct StepRef {
-  uint32_t rank = ~0u;
-  uint32_t index = 0;
-  bool isValid() const { return rank != ~0u; }
-};
-
 /// Where each step stands, for messages: the first of its kind, stage and
 /// micro-batch, on its own rank if there is one.
 class FirstSteps {

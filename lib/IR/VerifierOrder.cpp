@@ -34,7 +34,7 @@ public:
       : schedule(schedule), directions(schedule.placement.numDirections()),
         turn(directions == 2 ? schedule.numMicrobatches / 2 : maxMicrobatches),
         rules(size_t(directions) * schedule.numStages * numKinds),
-        there(2 * Cells(schedule).size()), states(schedule.ranks.size() + 1) {
+        there(2 * numCells(schedule)), states(schedule.ranks.size() + 1) {
     auto rule = rules.begin();
     for (unsigned d = 0; d != directions; ++d)
       for (unsigned stage = 0; stage != schedule.numStages; ++stage)
@@ -105,6 +105,12 @@ private:
     if (step.microbatch() >= turn)
       row += schedule.numStages;
     return rules[row * numKinds + unsigned(step.kind())];
+  }
+  /// The number of (stage, micro-batch) pairs, which `dataOf` counts densely.
+  static size_t numCells(const Schedule &schedule) {
+    Cells cells(schedule);
+    assert(cells.isDense() && "this level is for lists that have every step");
+    return cells.size();
   }
   /// The number of the data that `step` uses, or of what a step uses that is
   /// so many stages away.

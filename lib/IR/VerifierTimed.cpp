@@ -114,7 +114,7 @@ private:
     ArrayRef<Step> list = schedule.ranks[rank];
     std::map<unsigned, Time> edges;
     for (size_t i = 0, end = 0; i != list.size(); i = end) {
-      end = lineEnd(list, i);
+      end = Schedule::groupEnd(list, i);
       Time stop;
       if (isCompute(list[i].kind())) {
         Time start = timeOf({rank, uint32_t(i)});
@@ -175,7 +175,7 @@ private:
       ArrayRef<Step> list = schedule.ranks[rank];
       for (size_t i = 0, end = 0; i != list.size() && !reporter.full();
            i = end) {
-        end = lineEnd(list, i);
+        end = Schedule::groupEnd(list, i);
         StepKind kind = list[i].kind();
         if (isCompute(kind))
           compute(list.slice(i, end - i), i);

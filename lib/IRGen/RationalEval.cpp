@@ -8,13 +8,12 @@
 #include "IRGen/RationalEval.h"
 
 #include "IR/SettingWords.h"
+#include "IRGen/LetterKind.h"
 
 using namespace llvm;
 using namespace pipec::ast;
 
 namespace pipec {
-
-static StepKind kindOf(Letter letter) { return StepKind(unsigned(letter)); }
 
 /// A stage that no settings name: the cost of a kind in general.
 static constexpr unsigned anyStage = ~0u;

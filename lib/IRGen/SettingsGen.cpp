@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "IR/SettingWords.h"
+#include "IRGen/LetterKind.h"
 #include "IRGen/Lowering.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -14,8 +15,6 @@ using namespace llvm;
 using namespace pipec::ast;
 
 namespace pipec {
-
-static StepKind kindOf(Letter letter) { return StepKind(unsigned(letter)); }
 
 bool isAllStages(const Expr *expr) {
   const auto *name = dyn_cast<NameExpr>(expr);

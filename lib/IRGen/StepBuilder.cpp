@@ -16,8 +16,6 @@ using pipec::ast::Letter;
 
 namespace pipec {
 
-static StepKind kindOf(Letter letter) { return StepKind(unsigned(letter)); }
-
 void StepBuilder::start(const Schedule &schedule,
                         std::vector<uint32_t> stages) {
   chunkStages = std::move(stages);

@@ -16,6 +16,7 @@
 
 #include "AST/Expr.h"
 #include "IR/Schedule.h"
+#include "IRGen/LetterKind.h"
 
 #include <memory>
 #include <optional>
@@ -85,7 +86,7 @@ public:
       return false;
     ++written;
     uint32_t &made = (forward ? forwards : backwards)[chunk];
-    push(Step(StepKind(unsigned(letter)), chunkStages[chunk],
+    push(Step(kindOf(letter), chunkStages[chunk],
               firstMicrobatch(chunk) + made, phase, source, joined));
     ++made;
     return true;

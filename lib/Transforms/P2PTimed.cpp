@@ -355,8 +355,7 @@ FailureOr<std::vector<StepList>> placeP2PInTime(const Schedule &schedule,
   if (timing.rounds == 0)
     return lists;
 
-  Schedule tried = schedule;
-  tried.times.clear();
+  Schedule tried{static_cast<const ScheduleHeader &>(schedule)};
   int64_t bestTime = 0;
   for (unsigned round = 0; round <= timing.rounds; ++round) {
     tried.ranks = std::move(lists);

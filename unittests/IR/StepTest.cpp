@@ -33,6 +33,21 @@ TEST(Step, KeepsItsFieldsAtTheirLimits) {
     }
 }
 
+TEST(Step, GroupsEndWithTheirList) {
+  Step single(StepKind::F, 0, 0), joined(StepKind::F, 0, 1);
+  joined.setJoined(true);
+  std::vector<Step> list = {single, joined, joined, single};
+  EXPECT_EQ(Schedule::groupEnd(list, 0), 1u);
+  EXPECT_EQ(Schedule::groupEnd(list, 1), 4u);
+  // What a faulty pass may make, with a joined step after the list.
+  EXPECT_EQ(Schedule::groupEnd(ArrayRef(list).take_front(3), 1), 3u);
+}
+
+TEST(Step, ReferencesAreInvalidByDefault) {
+  EXPECT_FALSE(StepRef().isValid());
+  EXPECT_TRUE((StepRef{0, 0}).isValid());
+}
+
 TEST(Step, FieldsAreIndependent) {
   Step step(StepKind::F, 1, 2, 3, SourceLoc{4});
   step.setKind(StepKind::Bubble);

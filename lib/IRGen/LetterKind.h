@@ -1,0 +1,29 @@
+//===- LetterKind.h - The step kind of a letter of the language -*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_IRGEN_LETTERKIND_H
+#define PIPEC_IRGEN_LETTERKIND_H
+
+#include "AST/Expr.h"
+#include "IR/Step.h"
+
+namespace pipec {
+
+/// The kind of the steps that a program writes as `letter`.
+constexpr StepKind kindOf(ast::Letter letter) {
+  // Neither AST nor IR includes the other, so their agreement is checked here.
+  static_assert(unsigned(ast::Letter::F) == unsigned(StepKind::F) &&
+                    unsigned(ast::Letter::B) == unsigned(StepKind::B) &&
+                    unsigned(ast::Letter::I) == unsigned(StepKind::I) &&
+                    unsigned(ast::Letter::W) == unsigned(StepKind::W),
+                "letters and compute steps have the same values");
+  return StepKind(unsigned(letter));
+}
+
+} // namespace pipec
+
+#endif // PIPEC_IRGEN_LETTERKIND_H
