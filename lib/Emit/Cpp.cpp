@@ -19,7 +19,6 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Path.h"
 
 #include <kainjow/mustache.hpp>
@@ -35,12 +34,17 @@ constexpr char executorTemplate[] =
     ;
 
 std::string quoted(StringRef text) {
-  std::string result;
-  raw_string_ostream os(result);
-  os << '"';
+  std::string escaped;
+  raw_string_ostream os(escaped);
   os.write_escaped(text, /*UseHexEscapes=*/false);
-  os << '"';
-  return result;
+  std::string result = "\"";
+  for (char c : escaped) {
+    // Two of them may begin a trigraph.
+    if (c == '?' && result.back() == '?')
+      result += '\\';
+    result += c;
+  }
+  return result + '"';
 }
 
 /// Finds the lines of steps. Steps of a rank come from few statements, so each
@@ -101,19 +105,20 @@ kainjow::mustache::data describe(const Schedule &schedule,
   };
   auto boolean = [](bool value) { return value ? "true" : "false"; };
 
-  std::string title =
-      (schedule.name.size() < 40 ? schedule.name + ": an executor "
-                                 : std::string("an executor "));
-  title.resize(56, '-');
+  std::string title = cppComment(schedule.name);
+  title = title.size() < 40 ? title + ": an executor " : "an executor ";
+  title.resize(std::max<size_t>(56, title.size()), '-');
   data.set("title", title);
   data.set("namespace", name);
-  data.set("guard", StringRef(name).upper());
+  data.set("guard", cppGuard(schedule.name));
+  if (std::string shortName = cppShortName(schedule.name); !shortName.empty())
+    data.set("shortName", shortName);
   if (!lines.fileName().empty())
-    data.set("source", lines.fileName());
+    data.set("source", cppComment(lines.fileName()));
   kainjow::mustache::data params(kainjow::mustache::data::type::list);
   for (const auto &[param, value] : schedule.params) {
     kainjow::mustache::data row;
-    row.set("name", param);
+    row.set("name", cppComment(param));
     row.set("value", std::to_string(value));
     params.push_back(row);
   }

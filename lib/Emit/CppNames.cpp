@@ -10,6 +10,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ConvertUTF.h"
+#include "llvm/Support/Unicode.h"
 
 using namespace llvm;
 
@@ -27,24 +29,29 @@ static constexpr StringLiteral keywords =
     "true try typedef typeid typename union unsigned using virtual void "
     "volatile wchar_t while xor xor_eq";
 
-/// What the headers of C and POSIX declare or define under a plain word. Other
-/// names of theirs nobody gives to a schedule.
+/// What the headers of C and POSIX declare or define under a plain word. They
+/// have many more; these are the ones that a schedule may well be called.
 static constexpr StringLiteral libraryWords =
-    "abort abs accept access alarm bind ceil clock clone close connect cos "
-    "daemon daylight div environ errno error exit exp floor fork free gamma "
-    "index kill link linux listen log major minor nice pause pipe poll pow "
-    "printf profil puts raise rand random read recv remove rename revoke "
-    "rewind round select send setup signal sin sleep socket splice sqrt "
-    "stderr stdin stdout sync system tan tee time times timezone trunc "
-    "truncate umask unix unlink unshare usleep vfork wait write";
+    "abort abs accept access alarm atexit bind bsearch calloc ceil clock clone "
+    "close connect cos creat daemon daylight div dup environ errno error exec "
+    "exit exp fabs fcntl floor fma fmod fork free ftw gamma getc getenv getpid "
+    "glob index ioctl j0 j1 jn kill labs linux link listen log longjmp lseek "
+    "main major malloc memcpy minor mmap modf mount nice open pause pipe poll "
+    "pow printf profil putc puts qsort raise rand random read realloc recv "
+    "regex remove rename revoke rewind rint round scanf select send setjmp "
+    "setup signal signgam sin sleep socket splice sqrt stat stderr stdin "
+    "stdout swab symlink sync syscall syslog system tan tee time times "
+    "timezone tm trunc truncate umask unix unlink unshare usleep utime vfork "
+    "wait write y0 y1 yn";
 
-static constexpr StringLiteral otherWords = "main pipec std";
+static constexpr StringLiteral otherWords = "pipec std";
 
-/// True for a name that means something already in a source that includes the
-/// runtime, and with it the headers of C. Words of capitals are left to macros,
-/// whose number has no end.
+/// True for a name that is likely to mean something already in a source that
+/// includes the runtime, and with it the headers of C. Names without a small
+/// letter are left to macros, names in `_t` to types, and those with a `_` at
+/// their beginning to the implementation.
 static bool isTaken(StringRef name) {
-  if (none_of(name, isLower))
+  if (none_of(name, isLower) || name.ends_with("_t") || name.starts_with("_"))
     return true;
   return any_of(ArrayRef({keywords, libraryWords, otherWords}),
                 [&](StringRef words) {
@@ -54,14 +61,65 @@ static bool isTaken(StringRef name) {
                 });
 }
 
-std::string cppNamespace(StringRef name) {
+/// `name` with other characters than letters, digits and `_` replaced by `_`.
+static std::string identifierPart(StringRef name) {
   std::string result;
   for (char c : name)
     result += isAlnum(c) ? c : '_';
+  return result;
+}
+
+std::string cppNamespace(StringRef name) {
+  return "schedule_" + identifierPart(name);
+}
+
+std::string cppShortName(StringRef name) {
+  std::string result = identifierPart(name);
   if (result.empty() || isDigit(result[0]))
     result = "s" + result;
-  if (isTaken(result))
-    result += '_';
+  return isTaken(result) ? std::string() : result;
+}
+
+std::string cppGuard(StringRef name) {
+  std::string result = "PIPEC_SCHEDULE_";
+  for (char c : name) {
+    if (isAlnum(c) || c == '_')
+      result += c;
+    else
+      result += "_" + utohexstr(uint8_t(c), /*LowerCase=*/false, /*Width=*/2);
+  }
+  return result + "_H";
+}
+
+/// The size of the visible character that `text` begins with, in bytes; 0 when
+/// it begins with anything else.
+static size_t visibleSize(StringRef text) {
+  const auto *begin = reinterpret_cast<const UTF8 *>(text.begin());
+  const auto *end = reinterpret_cast<const UTF8 *>(text.end());
+  const UTF8 *at = begin;
+  UTF32 character = 0;
+  if (convertUTF8Sequence(&at, end, &character, strictConversion) !=
+          conversionOK ||
+      !sys::unicode::isPrintable(int(character)))
+    return 0;
+  return size_t(at - begin);
+}
+
+std::string cppComment(StringRef text) {
+  std::string result;
+  while (!text.empty()) {
+    size_t size = visibleSize(text);
+    // In older dialects `??/` is another way to write a backslash.
+    bool trigraph = text.front() == '?' && StringRef(result).ends_with("?");
+    if (size == 0 || text.front() == '\\' || trigraph) {
+      result += "\\" +
+                utohexstr(uint8_t(text.front()), /*LowerCase=*/false, 2);
+      size = 1;
+    } else {
+      result += text.take_front(size);
+    }
+    text = text.drop_front(size);
+  }
   return result;
 }
 

@@ -14,9 +14,26 @@
 
 namespace pipec {
 
-/// The name of a schedule as that of a namespace: other characters become `_`,
-/// and a name that C++ or a header of C has already gets one at its end.
+/// The namespace of the executor of the schedule called `name`: `schedule_` and
+/// the name, in which characters that C++ does not take become `_`. Neither the
+/// language nor a header has such a name, so it can be used for every schedule.
 std::string cppNamespace(llvm::StringRef name);
+
+/// The name by which programs may call that namespace for short: that of the
+/// schedule. Empty when C++, a header of C or a macro is likely to have it
+/// already. Names that this misses are caught in the generated source, see
+/// templates/executor.mustache.
+std::string cppShortName(llvm::StringRef name);
+
+/// The include guard of the executor. Differs for schedules whose names differ,
+/// even when their namespaces do not: two of them in one program are an error
+/// of the compiler, and the second is not skipped.
+std::string cppGuard(llvm::StringRef name);
+
+/// Text of the user, such as a name, as part of a `//` comment: on one line,
+/// with control characters, invisible ones (those that change the direction of
+/// text, too), backslashes and bytes that are not UTF-8 escaped as in step IR.
+std::string cppComment(llvm::StringRef text);
 
 } // namespace pipec
 

@@ -21,6 +21,8 @@
 
 #include "Emit/CppSteps.h"
 
+#include "Emit/CppNames.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -241,7 +243,8 @@ void FamilyWriter::writeNodes(ArrayRef<LoopNode> nodes) {
     unsigned newPhase = tree.group(leaf).front().phase();
     if (phase != newPhase && newPhase < schedule.phases.size()) {
       phase = newPhase;
-      os.indent(indent()) << "// " << schedule.phases[newPhase] << '\n';
+      os.indent(indent()) << "// " << cppComment(schedule.phases[newPhase])
+                          << '\n';
     }
     if (node.isLoop())
       writeLoop(node);
@@ -299,7 +302,7 @@ void writeTable(const Schedule &schedule, unsigned rank, LineOf lineOf,
         os << '\n';
       onLine = 0;
       phase = step.phase();
-      os << "    // " << schedule.phases[*phase] << '\n';
+      os << "    // " << cppComment(schedule.phases[*phase]) << '\n';
     }
     os << (onLine == 0 ? "    {" : " {") << kindName(step.kind()) << ", "
        << step.stage() << ", " << step.microbatch() << ", " << lineOf(step)
