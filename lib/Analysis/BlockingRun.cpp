@@ -62,6 +62,8 @@ public:
 private:
   static constexpr unsigned numKinds = unsigned(StepKind::Bubble) + 1;
   static constexpr uint8_t activation = 1, gradient = 2;
+  /// What a pair of stage and micro-batch has sent, by the kind of the send.
+  static constexpr uint8_t sentF = 4, sentB = 8;
   static constexpr uint32_t nobody = ~0u;
 
   struct RankState {
@@ -78,10 +80,13 @@ private:
     uint32_t peer = nobody;
     uint16_t peerStage = 0;
     StepKind peerKind = StepKind::Bubble;
-    /// What a compute step takes from another rank, and what a transfer brings
-    /// to the stage's rank or to the peer's.
+    /// What must have been there before a compute step or a wait: data of
+    /// another rank, or the send.
     uint8_t needs = 0;
+    /// What a transfer brings to the stage's rank or to the peer's, and what it
+    /// leaves on the sending side.
     uint8_t brings = 0;
+    uint8_t leaves = 0;
     bool sends = false;
   };
 
@@ -104,7 +109,11 @@ private:
       rule.peerStage = peerStage;
       rule.peerKind = sides[unsigned(kind) - unsigned(StepKind::SendF)];
       rule.brings = data;
+      rule.leaves = data == activation ? sentF : sentB;
       rule.sends = isSend(kind);
+    } else if (isSendWait(kind)) {
+      // No rank goes past a send before it is complete.
+      rule.needs = kind == StepKind::WaitSendF ? sentF : sentB;
     } else if (kind == StepKind::F || isGradient) {
       uint32_t from = rankOf(isGradient ? stage + 1 : stage - 1);
       if (from != nobody && from != rule.home)
@@ -124,7 +133,7 @@ private:
       if (step.microbatch() >= turn)
         row += schedule.numStages;
       const Rule &rule = rules[row * numKinds + unsigned(step.kind())];
-      if (isCompute(step.kind())) {
+      if (!isP2P(step.kind())) {
         if (rule.needs & ~received[cellOf(step.stage(), step.microbatch())])
           return false;
         continue;
@@ -138,8 +147,10 @@ private:
         prefetchSteps(self.at);
         return true;
       }
-      received[cellOf(rule.sends ? rule.peerStage : step.stage(),
-                      step.microbatch())] |= rule.brings;
+      size_t here = cellOf(step.stage(), step.microbatch());
+      size_t there = cellOf(rule.peerStage, step.microbatch());
+      received[rule.sends ? there : here] |= rule.brings;
+      received[rule.sends ? here : there] |= rule.leaves;
       ++other.at;
       if (!other.isRunnable) {
         other.isRunnable = true;
@@ -158,7 +169,8 @@ private:
   unsigned turn;
   /// By direction, stage and kind.
   std::vector<Rule> rules;
-  /// What has come from other ranks, by its consumer.
+  /// What has come from other ranks and gone to them, by its consumer and its
+  /// producer.
   std::vector<uint8_t> received;
   std::vector<RankState> ranks;
   std::vector<unsigned> runnable;

@@ -79,6 +79,53 @@ uint32_t Causes::unshardBefore(unsigned rank, size_t index,
   return none;
 }
 
+/// What the rank waited for at `wait`, if it ended when the wait did; else
+/// `none`. For a buffered send that is what the other rank did before it posted
+/// the receive.
+uint32_t Causes::awaited(StepRef wait) const {
+  const StepList &list = theSchedule.ranks[wait.rank];
+  int64_t over = run.start(wait.rank, wait.index);
+  Step step = list[wait.index];
+  if (step.kind() == StepKind::WaitReduceGrad) {
+    for (size_t i = wait.index; i-- != 0;)
+      if (list[i].kind() == StepKind::ReduceGrad &&
+          list[i].stage() == step.stage())
+        return run.end(wait.rank, i) == over ? numbers.of(wait.rank, i) : none;
+    return none;
+  }
+  uint32_t send =
+      theTransfers ? theTransfers->other(numbers.of(wait)) : uint32_t(none);
+  if (send == none)
+    return none;
+  if (theTransfers->batchEnd(send) == over)
+    return send;
+  uint32_t receive = theTransfers->other(send);
+  if (run.model() != WaitModel::Buffered || receive == none)
+    return none;
+  StepRef at = numbers.at(receive);
+  uint32_t before = computeBefore(at.rank, at.index);
+  return before != none && run.end(before) == over ? before : uint32_t(none);
+}
+
+/// True when what is at `index` of a rank's list is reached at `link.start`
+/// because of a wait between it and the compute step before it.
+bool Causes::findWait(PathStep &link, unsigned rank, size_t index) const {
+  const StepList &list = theSchedule.ranks[rank];
+  for (; index != 0 && !isCompute(list[index - 1].kind()); --index) {
+    StepRef at{rank, uint32_t(index - 1)};
+    if (!isWait(list[at.index].kind()))
+      continue;
+    if (run.start(rank, at.index) != link.start)
+      return false; // those before it ended earlier still
+    if (uint32_t what = awaited(at); what != none) {
+      link.reason = Reason::Wait;
+      link.before = what;
+      return true;
+    }
+  }
+  return false;
+}
+
 uint32_t Causes::lastStep(unsigned rank) const {
   size_t size = theSchedule.ranks[rank].size();
   uint32_t compute = computeBefore(rank, size);
@@ -111,6 +158,8 @@ PathStep Causes::linkOfOther(StepRef at) const {
   if (link.before != none)
     link.reason = Reason::Post;
   int64_t posted = link.before == none ? 0 : run.end(link.before);
+  if (posted != start && findWait(link, at.rank, at.index))
+    return link;
   if (posted == start || !isFsdp(theSchedule.ranks[at.rank][at.index].kind()))
     return link;
   uint32_t before = collectiveBefore(at.rank, at.index);
@@ -134,6 +183,8 @@ PathStep Causes::linkOfCompute(StepRef at) const {
     link.before = before;
     return link;
   }
+  if (findWait(link, at.rank, begin))
+    return link;
   for (size_t i = begin; i != end; ++i)
     if (theTransfers ? findReceive(link, numbers.of(at.rank, i))
                      : findMaker(link, at.rank, list[i]))
@@ -246,6 +297,9 @@ void Causes::findStart(PathStep &link) const {
     }
   }
   link.before = computeBefore(at.rank, begin);
+  if ((link.before == none || run.end(link.before) != start) &&
+      findWait(link, at.rank, begin))
+    return;
   link.reason = link.before == none ? Reason::First : Reason::Post;
 }
 

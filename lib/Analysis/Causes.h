@@ -85,6 +85,9 @@ private:
   bool findMaker(PathStep &link, unsigned rank, Step consumer) const;
   void findStart(PathStep &link) const;
 
+  bool findWait(PathStep &link, unsigned rank, size_t index) const;
+  uint32_t awaited(StepRef wait) const;
+
   uint32_t computeBefore(unsigned rank, size_t index) const;
   uint32_t collectiveBefore(unsigned rank, size_t index) const;
   uint32_t unshardBefore(unsigned rank, size_t index, unsigned stage) const;

@@ -44,6 +44,8 @@ public:
       Step first = list[begin];
       if (isFsdp(first.kind()))
         return collectives->issue(rank, first, time);
+      if (first.kind() == StepKind::WaitReduceGrad)
+        time = std::max(time, collectives->reducedAt(rank, first.stage()));
       for (size_t i = begin; i != end; ++i)
         if (isCompute(list[i].kind()))
           time = std::max(time, collectives->gatheredAt(rank, list[i].stage()));

@@ -223,6 +223,7 @@ void explainGap(IdleGap &gap, const Causes &causes, const MemoryModel &memory) {
       {gap.parts.dependency, Binding::Dependency},
       {gap.parts.latency, Binding::Latency},
       {gap.parts.queue, Binding::Queue},
+      {gap.parts.wait, Binding::Wait},
       {gap.parts.gather, Binding::Gather}};
   const auto *largest = &parts[0];
   for (const auto &part : parts)

@@ -40,8 +40,8 @@ private:
   WaitParts waits(unsigned rank) const;
   WaitingTime inTime(const WaitParts &parts) const {
     return {run.time(parts.dependency), run.time(parts.latency),
-            run.time(parts.queue), run.time(parts.gather),
-            run.time(parts.exposed())};
+            run.time(parts.queue),      run.time(parts.wait),
+            run.time(parts.gather),     run.time(parts.exposed())};
   }
 
   const Schedule &schedule;
@@ -62,6 +62,7 @@ void Reporter::summarize() {
   report.bubbleSpan = *run.bubbleRate(run.span());
   report.work = run.time(run.work());
   report.memoryLimit = schedule.memory.limit;
+  report.sendWaits = schedule.hasSendWaits();
 }
 
 //===----------------------------------------------------------------------===//
@@ -96,7 +97,13 @@ RankReport Reporter::reportRank(unsigned rank) {
   result.bubbleSpan = rateOf(idleSpan, run.span());
   result.memory = memory.peaks(rank);
 
+  uint64_t outstanding = 0;
   for (Step step : schedule.ranks[rank]) {
+    if (isSend(step.kind()))
+      result.outstandingSends =
+          std::max(result.outstandingSends, ++outstanding);
+    else if (isSendWait(step.kind()) && outstanding)
+      --outstanding;
     if (step.kind() != StepKind::Unshard)
       continue;
     ++result.unshards;

@@ -38,6 +38,7 @@ struct WaitingTime {
   Rational dependency;
   Rational latency;
   Rational queue;
+  Rational wait;
   Rational gather;
   /// All but `dependency`: exposed communication. What is needed next has been
   /// computed, and the rank does nothing.
@@ -65,6 +66,9 @@ struct RankReport {
   /// expectations.
   MemoryPeaks memory;
   WaitingTime waiting;
+  /// The most sends at once that it has posted and not yet waited for, by the
+  /// order of its list; without a wait for it a send counts until the end.
+  uint64_t outstandingSends = 0;
   /// UNSHARDs, and those among them that are not the first of their stage on
   /// the rank.
   uint64_t unshards = 0;
@@ -108,6 +112,8 @@ struct Report {
   std::optional<Rational> memoryLimit;
 
   std::vector<RankReport> ranks;
+  /// Some rank waits for its sends in the middle of its list.
+  bool sendWaits = false;
 
   /// Ordered by sender, receiver, and activations before gradients.
   std::vector<EdgeReport> edges;

@@ -25,7 +25,8 @@ class Collectives {
 public:
   Collectives(const Schedule &schedule, const TickCosts &costs)
       : placement(schedule.placement), costs(costs), free(schedule.numRanks),
-        gathered(schedule.numStages * placement.numDirections()) {}
+        gathered(schedule.numStages * placement.numDirections()),
+        reduced(gathered.size()) {}
 
   /// `rank` comes to an FSDP step at `now`; returns when that starts.
   int64_t issue(unsigned rank, Step step, int64_t now) {
@@ -33,11 +34,17 @@ public:
     free[rank] = start + costs.collective(rank, step);
     if (step.kind() == StepKind::Unshard)
       gathered[index(rank, step.stage())] = free[rank];
+    else if (step.kind() == StepKind::ReduceGrad)
+      reduced[index(rank, step.stage())] = free[rank];
     return start;
   }
   /// When the last UNSHARD of `stage` that `rank` has come to ends.
   int64_t gatheredAt(unsigned rank, unsigned stage) const {
     return gathered[index(rank, stage)];
+  }
+  /// When the last REDUCE_GRAD of `stage` that `rank` has come to ends.
+  int64_t reducedAt(unsigned rank, unsigned stage) const {
+    return reduced[index(rank, stage)];
   }
 
 private:
@@ -52,6 +59,7 @@ private:
   const TickCosts &costs;
   std::vector<int64_t> free;
   std::vector<int64_t> gathered;
+  std::vector<int64_t> reduced;
 };
 
 /// The directed edges in one run.

@@ -73,6 +73,7 @@ Transfers::Transfers(const Schedule &schedule) : stepNumbers(schedule) {
   others.assign(stepNumbers.size(), none);
   matchSends(schedule);
   findInputs(schedule);
+  findSends(schedule);
   sort(unmatchedSteps);
 }
 
@@ -159,6 +160,31 @@ void Transfers::findInputs(const Schedule &schedule) {
       else if (makesInputGradient(step.kind()))
         others[number] =
             receives.find(step.stage(), step.microbatch(), /*backward=*/true);
+      ++number;
+    }
+  }
+}
+
+void Transfers::findSends(const Schedule &schedule) {
+  ActionTable sends(schedule);
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+    const StepList &list = schedule.ranks[rank];
+    if (none_of(list, [](Step step) { return isSendWait(step.kind()); }))
+      continue;
+    anySendWaits = true;
+    sends.startRank(rank);
+    uint32_t number = stepNumbers.begin(rank);
+    for (Step step : list) {
+      if (isSend(step.kind()))
+        sends.insert(step.stage(), step.microbatch(),
+                     step.kind() == StepKind::SendB, number);
+      ++number;
+    }
+    number = stepNumbers.begin(rank);
+    for (Step step : list) {
+      if (isSendWait(step.kind()))
+        others[number] = sends.find(step.stage(), step.microbatch(),
+                                    step.kind() == StepKind::WaitSendB);
       ++number;
     }
   }

@@ -29,7 +29,8 @@ public:
 
   /// Of a P2P step: the step at the other end that it meets, `none` when it
   /// meets none. Of an F, B or I: the receive on its own rank that gives it its
-  /// input (the first one of that name), `none` when there is none.
+  /// input (the first one of that name), `none` when there is none. Of a wait
+  /// for a send: that send on its own rank, in the same way.
   uint32_t other(uint32_t step) const { return others[step]; }
 
   /// P2P steps that meet nothing, in the order of their numbers; those on a
@@ -40,17 +41,21 @@ public:
   const std::vector<std::pair<uint32_t, uint32_t>> &crossed() const {
     return crossedPairs;
   }
+  /// True when some rank waits for a send in the middle of its list.
+  bool hasSendWaits() const { return anySendWaits; }
   /// True when every transfer gives the receiver the tensor that it names.
   bool sound() const { return unmatchedSteps.empty() && crossedPairs.empty(); }
 
 private:
   void matchSends(const Schedule &schedule);
   void findInputs(const Schedule &schedule);
+  void findSends(const Schedule &schedule);
 
   StepNumbers stepNumbers;
   std::vector<uint32_t> others;
   std::vector<uint32_t> unmatchedSteps;
   std::vector<std::pair<uint32_t, uint32_t>> crossedPairs;
+  bool anySendWaits = false;
 };
 
 } // namespace pipec

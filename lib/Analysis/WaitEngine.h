@@ -79,6 +79,9 @@ struct WaitState {
   std::vector<uint32_t> at;
   /// P2P steps that are not complete.
   uint64_t incomplete = 0;
+  /// With times, under buffered sends and where ranks wait for sends: when each
+  /// receive was posted.
+  std::vector<int64_t> postTimes;
 
   bool has(uint32_t step, Flag flag) const { return flags[step] & flag; }
   const Batch *batch(uint32_t step) const {
@@ -143,6 +146,8 @@ private:
     state.at.assign(schedule.numRanks, 0);
     groupBegin.assign(schedule.numRanks, 0);
     rankTime.assign(schedule.numRanks, 0);
+    if (Time::timed && model == WaitModel::Buffered && transfers.hasSendWaits())
+      state.postTimes.assign(numbers.size(), 0);
     std::vector<uint32_t> last(2 * size_t(schedule.numRanks), none);
     std::vector<uint32_t> used;
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
@@ -230,6 +235,13 @@ private:
         else
           continue;
       } else {
+        if (isSendWait(step.kind()) && !passSendWait(rank, base + at))
+          return;
+        if constexpr (Time::waitsForResources)
+          if (step.kind() == StepKind::WaitReduceGrad)
+            rankTime[rank] = std::max(
+                rankTime[rank],
+                time.collectives->reducedAt(rank, step.stage()));
         if constexpr (Time::timed)
           time.starts[base + at] = rankTime[rank];
         if constexpr (Time::waitsForResources)
@@ -244,6 +256,68 @@ private:
       time.rankEnds[rank] = rankTime[rank];
   }
 
+  /// The first and the last plus one of the members of the batch of a P2P step,
+  /// or of the step alone.
+  std::pair<uint32_t, uint32_t> members(uint32_t step) const {
+    if (const WaitState::Batch *group = state.batch(step))
+      return {group->begin, group->end};
+    return {step, step + 1};
+  }
+
+  /// False when `rank`, which has come to `wait`, has to stay there: the send,
+  /// or another member of its batch, is not complete. A buffered send is
+  /// complete at once, so what is waited for is that the other rank has posted
+  /// its receive. A wait for a send that the rank does not have passes.
+  bool passSendWait(unsigned rank, uint32_t wait) {
+    uint32_t send = transfers.other(wait);
+    if (send == none)
+      return true;
+    if (!state.has(send, Flag::Complete))
+      return false;
+    if (model != WaitModel::Buffered) {
+      if constexpr (Time::timed)
+        if (schedule.hasPeer(stepAt(rank, send)))
+          rankTime[rank] = std::max(rankTime[rank], endOf(rank, send));
+      return true;
+    }
+    auto [begin, end] = members(send);
+    int64_t posted = 0;
+    for (uint32_t member = begin; member != end; ++member) {
+      Step step = stepAt(rank, member);
+      if (!isSend(step.kind()) || !schedule.hasPeer(step))
+        continue;
+      uint32_t receive = transfers.other(member);
+      if (receive == none || !state.has(receive, Flag::Posted))
+        return false;
+      if constexpr (Time::timed)
+        posted = std::max(posted, state.postTimes[receive]);
+    }
+    if constexpr (Time::timed) {
+      rankTime[rank] = std::max(rankTime[rank], posted);
+      if (end - begin > 1)
+        rankTime[rank] = std::max(rankTime[rank], endOf(rank, send));
+    }
+    return true;
+  }
+
+  /// Puts the rank that may wait until `receive` is posted back to work.
+  void wakeSender(Step step, uint32_t receive) {
+    uint32_t send = transfers.other(receive);
+    if (send == none)
+      return;
+    unsigned peer = schedule.peerOf(step);
+    uint32_t at = state.at[peer];
+    if (at == schedule.ranks[peer].size() ||
+        !isSendWait(schedule.ranks[peer][at].kind()))
+      return;
+    uint32_t awaited = transfers.other(transfers.numbers().of(peer, at));
+    if (awaited == none)
+      return;
+    auto [begin, end] = members(awaited);
+    if (send >= begin && send < end)
+      runnable.push_back(peer);
+  }
+
   void finishCompute(unsigned rank, const StepList &list, uint32_t base) {
     if constexpr (Time::timed) {
       uint32_t begin = groupBegin[rank], end = state.at[rank];
@@ -254,8 +328,17 @@ private:
   }
 
   void post(unsigned rank, uint32_t begin, uint32_t end) {
-    for (uint32_t step = begin; step != end; ++step)
+    bool wakes = model == WaitModel::Buffered && transfers.hasSendWaits();
+    for (uint32_t step = begin; step != end; ++step) {
       state.flags[step] |= Flag::Posted;
+      if (!wakes)
+        continue;
+      if constexpr (Time::timed)
+        state.postTimes[step] = rankTime[rank];
+      Step self = stepAt(rank, step);
+      if (isRecv(self.kind()) && schedule.hasPeer(self))
+        wakeSender(self, step);
+    }
     if constexpr (Time::timed)
       time.starts[begin] = std::max(time.starts[begin], rankTime[rank]);
     if (WaitState::Batch *group = batch(begin)) {
@@ -352,8 +435,10 @@ private:
     if (after != none && state.has(after, Flag::Entry))
       moveToHead(rank, after, step);
     uint32_t at = state.at[rank];
-    if (at != schedule.ranks[rank].size() &&
-        isCompute(schedule.ranks[rank][at].kind()) &&
+    if (at == schedule.ranks[rank].size())
+      return;
+    StepKind kind = schedule.ranks[rank][at].kind();
+    if ((isCompute(kind) || isSendWait(kind)) &&
         transfers.other(transfers.numbers().of(rank, at)) == step)
       runnable.push_back(rank);
   }

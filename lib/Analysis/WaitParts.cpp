@@ -15,6 +15,7 @@ WaitParts &WaitParts::operator+=(const WaitParts &other) {
   dependency += other.dependency;
   latency += other.latency;
   queue += other.queue;
+  wait += other.wait;
   gather += other.gather;
   return *this;
 }
@@ -43,13 +44,22 @@ WaitParts waitParts(const Causes &causes, unsigned rank, size_t begin,
     if (receive != StepNumbers::none)
       arrived = std::max(arrived, transfers->batchEnd(receive));
   }
+  // The last wait of the rank before the step is over when all of them are.
+  int64_t waited = since;
+  for (size_t i = begin; i != 0 && !isCompute(list[i - 1].kind()); --i)
+    if (isWait(list[i - 1].kind())) {
+      waited = run.start(rank, i - 1);
+      break;
+    }
   made = std::min(made, start);
   there = std::clamp(there, made, start);
   arrived = std::clamp(arrived, there, start);
   parts.dependency = made - since;
   parts.latency = there - made;
+  waited = std::clamp(waited, arrived, start);
   parts.queue = arrived - there;
-  parts.gather = start - arrived;
+  parts.wait = waited - arrived;
+  parts.gather = start - waited;
   return parts;
 }
 

@@ -22,10 +22,12 @@ struct WaitParts {
   int64_t latency = 0;
   /// For transfers in queues, or for the other rank to come to its side.
   int64_t queue = 0;
+  /// At waits for its own sends and reductions.
+  int64_t wait = 0;
   /// For parameters that are being gathered.
   int64_t gather = 0;
 
-  int64_t exposed() const { return latency + queue + gather; }
+  int64_t exposed() const { return latency + queue + wait + gather; }
   WaitParts &operator+=(const WaitParts &other);
 };
 

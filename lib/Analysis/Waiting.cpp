@@ -137,6 +137,11 @@ void Waiting::forEachWait(uint32_t number,
       edge({number, WaitReason::Input, other, other});
     return;
   }
+  if (isSendWait(self.kind())) {
+    if (place.index == state.at[place.rank] && other != none)
+      forEachSendWait(number, other, edge);
+    return;
+  }
   if (!mayBlock(number))
     return;
 
@@ -163,6 +168,28 @@ void Waiting::forEachWait(uint32_t number,
   }
   unsigned peer = numbers().rankOf(other);
   edge({number, WaitReason::Reach, numbers().of(peer, state.at[peer]), other});
+}
+
+// What a rank that has stopped at `wait` waits for. A send that is complete is a
+// buffered one, and only the receives of its batch can be missing.
+void Waiting::forEachSendWait(
+    uint32_t wait, uint32_t send,
+    function_ref<void(const WaitEdge &)> edge) const {
+  if (!state.has(send, WaitState::Posted))
+    return edge({wait, WaitReason::Later, wait, send});
+  if (!state.has(send, WaitState::Complete))
+    return edge({wait, WaitReason::Send, send, send});
+  const WaitState::Batch *batch = state.batch(send);
+  uint32_t begin = batch ? batch->begin : send;
+  uint32_t end = batch ? batch->end : send + 1;
+  for (uint32_t member = begin; member != end; ++member) {
+    uint32_t receive = transfers.other(member);
+    if (!isSend(step(member).kind()) || receive == none ||
+        state.has(receive, WaitState::Posted))
+      continue;
+    unsigned peer = numbers().rankOf(receive);
+    edge({wait, WaitReason::Post, numbers().of(peer, state.at[peer]), receive});
+  }
 }
 
 std::array<bool, 4> endsUnder(const Schedule &schedule,

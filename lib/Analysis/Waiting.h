@@ -7,7 +7,9 @@
 //
 // The waiting model, without time. Each rank goes through its list in order.
 // A compute step runs when the rank reaches it; there the rank waits until the
-// receives that it consumes are complete. A P2P step is posted when the rank
+// receives that it consumes are complete, as it does at a wait for a send until
+// the send is complete (a buffered one: until the other rank has posted the
+// receive). A P2P step is posted when the rank
 // reaches it, and the rank goes on. A posted step starts when all earlier steps
 // of its queue are complete; a send and the receive that it meets complete
 // together, once both have started. At the end a rank waits for all that it has
@@ -36,7 +38,8 @@ namespace pipec {
 enum class WaitReason : uint8_t {
   /// A compute step for the receive of its input.
   Input,
-  /// A compute step for a receive that stands behind it in its own list.
+  /// A compute step for a receive, or a wait for a send, that comes after it in
+  /// its own list.
   Later,
   /// A P2P step for the head of its queue.
   Queue,
@@ -48,10 +51,14 @@ enum class WaitReason : uint8_t {
   /// A member of a batch that has met its other side, for a member that has
   /// not.
   Batch,
+  /// A wait for a send, for that send to be complete.
+  Send,
+  /// A wait for a buffered send, for the other rank to reach the receive.
+  Post,
 };
 
 /// `step` waits for `target` to get on. `what` is the step that it wants to see
-/// (for `Reach` the P2P step behind the target), else the target.
+/// (for `Reach` and `Post` the P2P step after the target), else the target.
 struct WaitEdge {
   uint32_t step = StepNumbers::none;
   WaitReason reason = WaitReason::Input;
@@ -93,8 +100,8 @@ public:
   /// at its end, for what they have posted.
   std::vector<unsigned> blockedRanks() const;
 
-  /// The steps that hold up the others, ascending: the compute step that each
-  /// blocked rank stands at, and the heads of all queues that do not move.
+  /// The steps that hold up the others, ascending: the compute step or the wait
+  /// that each blocked rank stands at, and the heads of all queues that do not move.
   std::vector<uint32_t> blockedSteps() const;
 
   /// Calls `edge` for everything that `step` waits for. A step that waits for
@@ -104,6 +111,8 @@ public:
 
 private:
   bool mayBlock(uint32_t step) const;
+  void forEachSendWait(uint32_t wait, uint32_t send,
+                       llvm::function_ref<void(const WaitEdge &)> edge) const;
   void findHeads();
 
   const Schedule &theSchedule;

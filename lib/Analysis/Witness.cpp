@@ -57,6 +57,12 @@ public:
     case WaitReason::Batch:
       diagnostic.note(at, diag::NoteWaitBatch, self, what);
       return;
+    case WaitReason::Send:
+      diagnostic.note(at, diag::NoteWaitSend, self, what);
+      return;
+    case WaitReason::Post:
+      diagnostic.note(at, diag::NoteWaitPost, self, whatRank, what);
+      return;
     }
   }
 
@@ -104,8 +110,10 @@ static void noteHeads(InFlightDiagnostic &diagnostic, const Waiting &waiting) {
       continue;
     }
     Step head = list[at];
-    Step input(head.kind() == StepKind::F ? StepKind::RecvF : StepKind::RecvB,
-               head.stage(), head.microbatch());
+    StepKind awaited = isSendWait(head.kind())        ? sendOfWait(head.kind())
+                       : head.kind() == StepKind::F ? StepKind::RecvF
+                                                    : StepKind::RecvB;
+    Step input(awaited, head.stage(), head.microbatch());
     diagnostic.note(head.source(), diag::NoteBlockedHead, rank, at,
                     stepText(schedule, head), stepText(schedule, input));
   }

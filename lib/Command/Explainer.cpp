@@ -80,6 +80,8 @@ void Explainer::printLink(const PathStep &link) {
     return note(source, diag::NoteGoesPeer, place, when, beforeRank, before);
   case Reason::Batch:
     return note(source, diag::NoteGoesBatch, place, time(link.end), before);
+  case Reason::Wait:
+    return note(source, diag::NoteRunsWait, place, when, before);
   }
 }
 
@@ -149,6 +151,8 @@ void Explainer::printTransfers(unsigned rank, int64_t time) {
   for (size_t i = 0; i != list.size() && now <= time; ++i) {
     if (isCompute(list[i].kind()))
       now = run.start(rank, i) > time ? run.start(rank, i) : run.end(rank, i);
+    else if (isWait(list[i].kind()))
+      now = std::max(now, run.start(rank, i));
     else if ((run.model() || !isP2P(list[i].kind())) && run.end(rank, i) > time)
       open.push_back(causes.link(run.numbers().of(rank, i)));
   }
@@ -174,6 +178,7 @@ void Explainer::printParts(const WaitParts &parts) {
   add(parts.dependency, "for other ranks to compute");
   add(parts.latency, "for the input to arrive");
   add(parts.queue, "for transfers that wait for each other");
+  add(parts.wait, "for its own sends and reductions");
   add(parts.gather, "for parameters");
   os << "waits: " << join(words, ", ") << '\n';
 }

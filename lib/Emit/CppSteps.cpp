@@ -60,6 +60,12 @@ StringRef functionName(StepKind kind) {
     return "reshard";
   case StepKind::ReduceGrad:
     return "reduceGrad";
+  case StepKind::WaitSendF:
+    return "waitSendForward";
+  case StepKind::WaitSendB:
+    return "waitSendBackward";
+  case StepKind::WaitReduceGrad:
+    return "waitReduceGrad";
   case StepKind::Bubble:
     break;
   }

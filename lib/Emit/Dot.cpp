@@ -50,6 +50,10 @@ static StringRef reasonLabel(WaitReason reason) {
     return "other side";
   case WaitReason::Batch:
     return "batch";
+  case WaitReason::Send:
+    return "send";
+  case WaitReason::Post:
+    return "receive not posted";
   }
   llvm_unreachable("every reason has a label");
 }

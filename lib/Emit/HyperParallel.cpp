@@ -53,10 +53,13 @@ static StringLiteral metaStepType(StepKind kind) {
     return "FSDP_RESHARD";
   case StepKind::ReduceGrad:
     return "FSDP_REDUCE_GRAD";
+  case StepKind::WaitSendF:
+  case StepKind::WaitSendB:
+  case StepKind::WaitReduceGrad:
   case StepKind::Bubble:
     break;
   }
-  llvm_unreachable("a bubble has no type");
+  llvm_unreachable("waits and bubbles have no type");
 }
 
 /// The type of the overlap of these steps, empty when there is none.
@@ -108,8 +111,11 @@ static void writeStep(raw_ostream &os, Step step) {
 
 static void writeList(raw_ostream &os, ArrayRef<Step> list) {
   os << '[';
+  bool first = true;
   for (size_t i = 0; i != list.size(); ++i) {
-    if (i != 0)
+    if (isWait(list[i].kind()))
+      continue;
+    if (!std::exchange(first, false))
       os << ',';
     if (!list[i].joined()) {
       writeStep(os, list[i]);
@@ -124,6 +130,22 @@ static void writeList(raw_ostream &os, ArrayRef<Step> list) {
   os << ']';
 }
 
+/// Says once that waits are left out: HyperParallel's runtime waits by itself.
+static void noteWaits(const Schedule &schedule, DiagEngine &diags) {
+  std::optional<Step> first;
+  size_t count = 0;
+  for (const StepList &list : schedule.ranks)
+    for (Step step : list)
+      if (isWait(step.kind())) {
+        ++count;
+        if (!first)
+          first = step;
+      }
+  if (first)
+    (void)diags.reportAs(Severity::Note, first->source(), diag::WaitsDropped,
+                         stepText(schedule, *first), count, "hyperparallel");
+}
+
 LogicalResult emitHyperParallel(const Schedule &schedule, const EmitOptions &,
                                 raw_ostream &os, DiagEngine &diags) {
   if (schedule.placement.bidirectional())
@@ -134,6 +156,7 @@ LogicalResult emitHyperParallel(const Schedule &schedule, const EmitOptions &,
                         schedule.name);
   if (failed(checkGroups(schedule, diags)))
     return failure();
+  noteWaits(schedule, diags);
 
   json::OStream json(os, /*IndentSize=*/2);
   json.object([&] {

@@ -119,13 +119,14 @@ public:
     int64_t start, finish;
   };
   /// Calls `visit(group)` for the groups of a rank that are at least partly in
-  /// the window, in the order of its list. Bubbles are left out.
+  /// the window, in the order of its list. Bubbles and waits are left out.
   template <class Visit> void forEachGroup(unsigned rank, Visit visit) const {
     const StepList &list = theSchedule->ranks[rank];
     for (size_t begin = 0; begin != list.size();) {
       Group group = {rank, begin, Schedule::groupEnd(list, begin), 0, 0};
       begin = group.end;
-      if (list[group.begin].kind() == StepKind::Bubble)
+      if (StepKind kind = list[group.begin].kind();
+          kind == StepKind::Bubble || isWait(kind))
         continue;
       group.start = run.start(rank, group.begin);
       group.finish = run.end(rank, group.begin);

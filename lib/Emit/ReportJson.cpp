@@ -120,6 +120,7 @@ void JsonWriter::writeWaiting(const WaitingTime &waiting) {
     writeExact(json, "dependency", waiting.dependency);
     writeExact(json, "latency", waiting.latency);
     writeExact(json, "queue", waiting.queue);
+    writeExact(json, "wait", waiting.wait);
     writeExact(json, "gather", waiting.gather);
     writeExact(json, "exposed", waiting.exposed);
   });
@@ -138,6 +139,7 @@ void JsonWriter::writeRank(unsigned rank, const RankReport &figures) {
   writeExact(json, "peak", figures.memory.activations);
   writeMemory(figures.memory);
   writeWaiting(figures.waiting);
+  json.attribute("outstanding_sends", figures.outstandingSends);
   json.attribute("unshards", figures.unshards);
   json.attribute("refetches", figures.refetches);
 }
@@ -183,7 +185,7 @@ void JsonWriter::writeGap(const IdleGap &gap) {
   };
   writeWaiting({report.time(gap.parts.dependency),
                 report.time(gap.parts.latency), report.time(gap.parts.queue),
-                report.time(gap.parts.gather),
+                report.time(gap.parts.wait), report.time(gap.parts.gather),
                 report.time(gap.parts.exposed())});
   json.attributeObject("next", [&] { writeLink(gap.link); });
   object("waits_for", gap.cause.has_value(), [&] { writeLink(*gap.cause); });

@@ -132,30 +132,35 @@ void ReportPrinter::printRanks() {
 
 void ReportPrinter::printWaiting() {
   if (report.waiting.dependency.isZero() && report.waiting.exposed.isZero() &&
-      report.unshards == 0)
+      report.unshards == 0 && !report.sendWaits)
     return;
   os << "\nwaiting before compute steps\n";
   TextTable table;
   table.column("rank");
-  for (StringRef heading : {"dependency", "latency", "queue", "gather",
-                            "exposed", "unshards", "refetches"})
+  for (StringRef heading :
+       {"dependency", "latency", "queue", "wait", "gather", "exposed",
+        "outstanding sends", "unshards", "refetches"})
     table.column(heading.str());
   const WaitingTime &all = report.waiting;
-  auto row = [&](std::string name, const WaitingTime &self, uint64_t unshards,
+  auto row = [&](std::string name, const WaitingTime &self,
+                 std::string outstanding, uint64_t unshards,
                  uint64_t refetches) {
     bool sharded = report.unshards != 0;
     table.row({std::move(name),
                unlessAllZero(all.dependency.isZero(), self.dependency),
                unlessAllZero(all.latency.isZero(), self.latency),
                unlessAllZero(all.queue.isZero(), self.queue),
+               unlessAllZero(all.wait.isZero(), self.wait),
                unlessAllZero(all.gather.isZero(), self.gather),
-               decimalText(self.exposed),
+               decimalText(self.exposed), std::move(outstanding),
                sharded ? std::to_string(unshards) : "",
                sharded ? std::to_string(refetches) : ""});
   };
   for (auto [rank, self] : enumerate(report.ranks))
-    row(std::to_string(rank), self.waiting, self.unshards, self.refetches);
-  row("all", all, report.unshards, report.refetches);
+    row(std::to_string(rank), self.waiting,
+        report.sendWaits ? std::to_string(self.outstandingSends) : "",
+        self.unshards, self.refetches);
+  row("all", all, "", report.unshards, report.refetches);
   table.print(os);
 }
 

@@ -88,7 +88,7 @@ public:
   unsigned shades;
 
   /// By `StepKind`.
-  std::array<KindFacts, 12> kinds;
+  std::array<KindFacts, numStepKinds> kinds;
   std::vector<Arrow> arrows;
   bool hasFsdp = false;
   /// The longest `number`.

@@ -212,6 +212,15 @@ bool StepsParser::quickStep() {
     break;
   case 'W':
     kind = StepKind::W;
+    if (q[1] == ' ')
+      break;
+    if (std::memcmp(q, "WAIT_SEND_F", 11) == 0)
+      kind = StepKind::WaitSendF;
+    else if (std::memcmp(q, "WAIT_SEND_B", 11) == 0)
+      kind = StepKind::WaitSendB;
+    else
+      return false;
+    q += 10;
     break;
   case 'S':
     if (std::memcmp(q, "SEND_F", 6) == 0)

@@ -36,15 +36,22 @@ size_t Schedule::numSteps() const {
   return count;
 }
 
-bool Schedule::hasP2P() const {
-  return any_of(ranks, [](const StepList &list) {
-    return any_of(list, [](Step step) { return isP2P(step.kind()); });
+/// True when `is` holds for the kind of some step.
+template <typename Fn> static bool hasKind(const Schedule &schedule, Fn is) {
+  return any_of(schedule.ranks, [&](const StepList &list) {
+    return any_of(list, [&](Step step) { return is(step.kind()); });
   });
 }
 
-bool Schedule::hasFsdp() const {
-  return any_of(ranks, [](const StepList &list) {
-    return any_of(list, [](Step step) { return isFsdp(step.kind()); });
+bool Schedule::hasP2P() const { return hasKind(*this, isP2P); }
+
+bool Schedule::hasFsdp() const { return hasKind(*this, isFsdp); }
+
+bool Schedule::hasSendWaits() const { return hasKind(*this, isSendWait); }
+
+bool Schedule::hasReduceWaits() const {
+  return hasKind(*this, [](StepKind kind) {
+    return kind == StepKind::WaitReduceGrad;
   });
 }
 

@@ -109,9 +109,12 @@ struct Schedule : ScheduleHeader {
 
   /// Steps of all ranks together.
   size_t numSteps() const;
-  /// True when some rank has a P2P step (an FSDP step).
+  /// True when some rank has a P2P step (an FSDP step, a wait for a send, a
+  /// wait for a reduction).
   bool hasP2P() const;
   bool hasFsdp() const;
+  bool hasSendWaits() const;
+  bool hasReduceWaits() const;
 
   /// The index after the group (overlap, batch or single step) that starts at
   /// `begin` of `list`. A list that ends in a joined step, which only a faulty

@@ -23,6 +23,9 @@ enum class StepKind : uint8_t {
 #include "IR/Steps.def"
 };
 
+/// For tables by kind.
+inline constexpr unsigned numStepKinds = unsigned(StepKind::Bubble) + 1;
+
 /// The name of a kind in step IR, CSV and messages.
 llvm::StringRef stepKindName(StepKind kind);
 /// The kind of that name, nothing when there is none.
@@ -38,8 +41,28 @@ inline bool isSend(StepKind kind) {
 inline bool isRecv(StepKind kind) {
   return kind == StepKind::RecvF || kind == StepKind::RecvB;
 }
+/// Waits until an earlier send of its rank is complete.
+inline bool isSendWait(StepKind kind) {
+  return kind == StepKind::WaitSendF || kind == StepKind::WaitSendB;
+}
+/// A collective of FSDP; the wait for one is not one.
 inline bool isFsdp(StepKind kind) {
   return kind >= StepKind::Unshard && kind <= StepKind::ReduceGrad;
+}
+/// Does no work and takes no time: waits for what an earlier step of its rank
+/// started.
+inline bool isWait(StepKind kind) {
+  return isSendWait(kind) || kind == StepKind::WaitReduceGrad;
+}
+/// The kind of the send that a WAIT_SEND waits for.
+inline StepKind sendOfWait(StepKind wait) {
+  assert(isSendWait(wait));
+  return wait == StepKind::WaitSendF ? StepKind::SendF : StepKind::SendB;
+}
+/// The kind of the wait for a send.
+inline StepKind waitOfSend(StepKind send) {
+  assert(isSend(send));
+  return send == StepKind::SendF ? StepKind::WaitSendF : StepKind::WaitSendB;
 }
 /// B or I: the step that makes the gradient of the stage's input.
 inline bool makesInputGradient(StepKind kind) {
@@ -49,7 +72,9 @@ inline bool makesInputGradient(StepKind kind) {
 inline bool makesWeightGradient(StepKind kind) {
   return kind == StepKind::B || kind == StepKind::W;
 }
-inline bool hasMicrobatch(StepKind kind) { return kind <= StepKind::RecvB; }
+inline bool hasMicrobatch(StepKind kind) {
+  return kind <= StepKind::WaitSendB;
+}
 inline bool hasStage(StepKind kind) { return kind < StepKind::Bubble; }
 
 /// Limits of the packed form; each has a diagnostic where input can pass it.
@@ -104,6 +129,7 @@ private:
   // Shifts in place of bit-fields: those are written one after the other, each
   // by reading the memory that it goes to.
   static constexpr uint32_t kindMask = 15;
+  static_assert(unsigned(StepKind::Bubble) <= kindMask, "a kind has 4 bits");
   static constexpr uint32_t joinedBit = 16;
   static constexpr unsigned stageShift = 5;
   static constexpr unsigned phaseShift = 24;

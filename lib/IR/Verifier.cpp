@@ -20,9 +20,11 @@ VerifyLevel levelsAboveCompute(const Schedule &schedule, uint32_t kinds) {
     return false;
   };
   unsigned levels = 0;
-  if (has(isP2P))
+  if (has(isP2P) || has(isSendWait))
     levels |= unsigned(VerifyLevel::Placed);
-  if (has(isFsdp))
+  if (has(isFsdp) || has([](StepKind kind) {
+        return kind == StepKind::WaitReduceGrad;
+      }))
     levels |= unsigned(VerifyLevel::Sharded);
   if (!schedule.times.empty())
     levels |= unsigned(VerifyLevel::Timed);
@@ -50,10 +52,16 @@ LogicalResult verify(const Schedule &schedule, VerifyLevel level,
   };
   if (wants(VerifyLevel::Compute))
     good &= verifyCompute(schedule, diags) == ComputeVerdict::Good;
-  if (wants(VerifyLevel::Placed))
+  if (wants(VerifyLevel::Placed)) {
     good &= succeeded(verifyPlaced(schedule, diags));
-  if (wants(VerifyLevel::Sharded))
+    if (schedule.hasSendWaits())
+      good &= succeeded(verifySendWaits(schedule, diags));
+  }
+  if (wants(VerifyLevel::Sharded)) {
     good &= succeeded(verifySharded(schedule, diags));
+    if (schedule.hasReduceWaits())
+      good &= succeeded(verifyReduceWaits(schedule, diags));
+  }
   if (wants(VerifyLevel::Timed))
     good &= succeeded(verifyTimed(schedule, diags));
   return success(good);
@@ -83,7 +91,7 @@ FirstSteps::FirstSteps(const Schedule &schedule, const Cells &cells)
   for (unsigned rank = 0; rank != schedule.ranks.size(); ++rank) {
     const StepList &list = schedule.ranks[rank];
     for (uint32_t i = 0; i != list.size(); ++i) {
-      if (!hasMicrobatch(list[i].kind()))
+      if (unsigned(list[i].kind()) >= kinds)
         continue;
       StepRef &ref =
           first[cells.index(list[i]) * kinds + unsigned(list[i].kind())];

@@ -12,9 +12,12 @@
 //            I + W, on the rank that holds the stage, F before B/I before W;
 //            the order as a whole can run
 //   placed   (with any P2P step) every transfer between ranks has one send and
-//            one receive, in the right places, in one order on each edge
+//            one receive, in the right places, in one order on each edge; with
+//            any wait for a send, one after each send
 //   sharded  (with any FSDP step) computes run on unsharded stages, actions
-//            alternate and end sharded, gradients are reduced once and in time
+//            alternate and end sharded, gradients are reduced once and in
+//            time; with any wait for a reduction, one after each, before the
+//            next reduction of the rank
 //   timed    (with start times) times respect costs, data and arrivals
 //
 // Every violation names the step, its rank and its position, and points at the

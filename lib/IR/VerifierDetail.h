@@ -44,6 +44,11 @@ ComputeVerdict verifyCompute(const Schedule &schedule, DiagEngine &diags,
 ComputeVerdict verifyOrder(const Schedule &schedule, DiagEngine &diags);
 llvm::LogicalResult verifyPlaced(const Schedule &schedule, DiagEngine &diags);
 llvm::LogicalResult verifySharded(const Schedule &schedule, DiagEngine &diags);
+/// The waits of the levels placed and sharded, for lists that have some.
+llvm::LogicalResult verifySendWaits(const Schedule &schedule,
+                                    DiagEngine &diags);
+llvm::LogicalResult verifyReduceWaits(const Schedule &schedule,
+                                      DiagEngine &diags);
 llvm::LogicalResult verifyTimed(const Schedule &schedule, DiagEngine &diags);
 
 /// Numbers the (stage, micro-batch) pairs that a table has a row for. When the
@@ -89,7 +94,7 @@ public:
   }
 
 private:
-  static constexpr unsigned kinds = 8; // compute and P2P
+  static constexpr unsigned kinds = unsigned(StepKind::RecvB) + 1;
   const Cells &cells;
   std::vector<StepRef> first;
 };

@@ -144,7 +144,7 @@ private:
     const size_t microbatches = schedule.numMicrobatches;
     uint32_t wrong = 0;
     for (const Step &step : list) {
-      if (!hasMicrobatch(step.kind()))
+      if (unsigned(step.kind()) >= numKinds)
         continue;
       unsigned row = step.stage();
       if (step.microbatch() >= turn)

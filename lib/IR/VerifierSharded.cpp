@@ -181,7 +181,7 @@ private:
     const StepList &list = schedule.ranks[rank];
     for (uint32_t i = 0; i != list.size(); ++i) {
       Step step = list[i];
-      if (isP2P(step.kind()) || !hasStage(step.kind()))
+      if (!isCompute(step.kind()) && !isFsdp(step.kind()))
         continue;
       Stage &stage = stageOf(rank, step.stage());
       if (makesWeightGradient(step.kind()) && isCompute(step.kind())) {
@@ -194,7 +194,7 @@ private:
       }
     }
     for (uint32_t i = 0; i != list.size() && !reporter.full(); ++i)
-      if (!isP2P(list[i].kind()) && hasStage(list[i].kind()))
+      if (isCompute(list[i].kind()) || isFsdp(list[i].kind()))
         play(list[i], {rank, i});
     close(rank);
   }

@@ -134,7 +134,8 @@ private:
   }
 
   void note(Step step, StepRef ref, Time end, std::map<unsigned, Time> &edges) {
-    if (!hasMicrobatch(step.kind()) || step.kind() == StepKind::W)
+    if (!isP2P(step.kind()) && step.kind() != StepKind::F &&
+        !makesInputGradient(step.kind()))
       return;
     bool forward = step.kind() == StepKind::F ||
                    step.kind() == StepKind::SendF ||
@@ -183,6 +184,8 @@ private:
           transfers(list.slice(i, end - i), i);
         else if (isFsdp(kind))
           collective(list[i], {rank, uint32_t(i)});
+        else if (kind == StepKind::WaitReduceGrad)
+          waitForReduction(list[i].stage());
       }
     }
 
@@ -333,6 +336,15 @@ private:
         overflow(ref);
       else if (step.kind() == StepKind::Unshard)
         gathered[step.stage()] = {*collectives, ref};
+      else if (step.kind() == StepKind::ReduceGrad)
+        reduced[step.stage()] = *collectives;
+    }
+
+    /// The rank goes on when the reduction ends, as far as that is known.
+    void waitForReduction(unsigned stage) {
+      auto end = reduced.find(stage);
+      if (end != reduced.end() && (!busyUntil || *busyUntil < end->second))
+        busyUntil = end->second;
     }
 
     TimedVerifier &verifier;
@@ -349,6 +361,8 @@ private:
     std::map<unsigned, Time> edges;
     /// The last UNSHARD of each stage and its end.
     std::map<unsigned, std::pair<Rational, StepRef>> gathered;
+    /// The end of the REDUCE_GRAD of each stage.
+    std::map<unsigned, Rational> reduced;
   };
 
   const Schedule &schedule;

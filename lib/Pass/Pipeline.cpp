@@ -196,7 +196,7 @@ private:
   StringRef word() {
     size_t start = at;
     while (at != text.size() &&
-           (isAlnum(text[at]) || text[at] == '-' || text[at] == '_'))
+           (isAlnum(text[at]) || StringRef("-_.").contains(text[at])))
       ++at;
     StringRef found = text.slice(start, at);
     skipSpace();
