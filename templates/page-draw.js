@@ -71,6 +71,7 @@ class Painter {
 
   recolor() {
     this.colors = cssColors();
+    this.scheme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
     this.laneChannels = channels(this.colors.lane);
     this.mixed = new Map();
   }
@@ -87,11 +88,16 @@ class Painter {
     this.height = clientHeight;
   }
 
+  // The colours of a kind: its shades, and last that of text on them.
+  kindColors(schedule, kind) {
+    return schedule.colors[this.scheme][kind];
+  }
+
   fill(schedule, lane, i) {
-    const shades = schedule.colors[lane.kind[i]];
+    const colors = this.kindColors(schedule, lane.kind[i]), shades = colors.length - 1;
     const chunk = lane.chunk[i];
-    return shades[schedule.most <= shades.length ? Math.min(chunk, shades.length - 1)
-      : Math.min(shades.length - 1, Math.floor(chunk * shades.length / schedule.most))];
+    return colors[schedule.most <= shades ? Math.min(chunk, shades - 1)
+      : Math.min(shades - 1, Math.floor(chunk * shades / schedule.most))];
   }
 
   paint(scene) {
@@ -143,6 +149,9 @@ class Painter {
     g.fillStyle = this.colors.lane;
     g.fillRect(this.x(schedule.from), row.y, this.x(schedule.to) - this.x(schedule.from), laneHeight);
     this.paintGrid(row.y, row.y + laneHeight);
+    g.strokeStyle = this.colors.soft;
+    g.lineWidth = 0.6;
+    g.strokeRect(this.x(schedule.from) + 0.5, row.y + 0.5, this.x(schedule.to) - this.x(schedule.from) - 1, laneHeight - 1);
     this.paintSteps(scene, row, row.y, laneHeight);
     if (lane.fsdp) this.paintFsdp(row);
     if (scene.memory && lane.memory) this.paintMemory(row);
@@ -159,7 +168,7 @@ class Painter {
     const dim = (i) => (scene.microbatch !== null && lane.microbatch[i] !== scene.microbatch)
       || (scene.critical && !lane.critical[i] && scene.microbatch === null);
     let pixel = -1, sums = [0, 0, 0], area = 0;
-    // The frames of overlaps, drawn after all members: [left, right].
+    // The frames of overlaps, drawn around all members after them: [left, right].
     const frames = [];
     let framed = -1;
     const flush = () => {
@@ -204,7 +213,7 @@ class Painter {
         const text = lane.microbatch[i] + chunkName(schedule, lane, i);
         const name = b - a > 70 + 6.5 * text.length ? lane.kind[i] + text : text;
         if (b - a > 6.5 * name.length + 4) {
-          g.fillStyle = lane.kind[i] === "F" ? "#ffffff" : "#111827";
+          g.fillStyle = this.kindColors(schedule, lane.kind[i]).at(-1);
           g.textAlign = "center";
           g.fillText(name, (Math.max(a, nameWidth) + Math.min(b, this.width - 8)) / 2, y + height / 2 + 0.5);
         }
@@ -219,7 +228,7 @@ class Painter {
     flush();
     g.strokeStyle = this.colors.ink;
     g.lineWidth = 1.2;
-    for (const [a, b] of frames) if (b - a > 4) g.strokeRect(a + 0.5, y + 0.5, b - a - 2, height - 1);
+    for (const [a, b] of frames) if (b - a > 4) g.strokeRect(a - 0.5, y - 0.5, b - a, height + 1);
   }
 
   paintFsdp(row) {
@@ -230,7 +239,7 @@ class Painter {
     for (let i = 0; i < fsdp.n; ++i) {
       if (fsdp.end[i] < this.t0 || fsdp.start[i] > this.t1) continue;
       const a = this.x(fsdp.start[i]);
-      g.fillStyle = row.schedule.colors[fsdp.kind[i]][0];
+      g.fillStyle = this.kindColors(row.schedule, fsdp.kind[i])[0];
       g.fillRect(a, row.fsdpY, Math.max(this.x(fsdp.end[i]) - a, 3), fsdpHeight);
     }
   }

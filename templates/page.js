@@ -183,7 +183,7 @@ function heads() {
   for (const schedule of scene.schedules)
     for (const lane of schedule.lanes)
       for (const text of [lane.kind, lane.fsdp?.kind ?? ""])
-        for (const kind of "FBIWURG") if (text.includes(kind)) kinds.set(kind, schedule.colors[kind][0]);
+        for (const kind of "FBIWURG") if (text.includes(kind)) kinds.set(kind, painter.kindColors(schedule, kind)[0]);
   byId("legend").innerHTML = [..."FBIWURG"].filter((kind) => kinds.has(kind))
     .map((kind) => `<span style="--swatch:${kinds.get(kind)}">${"FBIW".includes(kind) ? kind + " " : ""}${kindNames[kind]}</span>`).join("");
   byId("transfers").disabled = !scene.schedules.some((schedule) => schedule.transfers.n);
@@ -364,6 +364,7 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   painter.recolor();
   mapPainter.recolor();
   overview = null;
+  heads();
   redraw();
 });
 

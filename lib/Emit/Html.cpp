@@ -143,20 +143,37 @@ int DataWriter::sourceOf(Step step) {
   return it->second;
 }
 
+/// Writes the colours of kinds on light and dark pages: all shades, then that
+/// of the text on them.
 void DataWriter::writeColors() {
-  os << "\"colors\":{";
   unsigned shades = numShades(picture.chunks().most());
-  for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W}) {
-    os << (kind == StepKind::F ? "" : ",") << '"' << stepKindName(kind)
-       << "\":[";
-    for (unsigned shade = 0; shade != shades; ++shade)
-      os << (shade ? ",\"" : "\"") << fillColor(kind, shade, shades) << '"';
-    os << ']';
+  for (Scheme scheme : {Scheme::Light, Scheme::Dark}) {
+    os << (scheme == Scheme::Light ? "\"colors\":{\"light\":{"
+                                   : "},\"dark\":{");
+    for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W}) {
+      os << (kind == StepKind::F ? "" : ",") << '"' << stepKindName(kind)
+         << "\":[";
+      for (unsigned shade = 0; shade != shades; ++shade)
+        os << '"' << fillColor(scheme, kind, shade, shades) << "\",";
+      os << '"' << textColor(scheme, kind) << "\"]";
+    }
+    for (StepKind kind :
+         {StepKind::Unshard, StepKind::Reshard, StepKind::ReduceGrad})
+      os << ",\"" << fsdpLetter(kind) << "\":[\"" << fillColor(scheme, kind)
+         << "\",\"" << textColor(scheme, kind) << "\"]";
   }
-  for (StepKind kind :
-       {StepKind::Unshard, StepKind::Reshard, StepKind::ReduceGrad})
-    os << ",\"" << fsdpLetter(kind) << "\":[\"" << fillColor(kind) << "\"]";
-  os << '}';
+  os << "}}";
+}
+
+/// The style of the page, with the colour of idle time.
+static std::string styleOfPage() {
+  std::string text;
+  raw_string_ostream(text)
+      << ":root { --lane: " << idleColor(Scheme::Light)
+      << "; }\n@media (prefers-color-scheme: dark) { :root { --lane: "
+      << idleColor(Scheme::Dark) << "; } }\n"
+      << pageStyle;
+  return text;
 }
 
 void DataWriter::writeHeader() {
@@ -349,7 +366,7 @@ LogicalResult emitHtml(const Schedule &schedule, const EmitOptions &options,
   }
   kainjow::mustache::data data;
   data.set("title", schedule.name + ": " + sizesText(schedule));
-  data.set("style", pageStyle);
+  data.set("style", styleOfPage());
   data.set("program", pageProgram);
   auto [head, tail] = StringRef(pageTemplate).split("{{! schedules }}\n");
   auto render = [&](StringRef part) {

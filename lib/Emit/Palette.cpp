@@ -26,32 +26,49 @@ struct Range {
   Color dark, light;
 };
 
-constexpr Range rangeOf(StepKind kind) {
+constexpr Color rgb(uint32_t value) {
+  return {uint8_t(value >> 16), uint8_t(value >> 8), uint8_t(value)};
+}
+
+constexpr Range rangeOf(Scheme scheme, StepKind kind) {
+  bool light = scheme == Scheme::Light;
+  auto choose = [&](Range onLight, Range onDark) {
+    return light ? onLight : onDark;
+  };
   switch (kind) {
   case StepKind::F:
-    return {{0x08, 0x4a, 0x82}, {0x2d, 0x73, 0xae}};
+    return choose({rgb(0x00235a), rgb(0x033988)},
+                  {rgb(0x267ff8), rgb(0x6d8bdd)});
   case StepKind::B:
-    return {{0xe8, 0x94, 0x0c}, {0xf6, 0xb2, 0x4d}};
+    return choose({rgb(0xad491c), rgb(0xa76137)},
+                  {rgb(0xfea74a), rgb(0xf9b979)});
   case StepKind::I:
-    return {{0x00, 0x9a, 0x72}, {0x2c, 0xad, 0x88}};
+    return choose({rgb(0x005832), rgb(0x36644f)},
+                  {rgb(0x00b17c), rgb(0x62bca6)});
   case StepKind::W:
-    return {{0xf0, 0xe0, 0x38}, {0xfb, 0xf5, 0xa6}};
+    return choose({rgb(0xad8200), rgb(0xa5942f)},
+                  {rgb(0xf8e000), rgb(0xf5f660)});
   // FSDP actions have a lane of their own: purple shades, apart by lightness.
-  case StepKind::Unshard:
-    return {{0xcc, 0x79, 0xa7}, {0xcc, 0x79, 0xa7}};
-  case StepKind::Reshard:
-    return {{0xe6, 0xc6, 0xd8}, {0xe6, 0xc6, 0xd8}};
   case StepKind::ReduceGrad:
-    return {{0x7a, 0x2f, 0x5c}, {0x7a, 0x2f, 0x5c}};
+    return choose({rgb(0x5e1a4a), rgb(0x5e1a4a)},
+                  {rgb(0xf0b6e0), rgb(0xf0b6e0)});
+  case StepKind::Unshard:
+    return choose({rgb(0x9a4a86), rgb(0x9a4a86)},
+                  {rgb(0xc77bb3), rgb(0xc77bb3)});
+  case StepKind::Reshard:
+    return choose({rgb(0xb57fa8), rgb(0xb57fa8)},
+                  {rgb(0x8e5f83), rgb(0x8e5f83)});
   default:
     llvm_unreachable("a kind that is not drawn as a box");
   }
 }
 
+constexpr Color white = rgb(0xffffff), ink = rgb(0x111827);
+
 } // namespace
 
-Color fillColor(StepKind kind, unsigned shade, unsigned shades) {
-  auto [dark, light] = rangeOf(kind);
+Color fillColor(Scheme scheme, StepKind kind, unsigned shade, unsigned shades) {
+  auto [dark, light] = rangeOf(scheme, kind);
   // A single shade is the middle.
   unsigned part = shades == 1 ? 1 : 2 * shade;
   unsigned whole = shades == 1 ? 2 : 2 * (shades - 1);
@@ -62,8 +79,12 @@ Color fillColor(StepKind kind, unsigned shade, unsigned shades) {
           mix(dark.blue, light.blue)};
 }
 
-bool takesWhiteText(StepKind kind) {
-  return kind == StepKind::F || kind == StepKind::ReduceGrad;
+Color textColor(Scheme scheme, StepKind kind) {
+  if (scheme == Scheme::Dark)
+    return ink;
+  return kind == StepKind::W || kind == StepKind::Reshard ? ink : white;
 }
+
+Color idleColor(Scheme scheme) { return scheme == Scheme::Light ? white : ink; }
 
 } // namespace pipec

@@ -5,12 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Blue, orange, green and yellow near those of Okabe and Ito ("Color Universal
-// Design", 2008), which people with any kind of colour vision tell apart, and
-// moved so that their lightness differs too: from the darkest, F, over I and B
-// to the lightest, W, each is at least 4 steps of CIE L* from every shade of
-// the others. So they stay apart in grey. The chunks of a rank are shades of
-// their kind's colour.
+// Blue, orange, green and yellow, the hues of Okabe and Ito ("Color Universal
+// Design", 2008), which people with any kind of colour vision tell apart. Their
+// lightness differs too: F is the darkest, then I, B and W. So they stay apart
+// in grey, and all of them stay apart from idle time, which has the colour of
+// the paper; so light and dark pages have a set each. The chunks of a rank are
+// shades of their kind's colour.
+//
+// unittests/Emit/PaletteTest.cpp measures all of this.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,12 +47,16 @@ inline unsigned shadeOf(unsigned chunk, unsigned chunks) {
                              : unsigned(uint64_t(chunk) * maxShades / chunks);
 }
 
+/// The page that a picture is on.
+enum class Scheme { Light, Dark };
+
 /// The colour of a step that computes or is an FSDP action.
-Color fillColor(StepKind kind, unsigned shade = 0, unsigned shades = 1);
-/// True when white text, and not dark text, reads well on the kind's colours.
-bool takesWhiteText(StepKind kind);
-/// The dark text.
-inline constexpr Color inkColor = {0x11, 0x18, 0x27};
+Color fillColor(Scheme scheme, StepKind kind, unsigned shade = 0,
+                unsigned shades = 1);
+/// The colour of text on a kind's colours.
+Color textColor(Scheme scheme, StepKind kind);
+/// The colour of idle time: that of the page.
+Color idleColor(Scheme scheme);
 
 } // namespace pipec
 

@@ -84,6 +84,7 @@ public:
 private:
   void writeHead();
   void writeStyle();
+  void writeColors(Scheme scheme);
   void writeTitle();
   void writeLegend();
   void writeLanes();
@@ -105,20 +106,29 @@ private:
 
 void SvgWriter::writeStyle() {
   os << "<style>\n" << style;
-  os << ".w { fill: #ffffff; } .d { fill: " << inkColor << "; }\n";
+  writeColors(Scheme::Light);
+  os << "@media (prefers-color-scheme: dark) {\n";
+  writeColors(Scheme::Dark);
+  os << "}\n</style>\n";
+}
+
+/// Writes the colours of lanes, boxes and the numbers on them.
+void SvgWriter::writeColors(Scheme scheme) {
+  os << ".lane { fill: " << idleColor(scheme) << "; }\n";
   for (unsigned kind = 0; kind != unsigned(StepKind::Bubble); ++kind) {
     if (!kinds[kind].count)
       continue;
-    bool compute = isCompute(StepKind(kind));
-    for (unsigned shade = 0; shade != (compute ? shades : 1); ++shade) {
-      os << ".k" << kind;
-      if (compute)
-        os << 's' << shade;
-      os << " { fill: "
-         << fillColor(StepKind(kind), shade, compute ? shades : 1) << "; }\n";
+    if (!isCompute(StepKind(kind))) {
+      os << ".k" << kind
+         << " { fill: " << fillColor(scheme, StepKind(kind)) << "; }\n";
+      continue;
     }
+    os << ".t" << kind << " { fill: " << textColor(scheme, StepKind(kind))
+       << "; }\n";
+    for (unsigned shade = 0; shade != shades; ++shade)
+      os << ".k" << kind << 's' << shade << " { fill: "
+         << fillColor(scheme, StepKind(kind), shade, shades) << "; }\n";
   }
-  os << "</style>\n";
 }
 
 void SvgWriter::writeHead() {
@@ -237,15 +247,16 @@ void SvgWriter::writeLane(unsigned rank) {
          << Px{std::max(next - at, int64_t(5))} << "\" height=\"22\"/>\n";
       std::string text = number(step);
       if (next - at >= digitWidth * int64_t(text.size()) + 10)
-        aboveOs << "<text class=\"num "
-                << (takesWhiteText(step.kind()) ? 'w' : 'd') << "\" x=\""
+        aboveOs << "<text class=\"num t" << unsigned(step.kind()) << "\" x=\""
                 << Px{(at + next) / 2} << "\" y=\"14.5\">" << text
                 << "</text>\n";
       at = next;
     }
     if (size > 1)
-      aboveOs << "<rect class=\"pair\" x=\"" << Px{left} << "\" width=\""
-              << Px{right - left} << "\" height=\"22\"/>\n";
+      // Around the boxes, where it stands out from the darkest of them.
+      aboveOs << "<rect class=\"pair\" x=\"" << Px{left}
+              << "\" y=\"-0.7\" width=\"" << Px{right - left}
+              << "\" height=\"23.4\"/>\n";
   });
   os << "</g>\n" << above;
 }

@@ -35,9 +35,9 @@ void printTimelineStep(raw_ostream &os, const Schedule &schedule,
 }
 
 StringRef terminalColor(StepKind kind) {
-  // Blue, yellow, green and cyan: apart for most eyes, and the letter says it
-  // again.
-  static constexpr StringLiteral codes[] = {"\033[34m", "\033[33m", "\033[32m",
+  // Bright blue, since most terminals show blue too dark to be read on black;
+  // yellow, green and cyan: apart for most eyes, and the letter says it again.
+  static constexpr StringLiteral codes[] = {"\033[94m", "\033[33m", "\033[32m",
                                             "\033[36m"};
   return codes[unsigned(kind)];
 }

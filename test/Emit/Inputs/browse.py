@@ -187,6 +187,21 @@ def look(page, _):
     page.press("c")
 
 
+def dark(page, _):
+    """Steps and idle time have the colours of the scheme, also when it changes."""
+    for scheme in "light", "dark", "light":
+        page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                                    {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+        page.settle()
+        page.shot(f"scheme-{scheme}")
+        colors = page.js("return pipec.scene.schedules[0].colors[arguments[0]]", scheme)
+        for index, kind in (0, "F"), (4, "B"):
+            check(page.js("return pipec.scene.rows[0].lane.kind[arguments[0]]", index) == kind, "another step")
+            check(page.color(0, index) == colors[kind][0], f"{kind} is {page.color(0, index)} when it is {scheme}")
+        legend = page.js("return document.querySelector('#legend span').style.getPropertyValue('--swatch')")
+        check(legend == colors["F"][0], f"the legend is {legend} when it is {scheme}")
+
+
 def frames(page, _):
     """dualpipev: one frame round both members of an overlap, its border drawn over both."""
     ink = page.js("return painter.colors.ink")
@@ -203,7 +218,7 @@ def frames(page, _):
             x, y = page.place(row, member)
             top = page.js("return pipec.axisHeight + pipec.scene.rows[arguments[0]].y - pipec.scene.view.top", row)
             # The line is wider than a pixel and lies between two of them.
-            near = [page.pixel(x, top + dy) for dy in (0, 1)]
+            near = [page.pixel(x, top + dy) for dy in (-1, 0)]
             check(ink in near, f"no frame over member {member - first}: {near}, not {ink}")
     page.shot("frames")
 
@@ -322,7 +337,7 @@ def large(page, _):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("case", choices=["look", "frames", "arrows", "resize", "compare", "large"])
+    parser.add_argument("case", choices=["look", "dark", "frames", "arrows", "resize", "compare", "large"])
     parser.add_argument("pages", nargs="+")
     parser.add_argument("--shots")
     options = parser.parse_args()

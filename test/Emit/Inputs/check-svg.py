@@ -4,9 +4,10 @@
     check-svg.py [--ir FILE] PICTURE...
 
 A picture is well-formed XML with a title and a description; its boxes stand on
-lanes and do not overlap; numbers stand on boxes and contrast with them. Colours
-of different kinds differ in lightness (for print in grey), and as people with
-the common colour blindnesses see them. With --ir, the boxes are those of the
+lanes and do not overlap; numbers stand on boxes and contrast with them. On light
+and on dark pages boxes contrast with idle time, and colours of different kinds
+differ in lightness (for print in grey) and as people with the common colour
+blindnesses see them. With --ir, the boxes are those of the
 compute steps of a step IR: as many, with the same micro-batches in order.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -57,18 +58,36 @@ def check(holds, what):
 
 
 def check_colors(style):
-    fills = dict(re.findall(r"^\.(\w+) \{ fill: (#\w{6}); \}$", style, re.M))
+    """Checks the colours of light and dark pages; returns the fills of light ones, by class."""
+    fills = {}
+    for part in style.split("@media (prefers-color-scheme: dark)"):
+        for fill in re.findall(r"^\.(\w+) \{ fill: (#\w{6}); \}$", part, re.M):
+            fills.setdefault(fill[0], []).append(fill[1])
+    check(all(len(colors) == 2 for name, colors in fills.items() if re.match(r"[kt]\d|lane", name)),
+          f"not a light and a dark colour for everything: {fills}")
+    for scheme in 0, 1:
+        check_scheme({name: colors[scheme] for name, colors in fills.items() if len(colors) == 2})
+    return {name: colors[0] for name, colors in fills.items()}
+
+
+def check_scheme(fills):
+    for name, color in fills.items():
+        if name[0] == "k":
+            ratio = contrast(color, fills["lane"])
+            check(ratio >= 3, f"{name} has a contrast of {ratio:.2f} with idle time")
+        if re.fullmatch(r"k\ds\d", name):
+            ratio = contrast(color, fills["t" + name[1]])
+            check(ratio >= 4.5, f"numbers on {name} have a contrast of {ratio:.1f}")
     kinds = {name: color for name, color in fills.items() if re.fullmatch(r"k[0-3]s\d", name)}
     for (a, first), (b, second) in itertools.combinations(kinds.items(), 2):
         if a[1] == b[1]:
             continue
         apart = abs(lab(linear(first))[0] - lab(linear(second))[0])
-        check(apart >= 4, f"{a} and {b} are {apart:.1f} apart in lightness")
+        check(apart >= 5, f"{a} and {b} are {apart:.1f} apart in lightness")
         for name, matrix in BLINDNESS.items():
             seen = [lab([sum(m * v for m, v in zip(row, linear(c))) for row in matrix]) for c in (first, second)]
             apart = sum((p - q) ** 2 for p, q in zip(*seen)) ** 0.5
-            check(apart >= 12, f"{a} and {b} are {apart:.1f} apart with {name}")
-    return kinds, {"w": "#ffffff", "d": re.search(r"^\.d|\.d \{ fill: (#\w{6})", style, re.M)[1] or fills.get("d")}
+            check(apart >= 15, f"{a} and {b} are {apart:.1f} apart with {name}")
 
 
 def boxes_of(lane, names):
@@ -91,7 +110,7 @@ def check_picture(path, steps):
         check(any(element.get("id") == name and element.text for element in root.iter()), f"no text for {name}")
     width, height = (float(root.get(side)) for side in ("width", "height"))
     check(root.get("viewBox") == f"0 0 {root.get('width')} {root.get('height')}", "the view box is not the size")
-    kinds, text_colors = check_colors(root.find(f"{SVG}style").text)
+    fills = check_colors(root.find(f"{SVG}style").text)
 
     lanes = [g for g in root.findall(f"{SVG}g") if (g.get("transform") or "").startswith("translate")]
     for rank, lane in enumerate(lanes):
@@ -99,7 +118,7 @@ def check_picture(path, steps):
         band = lane.find(f"{SVG}rect")
         first, last = float(band.get("x")), float(band.get("x")) + float(band.get("width"))
         check(last <= width, "a lane leaves the picture")
-        boxes = boxes_of(lane, kinds)
+        boxes = boxes_of(lane, fills)
         for box in boxes:
             check(first - 0.01 <= box[0] and box[1] <= last + 0.51, f"a box outside its lane: {box}")
         for a, b in zip(boxes, boxes[1:]):
@@ -111,8 +130,7 @@ def check_picture(path, steps):
             x = float(text.get("x"))
             under = [box for box in boxes if box[0] <= x <= box[1]]
             check(len(under) == 1, f"the number {text.text} stands on {len(under)} boxes")
-            ratio = contrast(kinds[under[0][3]], text_colors[text.get("class").split()[1]])
-            check(ratio >= 4.5, f"the number {text.text} has a contrast of {ratio:.1f}")
+            check(text.get("class") == f"num t{under[0][3][1]}", f"the number {text.text} has the colour of another kind")
         if steps is not None:
             expected = steps[rank]
             check([box[2] for box in boxes] == [kind for kind, _ in expected],
@@ -124,7 +142,7 @@ def check_picture(path, steps):
     for path_ in root.iter(f"{SVG}path"):
         check(re.fullmatch(r"[MLHVhZ0-9. ]+", path_.get("d")), f"no path: {path_.get('d')[:60]}")
     check(steps is None or len(lanes) == len(steps), "not a lane a rank")
-    return sum(len(boxes_of(lane, kinds)) for lane in lanes)
+    return sum(len(boxes_of(lane, fills)) for lane in lanes)
 
 
 def read_ir(path):

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import termios
 
-NAMES = {"34": "blue", "33": "yellow", "32": "green", "36": "cyan", "0": "/"}
+NAMES = {"94": "blue", "33": "yellow", "32": "green", "36": "cyan", "0": "/"}
 
 columns = int(sys.argv[1])
 main, terminal = os.openpty()

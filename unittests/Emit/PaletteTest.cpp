@@ -1,0 +1,193 @@
+//===- PaletteTest.cpp - Tests for the colours of steps -------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Emit/Palette.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+using namespace pipec;
+
+namespace {
+
+using Triple = std::array<double, 3>;
+using Matrix = std::array<Triple, 3>;
+
+constexpr Scheme schemes[] = {Scheme::Light, Scheme::Dark};
+constexpr StepKind computeKinds[] = {StepKind::F, StepKind::B, StepKind::I,
+                                     StepKind::W};
+constexpr StepKind fsdpKinds[] = {StepKind::Unshard, StepKind::Reshard,
+                                  StepKind::ReduceGrad};
+
+// Linear RGB as people see it: all of it, then with protanopia, deuteranopia
+// and tritanopia (Machado, Oliveira and Fernandes, "A Physiologically-based
+// Model for Simulation of Color Vision Deficiency", 2009).
+constexpr Matrix visions[] = {
+    {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
+    {{{0.152286, 1.052583, -0.204868},
+      {0.114503, 0.786281, 0.099216},
+      {-0.003882, -0.048116, 1.051998}}},
+    {{{0.367322, 0.860646, -0.227968},
+      {0.280085, 0.672501, 0.047413},
+      {-0.011820, 0.042940, 0.968881}}},
+    {{{1.255528, -0.076749, -0.178779},
+      {-0.078411, 0.930809, 0.147602},
+      {0.004733, 0.691367, 0.303900}}},
+};
+
+Triple linear(Color color) {
+  auto channel = [](uint8_t value) {
+    double v = value / 255.0;
+    return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
+  };
+  return {channel(color.red), channel(color.green), channel(color.blue)};
+}
+
+double dot(const Triple &a, const Triple &b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+double luminance(const Triple &rgb) {
+  return dot({0.2126, 0.7152, 0.0722}, rgb);
+}
+
+/// The contrast of WCAG 2, which depends on nothing but grey: 1 to 21.
+double contrast(Color a, Color b) {
+  double first = luminance(linear(a)) + 0.05;
+  double second = luminance(linear(b)) + 0.05;
+  return std::max(first, second) / std::min(first, second);
+}
+
+/// CIE L*a*b* under D65.
+Triple lab(const Triple &rgb) {
+  auto curve = [](double v) {
+    v = std::max(v, 0.0);
+    return v > 0.008856 ? std::cbrt(v) : 7.787 * v + 16.0 / 116;
+  };
+  double x = curve(dot({0.4124, 0.3576, 0.1805}, rgb) / 0.9505);
+  double y = curve(luminance(rgb));
+  double z = curve(dot({0.0193, 0.1192, 0.9505}, rgb) / 1.089);
+  return {116 * y - 16, 500 * (x - y), 200 * (y - z)};
+}
+
+Triple seen(Color color, const Matrix &vision) {
+  Triple rgb = linear(color);
+  return lab({dot(vision[0], rgb), dot(vision[1], rgb), dot(vision[2], rgb)});
+}
+
+double lightness(Color color) { return lab(linear(color))[0]; }
+
+/// The difference of CIE 1976; 2.3 is just noticeable.
+double difference(Color a, Color b, const Matrix &vision) {
+  Triple p = seen(a, vision), q = seen(b, vision);
+  return std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
+}
+
+/// The least difference that anybody sees.
+double leastDifference(Color a, Color b) {
+  double least = 1000;
+  for (const Matrix &vision : visions)
+    least = std::min(least, difference(a, b, vision));
+  return least;
+}
+
+std::string text(Color color) {
+  std::string text;
+  llvm::raw_string_ostream(text) << color;
+  return text;
+}
+
+/// Every colour that a kind can have.
+std::vector<Color> colorsOf(Scheme scheme, StepKind kind) {
+  std::vector<Color> colors;
+  unsigned most = isCompute(kind) ? maxShades : 1;
+  for (unsigned shades = 1; shades <= most; ++shades)
+    for (unsigned shade = 0; shade != shades; ++shade)
+      colors.push_back(fillColor(scheme, kind, shade, shades));
+  return colors;
+}
+
+template <class Visit> void forEachColor(Scheme scheme, Visit visit) {
+  for (StepKind kind : computeKinds)
+    for (Color color : colorsOf(scheme, kind))
+      visit(kind, color);
+  for (StepKind kind : fsdpKinds)
+    for (Color color : colorsOf(scheme, kind))
+      visit(kind, color);
+}
+
+// The one thing that a picture has to show: where a rank is idle. Three to one
+// is what WCAG 2.2 asks of graphical objects (1.4.11).
+TEST(Palette, EveryStepStandsOutFromIdleTimeInGrey) {
+  for (Scheme scheme : schemes)
+    forEachColor(scheme, [&](StepKind kind, Color color) {
+      EXPECT_GE(contrast(color, idleColor(scheme)), 3.0)
+          << stepKindName(kind).str() << ' ' << text(color);
+    });
+}
+
+// 4.5 to one is what it asks of text (1.4.3).
+TEST(Palette, NumbersAreLegibleOnEveryStep) {
+  for (Scheme scheme : schemes)
+    for (StepKind kind : computeKinds)
+      for (Color color : colorsOf(scheme, kind))
+        EXPECT_GE(contrast(color, textColor(scheme, kind)), 4.5)
+            << stepKindName(kind).str() << ' ' << text(color);
+}
+
+TEST(Palette, KindsDifferForEveryVisionAndInGrey) {
+  for (Scheme scheme : schemes)
+    for (StepKind a : computeKinds)
+      for (StepKind b : computeKinds) {
+        if (a >= b)
+          continue;
+        for (Color first : colorsOf(scheme, a))
+          for (Color second : colorsOf(scheme, b)) {
+            EXPECT_GE(leastDifference(first, second), 15)
+                << text(first) << ' ' << text(second);
+            EXPECT_GE(std::abs(lightness(first) - lightness(second)), 5)
+                << text(first) << ' ' << text(second);
+          }
+      }
+}
+
+TEST(Palette, FsdpActionsDifferInGrey) {
+  for (Scheme scheme : schemes)
+    for (StepKind a : fsdpKinds)
+      for (StepKind b : fsdpKinds)
+        if (a < b)
+          EXPECT_GE(std::abs(lightness(fillColor(scheme, a)) -
+                             lightness(fillColor(scheme, b))),
+                    12);
+}
+
+TEST(Palette, TwoChunksOfAKindDiffer) {
+  for (Scheme scheme : schemes)
+    for (StepKind kind : computeKinds) {
+      Color first = fillColor(scheme, kind, 0, 2);
+      Color second = fillColor(scheme, kind, 1, 2);
+      EXPECT_GE(difference(first, second, visions[0]), 15)
+          << stepKindName(kind).str();
+      EXPECT_GE(leastDifference(first, second), 9) << stepKindName(kind).str();
+    }
+}
+
+TEST(Palette, ShadesAreDealtOutEvenly) {
+  for (unsigned chunks = 1; chunks != 20; ++chunks) {
+    EXPECT_EQ(shadeOf(0, chunks), 0u);
+    EXPECT_EQ(shadeOf(chunks - 1, chunks), numShades(chunks) - 1);
+    for (unsigned chunk = 1; chunk != chunks; ++chunk)
+      EXPECT_LE(shadeOf(chunk, chunks) - shadeOf(chunk - 1, chunks), 1u);
+  }
+}
+
+} // namespace
