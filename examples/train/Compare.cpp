@@ -103,6 +103,15 @@ std::size_t Reference::numParameters() const {
   return count;
 }
 
+void printPeaks(int rank, const pipec::runtime::Schedule &schedule,
+                int activations, int received, int sends) {
+  std::printf("rank %d: peak %d activations, %d received tensors", rank,
+              activations, received);
+  if (schedule.waitsForSends)
+    std::printf(", %d sends", sends);
+  std::printf("\n");
+}
+
 bool printVerdict(const Difference &difference, bool forwardOnly) {
   std::printf("largest difference: losses %g", difference.loss);
   if (!forwardOnly)

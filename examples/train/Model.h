@@ -154,11 +154,17 @@ public:
     if (shards)
       shards->drop(at(stage).parameters());
   }
-  void reduceGrad(int stage) {
+  /// A sum over the copies that has been started.
+  struct Reduction {
+    Model *model;
+    int stage;
+    void wait() { model->finishReduce(stage); }
+  };
+  Reduction reduceGrad(int stage) {
     if (shards && shards->size() > 1)
-      shards->reduce(stage, at(stage).gradients(),
-                     isSharded[std::size_t(stage)],
-                     sums[std::size_t(indexOf[std::size_t(stage)])]);
+      shards->startReduce(stage, at(stage).gradients(),
+                          isSharded[std::size_t(stage)], sumOf(stage));
+    return {this, stage};
   }
 
   // The other rank that holds the stage has the same segment.
@@ -180,9 +186,17 @@ private:
   Stage &at(int stage) {
     return held[std::size_t(indexOf[std::size_t(stage)])];
   }
+  Values &sumOf(int stage) {
+    return sums[std::size_t(indexOf[std::size_t(stage)])];
+  }
+  void finishReduce(int stage) {
+    if (shards && shards->size() > 1)
+      shards->finishReduce(stage, at(stage).gradients(),
+                           isSharded[std::size_t(stage)], sumOf(stage));
+  }
   /// The gradients, summed over the copies where that has been done.
   Values &reduced(int stage) {
-    Values &sum = sums[std::size_t(indexOf[std::size_t(stage)])];
+    Values &sum = sumOf(stage);
     return sum.empty() ? at(stage).gradients() : sum;
   }
   std::size_t tensorSize() const {

@@ -128,16 +128,18 @@ int train(const Arguments &arguments, const Schedule &schedule,
   }
 
   Statistics statistics = worker.statistics();
-  int counts[2] = {statistics.peakActivations, statistics.peakReceived};
-  std::vector<int> all(std::size_t(2 * schedule.ranks));
-  MPI_Gather(counts, 2, MPI_INT, all.data(), 2, MPI_INT, 0, pipeline);
+  int counts[3] = {statistics.peakActivations, statistics.peakReceived,
+                   statistics.peakSends};
+  std::vector<int> all(std::size_t(3 * schedule.ranks));
+  MPI_Gather(counts, 3, MPI_INT, all.data(), 3, MPI_INT, 0, pipeline);
   if (!arguments.trace.empty())
     writeTrace(arguments.trace, schedule, trace, pipeline, offset, isFirst);
   if (!isFirst)
     return total.isEqual() ? 0 : 1;
-  for (int other = 0; other != schedule.ranks; ++other)
-    std::printf("rank %d: peak %d activations, %d received tensors\n", other,
-                all[std::size_t(2 * other)], all[std::size_t(2 * other + 1)]);
+  for (int other = 0; other != schedule.ranks; ++other) {
+    const int *peaks = &all[std::size_t(3 * other)];
+    printPeaks(other, schedule, peaks[0], peaks[1], peaks[2]);
+  }
   return printVerdict(total, schedule.forwardOnly) ? 0 : 1;
 }
 

@@ -28,30 +28,52 @@ public:
       : Shards(rankIn(group), sizeOf(group)), group(group) {}
 
   void gather(int stage, Values &parameters) override {
-    setSegments(parameters.size());
-    MPI_Request request;
+    gathering.setSegments(*this, parameters.size());
     MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, parameters.data(),
-                    counts.data(), places.data(), MPI_DOUBLE, group, &request);
-    await(request, "UNSHARD", stage);
+                    gathering.counts.data(), gathering.places.data(),
+                    MPI_DOUBLE, group, &gathering.request);
+    await(gathering.request, "UNSHARD", stage);
   }
 
-  void reduce(int stage, const Values &gradients, bool sharded,
-              Values &sum) override {
+  void startReduce(int stage, const Values &gradients, bool sharded,
+                   Values &sum) override {
     sum.assign(gradients.size(), 0);
-    MPI_Request request;
+    if (reducing.size() <= std::size_t(stage))
+      reducing.resize(std::size_t(stage) + 1);
+    Collective &reduction = reducing[std::size_t(stage)];
     if (sharded) {
-      setSegments(gradients.size());
+      reduction.setSegments(*this, gradients.size());
       MPI_Ireduce_scatter(gradients.data(),
-                          sum.data() + places[std::size_t(own)], counts.data(),
-                          MPI_DOUBLE, MPI_SUM, group, &request);
+                          sum.data() + reduction.places[std::size_t(own)],
+                          reduction.counts.data(), MPI_DOUBLE, MPI_SUM, group,
+                          &reduction.request);
     } else {
       MPI_Iallreduce(gradients.data(), sum.data(), int(gradients.size()),
-                     MPI_DOUBLE, MPI_SUM, group, &request);
+                     MPI_DOUBLE, MPI_SUM, group, &reduction.request);
     }
-    await(request, "REDUCE_GRAD", stage);
+  }
+  void finishReduce(int stage, const Values &, bool, Values &) override {
+    await(reducing[std::size_t(stage)].request, "REDUCE_GRAD", stage);
   }
 
 private:
+  /// A collective that is under way, with the arrays that MPI reads meanwhile.
+  struct Collective {
+    MPI_Request request = MPI_REQUEST_NULL;
+    std::vector<int> counts;
+    std::vector<int> places;
+
+    void setSegments(const MpiShards &shards, std::size_t parameters) {
+      counts.clear();
+      places.clear();
+      for (int member = 0; member != shards.members; ++member) {
+        Range range = shards.rangeOf(member, parameters);
+        counts.push_back(int(range.end - range.begin));
+        places.push_back(int(range.begin));
+      }
+    }
+  };
+
   static int rankIn(MPI_Comm group) {
     int rank = 0;
     MPI_Comm_rank(group, &rank);
@@ -61,15 +83,6 @@ private:
     int size = 0;
     MPI_Comm_size(group, &size);
     return size;
-  }
-  void setSegments(std::size_t parameters) {
-    counts.resize(std::size_t(members));
-    places.resize(std::size_t(members));
-    for (int member = 0; member != members; ++member) {
-      Range range = rangeOf(member, parameters);
-      counts[std::size_t(member)] = int(range.end - range.begin);
-      places[std::size_t(member)] = int(range.begin);
-    }
   }
   static void await(MPI_Request &request, const char *what, int stage) {
     auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
@@ -83,8 +96,10 @@ private:
   }
 
   MPI_Comm group;
-  std::vector<int> counts;
-  std::vector<int> places;
+  Collective gathering;
+  /// One entry per stage, as far as there are reductions. A growing vector moves
+  /// the arrays of `Collective`, not their contents.
+  std::vector<Collective> reducing;
 };
 
 } // namespace train

@@ -9,8 +9,8 @@
 // different micro-batches, and the copies of a rank are a group, of which each
 // keeps one segment of the parameters of every sharded stage. UNSHARD gathers
 // the segments of the others, RESHARD gives them up again (they become NaN, so
-// that a use of them shows), and REDUCE_GRAD sums the gradient of the own
-// segment over the group. All members of a group run the same list, so what
+// that a use of them shows), and REDUCE_GRAD starts to sum the gradient of the
+// own segment over the group, which WAIT_REDUCE_GRAD waits for. All members of a group run the same list, so what
 // they do together comes in the same order.
 //
 // In a schedule with two directions the two ranks that hold a stage are in
@@ -60,11 +60,14 @@ public:
     std::fill(parameters.begin() + std::ptrdiff_t(range.end), parameters.end(),
               none);
   }
-  /// Sums the own segment of all members' gradients into `sum`, or for a stage
-  /// that is not sharded the whole. Waits until all have come to it; throws
-  /// when they do not. `gradients` stay as they are until the run has ended.
-  virtual void reduce(int stage, const Values &gradients, bool sharded,
-                      Values &sum) = 0;
+  /// Starts to sum the own segment of all members' gradients into `sum`, or for
+  /// a stage that is not sharded the whole. `gradients` stay as they are until
+  /// the run has ended.
+  virtual void startReduce(int stage, const Values &gradients, bool sharded,
+                           Values &sum) = 0;
+  /// Waits until that has been done; throws when a member does not come to it.
+  virtual void finishReduce(int stage, const Values &gradients, bool sharded,
+                            Values &sum) = 0;
 
 protected:
   int own;

@@ -72,9 +72,12 @@ public:
     }
   }
 
-  void reduce(int stage, const Values &gradients, bool sharded,
-              Values &sum) override {
-    int round = board.at(own, stage).ready.fetch_add(1) + 1;
+  void startReduce(int stage, const Values &, bool, Values &) override {
+    board.at(own, stage).ready.fetch_add(1);
+  }
+  void finishReduce(int stage, const Values &gradients, bool sharded,
+                    Values &sum) override {
+    int round = board.at(own, stage).ready.load();
     auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     for (int other = 0; other != members; ++other)
       while (board.at(other, stage).ready.load() < round) {

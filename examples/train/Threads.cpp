@@ -146,8 +146,8 @@ int train(const Arguments &arguments, const Schedule &schedule,
   for (int rank = 0; rank != schedule.ranks; ++rank) {
     Statistics statistics =
         copies.front()->members[std::size_t(rank)]->worker.statistics();
-    std::printf("rank %d: peak %d activations, %d received tensors\n", rank,
-                statistics.peakActivations, statistics.peakReceived);
+    printPeaks(rank, schedule, statistics.peakActivations,
+               statistics.peakReceived, statistics.peakSends);
   }
   if (!arguments.trace.empty()) {
     std::ofstream file(arguments.trace);

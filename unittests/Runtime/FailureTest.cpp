@@ -81,7 +81,58 @@ TEST(Failure, AModelsExceptionEndsAllRanks) {
     message = error.what();
   }
   EXPECT_EQ(stopped, 1);
-  EXPECT_EQ(message, "out of memory");
+  EXPECT_EQ(message, "rank 1 in F s1 m2 at gpipe.pipe:3: out of memory");
+}
+
+/// What a single rank throws when its model throws `thrown` in its F.
+template <class Thrown> std::string oneRankThrows(Thrown thrown) {
+  static constexpr int one[] = {0};
+  static constexpr Schedule schedule = {"one", "one.pipe", 1,   1,       1,
+                                        true,  1,          one, nullptr, false};
+  ThreadGroup group(1);
+  try {
+    group.run([&](int rank) {
+      TestModel model(1, 1);
+      model.onForward = [&](int, int) { throw thrown; };
+      ThreadTransport transport(group, rank);
+      Worker worker(model, transport);
+      worker.run(schedule, rank, [](auto &x) { x.forward(0, 0); });
+    });
+  } catch (const ModelError &error) {
+    std::string text = error.what();
+    try {
+      std::rethrow_if_nested(error);
+    } catch (const std::out_of_range &) {
+      text += ", nested: out_of_range";
+    } catch (int value) {
+      text += ", nested: " + std::to_string(value);
+    }
+    return text;
+  }
+  return "";
+}
+
+TEST(Failure, AModelsExceptionNamesTheStepAndIsNested) {
+  EXPECT_EQ(oneRankThrows(std::out_of_range("no such row")),
+            "rank 0 in F s0 m0: no such row, nested: out_of_range");
+  EXPECT_EQ(oneRankThrows(7), "rank 0 in F s0 m0: an exception that is not a "
+                              "std::exception, nested: 7");
+}
+
+TEST(Failure, WhatIsThrownBeforeAnyStepNamesNone) {
+  struct Model : TestModel {
+    Model() : TestModel(2, 4) {}
+    int stages() const { throw std::runtime_error("no configuration"); }
+  } model;
+  ThreadGroup group(2);
+  ThreadTransport transport(group, 0);
+  Executor worker(model, transport);
+  try {
+    worker.run(gpipe2, 0, [](auto &) { FAIL() << "a step ran"; });
+    FAIL() << "not thrown";
+  } catch (const ModelError &error) {
+    EXPECT_STREQ(error.what(), "rank 0: no configuration");
+  }
 }
 
 TEST(Failure, AFailedExecutorDoesNotRunAgain) {

@@ -47,6 +47,13 @@ public:
   using Error::Error;
 };
 
+/// The model threw. The text names the rank and the step; what was thrown is
+/// nested in it (std::rethrow_if_nested).
+class ModelError : public Error {
+public:
+  using Error::Error;
+};
+
 /// Another rank failed and took this one with it; carries its message.
 class StoppedError : public Error {
 public:

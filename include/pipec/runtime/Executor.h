@@ -18,9 +18,11 @@
 // How a run waits. A receive is posted at its step and waited for at the step
 // that uses it; a send is posted at its step, and its tensor goes back to the
 // pool when it is complete; all that is left is waited for at the end of the
-// run. `Options::blocking` waits for every transfer, or batch of transfers,
-// where it is posted. Neighbour stages on one rank hand tensors over without a
-// copy.
+// run. In a schedule with WAIT_SEND steps a send is waited for at its wait, and
+// its tensor goes back to the pool there and not before; likewise a reduction
+// at its WAIT_REDUCE_GRAD. `Options::blocking` waits for every transfer, or
+// batch of transfers, where it is posted. Neighbour stages on one rank hand
+// tensors over without a copy.
 //
 // What is checked. Every step finds its data there and comes once; transfers
 // have two ends, on two ranks; messages are the expected ones; shard state fits
@@ -46,6 +48,7 @@
 #include <chrono>
 #include <exception>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -73,6 +76,10 @@ struct Statistics {
   int peakReceived = 0;
   /// The most tensors in use for whatever reason, unfinished sends included.
   int peakTensors = 0;
+  /// The most sends at one time whose tensors were still held. A send counts
+  /// from its posting to the end of its WAIT_SEND step; in a schedule without
+  /// these, until the executor finds it complete, which depends on timing.
+  int peakSends = 0;
 };
 
 template <class M, class T> class Executor {
@@ -113,7 +120,7 @@ public:
   }
 
   Statistics statistics() const {
-    return {activations.peak(), peakReceived, tensors.peak()};
+    return {activations.peak(), peakReceived, tensors.peak(), peakSends};
   }
   /// Runs that came to their end.
   unsigned runs() const { return runNumber; }
@@ -157,9 +164,17 @@ public:
     settle(recv(StepKind::RecvBackward, stage, microbatch));
   }
 
+  void waitSendForward(int stage, int microbatch) {
+    waitSend(StepKind::WaitSendForward, stage, microbatch);
+  }
+  void waitSendBackward(int stage, int microbatch) {
+    waitSend(StepKind::WaitSendBackward, stage, microbatch);
+  }
+
   void unshard(int stage);
   void reshard(int stage);
   void reduceGrad(int stage);
+  void waitReduceGrad(int stage);
 
   /// Compute steps that run together, in issue order.
   template <class... Members> void overlap(Members... members) {
@@ -180,7 +195,16 @@ public:
 
 private:
   using Request = typename T::Request;
+  using Reduction = ReductionOf<M>;
 
+  /// A transfer that is under way. It does not move until it is complete.
+  struct Transfer {
+    Request request;
+    Step step;
+    /// The next member of the same batch, in a circle; null outside of batches
+    /// and where nothing waits for a batch as a whole.
+    Transfer *sibling = nullptr;
+  };
   /// The books of one micro-batch on one stage: pooled objects, null for none,
   /// and what has happened to them.
   struct Cell {
@@ -189,9 +213,11 @@ private:
     Tensor *outputGradient = nullptr;
     Tensor *inputGradient = nullptr;
     Activation *kept = nullptr;
-    /// Receives that were posted and not yet waited for.
-    Request *inputRequest = nullptr;
-    Request *gradientRequest = nullptr;
+    /// Until the F begins, its RECV_F if that was posted; after the F, the
+    /// SEND_F that a WAIT_SEND_F will wait for.
+    Transfer *forwardTransfer = nullptr;
+    /// The same for the RECV_B and the SEND_B, before and after the B or I.
+    Transfer *backwardTransfer = nullptr;
     unsigned flags = 0;
   };
   enum Flag : unsigned {
@@ -207,6 +233,8 @@ private:
     GradientReady = 1 << 9,
     OutputSent = 1 << 10,
     InputGradientSent = 1 << 11,
+    OutputFreed = 1 << 12,
+    InputGradientFreed = 1 << 13,
   };
   /// The books of one stage on this rank.
   struct StageBooks {
@@ -218,6 +246,10 @@ private:
     int weights = 0;
     bool unsharded = false;
     bool reduced = false;
+    /// Its REDUCE_GRAD has run and its WAIT_REDUCE_GRAD has not.
+    bool reducing = false;
+    /// What the REDUCE_GRAD started.
+    std::optional<Reduction> reduction = {};
   };
   /// Where the books of a stage are; null for the stages of other ranks.
   struct Place {
@@ -240,7 +272,8 @@ private:
   /// A transfer just posted; a send of which it is not known to be complete.
   struct Posted {
     Step step;
-    Request *request = nullptr;
+    /// Null when a handler has moved the tensor.
+    Transfer *transfer = nullptr;
     Tensor *tensor = nullptr;
   };
 
@@ -284,6 +317,7 @@ private:
   void fsdp(StepKind kind, int stage);
   static void proceedFsdp(void *executor, Context &step);
   StageBooks &enterFsdp(StepKind kind, int stage);
+  StageBooks *booksOf(int stage);
 
   // ExecutorTransfers.h
   Posted post(const Step &step);
@@ -291,8 +325,15 @@ private:
   Posted recv(StepKind kind, int stage, int microbatch);
   void runBatch(std::span<const Step> members);
   void settle(const Posted &posted);
+  void waitSend(StepKind kind, int stage, int microbatch);
+  void awaitSend(Transfer &transfer, const Step &step);
+  static void proceedSendWait(void *executor, Context &step);
+  Transfer *newTransfer(const Step &step);
+  void endTransfer(Transfer *transfer);
+  void joinBatch();
+  void free(const Posted &posted);
   void await(Request &request, const Step &step);
-  void arrive(Request &request, Tensor &into, const Step &step);
+  void arrive(Transfer &transfer, Tensor &into, const Step &step);
   [[noreturn]] void failMessage(const Step &step, const Header &wanted,
                                 const Header &got);
   bool handTransfer(const Posted &posted, int peer);
@@ -313,6 +354,7 @@ private:
   void makeBooks();
   void finish();
   void checkComplete();
+  [[noreturn]] void failModel(int newRank, const char *what);
   std::string describe(const RankState &state,
                        std::chrono::nanoseconds waited) const;
   std::string place() const;
@@ -345,9 +387,13 @@ private:
   std::vector<Cell> cells;
   Pool<Tensor> tensors;
   Pool<Activation> activations;
-  Pool<Request> requests;
+  Pool<Transfer> transfers;
+  /// Sends that no step waits for.
   Ring<Posted> sends;
   int unsent = 0;
+  /// Sends whose WAIT_SEND step has not come.
+  int unwaited = 0;
+  int peakSends = 0;
   int received = 0;
   int peakReceived = 0;
   std::vector<Work> group;

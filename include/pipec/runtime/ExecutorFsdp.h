@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Part of Executor.h.
+// Part of Executor.h. When the model's `reduceGrad` returns an object with a
+// `wait()`, the executor calls that at WAIT_REDUCE_GRAD, and in a schedule
+// without these directly after `reduceGrad`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,20 +16,30 @@
 
 #include "pipec/runtime/Executor.h"
 
+#include <utility>
+
 namespace pipec::runtime {
 
 template <class M, class T>
 auto Executor<M, T>::enterFsdp(StepKind kind, int stage) -> StageBooks & {
   publish(RankState::Running, kind, stage, 0);
-  for (StageBooks &one : books)
-    if (one.stage == stage)
-      return one;
+  if (StageBooks *own = booksOf(stage))
+    return *own;
   failStep(kind, stage, 0, "does not belong on this rank");
 }
 
 template <class M, class T>
+auto Executor<M, T>::booksOf(int stage) -> StageBooks * {
+  for (StageBooks &one : books)
+    if (one.stage == stage)
+      return &one;
+  return nullptr;
+}
+
+template <class M, class T>
 void Executor<M, T>::proceedFsdp(void *executor, Context &step) {
-  M &model = static_cast<Executor *>(executor)->model;
+  Executor &self = *static_cast<Executor *>(executor);
+  M &model = self.model;
   (void)model;
   if (step.kind == StepKind::Unshard) {
     if constexpr (requires { model.unshard(step.stage); })
@@ -35,9 +47,22 @@ void Executor<M, T>::proceedFsdp(void *executor, Context &step) {
   } else if (step.kind == StepKind::Reshard) {
     if constexpr (requires { model.reshard(step.stage); })
       model.reshard(step.stage);
-  } else {
-    if constexpr (requires { model.reduceGrad(step.stage); })
+  } else if (step.kind == StepKind::ReduceGrad) {
+    if constexpr (ModelReductions<M>) {
+      Reduction reduction = model.reduceGrad(step.stage);
+      if (self.schedule->waitsForReductions)
+        self.booksOf(step.stage)->reduction.emplace(std::move(reduction));
+      else
+        reduction.wait();
+    } else if constexpr (requires { model.reduceGrad(step.stage); }) {
       model.reduceGrad(step.stage);
+    }
+  } else {
+    // A handler may have done the reduction itself.
+    if constexpr (ModelReductions<M>)
+      if (std::optional<Reduction> &started =
+              self.booksOf(step.stage)->reduction)
+        started->wait();
   }
 }
 
@@ -88,6 +113,20 @@ template <class M, class T> void Executor<M, T>::reduceGrad(int stage) {
          " of a stage that is sharded");
   fsdp(StepKind::ReduceGrad, stage);
   state.reduced = true;
+  state.reducing = schedule->waitsForReductions;
+}
+
+template <class M, class T> void Executor<M, T>::waitReduceGrad(int stage) {
+  StageBooks &state = enterFsdp(StepKind::WaitReduceGrad, stage);
+  if (!schedule->waitsForReductions)
+    failStep(StepKind::WaitReduceGrad, stage, 0,
+             "runs in a schedule whose waitsForReductions is false");
+  if (!state.reducing)
+    fail("WAIT_REDUCE_GRAD s" + std::to_string(stage) + " comes " +
+         (state.reduced ? "twice" : "before its REDUCE_GRAD"));
+  fsdp(StepKind::WaitReduceGrad, stage);
+  state.reducing = false;
+  state.reduction.reset();
 }
 
 } // namespace pipec::runtime

@@ -34,19 +34,29 @@ void Executor<M, T>::run(const Schedule &newSchedule, int newRank,
       transport.fail("rank " + std::to_string(newRank) + ": " + error.what());
     throw;
   } catch (const std::exception &error) {
-    if constexpr (FailureTransport<T>)
-      transport.fail("rank " + std::to_string(newRank) + " in " +
-                     describe(RankState::unpack(status->state.load()), {}) +
-                     ": " + error.what());
-    throw;
+    failModel(newRank, error.what());
   } catch (...) {
-    if constexpr (FailureTransport<T>)
-      transport.fail("rank " + std::to_string(newRank) + " in " +
-                     describe(RankState::unpack(status->state.load()), {}) +
-                     ": an exception that is no std::exception");
-    throw;
+    failModel(newRank, "an exception that is not a std::exception");
   }
   broken = false;
+}
+
+/// Ends all ranks because of the exception that is being handled, and throws it
+/// nested in one that names the step.
+template <class M, class T>
+void Executor<M, T>::failModel(int newRank, const char *what) {
+  std::string text = "rank " + std::to_string(newRank);
+  RankState state = RankState::unpack(status->state.load());
+  if (state.activity == RankState::Running ||
+      state.activity == RankState::Waiting)
+    text += " in " + describe({RankState::Running, state.kind, state.stage,
+                               state.microbatch, state.line},
+                              {});
+  text += ": ";
+  text += what;
+  if constexpr (FailureTransport<T>)
+    transport.fail(text);
+  std::throw_with_nested(ModelError(text));
 }
 
 template <class M, class T>
@@ -76,6 +86,7 @@ void Executor<M, T>::start(const Schedule &newSchedule, int newRank) {
     status = &transport.statusCell();
   line = 0;
   unsent = 0;
+  unwaited = 0;
   received = 0;
   if (schedule == &newSchedule && rank == newRank) {
     for (StageBooks &stage : books)
@@ -111,7 +122,7 @@ template <class M, class T> void Executor<M, T>::makeBooks() {
   // state from allocating.
   std::size_t ahead = std::min<std::size_t>(2 * cells.size() + 16, 512);
   tensors.reserve(int(ahead));
-  requests.reserve(int(ahead));
+  transfers.reserve(int(ahead));
   sends.reserve(ahead);
   group.reserve(16);
   groupContexts.reserve(16);
@@ -145,12 +156,25 @@ template <class M, class T> void Executor<M, T>::checkComplete() {
         const Cell *cell = find(stage.stage, m);
         if (!cell)
           continue;
-        if (cell->output)
+        if (cell->output && !(cell->flags & OutputSent))
           fail("the output of F s" + std::to_string(stage.stage) + " m" +
                std::to_string(m) + " was never sent");
-        if (cell->inputGradient)
+        if (cell->inputGradient && !(cell->flags & InputGradientSent))
           fail("the gradient that stage " + std::to_string(stage.stage) +
                " made for m" + std::to_string(m) + " was never sent");
+      }
+  if (unwaited != 0)
+    for (const StageBooks &stage : books)
+      for (int m = 0; m != schedule->microbatches; ++m) {
+        const Cell *cell = find(stage.stage, m);
+        for (StepKind kind : {StepKind::WaitSendForward,
+                              StepKind::WaitSendBackward}) {
+          bool isForward = kind == StepKind::WaitSendForward;
+          unsigned sent = isForward ? OutputSent : InputGradientSent;
+          unsigned freed = isForward ? OutputFreed : InputGradientFreed;
+          if (cell && (cell->flags & sent) && !(cell->flags & freed))
+            fail("the run ended without " + stepText(kind, stage.stage, m));
+        }
       }
   for (const StageBooks &stage : books) {
     if (stage.unsharded)
@@ -158,6 +182,9 @@ template <class M, class T> void Executor<M, T>::checkComplete() {
            " is left unsharded at the end of the run");
     if (schedule->reducesGradients && !stage.reduced)
       fail("the run ended without REDUCE_GRAD s" + std::to_string(stage.stage));
+    if (stage.reducing)
+      fail("the run ended without " +
+           stepText(StepKind::WaitReduceGrad, stage.stage, 0));
   }
 }
 
@@ -167,9 +194,8 @@ template <class M, class T> void Executor<M, T>::finish() {
   while (!sends.empty()) {
     Posted posted = sends.front();
     sends.pop();
-    await(*posted.request, posted.step);
-    requests.release(posted.request);
-    tensors.release(posted.tensor);
+    await(posted.transfer->request, posted.step);
+    free(posted);
   }
   ++runNumber;
   status->state.store(RankState{RankState::Finished}.pack(),
@@ -206,11 +232,10 @@ std::string Executor<M, T>::describe(const RankState &state,
   std::string text = stepText(state.kind, state.stage, state.microbatch);
   bool known = schedule && state.stage < schedule->stages &&
                state.microbatch < schedule->microbatches;
-  if (isTransfer(state.kind) && known) {
+  if ((isTransfer(state.kind) || isSendWait(state.kind)) && known) {
     int peer = peerOf(state.kind, state.stage, state.microbatch);
-    bool isSend = state.kind == StepKind::SendForward ||
-                  state.kind == StepKind::SendBackward;
-    text += (isSend ? " to rank " : " from rank ") + std::to_string(peer);
+    bool isRecv = isTransfer(state.kind) && !isSend(state.kind);
+    text += (isRecv ? " from rank " : " to rank ") + std::to_string(peer);
   }
   if (state.line && schedule && *schedule->source)
     text += " at " + std::string(schedule->source) + ":" +

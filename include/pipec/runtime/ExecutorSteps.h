@@ -97,10 +97,10 @@ inline void Executor<M, T>::beginForward(Work &work) {
     failStep(work.kind, work.stage, work.microbatch, "runs twice");
   cell.flags |= ForwardBegun;
   if (work.stage > 0) {
-    if (cell.inputRequest) {
-      arrive(*cell.inputRequest, *cell.input,
+    if (cell.forwardTransfer) {
+      arrive(*cell.forwardTransfer, *cell.input,
              {StepKind::RecvForward, work.stage, work.microbatch});
-      cell.inputRequest = nullptr;
+      cell.forwardTransfer = nullptr;
       cell.flags |= InputReady;
     }
     if (!(cell.flags & InputReady)) [[unlikely]]
@@ -159,10 +159,10 @@ inline void Executor<M, T>::beginBackward(Work &work) {
   if (work.kind == StepKind::Backward)
     cell.flags |= WeightBegun;
   if (!isLast(work.stage)) {
-    if (cell.gradientRequest) {
-      arrive(*cell.gradientRequest, *cell.outputGradient,
+    if (cell.backwardTransfer) {
+      arrive(*cell.backwardTransfer, *cell.outputGradient,
              {StepKind::RecvBackward, work.stage, work.microbatch});
-      cell.gradientRequest = nullptr;
+      cell.backwardTransfer = nullptr;
       cell.flags |= GradientReady;
     }
     if (!(cell.flags & GradientReady)) [[unlikely]]
@@ -401,6 +401,15 @@ void Executor<M, T>::steps(std::span<const Step> table) {
       break;
     case StepKind::ReduceGrad:
       reduceGrad(step.stage);
+      break;
+    case StepKind::WaitSendForward:
+      waitSendForward(step.stage, step.microbatch);
+      break;
+    case StepKind::WaitSendBackward:
+      waitSendBackward(step.stage, step.microbatch);
+      break;
+    case StepKind::WaitReduceGrad:
+      waitReduceGrad(step.stage);
       break;
     }
   }

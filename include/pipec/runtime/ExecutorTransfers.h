@@ -19,7 +19,9 @@ namespace pipec::runtime {
 /// The rank at the other end of a transfer, -1 when the model ends there.
 template <class M, class T>
 int Executor<M, T>::peerOf(StepKind kind, int stage, int microbatch) const {
-  bool next = kind == StepKind::SendForward || kind == StepKind::RecvBackward;
+  bool next = kind == StepKind::SendForward ||
+              kind == StepKind::RecvBackward ||
+              kind == StepKind::WaitSendForward;
   int other = stage + (next ? 1 : -1);
   if (other < 0 || other >= schedule->stages)
     return -1;
@@ -66,7 +68,6 @@ auto Executor<M, T>::send(StepKind kind, int stage, int microbatch) -> Posted {
   cell.flags |= sent;
   Tensor *&slot = isForward ? cell.output : cell.inputGradient;
   Posted posted{{kind, stage, microbatch}, nullptr, slot};
-  slot = nullptr;
   --unsent;
   if constexpr (!ModelTransfers<M>) {
     throw RefusedError("the schedule has transfers, and the model has no "
@@ -76,17 +77,25 @@ auto Executor<M, T>::send(StepKind kind, int stage, int microbatch) -> Posted {
     std::size_t index = 0;
     if (options.trace) [[unlikely]]
       index = record(RankState::Running, kind, stage, microbatch);
-    if (handled[int(kind)] && !handTransfer(posted, peer)) [[unlikely]] {
-      tensors.release(posted.tensor);
-      posted = {};
-    } else {
+    if (!handled[int(kind)] || handTransfer(posted, peer)) [[likely]] {
       std::span<std::byte> bytes = model.bytes(*posted.tensor);
-      posted.request = requests.acquire();
+      posted.transfer = newTransfer(posted.step);
       transport.isend(peer, expectedHeader(posted.step, bytes.size()),
-                      std::span<const std::byte>(bytes), *posted.request);
+                      std::span<const std::byte>(bytes),
+                      posted.transfer->request);
     }
     if (options.trace) [[unlikely]]
       options.trace->end(index);
+  }
+  if (schedule->waitsForSends) {
+    // The tensor stays in its slot until the wait.
+    (isForward ? cell.forwardTransfer : cell.backwardTransfer) =
+        posted.transfer;
+    peakSends = std::max(peakSends, ++unwaited);
+  } else {
+    slot = nullptr;
+    if (!posted.transfer)
+      tensors.release(posted.tensor);
   }
   return posted;
 }
@@ -126,10 +135,11 @@ auto Executor<M, T>::recv(StepKind kind, int stage, int microbatch) -> Posted {
       return {};
     }
     std::span<std::byte> bytes = model.bytes(*posted.tensor);
-    posted.request = requests.acquire();
-    (isForward ? cell.inputRequest : cell.gradientRequest) = posted.request;
+    posted.transfer = newTransfer(posted.step);
+    (isForward ? cell.forwardTransfer : cell.backwardTransfer) =
+        posted.transfer;
     transport.irecv(peer, expectedHeader(posted.step, bytes.size()), bytes,
-                    *posted.request);
+                    posted.transfer->request);
   }
   return posted;
 }
@@ -152,29 +162,32 @@ bool Executor<M, T>::handTransfer(const Posted &posted, int peer) {
 /// What follows a post: nothing more than remembering a send, or in blocking
 /// mode the wait.
 template <class M, class T> void Executor<M, T>::settle(const Posted &posted) {
-  if (!posted.request)
+  if (!posted.transfer)
     return;
   const Step &step = posted.step;
-  bool isSend =
-      step.kind == StepKind::SendForward || step.kind == StepKind::SendBackward;
-  if (!options.blocking) {
-    if (isSend)
-      sends.push(posted);
+  if (isSend(step.kind)) {
+    if (options.blocking)
+      await(posted.transfer->request, step);
+    // A send that a step waits for keeps its tensor until then.
+    if (schedule->waitsForSends)
+      return;
+    if (options.blocking) {
+      free(posted);
+      return;
+    }
+    sends.push(posted);
+    peakSends = std::max(peakSends, int(sends.size()));
     return;
   }
-  if (isSend) {
-    await(*posted.request, step);
-    requests.release(posted.request);
-    tensors.release(posted.tensor);
+  if (!options.blocking)
     return;
-  }
-  arrive(*posted.request, *posted.tensor, step);
+  arrive(*posted.transfer, *posted.tensor, step);
   Cell &cell = *find(step.stage, step.microbatch);
   if (step.kind == StepKind::RecvForward) {
-    cell.inputRequest = nullptr;
+    cell.forwardTransfer = nullptr;
     cell.flags |= InputReady;
   } else {
-    cell.gradientRequest = nullptr;
+    cell.backwardTransfer = nullptr;
     cell.flags |= GradientReady;
   }
 }
@@ -203,6 +216,8 @@ void Executor<M, T>::runBatch(std::span<const Step> members) {
     groupPosted.push_back(post(member));
   if constexpr (BatchTransport<T>)
     transport.endBatch();
+  if (schedule->waitsForSends)
+    joinBatch();
   for (const Posted &posted : groupPosted)
     settle(posted);
 }
@@ -211,32 +226,141 @@ void Executor<M, T>::runBatch(std::span<const Step> members) {
 // Waiting
 //===----------------------------------------------------------------------===//
 
+/// A transfer that is about to be posted.
+template <class M, class T>
+auto Executor<M, T>::newTransfer(const Step &step) -> Transfer * {
+  Transfer *transfer = transfers.acquire();
+  transfer->step = step;
+  return transfer;
+}
+
+/// Gives back a transfer that is complete.
+template <class M, class T>
+void Executor<M, T>::endTransfer(Transfer *transfer) {
+  if (transfer->sibling) [[unlikely]] {
+    Transfer *before = transfer->sibling;
+    while (before->sibling != transfer)
+      before = before->sibling;
+    before->sibling = before == transfer->sibling ? nullptr : transfer->sibling;
+    transfer->sibling = nullptr;
+  }
+  transfers.release(transfer);
+}
+
+/// Links the transfers of a batch in a circle, so that the wait for one of its
+/// sends waits for all of them.
+template <class M, class T> void Executor<M, T>::joinBatch() {
+  Transfer *first = nullptr, *last = nullptr;
+  for (const Posted &posted : groupPosted) {
+    if (!posted.transfer)
+      continue;
+    if (!first)
+      first = posted.transfer;
+    else
+      last->sibling = posted.transfer;
+    last = posted.transfer;
+  }
+  if (first != last)
+    last->sibling = first;
+}
+
+/// Gives back all that a complete send has.
+template <class M, class T> void Executor<M, T>::free(const Posted &posted) {
+  endTransfer(posted.transfer);
+  tensors.release(posted.tensor);
+}
+
 /// Gives back the tensors of sends that are complete, oldest first.
 template <class M, class T> void Executor<M, T>::reclaimSends() {
-  while (!sends.empty() && transport.test(*sends.front().request)) {
-    requests.release(sends.front().request);
-    tensors.release(sends.front().tensor);
+  while (!sends.empty() &&
+         transport.test(sends.front().transfer->request)) {
+    free(sends.front());
     sends.pop();
   }
 }
 
-/// Waits for a receive, checks that it brought what was expected, and gives the
-/// request back.
+/// WAIT_SEND_F and WAIT_SEND_B: the tensor is free again after this.
 template <class M, class T>
-void Executor<M, T>::arrive(Request &request, Tensor &into, const Step &step) {
+void Executor<M, T>::waitSend(StepKind kind, int stage, int microbatch) {
+  Cell &cell = enter(kind, stage, microbatch).cells[microbatch];
+  bool isForward = kind == StepKind::WaitSendForward;
+  if (!schedule->waitsForSends) [[unlikely]]
+    failStep(kind, stage, microbatch,
+             "runs in a schedule whose waitsForSends is false");
+  unsigned sent = isForward ? OutputSent : InputGradientSent;
+  if (!(cell.flags & sent)) [[unlikely]]
+    failStep(kind, stage, microbatch, "comes before its send");
+  unsigned freed = isForward ? OutputFreed : InputGradientFreed;
+  if (cell.flags & freed) [[unlikely]]
+    failStep(kind, stage, microbatch, "comes twice");
+  cell.flags |= freed;
+  Transfer *&transfer =
+      isForward ? cell.forwardTransfer : cell.backwardTransfer;
+  Tensor *&tensor = isForward ? cell.output : cell.inputGradient;
+  std::size_t index = 0;
+  if (options.trace) [[unlikely]]
+    index = record(RankState::Waiting, kind, stage, microbatch);
+  if (handled[int(kind)]) [[unlikely]] {
+    Context step;
+    step.kind = kind;
+    step.rank = rank;
+    step.stage = stage;
+    step.microbatch = microbatch;
+    step.peer = peerOf(kind, stage, microbatch);
+    step.tensor = tensor;
+    takeOver(step, proceedSendWait);
+  }
+  if (transfer) {
+    // After a handler, too: the transport may still use the tensor.
+    awaitSend(*transfer, {kind, stage, microbatch});
+    endTransfer(transfer);
+    transfer = nullptr;
+  }
+  if (options.trace) [[unlikely]]
+    options.trace->end(index);
+  tensors.release(tensor);
+  tensor = nullptr;
+  --unwaited;
+}
+
+/// Waits for a send and for the rest of its batch, at the wait `step`.
+template <class M, class T>
+void Executor<M, T>::awaitSend(Transfer &transfer, const Step &step) {
+  await(transfer.request, step);
+  for (Transfer *other = transfer.sibling; other && other != &transfer;
+       other = other->sibling)
+    await(other->request, other->step);
+}
+
+template <class M, class T>
+void Executor<M, T>::proceedSendWait(void *executor, Context &step) {
+  Executor &self = *static_cast<Executor *>(executor);
+  Cell &cell = *self.find(step.stage, step.microbatch);
+  Transfer *transfer = step.kind == StepKind::WaitSendForward
+                       ? cell.forwardTransfer
+                       : cell.backwardTransfer;
+  if (transfer)
+    self.awaitSend(*transfer, {step.kind, step.stage, step.microbatch});
+}
+
+/// Waits for a receive, checks that it brought what was expected, and gives the
+/// transfer back.
+template <class M, class T>
+void Executor<M, T>::arrive(Transfer &transfer, Tensor &into,
+                            const Step &step) {
   std::size_t index = 0;
   if (options.trace)
     index = record(RankState::Waiting, step.kind, step.stage, step.microbatch);
-  await(request, step);
+  await(transfer.request, step);
   if (options.trace)
     options.trace->end(index);
   if constexpr (ModelTransfers<M>) {
-    Header got = transport.header(request);
+    Header got = transport.header(transfer.request);
     Header wanted = expectedHeader(step, model.bytes(into).size());
     if (!(got == wanted)) [[unlikely]]
       failMessage(step, wanted, got);
   }
-  requests.release(&request);
+  endTransfer(&transfer);
 }
 
 template <class M, class T>
@@ -349,20 +473,22 @@ template <class M, class T> template <int> void Executor<M, T>::sumReplicas() {
     Step step = {StepKind::ReduceGrad, stage.stage, 0};
     std::span<std::byte> out = model.bytes(*mine);
     std::span<std::byte> in = model.bytes(*theirs);
-    Request *sending = requests.acquire();
-    Request *receiving = requests.acquire();
+    Transfer *sending = newTransfer(step);
+    Transfer *receiving = newTransfer(step);
     transport.isend(other, expectedHeader(step, out.size()),
-                    std::span<const std::byte>(out), *sending);
-    transport.irecv(other, expectedHeader(step, in.size()), in, *receiving);
-    await(*receiving, step);
-    if (!(transport.header(*receiving) == expectedHeader(step, in.size())))
+                    std::span<const std::byte>(out), sending->request);
+    transport.irecv(other, expectedHeader(step, in.size()), in,
+                    receiving->request);
+    await(receiving->request, step);
+    if (!(transport.header(receiving->request) ==
+          expectedHeader(step, in.size())))
       fail<MessageError>("the gradient of stage " +
                          std::to_string(stage.stage) + " from rank " +
                          std::to_string(other) + " is not what came");
     model.addGradient(stage.stage, *theirs);
-    await(*sending, step);
-    requests.release(sending);
-    requests.release(receiving);
+    await(sending->request, step);
+    endTransfer(sending);
+    endTransfer(receiving);
     tensors.release(mine);
     tensors.release(theirs);
   }

@@ -44,7 +44,8 @@
 // A model needs only the functions of the steps that its schedules have.
 // Optional: `overlapped(std::span<StepContext<Model>>)` runs the members of an
 // overlap together; `unshard(stage)`, `reshard(stage)` and `reduceGrad(stage)`
-// do the FSDP actions; `exportGradient(stage, Tensor &)` and
+// do the FSDP actions, and what `reduceGrad` returns may have a `wait()` for
+// the reduction that it has started; `exportGradient(stage, Tensor &)` and
 // `addGradient(stage, const Tensor &)` sum the gradients of a stage that two
 // ranks hold (bidirectional schedules).
 //
@@ -58,6 +59,7 @@
 #include <concepts>
 #include <cstddef>
 #include <span>
+#include <utility>
 
 namespace pipec::runtime {
 
@@ -113,6 +115,28 @@ concept ModelReplicas =
       model.exportGradient(0, tensor);
       model.addGradient(0, tensor);
     };
+
+/// A model whose `reduceGrad` only starts a reduction, and returns an object
+/// whose `wait()` waits for it. The executor calls that once: at the
+/// WAIT_REDUCE_GRAD of the stage, or directly after `reduceGrad` in a schedule
+/// without these.
+template <class M>
+concept ModelReductions = requires(M &model) {
+  model.reduceGrad(0).wait();
+  requires std::movable<decltype(model.reduceGrad(0))>;
+};
+
+namespace detail {
+template <class M> struct ReductionType {
+  struct type {};
+};
+template <ModelReductions M> struct ReductionType<M> {
+  using type = decltype(std::declval<M &>().reduceGrad(0));
+};
+} // namespace detail
+
+/// What the model's `reduceGrad` returns, or an empty type.
+template <class M> using ReductionOf = typename detail::ReductionType<M>::type;
 
 /// One step with all that it works on: what a handler and the overlap hook get.
 /// Pointers are null where the step has no such operand.

@@ -18,6 +18,7 @@ namespace pipec::runtime {
 template <class T> class Ring {
 public:
   bool empty() const { return head == tail; }
+  std::size_t size() const { return tail - head; }
   T &front() { return items[head & (items.size() - 1)]; }
   void pop() { ++head; }
   void push(T item) {

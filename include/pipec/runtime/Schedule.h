@@ -33,6 +33,10 @@ struct Schedule {
   const bool *sharded;
   /// Every stage has a REDUCE_GRAD.
   bool reducesGradients;
+  /// Every send has a WAIT_SEND_F or WAIT_SEND_B (every REDUCE_GRAD a
+  /// WAIT_REDUCE_GRAD) later in the list of its rank.
+  bool waitsForSends = false;
+  bool waitsForReductions = false;
 
   constexpr int directionOf(int microbatch) const {
     return directions == 2 && microbatch >= microbatches / 2;

@@ -14,7 +14,8 @@
 namespace pipec::runtime {
 
 /// What a step does. `BackwardInput` and `BackwardWeight` are the two halves of
-/// a `Backward`; a transfer is named for the stage that owns it.
+/// a `Backward`; a transfer is named for the stage that owns it, and the wait
+/// for a send as that send.
 enum class StepKind : std::uint8_t {
   Forward,
   Backward,
@@ -27,15 +28,21 @@ enum class StepKind : std::uint8_t {
   Unshard,
   Reshard,
   ReduceGrad,
+  WaitSendForward,
+  WaitSendBackward,
+  WaitReduceGrad,
 };
 
-inline constexpr int numStepKinds = 11;
+inline constexpr int numStepKinds = 14;
 
 /// The name that schedules, CSV files and messages use: `F`, `SEND_B`, ...
 constexpr const char *stepName(StepKind kind) {
   constexpr const char *names[numStepKinds] = {
-      "F",      "B",      "I",       "W",       "SEND_F",      "RECV_F",
-      "SEND_B", "RECV_B", "UNSHARD", "RESHARD", "REDUCE_GRAD",
+      "F",           "B",           "I",
+      "W",           "SEND_F",      "RECV_F",
+      "SEND_B",      "RECV_B",      "UNSHARD",
+      "RESHARD",     "REDUCE_GRAD", "WAIT_SEND_F",
+      "WAIT_SEND_B", "WAIT_REDUCE_GRAD",
   };
   return names[int(kind)];
 }
@@ -46,8 +53,16 @@ constexpr bool isCompute(StepKind kind) {
 constexpr bool isTransfer(StepKind kind) {
   return kind >= StepKind::SendForward && kind <= StepKind::RecvBackward;
 }
+constexpr bool isSend(StepKind kind) {
+  return kind == StepKind::SendForward || kind == StepKind::SendBackward;
+}
+/// A step that waits for an earlier send of its rank.
+constexpr bool isSendWait(StepKind kind) {
+  return kind == StepKind::WaitSendForward ||
+         kind == StepKind::WaitSendBackward;
+}
 constexpr bool hasMicrobatch(StepKind kind) {
-  return kind <= StepKind::RecvBackward;
+  return kind <= StepKind::RecvBackward || isSendWait(kind);
 }
 
 /// One row of a table of steps.

@@ -98,6 +98,12 @@ inline void writeMicroseconds(std::ostream &os, std::int64_t nanoseconds) {
   os << nanoseconds / 1000 << '.' << std::string(3 - digits.size(), '0')
      << digits;
 }
+
+constexpr const char *categoryOf(StepKind kind) {
+  if (isCompute(kind))
+    return "compute";
+  return isTransfer(kind) || isSendWait(kind) ? "transfer" : "fsdp";
+}
 } // namespace detail
 
 /// Writes the traces of all ranks, indexed by rank, which must tell the time by
@@ -145,18 +151,14 @@ inline void writeChromeTrace(std::ostream &os, const Schedule &schedule,
   for (std::size_t rank = 0; rank != ranks.size(); ++rank) {
     for (const TraceRecord &record : ranks[rank].all()) {
       const RankState &step = record.step;
-      bool send = step.kind == StepKind::SendForward ||
-                  step.kind == StepKind::SendBackward;
+      bool send = isSend(step.kind);
       bool recv = isTransfer(step.kind) && !send;
       // Arrows begin and end inside slices, so none is empty.
       std::int64_t end = std::max(record.end, record.start + 1);
       timed("X", rank, record.start) << ",\"dur\":";
       detail::writeMicroseconds(os, end - record.start);
       os << ",\"name\":\"" << stepText(step.kind, step.stage, step.microbatch)
-         << "\",\"cat\":\""
-         << (isCompute(step.kind)    ? "compute"
-             : isTransfer(step.kind) ? "transfer"
-                                     : "fsdp")
+         << "\",\"cat\":\"" << detail::categoryOf(step.kind)
          << "\",\"args\":{\"kind\":\"" << stepName(step.kind)
          << "\",\"stage\":" << step.stage;
       if (hasMicrobatch(step.kind)) {

@@ -52,6 +52,8 @@ struct RankState {
   int microbatch = 0;
   int line = 0;
 
+  static_assert(numStepKinds <= 16, "a kind has four bits");
+
   /// Executors leave out higher ones.
   static constexpr int maxLine = (1 << 18) - 1;
 

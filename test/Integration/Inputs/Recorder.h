@@ -34,6 +34,9 @@ public:
   void unshard(int s) { one({Kind::Unshard, s, 0}); }
   void reshard(int s) { one({Kind::Reshard, s, 0}); }
   void reduceGrad(int s) { one({Kind::ReduceGrad, s, 0}); }
+  void waitSendForward(int s, int m) { one({Kind::WaitSendForward, s, m}); }
+  void waitSendBackward(int s, int m) { one({Kind::WaitSendBackward, s, m}); }
+  void waitReduceGrad(int s) { one({Kind::WaitReduceGrad, s, 0}); }
   template <class... Members> void overlap(Members... members) {
     const Step steps[] = {Step(members)...};
     group("overlap ", " & ", steps);

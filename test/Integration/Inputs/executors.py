@@ -246,7 +246,7 @@ def expected_steps(case):
         line = re.sub(r"\s*(@\S+|//.*)?$", "", line.strip())
         if re.match(r"rank \d+ \{$", line):
             steps.append(line[:-2])
-        elif re.match(r"(overlap|batch|F|B|I|W|SEND_[FB]|RECV_[FB]|UNSHARD|RESHARD|REDUCE_GRAD) ", line):
+        elif re.match(r"(overlap|batch|F|B|I|W|SEND_[FB]|RECV_[FB]|UNSHARD|RESHARD|REDUCE_GRAD|WAIT_\w+) ", line):
             steps.append(re.sub(r" (->|<-) r\d+", "", line))
     return steps
 
@@ -255,7 +255,8 @@ def expected_peaks(case):
     """What each rank's list says of its largest counts, as the program prints it: an
     activation lives from the start of its F to the end of its B or W (to that of the F
     when there is no backward), a received tensor from its posting to the end of its F, or
-    of its B or W. Members of an overlap acquire at its start and release at its end."""
+    of its B or W, and a send in a list with waits from its posting to its wait. Members of
+    an overlap acquire at its start and release at its end."""
     ranks, forward_only = [], True
     for line in expected_steps(case):
         if line.startswith("rank "):
@@ -265,9 +266,11 @@ def expected_peaks(case):
                    for part in re.split(r" & |, ", line)]
         ranks[-1].append(members)
         forward_only &= all(kind not in ("B", "I", "W") for kind, _, _ in members)
+    waits = any(kind.startswith("WAIT_SEND") for groups in ranks for members in groups
+                for kind, *_ in members)
     lines = []
     for rank, groups in enumerate(ranks):
-        live = peak = got = most = 0
+        live = peak = got = most = sends = outstanding = 0
         received = set()
         for members in groups:
             for kind, *which in members:
@@ -275,14 +278,17 @@ def expected_peaks(case):
                     got += 1
                     received.add((kind, *which))
                 live += kind == "F"
-            peak, most = max(peak, live), max(most, got)
+                sends += kind in ("SEND_F", "SEND_B")
+            peak, most, outstanding = max(peak, live), max(most, got), max(outstanding, sends)
             for kind, *which in members:
+                sends -= kind in ("WAIT_SEND_F", "WAIT_SEND_B")
                 live -= kind in ("B", "W") or (kind == "F" and forward_only)
                 used = {"F": "RECV_F", "B": "RECV_B", "W": "RECV_B"}.get(kind)
                 if (used, *which) in received:
                     received.remove((used, *which))
                     got -= 1
-        lines.append(f"rank {rank}: peak {peak} activations, {most} received tensors")
+        lines.append(f"rank {rank}: peak {peak} activations, {most} received tensors"
+                     + (f", {outstanding} sends" if waits else ""))
     return lines
 
 
