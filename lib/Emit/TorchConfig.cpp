@@ -43,9 +43,12 @@ public:
     for (const StepList &list : schedule.ranks)
       for (Step step : list) {
         transfers |= isP2P(step.kind()) || isFsdp(step.kind());
+        waitable |= isSend(step.kind()) || step.kind() == StepKind::ReduceGrad;
         halves |= step.kind() == StepKind::I;
         overlaps |= step.joined() && isCompute(step.kind());
       }
+    if (ownTransfers())
+      safe = endsUnder(schedule, Transfers(schedule));
   }
 
   void write() {
@@ -58,15 +61,11 @@ public:
       json.attribute("split_backward", halves);
       json.attribute("overlap", overlaps);
       writeSafe();
-      json.attributeObject("torch", [&] {
-        json.attribute("class", "_PipelineScheduleRuntime");
-        json.attribute("format", transfers ? "compute_comms" : "compute_only");
-        json.attribute("n_microbatches", schedule.numMicrobatches);
-        writeNotes({});
-      });
+      writeTorch();
       StringRef name = placementName();
       writeTorchtitan(name);
       writeAutoModel(name);
+      writeNotes(commonNotes());
     });
   }
 
@@ -74,14 +73,41 @@ private:
   /// The models of communication under which the lists end; null without
   /// transfers, which PyTorch then adds.
   void writeSafe() {
-    if (!schedule.hasP2P() && schedule.numRanks != 1) {
+    if (!ownTransfers()) {
       json.attribute("safe", nullptr);
       return;
     }
-    std::array<bool, 4> safe = endsUnder(schedule, Transfers(schedule));
     json.attributeObject("safe", [&] {
       for (WaitModel model : allWaitModels)
         json.attribute(waitModelName(model), safe[unsigned(model)]);
+    });
+  }
+
+  bool ownTransfers() const {
+    return schedule.hasP2P() || schedule.numRanks == 1;
+  }
+
+  /// What PyTorch's runtime is set to. Since 2.15 a list waits for each send
+  /// and reduction, which no version before can read.
+  void writeTorch() {
+    bool needsEdge = ownTransfers() && !safe[unsigned(WaitModel::Stream)] &&
+                     safe[unsigned(WaitModel::Edge)];
+    json.attributeObject("torch", [&] {
+      json.attribute("version", waitable ? ">=2.6,<2.15" : ">=2.6");
+      json.attribute("class", "_PipelineScheduleRuntime");
+      json.attribute("format", transfers ? "compute_comms" : "compute_only");
+      json.attribute("n_microbatches", schedule.numMicrobatches);
+      json.attributeObject("environment", [&] {
+        if (needsEdge)
+          json.attribute("TORCH_DISTRIBUTED_PIPELINE_PER_EDGE_P2P", "1");
+      });
+      std::vector<std::string> notes;
+      if (needsEdge)
+        notes.push_back("the lists end under the models edge and buffered "
+                        "only: PyTorch 2.15 gives each directed edge a "
+                        "communicator of its own where "
+                        "TORCH_DISTRIBUTED_PIPELINE_PER_EDGE_P2P is 1");
+      writeNotes(notes);
     });
   }
 
@@ -128,14 +154,15 @@ private:
       json.attribute("format", "compute_only");
       if (name.empty()) {
         json.attribute("settings", nullptr);
-        writeNotes({"stages are placed by the name of a schedule, and no name "
-                    "gives this placement; load the CSV with "
-                    "_PipelineScheduleRuntime and stages of your own"});
+        writeNotes({std::string(
+            "stages are placed by the name of a schedule, and no name gives "
+            "this placement; load the CSV with _PipelineScheduleRuntime and "
+            "stages of your own")});
         return;
       }
       json.attributeObject("settings", writeSettings);
-      addCommonNotes(notes);
-      writeNotes(std::move(notes));
+      addFrameworkNotes(notes);
+      writeNotes(notes);
     });
   }
 
@@ -146,12 +173,16 @@ private:
       json.attribute("parallelism.pipeline_parallel_schedule_csv", csvName());
       json.attribute("parallelism.pipeline_parallel_microbatch_size", 1);
       json.attribute("training.local_batch_size", schedule.numMicrobatches);
+      json.attribute("training.disable_cuda_graphs", true);
     };
     std::vector<std::string> notes = {
         "training.local_batch_size is the number of micro-batches times "
         "parallelism.pipeline_parallel_microbatch_size; versions without "
         "these take parallelism.num_pp_microbatches = " +
-        utostr(schedule.numMicrobatches)};
+        utostr(schedule.numMicrobatches),
+        "torchtitan 0.3 refuses pipeline parallelism with CUDA graphs, so "
+        "training.disable_cuda_graphs is set; versions without this setting "
+        "need nothing in its place"};
     addLayersNote(notes, "parallelism.pipeline_parallel_layers_per_stage");
     writeFramework("torchtitan", name, writeSettings, std::move(notes));
   }
@@ -183,7 +214,7 @@ private:
                       utostr(2 * schedule.numRanks));
   }
 
-  void addCommonNotes(std::vector<std::string> &notes) const {
+  void addFrameworkNotes(std::vector<std::string> &notes) const {
     if (transfers)
       notes.push_back("write the CSV with --target=torch-compute: PyTorch adds "
                       "the transfers and the FSDP actions itself");
@@ -191,16 +222,20 @@ private:
       notes.push_back("with one rank pipeline parallelism is off");
   }
 
-  /// `own`, and what holds for the schedule wherever PyTorch runs it.
-  void writeNotes(std::vector<std::string> own) {
-    if (halves)
-      own.push_back("split backwards bypass the hooks of "
-                    "DistributedDataParallel, and PyTorch does not support "
-                    "them with torch.compile; "
-                    "--passes='merge-backward{which=all},torch' makes whole "
-                    "ones");
+  /// What holds for the schedule wherever PyTorch runs it.
+  std::vector<std::string> commonNotes() const {
+    if (!halves)
+      return {};
+    return {"split backwards bypass the hooks of DistributedDataParallel, do "
+            "not work with torch.compile or selective activation "
+            "checkpointing, and can leave a parameter without a gradient, "
+            "which pipec.torch.check_gradients finds; "
+            "--passes='merge-backward{which=all},torch' makes whole ones"};
+  }
+
+  void writeNotes(ArrayRef<std::string> notes) {
     json.attributeArray("notes", [&] {
-      for (const std::string &note : own)
+      for (const std::string &note : notes)
         json.value(note);
     });
   }
@@ -209,7 +244,11 @@ private:
   json::OStream json;
   DiagEngine &diags;
   ArrayRef<uint32_t> map;
+  /// By model; meaningless without transfers.
+  std::array<bool, 4> safe = {};
   bool transfers = false;
+  /// Whether there is a step that PyTorch 2.15 wants a wait for.
+  bool waitable = false;
   bool halves = false;
   bool overlaps = false;
 };

@@ -2,6 +2,7 @@
 """pipec.compile: the schedule is what pipec prints, read without NumPy."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+import json
 import subprocess
 import sys
 
@@ -67,7 +68,7 @@ for name in pipec.library():
             assert cells(schedule) == schedule.csv, (name, target)
         tried += 1
 assert tried > 40, tried
-assert seen >= set(Kind) - {Kind.BUBBLE}, seen
+assert seen >= {kind for kind in Kind if kind != Kind.BUBBLE and not kind.name.startswith("WAIT")}, seen
 assert Kind.BUBBLE in {s.kind for s in pipec.compile("one_f_one_b", passes="align-bubbles").steps[1]}
 
 # Batches and overlaps share a group; a second direction has a map.
@@ -86,3 +87,52 @@ assert again.csv == lowered.csv
 assert lowered.torch_config["microbatches"] == 4
 assert "exec_order" in plain.emit("hyperparallel")
 assert "zero" in pipec.describe("zb1p").lower()
+
+# Names of step IR are any text.
+STEPS = """pipec-steps 1
+schedule @%s { ranks 1 stages 1 microbatches 1
+  param %s = -2, m = 1
+  map 0
+  rank 0 {
+    "F s0 m0":
+      F s0 m0
+      B s0 m0
+  }
+}
+"""
+for written, name in [('"two words"', "two words"), ('"tw-o"', "tw-o"), ('"a,b"', "a,b"), ('"a=b"', "a=b"), ('"a = 1, b"', "a = 1, b"),
+                      (r'"q\"\\\0A"', 'q"\\\n'), (r'"\C3\A9"', "é"), (r'"a\FFb"', r"a\xffb"), ('"1 { ranks 3"', "1 { ranks 3")]:
+    with open("named.steps", "w") as file:
+        file.write(STEPS % (written, written))
+    named = pipec.compile("named.steps")
+    assert (named.name, named.params) == (name, {name: -2, "m": 1}), (written, named.name, named.params)
+    assert len(named.steps[0]) == 2 and named.ranks == 1
+    assert named.csv == "0F0,0B0\n"
+
+# Costs, in three ways.
+
+def makespan(**options):
+    timed = pipec.compile("one_f_one_b", ranks=2, microbatches=4, passes="simulate", **options)
+    return json.loads(timed.emit("report", "--format=json"))["makespan"]
+
+
+with open("costs.json", "w") as file:
+    file.write('{"F": 0.5, "B": 2}\n')
+given = makespan(cost={"F": 0.5, "B": 2})
+assert given == makespan(cost="F=0.5,B=2") == makespan(cost_profile="costs.json") == makespan(args=["--cost=F=1/2,B=2"])
+assert given != makespan()
+assert makespan(cost={"F": 1e-5, "B": "1/3"}) == makespan(cost="F=0.00001,B=1/3")
+for wrong in {"F": True}, {"F": None}:
+    try:
+        makespan(cost=wrong)
+        raise AssertionError(wrong)
+    except TypeError as problem:
+        assert "cost F" in str(problem)
+
+# Without PyTorch there is no pipec.torch; other names there never are.
+try:
+    pipec.torch
+    raise AssertionError("pipec.torch without PyTorch")
+except ImportError:
+    pass
+assert not hasattr(pipec, "tensorflow")

@@ -47,6 +47,61 @@ for wrong in "4", 4.0, True:
     except TypeError as problem:
         assert "ranks" in str(problem)
 
+# A file is what it is, also when its name looks like an option or a command.
+program = "schedule a(ranks p = 2, microbatches m = 2) { placement loop; steady { repeat m { F B } } }\n"
+for name in "-dash.pipe", "a=b.pipe", "check", "lint":
+    with open(name, "w") as file:
+        file.write(program)
+    assert pipec.compile(name).name == "a", name
+    assert "microbatches" in pipec.describe(name), name
+assert pipec.lint("-dash.pipe").findings == () and pipec.lint("a=b.pipe").findings == ()
+for call in pipec.compile, pipec.lint, pipec.describe:
+    for option in "--list", "--help", "--version":
+        try:
+            call(option)
+            raise AssertionError(f"{call.__name__}({option}) returned")
+        except pipec.CompileError as problem:
+            assert problem.errors[0].kind == "InputNotFound", problem
+
+# What is not step IR is said to be none.
+for arguments in ["--emit=csv"], ["-o", "elsewhere.steps"]:
+    try:
+        pipec.compile("zb1p", args=arguments)
+        raise AssertionError(arguments)
+    except ValueError as problem:
+        assert "this is not step IR: " in str(problem), problem
+os.environ["PIPEC"] = "/bin/true"
+try:
+    pipec.compile("zb1p")
+    raise AssertionError("/bin/true compiled")
+except ValueError as problem:
+    assert "there is no text" in str(problem), problem
+del os.environ["PIPEC"]
+
+# A file is written whole or not at all.
+with open("keep.csv", "w") as file:
+    file.write("kept\n")
+os.chmod("keep.csv", 0o640)
+batches = pipec.compile("one_f_one_b", passes="insert-p2p,batch-p2p", ranks=2, microbatches=3)
+try:
+    batches.write_csv("keep.csv")
+    raise AssertionError("batches have no cells")
+except pipec.CompileError:
+    assert open("keep.csv").read() == "kept\n"
+plain = pipec.compile("one_f_one_b", ranks=2, microbatches=3)
+os.symlink("keep.csv", "link.csv")
+plain.write_csv("link.csv")
+assert os.path.islink("link.csv") and open("keep.csv").read() == plain.csv
+assert os.stat("keep.csv").st_mode & 0o777 == 0o640
+plain.write_csv("/dev/null")
+assert not os.path.isfile("/dev/null")
+try:
+    plain.write_csv("no_such_folder/a.csv")
+    raise AssertionError("written into no folder")
+except FileNotFoundError as problem:
+    assert problem.filename.endswith("no_such_folder/a.csv"), problem
+assert not [name for name in os.listdir() if name.startswith(".pipec")]
+
 # No compiler, and one that is no compiler.
 path = os.environ["PATH"]
 os.environ["PATH"] = os.getcwd()

@@ -16,11 +16,20 @@ import numpy
 import torch
 import torch.distributed as dist
 from torch.distributed.pipelining import PipelineStage
-from torch.distributed.pipelining.schedules import ScheduleInterleaved1F1B, ScheduleZBVZeroBubble
+from torch.distributed.pipelining.schedules import (
+    Schedule1F1B,
+    ScheduleGPipe,
+    ScheduleInterleaved1F1B,
+    ScheduleZBVZeroBubble,
+    _PipelineScheduleRuntime,
+)
 
 import pipec
-import pipec.torch
 from pipec import Kind
+
+# The module for PyTorch comes when it is first used.
+assert "pipec.torch" not in sys.modules
+TARGET = pipec.torch.fitting_target()
 
 RANKS, MICROBATCHES, WIDTH, ROWS = 2, 5, 4, 3
 
@@ -58,7 +67,7 @@ def threaded(forward, backward):
 
 def train(source, options, overlap=None):
     """Two steps on this rank; the number of overlaps that `overlap` ran."""
-    plan = pipec.compile(source, **{"target": "torch", **options})
+    plan = pipec.compile(source, **{"target": TARGET, **options})
     mine = plan.stages_of(dist.get_rank())
     blocks = model(plan.stages)
     stages = [PipelineStage(blocks[i], i, plan.stages, torch.device("cpu")) for i in mine]
@@ -82,6 +91,7 @@ def train(source, options, overlap=None):
         for i, gradients in enumerate(expected(plan.stages, step)):
             for parameter, gradient in zip(blocks[i].parameters(), gradients) if i in mine else ():
                 torch.testing.assert_close(parameter.grad, gradient, rtol=1e-10, atol=1e-12)
+        assert pipec.torch.check_gradients(schedule) == []
         for block in blocks:
             block.zero_grad()
     if overlap:
@@ -103,11 +113,11 @@ def process(rank, store):
     dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=RANKS)
     sizes = {"ranks": RANKS, "microbatches": MICROBATCHES}
     train("zb1p", sizes)
-    train("interleaved_any", {**sizes, "chunks": 2, "target": "torch-timed"})
+    train("interleaved_any", {**sizes, "chunks": 2, "target": f"{TARGET}-timed"})
     # Orders of one's own, and a lowered file that one has.
-    train("zb1p", {**sizes, "target": None, "passes": "merge-backward{which=all},torch"})
+    train("zb1p", {**sizes, "target": None, "passes": "merge-backward{which=all}," + TARGET})
     if rank == 0:
-        pipec.compile("zbv", target="torch", **sizes).write_csv("zbv.csv")
+        pipec.compile("zbv", target=TARGET, **sizes).write_csv("zbv.csv")
     dist.barrier()
     v = train("zbv.csv", {"stages": 4, "microbatches": MICROBATCHES})
     assert pipec.torch.lint(v)
@@ -124,12 +134,41 @@ def process(rank, store):
     refused(ValueError, f"puts stages [{rank}] on rank {rank}", load, "zb1p", [other], None, MICROBATCHES)
     refused(ValueError, "no stages", load, "zb1p", [], None, MICROBATCHES)
     refused(pipec.CompileError, "two ranks", load, "chimera", [stage], None, 4)
+
+    # Costs reach the compiler: the order of time follows them.
+    orders = []
+    for costs in {}, {"cost": {"F": 1, "p2p": 3}}, {"args": ["--cost=F=1,p2p=3"]}, {"cost_profile": "costs.json"}:
+        loaded = load("zb1p", [stage], None, MICROBATCHES, target=f"{TARGET}-timed", **costs)
+        orders.append({r: list(map(str, row)) for r, row in loaded.pipeline_order_with_comms.items()})
+    assert orders[0] != orders[1] == orders[2] == orders[3], orders
+
+    # What is not for PyTorch, or not for this PyTorch.
+    lowered = pipec.compile("one_f_one_b", target=TARGET, **sizes)
+    refused(ValueError, "target `hyperparallel` is not for PyTorch", load, "zb1p", [stage], None, MICROBATCHES,
+            target="hyperparallel")
+    idle = pipec.Schedule(lowered.ir.replace("      F s1 m1\n", "      bubble\n      F s1 m1\n"))
+    refused(ValueError, "idle slots", load, idle, [stage], None, MICROBATCHES)
+    refused(ValueError, "target, chunks: one_f_one_b is compiled already", load, idle, [stage], None, MICROBATCHES,
+            target="torch", chunks=2)
+
+    # An old file on one of the ranks, and a rank that has none.
+    folder = os.path.abspath(f"node{rank}")
+    os.makedirs(folder)
+    orders = [pipec.compile(name, target=TARGET, **sizes) for name in ("one_f_one_b", "gpipe")]
+    orders[rank].write_csv(f"{folder}/schedule.csv")
+    refused(ValueError, "the ranks have different schedules: rank 0 <pipec.Schedule schedule: 2 ranks, 2 stages, 5 "
+            "micro-batches> with digest ", load, f"{folder}/schedule.csv", [stage], None, MICROBATCHES)
+    load(f"{folder}/schedule.csv", [stage], None, MICROBATCHES, check_ranks=False)
+    if rank == 0:
+        refused(RuntimeError, "rank 1 has no schedule: ", load, f"{folder}/schedule.csv", [stage], None, MICROBATCHES)
+    else:
+        refused(pipec.CompileError, "no file `none.csv`", load, "none.csv", [stage], None, MICROBATCHES)
     dist.destroy_process_group()
 
 
 # ---------------------------------------------------------------- without processes
 
-steps = pipec.compile("zb1p", target="torch", ranks=2, microbatches=4).steps
+steps = pipec.compile("zb1p", target=TARGET, ranks=2, microbatches=4).steps
 assert all(isinstance(rank, numpy.ndarray) for rank in steps)
 assert (steps[0]["kind"] == Kind.F).sum() == 4
 sends = steps[0][steps[0]["kind"] == Kind.SEND_F]
@@ -146,24 +185,74 @@ theirs = ScheduleInterleaved1F1B([stub(), stub()], 4, loss_fn=None)
 assert pipec.torch.lint(theirs) and all(pipec.torch.lint(theirs).safe.values())
 order = theirs.pipeline_order_with_comms[1]
 del order[[str(a) for a in order].index("1REDUCE_GRAD")]
-finding, = pipec.torch.lint(theirs).errors
-assert finding.kind == "ReduceGradMissing" and "rank 1 has no" in finding.message, finding
+finding = {finding.kind: finding for finding in pipec.torch.lint(theirs).errors}["ReduceGradMissing"]
+assert "rank 1 has no" in finding.message and finding.file == "ScheduleInterleaved1F1B", finding
 assert any("wrong gradients" in note.message for note in finding.notes)
+theirs._n_microbatches = 3
+try:
+    pipec.torch.lint(theirs)
+    raise AssertionError("4 micro-batches are 3")
+except pipec.CompileError as error:
+    assert str(error).startswith("ScheduleInterleaved1F1B:1:"), error
 # torch's deferred receives train on the wrong tensors for this one.
 deferred = ScheduleZBVZeroBubble([stub(), stub()], 4, loss_fn=None, defer_pp_recv=True)
 assert "TransferCrossed" in {f.kind for f in pipec.torch.lint(deferred).errors}
 refused(TypeError, "no order", pipec.torch.lint, object())
 
+# Schedules without a list: what their code runs. (Their `pipeline_order` has
+# another micro-batch, and more of them, than that.)
+
+
+def alone(kind, stages, microbatches, **members):
+    schedule = kind.__new__(kind)
+    schedule._num_stages, schedule._n_microbatches = stages, microbatches
+    schedule.__dict__.update(members)
+    return schedule
+
+
+for kind in Schedule1F1B, ScheduleGPipe:
+    for stages, microbatches in (1, 3), (2, 2), (2, 5), (4, 4), (4, 9):
+        found = pipec.torch.lint(alone(kind, stages, microbatches))
+        assert not found.findings and all(found.safe.values()), (kind, stages, microbatches, str(found))
+        # The computes are those of the library's schedule.
+        text = pipec.torch._lint._imperative(alone(kind, stages, microbatches))
+        name = "one_f_one_b" if kind is Schedule1F1B else "gpipe"
+        computes = [[(s.kind, s.stage, s.microbatch) for s in map(pipec.Step._make, rank.tolist()) if s.kind in (Kind.F, Kind.B)]
+                    for rank in pipec.Schedule(text).steps]
+        ours = pipec.compile(name, ranks=stages, microbatches=microbatches).steps
+        assert computes == [[tuple(s)[:3] for s in rank.tolist()] for rank in ours], (kind, stages, microbatches)
+
+
+class Own(Schedule1F1B):
+    def _step_microbatches(self, *args, **keywords):
+        pass
+
+
+refused(TypeError, "Own holds no order of steps, and its code is not known", pipec.torch.lint, alone(Own, 2, 2))
+
+# Parameters without a gradient.
+module = torch.nn.ModuleDict({"used": torch.nn.Linear(2, 2), "left": torch.nn.Linear(2, 2), "fixed": torch.nn.Linear(2, 2)})
+module["fixed"].requires_grad_(False)
+module["used"](torch.ones(2)).sum().backward()
+assert pipec.torch.check_gradients(module) == ["left.weight", "left.bias"]
+stage = types.SimpleNamespace(stage_index=3, submod=module)
+assert pipec.torch.check_gradients(alone(Schedule1F1B, 4, 4, _stage=stage)) == ["stage 3: left.weight", "stage 3: left.bias"]
+assert pipec.torch.check_gradients(alone(ScheduleInterleaved1F1B, 4, 4, _stages=[stage])) == \
+    ["stage 3: left.weight", "stage 3: left.bias"]
+refused(TypeError, "neither a schedule", pipec.torch.check_gradients, 3)
+
 # An overlap that is no (F;B).
 with open("pairs.csv", "w") as file:
     file.write("0F0,0F1,(0B0;0F2)OVERLAP_F_B,0B1,0B2\n")
-alone = pipec.torch._PipelineScheduleRuntime([types.SimpleNamespace(num_stages=1, group_size=1, group_rank=0, submod=None,
-                                                                   has_backward=True)], 3)
-alone._load_csv("pairs.csv")
-refused(ValueError, "(0B0;0F2)OVERLAP_F_B", pipec.torch.register_overlap, alone, print)
+pairs = _PipelineScheduleRuntime([types.SimpleNamespace(num_stages=1, group_size=1, group_rank=0, submod=None,
+                                           has_backward=True)], 3)
+pairs._load_csv("pairs.csv")
+refused(ValueError, "(0B0;0F2)OVERLAP_F_B", pipec.torch.register_overlap, pairs, print)
 
 # ---------------------------------------------------------------- two processes
 
+with open("costs.json", "w") as file:
+    file.write('{"F": 1, "p2p": 3}\n')
 context = multiprocessing.get_context("fork")
 store = os.path.abspath("store")
 workers = [context.Process(target=process, args=(rank, store)) for rank in range(RANKS)]

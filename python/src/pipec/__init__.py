@@ -7,9 +7,12 @@
     schedule.lint().safe    # {"stream": True, "pair": True, ...}
     schedule.csv            # what PyTorch loads
 
-`pipec.torch` (imported on demand) makes PyTorch's runtime from a schedule.
+`pipec.torch` (imported when it is first used) makes PyTorch's runtime from a schedule.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+import importlib
+from types import ModuleType
 
 from ._compile import compile, describe, library
 from ._diagnostics import CompileError, Diagnostic
@@ -34,3 +37,10 @@ __all__ = [
     "lint",
     "program",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """`pipec.torch`, which needs PyTorch, is imported when it is first used."""
+    if name == "torch":
+        return importlib.import_module(".torch", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,10 +6,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from typing import Mapping
+from typing import Mapping, Sequence
 
 from ._diagnostics import Diagnostic
-from ._program import run
+from ._program import file_argument, run
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,25 +35,26 @@ class LintResult:
         return "\n".join([*map(str, self.findings), f"safe under: {' '.join(models) or 'no model'}"])
 
 
-def _lint(arguments: list[str], text: str | None, require: str, grades: Mapping[str, str]) -> LintResult:
-    command = ["lint", *arguments, "--format=json", f"--require={require}"]
+def _lint(arguments: Sequence[str], path: str, text: str | None, require: str, grades: Mapping[str, str]) -> LintResult:
+    command = ["lint", "--format=json", f"--require={require}", *arguments]
     command += [f"--grade={rule}={grade}" for rule, grade in grades.items()]
+    command.append(path)
     out, _ = run(command, text, findings=True)
     data = json.loads(out)
     return LintResult(tuple(map(Diagnostic.from_json, data["findings"])), data["safe"])
 
 
 def lint_file(path: str | os.PathLike[str], *, require: str = "stream", grades: Mapping[str, str] | None = None,
-              args: tuple[str, ...] = ()) -> LintResult:
+              args: Sequence[str] = ()) -> LintResult:
     """Lints a file: a CSV of PyTorch's, step IR or a program.
 
     What does not end under the model `require` is an error; `grades` say how
     grave other findings are (docs/Lint.md). `args` are further arguments of
     `pipec lint`. Raises CompileError for what is no schedule at all.
     """
-    return _lint([os.fspath(path), *args], None, require, grades or {})
+    return _lint(args, file_argument(path), None, require, grades or {})
 
 
 def lint_text(text: str, *, require: str = "stream", grades: Mapping[str, str] | None = None) -> LintResult:
     """Lints step IR."""
-    return _lint(["-"], text, require, grades or {})
+    return _lint([], "-", text, require, grades or {})

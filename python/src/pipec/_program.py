@@ -32,6 +32,13 @@ def program() -> str:
     raise ProgramNotFound("no compiler: install a wheel that holds it, set $PIPEC, or put `pipec` on the PATH")
 
 
+def file_argument(path: str | os.PathLike[str]) -> str:
+    """A file or a name of the library as the compiler takes it: what would be an
+    option or a size gets its folder in front."""
+    text = os.fspath(path)
+    return os.path.join(os.curdir, text) if text.startswith("-") or "=" in text and not os.path.isabs(text) else text
+
+
 def run(arguments: Sequence[str], text: str | None = None, *, findings: bool = False) -> tuple[str, list[Diagnostic]]:
     """Runs the compiler with `text` as its input. Returns what it writes and
     what it says; raises CompileError when it fails. With `findings` a failure

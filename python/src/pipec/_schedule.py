@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Sequence, Union
 
 from ._diagnostics import Diagnostic
+from ._files import write_text
 from ._lint import LintResult, lint_text
 from ._program import run
 
@@ -40,6 +41,9 @@ class Kind(enum.IntEnum):
     RESHARD = 9
     REDUCE_GRAD = 10
     BUBBLE = 11
+    WAIT_SEND_F = 12
+    WAIT_SEND_B = 13
+    WAIT_REDUCE_GRAD = 14
 
     def __str__(self) -> str:
         return self.name
@@ -57,16 +61,32 @@ class Step(NamedTuple):
     """The line of the rank's list: members of one overlap or batch share it."""
 
 
-_HEAD = re.compile(r"^schedule @(\S+) \{ ranks (\d+) stages (\d+) microbatches (\d+)")
+_NAME = r'(\w+|"(?:[^"\\]|\\.)*")'
+_HEAD = re.compile(rf"schedule @{_NAME} \{{ ranks (\d+) stages (\d+) microbatches (\d+)$")
+_PARAM = re.compile(rf"{_NAME} = (-?\d+)")
+_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)")
 _STEP = re.compile(r"([A-Z]\w*) s(\d+)(?: m(\d+))?(?: (?:->|<-) r(\d+))?")
 _KINDS = Kind.__members__
+
+
+def _name(text: str) -> str:
+    """A name of step IR as the text that it is; bytes that are not UTF-8 become
+    `\\xFF`."""
+    if not text.startswith('"'):
+        return text
+    found, last = b"", 1
+    for escape in _ESCAPE.finditer(text):
+        found += text[last:escape.start()].encode()
+        found += bytes.fromhex(escape[1]) if len(escape[1]) == 2 else escape[1].encode()
+        last = escape.end()
+    return (found + text[last:-1].encode()).decode("utf-8", "backslashreplace")
 
 
 class Schedule:
     """A compiled schedule."""
 
     def __init__(self, ir: str, diagnostics: Sequence[Diagnostic] = ()):
-        """Takes step IR as pipec prints it."""
+        """Takes step IR as pipec prints it. Raises ValueError for anything else."""
         self.ir = ir
         """The schedule as step IR."""
         self.diagnostics = tuple(diagnostics)
@@ -77,20 +97,23 @@ class Schedule:
         self.maps: list[list[int]] = []
         """The rank of each stage; a second list for the other direction of a
         bidirectional schedule."""
-        for line in ir.splitlines():
+        head = None
+        for line in ir.split("\n"):
             line = line.strip()
-            if found := _HEAD.match(line):
-                self.name = found[1]
-                self.ranks, self.stages, self.microbatches = (int(found[i]) for i in (2, 3, 4))
+            if head is None:
+                head = _HEAD.match(line)
             elif line == "forward_only":
                 self.forward_only = True
             elif line.startswith("param "):
-                pairs = (pair.split("=") for pair in line.removeprefix("param ").split(","))
-                self.params = {name.strip(): int(value) for name, value in pairs}
+                self.params = {_name(name): int(value) for name, value in _PARAM.findall(line.removeprefix("param "))}
             elif line.startswith("map "):
                 self.maps.append([int(rank) for rank in line.split()[1:]])
             elif line.startswith("rank "):
                 break
+        if not ir.startswith("pipec-steps ") or head is None:
+            raise ValueError(f"this is not step IR: {ir[:60]!r}" if ir else "this is not step IR: there is no text")
+        self.name = _name(head[1])
+        self.ranks, self.stages, self.microbatches = (int(head[i]) for i in (2, 3, 4))
 
     def __repr__(self) -> str:
         return (f"<pipec.Schedule {self.name}: {self.ranks} ranks, {self.stages} stages, "
@@ -111,7 +134,7 @@ class Schedule:
         fields of Step where NumPy is there, else a tuple of Steps."""
         lists: list[list[tuple[int, ...]]] = []
         line_of_rank = 0
-        for line in self.ir.splitlines():
+        for line in self.ir.split("\n"):
             text = line.strip()
             if text.startswith("rank "):
                 lists.append([])
@@ -147,13 +170,12 @@ class Schedule:
         return self.emit("csv")
 
     def write_csv(self, path: str | os.PathLike[str]) -> None:
-        """Writes `csv` to a file."""
-        with open(path, "w", encoding="ascii", newline="") as file:
-            file.write(self.csv)
+        """Writes `csv` to a file, whole or not at all."""
+        write_text(path, self.csv)
 
     @functools.cached_property
     def torch_config(self) -> dict[str, Any]:
-        """How PyTorch, torchtitan and NeMo AutoModel use the CSV
+        """How PyTorch, torchtitan and NeMo AutoModel use `csv`, as it stands
         (docs/Csv.md)."""
-        config: dict[str, Any] = json.loads(self.emit("torch-config"))
+        config: dict[str, Any] = json.loads(self.emit("torch-config", "--passes="))
         return config

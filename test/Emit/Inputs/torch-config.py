@@ -48,6 +48,9 @@ assert loop["params"] == {"p": 4, "m": 8}
 assert loop["torchtitan"]["settings"]["parallelism.pipeline_parallel_schedule"] == "1F1B"
 assert loop["safe"] == dict.fromkeys(["stream", "pair", "edge", "buffered"], True)
 assert loop["torch"]["format"] == "compute_comms"
+assert loop["torch"]["environment"] == {}
+# torchtitan 0.3 refuses a pipeline with CUDA graphs.
+assert loop["torchtitan"]["settings"]["training.disable_cuda_graphs"] is True
 assert not loop["split_backward"] and not loop["overlap"]
 
 interleaved = read("interleaved")
@@ -58,7 +61,11 @@ for framework in "torchtitan", "nemo_automodel":
 v = read("v")
 assert v["stage_to_rank"] == [0, 1, 1, 0]
 assert v["split_backward"] and v["overlap"]
-assert any("torch.compile" in note for note in v["torch"]["notes"])
+# What holds wherever PyTorch runs the schedule is said once.
+assert "selective activation checkpointing" in v["notes"][0] and "check_gradients" in v["notes"][0]
+assert json.dumps(v).count("split backwards bypass") == 1
+assert not v["torch"]["notes"] and not loop["notes"]
 
 compute = read("compute")
 assert compute["safe"] is None and compute["torch"]["format"] == "compute_only"
+assert compute["torch"]["version"] == ">=2.6"

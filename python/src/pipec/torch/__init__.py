@@ -1,0 +1,18 @@
+"""Schedules of pipec in PyTorch's pipelining runtime.
+
+    schedule = pipec.torch.load_schedule("zb1p", stages, loss_fn, n_microbatches=8)
+    schedule.step(inputs)        # as any schedule of torch.distributed.pipelining
+
+The runtime (`_PipelineScheduleRuntime`), its CSV and its functions for overlaps
+are internal to PyTorch. This module is tested with PyTorch 2.13 and 2.15, and
+takes what the CSV of each of them needs.
+"""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+from ._gradients import check_gradients
+from ._lint import lint
+from ._load import load_schedule
+from ._overlap import Member, register_overlap
+from ._version import fitting_target
+
+__all__ = ["Member", "check_gradients", "fitting_target", "lint", "load_schedule", "register_overlap"]

@@ -1,0 +1,46 @@
+"""Whether all ranks have the same schedule."""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from typing import ContextManager
+
+import torch
+import torch.distributed as dist
+from torch.distributed.pipelining.stage import _PipelineStageBase
+
+from .._schedule import Schedule
+
+
+def check_agreement(stage: _PipelineStageBase, schedule: Schedule | None, problem: Exception | None) -> None:
+    """Called by every rank of the stage's group, with its schedule or with what is
+    wrong with it. Raises `problem`; RuntimeError when another rank has one, and
+    ValueError when the schedules of the ranks differ. Does nothing else where
+    there is no one to ask: one rank, or a group that is not real.
+    """
+    group = stage.group
+    if stage.group_size == 1 or not dist.is_initialized() or dist.get_backend(group) == "fake":
+        if problem:
+            raise problem
+        return
+    device = torch.device(stage.device)
+    on_device: ContextManager[object] = torch.cuda.device(device) if device.type == "cuda" else contextlib.nullcontext()
+    mine = ("error", str(problem)) if problem or schedule is None else \
+        (hashlib.sha256(schedule.csv.encode()).hexdigest()[:12], repr(schedule))
+    everyone: list[tuple[str, str]] = [mine] * stage.group_size
+    with on_device:
+        dist.all_gather_object(everyone, mine, group=group)
+    if problem:
+        raise problem
+    for rank, (digest, text) in enumerate(everyone):
+        if digest == "error":
+            raise RuntimeError(f"rank {rank} has no schedule: {text}")
+    if len(set(everyone)) > 1:
+        ranks: dict[tuple[str, str], list[str]] = {}
+        for rank, one in enumerate(everyone):
+            ranks.setdefault(one, []).append(str(rank))
+        raise ValueError("the ranks have different schedules: " + "; ".join(
+            f"rank{'s' * (len(who) > 1)} {', '.join(who)} {text} with digest {digest}"
+            for (digest, text), who in ranks.items()))
