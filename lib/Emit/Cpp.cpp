@@ -153,6 +153,12 @@ kainjow::mustache::data describe(const Schedule &schedule,
     data.set("sharded",
              text([&](raw_ostream &os) { writeNumbers(sharded, 4, os); }));
   data.set("reducesGradients", boolean(reduces));
+  bool waitsForSends = schedule.hasSendWaits();
+  bool waitsForReductions = schedule.hasReduceWaits();
+  if (waitsForSends || waitsForReductions)
+    data.set("waits", kainjow::mustache::data::type::bool_true);
+  data.set("waitsForSends", boolean(waitsForSends));
+  data.set("waitsForReductions", boolean(waitsForReductions));
   return data;
 }
 
