@@ -200,10 +200,11 @@ private:
   /// A transfer that is under way. It does not move until it is complete.
   struct Transfer {
     Request request;
-    Step step;
     /// The next member of the same batch, in a circle; null outside of batches
     /// and where nothing waits for a batch as a whole.
     Transfer *sibling = nullptr;
+    /// Set where there is a sibling.
+    Step step = {};
   };
   /// The books of one micro-batch on one stage: pooled objects, null for none,
   /// and what has happened to them.
@@ -328,7 +329,6 @@ private:
   void waitSend(StepKind kind, int stage, int microbatch);
   void awaitSend(Transfer &transfer, const Step &step);
   static void proceedSendWait(void *executor, Context &step);
-  Transfer *newTransfer(const Step &step);
   void endTransfer(Transfer *transfer);
   void joinBatch();
   void free(const Posted &posted);

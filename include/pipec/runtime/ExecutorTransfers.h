@@ -79,7 +79,7 @@ auto Executor<M, T>::send(StepKind kind, int stage, int microbatch) -> Posted {
       index = record(RankState::Running, kind, stage, microbatch);
     if (!handled[int(kind)] || handTransfer(posted, peer)) [[likely]] {
       std::span<std::byte> bytes = model.bytes(*posted.tensor);
-      posted.transfer = newTransfer(posted.step);
+      posted.transfer = transfers.acquire();
       transport.isend(peer, expectedHeader(posted.step, bytes.size()),
                       std::span<const std::byte>(bytes),
                       posted.transfer->request);
@@ -135,7 +135,7 @@ auto Executor<M, T>::recv(StepKind kind, int stage, int microbatch) -> Posted {
       return {};
     }
     std::span<std::byte> bytes = model.bytes(*posted.tensor);
-    posted.transfer = newTransfer(posted.step);
+    posted.transfer = transfers.acquire();
     (isForward ? cell.forwardTransfer : cell.backwardTransfer) =
         posted.transfer;
     transport.irecv(peer, expectedHeader(posted.step, bytes.size()), bytes,
@@ -226,14 +226,6 @@ void Executor<M, T>::runBatch(std::span<const Step> members) {
 // Waiting
 //===----------------------------------------------------------------------===//
 
-/// A transfer that is about to be posted.
-template <class M, class T>
-auto Executor<M, T>::newTransfer(const Step &step) -> Transfer * {
-  Transfer *transfer = transfers.acquire();
-  transfer->step = step;
-  return transfer;
-}
-
 /// Gives back a transfer that is complete.
 template <class M, class T>
 void Executor<M, T>::endTransfer(Transfer *transfer) {
@@ -254,6 +246,7 @@ template <class M, class T> void Executor<M, T>::joinBatch() {
   for (const Posted &posted : groupPosted) {
     if (!posted.transfer)
       continue;
+    posted.transfer->step = posted.step;
     if (!first)
       first = posted.transfer;
     else
@@ -473,8 +466,8 @@ template <class M, class T> template <int> void Executor<M, T>::sumReplicas() {
     Step step = {StepKind::ReduceGrad, stage.stage, 0};
     std::span<std::byte> out = model.bytes(*mine);
     std::span<std::byte> in = model.bytes(*theirs);
-    Transfer *sending = newTransfer(step);
-    Transfer *receiving = newTransfer(step);
+    Transfer *sending = transfers.acquire();
+    Transfer *receiving = transfers.acquire();
     transport.isend(other, expectedHeader(step, out.size()),
                     std::span<const std::byte>(out), sending->request);
     transport.irecv(other, expectedHeader(step, in.size()), in,

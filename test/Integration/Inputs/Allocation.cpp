@@ -8,6 +8,7 @@
 #include "a.h"
 #include "b.h"
 #include "c.h"
+#include "d.h"
 
 #include <pipec/runtime/ThreadTransport.h>
 
@@ -84,4 +85,5 @@ int main() {
   count(one_f_one_b::schedule, one_f_one_b::run<Worker>);
   count(zero_bubble::schedule, zero_bubble::run<Worker>);
   count(overlapped::schedule, overlapped::run<Worker>);
+  count(waits_batched::schedule, waits_batched::run<Worker>);
 }
