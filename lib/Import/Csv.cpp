@@ -9,7 +9,7 @@
 // says; CsvHeader infers the rest.
 //
 // PyTorch's reader takes what begins like a step (`2F0xyz`); this one takes
-// steps only. Where PyTorch would stop at the first mistake, this one goes on
+// steps only, with blanks around them. Where PyTorch would stop at the first mistake, this one goes on
 // with the next cell.
 //
 // The file is read once, front to back, where it lies in memory: a row's
@@ -52,6 +52,35 @@ size_t countSeparators(StringRef line) {
   return count;
 }
 
+/// What Python's `strip` removes, of ASCII.
+constexpr StringLiteral blanks = " \t\v\f\r\x1c\x1d\x1e\x1f";
+
+/// Almost no cell has blanks, so one look at its ends is quick.
+StringRef withoutBlanks(StringRef cell) {
+  auto mayBeBlank = [](char c) { return static_cast<unsigned char>(c) <= ' '; };
+  if (cell.empty() || !(mayBeBlank(cell.front()) || mayBeBlank(cell.back())))
+    return cell;
+  return cell.trim(blanks);
+}
+
+/// Tells the CSV of PyTorch 2.5, where `B` is the input half of a backward and
+/// `BW` a whole one: it has a `BW`, or as many `W` as `B` and no `I`, which is
+/// not a schedule in the form of today.
+struct OldBackwards {
+  struct Cell {
+    StringRef text;
+    unsigned row = 0, column = 0;
+  };
+  /// The first of each kind.
+  Cell half, whole;
+  uint64_t halves = 0, weights = 0;
+  bool inputs = false;
+
+  bool found() const {
+    return !whole.text.empty() || (halves == weights && halves && !inputs);
+  }
+};
+
 class CsvReader {
 public:
   CsvReader(StringRef text, const CsvOptions &options, DiagEngine &diags)
@@ -71,10 +100,18 @@ private:
   bool readNumber(StringRef cell, const char *&cursor, const char *end,
                   unsigned limit, StringRef what, unsigned &value);
   /// Takes `step` into the list of the rank that is being read.
-  void add(Step step, StepList &steps) {
+  void add(Step step, StringRef cell, StepList &steps) {
     header.note(step, row - 1);
     steps.push_back(step);
+    if (step.kind() == StepKind::B) {
+      if (old.halves++ == 0)
+        old.half = {cell, row, column};
+    } else {
+      old.weights += step.kind() == StepKind::W;
+      old.inputs |= step.kind() == StepKind::I;
+    }
   }
+  LogicalResult checkBackwards();
 
   SourceLoc locOf(const char *place) const {
     return {base + uint32_t(place - text.begin())};
@@ -104,6 +141,7 @@ private:
   /// The cell that is being looked at, counted from 1.
   unsigned row = 0, column = 0;
   bool broken = false;
+  OldBackwards old;
 };
 
 std::string CsvReader::shown(StringRef cell) {
@@ -157,7 +195,13 @@ bool CsvReader::readStep(StringRef cell, const char *&cursor, const char *end,
   while (cursor != end &&
          ((*cursor >= 'A' && *cursor <= 'Z') || *cursor == '_'))
     ++cursor;
-  std::optional<StepKind> kind = parseStepKind(StringRef(name, cursor - name));
+  StringRef word(name, cursor - name);
+  std::optional<StepKind> kind = parseStepKind(word);
+  if (word == "BW") {
+    kind = StepKind::B;
+    if (old.whole.text.empty())
+      old.whole = {cell, row, column};
+  }
   if (!kind) {
     (void)report(cell, diag::CsvUnknownStep, shown(cell));
     return false;
@@ -181,7 +225,12 @@ bool CsvReader::readStep(StringRef cell, const char *&cursor, const char *end,
 void CsvReader::readOverlap(StringRef cell, StepList &steps) {
   const char *cursor = cell.begin() + 1, *end = cell.end();
   SmallVector<Step, 4> members;
+  auto skipBlanks = [&] {
+    while (cursor != end && blanks.contains(*cursor))
+      ++cursor;
+  };
   while (true) {
+    skipBlanks();
     const char *begin = cursor;
     Step step;
     if (!readStep(cell, cursor, end, step))
@@ -192,6 +241,7 @@ void CsvReader::readOverlap(StringRef cell, StepList &steps) {
       return;
     }
     members.push_back(step);
+    skipBlanks();
     if (cursor == end || *cursor != ';')
       break;
     ++cursor;
@@ -221,7 +271,7 @@ void CsvReader::readOverlap(StringRef cell, StepList &steps) {
   for (Step &member : members) {
     member.setSource(locOf(cell.begin()));
     member.setJoined(&member != &members.back());
-    add(member, steps);
+    add(member, cell, steps);
   }
 }
 
@@ -237,7 +287,7 @@ void CsvReader::readRow(StringRef line, StepList &steps) {
     const char *comma = static_cast<const char *>(
         std::memchr(cursor, ',', line.end() - cursor));
     const char *end = comma ? comma : line.end();
-    StringRef cell(cursor, end - cursor);
+    StringRef cell = withoutBlanks({cursor, size_t(end - cursor)});
     if (cell.empty()) {
       steps.push_back(Step(StepKind::Bubble, 0, 0, 0, locOf(cursor)));
     } else if (cell.front() == '(') {
@@ -246,12 +296,13 @@ void CsvReader::readRow(StringRef line, StepList &steps) {
     } else {
       Step step;
       anyStep = true;
-      if (readStep(cell, cursor, end, step)) {
-        if (cursor == end)
-          add(step, steps);
+      cursor = cell.begin();
+      if (readStep(cell, cursor, cell.end(), step)) {
+        if (cursor == cell.end())
+          add(step, cell, steps);
         else
           (void)report(cell, diag::CsvTrailingText, shown(cell),
-                       shown({cursor, size_t(end - cursor)}));
+                       shown({cursor, size_t(cell.end() - cursor)}));
       }
     }
     if (!comma)
@@ -273,10 +324,22 @@ void CsvReader::forgetBefore(const char *place) const {
       pipec::forgetBefore(files.file(i), place);
 }
 
+LogicalResult CsvReader::checkBackwards() {
+  if (!old.found())
+    return success();
+  const OldBackwards::Cell &cell =
+      old.whole.text.empty() ? old.half : old.whole;
+  row = cell.row;
+  column = cell.column;
+  return report(cell.text, diag::CsvOldBackward, shown(cell.text))
+      .note(SMLoc::getFromPointer(cell.text.begin()),
+            diag::NoteCsvOldBackward);
+}
+
 FailureOr<Schedule> CsvReader::read() {
   schedule.name = options.name.str();
   schedule.source = locOf(text.begin());
-  if (text.trim(", \r\n\"").empty())
+  if (text.trim(", \t\v\f\r\n\"").empty())
     return diags.report(SMLoc::getFromPointer(text.begin()), diag::CsvNoSteps);
   const char *forgotten = text.begin();
   for (const char *cursor = text.begin(); cursor != text.end();) {
@@ -298,7 +361,7 @@ FailureOr<Schedule> CsvReader::read() {
       forgotten = cursor;
     }
   }
-  if (broken || failed(header.infer(schedule, text, options, diags)))
+  if (failed(checkBackwards()) || broken || failed(header.infer(schedule, text, options, diags)))
     return failure();
   return std::move(schedule);
 }
