@@ -45,8 +45,9 @@ def sizes(name, everything):
                         groups = [p if (m + v) % 2 else groups[m % len(groups)]]
                 for group in groups:
                     for waves in range(1, 4) if "waves" in extra else [None]:
-                        more = {"v": v, "group": group, "waves": waves}
-                        yield p, m, {k: x for k, x in more.items() if x}
+                        for pairs in [0, 1] if "middle_pairs" in extra else [None]:
+                            more = {"v": v, "group": group, "waves": waves, "middle_pairs": pairs}
+                            yield p, m, {k: x for k, x in more.items() if x}
 
 
 def command(name, p, m, more, cost):

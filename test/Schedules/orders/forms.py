@@ -38,6 +38,20 @@ def unit(s):
     return s.unit
 
 
+def full(s):
+    """Megatron-LM's rule: no group is smaller than the pipeline."""
+    return s.still and s.p <= s.g <= s.m and (s.m % s.g == 0 or s.m % s.g >= s.p)
+
+
+def one_group(s):
+    return s.still and s.m <= s.g
+
+
+INTERLEAVED = [
+    ("makespan", full, lambda s: (s.m * s.v + s.p - 1) * s.fb),
+    ("makespan", one_group,
+     lambda s: (s.m * s.v + s.p - 1 + (s.v - 1) * max(0, s.p - s.m)) * s.fb)]
+
 FORMS = {
     "gpipe": [
         ("makespan", always, lambda s: (s.m + s.p - 1) * s.fb),
@@ -53,13 +67,13 @@ FORMS = {
          lambda s: (s.m + s.p - 1) * s.fb + 2 * (s.p - 1) * s.c.hop),
         ("peak", always, lambda s, r: min(s.m, 2 * (s.p - r) - 1))],
     "interleaved": [
-        ("makespan", always, lambda s: (s.m * s.v + s.p - 1) * s.fb),
+        *INTERLEAVED,
         ("makespan", lambda s: s.p > 1 and s.g == s.p and s.m % s.p == 0,
          lambda s: (s.m * s.v + s.p - 1) * s.fb + (2 * s.p * s.v - 2) * s.c.hop),
         ("peak", always, lambda s, r: min(
             s.m * s.v, 2 * (s.p - 1 - r) + (s.v - 1) * s.g + 1))],
     "kimi_k2": [
-        ("makespan", always, lambda s: (s.m * s.v + s.p - 1) * s.fb),
+        *INTERLEAVED,
         ("peak", always, lambda s, r: min(
             s.m * s.v, 2 * (s.p - 1 - r) + (s.v - 1) * s.g + 2))],
     "looped_bfs": [

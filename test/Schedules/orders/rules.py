@@ -11,7 +11,7 @@ Order, or a string: the reason why the schedule does not exist at that size.
 """
 from collections import deque
 
-from .model import Order, Step, bidirectional, loop, zigzag
+from .model import Broken, Order, Run, Step, bidirectional, loop, zigzag
 
 RULES = {}
 
@@ -141,15 +141,13 @@ def zbh2(p, m):
     return order._replace(ranks=[weights_behind(s, 2 * r) for r, s in enumerate(order.ranks)])
 
 
-def megatron(p, m, group):
-    """What Megatron-LM asks of an interleaved schedule."""
-    if group < p:
-        return "group smaller than the pipeline"
-    if group > m:
-        return "group larger than the batch"
-    if 0 < m % group < p:
-        return "last group smaller than the pipeline"
-    return None
+def if_it_runs(order):
+    """The order, or why it has none: its ranks wait for each other."""
+    try:
+        Run(order)
+    except Broken as reason:
+        return str(reason)
+    return order
 
 
 def group_lead(p, v, group, more=0):
@@ -158,14 +156,12 @@ def group_lead(p, v, group, more=0):
 
 @rule("v", "group")
 def interleaved(p, m, v, group):
-    return megatron(p, m, group) or many_chunks(
-        p, m, v, full_rounds(m, group), group_lead(p, v, group))
+    return if_it_runs(many_chunks(p, m, v, full_rounds(m, group), group_lead(p, v, group)))
 
 
 @rule("v", "group")
 def kimi_k2(p, m, v, group):
-    return megatron(p, m, group) or many_chunks(
-        p, m, v, full_rounds(m, group), group_lead(p, v, group, 1))
+    return if_it_runs(many_chunks(p, m, v, full_rounds(m, group), group_lead(p, v, group, 1)))
 
 
 @rule("v", "group")
@@ -256,13 +252,14 @@ def read(words, stage_of, first=(0, 0), limit=None):
     return steps
 
 
-def eight_steps(rank_from_end, half, count):
+def eight_steps(rank_from_end, half, count, middle_pairs=0):
     """DeepSeek's eight steps. 0 is the direction that enters near this rank,
     `rank_from_end` its distance to that end, `half` the length of one way to
-    the turning point, `count` the micro-batches a direction."""
+    the turning point, `count` the micro-batches a direction. With
+    `middle_pairs` all forwards and backwards of the main step are pairs."""
     h, far = rank_from_end, half - 1 - rank_from_end
     middle = ["F0&B1", "F1&B0"] * (count - 2 * half + h + 1)
-    if far == 0 and middle:
+    if far == 0 and middle and not middle_pairs:
         middle[:1] = ["F0", "B1"]
     words = ["F0"] * (2 * far) + ["F0", "F1"] * (h + 1) + ["I1", "W", "F1"] * far
     words += middle + ["B1", "F1&B0"] * far
@@ -272,14 +269,14 @@ def eight_steps(rank_from_end, half, count):
     return words + ["W", "I0"] * far + ["W"] * (h + 1)
 
 
-@rule()
-def dualpipe(p, m):
+@rule("middle_pairs")
+def dualpipe(p, m, middle_pairs=0):
     if p % 2 or m % 2 or m < 2 * p - 2:
         return "odd, or too few micro-batches for both directions"
     ranks = []
     for rank in range(p):
         mirrored = rank >= p // 2
-        words = eight_steps(min(rank, p - 1 - rank), p // 2, m // 2)
+        words = eight_steps(min(rank, p - 1 - rank), p // 2, m // 2, middle_pairs)
         stages, first = (rank, p - 1 - rank), (0, m // 2)
         if mirrored:
             stages, first = stages[::-1], first[::-1]
