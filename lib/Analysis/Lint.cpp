@@ -8,6 +8,7 @@
 #include "Analysis/Lint.h"
 
 #include "Analysis/BlockingRun.h"
+#include "Analysis/SlotOrder.h"
 #include "Analysis/Waiting.h"
 #include "Analysis/Witness.h"
 #include "IR/StepPlaces.h"
@@ -139,6 +140,11 @@ static LintResult check(const Schedule &schedule, const Contents &contents,
 
   if (options.lossOrder)
     checkLossOrder(schedule, *options.lossOrder, diags);
+  if (options.microbatchOrder)
+    checkMicrobatchOrder(schedule, /*losses=*/!options.lossOrder,
+                         *options.microbatchOrder, diags);
+  if (options.slotOrder && computesAreGood && contents.idle && !contents.p2p)
+    checkSlotOrder(schedule, *options.slotOrder, diags);
   if (options.unusedUnshard)
     checkUnshardsUsed(schedule, *options.unusedUnshard, diags);
   if (options.forwardOnly && schedule.forwardOnly)

@@ -34,7 +34,12 @@ struct LintOptions {
   std::optional<Severity> forwardOnly = Severity::Note;
   /// No rank has a REDUCE_GRAD: PyTorch divides gradients there, so that they
   /// stay sums over the micro-batches.
-  std::optional<Severity> noReduceGrad = Severity::Note;
+  std::optional<Severity> noReduceGrad = Severity::Warning;
+  /// In computes with idle slots, a step is in a slot that is not later than
+  /// that of a result that it takes.
+  std::optional<Severity> slotOrder = Severity::Note;
+  /// A rank runs the micro-batches of a stage out of their order.
+  std::optional<Severity> microbatchOrder = Severity::Note;
 };
 
 /// What a schedule can be run with.

@@ -14,6 +14,9 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/JSON.h"
 
+#include <functional>
+#include <map>
+
 using namespace llvm;
 
 namespace pipec {
@@ -33,9 +36,10 @@ struct LintFlags : CommandFlags {
   cl::list<std::string> grades{
       "grade", cl::CommaSeparated,
       cl::desc("How grave a finding is: RULE is loss-order, unused-unshard, "
-               "idle-slot, forward-only or no-reduce-grad, GRADE is error, "
-               "warning, note or off"),
+               "idle-slot, forward-only, no-reduce-grad, slot-order or "
+               "microbatch-order, GRADE is error, warning, note or off"),
       cl::value_desc("RULE=GRADE,..."), cl::cat(category)};
+  WarningFlags warnings{category};
   FormatFlag format{category};
 };
 
@@ -56,7 +60,9 @@ static FailureOr<LintOptions> readOptions(const LintFlags &flags,
         : rule == "idle-slot"      ? &options.idleSlot
         : rule == "forward-only"   ? &options.forwardOnly
         : rule == "no-reduce-grad" ? &options.noReduceGrad
-                                   : nullptr;
+        : rule == "slot-order"     ? &options.slotOrder
+        : rule == "microbatch-order" ? &options.microbatchOrder
+                                     : nullptr;
     if (!place)
       return unusable(diags, "no rule `" + rule + "` in `--grade`");
     if (value == "off")
@@ -70,10 +76,38 @@ static FailureOr<LintOptions> readOptions(const LintFlags &flags,
     else
       return unusable(diags, "no grade `" + value + "` in `--grade`");
   }
-  if (failed(flags.format.check(diags)))
+  if (failed(flags.warnings.apply(diags)) || failed(flags.format.check(diags)))
     return failure();
   return options;
 }
+
+namespace {
+
+/// Shows the first few findings of each kind and counts the others.
+class FindingCap {
+public:
+  explicit FindingCap(DiagEngine::Handler show) : show(std::move(show)) {}
+
+  void operator()(const Diagnostic &finding) {
+    if (++counts[finding.id] <= shown)
+      show(finding);
+  }
+  /// Says how many there were beside those shown.
+  void finish() const {
+    for (auto [id, count] : counts)
+      if (count > shown)
+        show({diag::Id::NoteMoreFindings, Severity::Note, SMRange(),
+              DiagEngine::format(diag::Id::NoteMoreFindings, count - shown,
+                                 diagInfo(id).name)});
+  }
+
+private:
+  static constexpr size_t shown = 10;
+  DiagEngine::Handler show;
+  std::map<diag::Id, size_t> counts;
+};
+
+} // namespace
 
 //===----------------------------------------------------------------------===//
 // The command
@@ -104,9 +138,14 @@ static LogicalResult lint(const LintFlags &flags, const CommandRun &run) {
   return run.write(
       flags.format,
       [&](raw_ostream &os) {
-        LintResult result = find(run.session.printerTo(os));
-        if (flags.diags.verifyDiagnostics)
+        DiagEngine::Handler printer = run.session.printerTo(os);
+        if (flags.diags.verifyDiagnostics) {
+          find(printer);
           return;
+        }
+        FindingCap cap(printer);
+        LintResult result = find(std::ref(cap));
+        cap.finish();
         os << "safe under:";
         for (WaitModel model : allWaitModels)
           if (result.safe[unsigned(model)])

@@ -47,6 +47,44 @@ bool checkLossOrder(const Schedule &schedule, Severity severity,
   return good;
 }
 
+bool checkMicrobatchOrder(const Schedule &schedule, bool losses,
+                          Severity severity, DiagEngine &diags) {
+  StepPlaces places(schedule);
+  bool good = true;
+  // By stage, its last forward and its last backward on the rank at hand.
+  struct Last {
+    unsigned rank = ~0u;
+    const Step *steps[2] = {};
+  };
+  std::vector<Last> last(schedule.numStages);
+  for (unsigned rank = 0; rank != schedule.ranks.size(); ++rank) {
+    const StepList &list = schedule.ranks[rank];
+    for (size_t i = 0; i != list.size(); ++i) {
+      const Step &step = list[i];
+      bool forward = step.kind() == StepKind::F;
+      if (!forward && !makesInputGradient(step.kind()))
+        continue;
+      if (forward && !losses && schedule.isLastStage(step.stage()))
+        continue;
+      Last &stage = last[step.stage()];
+      if (stage.rank != rank)
+        stage = {rank, {}};
+      const Step *&before = stage.steps[!forward];
+      if (before && step.microbatch() < before->microbatch()) {
+        good = false;
+        diags
+            .reportAs(severity, step.source(), diag::MicrobatchOrder,
+                      places.name(rank, i), places.text(*before))
+            .note(before->source(), diag::NoteStepHere,
+                  places.name(rank, before - list.data()));
+        break;
+      }
+      before = &step;
+    }
+  }
+  return good;
+}
+
 bool checkUnshardsUsed(const Schedule &schedule, Severity severity,
                        DiagEngine &diags) {
   StepPlaces places(schedule);

@@ -26,6 +26,13 @@ namespace pipec {
 bool checkLossOrder(const Schedule &schedule, Severity severity,
                     DiagEngine &diags);
 
+/// Reports each rank that runs the forwards, or the backwards, of a stage in
+/// another order than that of the micro-batches, at the first step that does.
+/// Weight gradients may come in any order. Without `losses` the forwards of the
+/// last stage are left to checkLossOrder. Returns true when nothing was found.
+bool checkMicrobatchOrder(const Schedule &schedule, bool losses,
+                          Severity severity, DiagEngine &diags);
+
 /// Reports each UNSHARD whose stage is not used before its RESHARD: memory and
 /// traffic for nothing. Returns true when nothing was found.
 bool checkUnshardsUsed(const Schedule &schedule, Severity severity,

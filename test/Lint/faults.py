@@ -28,7 +28,7 @@ def problem(fault):
     finding = next((f for f in found["findings"] if f["kind"] == kind and cell in (None, f["cell"])), None)
     if not finding:
         return f"not found among {[(f['kind'], f['cell']) for f in found['findings']]}"
-    graded = {"IdleAmongTransfers": "warning", "UnshardUnused": "warning", "NoReduceGrad": "note", "ForwardOnly": "note"}
+    graded = {"IdleAmongTransfers": "warning", "UnshardUnused": "warning", "NoReduceGrad": "warning", "ForwardOnly": "note"}
     if finding["severity"] != graded.get(kind, "error"):
         return f"graded {finding['severity']}"
     if status != any(f["severity"] == "error" for f in found["findings"]):
