@@ -13,6 +13,7 @@
 //   Rational                  `12`, `7/2` or `2.5`
 //   std::vector<unsigned>     numbers joined by `+`
 //   OrAll<T>                  `all`, or as T
+//   ChoiceOr<Enum, T>         as the enum, or as T
 //   std::optional<T>          as T; nothing when the option is not given
 //   an enum with a `choicesOf` function, found beside the enum
 //
@@ -39,6 +40,12 @@ struct AtLeastOne {
 
 /// A value that may also be `all`: nothing then.
 template <typename T> struct OrAll {
+  std::optional<T> value;
+};
+
+/// A choice of an enum, or the value of another type in its place.
+template <typename Enum, typename T> struct ChoiceOr {
+  Enum choice = Enum();
   std::optional<T> value;
 };
 
@@ -131,6 +138,22 @@ template <typename T> struct PassOptionType<OrAll<T>> {
   }
   static std::string print(const OrAll<T> &value) {
     return value.value ? PassOptionType<T>::print(*value.value) : "all";
+  }
+};
+
+template <typename Enum, typename T> struct PassOptionType<ChoiceOr<Enum, T>> {
+  static bool parse(llvm::StringRef text, ChoiceOr<Enum, T> &value) {
+    value.value.reset();
+    return PassOptionType<Enum>::parse(text, value.choice) ||
+           PassOptionType<T>::parse(text, value.value.emplace());
+  }
+  static std::string describe() {
+    return PassOptionType<Enum>::describe() + "|" +
+           PassOptionType<T>::describe();
+  }
+  static std::string print(const ChoiceOr<Enum, T> &value) {
+    return value.value ? PassOptionType<T>::print(*value.value)
+                       : PassOptionType<Enum>::print(value.choice);
   }
 };
 

@@ -31,15 +31,19 @@
 //               member has its result at the end of the k-th, as
 //               `insert-p2p{order=column}` reads it.
 //
-// FSDP actions take no slot in either.
+// The mode `interleaved` follows from sizes alone and is in InterleavedSlots.
 //
-// Needs: level compute, no P2P steps. Ensures: every step stands in a later
-// slot than what it takes. Cost: linear in the steps, bubbles included.
+// FSDP actions take no slot in any.
+//
+// Needs: level compute, no P2P steps. Ensures: but for `interleaved`, every step
+// is in a later slot than what it takes. Cost: linear in the steps, bubbles
+// included.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Analysis/OrderWalk.h"
 #include "Transforms/Checks.h"
+#include "Transforms/InterleavedSlots.h"
 #include "Transforms/Passes.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -49,10 +53,6 @@ using namespace llvm;
 namespace pipec {
 
 namespace {
-
-/// More steps than any real lists have; where the ranks wait for one another
-/// most of the time the bubbles outnumber the steps by far.
-constexpr uint64_t maxAlignedSteps = uint64_t(1) << 28;
 
 bool isBackward(ArrayRef<Step> group) {
   return any_of(group, [](Step s) { return makesInputGradient(s.kind()); });
@@ -87,12 +87,11 @@ public:
       if (!walk.run())
         return walk.reportHeads(diags);
     }
-    uint64_t size = bubbles + schedule.numSteps();
-    if (size > maxAlignedSteps)
-      return diags.report(schedule.source, diag::AlignedTooLarge, size,
-                          maxAlignedSteps);
+    if (failed(checkAlignedSize(schedule, bubbles, diags)))
+      return failure();
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
-      schedule.ranks[rank] = filled(rank);
+      schedule.ranks[rank] =
+          withBubbles(schedule.ranks[rank], gaps[rank], !lockstep);
     return success();
   }
 
@@ -115,7 +114,6 @@ public:
     slot = std::max(slot, state.ready);
     uint32_t gap = slot - state.next;
     gaps[rank][begin] = gap;
-    state.bubbles += gap;
     bubbles += gap;
     state.next = slot + (lockstep ? steps.size() : 1);
     state.end = end;
@@ -134,8 +132,6 @@ private:
     uint32_t ready = 0;
     /// The index behind the last group that took slots.
     size_t end = 0;
-    /// Bubbles that its list needs.
-    uint64_t bubbles = 0;
     /// Lockstep: where the steady phase starts, the length of the list when
     /// there is none; and the index behind the last forward.
     size_t steady = 0;
@@ -182,21 +178,6 @@ private:
     return (begin == state.steady ? schedule.numRanks - 1 - rank : 0) + pauses;
   }
 
-  StepList filled(unsigned rank) const {
-    const StepList &list = schedule.ranks[rank];
-    StepList out;
-    out.reserve(list.size() + states[rank].bubbles);
-    for (size_t i = 0; i != list.size(); ++i) {
-      if (lockstep && list[i].kind() == StepKind::Bubble)
-        continue;
-      for (uint32_t k = gaps[rank][i]; k != 0; --k)
-        out.emplace_back(StepKind::Bubble, 0, 0, list[i].phase(),
-                         list[i].source());
-      out.push_back(list[i]);
-    }
-    return out;
-  }
-
   Schedule &schedule;
   bool lockstep;
   std::vector<RankState> states;
@@ -215,10 +196,11 @@ public:
         failed(checkEnoughSteps(schedule, "align-bubbles", diags)))
       return failure();
     // With so few steps no slot passes 32 bits either.
-    if (size_t steps = schedule.numSteps(); steps > maxAlignedSteps)
-      return diags.report(schedule.source, diag::AlignedTooLarge, steps,
-                          maxAlignedSteps);
-    if (failed(Alignment(schedule, options.mode).run(diags)))
+    if (failed(checkAlignedSize(schedule, 0, diags)))
+      return failure();
+    if (failed(options.mode == AlignMode::Interleaved
+                   ? takeInterleavedSlots(schedule, diags)
+                   : Alignment(schedule, options.mode).run(diags)))
       return failure();
     schedule.times.clear();
     return success();

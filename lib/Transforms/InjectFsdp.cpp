@@ -37,12 +37,22 @@
 // A stage that leaves and enters in one move (it is used again just behind the
 // old end) stays resident.
 //
+// `unshard-lookahead` is a second window inside the first, with a number of
+// stages of its own: a stage that is not resident is unsharded when it enters
+// that one, and resharded when it leaves the first. A stage leaves a window by
+// being used, so it was in both before.
+//
 // `prefetch=D` then only moves UNSHARDs, and only later: to directly before the
 // D-th compute step ahead of the first use. They enter in the order of their
 // first uses, so a queue of those that wait is enough.
 //
+// Where transfers lie between two compute steps, all new steps go directly
+// behind the first one: a RESHARD does not wait for a receive then, and a
+// gather runs beside it.
+//
 // Needs: no FSDP steps. Ensures: level sharded; without its UNSHARDs the list
-// is the same for every `prefetch`. Cost: linear in the steps for any window.
+// is the same for every `prefetch` and `unshard-lookahead`. Cost: linear in the
+// steps for any window.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,30 +72,57 @@ struct Plan {
   /// By stage; whether it is unsharded and resharded at all.
   std::vector<bool> managed;
   unsigned maxActive = 3;
-  /// Nothing: as early as the window allows.
+  /// By rank: how many distinct stages ahead it gathers, from 1 to maxActive.
+  std::vector<unsigned> lookahead;
+  /// Nothing: as early as the lookahead allows.
   std::optional<unsigned> prefetch;
+};
+
+/// The compute steps from the one at hand on that use the next few distinct
+/// stages, of those that are managed.
+class Window {
+public:
+  explicit Window(const std::vector<bool> &managed)
+      : managed(managed), uses(managed.size()) {}
+
+  /// Starts a list. The window is empty at the end of the one before.
+  void restart() { end = use = 0; }
+  bool holds(unsigned stage) const { return uses[stage] != 0; }
+  /// Takes groups of compute steps in until there are `count` stages. Tells
+  /// `enter` the first step of each new stage and the number of its group.
+  template <typename Enter>
+  void grow(const StepList &list, unsigned count, Enter enter);
+  /// Lets the group [first, last) go. Tells `leave` the stages that are not
+  /// used by the rest of the window.
+  template <typename Leave>
+  void pass(const StepList &list, size_t first, size_t last, Leave leave);
+
+private:
+  const std::vector<bool> &managed;
+  /// By stage, its steps inside the window.
+  std::vector<uint32_t> uses;
+  unsigned distinct = 0;
+  /// The index behind the window, and the number of the first group of compute
+  /// steps there.
+  size_t end = 0;
+  uint64_t use = 0;
 };
 
 /// Rewrites one rank after another.
 class Injector {
 public:
   Injector(Schedule &schedule, const Plan &plan)
-      : schedule(schedule), plan(plan), stages(schedule.numStages) {
-    for (unsigned stage = 0; stage != schedule.numStages; ++stage)
-      stages[stage].managed = plan.managed[stage];
-  }
+      : schedule(schedule), plan(plan), stages(schedule.numStages),
+        resident(plan.managed), fetched(plan.managed) {}
 
   void run(unsigned rank);
 
 private:
   /// What is known about one stage of the rank at hand.
   struct StageState {
-    /// Uses inside the window.
-    uint32_t inWindow = 0;
     /// Weight gradients still to come.
     uint32_t gradients = 0;
-    bool managed = false;
-    bool resident = false;
+    bool unsharded = false;
     SourceLoc lastUse;
   };
   /// An UNSHARD that waits for its place.
@@ -99,8 +136,8 @@ private:
     Step step;
   };
 
-  void growWindow(const StepList &list);
-  void leaveWindow(const StepList &list, size_t begin, size_t end);
+  void growWindows(const StepList &list, size_t before, unsigned rank,
+                   unsigned phase);
   void giveBack(size_t before, unsigned phase);
   void takeDue(size_t before);
   /// Puts a step before the one of that index, behind those put there already.
@@ -113,14 +150,11 @@ private:
   const Plan &plan;
   std::vector<StageState> stages;
 
-  /// The window is [the step at hand, windowEnd); `windowUse` is the number of
-  /// the first compute step behind it.
-  size_t windowEnd = 0;
-  uint64_t windowUse = 0;
-  unsigned distinct = 0;
+  /// The stages that stay when they are there, and those that are gathered.
+  Window resident, fetched;
   /// The number of the compute step at hand.
   uint64_t use = 0;
-  /// Stages that left the window with the step before.
+  /// Stages that left `resident` with the step before.
   std::vector<unsigned> left;
   std::vector<Unshard> waiting;
   size_t firstWaiting = 0;
@@ -131,39 +165,48 @@ private:
 
 } // namespace
 
-// Takes groups of compute steps into the window until it has enough stages.
-void Injector::growWindow(const StepList &list) {
-  while (distinct < plan.maxActive && windowEnd != list.size()) {
-    size_t end = Schedule::groupEnd(list, windowEnd);
-    bool computes = isCompute(list[windowEnd].kind());
-    for (; windowEnd != end; ++windowEnd) {
-      Step step = list[windowEnd];
-      StageState &stage = stages[step.stage()];
-      if (!computes || !stage.managed || stage.inWindow++ != 0)
+template <typename Enter>
+void Window::grow(const StepList &list, unsigned count, Enter enter) {
+  while (distinct < count && end != list.size()) {
+    size_t last = Schedule::groupEnd(list, end);
+    bool computes = isCompute(list[end].kind());
+    for (; end != last; ++end) {
+      unsigned stage = list[end].stage();
+      if (!computes || !managed[stage] || uses[stage]++ != 0)
         continue;
       ++distinct;
-      if (stage.resident)
-        continue;
-      stage.resident = true;
-      waiting.push_back({Step(StepKind::Unshard, step.stage(), 0, step.phase(),
-                              step.source()),
-                         windowUse});
+      enter(list[end], use);
     }
-    windowUse += computes;
+    use += computes;
   }
 }
 
-void Injector::leaveWindow(const StepList &list, size_t begin, size_t end) {
-  for (size_t i = begin; i != end; ++i) {
-    StageState &stage = stages[list[i].stage()];
-    if (!stage.managed)
+template <typename Leave>
+void Window::pass(const StepList &list, size_t first, size_t last,
+                  Leave leave) {
+  for (size_t i = first; i != last; ++i) {
+    unsigned stage = list[i].stage();
+    if (!managed[stage] || --uses[stage] != 0)
       continue;
-    stage.lastUse = list[i].source();
-    if (--stage.inWindow == 0) {
-      --distinct;
-      left.push_back(list[i].stage());
-    }
+    --distinct;
+    leave(stage);
   }
+}
+
+void Injector::growWindows(const StepList &list, size_t before, unsigned rank,
+                           unsigned phase) {
+  resident.grow(list, plan.maxActive, [](Step, uint64_t) {});
+  giveBack(before, phase);
+  fetched.grow(list, plan.lookahead[rank], [&](Step step, uint64_t firstUse) {
+    StageState &stage = stages[step.stage()];
+    if (stage.unsharded)
+      return;
+    stage.unsharded = true;
+    waiting.push_back({Step(StepKind::Unshard, step.stage(), 0, step.phase(),
+                            step.source()),
+                       firstUse});
+  });
+  takeDue(before);
 }
 
 // Reshards the stages that left the window and did not come back.
@@ -172,9 +215,9 @@ void Injector::giveBack(size_t before, unsigned phase) {
   left.erase(llvm::unique(left), left.end());
   for (unsigned stage : left) {
     StageState &state = stages[stage];
-    if (state.inWindow != 0)
+    if (resident.holds(stage))
       continue;
-    state.resident = false;
+    state.unsharded = false;
     put(before, Step(StepKind::Reshard, stage, 0, phase, state.lastUse));
   }
   left.clear();
@@ -212,32 +255,41 @@ void Injector::run(unsigned rank) {
   StepList &list = schedule.ranks[rank];
   for (Step step : list)
     stages[step.stage()].gradients += makesWeightGradient(step.kind());
-  windowEnd = windowUse = use = 0;
+  resident.restart();
+  fetched.restart();
+  use = 0;
   added.clear();
   unsigned phase = 0;
+  // The index behind the compute step before the one at hand, and whether a
+  // transfer is between the two.
+  size_t behind = 0;
+  bool transfers = false;
 
   for (size_t begin = 0; begin != list.size();) {
     size_t end = Schedule::groupEnd(list, begin);
-    bool computes = isCompute(list[begin].kind());
-    if (computes) {
+    StepKind kind = list[begin].kind();
+    if (isCompute(kind)) {
       phase = list[begin].phase();
-      growWindow(list);
-      giveBack(begin, phase);
-      takeDue(begin);
-      for (size_t i = begin; i != end; ++i)
-        if (makesWeightGradient(list[i].kind()) &&
-            --stages[list[i].stage()].gradients == 0)
+      growWindows(list, transfers ? behind : begin, rank, phase);
+      for (size_t i = begin; i != end; ++i) {
+        StageState &stage = stages[list[i].stage()];
+        stage.lastUse = list[i].source();
+        if (makesWeightGradient(list[i].kind()) && --stage.gradients == 0)
           put(end, Step(StepKind::ReduceGrad, list[i].stage(), 0, phase,
                         list[i].source()));
-      leaveWindow(list, begin, end);
+      }
+      resident.pass(list, begin, end,
+                    [&](unsigned stage) { left.push_back(stage); });
+      fetched.pass(list, begin, end, [](unsigned) {});
       ++use;
+      behind = end;
+      transfers = false;
     } else {
-      // The window may stand at what it does not count.
-      windowEnd = std::max(windowEnd, end);
+      transfers |= kind != StepKind::Bubble;
     }
     begin = end;
   }
-  giveBack(list.size(), phase);
+  giveBack(transfers ? behind : list.size(), phase);
 
   list = merge(list, added, [](const Added &one) { return one.step; });
   if (!schedule.times.empty())
@@ -289,6 +341,27 @@ private:
                               schedule.numStages);
         plan.managed[stage] = true;
       }
+    return resolveLookahead(schedule, plan, diags);
+  }
+
+  LogicalResult resolveLookahead(const Schedule &schedule, Plan &plan,
+                                 DiagEngine &diags) const {
+    plan.lookahead.assign(schedule.numRanks, plan.maxActive);
+    const UnshardLookahead &asked = options.lookahead;
+    if (!asked.value) {
+      if (asked.choice == LookaheadPolicy::Auto)
+        for (auto [rank, ahead] : enumerate(plan.lookahead))
+          ahead = std::min<unsigned>(rank + 2, plan.maxActive);
+      return success();
+    }
+    if (asked.value->size() != schedule.numRanks)
+      return diags.report(schedule.source, diag::FsdpLookaheadRanks,
+                          asked.value->size(), schedule.numRanks);
+    for (auto [rank, ahead] : enumerate(*asked.value))
+      if (ahead == 0 || ahead > plan.maxActive)
+        return diags.report(schedule.source, diag::FsdpLookaheadRange, ahead,
+                            rank, plan.maxActive);
+    plan.lookahead = *asked.value;
     return success();
   }
 

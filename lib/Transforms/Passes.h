@@ -27,6 +27,9 @@ namespace pipec {
   llvm::ArrayRef<PassChoice<Enum>> choicesOf(Enum);
 #include "Transforms/Passes.def"
 
+/// How far ahead `inject-fsdp` gathers: a policy, or a number for each rank.
+using UnshardLookahead = ChoiceOr<LookaheadPolicy, std::vector<unsigned>>;
+
 /// The models of waiting as values of an option.
 llvm::ArrayRef<PassChoice<WaitModel>> choicesOf(WaitModel);
 

@@ -23,6 +23,8 @@ namespace {
 /// What the pass is asked for.
 struct Asked {
   unsigned maxActive = 3;
+  /// How many stages ahead are gathered, on the rank at hand.
+  unsigned lookahead = 3;
   std::optional<unsigned> prefetch;
   std::set<unsigned> managed;
 };
@@ -42,14 +44,15 @@ struct Around {
 } // namespace
 
 static std::vector<unsigned> stagesAhead(const std::vector<Group> &groups,
-                                         size_t from, const Asked &asked) {
+                                         size_t from, unsigned count,
+                                         const Asked &asked) {
   std::vector<unsigned> stages;
   for (size_t i = from; i != groups.size(); ++i) {
     for (Step step : groups[i])
       if (asked.managed.count(step.stage()) &&
           !llvm::is_contained(stages, step.stage()))
         stages.push_back(step.stage());
-    if (stages.size() >= asked.maxActive)
+    if (stages.size() >= count)
       break;
   }
   return stages;
@@ -62,14 +65,16 @@ static std::vector<Around> define(const std::vector<Group> &groups,
   std::vector<Around> result(groups.size() + 1);
   std::set<unsigned> live;
   for (size_t i = 0; i != groups.size(); ++i) {
-    std::vector<unsigned> next = stagesAhead(groups, i, asked);
+    std::vector<unsigned> stay =
+        stagesAhead(groups, i, asked.maxActive, asked);
     for (unsigned stage : live)
-      if (!llvm::is_contained(next, stage))
+      if (!llvm::is_contained(stay, stage))
         result[i].reshards.push_back(stage);
-    for (unsigned stage : next)
-      if (!live.count(stage))
+    for (unsigned stage : result[i].reshards)
+      live.erase(stage);
+    for (unsigned stage : stagesAhead(groups, i, asked.lookahead, asked))
+      if (live.insert(stage).second)
         result[i].unshards.push_back(stage);
-    live = std::set<unsigned>(next.begin(), next.end());
     result[i].group = groups[i];
   }
   result.back().reshards.assign(live.begin(), live.end());
@@ -133,47 +138,124 @@ static std::vector<Group> groupsOf(const StepList &list) {
   return groups;
 }
 
+/// A random schedule of computes.
+static Schedule randomComputes(Rng &rng) {
+  RandomOptions random;
+  random.ranks = 1 + pick(rng, 3);
+  random.stages = random.ranks * (1 + pick(rng, 4));
+  random.microbatches = 1 + pick(rng, 5);
+  random.split = oneIn(rng, 2);
+  random.overlaps = oneIn(rng, 2);
+  return randomSchedule(rng, random);
+}
+
+/// Random options for `schedule`; `lookahead` gets the number of each rank.
+static InjectFsdpOptions randomOptions(Rng &rng, const Schedule &schedule,
+                                       Asked &asked,
+                                       std::vector<unsigned> &lookahead) {
+  InjectFsdpOptions options;
+  if (!oneIn(rng, 4)) {
+    asked.maxActive = 1 + pick(rng, 6);
+    options.maxActive = AtLeastOne{asked.maxActive};
+  }
+  lookahead.assign(schedule.numRanks, asked.maxActive);
+  if (oneIn(rng, 3)) {
+    options.lookahead.choice = LookaheadPolicy::Auto;
+    for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+      lookahead[rank] = std::min(rank + 2, asked.maxActive);
+  } else if (oneIn(rng, 2)) {
+    for (unsigned &ahead : lookahead)
+      ahead = 1 + pick(rng, asked.maxActive);
+    options.lookahead.value = lookahead;
+  }
+  if (oneIn(rng, 2)) {
+    asked.prefetch = pick(rng, 6);
+    options.prefetch = OrAll<unsigned>{asked.prefetch};
+  }
+  bool all = oneIn(rng, 2);
+  std::vector<unsigned> chosen;
+  for (unsigned stage = 0; stage != schedule.numStages; ++stage)
+    if (all || oneIn(rng, 2)) {
+      asked.managed.insert(stage);
+      chosen.push_back(stage);
+    }
+  if (!all)
+    options.stages = OrAll<std::vector<unsigned>>{chosen};
+  return options;
+}
+
 TEST(InjectFsdp, EqualsItsDefinition) {
   Rng rng(7);
   SourceFiles files;
   DiagEngine diags(files, [](const Diagnostic &) {});
   for (unsigned round = 0; round != 1500; ++round) {
-    RandomOptions random;
-    random.ranks = 1 + pick(rng, 3);
-    random.stages = random.ranks * (1 + pick(rng, 4));
-    random.microbatches = 1 + pick(rng, 5);
-    random.split = oneIn(rng, 2);
-    random.overlaps = oneIn(rng, 2);
-    Schedule schedule = randomSchedule(rng, random);
-
+    Schedule schedule = randomComputes(rng);
     Asked asked;
-    InjectFsdpOptions options;
-    if (!oneIn(rng, 4)) {
-      asked.maxActive = 1 + pick(rng, 6);
-      options.maxActive = AtLeastOne{asked.maxActive};
-    }
-    if (oneIn(rng, 2)) {
-      asked.prefetch = pick(rng, 6);
-      options.prefetch = OrAll<unsigned>{asked.prefetch};
-    }
-    bool all = oneIn(rng, 2);
-    std::vector<unsigned> chosen;
-    for (unsigned stage = 0; stage != schedule.numStages; ++stage)
-      if (all || oneIn(rng, 2)) {
-        asked.managed.insert(stage);
-        chosen.push_back(stage);
-      }
-    if (!all)
-      options.stages = OrAll<std::vector<unsigned>>{chosen};
+    std::vector<unsigned> lookahead;
+    InjectFsdpOptions options = randomOptions(rng, schedule, asked, lookahead);
 
     Schedule before = schedule;
     ASSERT_TRUE(succeeded(makeInjectFsdp(options)->run(schedule, diags)));
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+      asked.lookahead = lookahead[rank];
       Schedule wanted = schedule;
       wanted.ranks[rank] = flatten(define(groupsOf(before.ranks[rank]), asked));
       ASSERT_EQ(listing(wanted), listing(schedule))
-          << "max-active " << asked.maxActive << " prefetch "
+          << "max-active " << asked.maxActive << " lookahead "
+          << asked.lookahead << " prefetch "
           << (asked.prefetch ? int(*asked.prefetch) : -1);
     }
   }
+}
+
+/// Takes the steps out that `drop` names.
+template <typename Drop> static void removeSteps(Schedule &schedule, Drop drop) {
+  for (StepList &list : schedule.ranks)
+    llvm::erase_if(list, [&](Step step) { return drop(step.kind()); });
+}
+
+// Beside transfers and idle slots the steps are those of the computes alone, and
+// none of them waits for a transfer that a compute step before it does not.
+TEST(InjectFsdp, IgnoresTransfers) {
+  Rng rng(8);
+  SourceFiles files;
+  DiagEngine diags(files, [](const Diagnostic &) {});
+  unsigned moved = 0;
+  for (unsigned round = 0; round != 1500; ++round) {
+    Schedule computes = randomComputes(rng);
+    Asked asked;
+    std::vector<unsigned> lookahead;
+    InjectFsdpOptions options = randomOptions(rng, computes, asked, lookahead);
+
+    Schedule placed = computes;
+    InsertP2POptions p2p;
+    p2p.order = oneIn(rng, 2) ? P2POrder::Simulate : P2POrder::Timed;
+    ASSERT_TRUE(succeeded(makeInsertP2P(p2p)->run(placed, diags)));
+    if (oneIn(rng, 2))
+      for (StepList &list : placed.ranks)
+        for (unsigned count = pick(rng, 8); count; --count) {
+          size_t at = pick(rng, list.size() + 1);
+          if (at == 0 || !list[at - 1].joined())
+            list.insert(list.begin() + at, Step(StepKind::Bubble, 0, 0));
+        }
+    ASSERT_TRUE(succeeded(makeInjectFsdp(options)->run(computes, diags)));
+    ASSERT_TRUE(succeeded(makeInjectFsdp(options)->run(placed, diags)));
+
+    for (const StepList &list : placed.ranks) {
+      bool transfer = false, before = false;
+      for (Step step : list) {
+        bool fsdp = isFsdp(step.kind());
+        ASSERT_FALSE(transfer && fsdp) << listing(placed);
+        moved += before && isP2P(step.kind());
+        before = fsdp;
+        transfer = isP2P(step.kind()) ||
+                   (transfer && step.kind() == StepKind::Bubble);
+      }
+    }
+    removeSteps(placed, [](StepKind kind) {
+      return isP2P(kind) || kind == StepKind::Bubble;
+    });
+    ASSERT_EQ(listing(computes), listing(placed));
+  }
+  EXPECT_GT(moved, 1000u);
 }
