@@ -42,8 +42,9 @@ public:
         map(schedule.placement.map(0)) {
     for (const StepList &list : schedule.ranks)
       for (Step step : list) {
-        transfers |= isP2P(step.kind()) || isFsdp(step.kind());
+        transfers |= !isCompute(step.kind()) && step.kind() != StepKind::Bubble;
         waitable |= isSend(step.kind()) || step.kind() == StepKind::ReduceGrad;
+        waits |= isWait(step.kind());
         halves |= step.kind() == StepKind::I;
         overlaps |= step.joined() && isCompute(step.kind());
       }
@@ -90,10 +91,14 @@ private:
   /// What PyTorch's runtime is set to. Since 2.15 a list waits for each send
   /// and reduction, which no version before can read.
   void writeTorch() {
-    bool needsEdge = ownTransfers() && !safe[unsigned(WaitModel::Stream)] &&
+    bool before = !waits, since = waits || !waitable;
+    bool needsEdge = since && ownTransfers() &&
+                     !safe[unsigned(WaitModel::Stream)] &&
                      safe[unsigned(WaitModel::Edge)];
     json.attributeObject("torch", [&] {
-      json.attribute("version", waitable ? ">=2.6,<2.15" : ">=2.6");
+      json.attribute("version", before && since ? ">=2.6"
+                                : before        ? ">=2.6,<2.15"
+                                                : ">=2.15");
       json.attribute("class", "_PipelineScheduleRuntime");
       json.attribute("format", transfers ? "compute_comms" : "compute_only");
       json.attribute("n_microbatches", schedule.numMicrobatches);
@@ -247,8 +252,9 @@ private:
   /// By model; meaningless without transfers.
   std::array<bool, 4> safe = {};
   bool transfers = false;
-  /// Whether there is a step that PyTorch 2.15 wants a wait for.
+  /// Whether there is a step that PyTorch 2.15 wants a wait for, and a wait.
   bool waitable = false;
+  bool waits = false;
   bool halves = false;
   bool overlaps = false;
 };

@@ -39,7 +39,7 @@ for theirs, ours, chunks in PAIRS:
                 words = library.arguments(ours, p, m, v if len(chunks) > 1 else None)
                 title = f"{theirs} p={p} v={v} m={m}"
                 report.check(title, oracle.difference(oracle.normal(oracle.pipec(*words)), oracle.normal(compute)))
-                report.check(title, oracle.difference(oracle.normal(oracle.pipec(*words, "--target=torch")),
+                report.check(title, oracle.difference(oracle.normal(oracle.pipec(*words, f"--target={oracle.TARGET}")),
                                                       oracle.normal(lowered)))
 print(f"{refused} sizes are refused by PyTorch")
 report.finish(300)

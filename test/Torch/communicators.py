@@ -25,7 +25,7 @@ for model, sizes in SIZES.items():
     files = grid.Grid(sys.argv[1])
     for title, words, _ in library.instances(NAMES, sizes):
         if "-Dchunks=1" not in words:
-            for passes in "torch", "torch-timed":
+            for passes in oracle.TARGET, oracle.TIMED:
                 files.add(words, passes)
     files.train(report, train.Setting(communicators=model, timeout=30))
 report.finish(30)

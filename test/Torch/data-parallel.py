@@ -18,7 +18,7 @@ import train
 folder = sys.argv[1]
 ACTIVE = [1, 2, 3]
 PREFETCH = ["0", "1", "all"]
-ORDERS = ["torch", "torch-timed"]
+ORDERS = [oracle.TARGET, oracle.TIMED]
 if library.ALL:
     ACTIVE, PREFETCH = [1, 2, 3, 4], ["0", "1", "3", "all"]
 

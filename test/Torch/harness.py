@@ -5,6 +5,7 @@ every wrapping of the stages, and files with a fault do not pass."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "Inputs"))
@@ -29,8 +30,10 @@ for setting, outcome in zip(settings, train.train_all([(files, setting) for sett
 
 
 def without(rows, cell):
+    """The rows without a cell and the wait for it."""
     assert sum(row.count(cell) for row in rows) == 1, cell
-    return [[c for c in row if c != cell] for row in rows]
+    wait = re.sub(r"^(\d+)", r"\1WAIT_", cell)
+    return [[c for c in row if c not in (cell, wait)] for row in rows]
 
 
 # A file that is wrong, one that stops, and a good one behind them.

@@ -3,7 +3,7 @@
 
 For each size: torch loads our compute-only CSV; the transfers that it adds to
 that order are those of `insert-p2p`; what it makes of the file is what
-`--target=torch` makes of the schedule; and torch loads that file too.
+the target for this version makes of the schedule; and torch loads that file too.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -27,7 +27,7 @@ for title, words, compute in library.instances(NAMES, groups=True):
     plain = [[cell for cell in row if cell] for row in compute]
     ours = oracle.pipec(*words, "--passes=strip-bubbles,insert-p2p")
     transfers.check(title, oracle.difference(ours, oracle.add_send_recv(plain)))
-    ours = oracle.pipec(*words, "--target=torch")
+    ours = oracle.pipec(*words, f"--target={oracle.TARGET}")
     lowered.check(title, oracle.difference(oracle.normal(ours), oracle.normal(theirs)))
     loaded = oracle.runtime(ours, "compute_comms", oracle.sizes(compute))
     lowered.check(title, oracle.difference(oracle.cells(loaded.pipeline_order_with_comms), ours))

@@ -22,7 +22,8 @@ import pipec.torch
 
 logging.disable(logging.CRITICAL)
 MICROBATCHES, WIDTH = 4, 4
-SPLIT, WHOLE = "torch", "merge-backward{which=all},torch"
+SPLIT = pipec.torch.fitting_target()
+WHOLE = "merge-backward{which=all}," + SPLIT
 
 
 def gradients(passes, pp, dp, wrap):

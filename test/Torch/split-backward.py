@@ -24,10 +24,10 @@ report = oracle.Report()
 setting = train.Setting(wrap="ddp", replicas=2)
 whole, split = grid.Grid(sys.argv[1]), grid.Grid(sys.argv[1])
 for words in ["one_f_one_b"], ["interleaved", "-Dchunks=2"]:
-    whole.add([*words, *SIZES], "torch")
+    whole.add([*words, *SIZES], oracle.TARGET)
 for words in SPLIT:
-    whole.add([*words, *SIZES], "merge-backward{which=all},torch")
-    split.add([*words, *SIZES], "torch")
+    whole.add([*words, *SIZES], "merge-backward{which=all}," + oracle.TARGET)
+    split.add([*words, *SIZES], oracle.TARGET)
 whole.train(report, setting)
 for file, found in train.train(list(split.files[2].values()), setting).items():
     silent = found != "equal" and all(problem.kind == "different" for problems in found.values() for problem in problems)
@@ -35,6 +35,6 @@ for file, found in train.train(list(split.files[2].values()), setting).items():
 
 # 2
 compiled = grid.Grid(sys.argv[1])
-compiled.add(["zb1p", *SIZES], "torch")
+compiled.add(["zb1p", *SIZES], oracle.TARGET)
 compiled.train(report, train.Setting(wrap="compile"))
 report.finish(8)

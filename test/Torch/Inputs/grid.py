@@ -12,7 +12,7 @@ EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", 
 
 #: Lists of passes for every schedule: computes alone, the order of torch's own
 #: lowering, and the order of time.
-TARGETS = ["torch-compute", "torch", "torch-timed"]
+TARGETS = ["torch-compute", oracle.TARGET, oracle.TIMED]
 
 
 def kinds(rows):
@@ -24,11 +24,11 @@ def other_backwards(rows):
     """Lists of passes that make split backwards of whole ones, and the other way
     round; and plain steps of overlaps."""
     found = kinds(rows)
-    result = ["split-backward,unpair,torch"] if "B" in found else []
+    result = ["split-backward,unpair," + oracle.TARGET] if "B" in found else []
     if "I" in found:
-        result.append("merge-backward{which=all},torch")
+        result.append("merge-backward{which=all}," + oracle.TARGET)
     if any("OVERLAP" in cell for row in rows for cell in row):
-        result.append("unpair,torch")
+        result.append("unpair," + oracle.TARGET)
     return result
 
 

@@ -34,7 +34,7 @@ CHUNKS = {
 GROUPED = ["interleaved", "interleaved_overlap", "kimi_k2"]
 
 # Those that PyTorch runs only in part: lists of passes that it does run.
-UNPAIRED = {"interleaved_overlap_bf": ["unpair,torch-compute", "unpair,torch", "unpair,torch-timed"]}
+UNPAIRED = {"interleaved_overlap_bf": [f"unpair,{target}" for target in ("torch-compute", oracle.TARGET, oracle.TIMED)]}
 
 # (ranks, micro-batches): fewer micro-batches than ranks, as many, odd numbers.
 SIZES = [(1, 1), (1, 3), (2, 1), (2, 2), (2, 4), (2, 5), (3, 3), (3, 7), (4, 2), (4, 8), (4, 9), (4, 16)]

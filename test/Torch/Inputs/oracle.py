@@ -14,9 +14,16 @@ import sys
 import tempfile
 import types
 
+import torch
 from torch.distributed.pipelining import schedules as torch_schedules
 
 Action = torch_schedules._Action
+
+#: Whether this PyTorch wants a wait for each send and each reduction.
+WAITS = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 15)
+#: pipec's targets for this PyTorch: its own order of transfers, and that of time.
+TARGET = "torch" if WAITS else "torch-2.13"
+TIMED = f"{TARGET}-timed"
 
 
 # ---------------------------------------------------------------- cells
