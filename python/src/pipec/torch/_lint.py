@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import os
+import re
 import tempfile
 from typing import Any, Mapping
 
@@ -62,7 +63,8 @@ def _imperative(schedule: Any) -> str:
              f"schedule @{type(schedule).__name__} {{ ranks {stages} stages {stages} microbatches {microbatches}",
              "map " + " ".join(map(str, range(stages)))]
     for stage in range(stages):
-        lines += [f"rank {stage} {{", *orders[runs](stage, stages, microbatches), f"REDUCE_GRAD s{stage}", "}"]
+        lines += [f"rank {stage} {{", *orders[runs](stage, stages, microbatches), f"REDUCE_GRAD s{stage}",
+                  f"WAIT_REDUCE_GRAD s{stage}", "}"]
     return "\n".join([*lines, "}", ""])
 
 
@@ -76,31 +78,56 @@ def _post(stage: int, stages: int, *transfers: tuple[str, int]) -> list[str]:
     return [("batch " if len(found) > 1 else "") + ", ".join(found)] if found else []
 
 
+def _wait(lines: list[str], sent: list[str]) -> None:
+    """Waits for sends, given as the lines that post them, and forgets them."""
+    for line in sent:
+        for kind in "SEND_F", "SEND_B":
+            for stage, microbatch in re.findall(rf"{kind} (s\d+) (m\d+)", line):
+                lines.append(f"WAIT_{kind} {stage} {microbatch}")
+    sent.clear()
+
+
 def _gpipe(stage: int, stages: int, microbatches: int) -> list[str]:
-    lines = []
+    lines: list[str] = []
     for kind in "F", "B":
+        sent: list[str] = []
         for k in range(microbatches):
-            lines += [*_post(stage, stages, (f"RECV_{kind}", k)), f"{kind} s{stage} m{k}",
-                      *_post(stage, stages, (f"SEND_{kind}", k))]
+            lines += [*_post(stage, stages, (f"RECV_{kind}", k)), f"{kind} s{stage} m{k}"]
+            sent += (posted := _post(stage, stages, (f"SEND_{kind}", k)))
+            lines += posted
+        _wait(lines, sent)
     return lines
 
 
 def _one_f_one_b(stage: int, stages: int, microbatches: int) -> list[str]:
     lines: list[str] = []
+    sent: list[str] = []
+
+    def post(*transfers: tuple[str, int]) -> None:
+        posted = _post(stage, stages, *transfers)
+        lines.extend(posted)
+        sent.extend(posted)
+
     forwards = min(microbatches, stages - stage)
     for k in range(forwards):
-        lines += [*_post(stage, stages, ("RECV_F", k)), f"F s{stage} m{k}"]
+        post(("RECV_F", k))
+        lines.append(f"F s{stage} m{k}")
+        _wait(lines, sent)
         if k != forwards - 1:
-            lines += _post(stage, stages, ("SEND_F", k))
+            post(("SEND_F", k))
     for k in range(microbatches):
+        # The last forward is sent while the first gradient of a round comes.
+        post(*([("SEND_F", forwards - 1)] if forwards <= microbatches else []), ("RECV_B", k))
         if forwards <= microbatches:
-            lines += _post(stage, stages, ("SEND_F", forwards - 1), ("RECV_B", k))
-        else:
-            lines += _post(stage, stages, ("RECV_B", k))
+            _wait(lines, sent)
         lines.append(f"B s{stage} m{k}")
+        _wait(lines, sent)
         if forwards < microbatches:
-            lines += [*_post(stage, stages, ("SEND_B", k), ("RECV_F", forwards)), f"F s{stage} m{forwards}"]
+            post(("SEND_B", k), ("RECV_F", forwards))
+            _wait(lines, sent)
+            lines.append(f"F s{stage} m{forwards}")
         else:
-            lines += _post(stage, stages, ("SEND_B", k))
+            post(("SEND_B", k))
         forwards += 1
+    _wait(lines, sent)
     return lines
