@@ -65,8 +65,8 @@ private:
   std::vector<Kept> kept;
 };
 
-/// The largest counts of a rank, as pipec::runtime::Statistics has them. That of
-/// sends is shown where it does not depend on timing.
+/// The largest counts of a rank, as pipec::runtime::Statistics has them. That
+/// of sends is shown where it does not depend on timing.
 void printPeaks(int rank, const pipec::runtime::Schedule &schedule,
                 int activations, int received, int sends);
 

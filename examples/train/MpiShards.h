@@ -97,8 +97,8 @@ private:
 
   MPI_Comm group;
   Collective gathering;
-  /// One entry per stage, as far as there are reductions. A growing vector moves
-  /// the arrays of `Collective`, not their contents.
+  /// By stage, up to the last one that was reduced. Growing the vector does not
+  /// move the contents of the arrays that MPI reads.
   std::vector<Collective> reducing;
 };
 

@@ -10,8 +10,8 @@
 // keeps one segment of the parameters of every sharded stage. UNSHARD gathers
 // the segments of the others, RESHARD gives them up again (they become NaN, so
 // that a use of them shows), and REDUCE_GRAD starts to sum the gradient of the
-// own segment over the group, which WAIT_REDUCE_GRAD waits for. All members of a group run the same list, so what
-// they do together comes in the same order.
+// own segment over the group, which WAIT_REDUCE_GRAD waits for. All members of
+// a group run the same list, so what they do together comes in the same order.
 //
 // In a schedule with two directions the two ranks that hold a stage are in
 // different groups; each group has the whole stage, and the executor sums the

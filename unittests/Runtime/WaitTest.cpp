@@ -9,6 +9,8 @@
 
 #include "gtest/gtest.h"
 
+#include <sstream>
+
 using namespace pipec::runtime;
 using namespace pipec::runtime::test;
 
@@ -265,9 +267,34 @@ TEST(Wait, AStallNamesTheWait) {
       << message;
 }
 
+TEST(Wait, TracesHaveTheWaits) {
+  std::vector<RankTrace> traces(2);
+  ThreadGroup group(2);
+  group.run([&](int rank) {
+    TestModel model(2, 4);
+    ThreadTransport transport(group, rank);
+    Options options;
+    options.trace = &traces[std::size_t(rank)];
+    Worker worker(model, transport, options);
+    worker.run(waiting2, rank, [&](auto &x) { waitingSteps(x, rank, 1); });
+  });
+  std::ostringstream os;
+  writeChromeTrace(os, waiting2, traces);
+  std::string text = os.str();
+  EXPECT_NE(text.find("\"name\":\"WAIT_SEND_F s0 m3\",\"cat\":\"transfer\""),
+            std::string::npos)
+      << text;
+  // Arrows go from sends to receives, four each way; waits have none.
+  std::size_t arrows = 0;
+  for (std::size_t at = 0;
+       (at = text.find("\"ph\":\"s\"", at)) != std::string::npos; ++at)
+    ++arrows;
+  EXPECT_EQ(arrows, 8u);
+}
+
 TEST(Wait, ABatchIsWaitedForAsAWhole) {
-  // Rank 0 posts a send and a receive together. The send is complete long before
-  // the receive; its wait ends with the receive.
+  // Rank 0 posts a send and a receive together. The send is complete long
+  // before the receive; its wait ends with the receive.
   std::atomic<bool> sent = false;
   EXPECT_EQ(
       runRanks(waiting2, {}, untouched,
@@ -328,8 +355,8 @@ struct ReducingModel : TestModel {
 };
 
 /// What the model was told in the second of two runs, or the message of what
-/// was thrown. `body(x, stage)` comes after the last backward of each stage, and
-/// with -1 at the end.
+/// was thrown. `body(x, stage)` comes after the last backward of each stage,
+/// and with -1 at the end.
 template <class Body>
 std::vector<std::string> actionsOf(bool waits, Body body) {
   static constexpr int one[] = {0, 0};
