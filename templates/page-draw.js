@@ -154,6 +154,7 @@ class Painter {
     g.strokeRect(this.x(schedule.from) + 0.5, row.y + 0.5, this.x(schedule.to) - this.x(schedule.from) - 1, laneHeight - 1);
     this.paintSteps(scene, row, row.y, laneHeight);
     if (lane.fsdp) this.paintFsdp(row);
+    this.paintWaits(row);
     if (scene.memory && lane.memory) this.paintMemory(row);
     g.restore();
     g.fillStyle = this.colors.ink;
@@ -206,14 +207,16 @@ class Painter {
         continue;
       }
       flush();
-      g.globalAlpha = dim(i) ? 0.2 : 1;
+      const faded = dim(i);
+      g.globalAlpha = faded ? 0.2 : 1;
       g.fillStyle = color;
       g.fillRect(a, y, b - a - (b - a > 4 ? 1 : 0), height);
       if (height === laneHeight && b - a > 11) {
         const text = lane.microbatch[i] + chunkName(schedule, lane, i);
         const name = b - a > 70 + 6.5 * text.length ? lane.kind[i] + text : text;
         if (b - a > 6.5 * name.length + 4) {
-          g.fillStyle = this.kindColors(schedule, lane.kind[i]).at(-1);
+          g.globalAlpha = faded ? 0.5 : 1;
+          g.fillStyle = faded ? this.colors.soft : this.kindColors(schedule, lane.kind[i]).at(-1);
           g.textAlign = "center";
           g.fillText(name, (Math.max(a, nameWidth) + Math.min(b, this.width - 8)) / 2, y + height / 2 + 0.5);
         }
@@ -241,6 +244,30 @@ class Painter {
       const a = this.x(fsdp.start[i]);
       g.fillStyle = this.kindColors(row.schedule, fsdp.kind[i])[0];
       g.fillRect(a, row.fsdpY, Math.max(this.x(fsdp.end[i]) - a, 3), fsdpHeight);
+    }
+  }
+
+  // Waits take no time: a small triangle on the lower edge of the lane.
+  paintWaits(row) {
+    const { g } = this;
+    const { waits } = row.lane;
+    const colors = { F: this.colors.act, B: this.colors.grad, G: this.kindColors(row.schedule, "G")[0] };
+    const bottom = row.y + laneHeight + 1;
+    let last = -Infinity;
+    for (let i = lowerBound(waits.n, (k) => waits.time[k] >= this.t0); i < waits.n && waits.time[i] <= this.t1; ++i) {
+      const x = this.x(waits.time[i]);
+      if (x - last < 1) continue;
+      last = x;
+      g.beginPath();
+      g.moveTo(x, bottom - 7);
+      g.lineTo(x + 4, bottom);
+      g.lineTo(x - 4, bottom);
+      g.closePath();
+      g.strokeStyle = this.colors.page;
+      g.lineWidth = 1.5;
+      g.stroke();
+      g.fillStyle = colors[waits.kind[i]];
+      g.fill();
     }
   }
 

@@ -5,7 +5,8 @@
 // m micro-batches, g the time since the end of the group before, d durations, o
 // the duration of every overlap as a whole, p phases, l places in the source.
 // fsdp has k (U unshard, R reshard, G reduce gradients), s, t the time since
-// the start of the one before, and d. memory has what the rank keeps from a time
+// the start of the one before, and d. waits has k (F and B for a send, G for a
+// reduction), s, m and t as well, the time at which each is over. memory has what the rank keeps from a time
 // on: t and v. transfers are sends: k (F activations, B
 // gradients), r and q the ranks, s, m, t and d. critical is the critical path: the
 // rank and the index of each compute step on it. Times are ticks; here they become
@@ -58,6 +59,7 @@ function readLane(json, schedule, unit) {
   }
   lane.fsdp = json.fsdp && readFsdp(json.fsdp, schedule.from, unit);
   lane.memory = readMemory(json.memory, schedule, unit);
+  lane.waits = readWaits(json.waits ?? { k: "", s: [], m: [], t: [] }, schedule.from, unit);
   return lane;
 }
 
@@ -67,6 +69,14 @@ function readFsdp(json, from, unit) {
   return {
     n: json.k.length, kind: json.k, stage: json.s, start,
     end: start.map((time, i) => time + json.d[i] / unit),
+  };
+}
+
+function readWaits(json, from, unit) {
+  let at = from;
+  return {
+    n: json.k.length, kind: json.k, stage: json.s, microbatch: json.m,
+    time: Float64Array.from(json.t, (gap) => (at += gap) / unit),
   };
 }
 
@@ -114,6 +124,11 @@ const kindNames = {
   F: "forward", B: "backward", I: "input gradient", W: "weight gradient",
   U: "unshard", R: "reshard", G: "reduce gradients",
 };
+
+function waitName(waits, i) {
+  return waits.kind[i] === "G" ? `WAIT_REDUCE_GRAD s${waits.stage[i]}`
+    : `WAIT_SEND_${waits.kind[i]} s${waits.stage[i]} m${waits.microbatch[i]}`;
+}
 
 function stepName(lane, i) {
   return `${lane.kind[i]} s${lane.stage[i]} m${lane.microbatch[i]}`;

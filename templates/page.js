@@ -80,16 +80,26 @@ function hit(x, y) {
 const escapes = { "<": "&lt;", "&": "&amp;", ">": "&gt;", '"': "&quot;" };
 const escapeHtml = (text) => String(text).replace(/[<&>"]/g, (c) => escapes[c]);
 
+// The waits whose marks are under the pointer.
+function waitsAt(waits, time) {
+  const reach = timeAt(4) - timeAt(0), found = [];
+  for (let i = lowerBound(waits.n, (k) => waits.time[k] >= time - reach); i < waits.n && waits.time[i] <= time + reach; ++i)
+    found.push(waitName(waits, i));
+  return found;
+}
+
 function describe({ row, index, time }) {
   const { lane, schedule } = row;
   const lines = [], head = (row.letter ? row.letter + ", " : "") + "rank " + lane.rank;
   const add = (name, value) => lines.push(`<tr><td>${name}</td><td>${escapeHtml(value)}</td></tr>`);
+  const waits = waitsAt(lane.waits, time);
   if (index < 0) {
     const next = lowerBound(lane.n, (k) => lane.left[k] > time);
     const from = next ? lane.end[next - 1] : schedule.from;
     const to = next < lane.n ? lane.start[next] : schedule.to;
     add("time", `${timeText(from)} to ${timeText(to)} (${timeText(to - from)})`);
     if (next < lane.n) add("until", stepName(lane, next));
+    if (waits.length) add("over", waits.join(", "));
     return `<b>${head}: idle</b><table>${lines.join("")}</table>`;
   }
   const kind = lane.kind[index];
@@ -101,6 +111,7 @@ function describe({ row, index, time }) {
   const phase = schedule.phases[lane.phase[index]];
   if (phase) add("phase", phase);
   if (lane.critical[index]) add("", "on the critical path");
+  if (waits.length) add("over", waits.join(", "));
   const source = schedule.sources[lane.source[index]];
   if (source) add("from", source[0]);
   return `<b>${head}: ${stepName(lane, index)}</b><table>${lines.join("")}</table>`
@@ -184,8 +195,12 @@ function heads() {
     for (const lane of schedule.lanes)
       for (const text of [lane.kind, lane.fsdp?.kind ?? ""])
         for (const kind of "FBIWURG") if (text.includes(kind)) kinds.set(kind, painter.kindColors(schedule, kind)[0]);
+  const waits = scene.schedules.flatMap((schedule) => schedule.lanes.map((lane) => lane.waits.kind)).join("");
+  const marks = [[/[FB]/, "var(--act)", "wait for a send"], [/G/, kinds.get("G"), "wait for a reduction"]]
+    .filter(([kind]) => kind.test(waits))
+    .map(([, color, text]) => `<span class="mark" style="--swatch:${color}">${text}</span>`);
   byId("legend").innerHTML = [..."FBIWURG"].filter((kind) => kinds.has(kind))
-    .map((kind) => `<span style="--swatch:${kinds.get(kind)}">${"FBIW".includes(kind) ? kind + " " : ""}${kindNames[kind]}</span>`).join("");
+    .map((kind) => `<span style="--swatch:${kinds.get(kind)}">${"FBIW".includes(kind) ? kind + " " : ""}${kindNames[kind]}</span>`).concat(marks).join("");
   byId("transfers").disabled = !scene.schedules.some((schedule) => schedule.transfers.n);
   byId("memory").disabled = !scene.schedules.some((schedule) => schedule.lanes.some((lane) => lane.memory));
   byId("critical").disabled = !scene.schedules.some((schedule) => schedule.critical.length);

@@ -27,9 +27,9 @@ namespace pipec {
 class Simulator {
 public:
   static FailureOr<Simulation> freely(const Schedule &schedule,
-                                      DiagEngine &diags);
+                                      DiagEngine &diags, int64_t parts = 1);
   static FailureOr<Simulation> under(const Schedule &schedule, WaitModel model,
-                                     DiagEngine &diags);
+                                     DiagEngine &diags, int64_t parts = 1);
 };
 
 //===----------------------------------------------------------------------===//
@@ -98,10 +98,10 @@ LogicalResult checkResults(const Schedule &schedule, DiagEngine &diags) {
 }
 
 FailureOr<Simulation> Simulator::freely(const Schedule &schedule,
-                                        DiagEngine &diags) {
+                                        DiagEngine &diags, int64_t parts) {
   if (failed(checkResults(schedule, diags)))
     return failure();
-  FailureOr<TickCosts> costs = TickCosts::make(schedule, diags);
+  FailureOr<TickCosts> costs = TickCosts::make(schedule, diags, parts);
   if (failed(costs))
     return failure();
   Simulation simulation(schedule, std::move(*costs));
@@ -125,8 +125,9 @@ FailureOr<Simulation> Simulator::freely(const Schedule &schedule,
 }
 
 FailureOr<Simulation> Simulator::under(const Schedule &schedule,
-                                       WaitModel model, DiagEngine &diags) {
-  FailureOr<TickCosts> costs = TickCosts::make(schedule, diags);
+                                       WaitModel model, DiagEngine &diags,
+                                       int64_t parts) {
+  FailureOr<TickCosts> costs = TickCosts::make(schedule, diags, parts);
   if (failed(costs))
     return failure();
   Simulation simulation(schedule, std::move(*costs));
@@ -167,10 +168,11 @@ FailureOr<Simulation> simulate(const Schedule &schedule, WaitModel model,
 
 FailureOr<Simulation> simulate(const Schedule &schedule,
                                std::optional<WaitModel> model,
-                               DiagEngine &diags) {
+                               DiagEngine &diags, int64_t parts) {
   if (!schedule.hasP2P())
-    return Simulator::freely(schedule, diags);
-  return Simulator::under(schedule, model.value_or(WaitModel::Edge), diags);
+    return Simulator::freely(schedule, diags, parts);
+  return Simulator::under(schedule, model.value_or(WaitModel::Edge), diags,
+                          parts);
 }
 
 //===----------------------------------------------------------------------===//

@@ -131,10 +131,11 @@ llvm::FailureOr<Simulation> simulate(const Schedule &schedule, WaitModel model,
 
 /// Runs a schedule of level placed under `model`, edge without one, and a
 /// schedule without P2P steps, for which the models are all one, under free
-/// arrival.
+/// arrival. Where that fits, 1/`parts` of a unit of time is a whole number of
+/// ticks.
 llvm::FailureOr<Simulation> simulate(const Schedule &schedule,
                                      std::optional<WaitModel> model,
-                                     DiagEngine &diags);
+                                     DiagEngine &diags, int64_t parts = 1);
 
 /// Gives the steps of `schedule` their starts in `simulation` as start times: a
 /// batch that of its first member to start, a bubble none, and a P2P step none

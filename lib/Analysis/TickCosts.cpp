@@ -55,8 +55,9 @@ public:
 /// that each is multiplied by a whole number when it is asked for.
 class TickCosts::Maker {
 public:
-  Maker(const Schedule &schedule, TickCosts &costs)
-      : schedule(schedule), settings(schedule.costs), costs(costs) {}
+  Maker(const Schedule &schedule, TickCosts &costs, int64_t parts)
+      : schedule(schedule), settings(schedule.costs), costs(costs),
+        parts(parts) {}
 
   /// False when the ticks do not fit.
   bool fill() {
@@ -186,6 +187,8 @@ private:
     times.multiply(ofOverlaps.common);
     times.multiply(rankParts);
     times.multiply(microbatchParts);
+    if (times.fits)
+      times.multiply(parts / std::gcd(times.common, parts));
     costs.ticksPerUnit = times.common;
     return times.fits;
   }
@@ -281,20 +284,24 @@ private:
   const Schedule &schedule;
   const CostSettings &settings;
   TickCosts &costs;
+  int64_t parts;
   int64_t rankParts = 1;
   int64_t microbatchParts = 1;
   bool fits = true;
 };
 
 FailureOr<TickCosts> TickCosts::make(const Schedule &schedule,
-                                     DiagEngine &diags) {
+                                     DiagEngine &diags, int64_t parts) {
   TickCosts costs;
-  Maker maker(schedule, costs);
-  if (!maker.fill())
+  Maker maker(schedule, costs, parts);
+  bool fine = maker.fill();
+  if (fine && maker.sumOfAll() <= largest / 4)
+    return costs;
+  if (parts != 1)
+    return make(schedule, diags);
+  if (!fine)
     return diags.report(schedule.source, diag::CostsTooFine);
-  if (maker.sumOfAll() > largest / 4)
-    return diags.report(schedule.source, diag::TimesTooLarge);
-  return costs;
+  return diags.report(schedule.source, diag::TimesTooLarge);
 }
 
 int64_t TickCosts::overlapDuration(ArrayRef<Step> members) const {

@@ -34,8 +34,10 @@ public:
   /// Reports costs whose ticks do not fit 64 bits, and schedules in which all
   /// durations and transfers one after the other would pass a quarter of that:
   /// no sum of times of one run can overflow.
-  static llvm::FailureOr<TickCosts> make(const Schedule &schedule,
-                                         DiagEngine &diags);
+  /// Where the ticks then fit, 1/`parts` of a unit of time is a whole number of
+  /// them as well.
+  static llvm::FailureOr<TickCosts>
+  make(const Schedule &schedule, DiagEngine &diags, int64_t parts = 1);
 
   /// Ticks a unit of time.
   int64_t perUnit() const { return ticksPerUnit; }

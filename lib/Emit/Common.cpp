@@ -28,6 +28,24 @@ std::string overlapText(const Schedule &schedule, ArrayRef<Step> group) {
   return text;
 }
 
+std::string markupText(StringRef text) {
+  constexpr StringLiteral replacement = "\xEF\xBF\xBD";
+  std::string valid = json::fixUTF8(text), result;
+  for (StringRef rest = valid; !rest.empty();) {
+    size_t size = 1;
+    bool allowed = uint8_t(rest[0]) >= 0x20 || isSpace(rest[0]);
+    if (rest.starts_with("\xEF\xBF\xBE") || rest.starts_with("\xEF\xBF\xBF")) {
+      size = 3;
+      allowed = false;
+    }
+    // Of white space, XML does not know these two.
+    allowed = allowed && rest[0] != '\v' && rest[0] != '\f';
+    result += allowed ? rest.take_front(size) : StringRef(replacement);
+    rest = rest.drop_front(size);
+  }
+  return result;
+}
+
 void writeScheduleHead(json::OStream &json, const Schedule &schedule) {
   json.attribute("schedule", schedule.name);
   json.attribute("ranks", schedule.numRanks);

@@ -20,6 +20,10 @@ std::string sizesText(const Schedule &schedule);
 /// The members of an overlap as messages name them: `F s0 m7 & I s3 m2`.
 std::string overlapText(const Schedule &schedule, llvm::ArrayRef<Step> group);
 
+/// `text` as XML and HTML can hold it: what is not UTF-8, control characters
+/// except blanks, and U+FFFE and U+FFFF become U+FFFD. Nothing is escaped.
+std::string markupText(llvm::StringRef text);
+
 /// Writes the attributes that every JSON of a schedule begins with:
 /// `schedule` (its name), `ranks`, `stages`, `microbatches`, and
 /// `stage_to_rank`, the map of direction 0 on one line.

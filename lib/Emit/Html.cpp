@@ -18,6 +18,7 @@
 #include "Emit/Picture.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <kainjow/mustache.hpp>
 
@@ -84,22 +85,24 @@ private:
 
   void writeHeader();
   void writeLane(unsigned rank);
+  void writeWaits(unsigned rank);
   void writeTransfers();
   void findCriticalPath();
   void writeCriticalPath();
   void writeColors();
   int sourceOf(Step step);
 
-  template <class Range> void numbers(StringRef name, const Range &range) {
-    os << '"' << name << "\":[";
-    bool first = true;
-    for (auto value : range) {
-      if (!first)
-        os << ',';
-      first = false;
-      os << value;
+  /// Writes arrays of numbers, each as a member of an object.
+  void columns(
+      ArrayRef<std::pair<StringRef, const std::vector<int64_t> &>> all) {
+    ListSeparator next(",");
+    for (const auto &[name, values] : all) {
+      ListSeparator comma(",");
+      os << next << '"' << name << "\":[";
+      for (int64_t value : values)
+        os << comma << value;
+      os << ']';
     }
-    os << ']';
   }
 
   const Picture &picture;
@@ -129,16 +132,17 @@ int DataWriter::sourceOf(Step step) {
   auto [it, isNew] =
       sourceNumbers.try_emplace(step.source().offset, int(sources.size()));
   if (isNew) {
+    // A line may be as long as the file, and all of its steps on it: a CSV has
+    // a line for each rank. Only so much of it is looked at.
+    constexpr size_t most = 160, indented = 1000;
     SMLoc loc = files.expand(step.source());
+    LineColumn at = files.lineColumn(loc);
     StringRef text = files.textOf(loc);
-    size_t at = size_t(loc.getPointer() - text.data());
-    size_t begin = text.rfind('\n', at);
-    begin = begin == StringRef::npos ? 0 : begin + 1;
-    StringRef line = text.drop_front(begin).take_until(
-        [](char c) { return c == '\n' || c == '\r' || c == 0; });
-    // A CSV has a line of all steps of a rank.
-    sources.push_back(
-        {placeText(files, step.source()), line.trim().take_front(160).str()});
+    size_t begin = size_t(loc.getPointer() - text.data()) - (at.column - 1);
+    StringRef line = text.substr(begin, indented).take_until([](char c) {
+      return c == '\n' || c == '\r' || c == 0;
+    });
+    sources.push_back({placeText(at), line.trim().take_front(most).str()});
   }
   return it->second;
 }
@@ -255,21 +259,8 @@ void DataWriter::writeLane(unsigned rank) {
   const RankTimes &times = picture.simulation().ranks()[rank];
   os << "{\"rank\":" << rank << ",\"work\":" << times.work << ",\"k\":\""
      << kinds << "\",";
-  numbers("s", stages);
-  os << ',';
-  numbers("c", chunks);
-  os << ',';
-  numbers("m", microbatches);
-  os << ',';
-  numbers("g", gaps);
-  os << ',';
-  numbers("d", durations);
-  os << ',';
-  numbers("o", wholes);
-  os << ',';
-  numbers("p", phases);
-  os << ',';
-  numbers("l", from);
+  columns({{"s", stages}, {"c", chunks}, {"m", microbatches}, {"g", gaps},
+           {"d", durations}, {"o", wholes}, {"p", phases}, {"l", from}});
   std::vector<int64_t> changes, levels;
   int64_t before = picture.from();
   picture.forEachLevel(rank, [&](int64_t time, int64_t level) {
@@ -278,19 +269,34 @@ void DataWriter::writeLane(unsigned rank) {
     levels.push_back(level);
   });
   os << ",\"memory\":{";
-  numbers("t", changes);
-  os << ',';
-  numbers("v", levels);
+  columns({{"t", changes}, {"v", levels}});
   os << '}';
   if (!fsdpKinds.empty()) {
     os << ",\"fsdp\":{\"k\":\"" << fsdpKinds << "\",";
-    numbers("s", fsdpStages);
-    os << ',';
-    numbers("t", fsdpStarts);
-    os << ',';
-    numbers("d", fsdpDurations);
+    columns({{"s", fsdpStages}, {"t", fsdpStarts}, {"d", fsdpDurations}});
     os << '}';
   }
+  writeWaits(rank);
+  os << '}';
+}
+
+void DataWriter::writeWaits(unsigned rank) {
+  std::string kinds;
+  std::vector<int64_t> stages, microbatches, times;
+  int64_t last = picture.from();
+  picture.forEachWait(rank, [&](Step step, int64_t time) {
+    kinds += step.kind() == StepKind::WaitSendF   ? 'F'
+             : step.kind() == StepKind::WaitSendB ? 'B'
+                                                  : 'G';
+    stages.push_back(step.stage());
+    microbatches.push_back(step.microbatch());
+    times.push_back(time - last);
+    last = time;
+  });
+  if (kinds.empty())
+    return;
+  os << ",\"waits\":{\"k\":\"" << kinds << "\",";
+  columns({{"s", stages}, {"m", microbatches}, {"t", times}});
   os << '}';
 }
 
@@ -316,17 +322,8 @@ void DataWriter::writeTransfers() {
       }
     });
   os << "{\"k\":\"" << kinds << "\",";
-  numbers("r", ranks);
-  os << ',';
-  numbers("q", peers);
-  os << ',';
-  numbers("s", stages);
-  os << ',';
-  numbers("m", microbatches);
-  os << ',';
-  numbers("t", starts);
-  os << ',';
-  numbers("d", durations);
+  columns({{"r", ranks}, {"q", peers}, {"s", stages}, {"m", microbatches},
+           {"t", starts}, {"d", durations}});
   os << '}';
 }
 
@@ -365,7 +362,7 @@ LogicalResult emitHtml(const Schedule &schedule, const EmitOptions &options,
     pictures.push_back(std::move(*picture));
   }
   kainjow::mustache::data data;
-  data.set("title", schedule.name + ": " + sizesText(schedule));
+  data.set("title", markupText(schedule.name) + ": " + sizesText(schedule));
   data.set("style", styleOfPage());
   data.set("program", pageProgram);
   auto [head, tail] = StringRef(pageTemplate).split("{{! schedules }}\n");

@@ -50,6 +50,7 @@ constexpr Range rangeOf(Scheme scheme, StepKind kind) {
                   {rgb(0xf8e000), rgb(0xf5f660)});
   // FSDP actions have a lane of their own: purple shades, apart by lightness.
   case StepKind::ReduceGrad:
+  case StepKind::WaitReduceGrad:
     return choose({rgb(0x5e1a4a), rgb(0x5e1a4a)},
                   {rgb(0xf0b6e0), rgb(0xf0b6e0)});
   case StepKind::Unshard:

@@ -50,7 +50,8 @@ inline unsigned shadeOf(unsigned chunk, unsigned chunks) {
 /// The page that a picture is on.
 enum class Scheme { Light, Dark };
 
-/// The colour of a step that computes or is an FSDP action.
+/// The colour of a step that computes or is an FSDP action, or of the mark of a
+/// wait for one.
 Color fillColor(Scheme scheme, StepKind kind, unsigned shade = 0,
                 unsigned shades = 1);
 /// The colour of text on a kind's colours.

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 using namespace llvm;
@@ -60,7 +61,10 @@ std::string percentText(Rational value) {
 std::string placeText(const SourceFiles &files, SourceLoc source) {
   if (!source.isValid())
     return "";
-  LineColumn at = files.lineColumn(files.expand(source));
+  return placeText(files.lineColumn(files.expand(source)));
+}
+
+std::string placeText(const LineColumn &at) {
   return (sys::path::filename(at.file) + ":" + Twine(at.line) + ":" +
           Twine(at.column))
       .str();
@@ -102,10 +106,19 @@ AxisTicks::AxisTicks(const TickCosts &costs, int64_t from, int64_t least) {
 // The run and its window
 //===----------------------------------------------------------------------===//
 
+/// How many parts of a unit of time the ends of a window are whole numbers of;
+/// 1 where that does not fit.
+static int64_t partsOf(const TimeWindow &window) {
+  int64_t a = window.from.denominator(), b = window.to.denominator();
+  __int128 common = __int128(a / std::gcd(a, b)) * b;
+  return common <= std::numeric_limits<int64_t>::max() ? int64_t(common) : 1;
+}
+
 FailureOr<Picture> Picture::make(const Schedule &schedule,
                                  const EmitOptions &options,
                                  const Limits &limits, DiagEngine &diags) {
-  FailureOr<Simulation> run = simulate(schedule, options.model, diags);
+  int64_t parts = options.window ? partsOf(*options.window) : 1;
+  FailureOr<Simulation> run = simulate(schedule, options.model, diags, parts);
   if (failed(run))
     return failure();
   FailureOr<MemoryModel> memory = MemoryModel::make(schedule, diags);
@@ -135,14 +148,17 @@ LogicalResult Picture::chooseWindow(const EmitOptions &options,
   numShownRanks = theSchedule->numRanks;
   if (!options.window)
     return success();
-  // What does not fit is beyond the end, or between two ticks of the clock.
-  auto ticks = [&](Rational time) {
-    std::optional<Rational> scaled =
-        Rational::mul(time, Rational(costs().perUnit()));
-    return scaled ? std::min(scaled->floor(), lastEnd) : lastEnd;
+  // What does not fit is beyond the end. Ends between two ticks of the clock,
+  // which had to be coarser than them, move outwards.
+  auto ticks = [&](Rational time, bool up) {
+    __int128 scaled = __int128(time.numerator()) * costs().perUnit();
+    __int128 whole = scaled / time.denominator();
+    if (whole >= lastEnd)
+      return lastEnd;
+    return int64_t(whole) + (up && scaled % time.denominator() != 0);
   };
-  windowFrom = ticks(options.window->from);
-  windowTo = ticks(options.window->to);
+  windowFrom = ticks(options.window->from, /*up=*/false);
+  windowTo = ticks(options.window->to, /*up=*/true);
   if (windowFrom >= windowTo)
     return diags.report(DiagLoc(), diag::UnusableOption,
                         "`--window=" + options.window->text +

@@ -57,6 +57,7 @@ std::string percentText(Rational value);
 /// The place in a source that a step comes from, `one_f_one_b.pipe:6:14`, with
 /// the name of the file without folders; empty when it has none.
 std::string placeText(const SourceFiles &files, SourceLoc source);
+std::string placeText(const LineColumn &at);
 /// Writes a string of JSON that may stand in a page: `<` is escaped too.
 void printJsonString(llvm::raw_ostream &os, llvm::StringRef text);
 
@@ -133,6 +134,16 @@ public:
       if (isShown(group.start, group.finish))
         visit(group);
     }
+  }
+
+  /// Calls `visit(step, time)` for the waits of a rank that are in the window,
+  /// in the order of its list, with the time at which each is over.
+  template <class Visit> void forEachWait(unsigned rank, Visit visit) const {
+    const StepList &list = theSchedule->ranks[rank];
+    for (size_t i = 0; i != list.size(); ++i)
+      if (isWait(list[i].kind()))
+        if (int64_t time = run.end(rank, i); isShown(time, time))
+          visit(list[i], time);
   }
 
   /// What a rank keeps within the window: calls `point(time, total)` at its

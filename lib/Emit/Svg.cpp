@@ -48,15 +48,18 @@ raw_ostream &operator<<(raw_ostream &os, Px px) {
   return os;
 }
 
-/// Prints text with the characters escaped that XML has a use for.
+/// Prints text with the characters escaped that XML has a use for, and those
+/// replaced that it cannot hold.
 struct Xml {
   StringRef text;
 };
 
 raw_ostream &operator<<(raw_ostream &os, Xml xml) {
-  for (char c : xml.text)
+  for (char c : markupText(xml.text))
     if (c == '<')
       os << "&lt;";
+    else if (c == '>') // `]]>` ends more than text.
+      os << "&gt;";
     else if (c == '&')
       os << "&amp;";
     else
@@ -90,6 +93,8 @@ private:
   void writeLanes();
   void writeLane(unsigned rank);
   void writeFsdp(unsigned rank);
+  void writeMark(StringRef colorClass, int64_t x, int64_t y);
+  void writeWaits(unsigned rank);
   void writeAxis();
   int64_t memoryLimit(const MemoryModel &memory) const;
   void writeMemory();
@@ -116,7 +121,9 @@ void SvgWriter::writeStyle() {
 void SvgWriter::writeColors(Scheme scheme) {
   os << ".lane { fill: " << idleColor(scheme) << "; }\n";
   for (unsigned kind = 0; kind != unsigned(StepKind::Bubble); ++kind) {
-    if (!kinds[kind].count)
+    bool marked =
+        StepKind(kind) == StepKind::WaitReduceGrad && hasReductionWaits;
+    if (!kinds[kind].count && !marked)
       continue;
     if (!isCompute(StepKind(kind))) {
       os << ".k" << kind
@@ -165,12 +172,19 @@ void SvgWriter::writeTitle() {
 
 void SvgWriter::writeLegend() {
   for (const LegendItem &item : legend) {
-    if (item.boxClass.empty())
-      os << "<path class=\"" << item.arrowClass << "\" d=\"M" << Px{item.x}
+    switch (item.symbol) {
+    case LegendItem::Arrow:
+      os << "<path class=\"" << item.symbolClass << "\" d=\"M" << Px{item.x}
          << ' ' << Px{item.y + 60} << "h16\"/>";
-    else
-      os << "<rect class=\"" << item.boxClass << "\" x=\"" << Px{item.x}
+      break;
+    case LegendItem::Box:
+      os << "<rect class=\"" << item.symbolClass << "\" x=\"" << Px{item.x}
          << "\" y=\"" << Px{item.y} << "\" width=\"16\" height=\"12\"/>";
+      break;
+    case LegendItem::Mark:
+      writeMark(item.symbolClass, item.x + 80, item.y + 35);
+      break;
+    }
     os << "<text x=\"" << Px{item.x + 210} << "\" y=\"" << Px{item.y + 95}
        << "\">" << Xml{item.text} << "</text>\n";
   }
@@ -216,6 +230,7 @@ void SvgWriter::writeLanes() {
     writeLane(rank);
     if (hasFsdp)
       writeFsdp(rank);
+    writeWaits(rank);
     os << "</g>\n";
   }
 }
@@ -278,6 +293,25 @@ void SvgWriter::writeFsdp(unsigned rank) {
        << Px{fsdpHeight} << "\"/>\n";
   });
   os << "</g>\n";
+}
+
+/// A triangle that points up to `x` and `y`.
+void SvgWriter::writeMark(StringRef colorClass, int64_t x, int64_t y) {
+  os << "<path class=\"" << colorClass << "\" d=\"M" << Px{x} << ' ' << Px{y}
+     << 'L' << Px{x + 30} << ' ' << Px{y + 55} << 'L' << Px{x - 30} << ' '
+     << Px{y + 55} << "Z\"/>\n";
+}
+
+/// A mark below the lane where a wait is over; it takes no time.
+void SvgWriter::writeWaits(unsigned rank) {
+  picture.forEachWait(rank, [&](Step step, int64_t time) {
+    StringRef colorClass = step.kind() == StepKind::WaitSendF   ? "head-act"
+                           : step.kind() == StepKind::WaitSendB ? "head-grad"
+                                                                : "";
+    writeMark(colorClass.empty() ? "k" + std::to_string(unsigned(step.kind()))
+                                 : colorClass.str(),
+              x(time), laneDepth() + 10);
+  });
 }
 
 /// What a rank has room for, in whole numbers of the model, rounded down; 0

@@ -63,6 +63,9 @@ void SvgLayout::survey() {
         hasFsdp |= isFsdp(step.kind());
       }
     });
+    picture.forEachWait(rank, [&](Step step, int64_t) {
+      (isSendWait(step.kind()) ? hasSendWaits : hasReductionWaits) = true;
+    });
   }
 }
 
@@ -141,9 +144,10 @@ void SvgLayout::layOut() {
   y += 180 + 120;
 
   lanesTop = y;
-  laneGap = arrows.empty() ? 50 : 130;
-  lanePitch = laneHeight + (hasFsdp ? fsdpHeight + 20 : 0) + laneGap;
-  axisTop = lanesBottom() + 30;
+  bool marks = hasSendWaits || hasReductionWaits;
+  laneGap = arrows.empty() && !marks ? 50 : 130;
+  lanePitch = laneDepth() + laneGap;
+  axisTop = lanesBottom() + (marks ? 80 : 30);
   memoryTop = axisTop + 430;
   height = memoryTop + picture.shownRanks() * memoryPitch + 100;
 }
@@ -151,23 +155,29 @@ void SvgLayout::layOut() {
 /// The legend flows into as many lines as it takes; `y` becomes the last one.
 void SvgLayout::layOutLegend(int64_t &y) {
   int64_t legendX = edge;
-  auto item = [&](StringRef text, std::string boxClass, StringRef arrow) {
+  auto item = [&](StringRef text, LegendItem::Symbol symbol,
+                  std::string symbolClass) {
     int64_t itemWidth = 210 + 54 * int64_t(text.size()) + 160;
     if (legendX != edge && legendX + itemWidth > width - edge) {
       legendX = edge;
       y += 180;
     }
-    legend.push_back({legendX, y, text.str(), std::move(boxClass), arrow});
+    legend.push_back({legendX, y, text.str(), symbol, std::move(symbolClass)});
     legendX += itemWidth;
   };
   for (unsigned kind = 0; kind != unsigned(StepKind::Bubble); ++kind)
     if (kinds[kind].count)
-      item(legendText(StepKind(kind)),
-           (Twine('k') + Twine(kind) + (kind < 4 ? "s0" : "")).str(), "");
+      item(legendText(StepKind(kind)), LegendItem::Box,
+           (Twine('k') + Twine(kind) + (kind < 4 ? "s0" : "")).str());
   if (!arrows.empty()) {
-    item("activations", "", "act");
-    item("gradients", "", "grad");
+    item("activations", LegendItem::Arrow, "act");
+    item("gradients", LegendItem::Arrow, "grad");
   }
+  if (hasSendWaits)
+    item("wait for a send", LegendItem::Mark, "head-act");
+  if (hasReductionWaits)
+    item("wait for a reduction", LegendItem::Mark,
+         ("k" + Twine(unsigned(StepKind::WaitReduceGrad))).str());
 }
 
 } // namespace pipec

@@ -53,11 +53,12 @@ public:
 
   /// Where each item of the legend stands.
   struct LegendItem {
+    enum Symbol { Box, Arrow, Mark };
     int64_t x, y;
     std::string text;
-    /// A class of boxes, or empty for the kinds of arrows.
-    std::string boxClass;
-    llvm::StringRef arrowClass;
+    Symbol symbol;
+    /// The class that gives the symbol its colour.
+    std::string symbolClass;
   };
 
   /// The place of a time.
@@ -67,6 +68,10 @@ public:
     return leftMargin + int64_t(__int128(ticks) * plotWidth / shown);
   }
   int64_t laneTop(unsigned rank) const { return lanesTop + rank * lanePitch; }
+  /// The height of a lane with the one for FSDP actions.
+  int64_t laneDepth() const {
+    return laneHeight + (hasFsdp ? 20 + fsdpHeight : 0);
+  }
   int64_t lanesBottom() const {
     return laneTop(picture.shownRanks()) - laneGap;
   }
@@ -91,6 +96,7 @@ public:
   std::array<KindFacts, numStepKinds> kinds;
   std::vector<Arrow> arrows;
   bool hasFsdp = false;
+  bool hasSendWaits = false, hasReductionWaits = false;
   /// The longest `number`.
   size_t labelLetters = 1;
 

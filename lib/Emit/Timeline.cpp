@@ -16,13 +16,15 @@
 //   F3&B1   an overlap, members in issue order
 //   .       idle
 //
-// Transfers and FSDP actions are counted below the table.
+// Transfers, FSDP actions and waits are counted below the table.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Emit/Timeline.h"
 
 #include "Support/Words.h"
+
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -43,21 +45,23 @@ StringRef terminalColor(StepKind kind) {
 }
 
 void printNotDrawn(raw_ostream &os, const Schedule &schedule) {
-  size_t transfers = 0, actions = 0;
+  size_t transfers = 0, actions = 0, waits = 0;
   for (const StepList &list : schedule.ranks)
     for (Step step : list) {
       transfers += isSend(step.kind());
       actions += isFsdp(step.kind());
+      waits += isWait(step.kind());
     }
-  if (transfers + actions == 0)
+  if (transfers + actions + waits == 0)
     return;
   os << "\nnot drawn: ";
+  ListSeparator comma;
   if (transfers)
-    os << countText(transfers, "transfer");
-  if (transfers && actions)
-    os << ", ";
+    os << comma << countText(transfers, "transfer");
   if (actions)
-    os << countText(actions, "FSDP action");
+    os << comma << countText(actions, "FSDP action");
+  if (waits)
+    os << comma << countText(waits, "wait");
   os << '\n';
 }
 

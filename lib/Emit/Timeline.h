@@ -12,8 +12,14 @@
 
 namespace pipec {
 
-/// Columns in front of every row: the rank and a gap.
+/// Columns before every row: the rank and a gap.
 inline constexpr unsigned timelineHead = 6;
+
+/// What a table shows at most; beyond that nobody reads it. A cell is the place
+/// of a step in the one form, a character in the other.
+inline constexpr unsigned timelineRanks = 4096;
+inline constexpr uint64_t timelineCells = uint64_t(1) << 20;
+inline constexpr uint64_t timelineCharacters = uint64_t(1) << 23;
 
 /// Writes a table in which every step takes one slot (TimelineSlots.cpp).
 llvm::LogicalResult writeSlots(const Schedule &schedule,
@@ -33,7 +39,7 @@ void printTimelineStep(llvm::raw_ostream &os, const Schedule &schedule,
 llvm::StringRef terminalColor(StepKind kind);
 inline constexpr llvm::StringLiteral plainColor = "\033[0m";
 
-/// Writes how many transfers and FSDP actions stand in no row.
+/// Writes how many transfers, FSDP actions and waits stand in no row.
 void printNotDrawn(llvm::raw_ostream &os, const Schedule &schedule);
 
 } // namespace pipec

@@ -15,7 +15,8 @@
 //
 // Every step takes one slot, whatever it costs, and stands in the earliest one
 // that its rank and its data allow (Analysis/Slots.h). A table wider than the
-// terminal continues in further blocks of slots.
+// terminal continues in further blocks of slots; of one with more than a
+// million cells only the first are written, and a line says so.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,6 +25,7 @@
 #include "Support/Words.h"
 
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 
 using namespace llvm;
@@ -39,32 +41,38 @@ public:
       : schedule(schedule), table(table), options(options), os(os),
         chunks(schedule) {
     measureCells();
+    limit();
   }
+
+  /// What part is shown: `slots 0 to 255 of 300, ...`; empty when it is all.
+  const std::string &part() const { return thePart; }
 
   void print() {
     printTitle();
     unsigned perBlock = slotsPerBlock();
     std::vector<size_t> positions(schedule.numRanks, 0);
-    for (unsigned from = 0; from < table.numSlots; from += perBlock) {
-      unsigned to =
-          std::min<uint64_t>(uint64_t(from) + perBlock, table.numSlots);
+    for (unsigned from = 0; from < numSlots; from += perBlock) {
+      unsigned to = std::min<uint64_t>(uint64_t(from) + perBlock, numSlots);
       os << '\n';
       printRuler(from, to);
-      for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+      for (unsigned rank = 0; rank != numRanks; ++rank)
         printRank(rank, from, to, positions[rank]);
     }
+    if (!thePart.empty())
+      os << "\nshown: " << thePart << '\n';
     printNotDrawn(os, schedule);
   }
 
 private:
   void measureCells();
+  void limit();
   void printTitle();
   void printRuler(unsigned from, unsigned to);
   void printRank(unsigned rank, unsigned from, unsigned to, size_t &position);
   void printColored(Step step);
 
   unsigned slotsPerBlock() const {
-    unsigned all = std::max(table.numSlots, 1u);
+    unsigned all = std::max(numSlots, 1u);
     if (options.width == 0)
       return all;
     if (options.width <= timelineHead + cellWidth)
@@ -77,7 +85,22 @@ private:
   raw_ostream &os;
   ChunkNames chunks;
   unsigned cellWidth = 0;
+  /// What is shown, from the first of each.
+  unsigned numRanks = 0, numSlots = 0;
+  std::string thePart;
 };
+
+void SlotPrinter::limit() {
+  numRanks = std::min(schedule.numRanks, timelineRanks);
+  numSlots = std::min<uint64_t>(table.numSlots, timelineCells / numRanks);
+  raw_string_ostream text(thePart);
+  ListSeparator comma;
+  if (numSlots != table.numSlots)
+    text << comma << "slots 0 to " << numSlots - 1 << " of " << table.numSlots;
+  if (numRanks != schedule.numRanks)
+    text << comma << "ranks 0 to " << numRanks - 1 << " of "
+         << schedule.numRanks;
+}
 
 void SlotPrinter::measureCells() {
   size_t widest = std::to_string(table.numSlots).size();
@@ -176,7 +199,11 @@ LogicalResult writeSlots(const Schedule &schedule, const EmitOptions &options,
   SlotTable table = computeSlots(schedule);
   if (!table.complete(schedule))
     return reportBlocked(schedule, table, diags);
-  SlotPrinter(schedule, table, options, os).print();
+  SlotPrinter printer(schedule, table, options, os);
+  if (!printer.part().empty())
+    (void)diags.report(DiagLoc(), diag::PictureNotWhole, schedule.name,
+                       printer.part());
+  printer.print();
   return success();
 }
 

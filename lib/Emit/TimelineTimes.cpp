@@ -13,8 +13,8 @@
 //
 // Steps stand where the simulator puts them and are as wide as they last. The
 // scale leaves room for the names of steps. What is wider than the terminal
-// continues in further blocks; what would take many blocks is scaled down to
-// the width, and a line says so.
+// continues in further blocks; what would take many blocks, or a file larger
+// than anybody reads, is scaled down, and a line says so.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,6 +24,7 @@
 #include "llvm/Support/Format.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 using namespace llvm;
@@ -58,8 +59,8 @@ public:
     if (std::string part = picture.windowText(); !part.empty())
       os << "\nshown: " << part << '\n';
     if (scaledDown)
-      os << "\nscaled to the width: a column is "
-         << format("%.3g", costsPerColumn())
+      os << "\nscaled " << (options.width ? "to the width" : "down")
+         << ": a column is " << format("%.3g", costsPerColumn())
          << " of time;\n--window=FROM:TO shows a part\n";
     printNotDrawn(os, schedule);
   }
@@ -121,7 +122,7 @@ void TimePrinter::chooseScale() {
   int64_t count = 0;
   auto forEachStep = [&](auto visit) {
     SmallString<64> name;
-    for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+    for (unsigned rank = 0; rank != picture.shownRanks(); ++rank)
       picture.forEachGroup(rank, [&](const Picture::Group &group) {
         if (!isCompute(schedule.ranks[rank][group.begin].kind()))
           return;
@@ -165,18 +166,24 @@ void TimePrinter::chooseScale() {
     // Steps are few and far between where waiting takes most of the time.
     __int128 wanted = (__int128(length()) * widest + shortest - 1) / shortest;
     columns = int64_t(std::min(wanted, __int128(count) * cell * 16 + 1024));
+    columns = std::max(columns, cell);
   }
+  // Rows of a file may be long, but all of them together have a limit.
+  int64_t most = int64_t(timelineCharacters / picture.shownRanks());
   if (options.width && columns > available() * maxBlocks) {
     scaledDown = true;
     columns = available();
+  } else if (columns > most) {
+    scaledDown = true;
+    columns = std::max(most, cell);
   }
 }
 
 void TimePrinter::drawRows() {
-  rows.assign(schedule.numRanks, std::string());
-  kinds.assign(schedule.numRanks, std::string());
+  rows.assign(picture.shownRanks(), std::string());
+  kinds.assign(picture.shownRanks(), std::string());
   SmallString<64> name;
-  for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+  for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
     std::string &row = rows[rank];
     std::string &kind = kinds[rank];
     row.assign(columns, ' ');
@@ -230,7 +237,7 @@ void TimePrinter::printRuler(int64_t begin, int64_t end) {
 
 void TimePrinter::printBlock(int64_t begin, int64_t end) {
   printRuler(begin, end);
-  for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+  for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
     os << format("%4u  ", rank);
     StringRef row = StringRef(rows[rank]).slice(begin, end).rtrim(' ');
     if (!options.colors) {
@@ -252,10 +259,13 @@ void TimePrinter::printBlock(int64_t begin, int64_t end) {
   }
 }
 
+/// Steps have none: they are as wide as the scale says.
+static constexpr Picture::Limits limits = {
+    std::numeric_limits<size_t>::max(), /*ranks=*/timelineRanks};
+
 LogicalResult writeTimes(const Schedule &schedule, const EmitOptions &options,
                          raw_ostream &os, DiagEngine &diags) {
-  FailureOr<Picture> picture =
-      Picture::make(schedule, options, Picture::Limits(), diags);
+  FailureOr<Picture> picture = Picture::make(schedule, options, limits, diags);
   if (failed(picture))
     return failure();
   TimePrinter(*picture, options, os).print();

@@ -12,6 +12,7 @@
 // sends, and a counter of what it keeps.
 //
 //   X       a step or an overlap; a phase
+//   i       a wait for a send or a reduction, when it is over
 //   s, f    a flow: a result that another rank uses, from its producer to there
 //   b, e    a transfer, where the schedule has transfers
 //   C       memory
@@ -193,7 +194,10 @@ void TraceWriter::writeNames(unsigned rank) {
   metadata("process_labels", rank, track, "labels", quoted);
   nameTrack(rank, track, "compute", 0);
   if (llvm::any_of(schedule.ranks[rank],
-                   [](Step step) { return isFsdp(step.kind()); }))
+                   [](Step step) {
+                     return isFsdp(step.kind()) ||
+                            step.kind() == StepKind::WaitReduceGrad;
+                   }))
     nameTrack(rank, fsdpTrack(rank), "FSDP", 1);
   if (!schedule.phases.empty())
     nameTrack(rank, phaseTrack(rank), "phases", 2);
@@ -238,6 +242,15 @@ void TraceWriter::writeRank(unsigned rank) {
       writeTransfer(rank, group);
     else
       writeStep(group);
+  });
+  picture.forEachWait(rank, [&](Step step, int64_t time) {
+    event('i', rank,
+          isSendWait(step.kind()) ? computeTrack(rank) : fsdpTrack(rank), time)
+        << ",\"s\":\"t\",\"cat\":\"wait\",\"name\":\"";
+    printStep(os, schedule, step);
+    os << "\",\"args\":{";
+    writeWhat(step);
+    os << "}}";
   });
   picture.forEachLevel(rank, [&](int64_t time, int64_t level) {
     event('C', rank, computeTrack(rank), time)

@@ -242,6 +242,23 @@ def arrows(page, _):
     check(not note.is_displayed(), "the word stays where all are drawn")
 
 
+def waits(page, _):
+    """Marks of waits, named by the legend and under the pointer."""
+    legend = page.driver.find_element(By.ID, "legend").text
+    check("wait for a send" in legend and "wait for a reduction" in legend, f"not in the legend: {legend}")
+    x, y = page.js("""
+        const row = pipec.scene.rows[1], {from, to} = pipec.scene.view;
+        const width = document.getElementById("view").clientWidth;
+        return [pipec.nameWidth + (row.lane.waits.time[1] - from) / (to - from) * (width - pipec.nameWidth - 8),
+                pipec.axisHeight + row.y - pipec.scene.view.top + laneHeight];""")
+    check(page.pixel(x, y - 2) == page.js("return painter.colors.grad"), "no mark")
+    page.mouse(x, y - 10).perform()
+    page.settle()
+    tip = page.driver.find_element(By.ID, "tip").text
+    check("WAIT_SEND_B s1 m1" in tip, f"the wait is not named: {tip}")
+    page.shot("waits")
+
+
 def resize(page, _):
     """A canvas that changes its size is painted in the same frame."""
     blank = page.driver.execute_async_script("""
@@ -337,7 +354,7 @@ def large(page, _):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("case", choices=["look", "dark", "frames", "arrows", "resize", "compare", "large"])
+    parser.add_argument("case", choices=["look", "dark", "frames", "arrows", "waits", "resize", "compare", "large"])
     parser.add_argument("pages", nargs="+")
     parser.add_argument("--shots")
     options = parser.parse_args()

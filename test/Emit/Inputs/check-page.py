@@ -19,18 +19,20 @@ def check(holds, what):
 
 
 def read_ir(path):
-    """[(groups of compute steps, sends, FSDP actions)] by rank."""
+    """[(groups of compute steps, sends, FSDP actions, waits)] by rank."""
     ranks = []
     for line in open(path, encoding="utf-8"):
         if re.match(r"\s*rank \d+ \{", line):
-            ranks.append(([], [], []))
+            ranks.append(([], [], [], []))
         elif ranks:
             steps = re.findall(r"(?<![_A-Z])([FBIW]) s(\d+) m(\d+)", line)
             if steps:
                 ranks[-1][0].append([(k, int(s), int(m)) for k, s, m in steps])
             ranks[-1][1].extend((k, int(s), int(m), int(r))
                                 for k, s, m, r in re.findall(r"SEND_([FB]) s(\d+) m(\d+) -> r(\d+)", line))
-            ranks[-1][2].extend((k, int(s)) for k, s in re.findall(r"(UNSHARD|RESHARD|REDUCE_GRAD) s(\d+)", line))
+            ranks[-1][3].extend((k, int(s), int(m or 0))
+                                for k, s, m in re.findall(r"WAIT_(SEND_F|SEND_B|REDUCE_GRAD) s(\d+)(?: m(\d+))?", line))
+            ranks[-1][2].extend((k, int(s)) for k, s in re.findall(r"(?<!_)(UNSHARD|RESHARD|REDUCE_GRAD) s(\d+)", line))
     return ranks
 
 
@@ -45,7 +47,7 @@ def main():
         data, ranks = json.loads(text), read_ir(path)
         check(len(data["lanes"]) == len(ranks), "not a lane a rank")
         ends, sends = [], []
-        for lane, (groups, rank_sends, actions) in zip(data["lanes"], ranks):
+        for lane, (groups, rank_sends, actions, rank_waits) in zip(data["lanes"], ranks):
             found, group = [], []
             for kind, stage, microbatch in zip(lane["k"], lane["s"], lane["m"]):
                 group.append((kind.upper(), stage, microbatch))
@@ -64,6 +66,11 @@ def main():
             kinds = {"U": "UNSHARD", "R": "RESHARD", "G": "REDUCE_GRAD"}
             fsdp = lane.get("fsdp", {"k": "", "s": []})
             check([(kinds[k], s) for k, s in zip(fsdp["k"], fsdp["s"])] == actions, "other FSDP actions")
+            kinds = {"F": "SEND_F", "B": "SEND_B", "G": "REDUCE_GRAD"}
+            waits = lane.get("waits", {"k": "", "s": [], "m": [], "t": []})
+            found = [(kinds[k], s, m) for k, s, m in zip(waits["k"], waits["s"], waits["m"])]
+            check(found == rank_waits, f"other waits: {found}, not {rank_waits}")
+            check(len(waits["t"]) == len(found), "waits without times")
             check(len(lane["memory"]["t"]) == len(lane["memory"]["v"]), "memory without times")
             sends += [(k, s, m, lane["rank"], r) for k, s, m, r in rank_sends]
             check(max(lane["l"], default=-1) < len(data["sources"]), "a source that is not there")

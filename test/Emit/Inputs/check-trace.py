@@ -26,16 +26,16 @@ def members(args):
 
 
 def read_ir(path):
-    """The compute steps and FSDP actions of each rank, and what it sends."""
+    """The compute steps, FSDP actions and waits of each rank, and what it sends."""
     ranks = []
     for line in open(path, encoding="utf-8"):
         line = re.sub(r"\s*(@\S+|//.*)?$", "", line.strip())
         if re.match(r"rank \d+ \{$", line):
             ranks.append(([], []))
-        elif re.match(r"(overlap|F|B|I|W|UNSHARD|RESHARD|REDUCE_GRAD) ", line) and ranks:
+        elif re.match(r"(overlap|F|B|I|W|UNSHARD|RESHARD|REDUCE_GRAD|WAIT_[A-Z_]+) ", line) and ranks:
             ranks[-1][0].append(line.removeprefix("overlap "))
         elif ranks:
-            ranks[-1][1].extend(re.findall(r"SEND_[FB] s\d+ m\d+ -> r\d+", line))
+            ranks[-1][1].extend(re.findall(r"\bSEND_[FB] s\d+ m\d+ -> r\d+", line))
     return ranks
 
 
@@ -72,7 +72,7 @@ def main():
             sent = [f"{members(span.args)} -> {name.split()[2]}" for (pid, name), spans in trace.spans.items()
                     for span in spans if pid == rank + 1]
             check(sorted(sent) == sorted(sends), f"rank {rank} sends {sorted(sent)[:3]}, not {sorted(sends)[:3]}")
-    print(" ".join(f"{kind}:{trace.counts[kind]}" for kind in "MXsfbeC" if trace.counts[kind]),
+    print(" ".join(f"{kind}:{trace.counts[kind]}" for kind in "MXisfbeC" if trace.counts[kind]),
           f"tracks of transfers: {len(trace.spans)}")
 
 
