@@ -34,7 +34,7 @@ function readLane(json, schedule, unit) {
     // When the group of a step runs, and the part of it where the step is drawn.
     start: new Float64Array(n), end: new Float64Array(n),
     left: new Float64Array(n), right: new Float64Array(n),
-    // The first step of the group, and the one behind its last.
+    // The first step of the group, and the one after its last.
     first: new Uint32Array(n), behind: new Uint32Array(n),
     critical: new Uint8Array(n),
   };
@@ -113,7 +113,7 @@ function stepAt(lane, time) {
   return i < lane.n && lane.left[i] <= time ? i : -1;
 }
 
-// A chunk as a letter behind the micro-batch, where ranks hold several.
+// A chunk as a letter after the micro-batch, where ranks hold several.
 function chunkName(schedule, lane, i) {
   if (schedule.most < 2) return "";
   const chunk = lane.chunk[i];

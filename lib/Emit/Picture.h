@@ -36,7 +36,7 @@ public:
   unsigned of(const Schedule &schedule, Step step) const {
     return chunks[schedule.directionOf(step.microbatch())][step.stage()];
   }
-  /// Writes a chunk behind a micro-batch: `a`, `b`, ..., `.26`, ...; nothing
+  /// Writes a chunk after a micro-batch: `a`, `b`, ..., `.26`, ...; nothing
   /// where every rank holds one stage.
   void print(unsigned chunk, llvm::raw_ostream &os) const;
 
@@ -46,7 +46,7 @@ private:
   std::vector<std::vector<uint32_t>> chunks;
 };
 
-/// A fraction as a decimal with at most six digits behind the point, rounded
+/// A fraction as a decimal with at most six digits after the point, rounded
 /// where there are more.
 std::string roundedText(Rational value);
 /// A number of ticks as such a decimal number of units of time: `33`, `2.5`.

@@ -80,7 +80,7 @@ private:
     ticks = std::clamp(ticks, picture.from(), picture.to()) - picture.from();
     return length() ? int64_t(__int128(ticks) * columns / length()) : 0;
   }
-  /// The first time that stands in a column.
+  /// The first time that a column shows.
   int64_t timeOf(int64_t column) const {
     return picture.from() +
            int64_t((__int128(column) * length() + columns - 1) / columns);
@@ -200,7 +200,7 @@ void TimePrinter::drawRows() {
       name.clear();
       raw_svector_ostream nameOs(name);
       printName(group, nameOs);
-      // A blank behind it, if the name leaves room for one.
+      // A blank after it, if the name leaves room for one.
       bool gap = !scaledDown || end - begin > int64_t(name.size());
       int64_t drawn = std::max<int64_t>(end - begin - gap, 1);
       std::fill(row.begin() + begin, row.begin() + end, ' ');
