@@ -81,6 +81,7 @@ private:
   // Schedules
   void check(ast::ScheduleDecl *schedule);
   void checkParams(ast::ScheduleDecl *schedule, CheckedSchedule &checked);
+  void checkLabels(ast::ScheduleDecl *schedule);
   void checkDefault(ast::Expr *value, uint8_t later);
   void checkItem(ast::Stmt *item, CheckedSchedule &checked);
   void check(ast::RequireStmt *require);

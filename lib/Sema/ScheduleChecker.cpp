@@ -11,6 +11,7 @@
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace llvm;
@@ -76,6 +77,35 @@ void Checker::checkDefault(Expr *value, uint8_t later) {
       (void)diags.report(value->range, diag::BeforeParameter, name);
 }
 
+/// Labels are one set of names with the names of parameters: `-D` must know
+/// which one is meant. Two equal names are reported where they are defined.
+void Checker::checkLabels(ScheduleDecl *schedule) {
+  // The first parameter with each word.
+  StringMap<const ParamDecl *> labels, names;
+  for (const ParamDecl &param : schedule->params) {
+    const Name &label = param.label;
+    bool ownLabel = param.role == Role::None && !label.text.empty();
+    const ParamDecl *previous = nullptr;
+    bool sameLabel = false;
+    if (ownLabel) {
+      previous = labels.lookup(label.text);
+      if (!previous)
+        previous = names.lookup(label.text);
+      sameLabel = previous != nullptr;
+    }
+    if (!previous)
+      previous = labels.lookup(param.name.text);
+    if (previous)
+      (void)diags
+          .report(sameLabel ? label.range : param.name.range,
+                  diag::Redefinition, sameLabel ? label.text : param.name.text)
+          .note(previous->name.range, diag::NotePrevious);
+    if (!label.text.empty())
+      labels.try_emplace(label.text, &param);
+    names.try_emplace(param.name.text, &param);
+  }
+}
+
 void Checker::checkParams(ScheduleDecl *schedule, CheckedSchedule &checked) {
   uint8_t later = 0;
   for (const ParamDecl &param : schedule->params)
@@ -100,20 +130,7 @@ void Checker::checkParams(ScheduleDecl *schedule, CheckedSchedule &checked) {
     else if (place)
       *place = &param;
   }
-  // Labels are one set of names too: `-D` must know which one is meant.
-  for (size_t i = 0; i != schedule->params.size(); ++i)
-    for (size_t j = 0; j != i; ++j) {
-      const ParamDecl &a = schedule->params[j];
-      const ParamDecl &b = schedule->params[i];
-      bool sameLabel =
-          b.role == Role::None && !b.label.text.empty() &&
-          (b.label.text == a.label.text || b.label.text == a.name.text);
-      if (sameLabel || (!a.label.text.empty() && a.label.text == b.name.text))
-        (void)diags
-            .report(sameLabel ? b.label.range : b.name.range,
-                    diag::Redefinition, sameLabel ? b.label.text : b.name.text)
-            .note(a.name.range, diag::NotePrevious);
-    }
+  checkLabels(schedule);
   if (!checked.ranks)
     (void)diags.report(schedule->name.range, diag::MissingRole,
                        schedule->name.text, "ranks");
