@@ -8,6 +8,7 @@
 #include "Analysis/Lint.h"
 
 #include "Analysis/BlockingRun.h"
+#include "Analysis/MemoryLimit.h"
 #include "Analysis/SlotOrder.h"
 #include "Analysis/Waiting.h"
 #include "Analysis/Witness.h"
@@ -131,9 +132,10 @@ static LintResult check(const Schedule &schedule, const Contents &contents,
   bool computesAreGood =
       succeeded(verify(schedule, VerifyLevel::Compute, diags));
   // The other levels speak of steps that the first one knows to be there.
-  if (computesAreGood)
-    (void)verify(schedule, levelsAboveCompute(schedule, contents.kinds),
-                 diags);
+  bool allIsGood =
+      computesAreGood &&
+      succeeded(verify(schedule, levelsAboveCompute(schedule, contents.kinds),
+                       diags));
 
   LintResult result;
   result.safe = safeModels(schedule, computesAreGood, options.require, diags);
@@ -150,6 +152,8 @@ static LintResult check(const Schedule &schedule, const Contents &contents,
   if (options.forwardOnly && schedule.forwardOnly)
     (void)diags.reportAs(*options.forwardOnly, beginning(schedule),
                          diag::ForwardOnly);
+  if (options.memoryLimit && allIsGood)
+    (void)checkMemoryLimit(schedule, *options.memoryLimit, diags);
   if (!contents.p2p)
     return result;
   if (options.idleSlot && contents.idle) {

@@ -40,6 +40,8 @@ struct LintOptions {
   std::optional<Severity> slotOrder = Severity::Note;
   /// A rank runs the micro-batches of a stage out of their order.
   std::optional<Severity> microbatchOrder = Severity::Note;
+  /// A rank keeps more than the limit of the memory settings.
+  std::optional<Severity> memoryLimit = Severity::Error;
 };
 
 /// What a schedule can be run with.

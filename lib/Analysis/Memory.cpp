@@ -199,6 +199,15 @@ MemoryPeaks MemoryModel::peaks(unsigned rank) const {
           size(total), most.receiveCount};
 }
 
+MemoryModel::Highest MemoryModel::highest(unsigned rank) const {
+  Highest highest{resident[rank], 0};
+  walk(rank, [&](size_t begin, size_t, bool, const MemoryLevel &level) {
+    if (level.total() > highest.total)
+      highest = {level.total(), begin};
+  });
+  return highest;
+}
+
 void MemoryModel::curve(
     const Simulation &simulation, unsigned rank,
     function_ref<void(int64_t, const MemoryLevel &)> point) const {

@@ -64,6 +64,14 @@ public:
 
   MemoryPeaks peaks(unsigned rank) const;
 
+  /// The largest total of a rank, in whole numbers, and the first step of its
+  /// list that takes the rank there; step 0 when it begins with that much.
+  struct Highest {
+    int64_t total = 0;
+    size_t index = 0;
+  };
+  Highest highest(unsigned rank) const;
+
   /// Hands over what `rank` keeps from each time on at which that changes, in
   /// the order of its list: times do not fall, and of several levels at one
   /// time the last holds on. The first one is at the rank's time 0. Linear,

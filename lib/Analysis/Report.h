@@ -110,6 +110,10 @@ struct Report {
   /// that a rank has room for.
   MemoryPeaks memory;
   std::optional<Rational> memoryLimit;
+  /// True when a rank with these peaks keeps more than that.
+  bool isOverLimit(const MemoryPeaks &peaks) const {
+    return memoryLimit && *memoryLimit < peaks.total;
+  }
 
   std::vector<RankReport> ranks;
   /// Some rank waits for its sends in the middle of its list.

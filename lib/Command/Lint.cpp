@@ -36,8 +36,9 @@ struct LintFlags : CommandFlags {
   cl::list<std::string> grades{
       "grade", cl::CommaSeparated,
       cl::desc("How grave a finding is: RULE is loss-order, unused-unshard, "
-               "idle-slot, forward-only, no-reduce-grad, slot-order or "
-               "microbatch-order, GRADE is error, warning, note or off"),
+               "idle-slot, forward-only, no-reduce-grad, slot-order, "
+               "microbatch-order or memory-limit, GRADE is error, warning, "
+               "note or off"),
       cl::value_desc("RULE=GRADE,..."), cl::cat(category)};
   WarningFlags warnings{category};
   FormatFlag format{category};
@@ -62,6 +63,7 @@ static FailureOr<LintOptions> readOptions(const LintFlags &flags,
         : rule == "no-reduce-grad" ? &options.noReduceGrad
         : rule == "slot-order"     ? &options.slotOrder
         : rule == "microbatch-order" ? &options.microbatchOrder
+        : rule == "memory-limit"     ? &options.memoryLimit
                                      : nullptr;
     if (!place)
       return unusable(diags, "no rule `" + rule + "` in `--grade`");

@@ -7,6 +7,7 @@
 
 #include "Driver/VerifySettings.h"
 
+#include "Analysis/MemoryLimit.h"
 #include "IR/TrainingRules.h"
 #include "Support/Words.h"
 
@@ -59,6 +60,7 @@ void VerifySettings::warn(const Schedule &schedule, DiagEngine &diags) const {
     return;
   checkLossOrder(schedule, Severity::Warning, diags);
   checkUnshardsUsed(schedule, Severity::Warning, diags);
+  checkMemoryLimit(schedule, Severity::Warning, diags);
 }
 
 } // namespace pipec

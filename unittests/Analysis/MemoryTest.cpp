@@ -184,6 +184,7 @@ TEST(Memory, IsAsDefined) {
       EXPECT_EQ(peaks.receives, wanted.receives) << listing(schedule);
       EXPECT_EQ(peaks.parameters, wanted.parameters) << listing(schedule);
       EXPECT_EQ(peaks.total, wanted.total) << listing(schedule);
+      EXPECT_EQ(model->size(model->highest(rank).total), wanted.total);
       EXPECT_EQ(peaks.receiveCount, wanted.receiveCount) << listing(schedule);
       buffers += peaks.receiveCount;
     }
