@@ -7,7 +7,6 @@
 
 #include "Command/Candidates.h"
 
-#include "Analysis/ModelParts.h"
 #include "IR/Verifier.h"
 #include "Support/Words.h"
 #include "Transforms/Passes.h"
@@ -55,13 +54,10 @@ FailureOr<Report> CandidateEvaluator::run(Schedule &schedule,
                                           Candidate &candidate) {
   candidate.stages = schedule.numStages;
   candidate.copies = schedule.placement.numDirections();
-  auto costs = spreadCosts(options.costs, options.parts, schedule.numStages);
-  auto memory = spreadMemory(options.memory, options.parts, schedule.numStages);
-  if (!costs || !memory)
-    return diags.report(DiagLoc(), diag::TimesTooLarge);
-  schedule.memory = *memory;
   schedule.costs = CostSettings();
-  if (failed(applyCosts(schedule, *costs, diags)) ||
+  schedule.memory = MemorySettings();
+  if (failed(applyCosts(schedule, options.given, diags)) ||
+      failed(applyMemory(schedule, options.given, diags)) ||
       failed(verify(schedule, diags)))
     return failure();
   if (!options.model)
@@ -82,7 +78,7 @@ void CandidateEvaluator::measure(FailureOr<Schedule> schedule,
   candidate.reason.clear();
   candidate.outcome = Candidate::Outcome::Fits;
   Rational most = candidate.figures->memory.total;
-  if (options.memory.limit && *options.memory.limit < most) {
+  if (candidate.figures->isOverLimit(candidate.figures->memory)) {
     candidate.outcome = Candidate::Outcome::TooLarge;
     candidate.reason = "a rank keeps " + decimalText(most);
   }

@@ -28,11 +28,8 @@ namespace pipec {
 struct CandidateOptions {
   unsigned ranks = 0;
   unsigned microbatches = 0;
-  /// The model has this many equal parts, and these are the costs and the sizes
-  /// of one of them.
-  unsigned parts = 0;
-  CostSettings costs;
-  MemorySettings memory;
+  /// Costs and sizes of one of a number of equal parts of the model.
+  GivenSettings given;
   /// Under a model of waiting, with transfers; otherwise the compute steps
   /// alone, under free arrival.
   std::optional<WaitModel> model;

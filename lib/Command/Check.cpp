@@ -70,6 +70,7 @@ LogicalResult Check::readOptions() {
   if (failed(flags.warnings.apply(diags)) ||
       failed(flags.lower.readButCosts(lowering, diags)))
     return failure();
+  lowering.given.keepOwnSizes = true;
   // A value of -D is a list of one, so that it too goes to the schedules that
   // have its parameter.
   if (failed(grid.add(std::exchange(lowering.params, {}), diags)))

@@ -111,8 +111,8 @@ void CheckRun::checkSize(const ScheduleSource &source,
   LowerOptions lowering = options;
   lowering.params.insert(lowering.params.end(), params.begin(), params.end());
   for (const CostSettings &over : costs) {
-    lowering.costs = options.costs;
-    lowering.costs.push_back(over);
+    lowering.given.costs = options.given.costs;
+    lowering.given.costs.push_back(over);
     costsNow.clear();
     FailureOr<Schedule> lowered = source.lower(schedule, lowering, diags);
     if (succeeded(lowered))
@@ -137,7 +137,7 @@ void CheckRun::checkSteps(const ScheduleSource &source,
   reported.clear();
   for (const CostSettings &over : costs) {
     LowerOptions lowering = options;
-    lowering.costs.push_back(over);
+    lowering.given.costs.push_back(over);
     FailureOr<Schedule> schedule = source.read({}, lowering, diags);
     if (succeeded(schedule)) {
       result.name = schedule->name;

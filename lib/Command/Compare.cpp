@@ -37,11 +37,6 @@ struct CompareFlags : CommandFlags {
   GridFlags grid{category,
                  "Show every combination of these values; words NAME=VALUES "
                  "behind it are more of them"};
-  cl::opt<unsigned> parts{
-      "parts",
-      cl::desc("The number of equal parts of the model that the costs are "
-               "those of (default: the ranks)"),
-      cl::value_desc("N"), cl::cat(category)};
   cl::opt<std::string> memoryLimit{"memory-limit",
                                    cl::desc("What a rank has room for"),
                                    cl::value_desc("SIZE"), cl::cat(category)};
@@ -51,6 +46,7 @@ struct CompareFlags : CommandFlags {
   ModelFlag model{category};
   LowerFlags lower{category};
   FormatFlag format{category};
+  WarningFlags warnings{category};
 };
 
 /// One run of the command.
@@ -64,6 +60,7 @@ public:
 private:
   LogicalResult readOptions();
   LogicalResult readCosts();
+  LogicalResult setParts(GivenSettings &given);
   LogicalResult openSources();
   LogicalResult evaluate();
   void printText(raw_ostream &os) const;
@@ -72,6 +69,7 @@ private:
   const CompareFlags &flags;
   Grid grid;
   CandidateOptions options;
+  std::optional<Rational> memoryLimit;
   /// Those of the command line, then the library.
   std::vector<std::string> inputs;
   size_t numGiven = 0;
@@ -92,33 +90,40 @@ LogicalResult Compare::readCosts() {
   options.maxSteps = lowering.maxSteps;
   if (failed(grid.add(lowering.params, diags)))
     return failure();
-  for (const CostSettings &over : lowering.costs)
-    options.costs.merge(over);
-  for (const MemorySettings &over : lowering.memory)
-    options.memory.merge(over);
-  options.parts = flags.parts.getNumOccurrences() ? flags.parts : flags.ranks;
-  if (options.parts == 0)
-    return unusable(diags, "a model of 0 parts");
-  auto inRange = [&](const auto &stages) -> LogicalResult {
-    if (stages.empty() || stages.rbegin()->first < options.parts)
-      return success();
-    return diags.report(DiagLoc(), diag::SettingOutOfRange, "stage",
-                        stages.rbegin()->first,
-                        "0.." + std::to_string(options.parts));
-  };
-  if (failed(inRange(options.costs.stages)) ||
-      failed(inRange(options.memory.stages)))
+  if (failed(setParts(lowering.given)) ||
+      failed(checkKeys(
+          lowering.given,
+          {options.ranks, *lowering.given.parts, options.microbatches}, diags)))
     return failure();
-  if (!flags.memoryLimit.getNumOccurrences())
-    return success();
-  options.memory.limit = Rational::parse(flags.memoryLimit);
-  if (!options.memory.limit || options.memory.limit->isNegative())
-    return unusable(diags, "`" + flags.memoryLimit + "` is no size");
+  options.given = std::move(lowering.given);
+  if (flags.memoryLimit.getNumOccurrences()) {
+    MemorySettings &over = options.given.memory.emplace_back();
+    over.limit = Rational::parse(flags.memoryLimit);
+    if (!over.limit || over.limit->isNegative())
+      return unusable(diags, "`" + flags.memoryLimit +
+                                 "` is not a size; a size is a number in the "
+                                 "unit of the profile's sizes, such as 20 or "
+                                 "3.5");
+  }
+  memoryLimit = options.given.allMemory().limit;
   return success();
 }
 
+/// Schedules are compared under costs of parts of one model; nothing else is
+/// the same for all of them.
+LogicalResult Compare::setParts(GivenSettings &given) {
+  if (given.per == CostPer::Stage)
+    return diags.report(given.source, diag::ProfilePerStage);
+  if (!given.parts)
+    given.parts = options.ranks;
+  if (!given.per && given.source.isValid())
+    (void)diags.report(given.source, diag::ProfilePer, *given.parts);
+  given.per = CostPer::Part;
+  return success(!diags.hadErrors()); // with -Werror a warning is one
+}
+
 LogicalResult Compare::readOptions() {
-  if (failed(flags.format.check(diags)))
+  if (failed(flags.format.check(diags)) || failed(flags.warnings.apply(diags)))
     return failure();
   if (!flags.ranks.getNumOccurrences() ||
       !flags.microbatches.getNumOccurrences())
@@ -186,10 +191,10 @@ LogicalResult Compare::evaluate() {
 
 void Compare::printText(raw_ostream &os) const {
   os << options.ranks << " ranks, " << options.microbatches
-     << " micro-batches; " << costText(options.costs) << " for 1/"
-     << options.parts << " of the model";
-  if (options.memory.limit)
-    os << "; room for " << decimalText(*options.memory.limit);
+     << " micro-batches; " << costText(options.given.allCosts()) << " for 1/"
+     << *options.given.parts << " of the model";
+  if (memoryLimit)
+    os << "; room for " << decimalText(*memoryLimit);
   os << "\n\n";
   bool sizes = any_of(candidates, [](const Candidate &candidate) {
     return candidate.figures && !(candidate.figures->memory.total ==
@@ -279,8 +284,9 @@ static void printCandidate(json::OStream &json, const Candidate &candidate) {
 void Compare::printJson(json::OStream &json) const {
   json.attribute("ranks", options.ranks);
   json.attribute("microbatches", options.microbatches);
-  json.attribute("parts", options.parts);
-  json.attribute("costs", costText(options.costs));
+  json.attribute("per", "part");
+  json.attribute("parts", *options.given.parts);
+  json.attribute("costs", costText(options.given.allCosts()));
   if (options.model)
     json.attribute("model", waitModelName(*options.model));
   else

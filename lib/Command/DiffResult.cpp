@@ -102,14 +102,13 @@ static void printFigures(const DiffResult &result, raw_ostream &os) {
             return decimalText(figure(side.figures.ranks[rank]));
           });
   table.print(os);
-  std::string costs[2] = {costText(sides[0].schedule.costs),
-                          costText(sides[1].schedule.costs)};
-  if (costs[0] == costs[1]) {
-    os << "\ncosts: " << costs[0] << '\n';
-    return;
-  }
-  os << "\ncosts of the first:  " << costs[0] << '\n'
-     << "costs of the second: " << costs[1] << '\n';
+  std::string costs[2];
+  for (auto [text, side] : zip_equal(costs, result.sides))
+    text = costTitle(side.schedule) + ": " + costText(side.schedule.costs);
+  if (costs[0] == costs[1])
+    os << '\n' << costs[0] << '\n';
+  else
+    os << "\nfirst:  " << costs[0] << "\nsecond: " << costs[1] << '\n';
 }
 
 static std::string textOf(const SideStep &step, const SourceFiles &files) {
@@ -173,6 +172,7 @@ static void printSide(json::OStream &json, const DiffSide &side) {
   json.attribute("steps", side.schedule.numSteps());
   json.attribute("transfers", side.figures.transfers);
   json.attribute("costs", costText(side.schedule.costs));
+  writeCostBasis(side.schedule, json);
   writeExact(json, "makespan", side.figures.makespan);
   writeExact(json, "bubble_makespan", side.figures.bubbleMakespan);
   writeExact(json, "span", side.figures.span);

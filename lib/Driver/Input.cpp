@@ -28,6 +28,10 @@ LowerFlags::LowerFlags(cl::OptionCategory &category)
       costProfile("cost-profile",
                   cl::desc("A JSON file of costs, over the program's"),
                   cl::value_desc("FILE"), cl::cat(category)),
+      parts("parts",
+            cl::desc("The given costs and sizes are those of one of N equal "
+                     "parts of the model, not of a stage"),
+            cl::value_desc("N"), cl::cat(category)),
       maxSteps("max-steps",
                cl::desc("Steps, loop rounds and calls that a program may take, "
                         "all ranks together (default 2^28)"),
@@ -96,7 +100,7 @@ LogicalResult LowerFlags::read(LowerOptions &lowering,
   FailureOr<std::vector<CostSettings>> costs = readCosts(diags);
   if (failed(costs))
     return failure();
-  llvm::append_range(lowering.costs, *costs);
+  llvm::append_range(lowering.given.costs, *costs);
   return success();
 }
 
@@ -113,16 +117,22 @@ LogicalResult LowerFlags::readButCosts(LowerOptions &lowering,
                                  "` is not a 64-bit integer");
     lowering.params.push_back({name.str(), number});
   }
-  if (!costProfile.getNumOccurrences())
+  if (costProfile.getNumOccurrences()) {
+    FailureOr<StringRef> text = openInput(costProfile, diags);
+    if (failed(text))
+      return failure();
+    FailureOr<GivenSettings> profile = readCostProfile(*text, diags);
+    if (failed(profile))
+      return failure();
+    lowering.given = std::move(*profile);
+  }
+  if (!parts.getNumOccurrences())
     return success();
-  FailureOr<StringRef> text = openInput(costProfile, diags);
-  if (failed(text))
-    return failure();
-  FailureOr<CostProfile> profile = readCostProfile(*text, diags);
-  if (failed(profile))
-    return failure();
-  lowering.costs.push_back(profile->costs);
-  lowering.memory.push_back(profile->memory);
+  if (parts == 0 || parts > maxStages)
+    return unusable(diags, "a model of " + Twine(parts) +
+                               " parts; it has from 1 to " + Twine(maxStages));
+  lowering.given.per = CostPer::Part;
+  lowering.given.parts = parts;
   return success();
 }
 

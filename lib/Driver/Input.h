@@ -33,6 +33,7 @@ struct LowerFlags {
   llvm::cl::opt<std::string> schedule;
   llvm::cl::list<std::string> cost;
   llvm::cl::opt<std::string> costProfile;
+  llvm::cl::opt<unsigned> parts;
   llvm::cl::opt<uint64_t> maxSteps;
 };
 

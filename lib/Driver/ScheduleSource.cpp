@@ -103,8 +103,8 @@ FailureOr<Schedule> ScheduleSource::read(const StepInputOptions &sizes,
   FailureOr<Schedule> schedule =
       readStepInput(input.kind, input.path, input.text, sizes, diags);
   if (failed(schedule) ||
-      failed(applyCosts(*schedule, lowering.costs, diags)) ||
-      failed(applyMemory(*schedule, lowering.memory, diags)))
+      failed(applyCosts(*schedule, lowering.given, diags)) ||
+      failed(applyMemory(*schedule, lowering.given, diags)))
     return failure();
   return schedule;
 }

@@ -42,6 +42,7 @@ private:
   void writeGap(const IdleGap &gap);
   void writeLink(const PathStep &link);
   void writeMemory(const MemoryPeaks &peaks);
+  void writeOverLimit(const MemoryPeaks &peaks);
   void writeWaiting(const WaitingTime &waiting);
   void writeTime(StringRef key, int64_t ticks) {
     writeExact(json, key, report.time(ticks));
@@ -86,6 +87,7 @@ void JsonWriter::writeHead() {
   json.attribute("num_stages", schedule.numStages);
   json.attribute("num_microbatches", schedule.numMicrobatches);
   json.attribute("costs", costText(schedule.costs));
+  writeCostBasis(schedule, json);
   json.attributeObject("params", [&] {
     for (const auto &[name, value] : schedule.params)
       json.attribute(name, value);
@@ -103,6 +105,7 @@ void JsonWriter::writeHead() {
   writeExact(json, "peak", report.memory.activations);
   writeMemory(report.memory);
   writeExact(json, "memory_limit", report.memoryLimit);
+  writeOverLimit(report.memory);
 }
 
 void JsonWriter::writeMemory(const MemoryPeaks &peaks) {
@@ -113,6 +116,13 @@ void JsonWriter::writeMemory(const MemoryPeaks &peaks) {
     writeExact(json, "parameters", peaks.parameters);
     writeExact(json, "total", peaks.total);
   });
+}
+
+void JsonWriter::writeOverLimit(const MemoryPeaks &peaks) {
+  if (report.memoryLimit)
+    json.attribute("over_limit", report.isOverLimit(peaks));
+  else
+    json.attribute("over_limit", nullptr);
 }
 
 void JsonWriter::writeWaiting(const WaitingTime &waiting) {
@@ -138,6 +148,7 @@ void JsonWriter::writeRank(unsigned rank, const RankReport &figures) {
   writeExact(json, "bubble_span", figures.bubbleSpan);
   writeExact(json, "peak", figures.memory.activations);
   writeMemory(figures.memory);
+  writeOverLimit(figures.memory);
   writeWaiting(figures.waiting);
   json.attribute("outstanding_sends", figures.outstandingSends);
   json.attribute("unshards", figures.unshards);

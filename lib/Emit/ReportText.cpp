@@ -51,6 +51,7 @@ private:
   std::string time(int64_t ticks) const {
     return decimalText(report.time(ticks));
   }
+  std::string overLimit(const MemoryPeaks &peaks) const;
   std::string stepText(uint32_t step) const {
     StepRef at = numbers.at(step);
     return places.eventText(at.rank, at.index);
@@ -90,7 +91,8 @@ void ReportPrinter::printHead() {
        << waitModelPhrase(*report.model);
   else
     os << "; free arrival";
-  os << "\ncosts: " << costText(schedule.costs) << "\n\n";
+  os << '\n'
+     << costTitle(schedule) << ": " << costText(schedule.costs) << "\n\n";
 
   TextTable table;
   table.column("", Align::Left);
@@ -106,13 +108,23 @@ void ReportPrinter::printHead() {
   table.print(os);
 }
 
+/// How much more a rank with these peaks keeps than it has room for; empty for
+/// a rank that does not.
+std::string ReportPrinter::overLimit(const MemoryPeaks &peaks) const {
+  if (!report.isOverLimit(peaks))
+    return "";
+  auto over = Rational::sub(peaks.total, *report.memoryLimit);
+  return over ? decimalText(*over) : "yes";
+}
+
 void ReportPrinter::printRanks() {
   os << '\n';
   TextTable table;
   table.column("rank");
   for (StringRef heading :
        {"start", "end", "work", "gaps", "idle", "bubble", "idle (span)",
-        "bubble (span)", "peak", "receives", "parameters", "total", "limit"})
+        "bubble (span)", "peak", "receives", "parameters", "total", "limit",
+        "over"})
     table.column(heading.str());
   // With activations alone, their peak says it all.
   bool noReceives = report.memory.receives.isZero();
@@ -126,7 +138,8 @@ void ReportPrinter::printRanks() {
          unlessAllZero(noReceives, self.memory.receives),
          unlessAllZero(noParameters, self.memory.parameters),
          unlessAllZero(noReceives && noParameters, self.memory.total),
-         report.memoryLimit ? decimalText(*report.memoryLimit) : ""});
+         report.memoryLimit ? decimalText(*report.memoryLimit) : "",
+         overLimit(self.memory)});
   table.print(os);
 }
 

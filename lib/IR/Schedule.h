@@ -58,6 +58,10 @@ struct ScheduleHeader {
   /// The parameters it was made from, in the order of their definition.
   std::vector<std::pair<std::string, int64_t>> params;
   CostSettings costs;
+  /// Parts of the model that the costs and sizes were given for, before they
+  /// were spread over the stages; 0 when they were given per stage. For
+  /// reports: step IR says costs per stage, and not where they come from.
+  unsigned costParts = 0;
   MemorySettings memory;
   std::optional<FsdpSettings> fsdp;
   std::vector<Expectation> expectations;

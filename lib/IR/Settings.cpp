@@ -144,8 +144,18 @@ void CostSettings::merge(const CostSettings &over) {
   for (const auto &[microbatch, factor] : over.microbatchFactors)
     microbatchFactors[microbatch] = factor;
   take(overlap, over.overlap);
-  for (const Overlap &one : over.overlaps)
-    set(one);
+  // By members: a profile may have many overlaps.
+  std::map<SmallVector<StepKind, 2>, size_t> known;
+  if (!over.overlaps.empty())
+    for (const auto &[i, own] : enumerate(overlaps))
+      known.emplace(own.members, i);
+  for (const Overlap &one : over.overlaps) {
+    auto [it, isNew] = known.try_emplace(one.members, overlaps.size());
+    if (isNew)
+      overlaps.push_back(one);
+    else
+      overlaps[it->second] = one;
+  }
   take(p2p, over.p2p);
   take(occupancy, over.occupancy);
   // Other nodes have other edges.

@@ -53,4 +53,20 @@ std::string costText(const CostSettings &costs) {
   return text;
 }
 
+std::string costTitle(const Schedule &schedule) {
+  std::string title = "costs per stage";
+  if (schedule.costParts)
+    title += ", given per part (1/" + std::to_string(schedule.costParts) +
+             " of the model)";
+  return title;
+}
+
+void writeCostBasis(const Schedule &schedule, json::OStream &json) {
+  json.attribute("per", schedule.costParts ? "part" : "stage");
+  if (schedule.costParts)
+    json.attribute("parts", schedule.costParts);
+  else
+    json.attribute("parts", nullptr);
+}
+
 } // namespace pipec

@@ -8,7 +8,9 @@
 #ifndef PIPEC_IR_SETTINGSTEXT_H
 #define PIPEC_IR_SETTINGSTEXT_H
 
-#include "IR/Settings.h"
+#include "IR/Schedule.h"
+
+#include "llvm/Support/JSON.h"
 
 #include <string>
 
@@ -17,6 +19,14 @@ namespace pipec {
 /// The general costs of a schedule, defaults applied: `F = 1, B = 2, I = 1, W =
 /// 1, p2p = 0`, with the overlaps and stages that have costs of their own.
 std::string costText(const CostSettings &costs);
+
+/// The title of such a line: `costs per stage`, and where they were given for
+/// parts of the model, `costs per stage, given per part (1/8 of the model)`.
+std::string costTitle(const Schedule &schedule);
+
+/// Writes what the costs were given for: the attributes `per`, `stage` or
+/// `part`, and `parts`, their number or null.
+void writeCostBasis(const Schedule &schedule, llvm::json::OStream &json);
 
 } // namespace pipec
 

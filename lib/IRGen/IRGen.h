@@ -8,6 +8,7 @@
 #ifndef PIPEC_IRGEN_IRGEN_H
 #define PIPEC_IRGEN_IRGEN_H
 
+#include "Analysis/GivenSettings.h"
 #include "IR/Schedule.h"
 #include "Sema/Sema.h"
 #include "Support/DiagEngine.h"
@@ -25,10 +26,8 @@ struct LowerOptions {
   /// Steps, loop rounds and calls of all ranks together that a program may
   /// take.
   uint64_t maxSteps = uint64_t(1) << 28;
-  /// Costs that go over those of the program, the later over the earlier.
-  std::vector<CostSettings> costs;
-  /// The same for memory settings.
-  std::vector<MemorySettings> memory;
+  /// Costs and sizes that go over those of the program.
+  GivenSettings given;
 };
 
 /// Evaluates `schedule` for every rank. All `require`s are checked before any
@@ -38,16 +37,6 @@ struct LowerOptions {
 llvm::FailureOr<Schedule> lower(const CheckedProgram &program,
                                 const CheckedSchedule &schedule,
                                 const LowerOptions &options, DiagEngine &diags);
-
-/// Puts costs over those of `schedule`, the later over the earlier; reports a
-/// stage, rank or micro-batch that it does not have.
-llvm::LogicalResult applyCosts(Schedule &schedule,
-                               llvm::ArrayRef<CostSettings> costs,
-                               DiagEngine &diags);
-/// The same for memory settings.
-llvm::LogicalResult applyMemory(Schedule &schedule,
-                                llvm::ArrayRef<MemorySettings> settings,
-                                DiagEngine &diags);
 
 } // namespace pipec
 

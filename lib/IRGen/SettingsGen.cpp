@@ -25,47 +25,6 @@ bool isAllStages(const Expr *expr) {
 // Costs
 //===----------------------------------------------------------------------===//
 
-/// Reports the first of `entries` that the schedule is too small for.
-template <typename Map>
-static LogicalResult checkBelow(const Map &entries, unsigned size,
-                                StringRef what, DiagEngine &diags) {
-  if (entries.empty() || std::prev(entries.end())->first < size)
-    return success();
-  return diags.report(DiagLoc(), diag::SettingOutOfRange, what,
-                      entries.lower_bound(size)->first,
-                      "0.." + std::to_string(size));
-}
-
-LogicalResult applyCosts(Schedule &schedule, ArrayRef<CostSettings> costs,
-                         DiagEngine &diags) {
-  for (const CostSettings &over : costs) {
-    // Known only now: a profile may be for a larger model.
-    unsigned ranks = schedule.numRanks;
-    if (failed(checkBelow(over.stages, schedule.numStages, "stage", diags)) ||
-        failed(checkBelow(over.ranks, ranks, "rank", diags)) ||
-        failed(checkBelow(over.rankFactors, ranks, "rank", diags)) ||
-        failed(checkBelow(over.microbatchFactors, schedule.numMicrobatches,
-                          "microbatch", diags)))
-      return failure();
-    for (const auto &[ends, edge] : over.edges)
-      if (unsigned end = std::max(ends.first, ends.second); end >= ranks)
-        return diags.report(DiagLoc(), diag::SettingOutOfRange, "edge", end,
-                            "0.." + std::to_string(ranks));
-    schedule.costs.merge(over);
-  }
-  return success();
-}
-
-LogicalResult applyMemory(Schedule &schedule, ArrayRef<MemorySettings> settings,
-                          DiagEngine &diags) {
-  for (const MemorySettings &over : settings) {
-    if (failed(checkBelow(over.stages, schedule.numStages, "stage", diags)))
-      return failure();
-    schedule.memory.merge(over);
-  }
-  return success();
-}
-
 static std::string nameOf(const SettingEntry &entry) {
   return entry.letters.empty() ? entry.word.text.str()
                                : letterName(entry.letters[0]).str();
@@ -83,7 +42,7 @@ LogicalResult Lowering::makeCosts() {
     for (const SettingEntry &entry : checked.cost->entries)
       if (failed(makeCostEntry(entry)))
         return failure();
-  return applyCosts(schedule, options.costs, diags);
+  return applyCosts(schedule, options.given, diags);
 }
 
 /// The value of an entry, which sees the costs of those above it.
@@ -187,7 +146,7 @@ LogicalResult Lowering::makeMemory() {
         if (failed(makeMemoryEntry(inner, schedule.memory.stages[*stage])))
           return failure();
     }
-  return applyMemory(schedule, options.memory, diags);
+  return applyMemory(schedule, options.given, diags);
 }
 
 template <typename Settings>

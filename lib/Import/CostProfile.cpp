@@ -4,20 +4,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// LLVM's JSON parser decides whether the text is JSON. It keeps neither
-// positions nor the spelling of numbers, and both matter here, so the values
-// are then read from the text itself by a walk that may rely on its syntax.
-//
-//===----------------------------------------------------------------------===//
 
 #include "Import/CostProfile.h"
 
 #include "IR/SettingWords.h"
+#include "Import/JsonWalk.h"
+#include "Support/Words.h"
 
-#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/JSON.h"
+#include "llvm/ADT/StringSet.h"
+
+#include <set>
 
 using namespace llvm;
 
@@ -63,87 +61,240 @@ static std::optional<Rational> parseNumber(StringRef text) {
 }
 
 //===----------------------------------------------------------------------===//
-// JSON
+// Profiles
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-/// A walk over the members of objects in a text that is known to be JSON.
+/// A key of an object that is not a figure, and what reads its value.
+struct ProfileKey {
+  StringRef name;
+  function_ref<void()> read;
+};
+
+/// Reads the objects of a profile: `readTop` and the functions that it names
+/// say which keys there are, and SettingWords.h which figures.
 class ProfileReader {
 public:
-  ProfileReader(StringRef text, DiagEngine &diags)
-      : text(text), rest(text), diags(diags) {}
+  ProfileReader(StringRef text, DiagEngine &diags) : json(text), diags(diags) {
+    given.source = SMRange(SMLoc::getFromPointer(text.begin()),
+                           SMLoc::getFromPointer(text.begin()));
+  }
 
-  FailureOr<CostProfile> read() {
-    members([&](StringRef key) { return topLevel(key); });
+  FailureOr<GivenSettings> read() {
+    readTop();
     if (!good)
       return failure();
-    return std::move(profile);
+    given.costs.push_back(std::move(costs));
+    given.memory.push_back(std::move(memory));
+    return std::move(given);
   }
 
 private:
-  void skipSpace() { rest = rest.ltrim(" \t\r\n"); }
-  SMRange rangeOf(StringRef part) const {
-    return {SMLoc::getFromPointer(part.begin()),
-            SMLoc::getFromPointer(part.end())};
-  }
+  using KeyKind = GivenSettings::Key::Kind;
+
   template <typename... Args> void report(StringRef part, Args &&...args) {
     good = false;
     (void)diags.report(rangeOf(part), std::forward<Args>(args)...);
   }
 
-  /// Takes a value off the rest: a string with its quotes, a number, an object.
-  StringRef takeValue() {
-    skipSpace();
-    StringRef start = rest;
-    unsigned depth = 0;
-    do {
-      char c = rest.front();
-      if (c == '"') {
-        for (rest = rest.drop_front(); rest.front() != '"';)
-          rest = rest.drop_front(rest.front() == '\\' ? 2 : 1);
-      } else if (c == '{' || c == '[') {
-        ++depth;
-      } else if (c == '}' || c == ']') {
-        --depth;
-      } else if (depth == 0) {
-        rest = rest.drop_until(
-            [](char c) { return StringRef(",}] \t\r\n").contains(c); });
-        break;
-      }
-      rest = rest.drop_front();
-    } while (depth != 0);
-    return start.drop_back(rest.size());
+  //===--------------------------------------------------------------------===//
+  // What a profile holds
+  //===--------------------------------------------------------------------===//
+
+  void readTop() {
+    figures(costs,
+            {{"per", [&] { readPer(); }},
+             {"parts", [&] { readParts(); }},
+             {"overlaps",
+              [&] { members([&](StringRef name) { readOverlap(name); }); }},
+             {"stages",
+              [&] {
+                indexed(KeyKind::Stage, maxStages, [&](unsigned stage) {
+                  keepRow(costs.stages, stage, {});
+                });
+              }},
+             {"ranks",
+              [&] {
+                indexed(KeyKind::Rank, maxRanks, [&](unsigned rank) {
+                  keepRow(costs.ranks, rank,
+                          {{"factor", [&] {
+                              readFactor(costs.rankFactors[rank]);
+                            }}});
+                });
+              }},
+             {"microbatches",
+              [&] {
+                indexed(KeyKind::Microbatch, maxMicrobatches,
+                        [&](unsigned microbatch) {
+                          factorObject(costs.microbatchFactors[microbatch]);
+                        });
+              }},
+             {"nodes", [&] { readNodes(); }},
+             {"edges", [&] { readEdges(); }},
+             {"memory", [&] { readMemory(); }}});
+    if (given.parts && given.per == CostPer::Stage)
+      report(partsText, diag::ProfilePartsPerStage);
+    if (given.parts)
+      given.per = CostPer::Part;
   }
 
-  /// Hands each key of the object that comes next to `member`, which takes the
-  /// value. Anything but an object is reported.
+  void readPer() {
+    StringRef value = json.takeValue();
+    if (value == "\"stage\"")
+      given.per = CostPer::Stage;
+    else if (value == "\"part\"")
+      given.per = CostPer::Part;
+    else
+      report(value, diag::ProfileUnknownPer, value.take_front(40));
+    given.source = rangeOf(value);
+  }
+
+  void readParts() {
+    StringRef value = json.takeValue();
+    unsigned parts = 0;
+    if (readCount(value, "parts", maxStages, parts))
+      given.parts = parts;
+    partsText = value;
+  }
+
+  void readOverlap(StringRef name) {
+    SmallVector<StepKind, 2> kinds = parseMembers(name);
+    if (kinds.size() < 2)
+      return unknownKey(name, {});
+    // `F&B` and `F & B` are two keys for one overlap.
+    if (!overlapsSeen.insert(kinds).second)
+      report(name, diag::ProfileKeyTwice, name);
+    CostSettings::Overlap overlap = {kinds, Rational(), json.atObject()};
+    if (overlap.isFactor)
+      factorObject(overlap.cost);
+    else
+      readFactor(overlap.cost);
+    costs.overlaps.push_back(std::move(overlap));
+  }
+
+  void readNodes() {
+    CostSettings::Nodes &nodes = costs.nodes.emplace();
+    figures(nodes.edge, {{"ranks", [&] {
+                            readCount(json.takeValue(), "ranks", maxRanks,
+                                      nodes.size);
+                          }}});
+  }
+
+  void readEdges() {
+    std::set<std::pair<unsigned, unsigned>> seen;
+    members([&](StringRef name) {
+      auto [from, to] = name.split("->");
+      std::pair<unsigned, unsigned> ends;
+      if (from.trim().getAsInteger(10, ends.first) ||
+          to.trim().getAsInteger(10, ends.second) || ends.first >= maxRanks ||
+          ends.second >= maxRanks)
+        return unknownKey(name, {});
+      if (ends.first == ends.second)
+        report(name, diag::EdgeInsideRank, ends.first);
+      if (!seen.insert(ends).second)
+        report(name, diag::ProfileKeyTwice, name);
+      given.keys.push_back(
+          {KeyKind::Edge, std::max(ends.first, ends.second), rangeOf(name)});
+      keepRow(costs.edges, ends, {});
+    });
+  }
+
+  void readMemory() {
+    figures(memory, {{"stages", [&] {
+                        indexed(KeyKind::Stage, maxStages,
+                                [&](unsigned stage) {
+                                  keepRow(memory.stages, stage, {});
+                                });
+                      }}});
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Forms of objects
+  //===--------------------------------------------------------------------===//
+
+  /// Takes an object and hands its keys to `member`, which takes the values.
+  /// Reports anything else, and a key that comes twice.
   void members(function_ref<void(StringRef)> member) {
-    skipSpace();
-    if (!rest.starts_with("{")) {
-      report(takeValue(), diag::ProfileNotObject);
-      return;
-    }
-    std::vector<StringRef> keys;
-    do {
-      rest = rest.drop_front(); // the brace or a comma
-      skipSpace();
-      if (rest.starts_with("}"))
-        break;
-      StringRef key = takeValue().drop_front().drop_back();
-      if (is_contained(keys, key))
+    if (!json.atObject())
+      return report(json.takeValue(), diag::ProfileNotObject);
+    StringSet<> seen;
+    json.takeObject([&](StringRef key) {
+      if (!seen.insert(key).second)
         report(key, diag::ProfileKeyTwice, key);
-      keys.push_back(key);
-      skipSpace();
-      rest = rest.drop_front(); // the colon
       member(key);
-      skipSpace();
-    } while (rest.starts_with(","));
-    rest = rest.drop_front();
+    });
   }
 
-  std::optional<Rational> number() {
-    StringRef value = takeValue();
+  /// An object with a key for each stage, rank or micro-batch that has
+  /// something of its own.
+  void indexed(KeyKind kind, unsigned limit, function_ref<void(unsigned)> read) {
+    DenseSet<unsigned> seen;
+    members([&](StringRef key) {
+      unsigned number = 0;
+      if (key.getAsInteger(10, number) || number >= limit)
+        return unknownKey(key, {});
+      // `1` and `01` are two keys for one.
+      if (!seen.insert(number).second)
+        report(key, diag::ProfileKeyTwice, key);
+      given.keys.push_back({kind, number, rangeOf(key)});
+      read(number);
+    });
+  }
+
+  /// An object of the figures of `settings` and of `keys`.
+  template <typename Settings>
+  void figures(Settings &settings, ArrayRef<ProfileKey> keys) {
+    members([&](StringRef name) {
+      if (std::optional<Rational> *place = findSetting(settings, name))
+        return readFigure<Settings>(name, *place);
+      for (const ProfileKey &key : keys)
+        if (key.name == name)
+          return key.read();
+      SmallVector<StringRef> known;
+      for (const SettingWord<Settings> &word : settingWords<Settings>())
+        known.push_back(word.name);
+      for (const ProfileKey &key : keys)
+        known.push_back(key.name);
+      unknownKey(name, known);
+    });
+  }
+
+  /// An object of figures that is kept in a map if it has some.
+  template <typename Rows>
+  void keepRow(Rows &rows, const typename Rows::key_type &key,
+               ArrayRef<ProfileKey> keys) {
+    typename Rows::mapped_type row;
+    figures(row, keys);
+    if (!row.empty())
+      rows.insert_or_assign(key, std::move(row));
+  }
+
+  /// An object with a `factor` and nothing else.
+  void factorObject(Rational &place) {
+    members([&](StringRef name) {
+      if (name != "factor")
+        return unknownKey(name, {"factor"});
+      readFactor(place);
+    });
+  }
+
+  /// Reports a key that no object of this form has, and skips its value.
+  void unknownKey(StringRef key, ArrayRef<StringRef> known) {
+    good = false;
+    InFlightDiagnostic error =
+        diags.report(rangeOf(key), diag::ProfileUnknownKey, key.take_front(40));
+    if (StringRef meant = nearestWord(key.take_front(40), known);
+        !meant.empty())
+      error.note(rangeOf(key), diag::NoteDidYouMean, meant);
+    (void)json.takeValue();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Numbers
+  //===--------------------------------------------------------------------===//
+
+  std::optional<Rational> readNumber(StringRef value) {
     std::optional<Rational> parsed = value.starts_with("\"")
                                          ? Rational::parse(value.trim('"'))
                                          : parseNumber(value);
@@ -152,200 +303,56 @@ private:
     return parsed;
   }
 
-  void unknownKey(StringRef key) {
-    report(key, diag::ProfileUnknownKey, key);
-    (void)takeValue();
+  /// What a step does to memory may be negative; all else is a cost or a size.
+  template <typename Settings>
+  void readFigure(StringRef name, std::optional<Rational> &place) {
+    constexpr bool isMemory = std::is_same_v<Settings, MemorySettings> ||
+                              std::is_same_v<Settings, MemorySettings::Row>;
+    StringRef value = json.takeValue();
+    place = readNumber(value);
+    if (!place || !place->isNegative())
+      return;
+    if (!isMemory)
+      report(value, diag::NegativeCost);
+    else if (isMemorySize(name))
+      report(value, diag::NegativeSize);
   }
 
-  /// Takes the value of a cost to `place`.
-  void cost(std::optional<Rational> &place) {
-    skipSpace();
-    StringRef value = rest;
-    if (!(place = number()))
-      return;
-    if (place->isNegative())
-      report(value.drop_back(rest.size()), diag::NegativeCost);
-  }
-  void factor(StringRef key, Rational &place) {
+  /// A time or a factor that has no default.
+  void readFactor(Rational &place) {
     std::optional<Rational> value;
-    if (key != "factor")
-      return unknownKey(key);
-    cost(value);
+    readFigure<CostSettings>("factor", value);
     place = value.value_or(Rational());
   }
 
-  void topLevel(StringRef key) {
-    CostSettings &costs = profile.costs;
-    if (std::optional<Rational> *place = findSetting(costs, key))
-      cost(*place);
-    else if (key == "overlaps")
-      members([&](StringRef name) { overlap(name); });
-    else if (key == "stages")
-      members([&](StringRef name) {
-        if (auto stage = index(name, maxStages))
-          row(costs.stages[*stage]);
-      });
-    else if (key == "ranks")
-      members([&](StringRef name) {
-        if (auto rank = index(name, maxRanks))
-          rankCosts(*rank);
-      });
-    else if (key == "microbatches")
-      members([&](StringRef name) {
-        auto microbatch = index(name, maxMicrobatches);
-        if (microbatch)
-          members([&](StringRef key) {
-            factor(key, costs.microbatchFactors[*microbatch]);
-          });
-      });
-    else if (key == "nodes")
-      nodes();
-    else if (key == "edges")
-      members([&](StringRef name) { edge(name); });
-    else if (key == "memory")
-      members([&](StringRef name) { memory(name); });
+  bool readCount(StringRef value, StringRef what, unsigned limit,
+                 unsigned &place) {
+    unsigned count = 0;
+    bool isCount =
+        !value.getAsInteger(10, count) && count != 0 && count <= limit;
+    if (isCount)
+      place = count;
     else
-      unknownKey(key);
+      report(value, diag::ProfileNotCount, value.take_front(40), what, limit);
+    return isCount;
   }
 
-  /// The number that a key is; reports any other key.
-  std::optional<unsigned> index(StringRef key, unsigned limit) {
-    unsigned number = 0;
-    if (!key.getAsInteger(10, number) && number < limit)
-      return number;
-    unknownKey(key);
-    return std::nullopt;
-  }
-
-  template <typename Settings> void row(Settings &settings) {
-    members([&](StringRef key) {
-      if (std::optional<Rational> *place = findSetting(settings, key))
-        cost(*place);
-      else
-        unknownKey(key);
-    });
-  }
-
-  void overlap(StringRef name) {
-    SmallVector<StepKind, 2> kinds = parseMembers(name);
-    if (kinds.size() < 2)
-      return unknownKey(name);
-    // `F&B` and `F & B` are two keys for one overlap.
-    if (is_contained(overlapsSeen, kinds))
-      report(name, diag::ProfileKeyTwice, name);
-    overlapsSeen.push_back(kinds);
-    CostSettings::Overlap overlap = {kinds, Rational()};
-    skipSpace();
-    overlap.isFactor = rest.starts_with("{");
-    std::optional<Rational> value;
-    if (overlap.isFactor) {
-      members([&](StringRef key) { factor(key, overlap.cost); });
-    } else {
-      cost(value);
-      overlap.cost = value.value_or(Rational());
-    }
-    profile.costs.set(overlap);
-  }
-
-  void rankCosts(unsigned rank) {
-    CostSettings::Row row;
-    members([&](StringRef key) {
-      if (std::optional<Rational> *place = findSetting(row, key))
-        cost(*place);
-      else
-        factor(key, profile.costs.rankFactors[rank]);
-    });
-    if (!row.empty())
-      profile.costs.ranks[rank] = row;
-  }
-
-  void nodes() {
-    CostSettings::Nodes &nodes = profile.costs.nodes.emplace();
-    members([&](StringRef key) {
-      if (std::optional<Rational> *place = findSetting(nodes.edge, key))
-        return cost(*place);
-      if (key != "ranks")
-        return unknownKey(key);
-      StringRef value = takeValue();
-      if (value.getAsInteger(10, nodes.size) || nodes.size == 0)
-        report(value, diag::ProfileNotCount, value.take_front(40));
-    });
-  }
-
-  void edge(StringRef name) {
-    auto [from, to] = name.split("->");
-    unsigned ends[2];
-    if (from.trim().getAsInteger(10, ends[0]) ||
-        to.trim().getAsInteger(10, ends[1]) || ends[0] >= maxRanks ||
-        ends[1] >= maxRanks)
-      return unknownKey(name);
-    if (ends[0] == ends[1])
-      report(name, diag::EdgeInsideRank, ends[0]);
-    auto [place, isNew] = profile.costs.edges.try_emplace({ends[0], ends[1]});
-    if (!isNew)
-      report(name, diag::ProfileKeyTwice, name);
-    row(place->second);
-  }
-
-  void memory(StringRef key) {
-    if (key == "stages")
-      members([&](StringRef name) {
-        auto stage = index(name, maxStages);
-        if (stage)
-          members([&](StringRef key) {
-            memorySize(profile.memory.stages[*stage], key);
-          });
-      });
-    else
-      memorySize(profile.memory, key);
-  }
-
-  template <typename Settings>
-  void memorySize(Settings &settings, StringRef key) {
-    std::optional<Rational> *place = findSetting(settings, key);
-    if (!place)
-      return unknownKey(key);
-    skipSpace();
-    StringRef value = rest;
-    *place = number();
-    if (*place && isMemorySize(key) && (*place)->isNegative())
-      report(value.drop_back(rest.size()), diag::NegativeSize);
-  }
-
-  StringRef text;
-  StringRef rest;
+  JsonWalk json;
   DiagEngine &diags;
-  CostProfile profile;
-  std::vector<SmallVector<StepKind, 2>> overlapsSeen;
+  GivenSettings given;
+  CostSettings costs;
+  MemorySettings memory;
+  StringRef partsText;
+  std::set<SmallVector<StepKind, 2>> overlapsSeen;
   bool good = true;
 };
 
 } // namespace
 
-FailureOr<CostProfile> readCostProfile(StringRef text, DiagEngine &diags) {
-  Expected<json::Value> parsed = json::parse(text);
-  if (parsed)
-    return ProfileReader(text, diags).read();
-  FailureOr<CostProfile> result = failure();
-  handleAllErrors(
-      parsed.takeError(),
-      [&](const json::ParseError &error) {
-        // "[line:column, byte=offset]: message"
-        StringRef message;
-        std::string whole = error.message();
-        size_t offset = 0;
-        auto [head, tail] = StringRef(whole).split("]: ");
-        message = tail;
-        head.split("byte=").second.getAsInteger(10, offset);
-        (void)diags.report(
-            SMLoc::getFromPointer(text.data() + std::min(offset, text.size())),
-            diag::ProfileSyntax, message.lower());
-      },
-      [&](const ErrorInfoBase &error) {
-        (void)diags.report(SMLoc::getFromPointer(text.data()),
-                           diag::ProfileSyntax, error.message());
-      });
-  return result;
+FailureOr<GivenSettings> readCostProfile(StringRef text, DiagEngine &diags) {
+  if (failed(checkJson(text, diags)))
+    return failure();
+  return ProfileReader(text, diags).read();
 }
 
 //===----------------------------------------------------------------------===//

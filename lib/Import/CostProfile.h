@@ -8,22 +8,21 @@
 #ifndef PIPEC_IMPORT_COSTPROFILE_H
 #define PIPEC_IMPORT_COSTPROFILE_H
 
-#include "IR/Settings.h"
+#include "Analysis/GivenSettings.h"
 #include "Support/DiagEngine.h"
 
 #include "llvm/Support/LogicalResult.h"
 
 namespace pipec {
 
-/// What a profile holds.
-struct CostProfile {
-  CostSettings costs;
-  MemorySettings memory;
-};
+/// Bytes that a profile may have: enough for every stage and a dense map of
+/// edges between 500 ranks.
+inline constexpr uint64_t maxProfileBytes = uint64_t(1) << 24;
 
 /// Reads a cost profile, a JSON object; docs/Simulation.md has its schema:
 ///
-///     {"F": 1, "B": 2, "I": 1.1, "W": "9/10", "p2p": 0.1, "overlap": 0.9,
+///     {"per": "part", "parts": 8,
+///      "F": 1, "B": 2, "I": 1.1, "W": "9/10", "p2p": 0.1, "overlap": 0.9,
 ///      "overlaps": {"F & B": 2.5, "B & F": {"factor": 0.8}},
 ///      "stages": {"0": {"F": 1.4}},
 ///      "ranks": {"2": {"factor": 1.2}},
@@ -34,9 +33,10 @@ struct CostProfile {
 ///
 /// Every key may be absent. A number is taken as it is written, so 0.1 is
 /// exactly a tenth; a string may hold a fraction. `text` must be a file of the
-/// engine's `SourceFiles`; every mistake is reported where it stands.
-llvm::FailureOr<CostProfile> readCostProfile(llvm::StringRef text,
-                                             DiagEngine &diags);
+/// engine's `SourceFiles`; every mistake is reported at its place. Linear in
+/// the text, but for a logarithm.
+llvm::FailureOr<GivenSettings> readCostProfile(llvm::StringRef text,
+                                               DiagEngine &diags);
 
 /// Reads `F=1,B=2,F&B=2.5,p2p=0.1`, the value of `--cost`: the words and
 /// overlaps of a cost block.
