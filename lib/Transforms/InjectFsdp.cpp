@@ -136,6 +136,10 @@ private:
     Step step;
   };
 
+  /// Whether the stages that are gathered are those that stay.
+  bool oneWindow(unsigned rank) const {
+    return plan.lookahead[rank] == plan.maxActive;
+  }
   void growWindows(const StepList &list, size_t before, unsigned rank,
                    unsigned phase);
   void giveBack(size_t before, unsigned phase);
@@ -195,9 +199,7 @@ void Window::pass(const StepList &list, size_t first, size_t last,
 
 void Injector::growWindows(const StepList &list, size_t before, unsigned rank,
                            unsigned phase) {
-  resident.grow(list, plan.maxActive, [](Step, uint64_t) {});
-  giveBack(before, phase);
-  fetched.grow(list, plan.lookahead[rank], [&](Step step, uint64_t firstUse) {
+  auto gather = [&](Step step, uint64_t firstUse) {
     StageState &stage = stages[step.stage()];
     if (stage.unsharded)
       return;
@@ -205,7 +207,15 @@ void Injector::growWindows(const StepList &list, size_t before, unsigned rank,
     waiting.push_back({Step(StepKind::Unshard, step.stage(), 0, step.phase(),
                             step.source()),
                        firstUse});
-  });
+  };
+  if (oneWindow(rank)) {
+    resident.grow(list, plan.maxActive, gather);
+    giveBack(before, phase);
+  } else {
+    resident.grow(list, plan.maxActive, [](Step, uint64_t) {});
+    giveBack(before, phase);
+    fetched.grow(list, plan.lookahead[rank], gather);
+  }
   takeDue(before);
 }
 
@@ -280,7 +290,8 @@ void Injector::run(unsigned rank) {
       }
       resident.pass(list, begin, end,
                     [&](unsigned stage) { left.push_back(stage); });
-      fetched.pass(list, begin, end, [](unsigned) {});
+      if (!oneWindow(rank))
+        fetched.pass(list, begin, end, [](unsigned) {});
       ++use;
       behind = end;
       transfers = false;
