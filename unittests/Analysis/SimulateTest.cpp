@@ -43,7 +43,18 @@ TEST(Simulate, FreeArrivalEqualsDefinition) {
     ASSERT_TRUE(succeeded(simulation));
     Replay replay(schedule, std::nullopt);
     expectTimes(schedule, *simulation, replay);
+    // A finer clock shows the same times.
+    int64_t parts = 1 + pick(rng, 60);
+    auto finer = simulate(schedule, std::nullopt, diags, parts);
+    ASSERT_TRUE(succeeded(finer));
+    ASSERT_EQ(finer->costs().perUnit() % parts, 0);
+    expectTimes(schedule, *finer, replay);
+    // One that does not fit is not taken.
+    auto same = simulate(schedule, std::nullopt, diags, (int64_t(1) << 61) - 1);
+    ASSERT_TRUE(succeeded(same));
+    ASSERT_EQ(same->costs().perUnit(), simulation->costs().perUnit());
   }
+  EXPECT_EQ(diags.numErrors(), 0u);
 }
 
 TEST(Simulate, ModelsEqualDefinition) {
