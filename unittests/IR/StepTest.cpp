@@ -66,11 +66,15 @@ TEST(Step, NamesAndKinds) {
   for (StepKind kind : allKinds) {
     EXPECT_EQ(parseStepKind(stepKindName(kind)), kind);
     // Every kind is of exactly one class.
-    EXPECT_EQ(isCompute(kind) + isP2P(kind) + isFsdp(kind) +
+    EXPECT_EQ(isCompute(kind) + isP2P(kind) + isFsdp(kind) + isWait(kind) +
                   (kind == StepKind::Bubble),
               1);
     EXPECT_EQ(isP2P(kind), isSend(kind) || isRecv(kind));
     EXPECT_FALSE(isSend(kind) && isRecv(kind));
+    if (isSend(kind))
+      EXPECT_EQ(sendOfWait(waitOfSend(kind)), kind);
+    if (isSendWait(kind))
+      EXPECT_TRUE(hasMicrobatch(kind) && isWait(kind));
   }
   EXPECT_EQ(parseStepKind("f"), std::nullopt);
   EXPECT_EQ(parseStepKind(""), std::nullopt);
