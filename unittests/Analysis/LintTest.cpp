@@ -64,7 +64,7 @@ TEST(Lint, GradesWhatTrainingCountsOn) {
   schedule.ranks[0].pop_back();
   schedule.ranks[1].pop_back();
   Findings plain(schedule);
-  EXPECT_EQ(plain.kinds, (Kinds{{diag::Id::NoReduceGrad, Severity::Note}}));
+  EXPECT_EQ(plain.kinds, (Kinds{{diag::Id::NoReduceGrad, Severity::Warning}}));
   LintOptions options;
   options.noReduceGrad = Severity::Error;
   EXPECT_EQ(Findings(schedule, options).kinds,
@@ -124,13 +124,13 @@ TEST(Lint, CrossedTensorsAreSafeNowhere) {
   Findings crossed(schedule);
   EXPECT_FALSE(crossed.kinds.empty());
   EXPECT_EQ(crossed.result.safe, (std::array<bool, 4>{}));
-  bool found = false;
-  for (auto [id, severity] : crossed.kinds)
-    found |= id == diag::Id::TransferCrossed && severity == Severity::Error;
-  EXPECT_TRUE(found);
+  auto hasError = [&](diag::Id id) {
+    return llvm::is_contained(crossed.kinds,
+                              std::make_pair(id, Severity::Error));
+  };
+  EXPECT_TRUE(hasError(diag::Id::TransferCrossed));
   // Micro-batch 1 first at the last stage: PyTorch would pair losses wrongly.
-  EXPECT_EQ(crossed.kinds.back(),
-            std::make_pair(diag::Id::LossOrder, Severity::Error));
+  EXPECT_TRUE(hasError(diag::Id::LossOrder));
 }
 
 TEST(Lint, ComputesAloneAreSafeWhenTheyRun) {

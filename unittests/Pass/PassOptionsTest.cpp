@@ -42,7 +42,8 @@ TEST(PassOptions, Values) {
   EXPECT_EQ(PassOptionType<std::optional<unsigned>>::print(std::nullopt), "");
   EXPECT_EQ(roundTrip<AlignMode>("lockstep"), "lockstep");
   EXPECT_FALSE(roundTrip<AlignMode>("lock"));
-  EXPECT_EQ(PassOptionType<AlignMode>::describe(), "dependency|lockstep");
+  EXPECT_EQ(PassOptionType<AlignMode>::describe(),
+            "dependency|lockstep|interleaved");
 }
 
 // Names are told apart by `--passes`, so no two may be the same; every target
