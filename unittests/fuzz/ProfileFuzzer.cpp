@@ -1,0 +1,150 @@
+//===- ProfileFuzzer.cpp - Cost profiles from hostile text ----------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Whatever the bytes are, they are refused with an error at a place of the
+// text, or they are a profile. Then a small schedule takes it, per stage and
+// per part, or refuses it with an error; what it takes prints as step IR that
+// reads back to the same text, and the schedule has a report under it or the
+// figures do not fit. The same bytes as the value of `--cost` are refused with
+// an error or taken.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Analysis/MemoryLimit.h"
+#include "Analysis/Report.h"
+#include "IR/Parser.h"
+#include "IR/Printer.h"
+#include "IR/Verifier.h"
+#include "Import/CostProfile.h"
+#include "Support/DiagPrinter.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace llvm;
+using namespace pipec;
+
+#define PIPEC_CHECK(condition)                                                 \
+  do {                                                                         \
+    if (!(condition)) {                                                        \
+      errs() << "failed: " #condition "\n";                                    \
+      abort();                                                                 \
+    }                                                                          \
+  } while (false)
+
+namespace {
+
+/// The files and messages of one reading.
+struct Session {
+  Session() : diags(files, DiagPrinter(nulls(), files, "fuzz")) {}
+
+  StringRef add(StringRef text, StringRef name) {
+    auto added = files.add(MemoryBuffer::getMemBufferCopy(text, name));
+    if (!added)
+      abort();
+    return *added;
+  }
+  /// True when `result` is a success and nothing was reported, or a failure
+  /// and something was.
+  bool agrees(LogicalResult result) {
+    bool reported = diags.numErrors() != errors;
+    errors = diags.numErrors();
+    return succeeded(result) != reported;
+  }
+
+  SourceFiles files;
+  DiagEngine diags;
+  unsigned errors = 0;
+};
+
+/// Two ranks with two stages each, two micro-batches, and an overlap.
+constexpr StringLiteral steps = R"(pipec-steps 1
+schedule @s { ranks 2 stages 4 microbatches 2
+  map 0 1 0 1
+  rank 0 {
+    F s0 m0
+    F s0 m1
+    F s2 m0
+    F s2 m1
+    I s2 m0
+    W s2 m0
+    B s2 m1
+    B s0 m0
+    B s0 m1
+  }
+  rank 1 {
+    F s1 m0
+    F s1 m1
+    F s3 m0
+    overlap F s3 m1 & B s3 m0
+    B s3 m1
+    B s1 m0
+    B s1 m1
+  }
+}
+)";
+
+std::string print(const Schedule &schedule) {
+  std::string text;
+  raw_string_ostream os(text);
+  printSteps(schedule, os);
+  return text;
+}
+
+/// Puts `given` over the schedule, and lets it run.
+void take(const Schedule &original, const GivenSettings &given,
+          Session &session) {
+  Schedule schedule = original;
+  LogicalResult taken = applyCosts(schedule, given, session.diags);
+  PIPEC_CHECK(session.agrees(taken));
+  if (failed(taken))
+    return;
+  taken = applyMemory(schedule, given, session.diags);
+  PIPEC_CHECK(session.agrees(taken));
+  if (failed(taken))
+    return;
+
+  std::string once = print(schedule);
+  Session second;
+  FailureOr<Schedule> again =
+      parseSteps(second.add(once, "again.steps"), second.diags);
+  PIPEC_CHECK(succeeded(again));
+  PIPEC_CHECK(print(*again) == once);
+  PIPEC_CHECK(again->costs == schedule.costs);
+  PIPEC_CHECK(again->memory == schedule.memory);
+
+  PIPEC_CHECK(succeeded(verify(schedule, session.diags)));
+  (void)checkMemoryLimit(schedule, Severity::Warning, session.diags);
+  session.errors = session.diags.numErrors();
+  PIPEC_CHECK(session.agrees(
+      makeReport(schedule, ReportOptions(), session.diags)));
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  StringRef text(reinterpret_cast<const char *>(data), size);
+  Session option;
+  PIPEC_CHECK(option.agrees(readCostOption(text, option.diags)));
+
+  Session session;
+  FailureOr<GivenSettings> given =
+      readCostProfile(session.add(text, "input.json"), session.diags);
+  PIPEC_CHECK(session.agrees(given));
+  if (failed(given))
+    return 0;
+  FailureOr<Schedule> schedule =
+      parseSteps(session.add(steps, "s.steps"), session.diags);
+  PIPEC_CHECK(succeeded(schedule));
+
+  take(*schedule, *given, session);
+  given->per = CostPer::Part;
+  for (unsigned parts : {1u, 3u, 4u, 16u}) {
+    given->parts = parts;
+    take(*schedule, *given, session);
+  }
+  return 0;
+}
