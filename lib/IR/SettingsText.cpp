@@ -18,13 +18,53 @@ using namespace llvm;
 
 namespace pipec {
 
+/// Overlaps, edges and ranges of stages that the line names; more are counted.
+static constexpr size_t maxNamed = 8;
+
+/// Says which stages, ranks or micro-batches have costs of their own:
+/// `, stage 3 has its own`, `, stages 0 to 6, 8 have their own`.
+static void printOwn(raw_ostream &os, const std::set<unsigned> &numbers,
+                     StringRef singular, StringRef plural) {
+  if (numbers.empty())
+    return;
+  if (numbers.size() == 1) {
+    os << ", " << singular << ' ' << *numbers.begin() << " has its own";
+    return;
+  }
+  SmallVector<std::pair<unsigned, unsigned>> ranges;
+  for (unsigned number : numbers) {
+    if (!ranges.empty() && ranges.back().second + 1 == number)
+      ranges.back().second = number;
+    else
+      ranges.push_back({number, number});
+  }
+  os << ", ";
+  if (ranges.size() > maxNamed) {
+    os << numbers.size() << ' ' << plural << " have their own";
+    return;
+  }
+  os << plural << ' ';
+  ListSeparator comma;
+  for (auto [first, last] : ranges) {
+    os << comma << first;
+    if (last != first)
+      os << " to " << last;
+  }
+  os << " have their own";
+}
+
 std::string costText(const CostSettings &costs) {
   std::string text;
   raw_string_ostream os(text);
   for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W})
     if (std::optional<Rational> cost = costs.of(kind, maxStages))
       os << stepKindName(kind) << " = " << *cost << ", ";
-  for (const CostSettings::Overlap &overlap : costs.overlaps) {
+  ArrayRef<CostSettings::Overlap> named = costs.overlaps;
+  if (named.size() > maxNamed) {
+    os << named.size() << " overlaps have their own, ";
+    named = {};
+  }
+  for (const CostSettings::Overlap &overlap : named) {
     ListSeparator between(" & ");
     for (StepKind member : overlap.members)
       os << between << stepKindName(member);
@@ -35,19 +75,24 @@ std::string costText(const CostSettings &costs) {
     if (word.name.size() > 1 && word.name != "p2p")
       if (const auto *cost = findSetting(costs, word.name); *cost)
         os << ", " << word.name << " = " << **cost;
+  std::set<unsigned> stages, ranks, microbatches;
   for (const auto &[stage, row] : costs.stages)
-    os << ", stage " << stage << " has its own";
-  std::set<unsigned> ranks;
+    stages.insert(stage);
   for (const auto &[rank, row] : costs.ranks)
     ranks.insert(rank);
   for (const auto &[rank, factor] : costs.rankFactors)
     ranks.insert(rank);
-  for (unsigned rank : ranks)
-    os << ", rank " << rank << " has its own";
   for (const auto &[microbatch, factor] : costs.microbatchFactors)
-    os << ", micro-batch " << microbatch << " has its own";
+    microbatches.insert(microbatch);
+  printOwn(os, stages, "stage", "stages");
+  printOwn(os, ranks, "rank", "ranks");
+  printOwn(os, microbatches, "micro-batch", "micro-batches");
   if (costs.nodes)
     os << ", nodes of " << costs.nodes->size << " have their own";
+  if (costs.edges.size() > maxNamed) {
+    os << ", " << costs.edges.size() << " edges have their own";
+    return text;
+  }
   for (const auto &[ends, edge] : costs.edges)
     os << ", edge " << ends.first << " -> " << ends.second << " has its own";
   return text;
