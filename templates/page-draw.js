@@ -311,8 +311,8 @@ class Painter {
   }
 
   // The transfers in view. Where they are more than can be told apart, every
-  // second, third, ... is drawn, on all ranks alike; returns how many of how many
-  // then, else null.
+  // second, third, ... of each edge and kind is drawn; returns how many of how
+  // many then, else null.
   paintTransfers(scene, edges) {
     const shown = [];
     for (const schedule of scene.schedules) {
@@ -327,9 +327,16 @@ class Painter {
       }
     }
     const every = Math.ceil(shown.length / maxArrows);
+    const passed = new Map();
     let drawn = 0;
-    for (let k = 0; k < shown.length; k += every, ++drawn) {
-      const { list, i, from, to } = shown[k];
+    for (const { list, i, from, to } of shown) {
+      if (every > 1) {
+        const edge = (from.y * 1e6 + to.y) * 2 + (list.kind[i] === "F");
+        const count = passed.get(edge) ?? 0;
+        passed.set(edge, count + 1);
+        if (count % every) continue;
+      }
+      ++drawn;
       const [y0, y1] = edges(from, to);
       this.arrow(this.x(list.start[i]), y0, this.x(list.end[i]), y1, list.kind[i] === "F" ? this.colors.act : this.colors.grad);
     }
