@@ -34,7 +34,7 @@ public:
       });
   }
 
-  /// The first step of `rank` that is not behind what it takes, and its slot;
+  /// The first step of `rank` that is not after what it takes, and its slot;
   /// the end of the list when there is none.
   std::pair<size_t, uint32_t> firstEarly(unsigned rank) const {
     std::pair<size_t, uint32_t> found = {schedule.ranks[rank].size(), 0};
@@ -93,7 +93,7 @@ void SlotWalk::report(unsigned rank, Severity severity, StepPlaces &places,
   if (index == list.size())
     return;
   Step step = list[index];
-  // What it takes, from the stage before or, with gradients, from the one behind.
+  // What it takes: from the stage before or, with gradients, from the one after.
   bool forward = step.kind() == StepKind::F;
   unsigned stage = forward ? step.stage() - 1 : step.stage() + 1;
   unsigned giver = schedule.rankOf(stage, step.microbatch());

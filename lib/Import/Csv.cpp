@@ -9,8 +9,8 @@
 // says; CsvHeader infers the rest.
 //
 // PyTorch's reader takes what begins like a step (`2F0xyz`); this one takes
-// steps only, with blanks around them. Where PyTorch would stop at the first mistake, this one goes on
-// with the next cell.
+// steps only, with blanks around them. Where PyTorch would stop at the first
+// mistake, this one goes on with the next cell.
 //
 // The file is read once, front to back, where it lies in memory: a row's
 // separators are counted so that its list is allocated once, then its cells
@@ -361,7 +361,8 @@ FailureOr<Schedule> CsvReader::read() {
       forgotten = cursor;
     }
   }
-  if (failed(checkBackwards()) || broken || failed(header.infer(schedule, text, options, diags)))
+  if (failed(checkBackwards()) || broken ||
+      failed(header.infer(schedule, text, options, diags)))
     return failure();
   return std::move(schedule);
 }

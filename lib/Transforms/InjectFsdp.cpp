@@ -46,8 +46,8 @@
 // D-th compute step ahead of the first use. They enter in the order of their
 // first uses, so a queue of those that wait is enough.
 //
-// Where transfers lie between two compute steps, all new steps go directly
-// behind the first one: a RESHARD does not wait for a receive then, and a
+// Where transfers come between two compute steps, all new steps go directly
+// after the first one: a RESHARD does not wait for a receive then, and a
 // gather runs beside it.
 //
 // Needs: no FSDP steps. Ensures: level sharded; without its UNSHARDs the list
@@ -102,7 +102,7 @@ private:
   /// By stage, its steps inside the window.
   std::vector<uint32_t> uses;
   unsigned distinct = 0;
-  /// The index behind the window, and the number of the first group of compute
+  /// The index after the window, and the number of the first group of compute
   /// steps there.
   size_t end = 0;
   uint64_t use = 0;
@@ -270,9 +270,9 @@ void Injector::run(unsigned rank) {
   use = 0;
   added.clear();
   unsigned phase = 0;
-  // The index behind the compute step before the one at hand, and whether a
+  // The index after the compute step before the one at hand, and whether a
   // transfer is between the two.
-  size_t behind = 0;
+  size_t after = 0;
   bool transfers = false;
 
   for (size_t begin = 0; begin != list.size();) {
@@ -280,7 +280,7 @@ void Injector::run(unsigned rank) {
     StepKind kind = list[begin].kind();
     if (isCompute(kind)) {
       phase = list[begin].phase();
-      growWindows(list, transfers ? behind : begin, rank, phase);
+      growWindows(list, transfers ? after : begin, rank, phase);
       for (size_t i = begin; i != end; ++i) {
         StageState &stage = stages[list[i].stage()];
         stage.lastUse = list[i].source();
@@ -293,14 +293,14 @@ void Injector::run(unsigned rank) {
       if (!oneWindow(rank))
         fetched.pass(list, begin, end, [](unsigned) {});
       ++use;
-      behind = end;
+      after = end;
       transfers = false;
     } else {
       transfers |= kind != StepKind::Bubble;
     }
     begin = end;
   }
-  giveBack(transfers ? behind : list.size(), phase);
+  giveBack(transfers ? after : list.size(), phase);
 
   list = merge(list, added, [](const Added &one) { return one.step; });
   if (!schedule.times.empty())

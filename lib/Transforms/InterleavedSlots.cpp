@@ -14,10 +14,10 @@
 //   pairs of a backward and a forward, and one backward,
 //   and runs the backwards that are left with a slot before each of them.
 //
-// With fewer micro-batches than ranks, p-m slots follow each step of micro-batch
-// m-1: each forward of the warm-up, but for the last one of a rank other than
-// the last rank; of the steady phase the plain backwards of the last rank; each
-// backward behind it.
+// With fewer micro-batches than ranks, p-m slots follow each step of
+// micro-batch m-1: each forward of the warm-up, but for the last one of a rank
+// other than the last rank; of the steady phase the plain backwards of the last
+// rank; each backward after it.
 //
 // So the slots follow from the sizes and from which kind of step comes when;
 // whether the data has arrived then is not asked.
@@ -140,7 +140,7 @@ private:
   uint64_t numRanks, microbatches, chunks;
   /// Of one rank.
   uint64_t forwards;
-  /// By rank: the bubbles before each step, and behind the list.
+  /// By rank: the bubbles before each step, and after the list.
   std::vector<std::vector<uint32_t>> gaps;
 };
 

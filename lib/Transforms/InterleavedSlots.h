@@ -21,7 +21,7 @@ namespace pipec {
 llvm::LogicalResult checkAlignedSize(const Schedule &schedule, uint64_t bubbles,
                                      DiagEngine &diags);
 
-/// `list` with gaps[i] bubbles before its i-th step, and behind the list the
+/// `list` with gaps[i] bubbles before its i-th step, and after the list the
 /// last of `gaps` where there is one more than there are steps. The bubbles of
 /// `list` itself stay when `keep` says so.
 StepList withBubbles(const StepList &list, llvm::ArrayRef<uint32_t> gaps,

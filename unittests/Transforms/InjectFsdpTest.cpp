@@ -209,13 +209,14 @@ TEST(InjectFsdp, EqualsItsDefinition) {
 }
 
 /// Takes the steps out that `drop` names.
-template <typename Drop> static void removeSteps(Schedule &schedule, Drop drop) {
+template <typename Drop>
+static void removeSteps(Schedule &schedule, Drop drop) {
   for (StepList &list : schedule.ranks)
     llvm::erase_if(list, [&](Step step) { return drop(step.kind()); });
 }
 
-// Beside transfers and idle slots the steps are those of the computes alone, and
-// none of them waits for a transfer that a compute step before it does not.
+// Beside transfers and idle slots the steps are those of the computes alone,
+// and none of them waits for a transfer that a compute step before it does not.
 TEST(InjectFsdp, IgnoresTransfers) {
   Rng rng(8);
   SourceFiles files;
