@@ -46,6 +46,16 @@ struct NoTime {
   static constexpr bool waitsForResources = false;
 };
 
+/// Lets every rank go on as soon as it can. A gate holds ranks back:
+///   // True when `rank` may go on at the group that begins at `at`;
+///   // `isOver(number)` tells whether a send that was posted is complete.
+///   bool mayPass(unsigned rank, size_t at, IsOver isOver)
+///   // The number of the send for which a rank is held; `none` without one.
+///   uint32_t awaits(unsigned rank)
+struct NoGate {
+  static constexpr bool gates = false;
+};
+
 /// Where every step and rank stands when nothing more can happen.
 struct WaitState {
   static constexpr uint32_t none = StepNumbers::none;
@@ -98,22 +108,37 @@ struct WaitState {
 /// Resources.h, and takes the start of each step in `std::vector<int64_t>
 /// starts`, one for each step and zero at first, and each rank's end in
 /// `rankEnds`.
-template <typename Time> class WaitEngine {
+template <typename Time, typename Gate = NoGate> class WaitEngine {
 public:
   static constexpr uint32_t none = StepNumbers::none;
   using Flag = WaitState::Flag;
 
   WaitEngine(const Schedule &schedule, const Transfers &transfers,
-             WaitModel model, Time &time)
-      : schedule(schedule), transfers(transfers), model(model), time(time) {}
+             WaitModel model, Time &time, Gate gate = Gate())
+    requires(!Gate::gates)
+      : schedule(schedule), transfers(transfers), model(model), time(time),
+        gate(gate) {}
+  WaitEngine(const Schedule &schedule, const Transfers &transfers,
+             WaitModel model, Time &time, Gate &gate)
+    requires(Gate::gates)
+      : schedule(schedule), transfers(transfers), model(model), time(time),
+        gate(gate) {}
 
   WaitState run() {
-    prepare();
-    for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
-      advance(rank);
-      drain();
-    }
+    start();
     return std::move(state);
+  }
+
+  /// Runs until nothing more can happen.
+  void start() {
+    prepare();
+    for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+      resume(rank);
+  }
+  /// The same from there, after `rank` may have become able to go on.
+  void resume(unsigned rank) {
+    advance(rank);
+    drain();
   }
 
 private:
@@ -213,6 +238,12 @@ private:
     uint32_t base = transfers.numbers().begin(rank);
     uint32_t &at = state.at[rank];
     while (at != list.size()) {
+      if constexpr (Gate::gates)
+        if (groupBegin[rank] == at &&
+            !gate.mayPass(rank, at, [&](uint32_t send) {
+              return isOver(rank, send);
+            }))
+          return;
       Step step = list[at];
       if (isP2P(step.kind())) {
         uint32_t end = uint32_t(Schedule::groupEnd(list, at));
@@ -272,32 +303,43 @@ private:
     uint32_t send = transfers.other(wait);
     if (send == none)
       return true;
+    if (!isOver(rank, send))
+      return false;
+    if constexpr (Time::timed)
+      rankTime[rank] = std::max(rankTime[rank], overAt(rank, send));
+    return true;
+  }
+
+  /// True when a wait for `send`, a step of `rank`, would pass.
+  bool isOver(unsigned rank, uint32_t send) const {
     if (!state.has(send, Flag::Complete))
       return false;
-    if (model != WaitModel::Buffered) {
-      if constexpr (Time::timed)
-        if (schedule.hasPeer(stepAt(rank, send)))
-          rankTime[rank] = std::max(rankTime[rank], endOf(rank, send));
+    if (model != WaitModel::Buffered)
       return true;
-    }
     auto [begin, end] = members(send);
-    int64_t posted = 0;
     for (uint32_t member = begin; member != end; ++member) {
       Step step = stepAt(rank, member);
-      if (!isSend(step.kind()) || !schedule.hasPeer(step))
-        continue;
       uint32_t receive = transfers.other(member);
-      if (receive == none || !state.has(receive, Flag::Posted))
+      if (isSend(step.kind()) && schedule.hasPeer(step) &&
+          (receive == none || !state.has(receive, Flag::Posted)))
         return false;
-      if constexpr (Time::timed)
-        posted = std::max(posted, state.postTimes[receive]);
-    }
-    if constexpr (Time::timed) {
-      rankTime[rank] = std::max(rankTime[rank], posted);
-      if (end - begin > 1)
-        rankTime[rank] = std::max(rankTime[rank], endOf(rank, send));
     }
     return true;
+  }
+
+  /// From when on it would.
+  int64_t overAt(unsigned rank, uint32_t send) const {
+    auto [begin, end] = members(send);
+    int64_t over = 0;
+    if ((model != WaitModel::Buffered || end - begin > 1) &&
+        schedule.hasPeer(stepAt(rank, send)))
+      over = endOf(rank, send);
+    for (uint32_t member = begin;
+         member != end && model == WaitModel::Buffered; ++member)
+      if (isSend(stepAt(rank, member).kind()) &&
+          transfers.other(member) != none)
+        over = std::max(over, state.postTimes[transfers.other(member)]);
+    return over;
   }
 
   /// Puts the rank that may wait until `receive` is posted back to work.
@@ -306,16 +348,24 @@ private:
     if (send == none)
       return;
     unsigned peer = schedule.peerOf(step);
-    uint32_t at = state.at[peer];
-    if (at == schedule.ranks[peer].size() ||
-        !isSendWait(schedule.ranks[peer][at].kind()))
-      return;
-    uint32_t awaited = transfers.other(transfers.numbers().of(peer, at));
+    uint32_t awaited = awaitedSend(peer);
     if (awaited == none)
       return;
     auto [begin, end] = members(awaited);
     if (send >= begin && send < end)
       runnable.push_back(peer);
+  }
+
+  /// The send that `rank` stays for; `none` when it does not.
+  uint32_t awaitedSend(unsigned rank) const {
+    if constexpr (Gate::gates)
+      if (uint32_t send = gate.awaits(rank); send != none)
+        return send;
+    uint32_t at = state.at[rank];
+    if (at == schedule.ranks[rank].size() ||
+        !isSendWait(schedule.ranks[rank][at].kind()))
+      return none;
+    return transfers.other(transfers.numbers().of(rank, at));
   }
 
   void finishCompute(unsigned rank, const StepList &list, uint32_t base) {
@@ -328,13 +378,15 @@ private:
   }
 
   void post(unsigned rank, uint32_t begin, uint32_t end) {
-    bool wakes = model == WaitModel::Buffered && transfers.hasSendWaits();
+    bool wakes = model == WaitModel::Buffered &&
+                 (Gate::gates || transfers.hasSendWaits());
     for (uint32_t step = begin; step != end; ++step) {
       state.flags[step] |= Flag::Posted;
       if (!wakes)
         continue;
       if constexpr (Time::timed)
-        state.postTimes[step] = rankTime[rank];
+        if (!state.postTimes.empty())
+          state.postTimes[step] = rankTime[rank];
       Step self = stepAt(rank, step);
       if (isRecv(self.kind()) && schedule.hasPeer(self))
         wakeSender(self, step);
@@ -437,9 +489,9 @@ private:
     uint32_t at = state.at[rank];
     if (at == schedule.ranks[rank].size())
       return;
-    StepKind kind = schedule.ranks[rank][at].kind();
-    if ((isCompute(kind) || isSendWait(kind)) &&
-        transfers.other(transfers.numbers().of(rank, at)) == step)
+    bool isAwaited = isCompute(schedule.ranks[rank][at].kind()) &&
+                     transfers.other(transfers.numbers().of(rank, at)) == step;
+    if (isAwaited || awaitedSend(rank) == step)
       runnable.push_back(rank);
   }
 
@@ -479,6 +531,7 @@ private:
   const Transfers &transfers;
   WaitModel model;
   Time &time;
+  std::conditional_t<Gate::gates, Gate &, Gate> gate;
   WaitState state;
   /// Where the overlap or step that each rank is at begins.
   std::vector<uint32_t> groupBegin;

@@ -7,22 +7,29 @@
 //
 // A check: the schedule stays as it is. What each target refuses:
 //
-//                                 torch-compute   torch   hyperparallel
-//   no backwards                        x           x
-//   two ranks for a stage               x           x          x
-//   a rank without a stage              x           x          x
+//                                 torch-      torch-   torch-   hyper-
+//                                 compute     2.13     2.15     parallel
+//   no backwards                     x          x        x
+//   two ranks for a stage            x          x        x         x
+//   a rank without a stage           x          x        x         x
 //   stages neither in a loop nor in
-//     a V of two chunks                                        x
-//   losses out of order                 x           x
-//   P2P and FSDP steps                  x
-//   bubbles                                         x
-//   half of a backward                                         x
-//   a batch                             x           x          x
-//   an overlap other than F & B         x           x
+//     a V of two chunks                                            x
+//   losses out of order              x          x        x
+//   P2P and FSDP steps               x
+//   waits                            x          x
+//   a send or a reduction without
+//     a wait                                             x
+//   bubbles                                     x        x
+//   half of a backward                                             x
+//   a batch                          x          x        x         x
+//   an overlap other than F & B      x          x        x
 //   an overlap of others than one F
-//     and one B                                                x
+//     and one B                                                    x
 //   backwards after that of the last
-//     micro-batch                                              x
+//     micro-batch                                                  x
+//
+// `torch` is the newest of the versions. That a list with some waits has all of
+// them is the verifier's business, so only lists without any are looked at.
 //
 // PyTorch appends the losses in the order in which the last stage computes them
 // and reads them by micro-batch, so that stage has to run its forwards in
@@ -59,6 +66,8 @@ public:
 
   LogicalResult run() {
     checkHeader();
+    if (needsWaits())
+      checkWaits();
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
       checkList(rank);
     return success(good);
@@ -66,6 +75,9 @@ public:
 
 private:
   bool torch() const { return target != Target::Hyperparallel; }
+  bool needsWaits() const {
+    return target == Target::Torch || target == Target::Torch215;
+  }
 
   /// True for as long as further reports are shown.
   bool refuse(InFlightDiagnostic) {
@@ -85,6 +97,32 @@ private:
       return;
     else if (!torch() && !isLoop() && !isV())
       refuse(diags.report(at, diag::TargetPlacement, schedule.name, name));
+  }
+
+  /// The first send of a list without waits for sends, and the same for
+  /// reductions.
+  void checkWaits() {
+    if (!schedule.hasSendWaits())
+      checkWait([](StepKind kind) { return isSend(kind); });
+    if (!schedule.hasReduceWaits())
+      checkWait([](StepKind kind) { return kind == StepKind::ReduceGrad; });
+  }
+
+  template <typename Fn> void checkWait(Fn needsWait) {
+    for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+      for (Step step : schedule.ranks[rank]) {
+        if (!needsWait(step.kind()))
+          continue;
+        Step wait = step;
+        wait.setKind(isSend(step.kind()) ? waitOfSend(step.kind())
+                                         : StepKind::WaitReduceGrad);
+        auto diagnostic = diags.report(
+            step.source(), diag::TargetWaitMissing, stepText(schedule, step),
+            rank, stepText(schedule, wait), name);
+        diagnostic.note(DiagLoc(), diag::NoteInsertWaits, name);
+        refuse(std::move(diagnostic));
+        return;
+      }
   }
 
   /// Names the first forward, which no backward follows.
@@ -222,6 +260,9 @@ private:
                                    stepText(schedule, step), rank, name);
     if (target == Target::TorchCompute && !std::exchange(addedTold, true))
       diagnostic.note(DiagLoc(), diag::NoteAddedByTorch);
+    else if (target == Target::Torch213 && isWait(step.kind()) &&
+             !std::exchange(addedTold, true))
+      diagnostic.note(DiagLoc(), diag::NoteStripWaits, name);
     else if (target == Target::Hyperparallel)
       diagnostic.note(DiagLoc(), diag::NoteHalfPassedOver)
           .note(DiagLoc(), diag::NoteMergeFirst, name);
@@ -262,7 +303,10 @@ private:
   bool isIllegalStep(StepKind kind) const {
     switch (target) {
     case Target::TorchCompute:
-      return isP2P(kind) || isFsdp(kind);
+      return isP2P(kind) || isFsdp(kind) || isWait(kind);
+    case Target::Torch213:
+      return kind == StepKind::Bubble || isWait(kind);
+    case Target::Torch215:
     case Target::Torch:
       return kind == StepKind::Bubble;
     case Target::Hyperparallel:

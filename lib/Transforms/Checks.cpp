@@ -33,6 +33,30 @@ LogicalResult checkNoFsdp(const Schedule &schedule, StringRef pass,
   return success();
 }
 
+LogicalResult checkNoSendWaits(const Schedule &schedule, StringRef pass,
+                               DiagEngine &diags) {
+  for (const auto &[rank, list] : enumerate(schedule.ranks))
+    for (Step step : list)
+      if (isSendWait(step.kind()))
+        return diags.report(step.source(), diag::PassMeetsWaits,
+                            stepText(schedule, step), rank, pass);
+  return success();
+}
+
+void removeSteps(Schedule &schedule, bool (*is)(StepKind)) {
+  for (auto [rank, list] : enumerate(schedule.ranks)) {
+    if (!schedule.times.empty()) {
+      auto &times = schedule.times[rank];
+      size_t kept = 0;
+      for (size_t i = 0; i != list.size(); ++i)
+        if (!is(list[i].kind()))
+          times[kept++] = times[i];
+      times.resize(kept);
+    }
+    erase_if(list, [&](Step step) { return is(step.kind()); });
+  }
+}
+
 LogicalResult checkEnoughSteps(const Schedule &schedule, StringRef pass,
                                DiagEngine &diags) {
   uint64_t forwards = uint64_t(schedule.numStages) * schedule.numMicrobatches;

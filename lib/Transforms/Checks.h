@@ -1,4 +1,4 @@
-//===- Checks.h - What several passes ask of a schedule ----------*- C++ -*===//
+//===- Checks.h - What several passes ask and do ----------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,6 +21,14 @@ llvm::LogicalResult checkNoP2P(const Schedule &schedule, llvm::StringRef pass,
 /// The same for FSDP steps.
 llvm::LogicalResult checkNoFsdp(const Schedule &schedule, llvm::StringRef pass,
                                 DiagEngine &diags);
+
+/// The same for waits for sends.
+llvm::LogicalResult checkNoSendWaits(const Schedule &schedule,
+                                     llvm::StringRef pass, DiagEngine &diags);
+
+/// Removes the steps of the kinds for which `is` holds, with their start times;
+/// no such kind may be a member of a group. Linear, in place.
+void removeSteps(Schedule &schedule, bool (*is)(StepKind));
 
 /// Reports a schedule that has fewer steps than forwards are due. A table with
 /// an entry for each (stage, micro-batch) is then no larger than the lists.

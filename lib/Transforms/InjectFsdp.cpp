@@ -76,6 +76,7 @@ struct Plan {
   std::vector<unsigned> lookahead;
   /// Nothing: as early as the lookahead allows.
   std::optional<unsigned> prefetch;
+  ReduceWait wait = ReduceWait::None;
 };
 
 /// The compute steps from the one at hand on that use the next few distinct
@@ -144,6 +145,8 @@ private:
                    unsigned phase);
   void giveBack(size_t before, unsigned phase);
   void takeDue(size_t before);
+  void reduce(size_t before, Step step);
+  void waitForReduction(size_t before);
   /// Puts a step before the one of that index, behind those put there already.
   void put(size_t before, Step step) { added.push_back({before, step}); }
   template <typename T, typename Make>
@@ -162,6 +165,9 @@ private:
   std::vector<unsigned> left;
   std::vector<Unshard> waiting;
   size_t firstWaiting = 0;
+
+  /// The reduction that no wait follows yet.
+  std::optional<Step> pending;
 
   /// The new steps, in order.
   std::vector<Added> added;
@@ -244,6 +250,24 @@ void Injector::takeDue(size_t before) {
   }
 }
 
+// Puts a REDUCE_GRAD, and the wait for it or for the one before.
+void Injector::reduce(size_t before, Step step) {
+  waitForReduction(before);
+  put(before, step);
+  if (plan.wait != ReduceWait::None)
+    pending = step;
+  if (plan.wait == ReduceWait::AtOnce)
+    waitForReduction(before);
+}
+
+void Injector::waitForReduction(size_t before) {
+  if (!pending)
+    return;
+  put(before, Step(StepKind::WaitReduceGrad, pending->stage(), 0,
+                   pending->phase(), pending->source()));
+  pending.reset();
+}
+
 /// `list` with what `make` gives for each of `added` in its place; as long as
 /// it has to be.
 template <typename T, typename Make>
@@ -285,8 +309,8 @@ void Injector::run(unsigned rank) {
         StageState &stage = stages[list[i].stage()];
         stage.lastUse = list[i].source();
         if (makesWeightGradient(list[i].kind()) && --stage.gradients == 0)
-          put(end, Step(StepKind::ReduceGrad, list[i].stage(), 0, phase,
-                        list[i].source()));
+          reduce(end, Step(StepKind::ReduceGrad, list[i].stage(), 0, phase,
+                           list[i].source()));
       }
       resident.pass(list, begin, end,
                     [&](unsigned stage) { left.push_back(stage); });
@@ -301,6 +325,7 @@ void Injector::run(unsigned rank) {
     begin = end;
   }
   giveBack(transfers ? after : list.size(), phase);
+  waitForReduction(list.size());
 
   list = merge(list, added, [](const Added &one) { return one.step; });
   if (!schedule.times.empty())
@@ -344,6 +369,7 @@ private:
 
     plan.maxActive = settings.maxActive.value_or(plan.maxActive);
     plan.prefetch = settings.prefetch;
+    plan.wait = options.wait;
     plan.managed.assign(schedule.numStages, !settings.stages);
     if (settings.stages)
       for (unsigned stage : *settings.stages) {

@@ -14,9 +14,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Transforms/Checks.h"
 #include "Transforms/Passes.h"
-
-#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
@@ -26,17 +25,8 @@ namespace {
 
 class StripBubbles : public Pass {
   LogicalResult run(Schedule &schedule, DiagEngine &diags) override {
-    for (auto [rank, list] : enumerate(schedule.ranks)) {
-      if (!schedule.times.empty()) {
-        auto &times = schedule.times[rank];
-        size_t kept = 0;
-        for (size_t i = 0; i != list.size(); ++i)
-          if (list[i].kind() != StepKind::Bubble)
-            times[kept++] = times[i];
-        times.resize(kept);
-      }
-      erase_if(list, [](Step step) { return step.kind() == StepKind::Bubble; });
-    }
+    removeSteps(schedule,
+                [](StepKind kind) { return kind == StepKind::Bubble; });
     return success();
   }
 };

@@ -1,0 +1,383 @@
+//===- InsertWaits.cpp - Adding waits for sends and reductions ------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each send gets a wait later in its list:
+//
+//   sends=backward         sends=end              sends=end,budget=1
+//   SEND_F s0 m0           SEND_F s0 m0           SEND_F s0 m0
+//   SEND_F s0 m1           SEND_F s0 m1           WAIT_SEND_F s0 m0
+//   B s0 m0                B s0 m0                SEND_F s0 m1
+//   WAIT_SEND_F s0 m0      B s0 m1                B s0 m0
+//   B s0 m1                WAIT_SEND_F s0 m0      B s0 m1
+//   WAIT_SEND_F s0 m1      WAIT_SEND_F s0 m1      WAIT_SEND_F s0 m1
+//
+// A wait is due at a place: after the backward of its activation, before the
+// send that would exceed the budget, or at the end. A list that ends when every
+// transfer blocks (Analysis/BlockingRun.h) ends with waits anywhere after their
+// sends: in that run no rank passes a send before it is complete. Its waits go
+// where they are due.
+//
+// Any other list is run under the strictest model of waiting under which it
+// ends, and a rank that comes to a place where a wait is due stays there until
+// the send is complete. When nothing can go on, one of these ranks passes
+// without the wait, which then goes to the next place that the rank reaches
+// with the send complete. The run is a run of the list that results, so that
+// list ends too, under that model and every later one.
+//
+// Needs: level placed. Ensures: level placed, and sharded where reductions got
+// waits; ends under the models of waiting under which it did before. Cost:
+// linear in the steps; both lists are in memory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Analysis/ActionTable.h"
+#include "Analysis/BlockingRun.h"
+#include "Analysis/WaitEngine.h"
+#include "Analysis/Waiting.h"
+#include "IR/StepPlaces.h"
+#include "Transforms/Checks.h"
+#include "Transforms/Passes.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+/// A wait in its place: before the step of that index of the old list.
+struct PlacedWait {
+  size_t before;
+  Step wait;
+};
+
+/// Decides where the waits of one rank go, from group to group of its list.
+class RankWaits {
+public:
+  RankWaits(const Schedule &schedule, unsigned rank,
+            const InsertWaitsOptions &options)
+      : list(schedule.ranks[rank]), options(options) {
+    if (options.sends != WaitPlace::Backward)
+      return;
+    byBackward.emplace(schedule);
+    byBackward->startRank(rank);
+  }
+
+  /// The rank has come to the group at `at`. Places the waits that are due
+  /// there. `isOver(index)` tells whether the send of that index is complete;
+  /// when one that is due is not, the rank should stay (false), unless
+  /// `mustPass`: then its wait stays due, and the rank waits for it no more.
+  template <typename IsOver>
+  bool reach(size_t at, bool mustPass, IsOver isOver) {
+    passGroups(at);
+    // Those that the rank passed without: at the first chance.
+    erase_if(late, [&](size_t send) {
+      if (!waits[send] && isOver(send))
+        place(at, send);
+      return bool(waits[send]);
+    });
+    for (; firstDue != due.size(); ++firstDue) {
+      size_t send = due[firstDue];
+      if (waits[send])
+        continue;
+      if (isOver(send))
+        place(at, send);
+      else if (mustPass)
+        late.push_back(send);
+      else
+        return stay(send);
+    }
+    return !options.budget || keepBudget(at, mustPass, isOver);
+  }
+
+  /// Places what is left at the end of the list.
+  void finish() {
+    passGroups(list.size());
+    for (size_t send : sends)
+      if (!waits[send])
+        place(list.size(), send);
+  }
+
+  ArrayRef<PlacedWait> placed() const { return result; }
+  /// The send that the rank stays for, an index into its list.
+  size_t awaited() const { return awaitedSend; }
+  /// The first send that was posted above the budget, and how many were
+  /// outstanding then.
+  struct Excess {
+    size_t send;
+    size_t outstanding;
+    size_t oldest;
+  };
+  std::optional<Excess> excess;
+
+private:
+  /// Notes what the groups before `at` post and make due.
+  void passGroups(size_t at) {
+    if (waits.empty())
+      waits.resize(list.size());
+    for (; passed != at; ++passed) {
+      Step step = list[passed];
+      if (isSend(step.kind())) {
+        sends.push_back(passed);
+        ++outstanding;
+        if (byBackward && step.kind() == StepKind::SendF)
+          byBackward->insert(step.stage(), step.microbatch(),
+                             /*backward=*/false, uint32_t(passed));
+      } else if (byBackward && makesInputGradient(step.kind())) {
+        uint32_t send = byBackward->find(step.stage(), step.microbatch(),
+                                         /*backward=*/false);
+        if (send != ActionTable::none)
+          due.push_back(send);
+      }
+    }
+  }
+
+  template <typename IsOver>
+  bool keepBudget(size_t at, bool mustPass, IsOver isOver) {
+    if (!isP2P(list[at].kind()))
+      return true;
+    size_t end = Schedule::groupEnd(list, at);
+    size_t more = count_if(ArrayRef(list).slice(at, end - at),
+                           [](Step step) { return isSend(step.kind()); });
+    while (more && outstanding && outstanding + more > options.budget->value) {
+      while (waits[sends[oldest]])
+        ++oldest;
+      size_t send = sends[oldest];
+      if (isOver(send)) {
+        place(at, send);
+        continue;
+      }
+      if (!mustPass)
+        return stay(send);
+      late.push_back(send);
+      noteExcess(at, more, send);
+      return true;
+    }
+    if (more > options.budget->value)
+      noteExcess(at, more, at);
+    return true;
+  }
+
+  void noteExcess(size_t at, size_t more, size_t oldestSend) {
+    if (!excess)
+      excess = {at, outstanding + more, oldestSend};
+  }
+
+  bool stay(size_t send) {
+    awaitedSend = send;
+    return false;
+  }
+
+  void place(size_t before, size_t send) {
+    Step step = list[send];
+    Step like = before != 0 ? list[before - 1] : step;
+    result.push_back({before, Step(waitOfSend(step.kind()), step.stage(),
+                                   step.microbatch(), like.phase(),
+                                   like.source())});
+    waits[send] = true;
+    --outstanding;
+  }
+
+  const StepList &list;
+  const InsertWaitsOptions &options;
+
+  size_t passed = 0;
+  /// The sends so far, as indices; which of all steps have got their waits.
+  std::vector<size_t> sends;
+  std::vector<bool> waits;
+  size_t oldest = 0;
+  size_t outstanding = 0;
+  /// The SEND_F of each activation, for `sends=backward`.
+  std::optional<ActionTable> byBackward;
+  std::vector<size_t> due;
+  size_t firstDue = 0;
+  std::vector<size_t> late;
+  size_t awaitedSend = 0;
+  std::vector<PlacedWait> result;
+};
+
+/// Holds the ranks of a run of `WaitEngine` where waits are due.
+class WaitGate {
+public:
+  static constexpr bool gates = true;
+
+  WaitGate(const StepNumbers &numbers, std::vector<RankWaits> &ranks)
+      : numbers(numbers), ranks(ranks),
+        awaited(ranks.size(), StepNumbers::none), pass(ranks.size()) {}
+
+  template <typename IsOver>
+  bool mayPass(unsigned rank, size_t at, IsOver isOver) {
+    bool passes = ranks[rank].reach(at, pass[rank], [&](size_t send) {
+      return isOver(numbers.of(rank, send));
+    });
+    pass[rank] = false;
+    if (passes) {
+      awaited[rank] = StepNumbers::none;
+      return true;
+    }
+    awaited[rank] = numbers.of(rank, ranks[rank].awaited());
+    staying.push_back(rank);
+    return false;
+  }
+
+  /// The send that `rank` stays for; `none` when it does not.
+  uint32_t awaits(unsigned rank) const { return awaited[rank]; }
+
+  /// A rank that stays, which may pass now; nothing when there is none.
+  std::optional<unsigned> letPass() {
+    while (!staying.empty()) {
+      unsigned rank = staying.back();
+      staying.pop_back();
+      if (awaited[rank] == StepNumbers::none)
+        continue;
+      pass[rank] = true;
+      return rank;
+    }
+    return std::nullopt;
+  }
+
+private:
+  const StepNumbers &numbers;
+  std::vector<RankWaits> &ranks;
+  std::vector<uint32_t> awaited;
+  std::vector<bool> pass;
+  /// Ranks that stayed somewhere; some have gone on since.
+  std::vector<unsigned> staying;
+};
+
+class InsertWaits : public Pass {
+public:
+  explicit InsertWaits(const InsertWaitsOptions &options) : options(options) {}
+
+  LogicalResult run(Schedule &schedule, DiagEngine &diags) override;
+
+private:
+  LogicalResult placeSendWaits(Schedule &schedule, DiagEngine &diags) const;
+  void placeReduceWaits(Schedule &schedule) const;
+  static void insert(Schedule &schedule, unsigned rank,
+                     ArrayRef<PlacedWait> placed);
+
+  InsertWaitsOptions options;
+};
+
+} // namespace
+
+/// Runs the ranks side by side, each held where a wait is due.
+static void placeSafely(const Schedule &schedule,
+                        std::vector<RankWaits> &ranks) {
+  Transfers transfers(schedule);
+  std::array<bool, 4> ends = endsUnder(schedule, transfers);
+  auto model = find_if(allWaitModels,
+                       [&](WaitModel model) { return ends[unsigned(model)]; });
+  // Where it ends under no model all the same: the waits go to the end.
+  if (model == std::end(allWaitModels))
+    return;
+  NoTime time;
+  WaitGate gate(transfers.numbers(), ranks);
+  WaitEngine<NoTime, WaitGate> engine(schedule, transfers, *model, time, gate);
+  engine.start();
+  while (std::optional<unsigned> rank = gate.letPass())
+    engine.resume(*rank);
+}
+
+LogicalResult InsertWaits::placeSendWaits(Schedule &schedule,
+                                          DiagEngine &diags) const {
+  std::vector<RankWaits> ranks;
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+    ranks.emplace_back(schedule, rank, options);
+  if (endsWithBlockingTransfers(schedule)) {
+    for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+      const StepList &list = schedule.ranks[rank];
+      for (size_t at = 0; at != list.size(); at = Schedule::groupEnd(list, at))
+        (void)ranks[rank].reach(at, /*mustPass=*/false,
+                                [](size_t) { return true; });
+    }
+  } else {
+    placeSafely(schedule, ranks);
+  }
+  bool good = true;
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+    ranks[rank].finish();
+    if (std::optional<RankWaits::Excess> excess = ranks[rank].excess) {
+      StepPlaces places(schedule);
+      const StepList &list = schedule.ranks[rank];
+      (void)diags.report(list[excess->send].source(), diag::SendBudget,
+                         places.name(rank, excess->send), excess->outstanding,
+                         options.budget->value,
+                         stepText(schedule, list[excess->oldest]));
+    }
+  }
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+    insert(schedule, rank, ranks[rank].placed());
+  return success(good);
+}
+
+void InsertWaits::placeReduceWaits(Schedule &schedule) const {
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+    const StepList &list = schedule.ranks[rank];
+    std::vector<PlacedWait> placed;
+    std::optional<Step> pending;
+    auto place = [&](size_t before) {
+      if (pending)
+        placed.push_back({before, Step(StepKind::WaitReduceGrad,
+                                       pending->stage(), 0, pending->phase(),
+                                       pending->source())});
+      pending.reset();
+    };
+    for (size_t i = 0; i != list.size(); ++i) {
+      if (list[i].kind() != StepKind::ReduceGrad)
+        continue;
+      place(i);
+      pending = list[i];
+      if (options.reduce == ReduceWait::AtOnce)
+        place(i + 1);
+    }
+    place(list.size());
+    insert(schedule, rank, placed);
+  }
+}
+
+void InsertWaits::insert(Schedule &schedule, unsigned rank,
+                         ArrayRef<PlacedWait> placed) {
+  if (placed.empty())
+    return;
+  auto merge = [&](auto &old, auto make) {
+    std::decay_t<decltype(old)> merged;
+    merged.reserve(old.size() + placed.size());
+    size_t next = 0;
+    for (const PlacedWait &one : placed) {
+      merged.insert(merged.end(), old.begin() + next,
+                    old.begin() + one.before);
+      next = one.before;
+      merged.push_back(make(one));
+    }
+    merged.insert(merged.end(), old.begin() + next, old.end());
+    old = std::move(merged);
+  };
+  merge(schedule.ranks[rank], [](const PlacedWait &one) { return one.wait; });
+  if (!schedule.times.empty())
+    merge(schedule.times[rank],
+          [](const PlacedWait &) -> std::optional<Rational> { return {}; });
+}
+
+LogicalResult InsertWaits::run(Schedule &schedule, DiagEngine &diags) {
+  bool keep = options.existing == IfThere::Keep;
+  if (!keep && failed(checkNoSendWaits(schedule, "insert-waits", diags)))
+    return failure();
+  if (options.reduce != ReduceWait::None && !schedule.hasReduceWaits())
+    placeReduceWaits(schedule);
+  if (schedule.hasSendWaits())
+    return success();
+  return placeSendWaits(schedule, diags);
+}
+
+std::unique_ptr<Pass> makeInsertWaits(const InsertWaitsOptions &options) {
+  return std::make_unique<InsertWaits>(options);
+}
+
+} // namespace pipec
