@@ -36,7 +36,7 @@ for name in ("CCACHE_BASEDIR", "CCACHE_DIR", "CCACHE_NOHASHDIR", "ASAN_OPTIONS",
     if name in os.environ:
         config.environment[name] = os.environ[name]
 # Programs must not change what they print with the terminal they run in.
-for name in ("COLUMNS", "LINES", "CLICOLOR_FORCE"):
+for name in ("COLUMNS", "LINES", "CLICOLOR_FORCE", "FORCE_COLOR", "NO_COLOR"):
     config.environment.pop(name, None)
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
 config.environment["FILECHECK_OPTS"] = "--dump-input-context=20"

@@ -25,7 +25,7 @@ def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
     kinds = {}
     for table in sorted((root / "lib/Support/Diagnostics").glob("*.def")):
-        for match in re.finditer(r"^PIPEC_(?:ERROR|WARNING|NOTE)\((\w+),", table.read_text(), re.M):
+        for match in re.finditer(r"^PIPEC_(?:ERROR|USAGE_ERROR|WARNING|NOTE)\((\w+),", table.read_text(), re.M):
             kinds[match[1]] = table.name
 
     named = {}

@@ -36,7 +36,7 @@ Every message that pipec and pipec-opt give, by the phase that gives it. This pa
 `utils/diagnostics-page.py` from the tables of the compiler; the outputs are those of the commands.
 
 A message has a *kind*, which `--show-kinds` prints behind it and by which tests name it. An **error** makes the run
-fail: the exit status is 1 and no output is written. A **warning** does not; `-Wno-NAME` switches it off, `-Wno-NAME`
+fail: the exit status is 1, or 2 when the command line is wrong, and no output is written. A **warning** does not; `-Wno-NAME` switches it off, `-Wno-NAME`
 and `-WNAME` may follow each other, and `-Werror` makes every warning an error. A **note** belongs to the error or
 warning in front of it; some kinds of warnings are given as notes that stand alone. In the text of a message, `{0}`,
 `{1}`, ... stand for what it speaks of.
@@ -59,7 +59,7 @@ def read_tables(root):
     for name in re.findall(r'^#include "Support/(Diagnostics/\w+\.def)"', master, re.M):
         text = (root / "lib/Support" / name).read_text(encoding="utf-8")
         text = re.sub(r"^\s*//.*$", "", text, flags=re.M)
-        for match in re.finditer(r'PIPEC_(DIAG_GROUP|ERROR|WARNING|NOTE)\(((?:"(?:[^"\\]|\\.)*"|[^")])*)\)',
+        for match in re.finditer(r'PIPEC_(DIAG_GROUP|ERROR|USAGE_ERROR|WARNING|NOTE)\(((?:"(?:[^"\\]|\\.)*"|[^")])*)\)',
                                  text):
             strings = STRING.findall(match[2])
             if match[1] == "DIAG_GROUP":
@@ -68,7 +68,7 @@ def read_tables(root):
             kind = match[2].split(",", 1)[0].strip()
             flag = strings.pop(0) if match[1] == "WARNING" else ""
             message = "".join(strings).replace("\\\\", "\\").replace('\\"', '"')
-            groups[-1][1].append((kind, match[1].lower(), flag, message))
+            groups[-1][1].append((kind, match[1].removeprefix("USAGE_").lower(), flag, message))
     return groups
 
 

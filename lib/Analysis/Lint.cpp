@@ -171,7 +171,7 @@ static LintResult check(const Schedule &schedule, const Contents &contents,
 LintResult lint(const Schedule &schedule, const LintOptions &options,
                 DiagEngine &diags) {
   Contents contents(schedule);
-  diags.setFilter([&](Diagnostic &found) {
+  DiagEngine::ScopedFilter filter(diags, [&](Diagnostic &found) {
     if (found.id == diag::Id::ReduceGradMissing) {
       // Where there is no REDUCE_GRAD at all, that is said once.
       if (!contents.reduceGrad)
@@ -190,9 +190,7 @@ LintResult lint(const Schedule &schedule, const LintOptions &options,
           {*result, Severity::Note, found.range, DiagEngine::format(*result)});
     return true;
   });
-  LintResult result = check(schedule, contents, options, diags);
-  diags.setFilter(nullptr);
-  return result;
+  return check(schedule, contents, options, diags);
 }
 
 } // namespace pipec

@@ -12,7 +12,6 @@
 #include "Transforms/Passes.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/ScopeExit.h"
 
 #include <tuple>
 
@@ -86,13 +85,13 @@ void CandidateEvaluator::measure(FailureOr<Schedule> schedule,
 
 /// While what it returns lives, whatever is wrong with the candidate is the
 /// reason why it is not in the list.
-static auto keepReason(Candidate &candidate, DiagEngine &diags) {
-  diags.setFilter([&candidate](Diagnostic &found) {
+static DiagEngine::ScopedFilter keepReason(Candidate &candidate,
+                                           DiagEngine &diags) {
+  return DiagEngine::ScopedFilter(diags, [&candidate](Diagnostic &found) {
     if (candidate.reason.empty())
       candidate.reason = found.message;
     return false;
   });
-  return make_scope_exit([&diags] { diags.setFilter(nullptr); });
 }
 
 Candidate CandidateEvaluator::evaluate(const ScheduleSource &source,
@@ -101,15 +100,26 @@ Candidate CandidateEvaluator::evaluate(const ScheduleSource &source,
   Candidate candidate;
   candidate.name = schedule.decl->name.text.str();
   candidate.path = source.path();
-  candidate.values = params;
-  candidate.params = paramText(params);
+  // The size that all are compared at is among those of the command line too.
+  ParamValues further;
+  for (const auto &[name, value] : params) {
+    const auto *param = find_if(schedule.decl->params, [&, &name = name](
+                                                           const auto &param) {
+      return param.name.text == name || param.label.text == name;
+    });
+    if (param->role != ast::Role::Ranks &&
+        param->role != ast::Role::Microbatches)
+      further.push_back({name, value});
+  }
+  candidate.values = further;
+  candidate.params = paramText(further);
   auto kept = keepReason(candidate, diags);
 
   LowerOptions lowering;
   lowering.maxSteps = options.maxSteps;
   lowering.params = {{"ranks", options.ranks},
                      {"microbatches", options.microbatches}};
-  llvm::append_range(lowering.params, params);
+  llvm::append_range(lowering.params, further);
   FailureOr<Schedule> lowered = source.lower(schedule, lowering, diags);
   if (succeeded(lowered)) {
     candidate.values.clear();

@@ -17,7 +17,7 @@
 #define PIPEC_COMMAND_CANDIDATES_H
 
 #include "Command/Figures.h"
-#include "Command/Grid.h"
+#include "Driver/Grid.h"
 #include "Driver/ScheduleSource.h"
 #include "Pass/PassManager.h"
 

@@ -12,7 +12,6 @@
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/CommandLine.h"
 
 using namespace llvm;
 
@@ -20,25 +19,10 @@ namespace pipec {
 
 namespace {
 
-struct CheckFlags : CommandFlags {
-  CheckFlags() : CommandFlags("pipec check options") {}
-
-  LowerFlags lower{category};
-  GridFlags grid{category,
-                 "Check every combination of these values; words NAME=VALUES "
-                 "behind it are more of them"};
-  cl::opt<bool> library{"library",
-                        cl::desc("Check the schedules of the library"),
-                        cl::cat(category)};
-  FormatFlag format{category};
-  WarningFlags warnings{category};
-};
-
 /// One run of the command.
 class Check : CommandRun {
 public:
-  Check(const CheckFlags &flags, const CommandRun &run)
-      : CommandRun(run), flags(flags) {}
+  explicit Check(const CommandRun &run) : CommandRun(run) {}
 
   LogicalResult run();
 
@@ -49,7 +33,6 @@ private:
   void printText(raw_ostream &os) const;
   void printJson(json::OStream &json) const;
 
-  const CheckFlags &flags;
   Grid grid;
   LowerOptions lowering;
   std::vector<CostSettings> costs;
@@ -65,23 +48,19 @@ private:
 //===----------------------------------------------------------------------===//
 
 LogicalResult Check::readOptions() {
-  if (failed(flags.format.check(diags)))
+  if (failed(applyWarnings(args, diags)) ||
+      failed(readLoweringButCosts(args, lowering, diags)))
     return failure();
-  if (failed(flags.warnings.apply(diags)) ||
-      failed(flags.lower.readButCosts(lowering, diags)))
+  FailureOr<Grid> sizes = Grid::read(args, Grid::Values::Many, inputs, diags);
+  if (failed(sizes))
     return failure();
   lowering.given.keepOwnSizes = true;
-  // A value of -D is a list of one, so that it too goes to the schedules that
-  // have its parameter.
-  if (failed(grid.add(std::exchange(lowering.params, {}), diags)))
-    return failure();
-  if (failed(flags.grid.read(grid, inputs, diags)))
-    return failure();
-  if (flags.library)
+  grid = std::move(*sizes);
+  if (args.isOn(Opt::Library, false))
     append_range(inputs, search.libraryFiles());
   if (inputs.empty())
     return reportNoInput(diags);
-  FailureOr<std::vector<CostSettings>> each = flags.lower.readCosts(diags);
+  FailureOr<std::vector<CostSettings>> each = readCosts(args, diags);
   if (failed(each))
     return failure();
   costs = std::move(*each);
@@ -92,9 +71,10 @@ LogicalResult Check::readOptions() {
 
 LogicalResult Check::openSources() {
   for (const std::string &input : inputs)
-    if (failed(schedules.add(input, flags.lower.schedule, search, diags)))
+    if (failed(schedules.add(input, args.text(Opt::Schedule), search, args,
+                             diags)))
       return failure();
-  return grid.fit(schedules.decls(), diags);
+  return grid.fit(schedules.decls(), schedules.hasSteps(), diags);
 }
 
 void Check::checkAll() {
@@ -111,7 +91,7 @@ void Check::checkAll() {
             progress.advance();
           });
     } else {
-      run.checkSteps(*source, lowering);
+      run.checkSteps(*source, lowering, grid.wanted(args));
     }
     results.push_back(run.finish());
   }
@@ -206,16 +186,10 @@ LogicalResult Check::run() {
   if (failed(readOptions()) || failed(openSources()))
     return failure();
   checkAll();
-  return write(
-      flags.format, [&](raw_ostream &os) { printText(os); },
-      [&](json::OStream &json) { printJson(json); });
+  return write([&](raw_ostream &os) { printText(os); },
+               [&](json::OStream &json) { printJson(json); });
 }
 
-int checkMain(const CommandLine &line) {
-  CheckFlags flags;
-  return runCommand(
-      line, flags, "Checks the `expect` clauses of schedules at many sizes.",
-      [&](const CommandRun &run) { return Check(flags, run).run(); });
-}
+LogicalResult runCheck(const CommandRun &run) { return Check(run).run(); }
 
 } // namespace pipec

@@ -13,7 +13,6 @@
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/ScopeExit.h"
 
 using namespace llvm;
 
@@ -89,7 +88,7 @@ void CheckRun::checkSize(const ScheduleSource &source,
   // at the first size that has it.
   std::string refusal;
   std::string costsNow;
-  diags.setFilter([&](Diagnostic &found) {
+  DiagEngine::ScopedFilter filter(diags, [&](Diagnostic &found) {
     if (found.id == diag::RequirementFailed.value ||
         found.id == diag::OddBidirectional.value) {
       if (refusal.empty())
@@ -106,7 +105,6 @@ void CheckRun::checkSize(const ScheduleSource &source,
                                                 paramText(params) + costsNow)});
     return true;
   });
-  auto unfiltered = make_scope_exit([&] { diags.setFilter(nullptr); });
 
   LowerOptions lowering = options;
   lowering.params.insert(lowering.params.end(), params.begin(), params.end());
@@ -129,7 +127,8 @@ void CheckRun::checkSize(const ScheduleSource &source,
 }
 
 void CheckRun::checkSteps(const ScheduleSource &source,
-                          const LowerOptions &options) {
+                          const LowerOptions &options,
+                          const WantedSizes &sizes) {
   result = CheckResult();
   result.name = source.path();
   result.path = source.path();
@@ -138,7 +137,7 @@ void CheckRun::checkSteps(const ScheduleSource &source,
   for (const CostSettings &over : costs) {
     LowerOptions lowering = options;
     lowering.given.costs.push_back(over);
-    FailureOr<Schedule> schedule = source.read({}, lowering, diags);
+    FailureOr<Schedule> schedule = source.read(sizes, lowering, diags);
     if (succeeded(schedule)) {
       result.name = schedule->name;
       name = schedule->source;

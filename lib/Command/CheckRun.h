@@ -9,7 +9,7 @@
 #define PIPEC_COMMAND_CHECKRUN_H
 
 #include "Analysis/ExpectCheck.h"
-#include "Command/Grid.h"
+#include "Driver/Grid.h"
 #include "Driver/ScheduleSource.h"
 
 #include <set>
@@ -75,8 +75,10 @@ public:
   /// Checks it with `params`, to which `options` gives the rest.
   void checkSize(const ScheduleSource &source, const CheckedSchedule &schedule,
                  const LowerOptions &options, const ParamValues &params);
-  /// A schedule that was read as steps, which has one size.
-  void checkSteps(const ScheduleSource &source, const LowerOptions &options);
+  /// A schedule that was read as steps, which has one size; `sizes` insist on
+  /// it.
+  void checkSteps(const ScheduleSource &source, const LowerOptions &options,
+                  const WantedSizes &sizes);
   /// Reports what failed of the schedule that was begun last, and returns what
   /// became of it.
   CheckResult finish();

@@ -1,4 +1,4 @@
-//===- Command.cpp - The commands of pipec -----===//
+//===- Command.cpp - The commands of pipec ------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,49 +7,182 @@
 
 #include "Command/Command.h"
 
+#include "Command/CommandRun.h"
+#include "Driver/Help.h"
+#include "Driver/Passes.h"
+#include "Support/Words.h"
+
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 
 namespace pipec {
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
 
 namespace {
 
 struct CommandInfo {
   StringLiteral name;
   CommandFunction function;
-  StringLiteral summary;
-};
-
-constexpr CommandInfo commands[] = {
-#define PIPEC_COMMAND(Name, Function, Summary) {Name, Function, Summary},
-#include "Command/Commands.def"
+  HelpText help;
 };
 
 } // namespace
 
-std::string commandHelp() {
-  std::string text;
-  raw_string_ostream os(text);
-  os << "\nCommands (`pipec COMMAND --help` for their options):\n";
-  for (const CommandInfo &command : commands)
-    os << formatv("  {0,-20} {1}\n", command.name, command.summary);
-  return text;
+static ArrayRef<CommandInfo> allCommands() {
+  using namespace optgroup;
+  constexpr Set Common = Output | Diagnostics | General;
+  constexpr Set OneInput =
+      InputForm | Programs | Sizes | StepSizes | Parameters;
+  constexpr Set ManyInputs =
+      InputForm | Programs | Library | Sizes | Parameters | Grids;
+  static constexpr CommandInfo commands[] = {
+#define PIPEC_COMMAND(Name, Run, Groups, Words, Overview, Examples)            \
+  {Name,                                                                       \
+   Run,                                                                        \
+   {sizeof(Name) == 1 ? "pipec" : "pipec " Name, Words, Overview, Examples,    \
+    Groups}},
+#include "Command/Commands.def"
+  };
+  return commands;
 }
+
+/// The command of that name, null when there is none.
+static const CommandInfo *findCommand(StringRef name) {
+  const auto *it = find_if(allCommands(), [&](const CommandInfo &command) {
+    return command.name == name;
+  });
+  return it == allCommands().end() ? nullptr : it;
+}
+
+std::vector<StringRef> commandNames() {
+  std::vector<StringRef> names;
+  for (const CommandInfo &command : allCommands())
+    if (!command.name.empty())
+      names.push_back(command.name);
+  return names;
+}
+
+//===----------------------------------------------------------------------===//
+// Help
+//===----------------------------------------------------------------------===//
+
+static void printCommandHelp(const CommandInfo &command, raw_ostream &os) {
+  printHelp(command.help, os);
+  if (!command.name.empty())
+    return;
+  os << "\nCommands (`pipec help COMMAND` or `pipec COMMAND --help`):\n";
+  for (const CommandInfo &other : allCommands())
+    if (!other.name.empty())
+      printHelpRow(("  " + other.name).str(), other.help.overview, os);
+}
+
+static void printPage(raw_ostream &os) {
+  os << R"(# The command line
+
+<!-- Made by `pipec --doc-commands` from the tables of options and commands. -->
+
+`pipec` compiles, and `pipec COMMAND` runs one of the commands below. `pipec
+help COMMAND` and `pipec COMMAND --help` describe the options of a command.
+
+An option with a value is written `--name=VALUE` or `--name VALUE`, one with a
+short name `-oVALUE` or `-o VALUE`. What follows `--` is not an option. An
+option that is given twice, or that has no effect on what is asked for, is an
+error. The exit status is 0 when all went well, 1 when an error was reported,
+and 2 when the command line cannot be used.
+
+)";
+  for (const CommandInfo &command : allCommands())
+    printHelpPage(command.help, os);
+  os << R"(## Inputs
+
+An input is a file, `-` for standard input, or the name of a program in a folder
+of `-I` or in the library. A file has the format of its extension, `.pipe`,
+`.steps` or `.csv`; without one of these, the first characters tell a CSV and
+step IR from a program. `--input=FORMAT` overrides both.
+
+## Sizes
+
+All of these give the schedule `zb1p`, whose number of ranks is its parameter
+`p`, 8 ranks:
+
+```
+pipec zb1p --ranks=8
+pipec zb1p ranks=8
+pipec zb1p p=8
+pipec zb1p -Dranks=8
+pipec zb1p -Dp=8
+```
+
+Two that give the same parameter are an error. `check` and `compare` take
+several values, `ranks=2,4..8`, also as `--grid ranks=2,4..8`, and a schedule
+takes the parameters that it has. On steps and CSV, which have one size,
+`--ranks`, `--microbatches` and `--stages` insist: another size is an error.
+
+## Output files
+
+`-o FILE` writes the output to a file, which exists only when the run succeeded.
+Without `--emit` the extension of the file says what is written: `-o zb1p.csv`
+writes a CSV and `-o zb1p.svg` a picture. An extension that belongs to another
+kind than `--emit` is an error.
+
+## Colors
+
+`--color=auto` uses colors on a terminal. `NO_COLOR` switches them off;
+`FORCE_COLOR` and `CLICOLOR_FORCE` switch them on where the output is not a
+terminal. `--color=always` and `--color=never` override the environment.
+)";
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
 
 int pipecMain(int argc, const char *const *argv, raw_ostream &out,
               raw_ostream &err) {
-  for (const CommandInfo &command : commands) {
-    if (argc < 2 || argv[1] != command.name)
-      continue;
-    // The command's name goes, the program's stays.
-    SmallVector<const char *> rest = {argv[0]};
-    rest.append(argv + 2, argv + argc);
-    return command.function({int(rest.size()), rest.data(), out, err});
+  SmallVector<const char *> rest(argv + std::min(argc, 1), argv + argc);
+  DiagSession session("pipec", err);
+  bool help = !rest.empty() && StringRef(rest[0]) == "help";
+  if (help)
+    rest.erase(rest.begin());
+  const CommandInfo *command =
+      rest.empty() ? nullptr : findCommand(rest[0]);
+  if (command && !command->name.empty())
+    rest.erase(rest.begin());
+  else
+    command = findCommand("");
+
+  Arguments args(rest, command->help.groups);
+  session.setForm(args);
+  if (failed(args.check(session.engine())))
+    return session.finish(failure());
+  auto print = [&](function_ref<void(raw_ostream &)> text) {
+    return session.finish(writeOutput(args, out, session, [&](raw_ostream &os) {
+      text(os);
+      return success();
+    }));
+  };
+  if (help && !args.words().empty()) {
+    LogicalResult unknown = reportUnknownChoice(
+        session.engine(), "command", args.words()[0], commandNames());
+    return session.finish(unknown);
   }
-  return compileMain({argc, argv, out, err});
+  if (help || args.has(Opt::Help))
+    return print([&](raw_ostream &os) { printCommandHelp(*command, os); });
+  if (args.has(Opt::Version))
+    return print(printVersion);
+  if (args.has(Opt::HelpPasses))
+    return print(printPassHelp);
+  if (args.has(Opt::DocCommands))
+    return print(printPage);
+  session.setVerify(args.has(Opt::VerifyDiagnostics));
+  CommandRun run(argc ? argv[0] : "pipec", args, session, out, err);
+  return session.finish(command->function(run));
 }
 
 } // namespace pipec

@@ -10,9 +10,9 @@
 #include "Driver/Input.h"
 #include "IR/SettingsText.h"
 #include "Support/TextTable.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/JSON.h"
 
 using namespace llvm;
@@ -21,39 +21,10 @@ namespace pipec {
 
 namespace {
 
-struct CompareFlags : CommandFlags {
-  CompareFlags() : CommandFlags("pipec compare options") {}
-
-  cl::opt<unsigned> ranks{"ranks", cl::desc("The number of ranks"),
-                          cl::value_desc("N"), cl::cat(category)};
-  cl::opt<unsigned> microbatches{"microbatches",
-                                 cl::desc("The number of micro-batches"),
-                                 cl::value_desc("N"), cl::cat(category)};
-  cl::opt<std::string> chunks{
-      "chunks",
-      cl::desc("The chunks a rank to show of schedules that take any number "
-               "(default 2)"),
-      cl::value_desc("2,4"), cl::init("2"), cl::cat(category)};
-  GridFlags grid{category,
-                 "Show every combination of these values; words NAME=VALUES "
-                 "behind it are more of them"};
-  cl::opt<std::string> memoryLimit{"memory-limit",
-                                   cl::desc("What a rank has room for"),
-                                   cl::value_desc("SIZE"), cl::cat(category)};
-  cl::opt<bool> noLibrary{"no-library",
-                          cl::desc("Compare the given inputs alone"),
-                          cl::cat(category)};
-  ModelFlag model{category};
-  LowerFlags lower{category};
-  FormatFlag format{category};
-  WarningFlags warnings{category};
-};
-
 /// One run of the command.
 class Compare : CommandRun {
 public:
-  Compare(const CompareFlags &flags, const CommandRun &run)
-      : CommandRun(run), flags(flags) {}
+  explicit Compare(const CommandRun &run) : CommandRun(run) {}
 
   LogicalResult run();
 
@@ -63,10 +34,12 @@ private:
   LogicalResult setParts(GivenSettings &given);
   LogicalResult openSources();
   LogicalResult evaluate();
+  void sortByKey();
+  void keepTop();
   void printText(raw_ostream &os) const;
+  void printCsv(raw_ostream &os) const;
   void printJson(json::OStream &json) const;
 
-  const CompareFlags &flags;
   Grid grid;
   CandidateOptions options;
   std::optional<Rational> memoryLimit;
@@ -75,6 +48,8 @@ private:
   size_t numGiven = 0;
   ScheduleList schedules;
   std::vector<Candidate> candidates;
+  /// Those that --top does not show.
+  size_t numHidden = 0;
 };
 
 } // namespace
@@ -85,25 +60,24 @@ private:
 
 LogicalResult Compare::readCosts() {
   LowerOptions lowering;
-  if (failed(flags.lower.read(lowering, diags)))
+  if (failed(readLowering(args, lowering, diags)))
     return failure();
   options.maxSteps = lowering.maxSteps;
-  if (failed(grid.add(lowering.params, diags)))
-    return failure();
   if (failed(setParts(lowering.given)) ||
       failed(checkKeys(
           lowering.given,
           {options.ranks, *lowering.given.parts, options.microbatches}, diags)))
     return failure();
   options.given = std::move(lowering.given);
-  if (flags.memoryLimit.getNumOccurrences()) {
+  if (args.has(Opt::MemoryLimit)) {
     MemorySettings &over = options.given.memory.emplace_back();
-    over.limit = Rational::parse(flags.memoryLimit);
+    over.limit = Rational::parse(args.text(Opt::MemoryLimit));
     if (!over.limit || over.limit->isNegative())
-      return unusable(diags, "`" + flags.memoryLimit +
-                                 "` is not a size; a size is a number in the "
-                                 "unit of the profile's sizes, such as 20 or "
-                                 "3.5");
+      return diags.report(DiagLoc(), diag::OptionValue,
+                          shortened(args.text(Opt::MemoryLimit)),
+                          "--memory-limit",
+                          "a size; a size is a number in the unit of the "
+                          "profile's sizes, such as 20 or 3.5");
   }
   memoryLimit = options.given.allMemory().limit;
   return success();
@@ -123,22 +97,30 @@ LogicalResult Compare::setParts(GivenSettings &given) {
 }
 
 LogicalResult Compare::readOptions() {
-  if (failed(flags.format.check(diags)) || failed(flags.warnings.apply(diags)))
+  FailureOr<Grid> sizes = Grid::read(args, Grid::Values::Many, inputs, diags);
+  if (failed(sizes) || failed(applyWarnings(args, diags)))
     return failure();
-  if (!flags.ranks.getNumOccurrences() ||
-      !flags.microbatches.getNumOccurrences())
+  grid = std::move(*sizes);
+  auto ranks = grid.only("ranks", diags);
+  auto microbatches = grid.only("microbatches", diags);
+  if (failed(ranks) || failed(microbatches))
+    return failure();
+  if (!*ranks || !*microbatches)
     return unusable(diags, "schedules are compared at one size: --ranks and "
                            "--microbatches give it");
-  options.ranks = flags.ranks;
-  options.microbatches = flags.microbatches;
-  if (options.ranks == 0 || options.microbatches == 0)
+  if (**ranks < 1 || **microbatches < 1)
     return unusable(diags, "a schedule of 0 ranks or micro-batches");
-  if (failed(flags.model.read(options.model, diags)) || failed(readCosts()))
-    return failure();
-  if (failed(flags.grid.read(grid, inputs, diags)))
+  if (**ranks > maxRanks || **microbatches > maxMicrobatches)
+    return unusable(diags, "a schedule of more than " + Twine(maxRanks) +
+                               " ranks or " + Twine(maxMicrobatches) +
+                               " micro-batches");
+  options.ranks = **ranks;
+  options.microbatches = **microbatches;
+  options.model = readModel(args);
+  if (failed(readCosts()))
     return failure();
   numGiven = inputs.size();
-  if (!flags.noLibrary)
+  if (args.isOn(Opt::Library, true))
     llvm::append_range(inputs, search.libraryFiles());
   if (inputs.empty())
     return reportNoInput(diags);
@@ -148,17 +130,12 @@ LogicalResult Compare::readOptions() {
 LogicalResult Compare::openSources() {
   for (size_t i = 0; i != inputs.size(); ++i)
     if (failed(schedules.add(inputs[i],
-                             i < numGiven ? StringRef(flags.lower.schedule)
+                             i < numGiven ? args.text(Opt::Schedule)
                                           : StringRef(),
-                             search, diags)))
+                             search, args, diags)))
       return failure();
-  bool chunks = any_of(schedules.entries(), [](const auto &entry) {
-    return entry.schedule && entry.schedule->chunks;
-  });
-  if ((chunks || flags.chunks.getNumOccurrences()) &&
-      failed(grid.add("chunks=" + flags.chunks, diags)))
-    return failure();
-  return grid.fit(schedules.decls(), diags);
+  grid.setDefault("chunks", 2);
+  return grid.fit(schedules.decls(), schedules.hasSteps(), diags);
 }
 
 LogicalResult Compare::evaluate() {
@@ -182,7 +159,57 @@ LogicalResult Compare::evaluate() {
   llvm::stable_sort(candidates, [](const Candidate &a, const Candidate &b) {
     return a.isBefore(b);
   });
+  sortByKey();
+  keepTop();
   return success();
+}
+
+/// A figure of --sort; the name is sorted by apart from these.
+static Rational figureOf(const Report &figures, StringRef key) {
+  if (key == "makespan")
+    return figures.makespan;
+  if (key == "bubble_makespan")
+    return figures.bubbleMakespan;
+  if (key == "span")
+    return figures.span;
+  if (key == "bubble_span")
+    return figures.bubbleSpan;
+  if (key == "peak")
+    return figures.memory.activations;
+  if (key == "memory")
+    return figures.memory.total;
+  if (key == "transfers")
+    return Rational(int64_t(figures.transfers));
+  assert(key == "exposed" && "all keys are handled");
+  return figures.waiting.exposed;
+}
+
+/// Sorts by --sort, and equal ones as without it.
+void Compare::sortByKey() {
+  if (!args.has(Opt::Sort))
+    return;
+  StringRef key = args.text(Opt::Sort);
+  llvm::stable_sort(candidates, [&](const Candidate &a, const Candidate &b) {
+    if (a.outcome != b.outcome)
+      return a.outcome < b.outcome;
+    if (key == "name")
+      return a.name < b.name;
+    if (a.outcome != Candidate::Outcome::Fits)
+      return false;
+    return figureOf(*a.figures, key) < figureOf(*b.figures, key);
+  });
+}
+
+/// Drops what --top does not want to see.
+void Compare::keepTop() {
+  if (std::optional<unsigned> top = args.number(Opt::Top)) {
+    size_t fits = llvm::count_if(candidates, [](const Candidate &candidate) {
+      return candidate.outcome == Candidate::Outcome::Fits;
+    });
+    size_t kept = std::min<size_t>(*top, fits);
+    numHidden = candidates.size() - kept;
+    candidates.resize(kept);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -212,12 +239,19 @@ void Compare::printText(raw_ostream &os) const {
   table.column("transfers");
   table.column("exposed");
   table.column("copies");
+  // Equal rows of one schedule are one row, with the parameters of all.
   unsigned place = 0;
+  std::vector<std::string> last;
+  auto flush = [&] {
+    if (!last.empty())
+      table.row(std::exchange(last, {}));
+  };
   for (const Candidate &candidate : candidates) {
     if (candidate.outcome != Candidate::Outcome::Fits)
       continue;
+    ++place;
     const Report &figures = *candidate.figures;
-    std::vector<std::string> row = {std::to_string(++place),
+    std::vector<std::string> row = {std::to_string(place),
                                     candidate.name,
                                     candidate.params,
                                     decimalText(figures.makespan),
@@ -230,9 +264,18 @@ void Compare::printText(raw_ostream &os) const {
     llvm::append_values(row, std::to_string(figures.transfers),
                         decimalText(figures.waiting.exposed),
                         std::to_string(candidate.copies));
-    table.row(std::move(row));
+    if (!last.empty() && last[1] == row[1] &&
+        std::equal(last.begin() + 3, last.end(), row.begin() + 3)) {
+      last[2] += "; " + row[2];
+      continue;
+    }
+    flush();
+    last = std::move(row);
   }
+  flush();
   table.print(os);
+  if (numHidden)
+    os << "... " << numHidden << " more\n";
   for (auto [outcome, title] :
        {std::pair(Candidate::Outcome::TooLarge, "no room for:"),
         std::pair(Candidate::Outcome::Refused, "not at these sizes:")}) {
@@ -250,6 +293,45 @@ void Compare::printText(raw_ostream &os) const {
       continue;
     os << '\n' << title << '\n';
     others.print(os);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// CSV
+//===----------------------------------------------------------------------===//
+
+/// A cell, in quotes where its text needs them.
+static std::string csvCell(StringRef text) {
+  if (text.find_first_of(",\"\r\n") == StringRef::npos)
+    return text.str();
+  std::string quoted = "\"";
+  for (char c : text) {
+    quoted += c;
+    if (c == '"')
+      quoted += c;
+  }
+  return quoted + '"';
+}
+
+void Compare::printCsv(raw_ostream &os) const {
+  os << "schedule,parameters,fits,reason,makespan,bubble_makespan,span,"
+        "bubble_span,peak,memory,transfers,exposed,copies\n";
+  for (const Candidate &candidate : candidates) {
+    bool fits = candidate.outcome == Candidate::Outcome::Fits;
+    os << csvCell(candidate.name) << ',' << csvCell(candidate.params) << ','
+       << (fits ? "true" : "false") << ',' << csvCell(candidate.reason);
+    if (!candidate.figures) {
+      os << ",,,,,,,,,\n";
+      continue;
+    }
+    const Report &figures = *candidate.figures;
+    for (Rational figure :
+         {figures.makespan, figures.bubbleMakespan, figures.span,
+          figures.bubbleSpan, figures.memory.activations, figures.memory.total})
+      os << ',' << toDecimal(figure, /*exactDigits=*/15, 15).text;
+    os << ',' << figures.transfers << ','
+       << toDecimal(figures.waiting.exposed, /*exactDigits=*/15, 15).text << ','
+       << candidate.copies << '\n';
   }
 }
 
@@ -304,18 +386,15 @@ void Compare::printJson(json::OStream &json) const {
 LogicalResult Compare::run() {
   if (failed(readOptions()) || failed(openSources()) || failed(evaluate()))
     return failure();
-  return write(
-      flags.format, [&](raw_ostream &os) { printText(os); },
-      [&](json::OStream &json) { printJson(json); });
+  if (args.text(Opt::TableFormat) == "csv")
+    return write([&](raw_ostream &os) {
+      printCsv(os);
+      return success();
+    });
+  return write([&](raw_ostream &os) { printText(os); },
+               [&](json::OStream &json) { printJson(json); });
 }
 
-int compareMain(const CommandLine &line) {
-  CompareFlags flags;
-  return runCommand(
-      line, flags,
-      "Ranks the schedules of the library, and given ones, for one model at "
-      "one size.",
-      [&](const CommandRun &run) { return Compare(flags, run).run(); });
-}
+LogicalResult runCompare(const CommandRun &run) { return Compare(run).run(); }
 
 } // namespace pipec

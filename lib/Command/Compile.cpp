@@ -12,7 +12,7 @@
 
 #include "Command/CommandRun.h"
 #include "Command/Describe.h"
-#include "Command/PictureFlags.h"
+#include "Command/PictureOptions.h"
 
 #include "AST/Formatter.h"
 #include "AST/Printer.h"
@@ -23,67 +23,29 @@
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/CommandLine.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
 namespace pipec {
 
-/// The part of `--help` on `--emit`.
-static std::string emitterHelp() {
-  std::string text;
-  raw_string_ostream os(text);
-  os << "\nOutput kinds of --emit:\n";
-  os << formatv("  {0,-12} {1}\n", "ast", "the tree of the program");
-  os << formatv("  {0,-12} {1}\n", "source", "the program in canonical form");
-  for (const EmitterInfo &info : allEmitters())
-    os << formatv("  {0,-12} {1}\n", info.name, info.summary);
-  return text;
-}
-
 namespace {
-
-struct PipecFlags : CommandFlags {
-  PipecFlags() : CommandFlags("pipec options") {}
-
-  InputFlags input{category};
-  PassFlags passes{category};
-  TargetFlag target{category};
-  cl::opt<std::string> emit{"emit", cl::desc("What to write (see below)"),
-                            cl::value_desc("KIND"), cl::init("timeline"),
-                            cl::cat(category)};
-  cl::opt<std::string> cpp{
-      "cpp", cl::desc("Form of --emit=cpp: loops or table"),
-      cl::value_desc("FORM"), cl::init("loops"), cl::cat(category)};
-  ModelFlag model{category};
-  FormatFlag format{category, "Form of --emit=report: text (default) or json"};
-  PictureFlags pictures{category};
-  WarningFlags warnings{category};
-  cl::opt<bool> list{"list", cl::desc("List the schedules of the library"),
-                     cl::cat(category)};
-  cl::opt<bool> describe{"describe",
-                         cl::desc("Describe the schedules of the input: "
-                                  "parameters, constraints, source"),
-                         cl::cat(category)};
-  std::string help = commandHelp() + emitterHelp() + passHelp();
-  cl::extrahelp extra{help};
-};
 
 /// One run of the compiler.
 class Compile : CommandRun {
 public:
-  Compile(const PipecFlags &flags, const CommandRun &run)
-      : CommandRun(run), flags(flags) {}
+  explicit Compile(const CommandRun &run) : CommandRun(run) {}
 
   LogicalResult run();
 
 private:
   LogicalResult checkOptions();
+  LogicalResult chooseEmitter();
+  LogicalResult checkUses();
   /// Prints the program itself, or what it says of its schedules.
   LogicalResult showProgram(const OpenedInput &input);
 
-  const PipecFlags &flags;
   const EmitterInfo *emitter = nullptr;
   EmitOptions emit;
   ast::Context context;
@@ -95,36 +57,74 @@ private:
 // Options
 //===----------------------------------------------------------------------===//
 
-/// The kinds that print the program itself.
-static bool printsProgram(StringRef kind) {
-  return kind == "ast" || kind == "source";
+/// Chooses what is written: as --emit says, else as the extension of the output
+/// file does. Reports when they contradict each other.
+LogicalResult Compile::chooseEmitter() {
+  StringRef path = args.text(Opt::Output, "-");
+  StringRef extension = sys::path::extension(path);
+  extension.consume_front(".");
+  SmallVector<StringRef, 4> kinds;
+  for (const EmitterInfo &info : allEmitters())
+    if (!extension.empty() && info.hasExtension(extension))
+      kinds.push_back(info.name);
+  if (args.has(Opt::Emit)) {
+    emitter = findEmitter(args.text(Opt::Emit));
+    if (kinds.empty() || is_contained(kinds, emitter->name))
+      return success();
+    return unusable(diags, "`" + args.written(Opt::Emit) + "` into `" +
+                               shortened(path) + "`, whose name is that of " +
+                               join(kinds, " or "));
+  }
+  if (kinds.size() > 1 && !is_contained(kinds, "timeline"))
+    return unusable(diags, "`" + shortened(path) +
+                               "` has a name that several kinds of output "
+                               "have, of which --emit names one: " +
+                               join(kinds, ", "));
+  emitter = findEmitter(kinds.size() == 1 ? kinds[0] : "timeline");
+  return success();
+}
+
+/// Reports options that have no effect on what is written.
+LogicalResult Compile::checkUses() {
+  static constexpr std::pair<Opt, EmitUse> rows[] = {
+      {Opt::Cpp, EmitUse::Cpp},       {Opt::Model, EmitUse::Model},
+      {Opt::Format, EmitUse::Format}, {Opt::Window, EmitUse::Window},
+      {Opt::Width, EmitUse::Width},   {Opt::With, EmitUse::With},
+  };
+  for (auto [option, use] : rows) {
+    if (!args.has(option) || emitter->hasUse(use))
+      continue;
+    SmallVector<StringRef> users;
+    for (const EmitterInfo &info : allEmitters())
+      if (info.hasUse(use))
+        users.push_back(info.name);
+    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                        args.written(option),
+                        ("on --emit=" + emitter->name + "; it is for --emit=" +
+                         join(users, ", "))
+                            .str());
+  }
+  return success();
 }
 
 LogicalResult Compile::checkOptions() {
-  if (!printsProgram(flags.emit)) {
-    emitter = findEmitter(flags.emit);
-    if (!emitter) {
-      std::vector<StringRef> kinds = {"ast", "source"};
-      for (const EmitterInfo &info : allEmitters())
-        kinds.push_back(info.name);
-      InFlightDiagnostic error =
-          unusable(diags, "no output kind `" + flags.emit + "`");
-      if (StringRef meant = nearestWord(flags.emit, kinds); !meant.empty())
-        error.note(DiagLoc(), diag::NoteDidYouMean, meant);
-      return failure();
-    }
-  }
-  if (flags.cpp != "loops" && flags.cpp != "table")
-    return unusable(diags, "no form `" + flags.cpp + "` of --emit=cpp");
-  emit.cppTable = flags.cpp == "table";
-  emit.json = flags.format.isJson();
-  if (failed(flags.format.check(diags)) ||
-      failed(flags.model.read(emit.model, diags)) ||
-      failed(flags.pictures.read(emit, diags)))
+  if (failed(chooseEmitter()) || failed(applyWarnings(args, diags)))
     return failure();
-  if (flags.pictures.with.getNumOccurrences() && flags.emit != "html")
-    return unusable(diags, "--with, which is for --emit=html");
-  return flags.warnings.apply(diags);
+  for (Opt listing : {Opt::List, Opt::Describe})
+    for (Opt other : {Opt::Emit, Opt::Passes, Opt::Target, Opt::Format,
+                      Opt::Model, Opt::Window, Opt::Width, Opt::With, Opt::Cpp})
+      if (args.has(listing) && args.has(other))
+        return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                            args.written(other),
+                            "with " + optionInfo(listing).spelling());
+  if (args.has(Opt::List) || args.has(Opt::Describe))
+    return success();
+  if (failed(checkUses()))
+    return failure();
+  emit.cppTable = args.text(Opt::Cpp) == "table";
+  emit.json = args.text(Opt::Format) == "json";
+  emit.model = readModel(args);
+  return readPictureOptions(args, emit, diags);
 }
 
 //===----------------------------------------------------------------------===//
@@ -137,9 +137,9 @@ LogicalResult Compile::showProgram(const OpenedInput &input) {
   if (failed(module))
     return failure();
   return write([&](raw_ostream &os) {
-    if (flags.describe)
-      describeSchedules(**module, flags.input.schedule, os);
-    else if (flags.emit == "ast")
+    if (args.has(Opt::Describe))
+      describeSchedules(**module, args.text(Opt::Schedule), os);
+    else if (emitter->name == "ast")
       ast::printTree(**module, diags.sourceFiles(), os);
     else
       ast::printCanonical(**module, os);
@@ -150,30 +150,37 @@ LogicalResult Compile::showProgram(const OpenedInput &input) {
 LogicalResult Compile::run() {
   if (failed(checkOptions()))
     return failure();
-  if (flags.list)
-    return write(
-        [&](raw_ostream &os) { return listLibrary(search, os, diags); });
+  if (args.has(Opt::List))
+    return write([&](raw_ostream &os) {
+      return pipec::listLibrary(search, args.words(), os, diags);
+    });
 
-  FailureOr<StringRef> list = flags.target.choose(
-      flags.passes, emitter ? StringRef(emitter->target) : StringRef(), diags);
+  FailureOr<StringRef> list = choosePasses(args, emitter->target, diags);
   if (failed(list))
     return failure();
-  FailureOr<PassRun> passes = PassRun::make(flags.passes, *list, err, session);
+  FailureOr<PassRun> passes = PassRun::make(args, *list, err, session);
   if (failed(passes))
     return failure();
 
-  FailureOr<OpenedInput> input = openInput(flags.input, search, diags);
+  // Two words where one is a file: the first may be meant as a command.
+  ArrayRef<std::string> words = args.words();
+  if (words.size() > 1 && !search.findInput(words[0]) &&
+      !nearestWord(words[0], commandNames()).empty())
+    return reportUnknownChoice(diags, "command", words[0], commandNames());
+  FailureOr<InputRequest> request = InputRequest::read(args, diags);
+  if (failed(request))
+    return failure();
+  FailureOr<OpenedInput> input = request->open(search, diags);
   if (failed(input))
     return failure();
-  if (!emitter || flags.describe) {
+  if (emitter->printsProgram() || args.has(Opt::Describe)) {
     if (input->kind != InputKind::Program)
       return unusable(diags, "`" + input->path + "` is not a program");
     return showProgram(*input);
   }
 
   auto compile = [&](const OpenedInput &from) -> FailureOr<Schedule> {
-    FailureOr<Schedule> schedule =
-        makeSchedule(flags.input, from, search, session);
+    FailureOr<Schedule> schedule = request->makeSchedule(from, search, session);
     if (failed(schedule) || failed(passes->run(*schedule, diags)))
       return failure();
     return schedule;
@@ -181,20 +188,25 @@ LogicalResult Compile::run() {
   FailureOr<Schedule> schedule = compile(*input);
   if (failed(schedule))
     return failure();
+  SmallVector<const Schedule *> shown = {&*schedule};
   FailureOr<Schedule> second = failure();
-  if (flags.pictures.with.getNumOccurrences()) {
-    FailureOr<OpenedInput> with = findInput(flags.pictures.with, search, diags);
+  if (args.has(Opt::With)) {
+    FailureOr<OpenedInput> with =
+        findInput(args.text(Opt::With), search, args, diags);
     if (failed(with))
       return failure();
     second = compile(*with);
     if (failed(second))
       return failure();
     emit.with = &*second;
+    shown.push_back(&*second);
   }
+  if (failed(checkModelUsed(args, shown, diags)))
+    return failure();
 
   return write([&](raw_ostream &os) {
-    emit.colors = os.has_colors();
-    if (!emit.width && flags.output.path == "-" && os.is_displayed())
+    emit.colors = session.useColors(os);
+    if (!emit.width && !args.has(Opt::Output) && os.is_displayed())
       emit.width = terminalWidth();
     // With -Werror a warning of the emitter's is an error.
     return success(succeeded(emitter->function(*schedule, emit, os, diags)) &&
@@ -202,11 +214,6 @@ LogicalResult Compile::run() {
   });
 }
 
-int compileMain(const CommandLine &line) {
-  PipecFlags flags;
-  return runCommand(
-      line, flags, "Compiles pipeline-parallel schedules.",
-      [&](const CommandRun &run) { return Compile(flags, run).run(); });
-}
+LogicalResult runCompile(const CommandRun &run) { return Compile(run).run(); }
 
 } // namespace pipec

@@ -10,8 +10,11 @@
 #include "AST/Context.h"
 #include "Driver/Io.h"
 #include "Parse/Parser.h"
+#include "Support/Words.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/GlobPattern.h"
 
 using namespace llvm;
 
@@ -28,8 +31,26 @@ static std::string firstSentence(StringRef doc) {
   return text;
 }
 
-LogicalResult listLibrary(const SearchPath &search, raw_ostream &os,
+LogicalResult listLibrary(const SearchPath &search,
+                          ArrayRef<std::string> patterns, raw_ostream &os,
                           DiagEngine &diags) {
+  std::vector<GlobPattern> globs;
+  for (const std::string &pattern : patterns) {
+    Expected<GlobPattern> glob = GlobPattern::create(pattern);
+    if (!glob) {
+      consumeError(glob.takeError());
+      return unusable(diags, "`" + shortened(pattern) + "` is not a pattern");
+    }
+    globs.push_back(std::move(*glob));
+  }
+  std::vector<bool> matched(globs.size());
+  auto isListed = [&](StringRef name) {
+    bool listed = globs.empty();
+    for (auto [i, glob] : enumerate(globs))
+      if (glob.match(name))
+        matched[i] = listed = true;
+    return listed;
+  };
   std::vector<std::pair<std::string, std::string>> lines;
   for (const std::string &path : search.libraryFiles()) {
     FailureOr<StringRef> text = openInput(path, diags);
@@ -40,9 +61,14 @@ LogicalResult listLibrary(const SearchPath &search, raw_ostream &os,
     if (failed(module))
       return failure();
     for (const ast::ScheduleDecl *schedule : (*module)->schedules)
-      lines.push_back(
-          {schedule->name.text.str(), firstSentence(schedule->doc)});
+      if (isListed(schedule->name.text))
+        lines.push_back(
+            {schedule->name.text.str(), firstSentence(schedule->doc)});
   }
+  for (auto [i, pattern] : enumerate(patterns))
+    if (!matched[i])
+      return unusable(diags, "no schedule of the library matches `" +
+                                 shortened(pattern) + "`");
   size_t width = 0;
   for (const auto &[name, doc] : lines)
     width = std::max(width, name.size());

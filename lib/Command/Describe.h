@@ -20,8 +20,12 @@ namespace pipec {
 ///
 ///     gpipe         GPipe: all forwards, then all backwards.
 ///     one_f_one_b   1F1B, also called PipeDream-flush.
-llvm::LogicalResult listLibrary(const SearchPath &search, llvm::raw_ostream &os,
-                                DiagEngine &diags);
+///
+/// With `patterns`, for those whose names match one of these globs; reports a
+/// pattern that is not a glob or matches none.
+llvm::LogicalResult listLibrary(const SearchPath &search,
+                                llvm::ArrayRef<std::string> patterns,
+                                llvm::raw_ostream &os, DiagEngine &diags);
 
 /// Prints documentation, parameters and constraints of the schedules of a file
 /// (of one, when `name` is not empty).

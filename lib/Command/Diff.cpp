@@ -8,7 +8,6 @@
 #include "Command/CommandRun.h"
 #include "Command/DiffResult.h"
 #include "Command/Figures.h"
-#include "Command/Grid.h"
 #include "Driver/Input.h"
 #include "IR/Verifier.h"
 #include "Support/Words.h"
@@ -21,22 +20,10 @@ namespace pipec {
 
 namespace {
 
-struct DiffFlags : CommandFlags {
-  DiffFlags() : CommandFlags("pipec diff options") {}
-
-  cl::list<std::string> inputs{cl::Positional,
-                               cl::desc("<file or name> <file or name>"),
-                               cl::cat(category)};
-  ModelFlag model{category};
-  LowerFlags lower{category};
-  FormatFlag format{category};
-};
-
 /// One run of the command.
 class Diff : CommandRun {
 public:
-  Diff(const DiffFlags &flags, const CommandRun &run)
-      : CommandRun(run), flags(flags) {}
+  explicit Diff(const CommandRun &run) : CommandRun(run) {}
 
   LogicalResult run();
 
@@ -46,7 +33,7 @@ private:
   LogicalResult measure(DiffSide &side);
   void compare();
 
-  const DiffFlags &flags;
+  Grid sizes;
   DiffResult result;
 };
 
@@ -57,19 +44,22 @@ private:
 //===----------------------------------------------------------------------===//
 
 LogicalResult Diff::load() {
-  if (failed(flags.format.check(diags)))
+  std::vector<std::string> inputs;
+  FailureOr<Grid> read = Grid::read(args, Grid::Values::One, inputs, diags);
+  if (failed(read))
     return failure();
-  if (flags.inputs.size() != 2)
-    return unusable(diags, countText(flags.inputs.size(), "input") +
+  sizes = std::move(*read);
+  if (inputs.size() != 2)
+    return unusable(diags, countText(inputs.size(), "input") +
                                " where two are compared");
-  for (auto [side, name] : zip_equal(result.sides, flags.inputs)) {
-    auto source = ScheduleSource::find(name, search, diags);
+  for (auto [side, name] : zip_equal(result.sides, inputs)) {
+    auto source = ScheduleSource::find(name, search, args, diags);
     if (failed(source))
       return failure();
     side.source = std::move(*source);
     if (!side.source->isProgram())
       continue;
-    auto chosen = side.source->schedule(flags.lower.schedule, diags);
+    auto chosen = side.source->schedule(args.text(Opt::Schedule), diags);
     if (failed(chosen))
       return failure();
     side.checked = *chosen;
@@ -79,43 +69,42 @@ LogicalResult Diff::load() {
 
 LogicalResult Diff::makeSchedules() {
   LowerOptions lowering;
-  if (failed(flags.lower.read(lowering, diags)))
+  if (failed(readLowering(args, lowering, diags)))
     return failure();
   // A value goes to the side that has its parameter, or to both.
-  Grid grid;
   std::vector<const ast::ScheduleDecl *> decls;
-  if (failed(grid.add(lowering.params, diags)))
-    return failure();
   for (const DiffSide &side : result.sides)
     if (side.checked)
       decls.push_back(side.checked->decl);
-  if (decls.empty() && !lowering.params.empty())
-    return unusable(diags, "-D on inputs that have no parameters");
-  if (failed(grid.fit(decls, diags)))
+  bool hasSteps = decls.size() != 2;
+  if (args.has(Opt::Stages) && !hasSteps)
+    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                        args.written(Opt::Stages),
+                        "on programs, whose stages follow from --ranks and "
+                        "--chunks");
+  if (failed(sizes.fit(decls, hasSteps, diags)))
     return failure();
   for (DiffSide &side : result.sides) {
     FailureOr<Schedule> schedule = failure();
-    if (side.checked)
-      grid.forEachPoint(*side.checked->decl, [&](const ParamValues &params) {
-        lowering.params = params;
-        schedule = side.source->lower(*side.checked, lowering, diags);
-      });
-    else
-      schedule = side.source->read({}, lowering, diags);
+    if (side.checked) {
+      lowering.params = sizes.point(*side.checked->decl);
+      schedule = side.source->lower(*side.checked, lowering, diags);
+    } else {
+      schedule = side.source->read(sizes.wanted(args), lowering, diags);
+    }
     if (failed(schedule))
       return failure();
     side.schedule = std::move(*schedule);
   }
-  return success();
+  return checkModelUsed(
+      args, {&result.sides[0].schedule, &result.sides[1].schedule}, diags);
 }
 
 LogicalResult Diff::measure(DiffSide &side) {
   if (failed(verify(side.schedule, diags)))
     return failure();
-  std::optional<WaitModel> model;
-  if (failed(flags.model.read(model, diags)))
-    return failure();
-  FailureOr<Report> figures = pipec::measure(side.schedule, model, diags);
+  FailureOr<Report> figures =
+      pipec::measure(side.schedule, readModel(args), diags);
   if (failed(figures))
     return failure();
   side.figures = std::move(*figures);
@@ -145,18 +134,15 @@ LogicalResult Diff::run() {
   if (failed(measure(result.sides[0])) || failed(measure(result.sides[1])))
     return failure();
   compare();
-  return write(
-      flags.format,
-      [&](raw_ostream &os) { result.printText(os, session.files()); },
-      [&](json::OStream &json) { result.printJson(json, session.files()); });
+  if (failed(write(
+          [&](raw_ostream &os) { result.printText(os, session.files()); },
+          [&](json::OStream &json) {
+            result.printJson(json, session.files());
+          })))
+    return failure();
+  return success(!args.has(Opt::ExitCode) || result.isSame());
 }
 
-int diffMain(const CommandLine &line) {
-  DiffFlags flags;
-  return runCommand(
-      line, flags,
-      "Shows two schedules side by side, and where their orders part.",
-      [&](const CommandRun &run) { return Diff(flags, run).run(); });
-}
+LogicalResult runDiff(const CommandRun &run) { return Diff(run).run(); }
 
 } // namespace pipec

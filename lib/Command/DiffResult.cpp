@@ -153,6 +153,13 @@ static void printDivergences(const DiffResult &result, const SourceFiles &files,
   }
 }
 
+bool DiffResult::isSame() const {
+  return sides[0].schedule.numRanks == sides[1].schedule.numRanks &&
+         none_of(divergences, [](const auto &divergence) {
+           return divergence.has_value();
+         });
+}
+
 void DiffResult::printText(raw_ostream &os, const SourceFiles &files) const {
   printFigures(*this, os);
   printDivergences(*this, files, os);
@@ -203,11 +210,7 @@ static void printStep(json::OStream &json, StringRef key, const SideStep &step,
 
 void DiffResult::printJson(json::OStream &json,
                            const SourceFiles &files) const {
-  bool same = sides[0].schedule.numRanks == sides[1].schedule.numRanks &&
-              none_of(divergences, [](const auto &divergence) {
-                return divergence.has_value();
-              });
-  json.attribute("same", same);
+  json.attribute("same", isSame());
   json.attribute("compared",
                  which == CompareSteps::Compute ? "compute" : "all");
   json.attributeArray("schedules", [&] {

@@ -32,6 +32,8 @@ struct DiffResult {
   /// By rank, where the lists of the two part.
   std::vector<std::optional<Divergence>> divergences;
 
+  /// True when both have the same steps on every rank.
+  bool isSame() const;
   void printText(llvm::raw_ostream &os, const SourceFiles &files) const;
   /// Writes the attributes of an object.
   void printJson(llvm::json::OStream &json, const SourceFiles &files) const;

@@ -9,9 +9,11 @@
 #include "Command/Explainer.h"
 #include "Driver/Input.h"
 #include "Driver/Passes.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -19,33 +21,21 @@ namespace pipec {
 
 namespace {
 
-struct ExplainFlags : CommandFlags {
-  ExplainFlags()
-      : CommandFlags("pipec explain options", "Write the explanation to FILE") {
-  }
-
-  InputFlags input{category};
-  PassFlags passes{category};
-  TargetFlag target{category};
-  ModelFlag model{category};
-  cl::opt<unsigned> rank{"rank", cl::desc("The rank that is meant"),
-                         cl::value_desc("N"), cl::cat(category)};
-  cl::opt<std::string> at{
-      "at", cl::desc("What the rank does at this time: 41, 3.5 or 7/2"),
-      cl::value_desc("TIME"), cl::cat(category)};
-  cl::opt<std::string> step{
-      "step",
-      cl::desc("When this step runs: `F s1 m3`, `RECV_F s1 m3`, `UNSHARD s2` "
-               "(the first of that name, on --rank if that is given)"),
-      cl::value_desc("STEP"), cl::cat(category)};
+/// The step that is asked for.
+struct WantedStep {
+  StepKind kind = StepKind::F;
+  /// Nothing when any stage will do, or when the chunk says which.
+  std::optional<unsigned> stage;
+  unsigned microbatch = 0;
+  /// The stage's place among those of its rank.
+  std::optional<unsigned> chunk;
 };
 
 /// What the command line asks.
 struct Question {
   std::optional<unsigned> rank;
   std::optional<Rational> time;
-  /// Kind, stage and micro-batch of the step that is asked for.
-  std::optional<Step> step;
+  std::optional<WantedStep> step;
 };
 
 } // namespace
@@ -54,8 +44,33 @@ struct Question {
 // The command
 //===----------------------------------------------------------------------===//
 
-/// Reads `F s1 m3` or `UNSHARD s2`; nothing when it is neither.
-static std::optional<Step> parseStep(StringRef text) {
+/// Reads a step as pictures show it: the kind, the micro-batch and the letter of
+/// the chunk, if the rank has several: `F3`, `F3b`.
+static std::optional<WantedStep> parseShortStep(StringRef text) {
+  StringRef letters = text.take_while([](char c) { return isAlpha(c); });
+  std::optional<StepKind> kind = parseStepKind(letters);
+  if (!kind)
+    kind = parseStepKind(letters.upper());
+  StringRef number =
+      text.drop_front(letters.size()).take_while([](char c) { return isDigit(c); });
+  StringRef chunk = text.drop_front(letters.size() + number.size());
+  WantedStep step;
+  if (!kind || !isCompute(*kind) || number.getAsInteger(10, step.microbatch) ||
+      step.microbatch >= maxMicrobatches || chunk.size() > 1 ||
+      (chunk.size() == 1 && !isLower(chunk[0])))
+    return std::nullopt;
+  step.kind = *kind;
+  if (!chunk.empty())
+    step.chunk = chunk[0] - 'a';
+  return step;
+}
+
+/// Reads `F s1 m3`, `UNSHARD s2` or the short form; nothing when it is none of
+/// them.
+static std::optional<WantedStep> parseStep(StringRef text) {
+  text = text.trim();
+  if (!text.contains(' '))
+    return parseShortStep(text);
   SmallVector<StringRef, 4> words;
   text.split(words, ' ', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
   // The peer of a transfer follows from the rest.
@@ -74,46 +89,68 @@ static std::optional<Step> parseStep(StringRef text) {
       (!words[2].consume_front("m") || words[2].getAsInteger(10, microbatch) ||
        microbatch >= maxMicrobatches))
     return std::nullopt;
-  return Step(*kind, stage, microbatch);
+  return WantedStep{*kind, stage, microbatch, std::nullopt};
 }
 
-static FailureOr<Question> readQuestion(const ExplainFlags &flags,
+static FailureOr<Question> readQuestion(const Arguments &args,
                                         DiagEngine &diags) {
   Question question;
-  if (flags.rank.getNumOccurrences())
-    question.rank = flags.rank;
-  if (flags.step.getNumOccurrences()) {
-    if (flags.at.getNumOccurrences())
+  question.rank = args.number(Opt::Rank);
+  if (args.has(Opt::Step)) {
+    if (args.has(Opt::At))
       return unusable(diags, "both --step and --at");
-    question.step = parseStep(flags.step);
+    question.step = parseStep(args.text(Opt::Step));
     if (!question.step)
-      return unusable(diags, "`" + flags.step + "` names no step");
+      return diags.report(DiagLoc(), diag::OptionValue,
+                          shortened(args.text(Opt::Step)), "--step",
+                          "a step like `F s1 m3`, `UNSHARD s2` or `F3`");
     return question;
   }
-  if (!flags.rank.getNumOccurrences() || !flags.at.getNumOccurrences())
+  if (!args.has(Opt::Rank) || !args.has(Opt::At))
     return unusable(diags, "neither --step nor --rank and --at");
-  question.time = Rational::parse(flags.at);
+  question.time = Rational::parse(args.text(Opt::At));
   if (!question.time || question.time->isNegative())
-    return unusable(diags, "`" + flags.at + "` is not a time");
+    return diags.report(DiagLoc(), diag::OptionValue,
+                        shortened(args.text(Opt::At)), "--at", "a time");
   return question;
 }
 
+/// The stage that is `chunk` of `rank`; nothing when the rank has fewer.
+static std::optional<unsigned> stageOf(const Schedule &schedule, unsigned rank,
+                                       unsigned chunk) {
+  SmallVector<unsigned> stages;
+  for (const Step &step : schedule.ranks[rank])
+    if (isCompute(step.kind()) && !is_contained(stages, step.stage()))
+      stages.push_back(step.stage());
+  llvm::sort(stages);
+  if (chunk >= stages.size())
+    return std::nullopt;
+  return stages[chunk];
+}
+
 /// The first step of that name, on the rank that is asked for if one is.
-static std::optional<StepRef> findStep(const Schedule &schedule, Step wanted,
+static std::optional<StepRef> findStep(const Schedule &schedule,
+                                       const WantedStep &wanted,
                                        std::optional<unsigned> onRank) {
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
     if (onRank && *onRank != rank)
       continue;
+    std::optional<unsigned> stage = wanted.stage;
+    if (wanted.chunk) {
+      stage = stageOf(schedule, rank, *wanted.chunk);
+      if (!stage)
+        continue;
+    }
     for (auto [i, step] : enumerate(schedule.ranks[rank]))
-      if (step.kind() == wanted.kind() && step.stage() == wanted.stage() &&
-          step.microbatch() == wanted.microbatch())
+      if (step.kind() == wanted.kind && (!stage || step.stage() == *stage) &&
+          step.microbatch() == wanted.microbatch)
         return StepRef{rank, uint32_t(i)};
   }
   return std::nullopt;
 }
 
-static LogicalResult answer(const ExplainFlags &flags, const Question &question,
-                            const Schedule &schedule, const CommandRun &run) {
+static LogicalResult answer(const Question &question, const Schedule &schedule,
+                            const CommandRun &run) {
   DiagEngine &diags = run.diags;
   if (question.rank && *question.rank >= schedule.numRanks)
     return unusable(diags, "rank " + Twine(*question.rank) +
@@ -122,14 +159,12 @@ static LogicalResult answer(const ExplainFlags &flags, const Question &question,
   if (question.step) {
     step = findStep(schedule, *question.step, question.rank);
     if (!step)
-      return unusable(diags, "no step `" + flags.step + "`" +
+      return unusable(diags, "no step `" +
+                                 shortened(run.args.text(Opt::Step)) + "`" +
                                  (question.rank ? " on this rank" : ""));
   }
 
-  std::optional<WaitModel> model;
-  if (failed(flags.model.read(model, diags)))
-    return failure();
-  FailureOr<Simulation> times = simulate(schedule, model, diags);
+  FailureOr<Simulation> times = simulate(schedule, readModel(run.args), diags);
   FailureOr<MemoryModel> memory = MemoryModel::make(schedule, diags);
   if (failed(times) || failed(memory) || failed(checkResults(schedule, diags)))
     return failure();
@@ -144,35 +179,30 @@ static LogicalResult answer(const ExplainFlags &flags, const Question &question,
   });
 }
 
-static LogicalResult explain(const ExplainFlags &flags, const CommandRun &run) {
+LogicalResult runExplain(const CommandRun &run) {
   DiagEngine &diags = run.diags;
-  FailureOr<Question> question = readQuestion(flags, diags);
+  FailureOr<Question> question = readQuestion(run.args, diags);
   if (failed(question))
     return failure();
-  FailureOr<StringRef> list = flags.target.choose(flags.passes, "", diags);
+  FailureOr<StringRef> list = choosePasses(run.args, "", diags);
   if (failed(list))
     return failure();
   FailureOr<PassRun> passes =
-      PassRun::make(flags.passes, *list, run.err, run.session);
+      PassRun::make(run.args, *list, run.err, run.session);
   if (failed(passes))
     return failure();
-  FailureOr<OpenedInput> input = openInput(flags.input, run.search, diags);
+  FailureOr<InputRequest> request = InputRequest::read(run.args, diags);
+  if (failed(request))
+    return failure();
+  FailureOr<OpenedInput> input = request->open(run.search, diags);
   if (failed(input))
     return failure();
   FailureOr<Schedule> schedule =
-      makeSchedule(flags.input, *input, run.search, run.session);
-  if (failed(schedule) || failed(passes->run(*schedule, diags)))
+      request->makeSchedule(*input, run.search, run.session);
+  if (failed(schedule) || failed(passes->run(*schedule, diags)) ||
+      failed(checkModelUsed(run.args, &*schedule, diags)))
     return failure();
-  return answer(flags, *question, *schedule, run);
-}
-
-int explainMain(const CommandLine &line) {
-  ExplainFlags flags;
-  return runCommand(
-      line, flags,
-      "Says what a rank does at a time, or when a step runs, and why not "
-      "earlier.",
-      [&](const CommandRun &run) { return explain(flags, run); });
+  return answer(*question, *schedule, run);
 }
 
 } // namespace pipec

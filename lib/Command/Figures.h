@@ -9,7 +9,7 @@
 #define PIPEC_COMMAND_FIGURES_H
 
 #include "Analysis/Report.h"
-#include "Command/Grid.h"
+#include "Driver/Grid.h"
 #include "Support/Decimal.h"
 
 #include <string>

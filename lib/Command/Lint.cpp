@@ -11,7 +11,6 @@
 #include "Driver/Input.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/JSON.h"
 
 #include <functional>
@@ -21,64 +20,59 @@ using namespace llvm;
 
 namespace pipec {
 
-namespace {
-
-struct LintFlags : CommandFlags {
-  LintFlags()
-      : CommandFlags("pipec lint options", "Write the findings to FILE") {}
-
-  InputFlags input{category};
-  cl::opt<std::string> require{
-      "require",
-      cl::desc("What does not end under this model is an error: stream "
-               "(default), pair, edge or buffered"),
-      cl::value_desc("MODEL"), cl::init("stream"), cl::cat(category)};
-  cl::list<std::string> grades{
-      "grade", cl::CommaSeparated,
-      cl::desc("How grave a finding is: RULE is loss-order, unused-unshard, "
-               "idle-slot, forward-only, no-reduce-grad, slot-order, "
-               "microbatch-order or memory-limit, GRADE is error, warning, "
-               "note or off"),
-      cl::value_desc("RULE=GRADE,..."), cl::cat(category)};
-  WarningFlags warnings{category};
-  FormatFlag format{category};
+/// The rules whose severity --grade sets.
+static constexpr std::pair<StringLiteral,
+                           std::optional<Severity> LintOptions::*>
+    rules[] = {
+        {"loss-order", &LintOptions::lossOrder},
+        {"unused-unshard", &LintOptions::unusedUnshard},
+        {"idle-slot", &LintOptions::idleSlot},
+        {"forward-only", &LintOptions::forwardOnly},
+        {"no-reduce-grad", &LintOptions::noReduceGrad},
+        {"slot-order", &LintOptions::slotOrder},
+        {"microbatch-order", &LintOptions::microbatchOrder},
+        {"memory-limit", &LintOptions::memoryLimit},
 };
 
-} // namespace
+static constexpr std::pair<StringLiteral, std::optional<Severity>> grades[] = {
+    {"error", Severity::Error},
+    {"warning", Severity::Warning},
+    {"note", Severity::Note},
+    {"off", std::nullopt},
+};
 
-static FailureOr<LintOptions> readOptions(const LintFlags &flags,
+/// The row of `table` called `name`; reports when there is none.
+template <typename Row, size_t n>
+static const Row *findRow(const Row (&table)[n], StringRef name, StringRef noun,
+                          DiagEngine &diags) {
+  std::vector<StringRef> names;
+  for (const Row &row : table) {
+    if (row.first == name)
+      return &row;
+    names.push_back(row.first);
+  }
+  (void)reportUnknownChoice(diags, noun, name, names);
+  return nullptr;
+}
+
+static FailureOr<LintOptions> readOptions(const Arguments &args,
                                           DiagEngine &diags) {
   LintOptions options;
-  std::optional<WaitModel> model = parseWaitModel(flags.require);
-  if (!model)
-    return unusable(diags, "no model `" + flags.require + "`");
-  options.require = *model;
-  for (StringRef grade : flags.grades) {
-    auto [rule, value] = grade.split('=');
-    std::optional<Severity> *place =
-        rule == "loss-order"       ? &options.lossOrder
-        : rule == "unused-unshard" ? &options.unusedUnshard
-        : rule == "idle-slot"      ? &options.idleSlot
-        : rule == "forward-only"   ? &options.forwardOnly
-        : rule == "no-reduce-grad" ? &options.noReduceGrad
-        : rule == "slot-order"     ? &options.slotOrder
-        : rule == "microbatch-order" ? &options.microbatchOrder
-        : rule == "memory-limit"     ? &options.memoryLimit
-                                     : nullptr;
+  options.require = *parseWaitModel(args.text(Opt::Require, "stream"));
+  SmallVector<StringRef> settings;
+  for (StringRef list : args.list(Opt::Grade))
+    list.split(settings, ',');
+  for (StringRef setting : settings) {
+    auto [rule, value] = setting.split('=');
+    const auto *place = findRow(rules, rule, "rule of --grade", diags);
     if (!place)
-      return unusable(diags, "no rule `" + rule + "` in `--grade`");
-    if (value == "off")
-      place->reset();
-    else if (value == "error")
-      *place = Severity::Error;
-    else if (value == "warning")
-      *place = Severity::Warning;
-    else if (value == "note")
-      *place = Severity::Note;
-    else
-      return unusable(diags, "no grade `" + value + "` in `--grade`");
+      return failure();
+    const auto *grade = findRow(grades, value, "grade of --grade", diags);
+    if (!grade)
+      return failure();
+    options.*place->second = grade->second;
   }
-  if (failed(flags.warnings.apply(diags)) || failed(flags.format.check(diags)))
+  if (failed(applyWarnings(args, diags)))
     return failure();
   return options;
 }
@@ -115,67 +109,97 @@ private:
 // The command
 //===----------------------------------------------------------------------===//
 
-static LogicalResult lint(const LintFlags &flags, const CommandRun &run) {
-  DiagEngine &diags = run.diags;
-  FailureOr<LintOptions> options = readOptions(flags, diags);
-  if (failed(options))
-    return failure();
-  FailureOr<OpenedInput> input = openInput(flags.input, run.search, diags);
+namespace {
+
+/// One run of the command.
+class Lint : CommandRun {
+public:
+  explicit Lint(const CommandRun &run) : CommandRun(run) {}
+  LogicalResult run();
+
+private:
+  /// Finds and reads the schedule; nothing is left to lint when that fails.
+  FailureOr<Schedule> load();
+  LintResult find(const Schedule &schedule);
+  void printText(raw_ostream &os, const Schedule &schedule);
+  void printJson(json::OStream &json);
+
+  LintOptions options;
+  std::optional<InputRequest> request;
+  std::optional<InputKind> kind;
+};
+
+} // namespace
+
+FailureOr<Schedule> Lint::load() {
+  FailureOr<OpenedInput> input = request->open(search, diags);
   if (failed(input))
     return failure();
-  FailureOr<Schedule> schedule =
-      makeSchedule(flags.input, *input, run.search, run.session);
-  if (failed(schedule))
-    return failure();
+  kind = input->kind;
+  return request->makeSchedule(*input, search, session);
+}
 
+LintResult Lint::find(const Schedule &schedule) {
   // Every finding counts, and they are the output of this command.
   diags.setErrorLimit(0);
-  auto find = [&](const DiagEngine::Handler &finding) {
-    run.progress.phase("looking for findings");
-    LintResult result;
-    run.session.divert(
-        finding, [&] { result = pipec::lint(*schedule, *options, diags); });
-    return result;
-  };
-  return run.write(
-      flags.format,
-      [&](raw_ostream &os) {
-        DiagEngine::Handler printer = run.session.printerTo(os);
-        if (flags.diags.verifyDiagnostics) {
-          find(printer);
-          return;
-        }
-        FindingCap cap(printer);
-        LintResult result = find(std::ref(cap));
-        cap.finish();
-        os << "safe under:";
-        for (WaitModel model : allWaitModels)
-          if (result.safe[unsigned(model)])
-            os << ' ' << waitModelName(model);
-        os << (is_contained(result.safe, true) ? "\n" : " no model\n");
-      },
-      [&](json::OStream &json) {
-        LintResult result;
-        json.attributeArray("findings", [&] {
-          result = find([&](const Diagnostic &finding) {
-            writeDiagnostic(json, finding, run.session.files(),
-                            /*csvCells=*/input->kind == InputKind::Csv);
-          });
-        });
-        json.attributeObject("safe", [&] {
-          for (WaitModel model : allWaitModels)
-            json.attribute(waitModelName(model), result.safe[unsigned(model)]);
-        });
-      });
+  progress.phase("looking for findings");
+  return pipec::lint(schedule, options, diags);
 }
 
-int lintMain(const CommandLine &line) {
-  LintFlags flags;
-  return runCommand(
-      line, flags,
-      "Looks for everything that is wrong with a schedule, a step list or a "
-      "CSV.",
-      [&](const CommandRun &run) { return lint(flags, run); });
+void Lint::printText(raw_ostream &os, const Schedule &schedule) {
+  LintResult result;
+  FindingCap cap(session.printerTo(os));
+  session.divert(std::ref(cap), [&] { result = find(schedule); });
+  if (session.isVerifying())
+    return;
+  cap.finish();
+  os << "safe under:";
+  for (WaitModel model : allWaitModels)
+    if (result.safe[unsigned(model)])
+      os << ' ' << waitModelName(model);
+  os << (is_contained(result.safe, true) ? "\n" : " no model\n");
 }
+
+/// Writes one object, also for an input that cannot be read; then the reasons
+/// are the findings.
+void Lint::printJson(json::OStream &json) {
+  LintResult result;
+  json.attributeArray("findings", [&] {
+    auto print = [&](const Diagnostic &finding) {
+      writeDiagnostic(json, finding, session.files(),
+                      /*csvCells=*/kind == InputKind::Csv);
+    };
+    session.divert(print, [&] {
+      FailureOr<Schedule> schedule = load();
+      if (succeeded(schedule))
+        result = find(*schedule);
+    });
+  });
+  json.attributeObject("safe", [&] {
+    for (WaitModel model : allWaitModels)
+      json.attribute(waitModelName(model), result.safe[unsigned(model)]);
+  });
+}
+
+LogicalResult Lint::run() {
+  FailureOr<LintOptions> read = readOptions(args, diags);
+  if (failed(read))
+    return failure();
+  options = *read;
+  FailureOr<InputRequest> input = InputRequest::read(args, diags);
+  if (failed(input))
+    return failure();
+  request.emplace(std::move(*input));
+  if (args.text(Opt::Format) == "json")
+    return write([](raw_ostream &) {},
+                 [&](json::OStream &json) { printJson(json); });
+  FailureOr<Schedule> schedule = load();
+  if (failed(schedule))
+    return failure();
+  return write([&](raw_ostream &os) { printText(os, *schedule); },
+               [](json::OStream &) {});
+}
+
+LogicalResult runLint(const CommandRun &run) { return Lint(run).run(); }
 
 } // namespace pipec

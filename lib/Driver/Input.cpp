@@ -8,117 +8,74 @@
 #include "Driver/Input.h"
 
 #include "Import/CostProfile.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
 namespace pipec {
 
-LowerFlags::LowerFlags(cl::OptionCategory &category)
-    : defines("D", cl::Prefix,
-              cl::desc("Give a parameter a value, by label or name"),
-              cl::value_desc("NAME=VALUE"), cl::cat(category)),
-      schedule("schedule",
-               cl::desc("The schedule to take, where a file has several"),
-               cl::value_desc("NAME"), cl::cat(category)),
-      cost("cost",
-           cl::desc("Costs of steps, over those of program and profile"),
-           cl::value_desc("F=1,F&B=2.5,p2p=0.1"), cl::cat(category)),
-      costProfile("cost-profile",
-                  cl::desc("A JSON file of costs, over the program's"),
-                  cl::value_desc("FILE"), cl::cat(category)),
-      parts("parts",
-            cl::desc("The given costs and sizes are those of one of N equal "
-                     "parts of the model, not of a stage"),
-            cl::value_desc("N"), cl::cat(category)),
-      maxSteps("max-steps",
-               cl::desc("Steps, loop rounds and calls that a program may take, "
-                        "all ranks together (default 2^28)"),
-               cl::value_desc("N"), cl::init(LowerOptions().maxSteps),
-               cl::cat(category)) {}
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
 
-InputFlags::InputFlags(cl::OptionCategory &category)
-    : LowerFlags(category),
-      path(cl::Positional, cl::desc("<file or name>"), cl::cat(category)),
-      stages("stages", cl::desc("The number of stages that a CSV must have"),
-             cl::value_desc("N"), cl::cat(category)),
-      microbatches("microbatches",
-                   cl::desc("The number of micro-batches that a CSV must have"),
-                   cl::value_desc("N"), cl::cat(category)) {}
-
-ModelFlag::ModelFlag(cl::OptionCategory &category)
-    : name("model",
-           cl::desc("How transfers wait in time, where the schedule has "
-                    "transfers: stream, pair, edge (default) or buffered"),
-           cl::value_desc("MODEL"), cl::cat(category)) {}
-
-LogicalResult ModelFlag::read(std::optional<WaitModel> &model,
-                              DiagEngine &diags) const {
-  if (!name.getNumOccurrences())
-    return success();
-  model = parseWaitModel(name);
-  if (!model)
-    return unusable(diags, "no model `" + name + "`");
-  return success();
+std::optional<WaitModel> readModel(const Arguments &args) {
+  if (!args.has(Opt::Model))
+    return std::nullopt;
+  return parseWaitModel(args.text(Opt::Model));
 }
 
-WarningFlags::WarningFlags(cl::OptionCategory &category)
-    : names("W", cl::Prefix,
-            cl::desc("-WNAME and -Wno-NAME switch a warning on and off, "
-                     "-Werror makes all of them errors"),
-            cl::value_desc("NAME"), cl::cat(category)) {}
+LogicalResult checkModelUsed(const Arguments &args,
+                             ArrayRef<const Schedule *> schedules,
+                             DiagEngine &diags) {
+  // One rank has no transfers, and is a size like any other.
+  if (!args.has(Opt::Model) || any_of(schedules, [](const Schedule *schedule) {
+        return schedule->hasP2P() || schedule->numRanks == 1;
+      }))
+    return success();
+  return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                      args.written(Opt::Model),
+                      "on steps without transfers, which --passes=insert-p2p "
+                      "inserts");
+}
 
-LogicalResult WarningFlags::apply(DiagEngine &diags) const {
-  for (StringRef name : names) {
+LogicalResult applyWarnings(const Arguments &args, DiagEngine &diags) {
+  for (StringRef name : args.list(Opt::Warning)) {
     if (name == "error") {
       diags.setWarningsAreErrors(true);
       continue;
     }
-    bool on = !name.consume_front("no-");
-    if (!diags.setWarning(name, on))
-      return unusable(diags, "no warning `" + name + "`");
+    StringRef flag = name;
+    bool on = !flag.consume_front("no-");
+    if (diags.setWarning(flag, on))
+      continue;
+    std::vector<StringRef> flags = {"all", "error"};
+    for (const DiagInfo &info : allDiagInfos())
+      if (info.severity == Severity::Warning && !is_contained(flags, info.flag))
+        flags.push_back(info.flag);
+    return reportUnknownChoice(diags, "warning", flag, flags);
   }
   return success();
 }
 
-FailureOr<OpenedInput> openInput(const InputFlags &flags,
-                                 const SearchPath &search, DiagEngine &diags) {
-  if (flags.path.empty())
-    return reportNoInput(diags);
-  return findInput(flags.path, search, diags);
-}
-
-//===----------------------------------------------------------------------===//
-// Options of lowering
-//===----------------------------------------------------------------------===//
-
-LogicalResult LowerFlags::read(LowerOptions &lowering,
-                               DiagEngine &diags) const {
-  if (failed(readButCosts(lowering, diags)))
+LogicalResult readLowering(const Arguments &args, LowerOptions &lowering,
+                           DiagEngine &diags) {
+  if (failed(readLoweringButCosts(args, lowering, diags)))
     return failure();
-  FailureOr<std::vector<CostSettings>> costs = readCosts(diags);
+  FailureOr<std::vector<CostSettings>> costs = readCosts(args, diags);
   if (failed(costs))
     return failure();
   llvm::append_range(lowering.given.costs, *costs);
   return success();
 }
 
-LogicalResult LowerFlags::readButCosts(LowerOptions &lowering,
-                                       DiagEngine &diags) const {
-  lowering.maxSteps = maxSteps;
-  for (StringRef define : defines) {
-    auto [name, value] = define.split('=');
-    int64_t number = 0;
-    if (name.empty() || value.empty())
-      return unusable(diags, "`-D" + define + "` is not NAME=VALUE");
-    if (value.getAsInteger(10, number))
-      return unusable(diags, "`" + value + "` in `-D" + define +
-                                 "` is not a 64-bit integer");
-    lowering.params.push_back({name.str(), number});
-  }
-  if (costProfile.getNumOccurrences()) {
-    FailureOr<StringRef> text = openInput(costProfile, diags);
+LogicalResult readLoweringButCosts(const Arguments &args,
+                                   LowerOptions &lowering, DiagEngine &diags) {
+  lowering.maxSteps = args.count(Opt::MaxSteps, lowering.maxSteps);
+  if (args.has(Opt::CostProfile)) {
+    FailureOr<StringRef> text = openInput(args.text(Opt::CostProfile), diags);
     if (failed(text))
       return failure();
     FailureOr<GivenSettings> profile = readCostProfile(*text, diags);
@@ -126,20 +83,21 @@ LogicalResult LowerFlags::readButCosts(LowerOptions &lowering,
       return failure();
     lowering.given = std::move(*profile);
   }
-  if (!parts.getNumOccurrences())
+  std::optional<unsigned> parts = args.number(Opt::Parts);
+  if (!parts)
     return success();
-  if (parts == 0 || parts > maxStages)
-    return unusable(diags, "a model of " + Twine(parts) +
+  if (*parts == 0 || *parts > maxStages)
+    return unusable(diags, "a model of " + Twine(*parts) +
                                " parts; it has from 1 to " + Twine(maxStages));
   lowering.given.per = CostPer::Part;
-  lowering.given.parts = parts;
+  lowering.given.parts = *parts;
   return success();
 }
 
-FailureOr<std::vector<CostSettings>>
-LowerFlags::readCosts(DiagEngine &diags) const {
+FailureOr<std::vector<CostSettings>> readCosts(const Arguments &args,
+                                               DiagEngine &diags) {
   std::vector<CostSettings> all;
-  for (StringRef text : cost) {
+  for (StringRef text : args.list(Opt::Cost)) {
     FailureOr<CostSettings> costs = readCostOption(text, diags);
     if (failed(costs))
       return failure();
@@ -152,33 +110,60 @@ LowerFlags::readCosts(DiagEngine &diags) const {
 // Schedules
 //===----------------------------------------------------------------------===//
 
-FailureOr<Schedule> makeSchedule(const InputFlags &flags,
-                                 const OpenedInput &input,
-                                 const SearchPath &search,
-                                 DiagSession &session) {
+FailureOr<InputRequest> InputRequest::read(const Arguments &args,
+                                           DiagEngine &diags) {
+  std::vector<std::string> inputs;
+  FailureOr<Grid> sizes = Grid::read(args, Grid::Values::One, inputs, diags);
+  if (failed(sizes))
+    return failure();
+  if (inputs.empty())
+    return reportNoInput(diags);
+  if (inputs.size() != 1)
+    return unusable(diags, countText(inputs.size(), "input") +
+                               " where one is taken: `" +
+                               shortened(join(inputs, "`, `")) + "`");
+  return InputRequest{args, inputs[0], std::move(*sizes)};
+}
+
+FailureOr<OpenedInput> InputRequest::open(const SearchPath &search,
+                                          DiagEngine &diags) const {
+  return findInput(path, search, args, diags);
+}
+
+FailureOr<Schedule> InputRequest::makeSchedule(const OpenedInput &input,
+                                               const SearchPath &search,
+                                               DiagSession &session) const {
   DiagEngine &diags = session.engine();
   LowerOptions lowering;
-  if (failed(flags.read(lowering, diags)))
+  if (failed(readLowering(args, lowering, diags)))
     return failure();
-  session.progress().phase(input.kind == InputKind::Program ? "lowering"
-                                                            : "reading");
+  bool isProgram = input.kind == InputKind::Program;
+  session.progress().phase(isProgram ? "lowering" : "reading");
   auto source = ScheduleSource::load(input, search, diags);
   if (failed(source))
     return failure();
-  if ((*source)->isProgram()) {
-    auto chosen = (*source)->schedule(flags.schedule, diags);
-    if (failed(chosen))
+  if (!isProgram) {
+    if (args.has(Opt::Schedule))
+      return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                          args.written(Opt::Schedule),
+                          "on an input that is not a program");
+    if (failed(sizes.fit({}, /*otherInputs=*/true, diags)))
       return failure();
-    return (*source)->lower(**chosen, lowering, diags);
+    return (*source)->read(sizes.wanted(args), lowering, diags);
   }
-  if (!flags.defines.empty())
-    return unusable(diags, "-D on an input that has no parameters");
-  StepInputOptions sizes;
-  if (flags.stages.getNumOccurrences())
-    sizes.stages = flags.stages;
-  if (flags.microbatches.getNumOccurrences())
-    sizes.microbatches = flags.microbatches;
-  return (*source)->read(sizes, lowering, diags);
+  auto chosen = (*source)->schedule(args.text(Opt::Schedule), diags);
+  if (failed(chosen))
+    return failure();
+  const ast::ScheduleDecl *decl = (*chosen)->decl;
+  if (args.has(Opt::Stages))
+    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                        args.written(Opt::Stages),
+                        "on a program, whose stages follow from --ranks and "
+                        "--chunks");
+  if (failed(sizes.fit(decl, /*otherInputs=*/false, diags)))
+    return failure();
+  lowering.params = sizes.point(*decl);
+  return (*source)->lower(**chosen, lowering, diags);
 }
 
 } // namespace pipec

@@ -9,71 +9,53 @@
 #define PIPEC_DRIVER_INPUT_H
 
 #include "Analysis/WaitModel.h"
+#include "Driver/Grid.h"
 #include "Driver/Io.h"
 #include "Driver/ScheduleSource.h"
 
-#include "llvm/Support/CommandLine.h"
-
 namespace pipec {
 
-/// The options that say how programs become schedules; every command has them.
-struct LowerFlags {
-  explicit LowerFlags(llvm::cl::OptionCategory &category);
-  /// Reads the options into `lowering`. Reports every value that cannot be
-  /// used.
-  llvm::LogicalResult read(LowerOptions &lowering, DiagEngine &diags) const;
-  /// The same without `--cost`, for a command that does not put one over the
-  /// other.
-  llvm::LogicalResult readButCosts(LowerOptions &lowering,
-                                   DiagEngine &diags) const;
-  /// Reads what every `--cost` sets, in their order.
-  llvm::FailureOr<std::vector<CostSettings>> readCosts(DiagEngine &diags) const;
+/// Reads the options about costs and lowering into `lowering`, the sizes apart.
+/// Reports every value that cannot be used.
+llvm::LogicalResult readLowering(const Arguments &args, LowerOptions &lowering,
+                                 DiagEngine &diags);
+/// The same without `--cost`, for a command that does not put one over the
+/// other.
+llvm::LogicalResult readLoweringButCosts(const Arguments &args,
+                                         LowerOptions &lowering,
+                                         DiagEngine &diags);
+/// Reads what every `--cost` sets, in their order.
+llvm::FailureOr<std::vector<CostSettings>> readCosts(const Arguments &args,
+                                                     DiagEngine &diags);
 
-  llvm::cl::list<std::string> defines;
-  llvm::cl::opt<std::string> schedule;
-  llvm::cl::list<std::string> cost;
-  llvm::cl::opt<std::string> costProfile;
-  llvm::cl::opt<unsigned> parts;
-  llvm::cl::opt<uint64_t> maxSteps;
+/// `--model`; nothing when it was not given.
+std::optional<WaitModel> readModel(const Arguments &args);
+/// Reports a `--model` that has no effect on `schedules`, since none of them
+/// has transfers.
+llvm::LogicalResult
+checkModelUsed(const Arguments &args,
+               llvm::ArrayRef<const Schedule *> schedules, DiagEngine &diags);
+
+/// Switches warnings as `-W` asks; reports a name that no warning has.
+llvm::LogicalResult applyWarnings(const Arguments &args, DiagEngine &diags);
+
+/// The input of a command that takes one schedule, and its sizes.
+struct InputRequest {
+  /// Reads the words and sizes; reports when there is not exactly one input.
+  static llvm::FailureOr<InputRequest> read(const Arguments &args,
+                                            DiagEngine &diags);
+  /// Finds and reads the input; reports when there is none.
+  llvm::FailureOr<OpenedInput> open(const SearchPath &search,
+                                    DiagEngine &diags) const;
+  /// Makes the schedule of an input: lowers a program, reads step IR or CSV.
+  llvm::FailureOr<Schedule> makeSchedule(const OpenedInput &input,
+                                         const SearchPath &search,
+                                         DiagSession &session) const;
+
+  const Arguments &args;
+  std::string path;
+  Grid sizes;
 };
-
-/// The options of a command that takes one schedule, of any origin.
-struct InputFlags : LowerFlags {
-  explicit InputFlags(llvm::cl::OptionCategory &category);
-
-  llvm::cl::opt<std::string> path;
-  llvm::cl::opt<unsigned> stages;
-  llvm::cl::opt<unsigned> microbatches;
-};
-
-/// `--model`, for every command that lets a schedule run in time.
-struct ModelFlag {
-  explicit ModelFlag(llvm::cl::OptionCategory &category);
-  /// Sets `model` when the option was given; reports a word that is no model.
-  llvm::LogicalResult read(std::optional<WaitModel> &model,
-                           DiagEngine &diags) const;
-
-  llvm::cl::opt<std::string> name;
-};
-
-/// `-W`, for every command that can warn of a program.
-struct WarningFlags {
-  explicit WarningFlags(llvm::cl::OptionCategory &category);
-  /// Switches warnings as asked; reports a name that no warning has.
-  llvm::LogicalResult apply(DiagEngine &diags) const;
-
-  llvm::cl::list<std::string> names;
-};
-
-/// Finds and reads the input of the command line; reports when there is none.
-llvm::FailureOr<OpenedInput>
-openInput(const InputFlags &flags, const SearchPath &search, DiagEngine &diags);
-
-/// Makes the schedule of an input: lowers a program, reads step IR or CSV.
-llvm::FailureOr<Schedule> makeSchedule(const InputFlags &flags,
-                                       const OpenedInput &input,
-                                       const SearchPath &search,
-                                       DiagSession &session);
 
 } // namespace pipec
 

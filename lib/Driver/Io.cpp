@@ -8,9 +8,10 @@
 #include "Driver/Io.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Errc.h"
 #include "llvm/Support/Path.h"
+
+#include <cstdlib>
 
 using namespace llvm;
 
@@ -34,6 +35,8 @@ void DiagSession::divert(DiagEngine::Handler handler,
 }
 
 void DiagSession::handle(const Diagnostic &diagnostic) {
+  badUsage |= diagnostic.severity == Severity::Error &&
+              diagInfo(diagnostic.id).isUsage;
   if (verifying)
     verifier(diagnostic);
   else if (diverted)
@@ -48,89 +51,61 @@ int DiagSession::finish(LogicalResult result) {
     DiagEngine out(sources, [this](const Diagnostic &d) { print(d); });
     return succeeded(verifier.verify(out)) ? 0 : 1;
   }
+  if (badUsage)
+    return 2;
   return succeeded(result) && !diags.hadErrors() ? 0 : 1;
 }
 
-DiagFlags::DiagFlags(cl::OptionCategory &category)
-    : verifyDiagnostics(
-          "verify-diagnostics",
-          cl::desc("Compare the diagnostics with the expected-... comments"),
-          cl::cat(category)),
-      showKinds("show-kinds", cl::desc("Print the kind of every diagnostic"),
-                cl::cat(category)),
-      format("diagnostics-format",
-             cl::desc("Form of diagnostics: text (default) or json, an object "
-                      "a line"),
-             cl::value_desc("FORMAT"), cl::init("text"), cl::cat(category)) {}
+/// True when the environment has the variable, with a value that is not 0.
+static bool isSet(const char *variable) {
+  const char *value = std::getenv(variable);
+  return value && StringRef(value) != "" && StringRef(value) != "0";
+}
 
-LogicalResult DiagFlags::applyForm(DiagSession &session) const {
-  session.setShowKinds(showKinds);
-  session.setJson(format == "json");
-  if (format == "text" || format == "json")
-    return success();
-  return unusable(session.engine(),
-                  "no format `" + format + "` of diagnostics");
+bool DiagSession::useColors(raw_ostream &os) const {
+  if (colors)
+    return *colors;
+  if (const char *value = std::getenv("NO_COLOR"); value && *value)
+    return false;
+  return isSet("FORCE_COLOR") || isSet("CLICOLOR_FORCE") || os.has_colors();
+}
+
+void DiagSession::setForm(const Arguments &args) {
+  StringRef mode = args.text(Opt::Color);
+  if (mode == "always" || mode == "never")
+    colors = mode == "always";
+  printer.setColors(useColors(err));
+  printer.setShowKinds(args.has(Opt::ShowKinds));
+  printer.setJson(args.text(Opt::DiagnosticsFormat) == "json");
+}
+
+DiagPrinter DiagSession::printerTo(raw_ostream &os) const {
+  DiagPrinter other(printer, os);
+  other.setColors(useColors(os));
+  return other;
 }
 
 //===----------------------------------------------------------------------===//
 // Command line
 //===----------------------------------------------------------------------===//
 
+void printVersion(raw_ostream &os) { os << "pipec " PIPEC_VERSION "\n"; }
+
 InFlightDiagnostic unusable(DiagEngine &diags, const Twine &why) {
   return diags.report(DiagLoc(), diag::UnusableOption, why.str());
 }
 
 InFlightDiagnostic reportNoInput(DiagEngine &diags) {
-  return unusable(diags, "no input; --help shows what there is to give");
+  return unusable(diags, "no input; --help shows what can be given");
 }
 
-/// Puts a message of llvm::cl into the form of all others: no program name, no
-/// capital, no hint at `--help`, backticks for quotes.
+/// A message of the system in the form of all others, which begin with a small
+/// letter.
 static std::string inOurForm(StringRef message) {
-  message = message.take_front(message.find("  Try: "));
-  message = message.take_front(message.find('\n'));
-  message = message.rtrim(" .!:");
   std::string text = message.str();
   if (text.size() > 1 && isUpper(text[0]) && !isUpper(text[1]))
     text[0] = toLower(text[0]);
-  for (char &c : text)
-    if (c == '\'' || c == '"')
-      c = '`';
   return text;
-}
-
-LogicalResult parseCommandLine(int argc, const char *const *argv,
-                               cl::OptionCategory &category, StringRef overview,
-                               const DiagFlags &flags, DiagSession &session) {
-  cl::HideUnrelatedOptions(category);
-  cl::SetVersionPrinter(
-      [](raw_ostream &os) { os << "pipec " PIPEC_VERSION "\n"; });
-  std::string errors;
-  raw_string_ostream os(errors);
-  bool good = cl::ParseCommandLineOptions(argc, argv, overview, &os);
-  // The options that were understood hold for what is said about the others.
-  good &= succeeded(flags.applyForm(session));
-  if (good) {
-    session.setVerify(flags.verifyDiagnostics);
-    return success();
-  }
-  DiagEngine &diags = session.engine();
-
-  // Each message starts with the program's name; the suggestion for the last
-  // one is a message too.
-  std::string prefix = sys::path::filename(argv[0]).str() + ": ";
-  SmallVector<StringRef> messages;
-  StringRef(errors).split(messages, prefix, -1, /*KeepEmpty=*/false);
-  for (size_t i = 0; i != messages.size(); ++i) {
-    InFlightDiagnostic diagnostic = unusable(diags, inOurForm(messages[i]));
-    while (i + 1 != messages.size() &&
-           messages[i + 1].consume_front("Did you mean '")) {
-      ++i;
-      diagnostic.note(DiagLoc(), diag::NoteDidYouMean,
-                      messages[i].take_front(messages[i].find('\'')));
-    }
-  }
-  return failure();
 }
 
 //===----------------------------------------------------------------------===//
@@ -146,22 +121,6 @@ FailureOr<StringRef> openInput(StringRef path, DiagEngine &diags) {
     reason = error.message();
   });
   return diags.report(DiagLoc(), diag::FileUnreadable, path, inOurForm(reason));
-}
-
-InputKind inputKind(StringRef path, StringRef text) {
-  StringRef ending = sys::path::extension(path);
-  if (ending == ".pipe")
-    return InputKind::Program;
-  if (ending == ".steps")
-    return InputKind::Steps;
-  if (ending == ".csv")
-    return InputKind::Csv;
-  // The first word behind comments; step IR starts with its own name.
-  text = text.ltrim();
-  while (text.consume_front("//"))
-    text = text.drop_until([](char c) { return c == '\n'; }).ltrim();
-  return text.starts_with("pipec-steps") ? InputKind::Steps
-                                         : InputKind::Program;
 }
 
 //===----------------------------------------------------------------------===//
@@ -243,14 +202,11 @@ LogicalResult OutputFile::commit(DiagEngine &diags) {
   return success();
 }
 
-OutputFlag::OutputFlag(cl::OptionCategory &category, StringRef help)
-    : path("o", cl::desc(help), cl::value_desc("FILE"), cl::init("-"),
-           cl::cat(category)) {}
-
 LogicalResult
-OutputFlag::write(raw_ostream &out, DiagSession &session,
-                  function_ref<LogicalResult(raw_ostream &)> writer) const {
-  auto file = OutputFile::open(path, out, session.engine());
+writeOutput(const Arguments &args, raw_ostream &out, DiagSession &session,
+            function_ref<LogicalResult(raw_ostream &)> writer) {
+  auto file =
+      OutputFile::open(args.text(Opt::Output, "-"), out, session.engine());
   if (failed(file))
     return failure();
   // What goes to the terminal is progress enough.

@@ -5,22 +5,22 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What every program of the project does around its phases: read a command
-// line, set up the diagnostics of the run, open the input, and write an output
-// file that exists only if the run succeeded. Streams are handed in.
+// What every program of the project does around its phases: set up the
+// diagnostics of the run as its command line says, open the input, and write an
+// output file that exists only if the run succeeded. Streams are handed in.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_DRIVER_IO_H
 #define PIPEC_DRIVER_IO_H
 
+#include "Driver/Arguments.h"
 #include "Support/DiagEngine.h"
 #include "Support/DiagPrinter.h"
 #include "Support/Progress.h"
 #include "Support/VerifyDiagnostics.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -39,7 +39,7 @@ public:
   DiagSession(llvm::StringRef tool, llvm::raw_ostream &err)
       : printer(err, sources, tool), verifier(sources),
         diags(sources, [this](const Diagnostic &d) { handle(d); }),
-        line(tool, err) {}
+        err(err), line(tool, err) {}
 
   SourceFiles &files() { return sources; }
   DiagEngine &engine() { return diags; }
@@ -48,21 +48,28 @@ public:
 
   /// A printer for messages that are part of the output: it writes them to `os`
   /// as text.
-  DiagPrinter printerTo(llvm::raw_ostream &os) const { return {printer, os}; }
+  DiagPrinter printerTo(llvm::raw_ostream &os) const;
   /// Hands what is reported while `body` runs to `handler` and does not print
-  /// it; under `--verify-diagnostics` it is collected as ever.
+  /// it; under `--verify-diagnostics` it is collected all the same.
   void divert(DiagEngine::Handler handler, llvm::function_ref<void()> body);
 
-  /// Appends ` [KindName]` to every message that is printed.
-  void setShowKinds(bool on) { printer.setShowKinds(on); }
-  /// Prints every message as JSON from now on.
-  void setJson(bool on) { printer.setJson(on); }
+  /// Prints messages from now on as the options about diagnostics ask.
+  void setForm(const Arguments &args);
   /// From now on collects what is reported, for `finish` to compare.
   void setVerify(bool on);
+  /// Files of the folder `path` are not the user's own: notes that point into
+  /// them show no source line.
+  void setLibrary(llvm::StringRef path) { printer.setLibrary(path); }
+
+  /// True when text that goes to `os` is to have colors.
+  bool useColors(llvm::raw_ostream &os) const;
+  /// True while messages are compared with the comments of the input.
+  bool isVerifying() const { return verifying; }
 
   /// Ends the run. Returns the exit status: 0 when `result` is success and no
-  /// error was given; under `--verify-diagnostics`, when exactly the expected
-  /// diagnostics were given.
+  /// error was given, 2 when the command line could not be used, otherwise 1.
+  /// Under `--verify-diagnostics` it is 0 when exactly the expected diagnostics
+  /// were given.
   int finish(llvm::LogicalResult result);
 
 private:
@@ -80,45 +87,25 @@ private:
   DiagEngine diags;
   DiagEngine::Handler diverted;
   bool verifying = false;
+  /// An error was about the command line.
+  bool badUsage = false;
+  /// `--color`: always, never, or as the stream and the environment say.
+  std::optional<bool> colors;
+  llvm::raw_ostream &err;
   Progress line;
 };
 
-/// The options about diagnostics that every program has.
-struct DiagFlags {
-  explicit DiagFlags(llvm::cl::OptionCategory &category);
-  /// Sets the form of messages as asked. Reports a form that there is not.
-  llvm::LogicalResult applyForm(DiagSession &session) const;
-
-  llvm::cl::opt<bool> verifyDiagnostics;
-  llvm::cl::opt<bool> showKinds;
-  llvm::cl::opt<std::string> format;
-};
+/// Prints the name and the version of the compiler.
+void printVersion(llvm::raw_ostream &os);
 
 /// Reports that the command line cannot be used, and why.
 InFlightDiagnostic unusable(DiagEngine &diags, const llvm::Twine &why);
 /// Reports that it names no input.
 InFlightDiagnostic reportNoInput(DiagEngine &diags);
 
-/// Reads `argv` into the llvm::cl options that are alive, sets `session` up as
-/// `flags` ask, and reports what does not fit the options. Options that are not
-/// of `category` are hidden in `--help`. `--help` and `--version` print to
-/// standard output and end the program.
-llvm::LogicalResult parseCommandLine(int argc, const char *const *argv,
-                                     llvm::cl::OptionCategory &category,
-                                     llvm::StringRef overview,
-                                     const DiagFlags &flags,
-                                     DiagSession &session);
-
 /// Reads the file at `path` ("-" is standard input); reports when that fails.
 llvm::FailureOr<llvm::StringRef> openInput(llvm::StringRef path,
                                            DiagEngine &diags);
-
-/// What an input file holds.
-enum class InputKind { Program, Steps, Csv };
-
-/// Tells the kind of an input by the ending of its name, and by its first word
-/// where the name says nothing (standard input).
-InputKind inputKind(llvm::StringRef path, llvm::StringRef text);
 
 /// The output of a run. A file is written under another name beside its place
 /// and takes that place in `commit`; without a commit nothing changes on disk.
@@ -148,20 +135,12 @@ private:
   llvm::raw_ostream *os = nullptr;
 };
 
-/// `-o`, where the output of a run goes.
-struct OutputFlag {
-  explicit OutputFlag(llvm::cl::OptionCategory &category,
-                      llvm::StringRef help = "Write the result to FILE");
-  /// Has `writer` write the output: to the file that was named, else to `out`.
-  /// The file is there only when `writer` succeeds. Reports what cannot be
-  /// written.
-  llvm::LogicalResult
-  write(llvm::raw_ostream &out, DiagSession &session,
-        llvm::function_ref<llvm::LogicalResult(llvm::raw_ostream &)> writer)
-      const;
-
-  llvm::cl::opt<std::string> path;
-};
+/// Has `writer` write the output: to the file that `--output` names, else to
+/// `out`. The file is there only when `writer` succeeds. Reports what cannot be
+/// written.
+llvm::LogicalResult
+writeOutput(const Arguments &args, llvm::raw_ostream &out, DiagSession &session,
+            llvm::function_ref<llvm::LogicalResult(llvm::raw_ostream &)> writer);
 
 } // namespace pipec
 

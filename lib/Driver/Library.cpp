@@ -16,8 +16,9 @@ using namespace llvm;
 
 namespace pipec {
 
-SearchPath::SearchPath(StringRef program, ArrayRef<std::string> includes)
-    : all(includes.begin(), includes.end()) {
+SearchPath::SearchPath(StringRef program, ArrayRef<StringRef> includes) {
+  for (StringRef folder : includes)
+    all.push_back(folder.str());
   SmallString<256> folder(program);
   sys::path::remove_filename(folder);
   sys::path::append(folder, "..", "share", "pipec", "schedules");

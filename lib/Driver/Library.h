@@ -23,7 +23,7 @@ class SearchPath {
 public:
   /// `program` is the path of the running program, beside which the library
   /// lies in `../share/pipec/schedules`.
-  SearchPath(llvm::StringRef program, llvm::ArrayRef<std::string> includes);
+  SearchPath(llvm::StringRef program, llvm::ArrayRef<llvm::StringRef> includes);
 
   /// The file that `input` means on the command line: a path as it is, or a
   /// bare name in one of the folders.
@@ -33,6 +33,8 @@ public:
                                         llvm::StringRef from) const;
 
   llvm::ArrayRef<std::string> folders() const { return all; }
+  /// The folder of the installed library.
+  llvm::StringRef libraryFolder() const { return library; }
   /// The programs of the installed library, sorted by name.
   std::vector<std::string> libraryFiles() const;
 

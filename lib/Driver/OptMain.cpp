@@ -14,89 +14,98 @@
 
 #include "Driver/OptMain.h"
 
+#include "Driver/Grid.h"
+#include "Driver/Help.h"
+#include "Driver/InputFormat.h"
 #include "Driver/Io.h"
 #include "Driver/Passes.h"
-#include "Driver/StepInput.h"
 #include "IR/Printer.h"
 #include "Transforms/Passes.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/CommandLine.h"
 
 using namespace llvm;
 
 namespace pipec {
 
-namespace {
+static constexpr HelpText optHelp = {
+    "pipec-opt",
+    "[file]",
+    "Runs passes over step IR or CSV, from standard input unless a file is "
+    "named.",
+    "pipec-opt --passes='strip-bubbles,insert-p2p{order=simulate}' in.steps\n"
+    "pipec zb1p --emit=ir | pipec-opt --passes=torch -o out.steps\n"
+    "pipec-opt --verify=compute,placed --verify-diagnostics test.steps\n",
+    optgroup::InputForm | optgroup::Sizes | optgroup::StepSizes |
+        optgroup::Passes | optgroup::OptOnly | optgroup::Output |
+        optgroup::Diagnostics | optgroup::General};
 
-/// The options of one run; llvm::cl fills them while the object lives.
-struct OptOptions {
-  cl::OptionCategory category{"pipec-opt options"};
-  cl::opt<std::string> input{cl::Positional, cl::desc("<input file>"),
-                             cl::init("-"), cl::cat(category)};
-  OutputFlag output{category};
-  PassFlags passes{category};
-  DiagFlags diags{category};
-  cl::opt<unsigned> stages{
-      "stages", cl::desc("The number of stages that a CSV must have"),
-      cl::value_desc("N"), cl::cat(category)};
-  cl::opt<unsigned> microbatches{
-      "microbatches",
-      cl::desc("The number of micro-batches that a CSV must have"),
-      cl::value_desc("N"), cl::cat(category)};
-  cl::opt<bool> docPasses{"doc-passes",
-                          cl::desc("Print docs/Passes.md and end"),
-                          cl::cat(category)};
-  std::string help = passHelp();
-  cl::extrahelp extra{help};
-};
-
-} // namespace
-
-static LogicalResult runPhases(const OptOptions &options, raw_ostream &out,
+static LogicalResult runPhases(const Arguments &args, raw_ostream &out,
                                raw_ostream &err, DiagSession &session) {
   DiagEngine &diags = session.engine();
+  std::vector<std::string> inputs;
+  FailureOr<Grid> sizes = Grid::read(args, Grid::Values::One, inputs, diags);
+  if (failed(sizes) || failed(sizes->fit({}, /*otherInputs=*/true, diags)))
+    return failure();
+  if (inputs.size() > 1)
+    return unusable(diags, Twine(inputs.size()) + " inputs where one is taken");
+  std::string path = inputs.empty() ? "-" : inputs[0];
   FailureOr<PassRun> passes =
-      PassRun::make(options.passes, options.passes.passes, err, session);
+      PassRun::make(args, args.text(Opt::Passes), err, session);
   if (failed(passes))
     return failure();
   session.progress().phase("reading");
 
-  FailureOr<StringRef> text = openInput(options.input, diags);
+  FailureOr<StringRef> text = openInput(path, diags);
   if (failed(text))
     return failure();
   // What is neither step IR nor CSV is read as step IR, which then says so.
-  InputKind kind = inputKind(options.input, *text);
-  StepInputOptions sizes;
-  if (options.stages.getNumOccurrences())
-    sizes.stages = options.stages;
-  if (options.microbatches.getNumOccurrences())
-    sizes.microbatches = options.microbatches;
+  InputKind kind = inputKind(path, *text, args);
   FailureOr<Schedule> schedule =
-      readStepInput(kind == InputKind::Csv ? kind : InputKind::Steps,
-                    options.input, *text, sizes, diags);
+      readStepInput(kind == InputKind::Csv ? kind : InputKind::Steps, path,
+                    *text, sizes->wanted(args), diags);
   if (failed(schedule) || failed(passes->run(*schedule, diags)))
     return failure();
 
-  return options.output.write(out, session, [&](raw_ostream &os) {
+  return writeOutput(args, out, session, [&](raw_ostream &os) {
     printSteps(*schedule, os);
     return success();
   });
 }
 
+static void listPasses(raw_ostream &os) {
+  for (const PassInfo &pass : allPasses().passes)
+    os << pass.name << '\n';
+  for (const PipelineInfo &target : allPasses().pipelines)
+    os << target.name << '\n';
+}
+
 int optMain(int argc, const char *const *argv, raw_ostream &out,
             raw_ostream &err) {
   DiagSession session("pipec-opt", err);
-  OptOptions options;
-  if (failed(parseCommandLine(argc, argv, options.category,
-                              "Runs passes over step IR.", options.diags,
-                              session)))
+  Arguments args(ArrayRef(argv, argc).drop_front(), optHelp.groups);
+  session.setForm(args);
+  if (failed(args.check(session.engine())))
     return session.finish(failure());
-  if (options.docPasses) {
-    printPassPage(out);
-    return 0;
-  }
-  return session.finish(runPhases(options, out, err, session));
+  auto print = [&](auto text) {
+    return session.finish(
+        writeOutput(args, out, session, [&](raw_ostream &os) {
+          text(os);
+          return success();
+        }));
+  };
+  if (args.has(Opt::Help))
+    return print([](raw_ostream &os) { printHelp(optHelp, os); });
+  if (args.has(Opt::Version))
+    return print(printVersion);
+  if (args.has(Opt::HelpPasses))
+    return print(printPassHelp);
+  if (args.has(Opt::ListPasses))
+    return print(listPasses);
+  if (args.has(Opt::DocPasses))
+    return print(printPassPage);
+  session.setVerify(args.has(Opt::VerifyDiagnostics));
+  return session.finish(runPhases(args, out, err, session));
 }
 
 } // namespace pipec

@@ -14,7 +14,7 @@ namespace pipec {
 
 /// Reads a schedule, runs passes over it and prints it, as the command line
 /// says. Output goes to `out` where that names no file, messages to `err`.
-/// Returns the exit status of the program. To be called once in a process.
+/// Returns the exit status of the program.
 int optMain(int argc, const char *const *argv, llvm::raw_ostream &out,
             llvm::raw_ostream &err);
 

@@ -22,37 +22,13 @@ static constexpr bool verifyEachByDefault = false;
 static constexpr bool verifyEachByDefault = true;
 #endif
 
-PassFlags::PassFlags(cl::OptionCategory &category)
-    : passes("passes", cl::desc("Run these passes, in this order"),
-             cl::value_desc("NAME{OPTION=VALUE,...},..."), cl::cat(category)),
-      verify("verify", cl::CommaSeparated,
-             cl::desc("Check these levels and no others: compute, placed, "
-                      "sharded, timed or none (default: all that the steps "
-                      "call for)"),
-             cl::value_desc("LEVEL,..."), cl::cat(category)),
-      printAfterAll("print-after-all",
-                    cl::desc("Print the schedule after every pass, to standard "
-                             "error"),
-                    cl::cat(category)),
-      verifyEach("verify-each", cl::desc("Run the verifier after every pass"),
-                 cl::init(verifyEachByDefault), cl::cat(category)),
-      timePasses("time-passes",
-                 cl::desc("Print how long each pass took, to standard error"),
-                 cl::cat(category)) {}
-
-TargetFlag::TargetFlag(cl::OptionCategory &category)
-    : name("target", cl::desc("Run the passes of a target"),
-           cl::value_desc("NAME"), cl::cat(category)) {}
-
-FailureOr<StringRef> TargetFlag::choose(const PassFlags &flags,
-                                        StringRef otherwise,
-                                        DiagEngine &diags) const {
-  bool passes = flags.passes.getNumOccurrences();
-  if (passes && name.getNumOccurrences())
+FailureOr<StringRef> choosePasses(const Arguments &args, StringRef otherwise,
+                                  DiagEngine &diags) {
+  if (args.has(Opt::Passes) && args.has(Opt::Target))
     return unusable(diags, "both --passes and --target");
-  if (name.getNumOccurrences())
-    return StringRef(name);
-  return passes ? StringRef(flags.passes) : otherwise;
+  if (args.has(Opt::Target))
+    return args.text(Opt::Target);
+  return args.text(Opt::Passes, otherwise);
 }
 
 namespace {
@@ -71,27 +47,33 @@ private:
 
 } // namespace
 
-FailureOr<PassRun> PassRun::make(const PassFlags &flags, StringRef passes,
+FailureOr<PassRun> PassRun::make(const Arguments &args, StringRef passes,
                                  raw_ostream &err, DiagSession &session) {
   DiagEngine &diags = session.engine();
-  FailureOr<VerifySettings> check = VerifySettings::parse(flags.verify, diags);
+  FailureOr<VerifySettings> check =
+      VerifySettings::parse(args.list(Opt::Verify), diags);
   if (failed(check))
     return failure();
   FailureOr<Pipeline> pipeline = parsePipeline(passes, allPasses(), diags);
   if (failed(pipeline))
     return failure();
   PassManager manager(std::move(*pipeline));
-  // Both print to standard error.
-  if (flags.timePasses || flags.printAfterAll)
+  bool before = args.has(Opt::PrintBeforeAll);
+  bool after = args.has(Opt::PrintAfterAll);
+  bool time = args.has(Opt::TimePasses);
+  // All print to standard error.
+  if (time || before || after)
     session.progress().end();
-  // The clock stops before others look at the result.
-  if (flags.timePasses)
+  // The clock runs only while no other looks at the schedule.
+  if (before)
+    manager.add(makePrintBeforeAll(err));
+  if (time)
     manager.add(makeTimePasses(err));
-  if (flags.printAfterAll)
+  if (after)
     manager.add(makePrintAfterAll(err));
   // --verify=none speaks for the default of debug builds too.
-  if (flags.verifyEach &&
-      (flags.verifyEach.getNumOccurrences() || check->any()))
+  if (args.isOn(Opt::VerifyEach, verifyEachByDefault) &&
+      (args.has(Opt::VerifyEach) || check->any()))
     manager.add(makeVerifyEach());
   manager.add(std::make_unique<ShowPasses>(session.progress()));
   return PassRun(std::move(manager), std::move(*check), session.progress());
@@ -112,9 +94,7 @@ LogicalResult PassRun::run(Schedule &schedule, DiagEngine &diags) {
   return success(!diags.hadErrors()); // with -Werror a warning is one
 }
 
-std::string passHelp() {
-  std::string text;
-  raw_string_ostream os(text);
+void printPassHelp(raw_ostream &os) {
   // A name that does not fit its column has a line of its own.
   auto row = [&](StringRef indent, StringRef name, StringRef help) {
     std::string left = (indent + name).str();
@@ -123,7 +103,7 @@ std::string passHelp() {
     else
       os << formatv("{0,-28} {1}\n", left, help);
   };
-  os << "\nPASSES (docs/Passes.md says more):\n\n";
+  os << "PASSES (docs/Passes.md says more):\n\n";
   for (const PassInfo &pass : allPasses().passes) {
     row("  ", pass.name, pass.summary);
     for (const PassOptionInfo &option : pass.options) {
@@ -136,7 +116,6 @@ std::string passHelp() {
   os << "\nTARGETS (lists of passes under a name):\n\n";
   for (const PipelineInfo &target : allPasses().pipelines)
     row("  ", target.name, target.passes);
-  return text;
 }
 
 } // namespace pipec

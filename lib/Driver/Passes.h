@@ -12,34 +12,14 @@
 #include "Driver/VerifySettings.h"
 #include "Pass/PassManager.h"
 
-#include "llvm/Support/CommandLine.h"
-
-#include <string>
 
 namespace pipec {
 
-/// The options about passes and the verifier, for every program that runs them.
-struct PassFlags {
-  explicit PassFlags(llvm::cl::OptionCategory &category);
-
-  llvm::cl::opt<std::string> passes;
-  llvm::cl::list<std::string> verify;
-  llvm::cl::opt<bool> printAfterAll;
-  llvm::cl::opt<bool> verifyEach;
-  llvm::cl::opt<bool> timePasses;
-};
-
-/// `--target`, for every command that runs passes.
-struct TargetFlag {
-  explicit TargetFlag(llvm::cl::OptionCategory &category);
-  /// The list of passes that the command line asks for: that of a target, or
-  /// that of `--passes`, or `otherwise`. Reports when it names both.
-  llvm::FailureOr<llvm::StringRef> choose(const PassFlags &flags,
-                                          llvm::StringRef otherwise,
-                                          DiagEngine &diags) const;
-
-  llvm::cl::opt<std::string> name;
-};
+/// The list of passes that the command line asks for: that of --target, or that
+/// of --passes, or `otherwise`. Reports when both are given.
+llvm::FailureOr<llvm::StringRef> choosePasses(const Arguments &args,
+                                              llvm::StringRef otherwise,
+                                              DiagEngine &diags);
 
 /// Passes that are ready to run, and what is checked before and after them.
 class PassRun {
@@ -47,7 +27,7 @@ public:
   /// Reads the options; `passes` is the list or the name of a target. What they
   /// ask to be printed goes to `err`, and what runs is said to the progress of
   /// `session`, which must outlive this. Reports every mistake.
-  static llvm::FailureOr<PassRun> make(const PassFlags &flags,
+  static llvm::FailureOr<PassRun> make(const Arguments &args,
                                        llvm::StringRef passes,
                                        llvm::raw_ostream &err,
                                        DiagSession &session);
@@ -65,8 +45,9 @@ private:
   Progress *progress;
 };
 
-/// The passes and targets with their summaries and options, for `--help`.
-std::string passHelp();
+/// Prints the passes and targets with their summaries and options, for
+/// --help-passes.
+void printPassHelp(llvm::raw_ostream &os);
 
 } // namespace pipec
 

@@ -9,6 +9,7 @@
 
 #include "Support/Words.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 
@@ -20,7 +21,7 @@ namespace pipec {
 static LogicalResult reportNotFound(StringRef input, const SearchPath &search,
                                     DiagEngine &diags) {
   InFlightDiagnostic error =
-      diags.report(DiagLoc(), diag::InputNotFound, input);
+      diags.report(DiagLoc(), diag::InputNotFound, shortened(input));
   std::vector<std::string> names;
   for (const std::string &path : search.libraryFiles())
     names.push_back(sys::path::stem(path).str());
@@ -31,14 +32,14 @@ static LogicalResult reportNotFound(StringRef input, const SearchPath &search,
 }
 
 FailureOr<OpenedInput> findInput(StringRef name, const SearchPath &search,
-                                 DiagEngine &diags) {
+                                 const Arguments &args, DiagEngine &diags) {
   std::optional<std::string> path = search.findInput(name);
   if (!path)
     return reportNotFound(name, search, diags);
   FailureOr<StringRef> text = openInput(*path, diags);
   if (failed(text))
     return failure();
-  return OpenedInput{*path, *text, inputKind(*path, *text)};
+  return OpenedInput{*path, *text, inputKind(*path, *text, args)};
 }
 
 FailureOr<std::unique_ptr<ScheduleSource>>
@@ -61,8 +62,8 @@ ScheduleSource::load(const OpenedInput &input, const SearchPath &search,
 
 FailureOr<std::unique_ptr<ScheduleSource>>
 ScheduleSource::find(StringRef name, const SearchPath &search,
-                     DiagEngine &diags) {
-  FailureOr<OpenedInput> input = findInput(name, search, diags);
+                     const Arguments &args, DiagEngine &diags) {
+  FailureOr<OpenedInput> input = findInput(name, search, args, diags);
   if (failed(input))
     return failure();
   return load(*input, search, diags);
@@ -80,9 +81,10 @@ ScheduleSource::schedule(StringRef name, DiagEngine &diags) const {
   }
   if (!name.empty()) {
     InFlightDiagnostic error =
-        diags.report(DiagLoc(), diag::UnknownSchedule, name, path());
+        diags.report(DiagLoc(), diag::UnknownSchedule, shortened(name), path());
     if (StringRef meant = nearestWord(name, names); !meant.empty())
       error.note(DiagLoc(), diag::NoteDidYouMean, meant);
+    error.note(DiagLoc(), diag::NoteChoices, join(names, "`, `"));
     return failure();
   }
   if (names.size() != 1)
@@ -97,7 +99,7 @@ FailureOr<Schedule> ScheduleSource::lower(const CheckedSchedule &schedule,
   return pipec::lower(*program, schedule, options, diags);
 }
 
-FailureOr<Schedule> ScheduleSource::read(const StepInputOptions &sizes,
+FailureOr<Schedule> ScheduleSource::read(const WantedSizes &sizes,
                                          const LowerOptions &lowering,
                                          DiagEngine &diags) const {
   FailureOr<Schedule> schedule =
@@ -110,8 +112,9 @@ FailureOr<Schedule> ScheduleSource::read(const StepInputOptions &sizes,
 }
 
 LogicalResult ScheduleList::add(StringRef name, StringRef schedule,
-                                const SearchPath &search, DiagEngine &diags) {
-  auto source = ScheduleSource::find(name, search, diags);
+                                const SearchPath &search, const Arguments &args,
+                                DiagEngine &diags) {
+  auto source = ScheduleSource::find(name, search, args, diags);
   if (failed(source))
     return failure();
   sources.push_back(std::move(*source));
@@ -130,6 +133,10 @@ LogicalResult ScheduleList::add(StringRef name, StringRef schedule,
     return failure();
   all.push_back({&added, *chosen});
   return success();
+}
+
+bool ScheduleList::hasSteps() const {
+  return any_of(all, [](const Entry &entry) { return !entry.schedule; });
 }
 
 std::vector<const ast::ScheduleDecl *> ScheduleList::decls() const {

@@ -10,7 +10,7 @@
 
 #include "Driver/Io.h"
 #include "Driver/Program.h"
-#include "Driver/StepInput.h"
+#include "Driver/InputFormat.h"
 #include "IRGen/IRGen.h"
 #include "Sema/Sema.h"
 
@@ -23,9 +23,11 @@ struct OpenedInput {
   InputKind kind;
 };
 
-/// Finds and reads the input called `name`; reports when there is none.
+/// Finds and reads the input called `name`, whose format `args` may name;
+/// reports when there is none.
 llvm::FailureOr<OpenedInput>
-findInput(llvm::StringRef name, const SearchPath &search, DiagEngine &diags);
+findInput(llvm::StringRef name, const SearchPath &search, const Arguments &args,
+          DiagEngine &diags);
 
 /// An input that is read and checked once and becomes schedules of any sizes.
 class ScheduleSource {
@@ -35,7 +37,8 @@ public:
   load(const OpenedInput &input, const SearchPath &search, DiagEngine &diags);
   /// The same for a file, or the name of a program.
   static llvm::FailureOr<std::unique_ptr<ScheduleSource>>
-  find(llvm::StringRef name, const SearchPath &search, DiagEngine &diags);
+  find(llvm::StringRef name, const SearchPath &search, const Arguments &args,
+       DiagEngine &diags);
 
   llvm::StringRef path() const { return input.path; }
   bool isProgram() const { return input.kind == InputKind::Program; }
@@ -54,7 +57,7 @@ public:
                                   DiagEngine &diags) const;
   /// Reads an input that holds steps, not a program, and puts the costs and
   /// memory settings of `lowering` over its own.
-  llvm::FailureOr<Schedule> read(const StepInputOptions &sizes,
+  llvm::FailureOr<Schedule> read(const WantedSizes &sizes,
                                  const LowerOptions &lowering,
                                  DiagEngine &diags) const;
 
@@ -78,11 +81,14 @@ public:
   /// Adds the schedules of the input called `name`: of a program all, or the
   /// one called `schedule`. Reports what cannot be found or read.
   llvm::LogicalResult add(llvm::StringRef name, llvm::StringRef schedule,
-                          const SearchPath &search, DiagEngine &diags);
+                          const SearchPath &search, const Arguments &args,
+                          DiagEngine &diags);
 
   llvm::ArrayRef<Entry> entries() const { return all; }
   /// The declarations of those that are programs.
   std::vector<const ast::ScheduleDecl *> decls() const;
+  /// True when some of the inputs hold steps.
+  bool hasSteps() const;
 
 private:
   std::vector<std::unique_ptr<ScheduleSource>> sources;

@@ -12,6 +12,7 @@
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -23,9 +24,12 @@ static constexpr std::pair<StringLiteral, VerifyLevel> levelNames[] = {
     {"timed", VerifyLevel::Timed},
 };
 
-FailureOr<VerifySettings> VerifySettings::parse(ArrayRef<std::string> names,
+FailureOr<VerifySettings> VerifySettings::parse(ArrayRef<StringRef> lists,
                                                 DiagEngine &diags) {
   VerifySettings settings;
+  SmallVector<StringRef> names;
+  for (StringRef list : lists)
+    list.split(names, ',');
   settings.all = names.empty();
   for (StringRef name : names) {
     const auto *it =
@@ -34,9 +38,10 @@ FailureOr<VerifySettings> VerifySettings::parse(ArrayRef<std::string> names,
       SmallVector<StringRef> known;
       for (const auto &row : levelNames)
         known.push_back(row.first);
-      auto diagnostic = diags.report(DiagLoc(), diag::UnknownVerifyLevel, name);
+      auto diagnostic = diags.report(DiagLoc(), diag::UnknownVerifyLevel, shortened(name));
       if (StringRef near = nearestWord(name, known); !near.empty())
         diagnostic.note(DiagLoc(), diag::NoteDidYouMean, near);
+      diagnostic.note(DiagLoc(), diag::NoteChoices, join(known, "`, `"));
       return diagnostic;
     }
     if (it->second != VerifyLevel::None)

@@ -12,7 +12,6 @@
 
 #include "llvm/ADT/ArrayRef.h"
 
-#include <string>
 #include <vector>
 
 namespace pipec {
@@ -28,9 +27,9 @@ struct VerifySettings {
 
   bool any() const { return all || !levels.empty(); }
 
-  /// Reads the values of `--verify`; reports a name that no level has.
+  /// Reads the values of `--verify`, lists of names; reports a name that no level has.
   static llvm::FailureOr<VerifySettings>
-  parse(llvm::ArrayRef<std::string> names, DiagEngine &diags);
+  parse(llvm::ArrayRef<llvm::StringRef> lists, DiagEngine &diags);
 
   /// Verifies `schedule` as asked.
   llvm::LogicalResult run(const Schedule &schedule, DiagEngine &diags) const;

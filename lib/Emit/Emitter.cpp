@@ -13,18 +13,28 @@ using namespace llvm;
 
 namespace pipec {
 
-static constexpr EmitterInfo emitters[] = {
-#define PIPEC_EMITTER(Name, Function, Target, Summary)                         \
-  {Name, Function, Target, Summary},
+ArrayRef<EmitterInfo> allEmitters() {
+  using enum EmitUse;
+  static constexpr EmitterInfo emitters[] = {
+#define PIPEC_EMITTER(Name, Function, Target, Extensions, Uses, Summary)       \
+  {Name, Function, Target, Extensions, Uses, Summary},
+#define PIPEC_PROGRAM_EMITTER(Name, Extensions, Summary)                       \
+  {Name, nullptr, "", Extensions, None, Summary},
 #include "Emit/Emitters.def"
-};
-
-ArrayRef<EmitterInfo> allEmitters() { return emitters; }
+  };
+  return emitters;
+}
 
 const EmitterInfo *findEmitter(StringRef name) {
   const EmitterInfo *it = find_if(
-      emitters, [&](const EmitterInfo &info) { return info.name == name; });
-  return it == std::end(emitters) ? nullptr : it;
+      allEmitters(), [&](const EmitterInfo &info) { return info.name == name; });
+  return it == allEmitters().end() ? nullptr : it;
+}
+
+bool EmitterInfo::hasExtension(StringRef extension) const {
+  SmallVector<StringRef, 4> known;
+  extensions.split(known, ' ', -1, /*KeepEmpty=*/false);
+  return is_contained(known, extension);
 }
 
 } // namespace pipec

@@ -54,17 +54,39 @@ using EmitFunction = llvm::LogicalResult (*)(const Schedule &schedule,
                                              llvm::raw_ostream &os,
                                              DiagEngine &diags);
 
-#define PIPEC_EMITTER(Name, Function, Target, Summary)                         \
+#define PIPEC_EMITTER(Name, Function, Target, Extensions, Uses, Summary)       \
   llvm::LogicalResult Function(const Schedule &, const EmitOptions &,          \
                                llvm::raw_ostream &, DiagEngine &);
 #include "Emit/Emitters.def"
 
+/// The options of the command line that have an effect on a format.
+enum class EmitUse : unsigned {
+  None = 0,
+  Cpp = 1 << 0,
+  Model = 1 << 1,
+  Format = 1 << 2,
+  Window = 1 << 3,
+  Width = 1 << 4,
+  With = 1 << 5,
+};
+constexpr EmitUse operator|(EmitUse a, EmitUse b) {
+  return EmitUse(unsigned(a) | unsigned(b));
+}
+
 struct EmitterInfo {
   llvm::StringLiteral name;
+  /// Null for a format that prints the program itself.
   EmitFunction function;
   /// The target whose passes run first unless the command line names some.
   llvm::StringLiteral target;
+  /// The extensions of files of this format, without dots.
+  llvm::StringLiteral extensions;
+  EmitUse uses;
   llvm::StringLiteral summary;
+
+  bool printsProgram() const { return !function; }
+  bool hasUse(EmitUse use) const { return unsigned(uses) & unsigned(use); }
+  bool hasExtension(llvm::StringRef extension) const;
 };
 
 /// All formats, in the order of the table.

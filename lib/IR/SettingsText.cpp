@@ -8,6 +8,7 @@
 #include "IR/SettingsText.h"
 
 #include "IR/SettingWords.h"
+#include "Support/Decimal.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -53,12 +54,22 @@ static void printOwn(raw_ostream &os, const std::set<unsigned> &numbers,
   os << " have their own";
 }
 
+/// A cost as a decimal where that is exact, else as a fraction.
+static std::string exactText(Rational cost) {
+  Decimal decimal = toDecimal(cost);
+  if (decimal.exact)
+    return decimal.text;
+  std::string text;
+  raw_string_ostream(text) << cost;
+  return text;
+}
+
 std::string costText(const CostSettings &costs) {
   std::string text;
   raw_string_ostream os(text);
   for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W})
     if (std::optional<Rational> cost = costs.of(kind, maxStages))
-      os << stepKindName(kind) << " = " << *cost << ", ";
+      os << stepKindName(kind) << " = " << exactText(*cost) << ", ";
   ArrayRef<CostSettings::Overlap> named = costs.overlaps;
   if (named.size() > maxNamed) {
     os << named.size() << " overlaps have their own, ";
@@ -68,13 +79,13 @@ std::string costText(const CostSettings &costs) {
     ListSeparator between(" & ");
     for (StepKind member : overlap.members)
       os << between << stepKindName(member);
-    os << (overlap.isFactor ? " factor = " : " = ") << overlap.cost << ", ";
+    os << (overlap.isFactor ? " factor = " : " = ") << exactText(overlap.cost) << ", ";
   }
-  os << "p2p = " << costs.p2p.value_or(Rational(0));
+  os << "p2p = " << exactText(costs.p2p.value_or(Rational(0)));
   for (const SettingWord<CostSettings> &word : settingWords<CostSettings>())
     if (word.name.size() > 1 && word.name != "p2p")
       if (const auto *cost = findSetting(costs, word.name); *cost)
-        os << ", " << word.name << " = " << **cost;
+        os << ", " << word.name << " = " << exactText(**cost);
   std::set<unsigned> stages, ranks, microbatches;
   for (const auto &[stage, row] : costs.stages)
     stages.insert(stage);

@@ -40,6 +40,19 @@ LogicalResult PassManager::runPasses(Schedule &schedule, DiagEngine &diags) {
 
 namespace {
 
+class PrintBeforeAll : public PassInstrumentation {
+public:
+  explicit PrintBeforeAll(raw_ostream &os) : os(os) {}
+  void beforePass(const PipelineEntry &entry,
+                  const Schedule &schedule) override {
+    os << "// before " << entry.text << '\n';
+    printSteps(schedule, os);
+  }
+
+private:
+  raw_ostream &os;
+};
+
 class PrintAfterAll : public PassInstrumentation {
 public:
   explicit PrintAfterAll(raw_ostream &os) : os(os) {}
@@ -109,6 +122,10 @@ private:
 
 std::unique_ptr<PassInstrumentation> makePrintAfterAll(raw_ostream &os) {
   return std::make_unique<PrintAfterAll>(os);
+}
+
+std::unique_ptr<PassInstrumentation> makePrintBeforeAll(raw_ostream &os) {
+  return std::make_unique<PrintBeforeAll>(os);
 }
 
 std::unique_ptr<PassInstrumentation> makeVerifyEach() {

@@ -33,6 +33,9 @@ public:
 /// Prints the schedule to `os` after every pass, under a comment that names it.
 std::unique_ptr<PassInstrumentation> makePrintAfterAll(llvm::raw_ostream &os);
 
+/// The same before every pass.
+std::unique_ptr<PassInstrumentation> makePrintBeforeAll(llvm::raw_ostream &os);
+
 /// Runs the verifier after every pass.
 std::unique_ptr<PassInstrumentation> makeVerifyEach();
 

@@ -167,9 +167,12 @@ private:
       names.push_back(info.name);
     for (const PipelineInfo &info : registry.pipelines)
       names.push_back(info.name);
-    auto diagnostic = diags.report(DiagLoc(), diag::UnknownPass, name);
+    auto diagnostic =
+        diags.report(DiagLoc(), diag::UnknownPass, shortened(name));
     if (StringRef near = nearestWord(name, names); !near.empty())
       diagnostic.note(DiagLoc(), diag::NoteDidYouMean, near);
+    else
+      diagnostic.note(DiagLoc(), diag::NoteChoices, join(names, "`, `"));
     return diagnostic;
   }
 
@@ -188,9 +191,17 @@ private:
 
   LogicalResult unexpected(StringRef what) {
     StringRef rest = text.drop_front(at);
-    return diags.report(DiagLoc(), diag::PipelineSyntax, what,
-                        rest.empty() ? "at the end of"
-                                     : "before `" + rest.str() + "` in");
+    InFlightDiagnostic error = diags.report(
+        DiagLoc(), diag::PipelineSyntax, what,
+        rest.empty() ? "at the end of" : "before `" + shortened(rest) + "` in");
+    // Options in parentheses, as other compilers write them.
+    if (size_t close = rest.find(')');
+        rest.starts_with("(") && close != StringRef::npos)
+      error.note(DiagLoc(), diag::NoteDidYouMean,
+                 shortened((text.take_front(at) + "{" + rest.slice(1, close) +
+                            "}" + rest.drop_front(close + 1))
+                               .str()));
+    return error;
   }
 
   StringRef word() {

@@ -20,6 +20,8 @@ static std::vector<DiagInfo> makeTable() {
 #define PIPEC_DIAG_GROUP(Title) group = Title;
 #define PIPEC_ERROR(Id, Format)                                                \
   table.push_back({#Id, Severity::Error, "", Format, group});
+#define PIPEC_USAGE_ERROR(Id, Format)                                          \
+  table.push_back({#Id, Severity::Error, "", Format, group, /*isUsage=*/true});
 #define PIPEC_WARNING(Id, Flag, Format)                                        \
   table.push_back({#Id, Severity::Warning, Flag, Format, group});
 #define PIPEC_NOTE(Id, Format)                                                 \
@@ -51,6 +53,13 @@ InFlightDiagnostic &InFlightDiagnostic::at(StepPlace place) {
 }
 
 bool DiagEngine::setWarning(StringRef flag, bool on) {
+  if (flag == "all") {
+    disabledWarnings.clear();
+    for (const DiagInfo &info : allDiagInfos())
+      if (!on && info.severity == Severity::Warning)
+        disabledWarnings.push_back(info.flag);
+    return true;
+  }
   bool known = any_of(allDiagInfos(), [&](const DiagInfo &info) {
     return info.severity == Severity::Warning && info.flag == flag;
   });
@@ -61,8 +70,9 @@ bool DiagEngine::setWarning(StringRef flag, bool on) {
 }
 
 void DiagEngine::emit(Diagnostic diagnostic) {
-  if (filter && !filter(diagnostic))
-    return;
+  for (ScopedFilter *each = filter; each; each = each->outer)
+    if (!each->filter(diagnostic))
+      return;
   // A kind with a flag may be given as a note, too.
   if (diagnostic.severity != Severity::Error &&
       is_contained(disabledWarnings, diagInfo(diagnostic.id).flag))

@@ -156,14 +156,31 @@ public:
   /// Makes every warning an error.
   void setWarningsAreErrors(bool on) { warningsAreErrors = on; }
   /// Switches the warnings of one `-W` name on or off. Returns false for a
-  /// name that no warning has.
+  /// name that no warning has. `all` names every warning.
   bool setWarning(llvm::StringRef flag, bool on);
 
   void setHandler(Handler newHandler) { handler = std::move(newHandler); }
-  /// Lets `newFilter` see every diagnostic before it is counted: it may add to
-  /// it, and one for which it returns false is dropped. Null for no filter.
+  /// Sees a diagnostic before it is counted: may add to it, and drops it by
+  /// returning false.
   using Filter = std::function<bool(Diagnostic &)>;
-  void setFilter(Filter newFilter) { filter = std::move(newFilter); }
+  /// Filters what is reported while it lives. Filters nest: what an inner one
+  /// lets through goes to the outer one.
+  class [[nodiscard]] ScopedFilter {
+  public:
+    ScopedFilter(DiagEngine &engine, Filter filter)
+        : engine(engine), filter(std::move(filter)), outer(engine.filter) {
+      engine.filter = this;
+    }
+    ~ScopedFilter() { engine.filter = outer; }
+    ScopedFilter(const ScopedFilter &) = delete;
+    ScopedFilter &operator=(const ScopedFilter &) = delete;
+
+  private:
+    friend class DiagEngine;
+    DiagEngine &engine;
+    Filter filter;
+    ScopedFilter *outer;
+  };
   SourceFiles &sourceFiles() { return files; }
 
   template <typename... Args>
@@ -193,7 +210,7 @@ private:
 
   SourceFiles &files;
   Handler handler;
-  Filter filter;
+  ScopedFilter *filter = nullptr;
   unsigned errors = 0;
   unsigned warnings = 0;
   unsigned errorLimit = 20;

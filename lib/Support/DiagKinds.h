@@ -26,6 +26,8 @@ struct DiagInfo {
   llvm::StringLiteral format;
   /// The section of docs/Diagnostics.md.
   llvm::StringLiteral group;
+  /// The command line is wrong: the exit status is 2.
+  bool isUsage = false;
 };
 
 namespace diag {

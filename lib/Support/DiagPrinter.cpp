@@ -76,12 +76,13 @@ static void printHarmless(raw_ostream &os, StringRef text) {
   }
 }
 
-/// The cell of a CSV that starts at `loc`.
+/// The cell of a CSV that starts at `loc`, without the quotes if it has some.
 static StringRef cellAt(SMLoc loc, const SourceFiles &files) {
   StringRef text = files.textOf(loc);
-  return text.drop_front(loc.getPointer() - text.data()).take_until([](char c) {
-    return StringRef(",\r\n").contains(c);
-  });
+  text = text.drop_front(loc.getPointer() - text.data());
+  if (text.consume_front("\""))
+    return text.take_until([](char c) { return c == '"'; });
+  return text.take_until([](char c) { return StringRef(",\r\n").contains(c); });
 }
 
 /// A name of a file and the text of one may be any bytes.
@@ -134,22 +135,25 @@ void DiagPrinter::operator()(const Diagnostic &diagnostic) {
 
 void DiagPrinter::printOne(const Diagnostic &diagnostic) {
   bool located = diagnostic.range.isValid();
+  bool showLine = located;
   if (located) {
     LineColumn at = files.lineColumn(diagnostic.range.Start);
+    if (diagnostic.severity == Severity::Note && !library.empty())
+      showLine = !at.file.starts_with(library);
     os << at.file << ':' << at.line << ':' << at.column << ": ";
   } else {
     os << tool << ": ";
   }
-  if (os.has_colors())
+  if (colors)
     os.changeColor(severityColor(diagnostic.severity), /*Bold=*/true);
   os << severityName(diagnostic.severity) << ": ";
-  if (os.has_colors())
+  if (colors)
     os.resetColor();
   os << diagnostic.message;
   if (showKinds)
     os << " [" << diagInfo(diagnostic.id).name << ']';
   os << '\n';
-  if (located)
+  if (showLine)
     printSourceLine(diagnostic.range, diagnostic.fixIt);
 }
 

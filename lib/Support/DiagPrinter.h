@@ -50,13 +50,19 @@ public:
       : os(os), files(files), tool(tool.str()) {}
   /// Prints text as `like` does, to another stream.
   DiagPrinter(const DiagPrinter &like, llvm::raw_ostream &os)
-      : os(os), files(like.files), tool(like.tool), showKinds(like.showKinds) {}
+      : os(os), files(like.files), tool(like.tool), showKinds(like.showKinds),
+        library(like.library) {}
 
   /// Appends ` [KindName]` to every message.
   void setShowKinds(bool on) { showKinds = on; }
   /// Prints JSON from now on: an object a line and diagnostic, as
   /// `writeDiagnostic` makes it.
   void setJson(bool on) { json = on; }
+  /// Prints text in colors.
+  void setColors(bool on) { colors = on; }
+  /// Notes that point into files below the folder `path` take one line, without
+  /// the source line.
+  void setLibrary(llvm::StringRef path) { library = path.str(); }
 
   void operator()(const Diagnostic &diagnostic);
 
@@ -69,6 +75,8 @@ private:
   std::string tool;
   bool showKinds = false;
   bool json = false;
+  bool colors = false;
+  std::string library;
 };
 
 } // namespace pipec

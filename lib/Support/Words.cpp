@@ -22,13 +22,25 @@ StringRef nearestWord(StringRef word, ArrayRef<StringRef> candidates) {
   StringRef best;
   unsigned bestDistance = limit + 1;
   for (StringRef candidate : candidates) {
-    unsigned distance = word.edit_distance(candidate, true, limit);
+    unsigned distance = word.edit_distance_insensitive(candidate, true, limit);
+    if (distance == 0 && word != candidate)
+      return candidate;
     if (distance >= bestDistance)
       continue;
     bestDistance = distance;
     best = candidate;
   }
   return best;
+}
+
+std::string shortened(StringRef text) {
+  constexpr size_t limit = 80, shown = 60;
+  if (text.size() <= limit)
+    return text.str();
+  size_t end = shown;
+  while (end != 0 && (text[end] & 0xC0) == 0x80) // not within a character
+    --end;
+  return (text.take_front(end) + "...").str();
 }
 
 std::string countText(uint64_t number, StringRef noun, StringRef plural) {

@@ -18,9 +18,14 @@ namespace pipec {
 
 /// The word among `candidates` that `word` was probably meant to be, the first
 /// of the nearest ones; empty when none is near enough. A third of the letters
-/// may be wrong (inserted, missing or exchanged), and at least one is right.
+/// may be wrong (inserted, missing or exchanged), and at least one is right;
+/// capital and small letters are equal.
 llvm::StringRef nearestWord(llvm::StringRef word,
                             llvm::ArrayRef<llvm::StringRef> candidates);
+
+/// The text, cut after 60 bytes if it has more than 80, for messages about what
+/// a user gave.
+std::string shortened(llvm::StringRef text);
 
 /// `4 ranks`, `1 micro-batch`.
 std::string countText(uint64_t number, llvm::StringRef noun,

@@ -22,9 +22,12 @@ def problem(fault):
     found, status = faults.lint(contents, "--show-kinds")
     kind, cell = fault.finding
     if isinstance(found, str):
-        # It cannot be read, so there is nothing to look for.
-        first = re.match(r".*file\.csv:\d+:\d+: error: .* \[(\w+)\]$", found.splitlines()[0])
-        return None if status == 1 and first and first[1] == kind else found
+        return found
+    if kind.startswith("Csv"):
+        # It cannot be read, so there is nothing else to look for.
+        first = found["findings"][0]
+        read = first["kind"] == kind and first["severity"] == "error" and first["line"]
+        return None if status == 1 and read and not any(found["safe"].values()) else found
     finding = next((f for f in found["findings"] if f["kind"] == kind and cell in (None, f["cell"])), None)
     if not finding:
         return f"not found among {[(f['kind'], f['cell']) for f in found['findings']]}"

@@ -287,7 +287,7 @@ def one(rng, folder):
         known = "deadlock" in errors or "batch" in errors or "outside" in errors or "require" in errors
         return None if known else f"{words}: {errors}"
     report = json.loads(text)
-    _, ir, _ = pipec(*args, "--emit=ir")
+    _, ir, _ = pipec(*(arg for arg in args if "--model" not in arg), "--emit=ir")
     lists = Lists(ir)
     path = report["critical_path"]
     if not path or exact(path[-1], "end") != exact(report, "makespan"):

@@ -1,0 +1,85 @@
+//===- Choices.cpp - The values that options take ---*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Driver/Choices.h"
+
+#include "Analysis/WaitModel.h"
+#include "Driver/InputFormat.h"
+#include "Emit/Emitter.h"
+#include "Support/Words.h"
+#include "Transforms/Passes.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+std::vector<Choice> inputFormatChoices() {
+  std::vector<Choice> choices;
+  for (const InputFormat &format : allInputFormats())
+    choices.push_back({format.name, format.summary});
+  return choices;
+}
+
+std::vector<Choice> modelChoices() {
+  std::vector<Choice> choices;
+  for (WaitModel model : allWaitModels)
+    choices.push_back({waitModelName(model), waitModelPhrase(model)});
+  return choices;
+}
+
+std::vector<Choice> targetChoices() {
+  std::vector<Choice> choices;
+  for (const PipelineInfo &target : allPasses().pipelines)
+    choices.push_back({target.name, target.summary});
+  return choices;
+}
+
+std::vector<Choice> emitChoices() {
+  std::vector<Choice> choices;
+  for (const EmitterInfo &info : allEmitters())
+    choices.push_back({info.name, info.summary});
+  return choices;
+}
+
+std::vector<Choice> cppChoices() {
+  return {{"loops", "code with loops"}, {"table", "constant tables"}};
+}
+
+std::vector<Choice> formatChoices() { return {{"text", ""}, {"json", ""}}; }
+
+std::vector<Choice> tableFormatChoices() {
+  return {{"text", ""}, {"json", ""}, {"csv", ""}};
+}
+
+std::vector<Choice> sortChoices() {
+  return {{"makespan", ""},    {"bubble_makespan", ""}, {"span", ""},
+          {"bubble_span", ""}, {"peak", ""},            {"memory", ""},
+          {"transfers", ""},   {"exposed", ""},         {"name", ""}};
+}
+
+std::vector<Choice> diagnosticsFormatChoices() {
+  return {{"text", ""}, {"json", ""}};
+}
+
+std::vector<Choice> colorChoices() {
+  return {{"auto", ""}, {"always", ""}, {"never", ""}};
+}
+
+InFlightDiagnostic reportUnknownChoice(DiagEngine &diags, StringRef noun,
+                                       StringRef word,
+                                       ArrayRef<StringRef> choices) {
+  InFlightDiagnostic error =
+      diags.report(DiagLoc(), diag::UnknownChoice, noun, shortened(word));
+  if (StringRef meant = nearestWord(word, choices); !meant.empty())
+    error.note(DiagLoc(), diag::NoteDidYouMean, meant);
+  error.note(DiagLoc(), diag::NoteChoices, join(choices, "`, `"));
+  return error;
+}
+
+} // namespace pipec

@@ -1,0 +1,140 @@
+//===- InputFormat.cpp - The formats that are read ------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Driver/InputFormat.h"
+
+#include "IR/Parser.h"
+#include "Import/Csv.h"
+#include "Support/Words.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+//===----------------------------------------------------------------------===//
+// Recognition
+//===----------------------------------------------------------------------===//
+
+/// The text from its first word on that is not in a comment.
+static StringRef firstWords(StringRef text) {
+  text.consume_front("\xEF\xBB\xBF"); // a byte order mark
+  text = text.ltrim();
+  while (text.consume_front("//"))
+    text = text.drop_until([](char c) { return c == '\n'; }).ltrim();
+  return text;
+}
+
+static bool sniffSteps(StringRef text) {
+  return firstWords(text).starts_with("pipec-steps");
+}
+
+/// A cell begins with a stage, a bracket or a quote, an empty one with its
+/// comma. No program does.
+static bool sniffCsv(StringRef text) {
+  text = firstWords(text);
+  return !text.empty() &&
+         (isDigit(text[0]) || StringRef(",(\"").contains(text[0]));
+}
+
+static bool sniffAny(StringRef) { return true; }
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+static FailureOr<Schedule> readSteps(StringRef, StringRef text,
+                                     const WantedSizes &, DiagEngine &diags) {
+  return parseSteps(text, diags);
+}
+
+/// The name of a schedule that comes from `path`: the file's own name with `_`
+/// for whatever no name may contain.
+static std::string scheduleName(StringRef path) {
+  std::string name = sys::path::stem(path).str();
+  for (char &c : name)
+    if (!isAlnum(c))
+      c = '_';
+  if (name.empty() || path == "-")
+    return "csv";
+  return isDigit(name[0]) ? "_" + name : name;
+}
+
+static FailureOr<Schedule> readCsv(StringRef path, StringRef text,
+                                   const WantedSizes &sizes,
+                                   DiagEngine &diags) {
+  std::string name = scheduleName(path);
+  CsvOptions csv;
+  csv.name = name;
+  // The reader can point at the cell that differs.
+  if (sizes.stages)
+    csv.stages = sizes.stages->number;
+  if (sizes.microbatches)
+    csv.microbatches = sizes.microbatches->number;
+  return importCsv(text, csv, diags);
+}
+
+static constexpr InputFormat formats[] = {
+#define PIPEC_INPUT_FORMAT(Kind, Name, Extension, Sniff, Read, Summary)        \
+  {InputKind::Kind, Name, Extension, Sniff, Read, Summary},
+#include "Driver/InputFormats.def"
+};
+
+ArrayRef<InputFormat> allInputFormats() { return formats; }
+
+const InputFormat &inputFormat(InputKind kind) {
+  return formats[size_t(kind)];
+}
+
+InputKind inputKind(StringRef path, StringRef text, const Arguments &args) {
+  auto kindBy = [](auto fits) {
+    const InputFormat *it = find_if(formats, fits);
+    return it == std::end(formats) ? nullptr : it;
+  };
+  StringRef name = args.text(Opt::Input);
+  const InputFormat *format =
+      kindBy([&](const InputFormat &format) { return format.name == name; });
+  if (!format)
+    format = kindBy([&](const InputFormat &format) {
+      return sys::path::extension(path) == format.extension;
+    });
+  if (!format)
+    format =
+        kindBy([&](const InputFormat &format) { return format.sniff(text); });
+  return format->kind;
+}
+
+static LogicalResult checkSize(const std::optional<WantedSize> &wanted,
+                               int64_t number, StringRef noun, StringRef plural,
+                               const Schedule &schedule, DiagEngine &diags) {
+  if (!wanted || wanted->number == number)
+    return success();
+  return diags.report(schedule.source, diag::SizeDiffers, schedule.name, number,
+                      number == 1 ? noun : plural, wanted->written,
+                      wanted->number);
+}
+
+FailureOr<Schedule> readStepInput(InputKind kind, StringRef path,
+                                  StringRef text, const WantedSizes &sizes,
+                                  DiagEngine &diags) {
+  FailureOr<Schedule> schedule =
+      inputFormat(kind).read(path, text, sizes, diags);
+  if (failed(schedule) ||
+      failed(checkSize(sizes.ranks, schedule->numRanks, "rank", "ranks",
+                       *schedule, diags)) ||
+      failed(checkSize(sizes.stages, schedule->numStages, "stage", "stages",
+                       *schedule, diags)) ||
+      failed(checkSize(sizes.microbatches, schedule->numMicrobatches,
+                       "micro-batch", "micro-batches", *schedule, diags)))
+    return failure();
+  return schedule;
+}
+
+} // namespace pipec
