@@ -1,0 +1,136 @@
+//===- GivenSettingsTest.cpp - Costs from outside a schedule ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Analysis/GivenSettings.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include "gtest/gtest.h"
+
+using namespace llvm;
+using namespace pipec;
+
+namespace {
+
+/// Two ranks, four stages, and costs and sizes of their own.
+Schedule fourStages() {
+  Schedule schedule;
+  schedule.numRanks = 2;
+  schedule.numStages = 4;
+  schedule.numMicrobatches = 3;
+  schedule.costs.all.at(StepKind::F) = 7;
+  schedule.costs.p2p = 3;
+  schedule.memory.limit = 9;
+  return schedule;
+}
+
+/// Applies settings and keeps the kinds that are reported.
+struct Applied {
+  Schedule schedule = fourStages();
+  std::vector<diag::Id> kinds;
+  bool good;
+
+  explicit Applied(const GivenSettings &given) {
+    SourceFiles files;
+    DiagEngine diags(files,
+                     [this](const Diagnostic &d) { kinds.push_back(d.id); });
+    good = succeeded(applyCosts(schedule, given, diags)) &&
+           succeeded(applyMemory(schedule, given, diags));
+  }
+};
+
+GivenSettings given(std::optional<CostPer> per) {
+  GivenSettings given;
+  given.per = per;
+  given.costs.emplace_back().all.at(StepKind::F) = 4;
+  given.costs.emplace_back().all.at(StepKind::I) = 6;
+  return given;
+}
+
+using Kinds = std::vector<diag::Id>;
+
+} // namespace
+
+TEST(GivenSettings, PerStageGoesOverFigureByFigure) {
+  for (std::optional<CostPer> per :
+       {std::optional<CostPer>(), std::optional(CostPer::Stage)}) {
+    Applied applied(given(per));
+    EXPECT_TRUE(applied.good);
+    EXPECT_EQ(applied.kinds, Kinds());
+    EXPECT_EQ(*applied.schedule.costs.of(StepKind::F, 0), Rational(4));
+    EXPECT_EQ(*applied.schedule.costs.of(StepKind::I, 0), Rational(6));
+    EXPECT_EQ(applied.schedule.costs.p2p, Rational(3));
+    EXPECT_EQ(applied.schedule.memory.limit, Rational(9));
+    EXPECT_EQ(applied.schedule.costParts, 0u);
+  }
+}
+
+TEST(GivenSettings, PerPartReplaces) {
+  // As many parts as ranks, each of them two stages.
+  Applied applied(given(CostPer::Part));
+  EXPECT_TRUE(applied.good);
+  EXPECT_EQ(applied.kinds,
+            Kinds(2, diag::OwnCostsUnused.value)); // costs and memory
+  EXPECT_EQ(*applied.schedule.costs.of(StepKind::F, 3), Rational(2));
+  EXPECT_EQ(*applied.schedule.costs.of(StepKind::I, 3), Rational(3));
+  EXPECT_EQ(applied.schedule.costs.p2p, std::nullopt);
+  EXPECT_EQ(applied.schedule.memory.limit, std::nullopt);
+  EXPECT_EQ(*applied.schedule.memory.delta(StepKind::F, 0),
+            *Rational::make(1, 2));
+  EXPECT_EQ(applied.schedule.costParts, 2u);
+}
+
+TEST(GivenSettings, OwnSizesCanStay) {
+  GivenSettings settings = given(CostPer::Part);
+  settings.parts = 8;
+  settings.keepOwnSizes = true;
+  Applied kept(settings);
+  EXPECT_EQ(kept.kinds, Kinds(1, diag::OwnCostsUnused.value));
+  EXPECT_EQ(*kept.schedule.costs.of(StepKind::F, 3), Rational(8));
+  EXPECT_EQ(kept.schedule.memory.limit, Rational(9));
+  settings.memory.emplace_back().all.parameters = 1;
+  Applied spread(settings);
+  EXPECT_EQ(spread.schedule.memory.parameters(0), Rational(2));
+  EXPECT_EQ(spread.schedule.memory.limit, std::nullopt);
+}
+
+TEST(GivenSettings, KeysAreHeldAgainstTheSchedule) {
+  using Kind = GivenSettings::Key::Kind;
+  auto fits = [](Kind kind, unsigned number, std::optional<CostPer> per = {},
+                 std::optional<unsigned> parts = {}) {
+    GivenSettings settings;
+    settings.per = per;
+    settings.parts = parts;
+    settings.keys.push_back({kind, number, {}});
+    Applied applied(settings);
+    EXPECT_EQ(llvm::is_contained(applied.kinds, diag::SettingOutOfRange.value),
+              !applied.good);
+    return applied.good;
+  };
+  EXPECT_TRUE(fits(Kind::Stage, 3));
+  EXPECT_FALSE(fits(Kind::Stage, 4));
+  EXPECT_TRUE(fits(Kind::Stage, 1, CostPer::Part));
+  EXPECT_FALSE(fits(Kind::Stage, 2, CostPer::Part));
+  EXPECT_TRUE(fits(Kind::Stage, 7, CostPer::Part, 8));
+  EXPECT_FALSE(fits(Kind::Stage, 8, CostPer::Part, 8));
+  EXPECT_TRUE(fits(Kind::Rank, 1));
+  EXPECT_FALSE(fits(Kind::Rank, 2));
+  EXPECT_TRUE(fits(Kind::Microbatch, 2));
+  EXPECT_FALSE(fits(Kind::Microbatch, 3));
+  EXPECT_TRUE(fits(Kind::Edge, 1));
+  EXPECT_FALSE(fits(Kind::Edge, 2));
+}
+
+TEST(GivenSettings, WhatDoesNotFitIsReported) {
+  GivenSettings settings;
+  settings.per = CostPer::Part;
+  settings.parts = 65536;
+  settings.costs.emplace_back().all.at(StepKind::F) = INT64_MAX;
+  Applied applied(settings);
+  EXPECT_FALSE(applied.good);
+  EXPECT_EQ(applied.kinds.back(), diag::TimesTooLarge.value);
+}
