@@ -55,7 +55,9 @@ for name in "-dash.pipe", "a=b.pipe", "check", "lint":
     assert pipec.compile(name).name == "a", name
     assert "microbatches" in pipec.describe(name), name
 assert pipec.lint("-dash.pipe").findings == () and pipec.lint("a=b.pipe").findings == ()
-for call in pipec.compile, pipec.lint, pipec.describe:
+for option in "--list", "--help", "--version":
+    assert [found.kind for found in pipec.lint(option).errors] == ["InputNotFound"], option
+for call in pipec.compile, pipec.describe:
     for option in "--list", "--help", "--version":
         try:
             call(option)
@@ -63,13 +65,13 @@ for call in pipec.compile, pipec.lint, pipec.describe:
         except pipec.CompileError as problem:
             assert problem.errors[0].kind == "InputNotFound", problem
 
-# What is not step IR is said to be none.
-for arguments in ["--emit=csv"], ["-o", "elsewhere.steps"]:
-    try:
-        pipec.compile("zb1p", args=arguments)
-        raise AssertionError(arguments)
-    except ValueError as problem:
-        assert "this is not step IR: " in str(problem), problem
+# What is not step IR is said to be none, and an output is not chosen twice.
+assert refused("zb1p", args=["--emit=csv"])
+try:
+    pipec.compile("zb1p", args=["-o", "elsewhere.steps"])
+    raise AssertionError("compiled into another file")
+except ValueError as problem:
+    assert "this is not step IR: " in str(problem), problem
 os.environ["PIPEC"] = "/bin/true"
 try:
     pipec.compile("zb1p")

@@ -38,3 +38,9 @@ try:
     raise AssertionError("a model that there is not")
 except pipec.CompileError as error:
     assert "telepathy" in str(error)
+
+# A file that cannot be read is safe under no model, and says why.
+with open("bad.csv", "w") as file:
+    file.write("0F0xyz\n")
+bad = pipec.lint("bad.csv")
+assert not bad and not any(bad.safe.values()) and bad.errors[0].kind == "CsvTrailingText", bad

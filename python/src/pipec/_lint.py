@@ -8,7 +8,7 @@ import json
 import os
 from typing import Mapping, Sequence
 
-from ._diagnostics import Diagnostic
+from ._diagnostics import CompileError, Diagnostic
 from ._program import file_argument, run
 
 
@@ -39,7 +39,9 @@ def _lint(arguments: Sequence[str], path: str, text: str | None, require: str, g
     command = ["lint", "--format=json", f"--require={require}", *arguments]
     command += [f"--grade={rule}={grade}" for rule, grade in grades.items()]
     command.append(path)
-    out, _ = run(command, text, findings=True)
+    out, diagnostics = run(command, text, findings=True)
+    if any(diagnostic.severity == "error" for diagnostic in diagnostics):
+        raise CompileError(diagnostics)
     data = json.loads(out)
     return LintResult(tuple(map(Diagnostic.from_json, data["findings"])), data["safe"])
 
@@ -50,7 +52,8 @@ def lint_file(path: str | os.PathLike[str], *, require: str = "stream", grades: 
 
     What does not end under the model `require` is an error; `grades` say how
     grave other findings are (docs/Lint.md). `args` are further arguments of
-    `pipec lint`. Raises CompileError for what is no schedule at all.
+    `pipec lint`. What is wrong with a file that cannot be read are its findings,
+    and it is safe under no model. Raises CompileError for wrong options.
     """
     return _lint(args, file_argument(path), None, require, grades or {})
 

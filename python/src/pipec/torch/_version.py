@@ -9,7 +9,7 @@ import torch
 
 from .._schedule import Schedule
 
-OLD, NEW = "torch", "torch"
+OLD, NEW = "torch-2.13", "torch"
 """The targets for PyTorch 2.6 to 2.14, and for the newest that pipec knows."""
 
 
