@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command/CommandRun.h"
+#include "Command/TorchVerdict.h"
 
 #include "Analysis/Lint.h"
 #include "Driver/Input.h"
@@ -123,7 +124,19 @@ private:
   LintResult find(const Schedule &schedule);
   void printText(raw_ostream &os, const Schedule &schedule);
   void printJson(json::OStream &json);
+  /// Fills `reasons`, and reports those against the version that --pytorch
+  /// names.
+  void judge(const Schedule &schedule);
+  /// True when that version loads the schedule and trains rightly with it.
+  bool isGoodFor(size_t version) const {
+    return !hasErrors && reasons[version].empty();
+  }
 
+  /// The schedule cannot be read, or there is an error among the findings:
+  /// reason enough against every version of PyTorch.
+  bool hasErrors = true;
+  /// The other reasons against each of `torchVersions`.
+  std::array<std::vector<Diagnostic>, torchVersions.size()> reasons;
   LintOptions options;
   std::optional<InputRequest> request;
   std::optional<InputKind> kind;
@@ -146,10 +159,25 @@ LintResult Lint::find(const Schedule &schedule) {
   return pipec::lint(schedule, options, diags);
 }
 
+void Lint::judge(const Schedule &schedule) {
+  hasErrors = diags.hadErrors();
+  if (hasErrors)
+    return;
+  StringRef required = args.text(Opt::Pytorch);
+  for (auto [version, found] : zip_equal(torchVersions, reasons)) {
+    found = reasonsAgainst(schedule, version, session.files());
+    if (version.name == required)
+      (void)checkForTorch(schedule, version, diags);
+  }
+}
+
 void Lint::printText(raw_ostream &os, const Schedule &schedule) {
   LintResult result;
   FindingCap cap(session.printerTo(os));
-  session.divert(std::ref(cap), [&] { result = find(schedule); });
+  session.divert(std::ref(cap), [&] {
+    result = find(schedule);
+    judge(schedule);
+  });
   if (session.isVerifying())
     return;
   cap.finish();
@@ -158,26 +186,51 @@ void Lint::printText(raw_ostream &os, const Schedule &schedule) {
     if (result.safe[unsigned(model)])
       os << ' ' << waitModelName(model);
   os << (is_contained(result.safe, true) ? "\n" : " no model\n");
+  StringRef format = torchFormat(schedule);
+  for (size_t i = 0; i != torchVersions.size(); ++i) {
+    os << torchVersions[i].phrase << ": ";
+    if (hasErrors)
+      os << "no: the schedule has errors\n";
+    else if (!isGoodFor(i))
+      os << "no: " << reasons[i].front().message << '\n';
+    else
+      os << "yes, as " << format
+         << (format == "compute_only" ? ", to which it adds the transfers\n"
+                                      : "\n");
+  }
 }
 
 /// Writes one object, also for an input that cannot be read; then the reasons
 /// are the findings.
 void Lint::printJson(json::OStream &json) {
   LintResult result;
+  auto print = [&](const Diagnostic &finding) {
+    writeDiagnostic(json, finding, session.files(),
+                    /*csvCells=*/kind == InputKind::Csv);
+  };
   json.attributeArray("findings", [&] {
-    auto print = [&](const Diagnostic &finding) {
-      writeDiagnostic(json, finding, session.files(),
-                      /*csvCells=*/kind == InputKind::Csv);
-    };
     session.divert(print, [&] {
       FailureOr<Schedule> schedule = load();
-      if (succeeded(schedule))
-        result = find(*schedule);
+      if (failed(schedule))
+        return;
+      result = find(*schedule);
+      judge(*schedule);
     });
   });
   json.attributeObject("safe", [&] {
     for (WaitModel model : allWaitModels)
       json.attribute(waitModelName(model), result.safe[unsigned(model)]);
+  });
+  json.attributeObject("pytorch", [&] {
+    for (size_t i = 0; i != torchVersions.size(); ++i)
+      json.attribute(torchVersions[i].name, isGoodFor(i));
+  });
+  json.attributeObject("pytorch_reasons", [&] {
+    for (size_t i = 0; i != torchVersions.size(); ++i)
+      json.attributeArray(torchVersions[i].name, [&] {
+        for (const Diagnostic &reason : reasons[i])
+          print(reason);
+      });
   });
 }
 

@@ -12,6 +12,7 @@
 #include "Emit/Emitter.h"
 #include "Support/Words.h"
 #include "Transforms/Passes.h"
+#include "Transforms/TorchVersions.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -37,6 +38,13 @@ std::vector<Choice> targetChoices() {
   std::vector<Choice> choices;
   for (const PipelineInfo &target : allPasses().pipelines)
     choices.push_back({target.name, target.summary});
+  return choices;
+}
+
+std::vector<Choice> torchVersionChoices() {
+  std::vector<Choice> choices;
+  for (const TorchVersion &version : torchVersions)
+    choices.push_back({version.name, version.phrase});
   return choices;
 }
 

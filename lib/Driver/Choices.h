@@ -31,6 +31,7 @@ using ChoiceFunction = std::vector<Choice> (*)();
 std::vector<Choice> inputFormatChoices();
 std::vector<Choice> modelChoices();
 std::vector<Choice> targetChoices();
+std::vector<Choice> torchVersionChoices();
 std::vector<Choice> emitChoices();
 std::vector<Choice> cppChoices();
 std::vector<Choice> formatChoices();

@@ -1,0 +1,35 @@
+//===- TorchVersions.h - Versions of PyTorch that differ -------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_TRANSFORMS_TORCHVERSIONS_H
+#define PIPEC_TRANSFORMS_TORCHVERSIONS_H
+
+#include "Transforms/Passes.h"
+
+#include <array>
+
+namespace pipec {
+
+/// A family of versions of PyTorch that read the same CSV.
+struct TorchVersion {
+  /// As users name it: a version of the family that the tests run.
+  llvm::StringLiteral name;
+  /// `PyTorch 2.6 to 2.14`
+  llvm::StringLiteral phrase;
+  /// What check-target calls it.
+  Target target;
+};
+
+/// The families, the oldest first.
+inline constexpr std::array<TorchVersion, 2> torchVersions = {{
+    {"2.13", "PyTorch 2.6 to 2.14", Target::Torch213},
+    {"2.15", "PyTorch 2.15", Target::Torch215},
+}};
+
+} // namespace pipec
+
+#endif // PIPEC_TRANSFORMS_TORCHVERSIONS_H
