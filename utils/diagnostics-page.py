@@ -2,7 +2,8 @@
 """Makes docs/Diagnostics.md from the tables and the examples of diagnostics.
 
     diagnostics-page.py [--bin FOLDER] [ROOT]            writes the page
-    diagnostics-page.py --check [--bin FOLDER] [ROOT]    compares it
+    diagnostics-page.py --check [--bin FOLDER] [--without KIND] [ROOT]
+                                                         compares it
 
 The kinds come from lib/Support/Diagnostics/*.def, in the order of
 lib/Support/Diagnostics.def, the examples from test/Diagnostics/Inputs/*.example:
@@ -42,10 +43,13 @@ warning in front of it; some kinds of warnings are given as notes that stand alo
 `{1}`, ... stand for what it speaks of.
 
 `--diagnostics-format=json` prints an object a line and message, with `kind`, `severity`, `message`, `rank`, `position`,
-`cell`, `file`, `line`, `column` and `notes`, themselves such objects; what a message does not have is `null`.
+`cell`, `file`, `line`, `column`, `endLine`, `endColumn` and `notes`, themselves such objects; what a message does not
+have is `null`.
 
-A position is file, line and column, the column in bytes, both counted from 1. Messages without one are about the run
-itself and begin with the name of the program.
+A position is file, line and column, the column in bytes, both counted from 1. The end is that of the text that the
+message points at, its column the one after the last byte; for a single position it is that position. Messages without
+a position are about the run itself and begin with the name of the program. In text, control characters of names and
+lines are shown as `?`.
 """
 
 SHOWN = re.compile(r"^(.*\b(?:error|warning|note): .*) \[(\w+)\]$", re.M)
@@ -165,19 +169,25 @@ def main():
     parser.add_argument("--check", action="store_true", help="compare the page, write nothing")
     parser.add_argument("--bin", type=pathlib.Path, default=None,
                         help="the folder of pipec and pipec-opt (default: ROOT/build/release/bin)")
+    parser.add_argument("--without", action="append", default=[], metavar="KIND",
+                        help="leave out this kind and its example")
     parser.add_argument("root", nargs="?", type=pathlib.Path, default=pathlib.Path("."))
     options = parser.parse_args()
     root = options.root.resolve()
     bin_folder = (options.bin or root / "build/release/bin").resolve()
 
-    examples = [Example(path) for path in sorted((root / "test/Diagnostics/Inputs").glob("*.example"))]
+    examples = [Example(path) for path in sorted((root / "test/Diagnostics/Inputs").glob("*.example"))
+                if path.stem not in options.without]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda example: example.run(bin_folder), examples))
-    groups = read_tables(root)
+    groups = [(title, [kind for kind in kinds if kind[0] not in options.without])
+              for title, kinds in read_tables(root)]
     page, failures = make_page(groups, examples)
     target = root / "docs/Diagnostics.md"
     if options.check:
         old = target.read_text(encoding="utf-8") if target.exists() else ""
+        for kind in options.without:
+            old = re.sub(rf"^### {kind}\n.*?\n(?=##)", "", old, flags=re.M | re.S)
         difference = list(difflib.unified_diff(old.splitlines(True), page.splitlines(True),
                                                "docs/Diagnostics.md", "now"))
         if difference:

@@ -9,6 +9,7 @@
 #include "Command/CommandRun.h"
 #include "Command/Figures.h"
 #include "Driver/Input.h"
+#include "Support/TerminalText.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -103,7 +104,7 @@ void Check::checkAll() {
 
 void Check::printText(raw_ostream &os) const {
   for (const CheckResult &result : results) {
-    os << result.name << ": " << countText(result.checked, "size");
+    os << terminalText(result.name) << ": " << countText(result.checked, "size");
     if (costs.size() > 1)
       os << " under " << countText(costs.size(), "cost setting");
     os << ", " << countText(result.clauses.size(), "clause") << ", ";

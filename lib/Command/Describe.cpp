@@ -10,6 +10,7 @@
 #include "AST/Context.h"
 #include "Driver/Io.h"
 #include "Parse/Parser.h"
+#include "Support/TerminalText.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -53,7 +54,7 @@ LogicalResult listLibrary(const SearchPath &search,
   };
   std::vector<std::pair<std::string, std::string>> lines;
   for (const std::string &path : search.libraryFiles()) {
-    FailureOr<StringRef> text = openInput(path, diags);
+    FailureOr<StringRef> text = openInput(path, diags, maxSourceBytes);
     if (failed(text))
       return failure();
     ast::Context context;
@@ -62,8 +63,8 @@ LogicalResult listLibrary(const SearchPath &search,
       return failure();
     for (const ast::ScheduleDecl *schedule : (*module)->schedules)
       if (isListed(schedule->name.text))
-        lines.push_back(
-            {schedule->name.text.str(), firstSentence(schedule->doc)});
+        lines.push_back({schedule->name.text.str(),
+                         terminalText(firstSentence(schedule->doc))});
   }
   for (auto [i, pattern] : enumerate(patterns))
     if (!matched[i])
@@ -95,7 +96,7 @@ static void describe(const ast::ScheduleDecl &schedule, raw_ostream &os) {
   if (!schedule.doc.empty())
     schedule.doc.split(lines, '\n');
   for (StringRef line : lines)
-    os << (line.empty() ? "" : "  ") << line << '\n';
+    os << (line.empty() ? "" : "  ") << terminalText(line) << '\n';
   os << "\n  parameters\n";
   for (const ast::ParamDecl &param : schedule.params) {
     std::string words;

@@ -11,6 +11,7 @@
 #include "IR/SettingsText.h"
 #include "IR/StepPlaces.h"
 #include "Support/DiagPrinter.h"
+#include "Support/TerminalText.h"
 #include "Support/TextTable.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -119,7 +120,7 @@ static std::string textOf(const SideStep &step, const SourceFiles &files) {
   if (!loc.isValid())
     return text;
   LineColumn at = files.lineColumn(loc);
-  return text + " (" + at.file.str() + ":" + std::to_string(at.line) + ":" +
+  return text + " (" + terminalText(at.file) + ":" + std::to_string(at.line) + ":" +
          std::to_string(at.column) + ")";
 }
 

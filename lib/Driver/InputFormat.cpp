@@ -9,6 +9,7 @@
 
 #include "IR/Parser.h"
 #include "Import/Csv.h"
+#include "Parse/Parser.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -25,7 +26,7 @@ namespace pipec {
 
 /// The text from its first word on that is not in a comment.
 static StringRef firstWords(StringRef text) {
-  text.consume_front("\xEF\xBB\xBF"); // a byte order mark
+  text.consume_front(byteOrderMark);
   text = text.ltrim();
   while (text.consume_front("//"))
     text = text.drop_until([](char c) { return c == '\n'; }).ltrim();
@@ -111,6 +112,10 @@ InputKind inputKind(StringRef path, StringRef text, const Arguments &args) {
   return format->kind;
 }
 
+uint64_t maxInputBytes(InputKind kind) {
+  return kind == InputKind::Program ? maxSourceBytes : noByteLimit;
+}
+
 static LogicalResult checkSize(const std::optional<WantedSize> &wanted,
                                int64_t number, StringRef noun, StringRef plural,
                                const Schedule &schedule, DiagEngine &diags) {
@@ -124,6 +129,7 @@ static LogicalResult checkSize(const std::optional<WantedSize> &wanted,
 FailureOr<Schedule> readStepInput(InputKind kind, StringRef path,
                                   StringRef text, const WantedSizes &sizes,
                                   DiagEngine &diags) {
+  text.consume_front(byteOrderMark);
   FailureOr<Schedule> schedule =
       inputFormat(kind).read(path, text, sizes, diags);
   if (failed(schedule) ||

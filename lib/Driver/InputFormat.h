@@ -52,6 +52,9 @@ struct InputFormat {
 llvm::ArrayRef<InputFormat> allInputFormats();
 const InputFormat &inputFormat(InputKind kind);
 
+/// Bytes that an input of this kind may have.
+uint64_t maxInputBytes(InputKind kind);
+
 /// Finds out what an input holds: as `--input` says, else by its extension, else
 /// by its first characters.
 InputKind inputKind(llvm::StringRef path, llvm::StringRef text,

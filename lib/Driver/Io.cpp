@@ -7,6 +7,8 @@
 
 #include "Driver/Io.h"
 
+#include "Driver/OutputFile.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Errc.h"
 #include "llvm/Support/Path.h"
@@ -16,6 +18,15 @@
 using namespace llvm;
 
 namespace pipec {
+
+/// A message of the system in the form of all others, which begin with a small
+/// letter.
+static std::string inOurForm(StringRef message) {
+  std::string text = message.str();
+  if (text.size() > 1 && isUpper(text[0]) && !isUpper(text[1]))
+    text[0] = toLower(text[0]);
+  return text;
+}
 
 //===----------------------------------------------------------------------===//
 // Diagnostics
@@ -43,6 +54,16 @@ void DiagSession::handle(const Diagnostic &diagnostic) {
     diverted(diagnostic);
   else
     print(diagnostic);
+}
+
+FatalErrors::Handlers DiagSession::fatalHandlers() {
+  auto report = [this](diag::Id id, const auto &...args) {
+    printer({id, Severity::Error, SMRange(), DiagEngine::format(id, args...)});
+  };
+  return {[=] { report(diag::Id::OutOfMemory); },
+          [=](std::error_code error) {
+            report(diag::Id::FileUnwritable, "-", inOurForm(error.message()));
+          }};
 }
 
 int DiagSession::finish(LogicalResult result) {
@@ -99,124 +120,57 @@ InFlightDiagnostic reportNoInput(DiagEngine &diags) {
   return unusable(diags, "no input; --help shows what can be given");
 }
 
-/// A message of the system in the form of all others, which begin with a small
-/// letter.
-static std::string inOurForm(StringRef message) {
-  std::string text = message.str();
-  if (text.size() > 1 && isUpper(text[0]) && !isUpper(text[1]))
-    text[0] = toLower(text[0]);
-  return text;
-}
-
 //===----------------------------------------------------------------------===//
 // Input
 //===----------------------------------------------------------------------===//
 
-FailureOr<StringRef> openInput(StringRef path, DiagEngine &diags) {
-  Expected<StringRef> text = diags.sourceFiles().open(path);
+FailureOr<StringRef> openInput(StringRef path, DiagEngine &diags,
+                               SourceFiles::ByteLimit limit, DiagLoc loc) {
+  Expected<StringRef> text = diags.sourceFiles().open(path, limit);
   if (text)
     return *text;
-  std::string reason;
-  handleAllErrors(text.takeError(), [&](const ErrorInfoBase &error) {
-    reason = error.message();
-  });
-  return diags.report(DiagLoc(), diag::FileUnreadable, path, inOurForm(reason));
+  handleAllErrors(
+      text.takeError(),
+      [&](const FileTooLargeError &error) {
+        (void)diags.report(loc, diag::FileTooLarge, path, error.limit);
+      },
+      [&](const ErrorInfoBase &error) {
+        (void)diags.report(loc, diag::FileUnreadable, path,
+                           inOurForm(error.message()));
+      });
+  return failure();
+}
+
+FailureOr<StringRef> openInput(StringRef path, DiagEngine &diags,
+                               uint64_t limit, DiagLoc loc) {
+  return openInput(path, diags, [limit](StringRef) { return limit; }, loc);
 }
 
 //===----------------------------------------------------------------------===//
 // Output
 //===----------------------------------------------------------------------===//
 
-std::error_code OutputFile::openFile() {
-  sys::fs::file_status status;
-  std::error_code missing = sys::fs::status(path, status);
-  if (!missing && sys::fs::is_directory(status))
-    return make_error_code(errc::is_a_directory);
-  // A device or a pipe has no place that another file could take.
-  if (!missing && !sys::fs::is_regular_file(status)) {
-    std::error_code error;
-    owned = std::make_unique<raw_fd_ostream>(path, error);
-    os = owned.get();
-    return error;
-  }
-  SmallString<128> real(path);
-  if (!missing)
-    if (std::error_code error = sys::fs::real_path(path, real))
-      return error;
-  target = std::string(real);
-  sys::fs::perms mode =
-      missing ? sys::fs::all_read | sys::fs::all_write : status.permissions();
-  auto created = sys::fs::TempFile::create(target + ".tmp-%%%%%%%%", mode);
-  if (!created)
-    return errorToErrorCode(created.takeError());
-  temp = std::move(*created);
-  owned = std::make_unique<raw_fd_ostream>(temp->FD, /*shouldClose=*/false);
-  os = owned.get();
-  return {};
-}
-
-FailureOr<std::unique_ptr<OutputFile>>
-OutputFile::open(StringRef path, raw_ostream &out, DiagEngine &diags) {
-  std::unique_ptr<OutputFile> file(new OutputFile(path));
-  if (path == "-") {
-    file->os = &out;
-    return file;
-  }
-  if (std::error_code error = file->openFile()) {
-    if (file->owned)
-      file->owned->clear_error();
-    return diags.report(DiagLoc(), diag::FileUnwritable, path,
-                        inOurForm(error.message()));
-  }
-  return file;
-}
-
-OutputFile::~OutputFile() {
-  if (owned)
-    owned->clear_error();
-  if (temp) {
-    owned.reset();
-    consumeError(temp->discard());
-  }
-}
-
-LogicalResult OutputFile::commit(DiagEngine &diags) {
-  os->flush();
-  // A stream of the caller's tells whether it failed only if it is a file's.
-  raw_fd_ostream *file = owned.get();
-  if (os == &outs())
-    file = &outs();
-  std::error_code error;
-  if (file) {
-    error = file->error();
-    file->clear_error();
-  }
-  if (temp && !error) {
-    owned.reset();
-    error = errorToErrorCode(temp->keep(target));
-    temp.reset();
-  }
-  if (error)
-    return diags.report(DiagLoc(), diag::FileUnwritable, path,
-                        inOurForm(error.message()));
-  return success();
-}
-
 LogicalResult
 writeOutput(const Arguments &args, raw_ostream &out, DiagSession &session,
             function_ref<LogicalResult(raw_ostream &)> writer) {
-  auto file =
-      OutputFile::open(args.text(Opt::Output, "-"), out, session.engine());
-  if (failed(file))
+  StringRef path = args.text(Opt::Output, "-");
+  OutputFile file(path);
+  auto check = [&](std::error_code error) -> LogicalResult {
+    if (!error)
+      return success();
+    return session.engine().report(DiagLoc(), diag::FileUnwritable, path,
+                                   inOurForm(error.message()));
+  };
+  if (failed(check(file.open(out))))
     return failure();
   // What goes to the terminal is progress enough.
-  if ((*file)->stream().is_displayed())
+  if (file.stream().is_displayed())
     session.progress().end();
   else
     session.progress().phase("writing");
-  if (failed(writer((*file)->stream())))
+  if (failed(writer(file.stream())))
     return failure();
-  return (*file)->commit(session.engine());
+  return check(file.commit());
 }
 
 } // namespace pipec

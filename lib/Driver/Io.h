@@ -17,6 +17,7 @@
 #include "Driver/Arguments.h"
 #include "Support/DiagEngine.h"
 #include "Support/DiagPrinter.h"
+#include "Support/FatalErrors.h"
 #include "Support/Progress.h"
 #include "Support/VerifyDiagnostics.h"
 
@@ -32,14 +33,15 @@ namespace pipec {
 
 /// The files and the diagnostics of one run. Messages are printed as they come;
 /// under `--verify-diagnostics` they are collected instead and compared with
-/// the comments of the input when the run ends.
+/// the comments of the input when the run ends. A run that gets no more memory,
+/// or that cannot write its standard output, ends with a message and status 1.
 class DiagSession {
 public:
   /// `tool` names the program in messages that have no position.
   DiagSession(llvm::StringRef tool, llvm::raw_ostream &err)
       : printer(err, sources, tool), verifier(sources),
         diags(sources, [this](const Diagnostic &d) { handle(d); }),
-        err(err), line(tool, err) {}
+        err(err), line(tool, err), fatal(fatalHandlers()) {}
 
   SourceFiles &files() { return sources; }
   DiagEngine &engine() { return diags; }
@@ -73,6 +75,7 @@ public:
   int finish(llvm::LogicalResult result);
 
 private:
+  FatalErrors::Handlers fatalHandlers();
   void handle(const Diagnostic &diagnostic);
   void print(const Diagnostic &diagnostic) {
     // Most errors end the run, and nothing should be drawn behind its last.
@@ -93,6 +96,7 @@ private:
   std::optional<bool> colors;
   llvm::raw_ostream &err;
   Progress line;
+  FatalErrors fatal;
 };
 
 /// Prints the name and the version of the compiler.
@@ -103,37 +107,16 @@ InFlightDiagnostic unusable(DiagEngine &diags, const llvm::Twine &why);
 /// Reports that it names no input.
 InFlightDiagnostic reportNoInput(DiagEngine &diags);
 
-/// Reads the file at `path` ("-" is standard input); reports when that fails.
+/// Reads the file at `path` ("-" is standard input), which may have as many
+/// bytes as `limit` says; see `SourceFiles::open`. Reports at `loc` when the
+/// file cannot be read or is larger.
 llvm::FailureOr<llvm::StringRef> openInput(llvm::StringRef path,
-                                           DiagEngine &diags);
-
-/// The output of a run. A file is written under another name beside its place
-/// and takes that place in `commit`; without a commit nothing changes on disk.
-/// Standard output, devices and pipes are written directly.
-class OutputFile {
-public:
-  /// Opens `path` for writing; "-" writes to `out`. Reports when that fails.
-  static llvm::FailureOr<std::unique_ptr<OutputFile>>
-  open(llvm::StringRef path, llvm::raw_ostream &out, DiagEngine &diags);
-  ~OutputFile();
-
-  llvm::raw_ostream &stream() { return *os; }
-  /// Makes the output final. Reports when not all of it could be written; then
-  /// the file is as it was before the run.
-  llvm::LogicalResult commit(DiagEngine &diags);
-
-private:
-  explicit OutputFile(llvm::StringRef path) : path(path.str()) {}
-  std::error_code openFile();
-
-  /// As the user wrote it; what messages show.
-  std::string path;
-  /// Where the file goes: `path` behind its symbolic links.
-  std::string target;
-  std::optional<llvm::sys::fs::TempFile> temp;
-  std::unique_ptr<llvm::raw_fd_ostream> owned;
-  llvm::raw_ostream *os = nullptr;
-};
+                                           DiagEngine &diags,
+                                           SourceFiles::ByteLimit limit,
+                                           DiagLoc loc = {});
+llvm::FailureOr<llvm::StringRef> openInput(llvm::StringRef path,
+                                           DiagEngine &diags, uint64_t limit,
+                                           DiagLoc loc = {});
 
 /// Has `writer` write the output: to the file that `--output` names, else to
 /// `out`. The file is there only when `writer` succeeds. Reports what cannot be

@@ -56,7 +56,10 @@ static LogicalResult runPhases(const Arguments &args, raw_ostream &out,
     return failure();
   session.progress().phase("reading");
 
-  FailureOr<StringRef> text = openInput(path, diags);
+  auto limit = [&](StringRef begin) {
+    return maxInputBytes(inputKind(path, begin, args));
+  };
+  FailureOr<StringRef> text = openInput(path, diags, limit);
   if (failed(text))
     return failure();
   // What is neither step IR nor CSV is read as step IR, which then says so.

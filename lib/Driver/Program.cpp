@@ -72,7 +72,8 @@ LogicalResult ProgramLoader::loadImport(ast::ImportDecl &import,
       error.note(range, diag::NoteImportedHere);
     return failure();
   }
-  FailureOr<StringRef> text = openInput(*path, diags);
+  FailureOr<StringRef> text =
+      openInput(*path, diags, maxSourceBytes, import.path.range);
   if (failed(text))
     return failure();
   importedAt.push_back(import.path.range);

@@ -36,7 +36,9 @@ FailureOr<OpenedInput> findInput(StringRef name, const SearchPath &search,
   std::optional<std::string> path = search.findInput(name);
   if (!path)
     return reportNotFound(name, search, diags);
-  FailureOr<StringRef> text = openInput(*path, diags);
+  FailureOr<StringRef> text = openInput(*path, diags, [&](StringRef begin) {
+    return maxInputBytes(inputKind(*path, begin, args));
+  });
   if (failed(text))
     return failure();
   return OpenedInput{*path, *text, inputKind(*path, *text, args)};

@@ -16,6 +16,7 @@
 #include "IR/SettingsText.h"
 #include "IR/StepPlaces.h"
 #include "Support/Decimal.h"
+#include "Support/TerminalText.h"
 #include "Support/TextTable.h"
 #include "Support/Words.h"
 
@@ -85,7 +86,7 @@ void ReportPrinter::print() {
 //===----------------------------------------------------------------------===//
 
 void ReportPrinter::printHead() {
-  os << schedule.name << ": " << sizesText(schedule);
+  os << terminalText(schedule.name) << ": " << sizesText(schedule);
   if (report.model)
     os << "; transfers as steps, " << waitModelName(*report.model) << ": "
        << waitModelPhrase(*report.model);

@@ -22,6 +22,7 @@
 
 #include "Analysis/Slots.h"
 #include "Emit/Timeline.h"
+#include "Support/TerminalText.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/SmallString.h"
@@ -123,7 +124,7 @@ void SlotPrinter::measureCells() {
 }
 
 void SlotPrinter::printTitle() {
-  os << schedule.name << ": " << sizesText(schedule) << ", "
+  os << terminalText(schedule.name) << ": " << sizesText(schedule) << ", "
      << countText(table.numSlots, "slot") << '\n';
 }
 

@@ -19,6 +19,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Emit/Timeline.h"
+#include "Support/TerminalText.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Format.h"
@@ -46,8 +47,8 @@ public:
   }
 
   void print() {
-    os << schedule.name << ": " << sizesText(schedule) << ", makespan "
-       << picture.time(picture.simulation().makespan()) << '\n';
+    os << terminalText(schedule.name) << ": " << sizesText(schedule)
+       << ", makespan " << picture.time(picture.simulation().makespan()) << '\n';
     drawRows();
     int64_t perBlock = columns;
     if (options.width && !scaledDown)

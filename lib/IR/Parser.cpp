@@ -106,7 +106,7 @@ void StepsParser::parseRanks() {
     return;
   if (!consume('}')) {
     (void)diags.report(loc(), diag::StepsUnclosed, "schedule")
-        .note(SMLoc::getFromPointer(scheduleOpened), diag::StepsNoteOpened);
+        .note(SMLoc::getFromPointer(scheduleOpened), diag::NoteOpenedHere);
     return;
   }
   if (schedule.numRanks && schedule.ranks.size() < schedule.numRanks)
@@ -157,7 +157,7 @@ void StepsParser::parseRankBody() {
     if (atEnd() || atRank()) {
       (void)diags
           .report(loc(), diag::StepsUnclosed, ("rank " + Twine(rank)).str())
-          .note(SMLoc::getFromPointer(rankOpened), diag::StepsNoteOpened);
+          .note(SMLoc::getFromPointer(rankOpened), diag::NoteOpenedHere);
       return;
     }
     if (!parseLine() || !endLine()) {

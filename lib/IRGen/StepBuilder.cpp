@@ -41,9 +41,10 @@ void StepBuilder::addBlock() {
   if (next)
     ++fullBlocks;
   if (fullBlocks == blocks.size())
-    blocks.push_back(std::make_unique_for_overwrite<Step[]>(blockSize));
+    blocks.push_back(
+        std::make_unique_for_overwrite<Step[]>(blockSize(fullBlocks)));
   next = blocks[fullBlocks].get();
-  blockEnd = next + blockSize;
+  blockEnd = next + blockSize(fullBlocks);
 }
 
 StepList StepBuilder::take() {
@@ -51,11 +52,14 @@ StepList StepBuilder::take() {
   if (!next)
     return list;
   size_t inLast = next - blocks[fullBlocks].get();
-  list.reserve(fullBlocks * blockSize + inLast);
+  size_t size = inLast;
+  for (size_t i = 0; i != fullBlocks; ++i)
+    size += blockSize(i);
+  list.reserve(size);
   // The first block serves the next rank; a long list gives up the others one
   // by one, so that it is never in memory twice.
   for (size_t i = 0; i <= fullBlocks; ++i) {
-    size_t count = i == fullBlocks ? inLast : blockSize;
+    size_t count = i == fullBlocks ? inLast : blockSize(i);
     list.insert(list.end(), blocks[i].get(), blocks[i].get() + count);
     if (i != 0)
       blocks[i].reset();

@@ -174,8 +174,13 @@ private:
   std::vector<TimedGroup> groups;
 
   /// The list grows in blocks, so that a program that makes too much is
-  /// stopped before memory is copied for it.
-  static constexpr size_t blockSize = 1 << 16;
+  /// stopped before memory is copied for it. After some small ones, which stay
+  /// with the program for the next list, come blocks that the system takes back
+  /// at once.
+  static constexpr size_t numSmallBlocks = 64;
+  static size_t blockSize(size_t block) {
+    return size_t(1) << (block < numSmallBlocks ? 16 : 20);
+  }
   std::vector<std::unique_ptr<Step[]>> blocks;
   /// Where the next step goes, in the last block that is in use.
   Step *next = nullptr;

@@ -29,10 +29,10 @@ using pipec::grammar::PipeParser;
 
 namespace pipec {
 
-static LogicalResult checkBytes(StringRef text, DiagEngine &diags) {
+static LogicalResult checkBytes(StringRef path, StringRef text,
+                                DiagEngine &diags) {
   if (text.size() > maxSourceBytes)
-    return diags.report(SMLoc::getFromPointer(text.data()), diag::SourceTooLong,
-                        text.size(), maxSourceBytes);
+    return diags.report(DiagLoc(), diag::FileTooLarge, path, maxSourceBytes);
   if (size_t nul = text.find('\0'); nul != StringRef::npos)
     return diags.report(SMLoc::getFromPointer(text.data() + nul),
                         diag::NulByte);
@@ -45,13 +45,10 @@ static LogicalResult checkBytes(StringRef text, DiagEngine &diags) {
   return success();
 }
 
-FailureOr<ast::Module *> parsePipe(StringRef path, StringRef text,
-                                   ast::Context &context, DiagEngine &diags) {
-  if (failed(checkBytes(text, diags)))
-    return failure();
-  // A byte order mark is no part of the program.
-  text.consume_front("\xEF\xBB\xBF");
-
+/// Parses what has the form of text.
+static FailureOr<ast::Module *> parseText(StringRef path, StringRef text,
+                                          ast::Context &context,
+                                          DiagEngine &diags) {
   unsigned errorsBefore = diags.numErrors();
   OffsetMap offsets(text);
   antlr4::ANTLRInputStream input(text.str());
@@ -76,6 +73,24 @@ FailureOr<ast::Module *> parsePipe(StringRef path, StringRef text,
   if (diags.numErrors() != errorsBefore)
     return failure();
   return module;
+}
+
+FailureOr<ast::Module *> parsePipe(StringRef path, StringRef text,
+                                   ast::Context &context, DiagEngine &diags) {
+  if (failed(checkBytes(path, text, diags)))
+    return failure();
+  // A byte order mark is not part of the program.
+  text.consume_front(byteOrderMark);
+  // The runtime of ANTLR throws where it has a defect or is used wrongly.
+  try {
+    return parseText(path, text, context, diags);
+  } catch (const antlr4::ParseCancellationException &) {
+    return failure(); // errors were reported
+  } catch (const std::exception &error) {
+    return diags.report(SMLoc::getFromPointer(text.data()),
+                        diag::SyntaxUnexpected,
+                        "failure of the parser: " + std::string(error.what()));
+  }
 }
 
 } // namespace pipec

@@ -85,13 +85,14 @@ void DiagEngine::emit(Diagnostic diagnostic) {
   }
   if (diagnostic.severity == Severity::Error) {
     ++errors;
-    if (errorLimit && errors > errorLimit)
+    if (errorLimit && errors > errorLimit) {
+      if (errors == errorLimit + 1)
+        handler({diag::Id::TooManyErrors, Severity::Note, SMRange(),
+                 format(diag::Id::TooManyErrors, errorLimit)});
       return;
+    }
   }
   handler(diagnostic);
-  if (diagnostic.severity == Severity::Error && errors == errorLimit)
-    handler({diag::Id::TooManyErrors, Severity::Note, SMRange(),
-             format(diag::Id::TooManyErrors, errorLimit)});
 }
 
 } // namespace pipec

@@ -151,7 +151,8 @@ public:
 
   /// After this many errors the rest are counted but not shown (0: no limit).
   void setErrorLimit(unsigned limit) { errorLimit = limit; }
-  bool atErrorLimit() const { return errorLimit && errors >= errorLimit; }
+  /// True once an error was not shown, so that a phase need not look for more.
+  bool atErrorLimit() const { return errorLimit && errors > errorLimit; }
 
   /// Makes every warning an error.
   void setWarningsAreErrors(bool on) { warningsAreErrors = on; }

@@ -7,7 +7,7 @@
 
 #include "Support/DiagPrinter.h"
 
-#include "llvm/Support/Unicode.h"
+#include "Support/TerminalText.h"
 
 using namespace llvm;
 
@@ -43,39 +43,6 @@ static raw_ostream::Colors severityColor(Severity severity) {
 
 static bool isContinuation(char c) { return (c & 0xC0) == 0x80; }
 
-/// Columns that `text` takes on a terminal; bytes that are no character or
-/// cannot be shown take one.
-static size_t displayWidth(StringRef text) {
-  size_t width = 0;
-  for (size_t i = 0; i != text.size();) {
-    size_t end = i + 1;
-    while (end != text.size() && isContinuation(text[end]))
-      ++end;
-    int columns = sys::unicode::columnWidthUTF8(text.slice(i, end));
-    width += columns > 0 ? columns : 1;
-    i = end;
-  }
-  return width;
-}
-
-/// Prints source text so that it can do the terminal no harm: a tab becomes a
-/// space and every other control character or broken byte a `?`.
-static void printHarmless(raw_ostream &os, StringRef text) {
-  for (size_t i = 0; i != text.size();) {
-    size_t end = i + 1;
-    while (end != text.size() && isContinuation(text[end]))
-      ++end;
-    StringRef character = text.slice(i, end);
-    if (character == "\t")
-      os << ' ';
-    else if (sys::unicode::columnWidthUTF8(character) < 0)
-      os << '?';
-    else
-      os << character;
-    i = end;
-  }
-}
-
 /// The cell of a CSV that starts at `loc`, without the quotes if it has some.
 static StringRef cellAt(SMLoc loc, const SourceFiles &files) {
   StringRef text = files.textOf(loc);
@@ -100,6 +67,16 @@ void writeLocation(json::OStream &json, SMLoc loc, const SourceFiles &files) {
   json.attribute("column", at.column);
 }
 
+/// Writes where the text ends that a diagnostic points at.
+static void writeEnd(json::OStream &json, SMRange range,
+                     const SourceFiles &files) {
+  std::optional<LineColumn> at;
+  if (range.isValid())
+    at = files.lineColumn(range.End);
+  json.attribute("endLine", at ? json::Value(at->line) : nullptr);
+  json.attribute("endColumn", at ? json::Value(at->column) : nullptr);
+}
+
 void writeDiagnostic(json::OStream &json, const Diagnostic &diagnostic,
                      const SourceFiles &files, bool csvCells) {
   SMLoc loc = diagnostic.range.Start;
@@ -114,6 +91,7 @@ void writeDiagnostic(json::OStream &json, const Diagnostic &diagnostic,
                            : place                   ? text(place->step)
                                                      : nullptr);
     writeLocation(json, loc, files);
+    writeEnd(json, diagnostic.range, files);
     json.attributeArray("notes", [&] {
       for (const Diagnostic &note : diagnostic.notes)
         writeDiagnostic(json, note, files, csvCells);
@@ -140,7 +118,7 @@ void DiagPrinter::printOne(const Diagnostic &diagnostic) {
     LineColumn at = files.lineColumn(diagnostic.range.Start);
     if (diagnostic.severity == Severity::Note && !library.empty())
       showLine = !at.file.starts_with(library);
-    os << at.file << ':' << at.line << ':' << at.column << ": ";
+    os << terminalText(at.file) << ':' << at.line << ':' << at.column << ": ";
   } else {
     os << tool << ": ";
   }
@@ -149,7 +127,7 @@ void DiagPrinter::printOne(const Diagnostic &diagnostic) {
   os << severityName(diagnostic.severity) << ": ";
   if (colors)
     os.resetColor();
-  os << diagnostic.message;
+  os << terminalText(diagnostic.message);
   if (showKinds)
     os << " [" << diagInfo(diagnostic.id).name << ']';
   os << '\n';
@@ -182,21 +160,21 @@ void DiagPrinter::printSourceLine(SMRange range, StringRef fixIt) {
   bool cutLeft = begin != lineStart;
   if (cutLeft)
     os << "...";
-  printHarmless(os, text.slice(begin, end));
+  os << terminalText(text.slice(begin, end));
   if (end != lineEnd)
     os << "...";
   os << '\n';
 
   size_t rangeEnd = range.End.getPointer() - text.data();
   rangeEnd = std::min(std::max(rangeEnd, at), end);
-  os.indent((cutLeft ? 3 : 0) + displayWidth(text.slice(begin, at)));
+  os.indent((cutLeft ? 3 : 0) + terminalWidth(text.slice(begin, at)));
   os << '^';
-  size_t width = displayWidth(text.slice(at, rangeEnd));
+  size_t width = terminalWidth(text.slice(at, rangeEnd));
   for (size_t i = 1; i < width; ++i)
     os << '~';
   os << '\n';
   if (!fixIt.empty()) {
-    os.indent((cutLeft ? 3 : 0) + displayWidth(text.slice(begin, at)));
+    os.indent((cutLeft ? 3 : 0) + terminalWidth(text.slice(begin, at)));
     os << fixIt << '\n';
   }
 }

@@ -35,9 +35,11 @@ void writeLocation(llvm::json::OStream &json, llvm::SMLoc loc,
                    const SourceFiles &files);
 
 /// Writes a diagnostic as an object: `kind`, `severity`, `message`, `rank`,
-/// `position`, `cell`, `file`, `line`, `column` and `notes`, themselves such
-/// objects. What a diagnostic does not have is null. `cell` is the step that
-/// the message names; with `csvCells`, the text of the cell that it points at.
+/// `position`, `cell`, `file`, `line`, `column`, `endLine`, `endColumn` and
+/// `notes`, themselves such objects. What a diagnostic does not have is null.
+/// `cell` is the step that the message names; with `csvCells`, the text of the
+/// cell that it points at. The end is that of the text that it points at, the
+/// column after its last byte; for a single position it is that position.
 void writeDiagnostic(llvm::json::OStream &json, const Diagnostic &diagnostic,
                      const SourceFiles &files, bool csvCells = false);
 

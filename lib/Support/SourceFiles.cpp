@@ -8,23 +8,99 @@
 #include "Support/SourceFiles.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
-
-#include <limits>
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 
 namespace pipec {
 
-Expected<StringRef> SourceFiles::open(StringRef path) {
+/// Bytes by which the limit of a file is decided.
+static constexpr uint64_t beginBytes = uint64_t(1) << 20;
+static constexpr size_t chunkBytes = size_t(1) << 16;
+
+char FileTooLargeError::ID = 0;
+
+void FileTooLargeError::log(raw_ostream &os) const {
+  os << "larger than the limit of " << limit << " bytes";
+}
+
+std::error_code FileTooLargeError::convertToErrorCode() const {
+  return std::make_error_code(std::errc::file_too_large);
+}
+
+/// Reads on to the end of `file`, or until `text` has more than `limit` bytes.
+static Error readOn(sys::fs::file_t file, uint64_t limit,
+                    SmallVectorImpl<char> &text) {
+  while (text.size() <= limit) {
+    size_t size = text.size();
+    size_t chunk = std::min<uint64_t>(chunkBytes, limit - size + 1);
+    text.resize_for_overwrite(size + chunk);
+    Expected<size_t> count = sys::fs::readNativeFile(
+        file, MutableArrayRef<char>(text).drop_front(size));
+    text.truncate(size + (count ? *count : 0));
+    if (!count)
+      return count.takeError();
+    if (*count == 0)
+      break;
+  }
+  return Error::success();
+}
+
+static Error systemError(std::error_code error) {
+  return createStringError(error, error.message());
+}
+
+static Expected<std::unique_ptr<MemoryBuffer>>
+readFile(sys::fs::file_t file, StringRef name, SourceFiles::ByteLimit limit) {
+  sys::fs::file_status status;
+  if (std::error_code error = sys::fs::status(file, status))
+    return systemError(error);
   // A directory opens but does not read; say so in the words of the system.
-  if (path != "-" && sys::fs::is_directory(path))
-    return createStringError(std::make_error_code(std::errc::is_a_directory),
-                             "is a directory");
-  auto buffer = MemoryBuffer::getFileOrSTDIN(path);
+  if (sys::fs::is_directory(status))
+    return systemError(std::make_error_code(std::errc::is_a_directory));
+
+  SmallVector<char, 0> text;
+  if (Error error = readOn(file, beginBytes, text))
+    return error;
+  uint64_t allowed = limit(StringRef(text.data(), text.size()));
+  if (text.size() > beginBytes) {
+    // The size of standard input is not that of what remains of it.
+    if (sys::fs::is_regular_file(status) && status.getSize() >= text.size() &&
+        file != sys::fs::getStdinHandle()) {
+      if (status.getSize() > allowed)
+        return make_error<FileTooLargeError>(allowed);
+      auto buffer = MemoryBuffer::getOpenFile(file, name, /*FileSize=*/-1);
+      if (!buffer)
+        return systemError(buffer.getError());
+      return std::move(*buffer);
+    }
+    allowed = std::min(allowed, maxStreamBytes);
+    if (Error error = readOn(file, allowed, text))
+      return error;
+  }
+  if (text.size() > allowed)
+    return make_error<FileTooLargeError>(allowed);
+  return std::make_unique<SmallVectorMemoryBuffer>(std::move(text), name);
+}
+
+Expected<StringRef> SourceFiles::open(StringRef path, ByteLimit limit) {
+  auto read = [&]() -> Expected<std::unique_ptr<MemoryBuffer>> {
+    if (path == "-")
+      return readFile(sys::fs::getStdinHandle(), "<stdin>", limit);
+    Expected<sys::fs::file_t> file = sys::fs::openNativeFileForRead(path);
+    if (!file)
+      return systemError(errorToErrorCode(file.takeError()));
+    auto close = make_scope_exit([&] { (void)sys::fs::closeFile(*file); });
+    return readFile(*file, path, limit);
+  };
+  Expected<std::unique_ptr<MemoryBuffer>> buffer = read();
   if (!buffer)
-    return createStringError(buffer.getError(), buffer.getError().message());
+    return buffer.takeError();
   return add(std::move(*buffer));
 }
 
@@ -76,19 +152,31 @@ StringRef SourceFiles::textOf(SMLoc loc) const {
   return buffer ? buffer->getBuffer() : StringRef();
 }
 
+ArrayRef<uint32_t> SourceFiles::linesOf(unsigned id) const {
+  if (lineStarts.size() < id)
+    lineStarts.resize(id);
+  std::vector<uint32_t> &lines = lineStarts[id - 1];
+  if (lines.empty()) {
+    StringRef text = sourceMgr.getMemoryBuffer(id)->getBuffer();
+    size_t start = 0;
+    do {
+      lines.push_back(start);
+      start = text.find('\n', start) + 1;
+    } while (start != 0);
+  }
+  return lines;
+}
+
 LineColumn SourceFiles::lineColumn(SMLoc loc) const {
-  const MemoryBuffer *buffer = bufferOf(loc);
-  assert(buffer && "a position outside every file");
   unsigned id = sourceMgr.FindBufferContainingLoc(loc);
-  // `getLineAndColumn` searches back for a line end in a way that is quadratic
-  // on long lines, so the column is counted here.
-  unsigned line = sourceMgr.FindLineNumber(loc, id);
-  const char *p = loc.getPointer();
-  const char *begin = buffer->getBufferStart();
-  const char *lineStart = p;
-  while (lineStart != begin && lineStart[-1] != '\n')
-    --lineStart;
-  return {buffer->getBufferIdentifier(), line, unsigned(p - lineStart) + 1};
+  assert(id && "a position outside every file");
+  const MemoryBuffer *buffer = sourceMgr.getMemoryBuffer(id);
+  // `SourceMgr` counts columns from the start of the line each time.
+  uint32_t offset = loc.getPointer() - buffer->getBufferStart();
+  ArrayRef<uint32_t> lines = linesOf(id);
+  size_t line = llvm::upper_bound(lines, offset) - lines.begin();
+  return {buffer->getBufferIdentifier(), unsigned(line),
+          offset - lines[line - 1] + 1};
 }
 
 } // namespace pipec

@@ -7,6 +7,8 @@
 
 #include "Support/TextTable.h"
 
+#include "Support/TerminalText.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -22,6 +24,8 @@ void TextTable::column(std::string heading, Align align) {
 
 void TextTable::row(std::vector<std::string> cells) {
   assert(cells.size() == columns.size());
+  for (std::string &cell : cells)
+    cell = terminalText(cell);
   for (auto [column, cell] : zip(columns, cells))
     column.width = std::max(column.width, cell.size());
   rows.push_back(std::move(cells));

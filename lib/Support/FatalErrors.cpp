@@ -1,0 +1,76 @@
+//===- FatalErrors.cpp - Ends of a run without a stack trace --------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support/FatalErrors.h"
+
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Signals.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cassert>
+#include <cstdlib>
+#include <new>
+
+using namespace llvm;
+
+namespace pipec {
+
+/// What a message needs, many times over.
+static constexpr size_t reserveBytes = size_t(1) << 18;
+
+/// The object that lives, as handlers see it.
+static FatalErrors *active = nullptr;
+
+[[noreturn]]
+static void endProgram() {
+  sys::RunInterruptHandlers();
+  // Destructors could write what is in buffers, or fail again.
+  sys::Process::Exit(1, /*NoCleanup=*/true);
+}
+
+FatalErrors::FatalErrors(Handlers functions)
+    : handlers(std::move(functions)), reserve(new char[reserveBytes]) {
+  assert(!active && "only one object may handle fatal errors");
+  active = this;
+  std::set_new_handler([] { active->endWithoutMemory(); });
+  install_bad_alloc_error_handler(
+      [](void *, const char *, bool) { active->endWithoutMemory(); });
+  // Before the stream itself is destroyed, which only now is sure to exist.
+  (void)outs();
+  static const int registered = std::atexit(checkOutput);
+  (void)registered;
+}
+
+FatalErrors::~FatalErrors() {
+  remove_bad_alloc_error_handler();
+  std::set_new_handler(nullptr);
+  active = nullptr;
+}
+
+void FatalErrors::endWithoutMemory() {
+  // A second time: not even the message can be made.
+  if (!reserve)
+    endProgram();
+  reserve.reset();
+  handlers.outOfMemory();
+  endProgram();
+}
+
+void FatalErrors::checkOutput() {
+  if (!active)
+    return;
+  outs().flush();
+  std::error_code error = outs().error();
+  outs().clear_error();
+  if (!error)
+    return;
+  active->handlers.outputFailed(error);
+  endProgram();
+}
+
+} // namespace pipec
