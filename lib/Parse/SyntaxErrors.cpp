@@ -1,4 +1,4 @@
-//===- SyntaxErrors.cpp - ANTLR's complaints in our words -----===//
+//===- SyntaxErrors.cpp - Translating ANTLR errors into diagnostics -------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -38,12 +38,51 @@ bool isReservedWord(const antlr4::Token *token) {
          token->getType() <= PipeLexer::W;
 }
 
+/// Errors after which the parser gives up, those included that are not shown
+/// because they are on a line with another. Going on after one costs more than
+/// a thousand good tokens.
+constexpr size_t maxSyntaxErrors = 1000;
+
 /// How much of a token is shown: a name of a megabyte is one token.
 constexpr size_t shown = 40;
 
 /// What begins a statement of a phase.
 constexpr StringRef statementWords[] = {
     "let", "fn", "pattern", "repeat", "for", "if", "idle", "at", "fill"};
+constexpr StringRef letters[] = {"F", "B", "I", "W"};
+
+/// What begins a statement of a phase, and is found outside of one.
+bool needsPhase(size_t type) {
+  switch (type) {
+  case PipeLexer::REPEAT:
+  case PipeLexer::FOR:
+  case PipeLexer::IF:
+  case PipeLexer::IDLE:
+  case PipeLexer::AT:
+  case PipeLexer::FILL:
+  case PipeLexer::F:
+  case PipeLexer::B:
+  case PipeLexer::I:
+  case PipeLexer::W:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// The usual name of the parameter of a role, empty for other tokens.
+StringRef parameterName(size_t type) {
+  switch (type) {
+  case PipeLexer::RANKS:
+    return "p";
+  case PipeLexer::MICROBATCHES:
+    return "m";
+  case PipeLexer::CHUNKS:
+    return "v";
+  default:
+    return "";
+  }
+}
 
 std::string inBackticks(StringRef text) {
   std::string quoted = "`" + text.take_front(shown).str();
@@ -69,6 +108,8 @@ public:
     // The lexer knows no errors: what it does not know is a token.
     if (!offending)
       return;
+    if (diags.atErrorLimit() || ++errors > maxSyntaxErrors)
+      throw antlr4::ParseCancellationException();
     auto *parser = static_cast<antlr4::Parser *>(recognizer);
     report(parser, offending);
   }
@@ -92,10 +133,14 @@ private:
     // Every name begins the use of a pattern, as far as the grammar knows.
     if (parser->getContext()->getRuleIndex() == PipeParser::RuleUse && before &&
         before->getType() == PipeLexer::ID) {
-      if (isFirstOnLine(before))
-        suggest(diags.report(rangeOf(before), diag::NotAStatement,
-                             StringRef(before->getText()).take_front(shown)),
-                before, statementWords);
+      if (!isFirstOnLine(before))
+        return;
+      std::string word = before->getText();
+      InFlightDiagnostic error =
+          diags.report(rangeOf(before), diag::NotAStatement,
+                       StringRef(word).take_front(shown));
+      suggest(error, before,
+              word.size() == 1 ? ArrayRef(letters) : ArrayRef(statementWords));
       return;
     }
     if (token->getType() == PipeLexer::UNKNOWN) {
@@ -143,8 +188,12 @@ private:
         words.push_back(wordOf(parser, type));
       std::vector<StringRef> candidates(words.begin(), words.end());
       llvm::erase_if(candidates, [](StringRef word) { return word.empty(); });
-      suggest(diags.report(range, diag::SyntaxUnexpected, describe(token)),
-              token, candidates);
+      InFlightDiagnostic error =
+          diags.report(range, diag::SyntaxUnexpected, describe(token));
+      suggest(error, token, candidates);
+      if (meant.count(PipeLexer::WARMUP) && needsPhase(token->getType()))
+        error.note(range, diag::NoteStepsInPhase);
+      noteOpened(error, parser, token);
       return;
     }
     if (oneMissing && atLineEnd)
@@ -154,9 +203,34 @@ private:
         diags.report(range, diag::SyntaxExpected, what, describe(token));
     if (oneMissing && StringRef(what).starts_with("`"))
       error.fixIt(StringRef(what).drop_front().drop_back());
+    if (meant.count(PipeLexer::F) && token->getText().size() == 1)
+      suggest(error, token, letters);
+    if (StringRef name = before ? parameterName(before->getType()) : "";
+        !name.empty() && token->getType() == PipeLexer::ASSIGN)
+      error.note(rangeOf(before), diag::NoteParameterName, before->getText(),
+                 name);
+    noteOpened(error, parser, token);
   }
 
-  void suggest(InFlightDiagnostic error, antlr4::Token *token,
+  /// At the end of the file: points at the brace that is open.
+  void noteOpened(InFlightDiagnostic &error, antlr4::Parser *parser,
+                  antlr4::Token *token) {
+    if (token->getType() != antlr4::Token::EOF)
+      return;
+    auto *tokens =
+        static_cast<antlr4::CommonTokenStream *>(parser->getTokenStream());
+    std::vector<antlr4::Token *> open;
+    for (antlr4::Token *each : tokens->getTokens()) {
+      if (each->getType() == PipeLexer::LBRACE)
+        open.push_back(each);
+      else if (each->getType() == PipeLexer::RBRACE && !open.empty())
+        open.pop_back();
+    }
+    if (!open.empty())
+      error.note(rangeOf(open.back()), diag::NoteOpenedHere);
+  }
+
+  void suggest(InFlightDiagnostic &error, antlr4::Token *token,
                ArrayRef<StringRef> candidates) {
     if (token->getType() != PipeLexer::ID)
       return;
@@ -212,6 +286,7 @@ private:
 
   const OffsetMap &offsets;
   DiagEngine &diags;
+  size_t errors = 0;
   std::set<size_t> lines;
 };
 

@@ -1,4 +1,4 @@
-//===- SyntaxErrors.h - ANTLR's complaints in our words -----*- C++ -*-===//
+//===- SyntaxErrors.h - Translating ANTLR errors ----------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,7 +21,8 @@ class ANTLRErrorStrategy;
 namespace pipec {
 
 /// A listener that reports what ANTLR finds through `diags`, at most one error
-/// a line, so that one mistake gives one message.
+/// per line, so that one mistake gives one message. Throws
+/// `antlr4::ParseCancellationException` when there are too many errors.
 std::unique_ptr<antlr4::ANTLRErrorListener>
 makeSyntaxErrorListener(const OffsetMap &offsets, DiagEngine &diags);
 

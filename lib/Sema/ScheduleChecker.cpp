@@ -11,6 +11,7 @@
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -213,10 +214,11 @@ void Checker::check(PlacementStmt *placement) {
   if (placement->argument)
     checkRankFree(placement->argument, Numbers::Integers);
   if (!takes) {
-    InFlightDiagnostic error =
-        diags.report(placement->name.range, diag::UnknownPlacement, name);
     static constexpr StringRef known[] = {"loop", "v", "wave", "blocked",
                                           "bidirectional"};
+    InFlightDiagnostic error =
+        diags.report(placement->name.range, diag::UnknownPlacement, name,
+                     join(ArrayRef(known), ", "));
     if (StringRef meant = nearestWord(name, known); !meant.empty())
       error.note(placement->name.range, diag::NoteDidYouMean, meant);
     return;
@@ -397,11 +399,16 @@ void Checker::check(const ExpectStmt *expect) {
   StringRef metric = expect->metric.text;
   bool perRank = is_contained(ofRank, metric);
   if (!perRank && !is_contained(ofAll, metric)) {
-    InFlightDiagnostic error =
-        diags.report(expect->metric.range, diag::UnknownMetric, metric);
     static constexpr StringRef all[] = {
         "makespan", "span", "bubble_makespan", "bubble_span", "idle", "peak"};
-    if (StringRef meant = nearestWord(metric, all); !meant.empty())
+    InFlightDiagnostic error = diags.report(
+        expect->metric.range, diag::UnknownMetric, metric, join(ArrayRef(all), ", "));
+    StringRef meant = nearestWord(metric, all);
+    // `bubble` is what the report calls it, beside each of its clocks.
+    for (StringRef name : all)
+      if (meant.empty() && name.starts_with(metric))
+        meant = name;
+    if (!meant.empty())
       error.note(expect->metric.range, diag::NoteDidYouMean, meant);
   } else if (perRank && !expect->ofRank) {
     (void)diags.report(expect->metric.range, diag::MetricNeedsRank, metric);
