@@ -13,6 +13,7 @@ os.chmod(".", 0o777)
 
 def run(path, good=True, user=None, source=SOURCE):
     result = subprocess.run(["pipec-opt", "-o", path], input=source, text=True, user=user, check=False,
+                            env=dict(os.environ, TMPDIR=os.getcwd()),
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert (result.returncode == 0) == good, (path, result.stdout)
     return result.stdout
