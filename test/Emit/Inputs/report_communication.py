@@ -237,8 +237,8 @@ def one(rng, folder, seen):
             f"--cost-profile={folder}/costs.json"]
     shard = f"--passes=inject-fsdp{{{sharding}}}"
     words = " ".join([*args, shard])
-    report = json.loads(pipec(*args, shard + ",torch", "--emit=report", "--format=json"))
-    replay = Replay(read(pipec(*args, shard + ",torch", "--emit=csv")), costs)
+    report = json.loads(pipec(*args, shard + ",torch-2.13", "--emit=report", "--format=json"))
+    replay = Replay(read(pipec(*args, shard + ",torch-2.13", "--emit=csv")), costs)
     if not replay.run():
         sys.exit(f"{words}: the lists do not end")
     # The same schedule without transfers as steps, which are counted all the same.
