@@ -21,7 +21,7 @@ function(pipec_own_code target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC 12 sees overlaps and overflows in std::string that are not there (its
     # bugs 105651 and 105762).
-    target_compile_options(${target} PRIVATE -Wno-restrict -Wno-stringop-overflow)
+    target_compile_options(${target} PRIVATE -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds)
   elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     # std::stable_sort of libstdc++ 12 calls what it deprecates.
     target_compile_options(${target} PRIVATE -Wno-deprecated-declarations)
