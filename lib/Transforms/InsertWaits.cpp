@@ -44,6 +44,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <utility>
+
 using namespace llvm;
 
 namespace pipec {
@@ -321,13 +323,13 @@ void InsertWaits::placeReduceWaits(Schedule &schedule) const {
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
     const StepList &list = schedule.ranks[rank];
     std::vector<PlacedWait> placed;
-    std::optional<Step> pending;
+    // The reduction that no wait follows yet; a bubble without one.
+    Step pending;
     auto place = [&](size_t before) {
-      if (pending)
-        placed.push_back({before, Step(StepKind::WaitReduceGrad,
-                                       pending->stage(), 0, pending->phase(),
-                                       pending->source())});
-      pending.reset();
+      if (pending.kind() == StepKind::Bubble)
+        return;
+      pending.setKind(StepKind::WaitReduceGrad);
+      placed.push_back({before, std::exchange(pending, Step())});
     };
     for (size_t i = 0; i != list.size(); ++i) {
       if (list[i].kind() != StepKind::ReduceGrad)
