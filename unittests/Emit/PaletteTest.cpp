@@ -164,10 +164,11 @@ TEST(Palette, FsdpActionsDifferInGrey) {
   for (Scheme scheme : schemes)
     for (StepKind a : fsdpKinds)
       for (StepKind b : fsdpKinds)
-        if (a < b)
+        if (a < b) {
           EXPECT_GE(std::abs(lightness(fillColor(scheme, a)) -
                              lightness(fillColor(scheme, b))),
                     12);
+        }
 }
 
 TEST(Palette, TwoChunksOfAKindDiffer) {

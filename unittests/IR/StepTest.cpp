@@ -71,10 +71,12 @@ TEST(Step, NamesAndKinds) {
               1);
     EXPECT_EQ(isP2P(kind), isSend(kind) || isRecv(kind));
     EXPECT_FALSE(isSend(kind) && isRecv(kind));
-    if (isSend(kind))
+    if (isSend(kind)) {
       EXPECT_EQ(sendOfWait(waitOfSend(kind)), kind);
-    if (isSendWait(kind))
+    }
+    if (isSendWait(kind)) {
       EXPECT_TRUE(hasMicrobatch(kind) && isWait(kind));
+    }
   }
   EXPECT_EQ(parseStepKind("f"), std::nullopt);
   EXPECT_EQ(parseStepKind(""), std::nullopt);
