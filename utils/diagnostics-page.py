@@ -88,7 +88,8 @@ class Example:
         self.output = []
 
     def run(self, bin_folder):
-        library = str((bin_folder.parent / "share/pipec/schedules").resolve())
+        # The folder may be a link, and messages show it as it was found.
+        library = str(bin_folder.parent.resolve() / "share/pipec/schedules")
         with tempfile.TemporaryDirectory() as folder:
             work = pathlib.Path(folder, "work")
             tools = pathlib.Path(folder, "bin")
