@@ -143,7 +143,9 @@ private:
 
   bool canRun(State s, unsigned rank, unsigned index) const {
     Step step = schedule.ranks[rank][index];
-    if (isP2P(step.kind()) || step.kind() == StepKind::W)
+    if (isSendWait(step.kind()))
+      return isOver(s, rank, step);
+    if (!isCompute(step.kind()) || step.kind() == StepKind::W)
       return true;
     StepKind wanted =
         step.kind() == StepKind::F ? StepKind::RecvF : StepKind::RecvB;
@@ -152,6 +154,26 @@ private:
           ops[i].step.stage() == step.stage() &&
           ops[i].step.microbatch() == step.microbatch())
         return posted(s, i) && complete(s, i);
+    return true;
+  }
+
+  /// True when a rank may pass `wait`.
+  bool isOver(State s, unsigned rank, Step wait) const {
+    for (unsigned i = 0; i != ops.size(); ++i) {
+      const Op &op = ops[i];
+      if (op.rank != rank || op.step.kind() != sendOfWait(wait.kind()) ||
+          op.step.stage() != wait.stage() ||
+          op.step.microbatch() != wait.microbatch())
+        continue;
+      if (!posted(s, i) || !complete(s, i))
+        return false;
+      if (model == WaitModel::Buffered)
+        for (unsigned member : op.batch)
+          if (ops[member].send && (ops[member].other < 0 ||
+                                   !posted(s, unsigned(ops[member].other))))
+            return false;
+      return true;
+    }
     return true;
   }
 

@@ -35,6 +35,29 @@ static Schedule spoilt(Rng &rng) {
   }
 }
 
+/// Puts waits for some of the sends of `schedule` anywhere into their lists,
+/// most of them after the send.
+static void addWaits(Rng &rng, Schedule &schedule) {
+  for (StepList &list : schedule.ranks) {
+    StepList old = list;
+    for (size_t i = 0; i != old.size(); ++i) {
+      if (!isSend(old[i].kind()) || oneIn(rng, 3))
+        continue;
+      Step wait(waitOfSend(old[i].kind()), old[i].stage(),
+                old[i].microbatch());
+      size_t send = 0;
+      while (!list[send].sameAction(old[i]))
+        ++send;
+      size_t from = oneIn(rng, 8) ? 0 : send + 1;
+      size_t at = from + pick(rng, unsigned(list.size() - from + 1));
+      // Not into the middle of a group.
+      while (at != 0 && list[at - 1].joined())
+        ++at;
+      list.insert(list.begin() + at, wait);
+    }
+  }
+}
+
 /// The edges form a circle, each a wait that the analysis itself reports.
 static void expectRealCycle(const Waiting &waiting,
                             const std::vector<WaitEdge> &cycle) {
@@ -85,8 +108,12 @@ static bool isPlain(const Schedule &schedule) {
 TEST(Waiting, EqualsAllInterleavings) {
   Rng rng(20240601);
   unsigned compared = 0, blocked = 0, withCycle = 0, quickly = 0;
+  unsigned heldByWaits = 0;
   for (unsigned round = 0; round != 4000; ++round) {
     Schedule schedule = spoilt(rng);
+    bool waits = oneIn(rng, 2);
+    if (waits)
+      addWaits(rng, schedule);
     Transfers transfers(schedule);
     bool stricterEnds = false;
     bool quick = endsWithBlockingTransfers(schedule);
@@ -126,6 +153,7 @@ TEST(Waiting, EqualsAllInterleavings) {
         ASSERT_EQ(waiting.standsAt(rank), outcomes->begin()->at[rank]) << where;
       ASSERT_EQ(waiting.ends(), outcomes->begin()->blocked.empty()) << where;
       blocked += !waiting.ends();
+      heldByWaits += waits && !waiting.ends();
     }
   }
   // The generator reaches both verdicts often enough to mean something.
@@ -133,4 +161,5 @@ TEST(Waiting, EqualsAllInterleavings) {
   EXPECT_GT(blocked, 2000u);
   EXPECT_GT(withCycle, 1500u);
   EXPECT_GT(quickly, 500u);
+  EXPECT_GT(heldByWaits, 500u);
 }

@@ -1,0 +1,90 @@
+//===- InsertWaitsTest.cpp - Waits that never deadlock --------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Analysis/RandomSchedules.h"
+#include "Analysis/Waiting.h"
+#include "IR/Verifier.h"
+#include "Transforms/Passes.h"
+
+#include "gtest/gtest.h"
+
+using namespace pipec;
+using namespace pipec::test;
+
+/// The most sends that a rank has posted and not waited for.
+static unsigned outstanding(const StepList &list) {
+  unsigned now = 0, most = 0;
+  for (Step step : list) {
+    if (isSend(step.kind()))
+      most = std::max(most, ++now);
+    else if (isSendWait(step.kind()))
+      --now;
+  }
+  return most;
+}
+
+// Lists with transfers in many orders, batches among them, keep every model of
+// waiting under which they end; each send gets its wait; and a rank keeps
+// within its budget, or a warning says that it does not.
+TEST(InsertWaits, KeepsWhatEnds) {
+  Rng rng(20261122);
+  unsigned strict = 0, mild = 0, late = 0, within = 0;
+  for (unsigned round = 0; round != 6000; ++round) {
+    RandomOptions options;
+    options.ranks = 1 + pick(rng, 4);
+    options.stages = options.ranks + pick(rng, 4);
+    options.microbatches = 1 + pick(rng, 4);
+    options.split = oneIn(rng, 4);
+    options.overlaps = oneIn(rng, 3);
+    options.transfers = true;
+    Schedule schedule = randomSchedule(rng, options);
+    for (unsigned n = pick(rng, 5); n != 0; --n)
+      mutate(rng, schedule);
+    unsigned warnings = 0;
+    SourceFiles files;
+    DiagEngine diags(files, [&](const Diagnostic &found) {
+      warnings += found.severity == Severity::Warning;
+    });
+    if (failed(verify(schedule, VerifyLevel::Placed, diags)))
+      continue;
+    std::array<bool, 4> before = endsUnder(schedule, Transfers(schedule));
+
+    InsertWaitsOptions waits;
+    waits.sends = oneIn(rng, 2) ? WaitPlace::End : WaitPlace::Backward;
+    if (!oneIn(rng, 3))
+      waits.budget = AtLeastOne{1 + pick(rng, 3)};
+    Schedule result = schedule;
+    ASSERT_TRUE(succeeded(makeInsertWaits(waits)->run(result, diags)));
+    ASSERT_TRUE(succeeded(verify(result, VerifyLevel::Placed, diags)))
+        << listing(result);
+    std::array<bool, 4> after = endsUnder(result, Transfers(result));
+    ASSERT_EQ(before, after) << listing(schedule) << listing(result);
+
+    Schedule stripped = result;
+    ASSERT_TRUE(succeeded(makeStripWaits({})->run(stripped, diags)));
+    for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+      ASSERT_TRUE(std::equal(
+          stripped.ranks[rank].begin(), stripped.ranks[rank].end(),
+          schedule.ranks[rank].begin(), schedule.ranks[rank].end(),
+          [](const Step &a, const Step &b) { return a.sameAction(b); }));
+    bool exceeds = false;
+    if (waits.budget)
+      for (const StepList &list : result.ranks)
+        exceeds |= outstanding(list) > waits.budget->value;
+    // Where the list ends under no model the waits are at the end.
+    if (after[unsigned(WaitModel::Buffered)])
+      ASSERT_EQ(exceeds, warnings != 0) << listing(result);
+    strict += before[0];
+    mild += !before[0] && before[3];
+    late += exceeds;
+    within += waits.budget && !exceeds;
+  }
+  EXPECT_GT(strict, 200u);
+  EXPECT_GT(mild, 200u);
+  EXPECT_GT(late, 10u);
+  EXPECT_GT(within, 200u);
+}
