@@ -90,10 +90,10 @@ def measure(folder, all):
 
 def lint_says(fault):
     found, _ = faults.lint(faults.broken(fault))
-    if isinstance(found, str):
-        return "not read: " + found.splitlines()[0].split(": error: ", 1)[1]
     kind, cell = fault.finding
     finding = next(f for f in found["findings"] if f["kind"] == kind and cell in (None, f["cell"]))
+    if kind.startswith("Csv"):
+        return f"not read: {finding['message']}"
     safe = [model for model, is_safe in found["safe"].items() if is_safe]
     # What a deadlock comes to depends on the communicators.
     note = f"; safe under: {' '.join(safe) or 'nothing'}" if kind == "Deadlock" else ""

@@ -35,7 +35,8 @@ for name, chunks in CLASSES:
             clean += 1
             for rows in built:
                 found, status = faults.lint(faults.text(rows))
-                if found["findings"] or status or not all(found["safe"].values()):
+                grave = [finding for finding in found["findings"] if finding["severity"] != "note"]
+                if grave or status or not all(found["safe"].values()):
                     # PyTorch's order is safe under one stream as it is made.
                     failures.append(f"{name} p={p} v={v} m={m}: {found}")
 

@@ -252,11 +252,11 @@ FAULTS = [
 
 def lint(contents, *options):
     """The findings of `pipec lint --format=json` for a file of these contents,
-    and its status; messages where it cannot read the file."""
+    and its status."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "file.csv")
         with open(path, "w", newline="") as file:
             file.write(contents)
         done = subprocess.run(["pipec", "lint", "--format=json", path, *options], capture_output=True, text=True)
         assert done.returncode in (0, 1), done.stderr
-        return json.loads(done.stdout) if done.stdout else done.stderr, done.returncode
+        return json.loads(done.stdout), done.returncode
