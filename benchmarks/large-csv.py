@@ -36,7 +36,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         large, again = (os.path.join(folder, name) for name in ("large.csv", "again.csv"))
         run("write", [options.pipec, "interleaved", "-Dranks=256", "-Dchunks=4",
-                      f"-Dmicrobatches={options.microbatches}", "--target=torch", "--emit=csv", "-o", large])
+                      f"-Dmicrobatches={options.microbatches}", "--target=torch-2.13", "--emit=csv", "-o", large])
         print(f"{os.path.getsize(large):,} bytes")
         run("lint", [options.pipec, "lint", large])
         run("read, write", [options.pipec, large, "--emit=csv", "-o", again])

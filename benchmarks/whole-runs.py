@@ -36,7 +36,7 @@ def lowered_steps(ranks, chunks, microbatches):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("pipec")
-    parser.add_argument("--target", default="torch")
+    parser.add_argument("--target", default="torch-2.13")
     parser.add_argument("--runs", type=int, default=5)
     arguments = parser.parse_args()
     print(f"{'p':>4} {'v':>2} {'m':>6} {'steps':>10} {'seconds':>8} {'ns/step':>8} {'bytes/step':>10} {'ratio':>6}")
