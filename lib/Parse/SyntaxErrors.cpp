@@ -242,8 +242,9 @@ private:
   /// The reserved word of a token type, empty for other tokens and for the
   /// letters of steps, which everything is near to.
   static std::string wordOf(antlr4::Parser *parser, ssize_t type) {
-    StringRef name =
-        StringRef(parser->getVocabulary().getLiteralName(type)).trim('\'');
+    // ANTLR gives a string in some versions and a view in others.
+    std::string literal(parser->getVocabulary().getLiteralName(type));
+    StringRef name = StringRef(literal).trim('\'');
     return name.size() > 1 && isAlpha(name[0]) ? name.str() : "";
   }
 
