@@ -1,22 +1,30 @@
-//===- StepsFuzzer.cpp - Step IR from hostile text ----===//
+//===- StepsFuzzer.cpp - Step IR and CSV from hostile text ----===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Whatever the bytes are, they are refused with an error at a place of the
-// text, or they are a schedule: then it prints as a text that reads back to the
-// same text, and each level of the verifier is content or gives an error.
+// Text that begins as a CSV does is read as one, all else as step IR. Whatever
+// the bytes are, they are refused with an error at a place of the text, or they
+// are a schedule: then it prints as a text that reads back to the same text,
+// and each level of the verifier is content or gives an error. What the
+// verifier takes has a report or a reason for none. A schedule from a CSV is
+// written as a CSV that reads back to the same schedule, or is refused with an
+// error.
 //
 //===----------------------------------------------------------------------===//
 
+#include "Analysis/Report.h"
+#include "Emit/Emitter.h"
 #include "IR/Parser.h"
 #include "IR/Printer.h"
 #include "IR/TrainingRules.h"
 #include "IR/Verifier.h"
+#include "Import/Csv.h"
 #include "Support/DiagPrinter.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
@@ -32,6 +40,12 @@ using namespace pipec;
 
 namespace {
 
+/// A cell begins so, and no step IR does.
+bool isCsv(StringRef text) {
+  return !text.empty() &&
+         (isDigit(text[0]) || StringRef(",(").contains(text[0]));
+}
+
 /// The files and messages of one reading.
 struct Session {
   Session() : diags(files, DiagPrinter(nulls(), files, "fuzz")) {}
@@ -40,7 +54,9 @@ struct Session {
     auto added = files.add(MemoryBuffer::getMemBufferCopy(text, "input.steps"));
     if (!added)
       abort();
-    FailureOr<Schedule> schedule = parseSteps(*added, diags);
+    FailureOr<Schedule> schedule = isCsv(text)
+                                       ? importCsv(*added, CsvOptions(), diags)
+                                       : parseSteps(*added, diags);
     PIPEC_CHECK(succeeded(schedule) == !diags.hadErrors());
     return schedule;
   }
@@ -56,6 +72,39 @@ std::string print(const Schedule &schedule) {
   return text;
 }
 
+/// False when a transfer has nobody to talk to, which only the verifier reports
+/// of a CSV, and the step IR has no text for.
+bool allHavePeers(const Schedule &schedule) {
+  return all_of(schedule.ranks, [&](const StepList &list) {
+    return all_of(list, [&](Step step) {
+      return !isP2P(step.kind()) || schedule.hasPeer(step);
+    });
+  });
+}
+
+void checkForm(const Schedule &schedule) {
+  std::string once = print(schedule);
+  Session second;
+  FailureOr<Schedule> again = second.read(once);
+  PIPEC_CHECK(succeeded(again));
+  PIPEC_CHECK(print(*again) == once);
+}
+
+void checkCsv(const Schedule &schedule, Session &session) {
+  std::string once;
+  raw_string_ostream os(once);
+  unsigned errors = session.diags.numErrors();
+  bool written =
+      succeeded(emitCsv(schedule, EmitOptions(), os, session.diags));
+  PIPEC_CHECK(written == (session.diags.numErrors() == errors));
+  if (!written)
+    return;
+  Session second;
+  FailureOr<Schedule> again = second.read(once);
+  PIPEC_CHECK(succeeded(again));
+  PIPEC_CHECK(print(*again) == print(schedule));
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -65,11 +114,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (failed(schedule))
     return 0;
 
-  std::string once = print(*schedule);
-  Session second;
-  FailureOr<Schedule> again = second.read(once);
-  PIPEC_CHECK(succeeded(again));
-  PIPEC_CHECK(print(*again) == once);
+  if (!isCsv(text) || allHavePeers(*schedule))
+    checkForm(*schedule);
+  if (isCsv(text))
+    checkCsv(*schedule, session);
 
   for (VerifyLevel level : {VerifyLevel::Compute, VerifyLevel::Placed,
                             VerifyLevel::Sharded, VerifyLevel::Timed}) {
@@ -78,8 +126,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     PIPEC_CHECK(good == (session.diags.numErrors() == errors) ||
                 session.diags.atErrorLimit());
   }
-  (void)verify(*schedule, session.diags);
+  bool good = succeeded(verify(*schedule, session.diags));
   (void)checkLossOrder(*schedule, Severity::Warning, session.diags);
   (void)checkUnshardsUsed(*schedule, Severity::Warning, session.diags);
+  if (good) {
+    Session third;
+    FailureOr<Schedule> verified = third.read(text);
+    bool reported =
+        succeeded(makeReport(*verified, ReportOptions(), third.diags));
+    PIPEC_CHECK(reported == !third.diags.hadErrors());
+  }
   return 0;
 }
