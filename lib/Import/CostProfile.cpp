@@ -174,11 +174,13 @@ private:
   }
 
   void readNodes() {
-    CostSettings::Nodes &nodes = costs.nodes.emplace();
+    CostSettings::Nodes nodes;
     figures(nodes.edge, {{"ranks", [&] {
                             readCount(json.takeValue(), "ranks", maxRanks,
                                       nodes.size);
                           }}});
+    if (!nodes.edge.empty())
+      costs.nodes = nodes;
   }
 
   void readEdges() {
