@@ -104,7 +104,8 @@ Expected<StringRef> SourceFiles::open(StringRef path, ByteLimit limit) {
   return add(std::move(*buffer));
 }
 
-Expected<StringRef> SourceFiles::add(std::unique_ptr<MemoryBuffer> buffer) {
+Expected<StringRef> SourceFiles::add(std::unique_ptr<MemoryBuffer> buffer,
+                                     unsigned firstLine) {
   uint64_t start = 1;
   if (!starts.empty())
     start = uint64_t(starts.back()) +
@@ -113,6 +114,7 @@ Expected<StringRef> SourceFiles::add(std::unique_ptr<MemoryBuffer> buffer) {
     return createStringError(std::make_error_code(std::errc::file_too_large),
                              "the files of this run pass 4 GiB");
   starts.push_back(start);
+  firstLines.push_back(firstLine);
   StringRef text = buffer->getBuffer();
   sourceMgr.AddNewSourceBuffer(std::move(buffer), SMLoc());
   return text;
@@ -175,7 +177,8 @@ LineColumn SourceFiles::lineColumn(SMLoc loc) const {
   uint32_t offset = loc.getPointer() - buffer->getBufferStart();
   ArrayRef<uint32_t> lines = linesOf(id);
   size_t line = llvm::upper_bound(lines, offset) - lines.begin();
-  return {buffer->getBufferIdentifier(), unsigned(line),
+  return {buffer->getBufferIdentifier(),
+          unsigned(line) - 1 + firstLines[id - 1],
           offset - lines[line - 1] + 1};
 }
 

@@ -80,8 +80,10 @@ public:
     return open(path, [limit](llvm::StringRef) { return limit; });
   }
 
-  /// Adds a text under a name that messages show.
-  llvm::Expected<llvm::StringRef> add(std::unique_ptr<llvm::MemoryBuffer> buffer);
+  /// Adds a text under a name that messages show. `firstLine` is the number of
+  /// its first line, for a text that is a part of a file.
+  llvm::Expected<llvm::StringRef> add(std::unique_ptr<llvm::MemoryBuffer> buffer,
+                                      unsigned firstLine = 1);
 
   /// The four-byte form of `loc`, invalid when no file holds it.
   SourceLoc compress(llvm::SMLoc loc) const;
@@ -105,6 +107,8 @@ private:
   llvm::SourceMgr sourceMgr;
   /// Where each file starts in the numbering of `SourceLoc`.
   std::vector<uint32_t> starts;
+  /// The number of the first line of each file.
+  std::vector<unsigned> firstLines;
   /// Made for a file when a position in it is first asked for.
   mutable std::vector<std::vector<uint32_t>> lineStarts;
 };

@@ -72,6 +72,19 @@ TEST_F(SourceFilesTest, LinesAndColumns) {
   }
 }
 
+TEST_F(SourceFilesTest, LinesOfAPart) {
+  StringRef whole = add("one\ntwo\n", "name");
+  StringRef part = cantFail(files.add(
+      MemoryBuffer::getMemBufferCopy("eight\nnine\n", "name"), 8));
+  EXPECT_EQ(files.lineColumn(at(whole, 4)).line, 2u);
+  EXPECT_EQ(files.lineColumn(at(part, 0)).line, 8u);
+  LineColumn found = files.lineColumn(at(part, 8));
+  EXPECT_EQ(found.line, 9u);
+  EXPECT_EQ(found.column, 3u);
+  EXPECT_EQ(files.lineColumn(files.expand(files.compress(at(part, 8)))).line,
+            9u);
+}
+
 TEST_F(SourceFilesTest, TextOf) {
   StringRef one = add("one", "a");
   StringRef two = add("two", "b");
