@@ -8,6 +8,7 @@ MODELS = ["stream", "pair", "edge", "buffered"]
 
 good = pipec.compile("interleaved", ranks=2, chunks=2, microbatches=4, target="torch").lint()
 assert good and not good.findings and good.safe == dict.fromkeys(MODELS, True)
+assert good.pytorch == {"2.13": False, "2.15": True}
 assert str(good) == "safe under: stream pair edge buffered"
 
 # A deadlock under stricter communicators only, and a gradient that is not
@@ -24,6 +25,12 @@ assert "ReduceGradMissing" in {finding.kind for finding in found.errors}
 edge = pipec.lint("meet.csv", require="edge")
 assert {f.kind: f.severity for f in edge.findings}["Deadlock"] == "warning"
 
+# Which PyTorch a schedule is right for.
+for target, versions in {"torch-2.13": [True, False], "torch-2.15": [False, True], "torch-compute": [True, True]}.items():
+    verdict = pipec.compile("interleaved", ranks=2, chunks=2, microbatches=4, target=target).lint()
+    assert verdict.pytorch == dict(zip(["2.13", "2.15"], versions)), (target, verdict.pytorch)
+assert not any(found.pytorch.values())
+
 # Grades; the same through step IR.
 with open("order.csv", "w") as file:
     file.write("0F1,0F0,0B1,0B0\n")
@@ -39,8 +46,9 @@ try:
 except pipec.CompileError as error:
     assert "telepathy" in str(error)
 
-# A file that cannot be read is safe under no model, and says why.
+# A file that cannot be read is safe under no model, right for no PyTorch, and
+# says why.
 with open("bad.csv", "w") as file:
     file.write("0F0xyz\n")
 bad = pipec.lint("bad.csv")
-assert not bad and not any(bad.safe.values()) and bad.errors[0].kind == "CsvTrailingText", bad
+assert not bad and not any(bad.safe.values()) and not any(bad.pytorch.values()) and bad.errors[0].kind == "CsvTrailingText", bad

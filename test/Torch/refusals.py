@@ -2,7 +2,8 @@
 # RUN: rm -rf %t && mkdir -p %t
 # RUN: %torch-python %s %t
 """What PyTorch 2.15 refuses in a `compute_comms` file, one rule at a time: it
-does refuse the file, and `pipec lint` finds the fault. And waits that come too
+does refuse the file, and `pipec lint` finds the fault and says that the file
+is not for 2.15. And waits that come too
 early: no rule forbids them, lint finds the deadlock, and the job waits."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -58,11 +59,13 @@ for name, change, says, wanted in RULES:
     if isinstance(found, str):
         failures.append(f"{name}: not read: {found}")
         continue
+    if found["pytorch"]["2.15"]:
+        failures.append(f"{name}: lint says that 2.15 loads it")
     if wanted and not any(finding["kind"] in (wanted[0], finding["kind"] if wanted[0] is None else None) and
                           finding["cell"] == wanted[1] for finding in found["findings"]):
         failures.append(f"{name}: lint says {[(f['kind'], f['cell']) for f in found['findings']]}")
 found, status = faults.lint(faults.text(GOOD))
-if found["findings"] or status:
+if found["findings"] or status or not found["pytorch"]["2.15"]:
     failures.append(f"the good file: {found}")
 
 # Each rank waits for a send whose receive the other one posts behind its own

@@ -21,6 +21,9 @@ class LintResult:
     safe: Mapping[str, bool]
     """By model of communication (`stream`, `pair`, `edge`, `buffered`): every
     rank comes to its end, and nothing is unmatched or crossed."""
+    pytorch: Mapping[str, bool]
+    """By version of PyTorch (`2.13`, which is for 2.6 to 2.14, and `2.15`): it
+    loads the CSV of the schedule in the format that fits, and trains rightly."""
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
@@ -43,7 +46,7 @@ def _lint(arguments: Sequence[str], path: str, text: str | None, require: str, g
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         raise CompileError(diagnostics)
     data = json.loads(out)
-    return LintResult(tuple(map(Diagnostic.from_json, data["findings"])), data["safe"])
+    return LintResult(tuple(map(Diagnostic.from_json, data["findings"])), data["safe"], data["pytorch"])
 
 
 def lint_file(path: str | os.PathLike[str], *, require: str = "stream", grades: Mapping[str, str] | None = None,
@@ -53,7 +56,7 @@ def lint_file(path: str | os.PathLike[str], *, require: str = "stream", grades: 
     What does not end under the model `require` is an error; `grades` say how
     grave other findings are (docs/Lint.md). `args` are further arguments of
     `pipec lint`. What is wrong with a file that cannot be read are its findings,
-    and it is safe under no model. Raises CompileError for wrong options.
+    and it is safe under no model and right for no PyTorch. Raises CompileError for wrong options.
     """
     return _lint(args, file_argument(path), None, require, grades or {})
 

@@ -28,7 +28,7 @@ def lint(schedule: Any, *, require: str = "stream", grades: Mapping[str, str] | 
     name = type(schedule).__name__
     if isinstance(schedule, PipelineScheduleSingle):
         found = lint_text(_imperative(schedule), require=require, grades=grades)
-        return LintResult(tuple(_at(finding, name) for finding in found.findings), found.safe)
+        return LintResult(tuple(_at(finding, name) for finding in found.findings), found.safe, found.pytorch)
     order = getattr(schedule, "pipeline_order_with_comms", None) or getattr(schedule, "pipeline_order", None)
     if not order:
         raise TypeError(f"{name} holds no order of steps")
@@ -42,7 +42,7 @@ def lint(schedule: Any, *, require: str = "stream", grades: Mapping[str, str] | 
             found = lint_file(file, require=require, grades=grades, args=sizes)
         except CompileError as error:
             raise CompileError([_at(finding, name) for finding in error.diagnostics]) from None
-    return LintResult(tuple(_at(finding, name) for finding in found.findings), found.safe)
+    return LintResult(tuple(_at(finding, name) for finding in found.findings), found.safe, found.pytorch)
 
 
 def _at(finding: Diagnostic, name: str) -> Diagnostic:
