@@ -109,17 +109,4 @@ TEST(DiagPrinter, WithoutAPlace) {
   EXPECT_EQ(result, "tool: error: wrong [UnusableOption]\n");
 }
 
-TEST(DiagEngine, ErrorsBeyondTheLimitAreCounted) {
-  SourceFiles files;
-  unsigned shown = 0;
-  DiagEngine diags(files, [&](const Diagnostic &d) {
-    shown += d.severity == Severity::Error;
-  });
-  diags.setErrorLimit(3);
-  for (unsigned i = 0; i != 5; ++i)
-    (void)diags.report(DiagLoc(), diag::UnusableOption, "wrong");
-  EXPECT_EQ(shown, 3u);
-  EXPECT_EQ(diags.numErrors(), 5u);
-}
-
 } // namespace
