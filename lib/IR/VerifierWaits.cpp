@@ -112,33 +112,39 @@ LogicalResult verifyReduceWaits(const Schedule &schedule, DiagEngine &diags) {
   StepReporter reporter(schedule, diags);
   for (uint32_t rank = 0; rank != schedule.ranks.size(); ++rank) {
     const StepList &list = schedule.ranks[rank];
-    StepRef pending;
+    // More than one only in a list that is wrong.
+    llvm::SmallVector<StepRef, 2> pending;
     for (uint32_t i = 0; i != list.size() && !reporter.full(); ++i) {
       StepRef ref{rank, i};
       if (list[i].kind() == StepKind::ReduceGrad) {
-        if (pending.isValid()) {
+        if (!pending.empty()) {
+          StepRef before = pending.back();
           auto diagnostic = reporter.report(ref, diag::ReducePendingTwice,
-                                            reporter.step(pending).stage());
-          reporter.noteHere(diagnostic, pending);
+                                            reporter.step(before).stage());
+          reporter.noteHere(diagnostic, before);
         }
-        pending = ref;
+        pending.push_back(ref);
       } else if (list[i].kind() == StepKind::WaitReduceGrad) {
-        if (!pending.isValid() ||
-            reporter.step(pending).stage() != list[i].stage()) {
-          auto diagnostic = reporter.report(
-              ref, diag::ReduceWaitEarly,
-              reporter.text(Step(StepKind::ReduceGrad, list[i].stage(), 0)));
-          reporter.noteHere(diagnostic, pending);
+        auto *awaited = find_if(pending, [&](StepRef reduction) {
+          return reporter.step(reduction).stage() == list[i].stage();
+        });
+        if (awaited != pending.end()) {
+          pending.erase(awaited);
           continue;
         }
-        pending = StepRef();
+        auto diagnostic = reporter.report(
+            ref, diag::ReduceWaitEarly,
+            reporter.text(Step(StepKind::ReduceGrad, list[i].stage(), 0)));
+        if (!pending.empty())
+          reporter.noteHere(diagnostic, pending.back());
       }
     }
-    if (pending.isValid() && !reporter.full())
-      (void)reporter.report(
-          pending, diag::ReduceWaitMissing,
-          reporter.text(Step(StepKind::WaitReduceGrad,
-                             reporter.step(pending).stage(), 0)));
+    for (StepRef reduction : pending)
+      if (!reporter.full())
+        (void)reporter.report(
+            reduction, diag::ReduceWaitMissing,
+            reporter.text(Step(StepKind::WaitReduceGrad,
+                               reporter.step(reduction).stage(), 0)));
   }
   return success(!reporter.failed);
 }
