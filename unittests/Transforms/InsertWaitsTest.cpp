@@ -76,8 +76,9 @@ TEST(InsertWaits, KeepsWhatEnds) {
       for (const StepList &list : result.ranks)
         exceeds |= outstanding(list) > waits.budget->value;
     // Where the list ends under no model the waits are at the end.
-    if (after[unsigned(WaitModel::Buffered)])
+    if (after[unsigned(WaitModel::Buffered)]) {
       ASSERT_EQ(exceeds, warnings != 0) << listing(result);
+    }
     strict += before[0];
     mild += !before[0] && before[3];
     late += exceeds;
