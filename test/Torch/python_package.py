@@ -267,8 +267,13 @@ assert len(script.splitlines()) <= 42
 with open("train.py", "w", encoding="utf-8") as file:
     file.write(script)
 for words in ["zb1p"], ["interleaved", "chunks=2"]:
-    done = subprocess.run([sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "train.py",
-                           *words], env=dict(os.environ, OMP_NUM_THREADS="1"), capture_output=True, text=True, timeout=120)
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2",
+                               "train.py", *words], env=dict(os.environ, OMP_NUM_THREADS="1"), capture_output=True,
+                              text=True, timeout=120)
+        # On a busy machine oneMKL now and then fails to load a library that is there.
+        if "oneMKL FATAL ERROR: Cannot load" not in done.stderr:
+            break
     assert done.returncode == 0, done.stderr
     losses = [float(text) for text in re.findall(r"loss ([\d.]+)", done.stdout)]
     assert len(losses) == 20 and losses[-1] < 0.8 * losses[0], done.stdout
