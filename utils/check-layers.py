@@ -16,6 +16,7 @@ import sys
 # Layers from the lowest; folders of one row do not know each other.
 LAYERS = [
     ["Support"],
+    ["Cost"],
     ["AST", "IR"],
     ["Parse", "Sema", "Analysis", "Pass"],
     ["IRGen", "Import", "Transforms", "Emit"],

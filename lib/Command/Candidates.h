@@ -8,7 +8,7 @@
 // What `pipec compare` ranks. So that figures of different schedules can be
 // held side by side, all run the same model: costs and sizes are those of one
 // of a number of equal parts of it, and are spread over the stages that a
-// schedule cuts it into (Analysis/ModelParts.h). What a program says about
+// schedule cuts it into (Cost/ModelParts.h). What a program says about
 // costs and memory itself is meant for its own stages, and is not looked at.
 //
 //===----------------------------------------------------------------------===//

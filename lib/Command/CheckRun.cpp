@@ -8,7 +8,7 @@
 #include "Command/CheckRun.h"
 
 #include "Command/Figures.h"
-#include "IR/SettingsText.h"
+#include "Cost/SettingsText.h"
 #include "IR/Verifier.h"
 #include "Support/Words.h"
 

@@ -7,8 +7,8 @@
 
 #include "Command/Candidates.h"
 #include "Command/CommandRun.h"
+#include "Cost/SettingsText.h"
 #include "Driver/Input.h"
-#include "IR/SettingsText.h"
 #include "Support/TextTable.h"
 #include "Support/Words.h"
 

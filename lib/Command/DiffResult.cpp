@@ -8,7 +8,7 @@
 #include "Command/DiffResult.h"
 
 #include "Command/Figures.h"
-#include "IR/SettingsText.h"
+#include "Cost/SettingsText.h"
 #include "IR/StepPlaces.h"
 #include "Support/DiagPrinter.h"
 #include "Support/TerminalText.h"

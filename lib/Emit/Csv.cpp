@@ -74,7 +74,7 @@ public:
     for (unsigned stage = 0; stage != numStages; ++stage) {
 #define PIPEC_OTHER(Id, Text) heads.emplace_back(",");
 #define PIPEC_STEP(Id, Text) heads.emplace_back("," + utostr(stage) + Text);
-#include "IR/Steps.def"
+#include "Cost/Steps.def"
     }
   }
 

@@ -11,9 +11,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Cost/SettingsText.h"
 #include "Emit/Common.h"
 #include "Emit/ReportDetail.h"
-#include "IR/SettingsText.h"
 #include "IR/StepPlaces.h"
 #include "Support/Decimal.h"
 #include "Support/TerminalText.h"

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Cost/SettingWords.h"
 #include "IR/ParserDetail.h"
-#include "IR/SettingWords.h"
 
 #include "llvm/ADT/STLExtras.h"
 

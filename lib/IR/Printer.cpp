@@ -12,7 +12,7 @@
 
 #include "IR/Printer.h"
 
-#include "IR/SettingWords.h"
+#include "Cost/SettingWords.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -339,7 +339,7 @@ private:
 
   static constexpr StringLiteral names[] = {
 #define PIPEC_STEP(Id, Text) Text,
-#include "IR/Steps.def"
+#include "Cost/Steps.def"
   };
 
   const Schedule &schedule;

@@ -8,7 +8,7 @@
 #ifndef PIPEC_IR_SCHEDULE_H
 #define PIPEC_IR_SCHEDULE_H
 
-#include "IR/Settings.h"
+#include "Cost/Settings.h"
 #include "IR/Step.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -47,28 +47,15 @@ private:
 using StepList = std::vector<Step>;
 
 /// What a schedule says besides its steps.
-struct ScheduleHeader {
-  std::string name;
-  unsigned numRanks = 0;
-  unsigned numStages = 0;
-  unsigned numMicrobatches = 0;
+struct ScheduleHeader : ModelSettings {
   /// Inference or evaluation: no backward steps.
   bool forwardOnly = false;
   Placement placement;
   /// The parameters it was made from, in the order of their definition.
   std::vector<std::pair<std::string, int64_t>> params;
-  CostSettings costs;
-  /// Parts of the model that the costs and sizes were given for, before they
-  /// were spread over the stages; 0 when they were given per stage. For
-  /// reports: step IR says costs per stage, and not where they come from.
-  unsigned costParts = 0;
-  MemorySettings memory;
-  std::optional<FsdpSettings> fsdp;
   std::vector<Expectation> expectations;
   /// Names of the phases, indexed by `Step::phase`.
   std::vector<std::string> phases;
-  /// The place of the schedule's name in its source.
-  SourceLoc source;
 };
 
 /// A schedule: a header and `numRanks` ordered lists of steps. Plain data. The

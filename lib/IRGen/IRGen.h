@@ -8,7 +8,7 @@
 #ifndef PIPEC_IRGEN_IRGEN_H
 #define PIPEC_IRGEN_IRGEN_H
 
-#include "Analysis/GivenSettings.h"
+#include "Cost/GivenSettings.h"
 #include "IR/Schedule.h"
 #include "Sema/Sema.h"
 #include "Support/DiagEngine.h"

@@ -7,16 +7,13 @@
 
 #include "IRGen/RationalEval.h"
 
-#include "IR/SettingWords.h"
+#include "Cost/SettingWords.h"
 #include "IRGen/LetterKind.h"
 
 using namespace llvm;
 using namespace pipec::ast;
 
 namespace pipec {
-
-/// A stage that no settings name: the cost of a kind in general.
-static constexpr unsigned anyStage = ~0u;
 
 std::optional<Rational> RationalEval::fits(std::optional<Rational> value,
                                            const Expr *expr) {

@@ -8,7 +8,7 @@
 #ifndef PIPEC_IRGEN_RATIONALEVAL_H
 #define PIPEC_IRGEN_RATIONALEVAL_H
 
-#include "IR/Settings.h"
+#include "Cost/Settings.h"
 #include "IRGen/Machine.h"
 #include "Support/Rational.h"
 

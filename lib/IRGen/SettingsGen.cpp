@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "IR/SettingWords.h"
+#include "Cost/SettingWords.h"
 #include "IRGen/LetterKind.h"
 #include "IRGen/Lowering.h"
 

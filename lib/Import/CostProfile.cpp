@@ -7,7 +7,8 @@
 
 #include "Import/CostProfile.h"
 
-#include "IR/SettingWords.h"
+#include "Cost/SettingWords.h"
+#include "IR/Step.h"
 #include "Import/JsonWalk.h"
 #include "Support/Words.h"
 

@@ -8,7 +8,7 @@
 #ifndef PIPEC_IMPORT_COSTPROFILE_H
 #define PIPEC_IMPORT_COSTPROFILE_H
 
-#include "Analysis/GivenSettings.h"
+#include "Cost/GivenSettings.h"
 #include "Support/DiagEngine.h"
 
 #include "llvm/Support/LogicalResult.h"

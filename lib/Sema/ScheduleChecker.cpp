@@ -7,7 +7,7 @@
 
 #include "Sema/Checker.h"
 
-#include "IR/SettingWords.h"
+#include "Cost/SettingWords.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"

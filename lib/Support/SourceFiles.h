@@ -8,6 +8,8 @@
 #ifndef PIPEC_SUPPORT_SOURCEFILES_H
 #define PIPEC_SUPPORT_SOURCEFILES_H
 
+#include "Support/SourceLoc.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -22,15 +24,6 @@
 #include <vector>
 
 namespace pipec {
-
-/// A position in any file of a run, in four bytes: the files lie end to end in
-/// one numbering of bytes, and 0 is "no position". This is what a step keeps of
-/// its source; `SourceFiles` turns it into an `SMLoc` and back.
-struct SourceLoc {
-  uint32_t offset = 0;
-  bool isValid() const { return offset != 0; }
-  friend bool operator==(SourceLoc, SourceLoc) = default;
-};
 
 /// A position as people write it. Line and column count from 1, the column in
 /// bytes.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr StepKind allKinds[] = {
 #define PIPEC_STEP(Id, Text) StepKind::Id,
-#include "IR/Steps.def"
+#include "Cost/Steps.def"
 };
 
 TEST(Step, KeepsItsFieldsAtTheirLimits) {

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IR_SETTINGSTEXT_H
-#define PIPEC_IR_SETTINGSTEXT_H
+#ifndef PIPEC_COST_SETTINGSTEXT_H
+#define PIPEC_COST_SETTINGSTEXT_H
 
-#include "IR/Schedule.h"
+#include "Cost/Settings.h"
 
 #include "llvm/Support/JSON.h"
 
@@ -22,12 +22,12 @@ std::string costText(const CostSettings &costs);
 
 /// The title of such a line: `costs per stage`, and where they were given for
 /// parts of the model, `costs per stage, given per part (1/8 of the model)`.
-std::string costTitle(const Schedule &schedule);
+std::string costTitle(const ModelSettings &settings);
 
 /// Writes what the costs were given for: the attributes `per`, `stage` or
 /// `part`, and `parts`, their number or null.
-void writeCostBasis(const Schedule &schedule, llvm::json::OStream &json);
+void writeCostBasis(const ModelSettings &settings, llvm::json::OStream &json);
 
 } // namespace pipec
 
-#endif // PIPEC_IR_SETTINGSTEXT_H
+#endif // PIPEC_COST_SETTINGSTEXT_H

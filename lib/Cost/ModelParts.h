@@ -15,10 +15,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_ANALYSIS_MODELPARTS_H
-#define PIPEC_ANALYSIS_MODELPARTS_H
+#ifndef PIPEC_COST_MODELPARTS_H
+#define PIPEC_COST_MODELPARTS_H
 
-#include "IR/Settings.h"
+#include "Cost/Settings.h"
 
 namespace pipec {
 
@@ -36,4 +36,4 @@ std::optional<MemorySettings> spreadMemory(const MemorySettings &memory,
 
 } // namespace pipec
 
-#endif // PIPEC_ANALYSIS_MODELPARTS_H
+#endif // PIPEC_COST_MODELPARTS_H

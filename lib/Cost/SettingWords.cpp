@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "IR/SettingWords.h"
+#include "Cost/SettingWords.h"
 
 using namespace llvm;
 

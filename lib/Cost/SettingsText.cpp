@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "IR/SettingsText.h"
+#include "Cost/SettingsText.h"
 
-#include "IR/SettingWords.h"
+#include "Cost/SettingWords.h"
 #include "Support/Decimal.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -68,7 +68,7 @@ std::string costText(const CostSettings &costs) {
   std::string text;
   raw_string_ostream os(text);
   for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W})
-    if (std::optional<Rational> cost = costs.of(kind, maxStages))
+    if (std::optional<Rational> cost = costs.of(kind, anyStage))
       os << stepKindName(kind) << " = " << exactText(*cost) << ", ";
   ArrayRef<CostSettings::Overlap> named = costs.overlaps;
   if (named.size() > maxNamed) {
@@ -109,18 +109,18 @@ std::string costText(const CostSettings &costs) {
   return text;
 }
 
-std::string costTitle(const Schedule &schedule) {
+std::string costTitle(const ModelSettings &settings) {
   std::string title = "costs per stage";
-  if (schedule.costParts)
-    title += ", given per part (1/" + std::to_string(schedule.costParts) +
+  if (settings.costParts)
+    title += ", given per part (1/" + std::to_string(settings.costParts) +
              " of the model)";
   return title;
 }
 
-void writeCostBasis(const Schedule &schedule, json::OStream &json) {
-  json.attribute("per", schedule.costParts ? "part" : "stage");
-  if (schedule.costParts)
-    json.attribute("parts", schedule.costParts);
+void writeCostBasis(const ModelSettings &settings, json::OStream &json) {
+  json.attribute("per", settings.costParts ? "part" : "stage");
+  if (settings.costParts)
+    json.attribute("parts", settings.costParts);
   else
     json.attribute("parts", nullptr);
 }

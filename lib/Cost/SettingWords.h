@@ -11,10 +11,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IR_SETTINGWORDS_H
-#define PIPEC_IR_SETTINGWORDS_H
+#ifndef PIPEC_COST_SETTINGWORDS_H
+#define PIPEC_COST_SETTINGWORDS_H
 
-#include "IR/Settings.h"
+#include "Cost/Settings.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -67,4 +67,4 @@ bool isMemorySize(llvm::StringRef name);
 
 } // namespace pipec
 
-#endif // PIPEC_IR_SETTINGWORDS_H
+#endif // PIPEC_COST_SETTINGWORDS_H

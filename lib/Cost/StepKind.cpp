@@ -1,11 +1,11 @@
-//===- Step.cpp - One step of one rank ----===//
+//===- StepKind.cpp - The kinds of steps -----===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "IR/Step.h"
+#include "Cost/StepKind.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -18,7 +18,7 @@ StringRef stepKindName(StepKind kind) {
 #define PIPEC_STEP(Id, Text)                                                   \
   case StepKind::Id:                                                           \
     return Text;
-#include "IR/Steps.def"
+#include "Cost/Steps.def"
   }
   llvm_unreachable("every kind has a name");
 }
@@ -26,7 +26,7 @@ StringRef stepKindName(StepKind kind) {
 std::optional<StepKind> parseStepKind(StringRef name) {
   return StringSwitch<std::optional<StepKind>>(name)
 #define PIPEC_STEP(Id, Text) .Case(Text, StepKind::Id)
-#include "IR/Steps.def"
+#include "Cost/Steps.def"
       .Default(std::nullopt);
 }
 

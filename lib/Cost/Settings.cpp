@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "IR/Settings.h"
+#include "Cost/Settings.h"
 
 #include "llvm/ADT/STLExtras.h"
 

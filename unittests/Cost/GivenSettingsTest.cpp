@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/GivenSettings.h"
+#include "Cost/GivenSettings.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -17,8 +17,8 @@ using namespace pipec;
 namespace {
 
 /// Two ranks, four stages, and costs and sizes of their own.
-Schedule fourStages() {
-  Schedule schedule;
+ModelSettings fourStages() {
+  ModelSettings schedule;
   schedule.numRanks = 2;
   schedule.numStages = 4;
   schedule.numMicrobatches = 3;
@@ -30,7 +30,7 @@ Schedule fourStages() {
 
 /// Applies settings and keeps the kinds that are reported.
 struct Applied {
-  Schedule schedule = fourStages();
+  ModelSettings schedule = fourStages();
   std::vector<diag::Id> kinds;
   bool good;
 

@@ -12,11 +12,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_ANALYSIS_GIVENSETTINGS_H
-#define PIPEC_ANALYSIS_GIVENSETTINGS_H
+#ifndef PIPEC_COST_GIVENSETTINGS_H
+#define PIPEC_COST_GIVENSETTINGS_H
 
-#include "IR/Schedule.h"
-#include "IR/Settings.h"
+#include "Cost/Settings.h"
 #include "Support/DiagEngine.h"
 
 #include <vector>
@@ -46,7 +45,7 @@ struct GivenSettings {
 
   /// A key of a profile that names a stage (with costs per part, a part), a
   /// rank, a micro-batch or an end of an edge. Whether a schedule has it is
-  /// known only once there is a schedule.
+  /// known only once there is a settings.
   struct Key {
     enum class Kind { Stage, Rank, Microbatch, Edge };
     Kind kind;
@@ -75,15 +74,15 @@ struct ModelSizes {
 llvm::LogicalResult checkKeys(const GivenSettings &given, ModelSizes sizes,
                               DiagEngine &diags);
 
-/// Puts given costs over those of `schedule`; costs per part replace them, and
+/// Puts given costs over those of `settings`; costs per part replace them, and
 /// a warning says so. Reports a key that the schedule does not have, and costs
 /// that do not fit 64 bits when they are spread over its stages.
-llvm::LogicalResult applyCosts(Schedule &schedule, const GivenSettings &given,
+llvm::LogicalResult applyCosts(ModelSettings &settings, const GivenSettings &given,
                                DiagEngine &diags);
 /// The same for sizes, without the keys.
-llvm::LogicalResult applyMemory(Schedule &schedule, const GivenSettings &given,
+llvm::LogicalResult applyMemory(ModelSettings &settings, const GivenSettings &given,
                                 DiagEngine &diags);
 
 } // namespace pipec
 
-#endif // PIPEC_ANALYSIS_GIVENSETTINGS_H
+#endif // PIPEC_COST_GIVENSETTINGS_H

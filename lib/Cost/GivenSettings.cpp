@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/GivenSettings.h"
+#include "Cost/GivenSettings.h"
 
-#include "Analysis/ModelParts.h"
+#include "Cost/ModelParts.h"
 
 using namespace llvm;
 
@@ -56,52 +56,52 @@ LogicalResult checkKeys(const GivenSettings &given, ModelSizes sizes,
 }
 
 /// Says that settings of the schedule itself are not used.
-static void warnUnused(const Schedule &schedule, StringRef block,
+static void warnUnused(const ModelSettings &settings, StringRef block,
                        DiagEngine &diags) {
-  (void)diags.report(schedule.source, diag::OwnCostsUnused, block,
-                     schedule.name);
+  (void)diags.report(settings.source, diag::OwnCostsUnused, block,
+                     settings.name);
 }
 
-LogicalResult applyCosts(Schedule &schedule, const GivenSettings &given,
+LogicalResult applyCosts(ModelSettings &settings, const GivenSettings &given,
                          DiagEngine &diags) {
   if (failed(checkKeys(given,
-                       {schedule.numRanks, schedule.numStages,
-                        schedule.numMicrobatches},
+                       {settings.numRanks, settings.numStages,
+                        settings.numMicrobatches},
                        diags)))
     return failure();
   if (!given.perPart()) {
     for (const CostSettings &over : given.costs)
-      schedule.costs.merge(over);
+      settings.costs.merge(over);
     return success();
   }
-  if (!(schedule.costs == CostSettings()))
-    warnUnused(schedule, "cost", diags);
-  schedule.costParts = given.numParts(schedule.numRanks);
+  if (!(settings.costs == CostSettings()))
+    warnUnused(settings, "cost", diags);
+  settings.costParts = given.numParts(settings.numRanks);
   auto spread =
-      spreadCosts(given.allCosts(), schedule.costParts, schedule.numStages);
+      spreadCosts(given.allCosts(), settings.costParts, settings.numStages);
   if (!spread)
-    return diags.report(schedule.source, diag::TimesTooLarge);
-  schedule.costs = std::move(*spread);
+    return diags.report(settings.source, diag::TimesTooLarge);
+  settings.costs = std::move(*spread);
   return success();
 }
 
-LogicalResult applyMemory(Schedule &schedule, const GivenSettings &given,
+LogicalResult applyMemory(ModelSettings &settings, const GivenSettings &given,
                           DiagEngine &diags) {
   if (!given.perPart()) {
     for (const MemorySettings &over : given.memory)
-      schedule.memory.merge(over);
+      settings.memory.merge(over);
     return success();
   }
   MemorySettings all = given.allMemory();
   if (given.keepOwnSizes && all.empty())
     return success();
-  if (!schedule.memory.empty())
-    warnUnused(schedule, "memory", diags);
-  auto spread = spreadMemory(all, given.numParts(schedule.numRanks),
-                             schedule.numStages);
+  if (!settings.memory.empty())
+    warnUnused(settings, "memory", diags);
+  auto spread = spreadMemory(all, given.numParts(settings.numRanks),
+                             settings.numStages);
   if (!spread)
-    return diags.report(schedule.source, diag::MemoryTooLarge);
-  schedule.memory = std::move(*spread);
+    return diags.report(settings.source, diag::MemoryTooLarge);
+  settings.memory = std::move(*spread);
   return success();
 }
 

@@ -5,21 +5,27 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_IR_SETTINGS_H
-#define PIPEC_IR_SETTINGS_H
+#ifndef PIPEC_COST_SETTINGS_H
+#define PIPEC_COST_SETTINGS_H
 
-#include "IR/Step.h"
+#include "Cost/StepKind.h"
 #include "Support/Rational.h"
+#include "Support/SourceLoc.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace pipec {
+
+/// A stage that no settings name: `CostSettings::of` then gives the cost in
+/// general.
+inline constexpr unsigned anyStage = ~0u;
 
 /// How long each kind of step takes, in any one unit of time: the cost model.
 /// docs/Simulation.md says what every figure means. Whatever is not set has its
@@ -167,6 +173,24 @@ struct FsdpSettings {
   friend bool operator==(const FsdpSettings &, const FsdpSettings &) = default;
 };
 
+/// A schedule as far as costs see it: its sizes, and what it says of costs,
+/// memory and FSDP.
+struct ModelSettings {
+  std::string name;
+  unsigned numRanks = 0;
+  unsigned numStages = 0;
+  unsigned numMicrobatches = 0;
+  CostSettings costs;
+  /// Parts of the model that the costs and sizes were given for, before they
+  /// were spread over the stages; 0 when they were given per stage. For
+  /// reports: step IR says costs per stage, and not where they come from.
+  unsigned costParts = 0;
+  MemorySettings memory;
+  std::optional<FsdpSettings> fsdp;
+  /// The place of the schedule's name in its source.
+  SourceLoc source;
+};
+
 /// One `expect` clause, evaluated to a number.
 struct Expectation {
   enum class Metric : uint8_t {
@@ -196,4 +220,4 @@ std::optional<Expectation::Relation> parseRelation(llvm::StringRef name);
 
 } // namespace pipec
 
-#endif // PIPEC_IR_SETTINGS_H
+#endif // PIPEC_COST_SETTINGS_H

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/ModelParts.h"
+#include "Cost/ModelParts.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
