@@ -16,6 +16,8 @@
 #include "IR/TrainingRules.h"
 #include "IR/Verifier.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace llvm;
 
 namespace pipec {
@@ -127,35 +129,47 @@ static std::optional<diag::Id> consequence(const Diagnostic &found,
   }
 }
 
-static LintResult check(const Schedule &schedule, const Contents &contents,
-                        const LintOptions &options, DiagEngine &diags) {
-  bool computesAreGood =
-      succeeded(verify(schedule, VerifyLevel::Compute, diags));
+/// What the verifier accepts.
+namespace {
+struct Verified {
+  bool computes = false;
+  bool all = false;
+};
+} // namespace
+
+/// Reports what is wrong with the list itself, and fills `safe`.
+static Verified checkList(const Schedule &schedule, const Contents &contents,
+                          WaitModel require, std::array<bool, 4> &safe,
+                          DiagEngine &diags) {
+  Verified good;
+  good.computes = succeeded(verify(schedule, VerifyLevel::Compute, diags));
   // The other levels speak of steps that the first one knows to be there.
-  bool allIsGood =
-      computesAreGood &&
-      succeeded(verify(schedule, levelsAboveCompute(schedule, contents.kinds),
-                       diags));
+  VerifyLevel above = levelsAboveCompute(schedule, contents.kinds);
+  good.all = good.computes && succeeded(verify(schedule, above, diags));
+  safe = safeModels(schedule, good.computes, require, diags);
+  return good;
+}
 
-  LintResult result;
-  result.safe = safeModels(schedule, computesAreGood, options.require, diags);
-
+/// Reports what the rules of `options` find.
+static void checkRules(const Schedule &schedule, const Contents &contents,
+                       const Verified &good, const LintOptions &options,
+                       DiagEngine &diags) {
   if (options.lossOrder)
     checkLossOrder(schedule, *options.lossOrder, diags);
   if (options.microbatchOrder)
     checkMicrobatchOrder(schedule, /*losses=*/!options.lossOrder,
                          *options.microbatchOrder, diags);
-  if (options.slotOrder && computesAreGood && contents.idle && !contents.p2p)
+  if (options.slotOrder && good.computes && contents.idle && !contents.p2p)
     checkSlotOrder(schedule, *options.slotOrder, diags);
   if (options.unusedUnshard)
     checkUnshardsUsed(schedule, *options.unusedUnshard, diags);
   if (options.forwardOnly && schedule.forwardOnly)
     (void)diags.reportAs(*options.forwardOnly, beginning(schedule),
                          diag::ForwardOnly);
-  if (options.memoryLimit && allIsGood)
+  if (options.memoryLimit && good.all)
     (void)checkMemoryLimit(schedule, *options.memoryLimit, diags);
   if (!contents.p2p)
-    return result;
+    return;
   if (options.idleSlot && contents.idle) {
     auto [rank, index] = *contents.idle;
     (void)diags.reportAs(
@@ -165,13 +179,22 @@ static LintResult check(const Schedule &schedule, const Contents &contents,
   if (options.noReduceGrad && !contents.reduceGrad && !schedule.forwardOnly)
     (void)diags.reportAs(*options.noReduceGrad, beginning(schedule),
                          diag::NoReduceGrad, schedule.numMicrobatches);
-  return result;
+}
+
+/// Adds `found` to `faults` if it is the first error of its kind.
+static void noteFault(const Diagnostic &found,
+                      std::vector<Diagnostic> &faults) {
+  if (found.severity == Severity::Error &&
+      none_of(faults, [&](const Diagnostic &known) {
+        return known.id == found.id;
+      }))
+    faults.push_back(found);
 }
 
 LintResult lint(const Schedule &schedule, const LintOptions &options,
                 DiagEngine &diags) {
   Contents contents(schedule);
-  DiagEngine::ScopedFilter filter(diags, [&](Diagnostic &found) {
+  auto annotate = [&](Diagnostic &found) {
     if (found.id == diag::Id::ReduceGradMissing) {
       // Where there is no REDUCE_GRAD at all, that is said once.
       if (!contents.reduceGrad)
@@ -189,8 +212,21 @@ LintResult lint(const Schedule &schedule, const LintOptions &options,
       found.notes.push_back(
           {*result, Severity::Note, found.range, DiagEngine::format(*result)});
     return true;
-  });
-  return check(schedule, contents, options, diags);
+  };
+
+  LintResult result;
+  Verified good;
+  {
+    DiagEngine::ScopedFilter collect(diags, [&](Diagnostic &found) {
+      noteFault(found, result.faults);
+      return true;
+    });
+    DiagEngine::ScopedFilter filter(diags, annotate);
+    good = checkList(schedule, contents, options.require, result.safe, diags);
+  }
+  DiagEngine::ScopedFilter filter(diags, annotate);
+  checkRules(schedule, contents, good, options, diags);
+  return result;
 }
 
 } // namespace pipec

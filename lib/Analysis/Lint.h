@@ -14,6 +14,7 @@
 
 #include <array>
 #include <optional>
+#include <vector>
 
 namespace pipec {
 
@@ -48,6 +49,10 @@ struct LintOptions {
 struct LintResult {
   /// By model: it ends, and nothing is unmatched or crossed.
   std::array<bool, 4> safe{};
+  /// What is wrong with the list itself: the first error of each kind that the
+  /// verifier reports, or that the list does not end under the model required.
+  /// Findings of the rules above are not among them, whatever their severity.
+  std::vector<Diagnostic> faults;
 };
 
 /// Runs all levels of the verifier and all models of waiting, and looks for

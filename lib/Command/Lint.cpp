@@ -125,17 +125,16 @@ private:
   void printText(raw_ostream &os, const Schedule &schedule);
   void printJson(json::OStream &json);
   /// Fills `reasons`, and reports those against the version that --pytorch
-  /// names.
-  void judge(const Schedule &schedule);
+  /// names. --grade and -W have no part in that.
+  void judge(const Schedule &schedule, const LintResult &result);
   /// True when that version loads the schedule and trains rightly with it.
   bool isGoodFor(size_t version) const {
-    return !hasErrors && reasons[version].empty();
+    return isRead && reasons[version].empty();
   }
 
-  /// The schedule cannot be read, or there is an error among the findings:
-  /// reason enough against every version of PyTorch.
-  bool hasErrors = true;
-  /// The other reasons against each of `torchVersions`.
+  bool isRead = false;
+  /// The reasons against each of `torchVersions`. A schedule that cannot be
+  /// read, or whose list is wrong, has these errors as reasons against all.
   std::array<std::vector<Diagnostic>, torchVersions.size()> reasons;
   LintOptions options;
   std::optional<InputRequest> request;
@@ -159,10 +158,12 @@ LintResult Lint::find(const Schedule &schedule) {
   return pipec::lint(schedule, options, diags);
 }
 
-void Lint::judge(const Schedule &schedule) {
-  hasErrors = diags.hadErrors();
-  if (hasErrors)
+void Lint::judge(const Schedule &schedule, const LintResult &result) {
+  isRead = true;
+  if (!result.faults.empty()) {
+    reasons.fill(result.faults);
     return;
+  }
   StringRef required = args.text(Opt::Pytorch);
   for (auto [version, found] : zip_equal(torchVersions, reasons)) {
     found = reasonsAgainst(schedule, version, session.files());
@@ -176,7 +177,7 @@ void Lint::printText(raw_ostream &os, const Schedule &schedule) {
   FindingCap cap(session.printerTo(os));
   session.divert(std::ref(cap), [&] {
     result = find(schedule);
-    judge(schedule);
+    judge(schedule, result);
   });
   if (session.isVerifying())
     return;
@@ -189,7 +190,7 @@ void Lint::printText(raw_ostream &os, const Schedule &schedule) {
   StringRef format = torchFormat(schedule);
   for (size_t i = 0; i != torchVersions.size(); ++i) {
     os << torchVersions[i].phrase << ": ";
-    if (hasErrors)
+    if (!result.faults.empty())
       os << "no: the schedule has errors\n";
     else if (!isGoodFor(i))
       os << "no: " << reasons[i].front().message << '\n';
@@ -200,7 +201,7 @@ void Lint::printText(raw_ostream &os, const Schedule &schedule) {
   }
 }
 
-/// Writes one object, also for an input that cannot be read; then the reasons
+/// Writes one object, also for an input that cannot be read; then its errors
 /// are the findings.
 void Lint::printJson(json::OStream &json) {
   LintResult result;
@@ -208,13 +209,23 @@ void Lint::printJson(json::OStream &json) {
     writeDiagnostic(json, finding, session.files(),
                     /*csvCells=*/kind == InputKind::Csv);
   };
+  std::vector<Diagnostic> errors;
   json.attributeArray("findings", [&] {
+    FailureOr<Schedule> schedule = failure();
+    session.divert(
+        [&](const Diagnostic &found) {
+          print(found);
+          if (found.severity == Severity::Error && errors.empty())
+            errors.push_back(found);
+        },
+        [&] { schedule = load(); });
+    if (failed(schedule)) {
+      reasons.fill(errors);
+      return;
+    }
     session.divert(print, [&] {
-      FailureOr<Schedule> schedule = load();
-      if (failed(schedule))
-        return;
       result = find(*schedule);
-      judge(*schedule);
+      judge(*schedule, result);
     });
   });
   json.attributeObject("safe", [&] {

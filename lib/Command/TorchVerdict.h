@@ -23,7 +23,7 @@ llvm::StringRef torchFormat(const Schedule &schedule);
 
 /// Reports why the PyTorch of `version` does not load the CSV of `schedule`, in
 /// the format that fits, or trains wrongly with it. Takes a schedule in which
-/// lint finds no error. Linear in the steps.
+/// lint finds no fault. Linear in the steps.
 llvm::LogicalResult checkForTorch(const Schedule &schedule,
                                   const TorchVersion &version,
                                   DiagEngine &diags);
