@@ -28,6 +28,10 @@
 // with the send complete. The run is a run of the list that results, so that
 // list ends too, under that model and every later one.
 //
+// A list that ends under no model gets its waits at the end. Where the budget
+// is not kept, a warning says why: a wait would deadlock, one batch has more
+// sends than the budget, or the list does not end anyway.
+//
 // Needs: level placed. Ensures: level placed, and sharded where reductions got
 // waits; ends under the models of waiting under which it did before. Cost:
 // linear in the steps; both lists are in memory.
@@ -97,6 +101,21 @@ public:
     return !options.budget || keepBudget(at, mustPass, isOver);
   }
 
+  /// Instead of a run: leaves all waits to the end, and notes where that
+  /// exceeds the budget.
+  void finishWithoutRun() {
+    if (!options.budget)
+      return;
+    size_t posted = 0;
+    for (size_t at = 0, end; at != list.size() && !excess; at = end) {
+      end = Schedule::groupEnd(list, at);
+      size_t more = countSends(at, end);
+      posted += more;
+      if (more && posted > options.budget->value)
+        noteExcess(ExcessCause::NoEnd, at, more, posted);
+    }
+  }
+
   /// Places what is left at the end of the list.
   void finish() {
     passGroups(list.size());
@@ -108,12 +127,23 @@ public:
   ArrayRef<PlacedWait> placed() const { return result; }
   /// The send that the rank stays for, an index into its list.
   size_t awaited() const { return awaitedSend; }
-  /// The first send that was posted above the budget, and how many were
-  /// outstanding then.
+  /// Why the budget is not kept at a send.
+  enum class ExcessCause {
+    /// A wait for an older send would deadlock there.
+    WouldDeadlock,
+    /// The batch of the send has more sends than the budget.
+    Batch,
+    /// The list ends under no model.
+    NoEnd,
+  };
+  /// The first send that is posted above the budget: the first of its batch.
   struct Excess {
+    ExcessCause cause;
     size_t send;
-    size_t outstanding;
-    size_t oldest;
+    /// Outstanding when it is posted; for `Batch` the sends of the batch.
+    size_t sends;
+    /// With `WouldDeadlock`, the send that is not waited for.
+    size_t oldest = 0;
   };
   std::optional<Excess> excess;
 
@@ -143,9 +173,7 @@ private:
   bool keepBudget(size_t at, bool mustPass, IsOver isOver) {
     if (!isP2P(list[at].kind()))
       return true;
-    size_t end = Schedule::groupEnd(list, at);
-    size_t more = count_if(ArrayRef(list).slice(at, end - at),
-                           [](Step step) { return isSend(step.kind()); });
+    size_t more = countSends(at, Schedule::groupEnd(list, at));
     while (more && outstanding && outstanding + more > options.budget->value) {
       while (waits[sends[oldest]])
         ++oldest;
@@ -157,17 +185,34 @@ private:
       if (!mustPass)
         return stay(send);
       late.push_back(send);
-      noteExcess(at, more, send);
+      noteExcess(ExcessCause::WouldDeadlock, at, more, outstanding + more,
+                 send);
       return true;
     }
     if (more > options.budget->value)
-      noteExcess(at, more, at);
+      noteExcess(ExcessCause::Batch, at, more, more);
     return true;
   }
 
-  void noteExcess(size_t at, size_t more, size_t oldestSend) {
-    if (!excess)
-      excess = {at, outstanding + more, oldestSend};
+  /// The sends of the group from `at` to `end`.
+  size_t countSends(size_t at, size_t end) const {
+    return count_if(ArrayRef(list).slice(at, end - at),
+                    [](Step step) { return isSend(step.kind()); });
+  }
+
+  /// Notes that the group at `at`, which has `more` sends, exceeds the budget
+  /// with `posted` of them outstanding. No wait helps a batch that exceeds it
+  /// alone.
+  void noteExcess(ExcessCause cause, size_t at, size_t more, size_t posted,
+                  size_t oldestSend = 0) {
+    if (excess)
+      return;
+    if (more > options.budget->value)
+      cause = ExcessCause::Batch;
+    while (!isSend(list[at].kind()))
+      ++at;
+    excess = {cause, at, cause == ExcessCause::Batch ? more : posted,
+              oldestSend};
   }
 
   bool stay(size_t send) {
@@ -259,7 +304,9 @@ public:
   LogicalResult run(Schedule &schedule, DiagEngine &diags) override;
 
 private:
-  LogicalResult placeSendWaits(Schedule &schedule, DiagEngine &diags) const;
+  void placeSendWaits(Schedule &schedule, DiagEngine &diags) const;
+  void warnOfExcess(const Schedule &schedule, unsigned rank,
+                    const RankWaits::Excess &excess, DiagEngine &diags) const;
   void placeReduceWaits(Schedule &schedule) const;
   static void insert(Schedule &schedule, unsigned rank,
                      ArrayRef<PlacedWait> placed);
@@ -277,8 +324,11 @@ static void placeSafely(const Schedule &schedule,
   auto model = find_if(allWaitModels,
                        [&](WaitModel model) { return ends[unsigned(model)]; });
   // Where it ends under no model all the same: the waits go to the end.
-  if (model == std::end(allWaitModels))
+  if (model == std::end(allWaitModels)) {
+    for (RankWaits &rank : ranks)
+      rank.finishWithoutRun();
     return;
+  }
   NoTime time;
   WaitGate gate(transfers.numbers(), ranks);
   WaitEngine<NoTime, WaitGate> engine(schedule, transfers, *model, time, gate);
@@ -287,8 +337,30 @@ static void placeSafely(const Schedule &schedule,
     engine.resume(*rank);
 }
 
-LogicalResult InsertWaits::placeSendWaits(Schedule &schedule,
-                                          DiagEngine &diags) const {
+void InsertWaits::warnOfExcess(const Schedule &schedule, unsigned rank,
+                               const RankWaits::Excess &excess,
+                               DiagEngine &diags) const {
+  using Cause = RankWaits::ExcessCause;
+  const StepList &list = schedule.ranks[rank];
+  SourceLoc at = list[excess.send].source();
+  StepPlace send = StepPlaces(schedule).name(rank, excess.send);
+  uint64_t budget = options.budget->value;
+  switch (excess.cause) {
+  case Cause::WouldDeadlock:
+    (void)diags.report(at, diag::SendBudget, send, excess.sends, budget,
+                       stepText(schedule, list[excess.oldest]));
+    return;
+  case Cause::Batch:
+    (void)diags.report(at, diag::SendBudgetBatch, send, excess.sends, budget);
+    return;
+  case Cause::NoEnd:
+    (void)diags.report(at, diag::SendBudgetNoEnd, send, excess.sends, budget);
+    return;
+  }
+  llvm_unreachable("every cause is listed");
+}
+
+void InsertWaits::placeSendWaits(Schedule &schedule, DiagEngine &diags) const {
   std::vector<RankWaits> ranks;
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
     ranks.emplace_back(schedule, rank, options);
@@ -302,21 +374,13 @@ LogicalResult InsertWaits::placeSendWaits(Schedule &schedule,
   } else {
     placeSafely(schedule, ranks);
   }
-  bool good = true;
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
     ranks[rank].finish();
-    if (std::optional<RankWaits::Excess> excess = ranks[rank].excess) {
-      StepPlaces places(schedule);
-      const StepList &list = schedule.ranks[rank];
-      (void)diags.report(list[excess->send].source(), diag::SendBudget,
-                         places.name(rank, excess->send), excess->outstanding,
-                         options.budget->value,
-                         stepText(schedule, list[excess->oldest]));
-    }
+    if (ranks[rank].excess)
+      warnOfExcess(schedule, rank, *ranks[rank].excess, diags);
   }
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
     insert(schedule, rank, ranks[rank].placed());
-  return success(good);
 }
 
 void InsertWaits::placeReduceWaits(Schedule &schedule) const {
@@ -373,9 +437,9 @@ LogicalResult InsertWaits::run(Schedule &schedule, DiagEngine &diags) {
     return failure();
   if (options.reduce != ReduceWait::None && !schedule.hasReduceWaits())
     placeReduceWaits(schedule);
-  if (schedule.hasSendWaits())
-    return success();
-  return placeSendWaits(schedule, diags);
+  if (!schedule.hasSendWaits())
+    placeSendWaits(schedule, diags);
+  return success();
 }
 
 std::unique_ptr<Pass> makeInsertWaits(const InsertWaitsOptions &options) {
