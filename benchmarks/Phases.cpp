@@ -16,19 +16,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/Memory.h"
 #include "Emit/Emitter.h"
-#include "IR/Parser.h"
-#include "IR/Printer.h"
-#include "IR/Verifier.h"
 #include "IRGen/IRGen.h"
-#include "Import/Csv.h"
+#include "Import/CsvReader.h"
 #include "Parse/Parser.h"
 #include "Pass/PassManager.h"
 #include "Sema/Sema.h"
+#include "Simulation/Memory.h"
+#include "StepText/StepParser.h"
+#include "StepText/StepPrinter.h"
 #include "Support/DiagPrinter.h"
 #include "Support/LargePages.h"
 #include "Transforms/Passes.h"
+#include "Verify/Verifier.h"
 
 #include "llvm/ADT/StringExtras.h"
 

@@ -5,7 +5,8 @@
 
 A folder of lib/ is a layer and a library. It may include headers of itself and
 of the libraries that `DEPENDS` of its CMakeLists.txt names, directly or through
-those; and it may depend on lower layers only. ANTLR is seen by lib/Parse alone.
+those; and it may depend only on layers that precede it in the list of
+lib/CMakeLists.txt. ANTLR is seen by lib/Parse alone.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -13,18 +14,13 @@ import pathlib
 import re
 import sys
 
-# Layers from the lowest; folders of one row do not know each other.
-LAYERS = [
-    ["Support"],
-    ["Cost"],
-    ["AST", "IR"],
-    ["Parse", "Sema", "Analysis", "Pass"],
-    ["IRGen", "Import", "Transforms", "Emit"],
-    ["Driver"],
-    ["Command"],
-]
-LEVEL = {name: level for level, row in enumerate(LAYERS) for name in row}
 SOURCES = {".h", ".cpp", ".def", ".inc"}
+
+
+def layers(cmake):
+    """Folder -> its level, from the list of lib/CMakeLists.txt."""
+    names = re.search(r"foreach\(layer\s+([^)]*)\)", cmake.read_text())[1].split()
+    return {name: level for level, name in enumerate(names)}
 
 
 def declared(cmake):
@@ -49,6 +45,7 @@ def closure(name, depends, seen=None):
 
 def check(root):
     lib = root / "lib"
+    level_of = layers(lib / "CMakeLists.txt")
     violations = []
     folders = sorted(p for p in lib.iterdir() if (p / "CMakeLists.txt").exists())
     depends = {}
@@ -57,13 +54,13 @@ def check(root):
 
     for folder in folders:
         name = folder.name
-        if name not in LEVEL:
+        if name not in level_of:
             violations.append(f"lib/{name}: no layer has this name")
             continue
         library = "pipec" + name
         for other in depends.get(library, []):
-            level = LEVEL.get(other.removeprefix("pipec"))
-            if level is not None and level >= LEVEL[name]:
+            level = level_of.get(other.removeprefix("pipec"))
+            if level is not None and level >= level_of[name]:
                 violations.append(f"lib/{name}/CMakeLists.txt: {library} depends on {other} "
                                   "of a higher layer")
         allowed = {name} | {d.removeprefix("pipec") for d in closure(library, depends)}
@@ -77,7 +74,7 @@ def check(root):
                 if "antlr4" in header and name != "Parse":
                     violations.append(f"{shown}:{number}: antlr4 is for lib/Parse only")
                 first = header.split("/")[0]
-                if "/" not in header or first not in LEVEL:
+                if "/" not in header or first not in level_of:
                     continue
                 if first not in allowed:
                     violations.append(f"{shown}:{number}: `{header}` belongs to {first}, which "

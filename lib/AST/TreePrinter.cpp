@@ -22,7 +22,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AST/Printer.h"
+#include "AST/TreePrinter.h"
 
 #include "llvm/ADT/STLExtras.h"
 

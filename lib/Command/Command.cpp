@@ -9,7 +9,7 @@
 
 #include "Command/CommandRun.h"
 #include "Driver/Help.h"
-#include "Driver/Passes.h"
+#include "Driver/PassFlags.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -150,8 +150,7 @@ int pipecMain(int argc, const char *const *argv, raw_ostream &out,
   bool help = !rest.empty() && StringRef(rest[0]) == "help";
   if (help)
     rest.erase(rest.begin());
-  const CommandInfo *command =
-      rest.empty() ? nullptr : findCommand(rest[0]);
+  const CommandInfo *command = rest.empty() ? nullptr : findCommand(rest[0]);
   if (command && !command->name.empty())
     rest.erase(rest.begin());
   else

@@ -64,10 +64,10 @@ static void warnUnused(const ModelSettings &settings, StringRef block,
 
 LogicalResult applyCosts(ModelSettings &settings, const GivenSettings &given,
                          DiagEngine &diags) {
-  if (failed(checkKeys(given,
-                       {settings.numRanks, settings.numStages,
-                        settings.numMicrobatches},
-                       diags)))
+  if (failed(checkKeys(
+          given,
+          {settings.numRanks, settings.numStages, settings.numMicrobatches},
+          diags)))
     return failure();
   if (!given.perPart()) {
     for (const CostSettings &over : given.costs)
@@ -97,8 +97,8 @@ LogicalResult applyMemory(ModelSettings &settings, const GivenSettings &given,
     return success();
   if (!settings.memory.empty())
     warnUnused(settings, "memory", diags);
-  auto spread = spreadMemory(all, given.numParts(settings.numRanks),
-                             settings.numStages);
+  auto spread =
+      spreadMemory(all, given.numParts(settings.numRanks), settings.numStages);
   if (!spread)
     return diags.report(settings.source, diag::MemoryTooLarge);
   settings.memory = std::move(*spread);

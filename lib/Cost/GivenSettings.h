@@ -77,11 +77,11 @@ llvm::LogicalResult checkKeys(const GivenSettings &given, ModelSizes sizes,
 /// Puts given costs over those of `settings`; costs per part replace them, and
 /// a warning says so. Reports a key that the schedule does not have, and costs
 /// that do not fit 64 bits when they are spread over its stages.
-llvm::LogicalResult applyCosts(ModelSettings &settings, const GivenSettings &given,
-                               DiagEngine &diags);
+llvm::LogicalResult applyCosts(ModelSettings &settings,
+                               const GivenSettings &given, DiagEngine &diags);
 /// The same for sizes, without the keys.
-llvm::LogicalResult applyMemory(ModelSettings &settings, const GivenSettings &given,
-                                DiagEngine &diags);
+llvm::LogicalResult applyMemory(ModelSettings &settings,
+                                const GivenSettings &given, DiagEngine &diags);
 
 } // namespace pipec
 

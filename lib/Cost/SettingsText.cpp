@@ -79,7 +79,8 @@ std::string costText(const CostSettings &costs) {
     ListSeparator between(" & ");
     for (StepKind member : overlap.members)
       os << between << stepKindName(member);
-    os << (overlap.isFactor ? " factor = " : " = ") << exactText(overlap.cost) << ", ";
+    os << (overlap.isFactor ? " factor = " : " = ") << exactText(overlap.cost)
+       << ", ";
   }
   os << "p2p = " << exactText(costs.p2p.value_or(Rational(0)));
   for (const SettingWord<CostSettings> &word : settingWords<CostSettings>())

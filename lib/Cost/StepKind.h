@@ -70,9 +70,7 @@ inline bool makesInputGradient(StepKind kind) {
 inline bool makesWeightGradient(StepKind kind) {
   return kind == StepKind::B || kind == StepKind::W;
 }
-inline bool hasMicrobatch(StepKind kind) {
-  return kind <= StepKind::WaitSendB;
-}
+inline bool hasMicrobatch(StepKind kind) { return kind <= StepKind::WaitSendB; }
 inline bool hasStage(StepKind kind) { return kind < StepKind::Bubble; }
 
 } // namespace pipec

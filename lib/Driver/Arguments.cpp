@@ -67,7 +67,8 @@ constexpr StringLiteral prefixes[] = {"--", "-"};
 /// begins with another comes before it.
 bool isBefore(StringRef a, StringRef b) {
   size_t common = std::min(a.size(), b.size());
-  if (int order = a.take_front(common).compare_insensitive(b.take_front(common)))
+  if (int order =
+          a.take_front(common).compare_insensitive(b.take_front(common)))
     return order < 0;
   if (a.size() != b.size())
     return a.size() > b.size();
@@ -99,8 +100,7 @@ private:
     std::vector<Info> infos;
   };
 
-  explicit Table(const Rows &rows)
-      : GenericOptTable(rows.infos), rows(rows) {
+  explicit Table(const Rows &rows) : GenericOptTable(rows.infos), rows(rows) {
     setDashDashParsing(true);
   }
 
@@ -115,15 +115,26 @@ Table::Rows::Rows() {
   });
   auto add = [&](ArrayRef<StringLiteral> prefixes, StringLiteral name,
                  opt::Option::OptionClass kind, optgroup::Set group) {
-    infos.push_back({prefixes, name, nullptr, {}, nullptr,
-                     unsigned(infos.size() + 1), (unsigned char)kind,
-                     /*Param=*/0, /*Flags=*/0, group, /*GroupID=*/0,
-                     /*AliasID=*/0, nullptr, nullptr});
+    infos.push_back({prefixes,
+                     name,
+                     nullptr,
+                     {},
+                     nullptr,
+                     unsigned(infos.size() + 1),
+                     (unsigned char)kind,
+                     /*Param=*/0,
+                     /*Flags=*/0,
+                     group,
+                     /*GroupID=*/0,
+                     /*AliasID=*/0,
+                     nullptr,
+                     nullptr});
   };
   add({}, "<input>", opt::Option::InputClass, ~optgroup::Set(0));
   add({}, "<unknown>", opt::Option::UnknownClass, ~optgroup::Set(0));
   for (const Spelling *spelling : sorted)
-    add(ArrayRef(prefixes).drop_front(spelling->text.starts_with("--") ? 0 : 1)
+    add(ArrayRef(prefixes)
+            .drop_front(spelling->text.starts_with("--") ? 0 : 1)
             .take_front(1),
         spelling->text, spelling->kind, spelling->group);
 }

@@ -7,12 +7,12 @@
 
 #include "Driver/Choices.h"
 
-#include "Analysis/WaitModel.h"
 #include "Driver/InputFormat.h"
 #include "Emit/Emitter.h"
 #include "Support/Words.h"
 #include "Transforms/Passes.h"
 #include "Transforms/TorchVersions.h"
+#include "Waiting/WaitModel.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -66,9 +66,11 @@ std::vector<Choice> tableFormatChoices() {
 }
 
 std::vector<Choice> sortChoices() {
-  return {{"makespan", ""},    {"bubble_makespan", ""}, {"span", ""},
-          {"bubble_span", ""}, {"peak", ""},            {"memory", ""},
-          {"transfers", ""},   {"exposed", ""},         {"name", ""}};
+  return {{"makespan", ""},  {"bubble_makespan", ""},
+          {"span", ""},      {"bubble_span", ""},
+          {"peak", ""},      {"memory", ""},
+          {"transfers", ""}, {"exposed", ""},
+          {"name", ""}};
 }
 
 std::vector<Choice> diagnosticsFormatChoices() {

@@ -56,9 +56,9 @@ LogicalResult Grid::add(StringRef name, StringRef list, std::string written,
                         what);
   };
   auto notNumber = [&](StringRef part) {
-    InFlightDiagnostic error = bad(part, values == Values::One
-                                             ? "a 64-bit integer"
-                                             : "an integer or a range of them");
+    InFlightDiagnostic error =
+        bad(part, values == Values::One ? "a 64-bit integer"
+                                        : "an integer or a range of them");
     if (std::string meant = withoutExponent(part); !meant.empty())
       error.note(DiagLoc(), diag::NoteDidYouMean, meant);
     return error;
@@ -103,10 +103,9 @@ FailureOr<Grid> Grid::read(const Arguments &args, Values values,
   bool good = true;
   for (Opt option : {Opt::Ranks, Opt::Microbatches, Opt::Chunks})
     if (args.has(option))
-      good &= succeeded(grid.add(optionInfo(option).name, args.text(option),
-                                 args.written(option),
-                                 /*insists=*/option != Opt::Chunks, values,
-                                 diags));
+      good &= succeeded(grid.add(
+          optionInfo(option).name, args.text(option), args.written(option),
+          /*insists=*/option != Opt::Chunks, values, diags));
   auto addText = [&](StringRef text, const Twine &prefix, Values many) {
     std::string written = (prefix + text).str();
     auto [name, list] = text.split('=');
@@ -114,10 +113,10 @@ FailureOr<Grid> Grid::read(const Arguments &args, Values values,
       good &= succeeded(grid.add(name, list, shortened(written),
                                  /*insists=*/false, many, diags));
     else
-      good = succeeded(diags.report(DiagLoc(), diag::OptionValue,
-                                    shortened(text), StringRef(prefix.str()).rtrim(" ="),
-                                    many == Values::One ? "NAME=VALUE"
-                                                        : "NAME=VALUES"));
+      good = succeeded(
+          diags.report(DiagLoc(), diag::OptionValue, shortened(text),
+                       StringRef(prefix.str()).rtrim(" ="),
+                       many == Values::One ? "NAME=VALUE" : "NAME=VALUES"));
   };
   for (StringRef text : args.list(Opt::Define))
     addText(text, "-D", values);

@@ -52,8 +52,8 @@ void printHelpRow(StringRef left, StringRef text, raw_ostream &os) {
 
 /// `-o FILE, --output=FILE`
 static std::string optionText(const OptionInfo &info) {
-  std::string value = info.type == OptionType::Choice ? "CHOICE"
-                                                      : info.value.str();
+  std::string value =
+      info.type == OptionType::Choice ? "CHOICE" : info.value.str();
   if (info.name == info.letter)
     return "-" + info.name.str() + value;
   std::string text;

@@ -75,8 +75,8 @@ LogicalResult readLoweringButCosts(const Arguments &args,
                                    LowerOptions &lowering, DiagEngine &diags) {
   lowering.maxSteps = args.count(Opt::MaxSteps, lowering.maxSteps);
   if (args.has(Opt::CostProfile)) {
-    FailureOr<StringRef> text = openInput(args.text(Opt::CostProfile), diags,
-                                         maxProfileBytes);
+    FailureOr<StringRef> text =
+        openInput(args.text(Opt::CostProfile), diags, maxProfileBytes);
     if (failed(text))
       return failure();
     FailureOr<GivenSettings> profile = readCostProfile(*text, diags);

@@ -8,10 +8,10 @@
 #ifndef PIPEC_DRIVER_INPUT_H
 #define PIPEC_DRIVER_INPUT_H
 
-#include "Analysis/WaitModel.h"
 #include "Driver/Grid.h"
 #include "Driver/Io.h"
 #include "Driver/ScheduleSource.h"
+#include "Waiting/WaitModel.h"
 
 namespace pipec {
 
@@ -32,9 +32,9 @@ llvm::FailureOr<std::vector<CostSettings>> readCosts(const Arguments &args,
 std::optional<WaitModel> readModel(const Arguments &args);
 /// Reports a `--model` that has no effect on `schedules`, since none of them
 /// has transfers.
-llvm::LogicalResult
-checkModelUsed(const Arguments &args,
-               llvm::ArrayRef<const Schedule *> schedules, DiagEngine &diags);
+llvm::LogicalResult checkModelUsed(const Arguments &args,
+                                   llvm::ArrayRef<const Schedule *> schedules,
+                                   DiagEngine &diags);
 
 /// Switches warnings as `-W` asks; reports a name that no warning has.
 llvm::LogicalResult applyWarnings(const Arguments &args, DiagEngine &diags);

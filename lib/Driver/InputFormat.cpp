@@ -7,9 +7,9 @@
 
 #include "Driver/InputFormat.h"
 
-#include "IR/Parser.h"
-#include "Import/Csv.h"
+#include "Import/CsvReader.h"
 #include "Parse/Parser.h"
+#include "StepText/StepParser.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -90,9 +90,7 @@ static constexpr InputFormat formats[] = {
 
 ArrayRef<InputFormat> allInputFormats() { return formats; }
 
-const InputFormat &inputFormat(InputKind kind) {
-  return formats[size_t(kind)];
-}
+const InputFormat &inputFormat(InputKind kind) { return formats[size_t(kind)]; }
 
 InputKind inputKind(StringRef path, StringRef text, const Arguments &args) {
   auto kindBy = [](auto fits) {

@@ -55,8 +55,8 @@ const InputFormat &inputFormat(InputKind kind);
 /// Bytes that an input of this kind may have.
 uint64_t maxInputBytes(InputKind kind);
 
-/// Finds out what an input holds: as `--input` says, else by its extension, else
-/// by its first characters.
+/// Finds out what an input holds: as `--input` says, else by its extension,
+/// else by its first characters.
 InputKind inputKind(llvm::StringRef path, llvm::StringRef text,
                     const Arguments &args);
 

@@ -46,8 +46,8 @@ void DiagSession::divert(DiagEngine::Handler handler,
 }
 
 void DiagSession::handle(const Diagnostic &diagnostic) {
-  badUsage |= diagnostic.severity == Severity::Error &&
-              diagInfo(diagnostic.id).isUsage;
+  badUsage |=
+      diagnostic.severity == Severity::Error && diagInfo(diagnostic.id).isUsage;
   if (verifying)
     verifier(diagnostic);
   else if (diverted)
@@ -150,9 +150,9 @@ FailureOr<StringRef> openInput(StringRef path, DiagEngine &diags,
 // Output
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-writeOutput(const Arguments &args, raw_ostream &out, DiagSession &session,
-            function_ref<LogicalResult(raw_ostream &)> writer) {
+LogicalResult writeOutput(const Arguments &args, raw_ostream &out,
+                          DiagSession &session,
+                          function_ref<LogicalResult(raw_ostream &)> writer) {
   StringRef path = args.text(Opt::Output, "-");
   OutputFile file(path);
   auto check = [&](std::error_code error) -> LogicalResult {

@@ -40,8 +40,8 @@ public:
   /// `tool` names the program in messages that have no position.
   DiagSession(llvm::StringRef tool, llvm::raw_ostream &err)
       : printer(err, sources, tool), verifier(sources),
-        diags(sources, [this](const Diagnostic &d) { handle(d); }),
-        err(err), line(tool, err), fatal(fatalHandlers()) {}
+        diags(sources, [this](const Diagnostic &d) { handle(d); }), err(err),
+        line(tool, err), fatal(fatalHandlers()) {}
 
   SourceFiles &files() { return sources; }
   DiagEngine &engine() { return diags; }
@@ -121,9 +121,9 @@ llvm::FailureOr<llvm::StringRef> openInput(llvm::StringRef path,
 /// Has `writer` write the output: to the file that `--output` names, else to
 /// `out`. The file is there only when `writer` succeeds. Reports what cannot be
 /// written.
-llvm::LogicalResult
-writeOutput(const Arguments &args, llvm::raw_ostream &out, DiagSession &session,
-            llvm::function_ref<llvm::LogicalResult(llvm::raw_ostream &)> writer);
+llvm::LogicalResult writeOutput(
+    const Arguments &args, llvm::raw_ostream &out, DiagSession &session,
+    llvm::function_ref<llvm::LogicalResult(llvm::raw_ostream &)> writer);
 
 } // namespace pipec
 

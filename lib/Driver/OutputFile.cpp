@@ -115,9 +115,8 @@ std::error_code OutputFile::createBeside() {
     SmallString<128> name = sys::path::parent_path(target);
     sys::path::append(
         name, formatv(".pipec-{0:x-8}.tmp", sys::Process::GetRandomNumber()));
-    error = sys::fs::openFileForReadWrite(name, descriptor,
-                                          sys::fs::CD_CreateNew,
-                                          sys::fs::OF_None);
+    error = sys::fs::openFileForReadWrite(
+        name, descriptor, sys::fs::CD_CreateNew, sys::fs::OF_None);
     if (error == errc::file_exists)
       continue;
     if (!error) {

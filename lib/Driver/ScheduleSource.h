@@ -8,9 +8,9 @@
 #ifndef PIPEC_DRIVER_SCHEDULESOURCE_H
 #define PIPEC_DRIVER_SCHEDULESOURCE_H
 
+#include "Driver/InputFormat.h"
 #include "Driver/Io.h"
 #include "Driver/Program.h"
-#include "Driver/InputFormat.h"
 #include "IRGen/IRGen.h"
 #include "Sema/Sema.h"
 
@@ -25,9 +25,10 @@ struct OpenedInput {
 
 /// Finds and reads the input called `name`, whose format `args` may name;
 /// reports when there is none.
-llvm::FailureOr<OpenedInput>
-findInput(llvm::StringRef name, const SearchPath &search, const Arguments &args,
-          DiagEngine &diags);
+llvm::FailureOr<OpenedInput> findInput(llvm::StringRef name,
+                                       const SearchPath &search,
+                                       const Arguments &args,
+                                       DiagEngine &diags);
 
 /// An input that is read and checked once and becomes schedules of any sizes.
 class ScheduleSource {

@@ -7,8 +7,8 @@
 
 #include "Driver/VerifySettings.h"
 
-#include "Analysis/MemoryLimit.h"
-#include "IR/TrainingRules.h"
+#include "Lint/TrainingRules.h"
+#include "Simulation/MemoryLimit.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -38,7 +38,8 @@ FailureOr<VerifySettings> VerifySettings::parse(ArrayRef<StringRef> lists,
       SmallVector<StringRef> known;
       for (const auto &row : levelNames)
         known.push_back(row.first);
-      auto diagnostic = diags.report(DiagLoc(), diag::UnknownVerifyLevel, shortened(name));
+      auto diagnostic =
+          diags.report(DiagLoc(), diag::UnknownVerifyLevel, shortened(name));
       if (StringRef near = nearestWord(name, known); !near.empty())
         diagnostic.note(DiagLoc(), diag::NoteDidYouMean, near);
       diagnostic.note(DiagLoc(), diag::NoteChoices, join(known, "`, `"));

@@ -8,7 +8,7 @@
 #ifndef PIPEC_DRIVER_VERIFYSETTINGS_H
 #define PIPEC_DRIVER_VERIFYSETTINGS_H
 
-#include "IR/Verifier.h"
+#include "Verify/Verifier.h"
 
 #include "llvm/ADT/ArrayRef.h"
 
@@ -27,7 +27,8 @@ struct VerifySettings {
 
   bool any() const { return all || !levels.empty(); }
 
-  /// Reads the values of `--verify`, lists of names; reports a name that no level has.
+  /// Reads the values of `--verify`, lists of names; reports a name that no
+  /// level has.
   static llvm::FailureOr<VerifySettings>
   parse(llvm::ArrayRef<llvm::StringRef> lists, DiagEngine &diags);
 

@@ -112,8 +112,7 @@ std::string cppComment(StringRef text) {
     // In older dialects `??/` is another way to write a backslash.
     bool trigraph = text.front() == '?' && StringRef(result).ends_with("?");
     if (size == 0 || text.front() == '\\' || trigraph) {
-      result += "\\" +
-                utohexstr(uint8_t(text.front()), /*LowerCase=*/false, 2);
+      result += "\\" + utohexstr(uint8_t(text.front()), /*LowerCase=*/false, 2);
       size = 1;
     } else {
       result += text.take_front(size);

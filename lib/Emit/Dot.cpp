@@ -25,9 +25,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/Cycle.h"
 #include "Emit/Emitter.h"
 #include "IR/StepPlaces.h"
+#include "Waiting/Cycle.h"
 
 #include <algorithm>
 #include <map>

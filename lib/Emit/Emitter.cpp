@@ -7,6 +7,8 @@
 
 #include "Emit/Emitter.h"
 
+#include "StepText/StepPrinter.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -26,8 +28,9 @@ ArrayRef<EmitterInfo> allEmitters() {
 }
 
 const EmitterInfo *findEmitter(StringRef name) {
-  const EmitterInfo *it = find_if(
-      allEmitters(), [&](const EmitterInfo &info) { return info.name == name; });
+  const EmitterInfo *it = find_if(allEmitters(), [&](const EmitterInfo &info) {
+    return info.name == name;
+  });
   return it == allEmitters().end() ? nullptr : it;
 }
 
@@ -35,6 +38,12 @@ bool EmitterInfo::hasExtension(StringRef extension) const {
   SmallVector<StringRef, 4> known;
   extensions.split(known, ' ', -1, /*KeepEmpty=*/false);
   return is_contained(known, extension);
+}
+
+LogicalResult emitSteps(const Schedule &schedule, const EmitOptions &,
+                        raw_ostream &os, DiagEngine &) {
+  printSteps(schedule, os);
+  return success();
 }
 
 } // namespace pipec

@@ -8,9 +8,9 @@
 #ifndef PIPEC_EMIT_EMITTER_H
 #define PIPEC_EMIT_EMITTER_H
 
-#include "Analysis/WaitModel.h"
 #include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
+#include "Waiting/WaitModel.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/raw_ostream.h"

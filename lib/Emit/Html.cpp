@@ -13,9 +13,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/CriticalPath.h"
 #include "Emit/Palette.h"
 #include "Emit/Picture.h"
+#include "Explain/CriticalPath.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
@@ -93,8 +93,8 @@ private:
   int sourceOf(Step step);
 
   /// Writes arrays of numbers, each as a member of an object.
-  void columns(
-      ArrayRef<std::pair<StringRef, const std::vector<int64_t> &>> all) {
+  void
+  columns(ArrayRef<std::pair<StringRef, const std::vector<int64_t> &>> all) {
     ListSeparator next(",");
     for (const auto &[name, values] : all) {
       ListSeparator comma(",");
@@ -259,8 +259,14 @@ void DataWriter::writeLane(unsigned rank) {
   const RankTimes &times = picture.simulation().ranks()[rank];
   os << "{\"rank\":" << rank << ",\"work\":" << times.work << ",\"k\":\""
      << kinds << "\",";
-  columns({{"s", stages}, {"c", chunks}, {"m", microbatches}, {"g", gaps},
-           {"d", durations}, {"o", wholes}, {"p", phases}, {"l", from}});
+  columns({{"s", stages},
+           {"c", chunks},
+           {"m", microbatches},
+           {"g", gaps},
+           {"d", durations},
+           {"o", wholes},
+           {"p", phases},
+           {"l", from}});
   std::vector<int64_t> changes, levels;
   int64_t before = picture.from();
   picture.forEachLevel(rank, [&](int64_t time, int64_t level) {
@@ -322,8 +328,12 @@ void DataWriter::writeTransfers() {
       }
     });
   os << "{\"k\":\"" << kinds << "\",";
-  columns({{"r", ranks}, {"q", peers}, {"s", stages}, {"m", microbatches},
-           {"t", starts}, {"d", durations}});
+  columns({{"r", ranks},
+           {"q", peers},
+           {"s", stages},
+           {"m", microbatches},
+           {"t", starts},
+           {"d", durations}});
   os << '}';
 }
 

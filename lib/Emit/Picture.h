@@ -14,9 +14,9 @@
 #ifndef PIPEC_EMIT_PICTURE_H
 #define PIPEC_EMIT_PICTURE_H
 
-#include "Analysis/Memory.h"
 #include "Emit/Common.h"
 #include "Emit/Emitter.h"
+#include "Simulation/Memory.h"
 
 #include <limits>
 #include <string>

@@ -8,7 +8,7 @@
 #ifndef PIPEC_EMIT_REPORTDETAIL_H
 #define PIPEC_EMIT_REPORTDETAIL_H
 
-#include "Analysis/Report.h"
+#include "Explain/Report.h"
 
 #include "llvm/Support/JSON.h"
 

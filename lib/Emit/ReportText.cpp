@@ -13,6 +13,7 @@
 
 #include "Cost/SettingsText.h"
 #include "Emit/Common.h"
+#include "Emit/Emitter.h"
 #include "Emit/ReportDetail.h"
 #include "IR/StepPlaces.h"
 #include "Support/Decimal.h"
@@ -122,10 +123,9 @@ void ReportPrinter::printRanks() {
   os << '\n';
   TextTable table;
   table.column("rank");
-  for (StringRef heading :
-       {"start", "end", "work", "gaps", "idle", "bubble", "idle (span)",
-        "bubble (span)", "peak", "receives", "parameters", "total", "limit",
-        "over"})
+  for (StringRef heading : {"start", "end", "work", "gaps", "idle", "bubble",
+                            "idle (span)", "bubble (span)", "peak", "receives",
+                            "parameters", "total", "limit", "over"})
     table.column(heading.str());
   // With activations alone, their peak says it all.
   bool noReceives = report.memory.receives.isZero();
@@ -291,6 +291,23 @@ void ReportPrinter::printGaps() {
 void printReport(const Schedule &schedule, const Report &report,
                  raw_ostream &os) {
   ReportPrinter(schedule, report, os).print();
+}
+
+LogicalResult emitReport(const Schedule &schedule, const EmitOptions &options,
+                         raw_ostream &os, DiagEngine &diags) {
+  ReportOptions what;
+  what.model = options.model;
+  FailureOr<Report> report = makeReport(schedule, what, diags);
+  if (failed(report))
+    return failure();
+  if (!options.json) {
+    printReport(schedule, *report, os);
+    return success();
+  }
+  json::OStream json(os, /*IndentSize=*/2);
+  writeReport(schedule, *report, json);
+  os << '\n';
+  return success();
 }
 
 } // namespace pipec

@@ -126,15 +126,16 @@ void SvgWriter::writeColors(Scheme scheme) {
     if (!kinds[kind].count && !marked)
       continue;
     if (!isCompute(StepKind(kind))) {
-      os << ".k" << kind
-         << " { fill: " << fillColor(scheme, StepKind(kind)) << "; }\n";
+      os << ".k" << kind << " { fill: " << fillColor(scheme, StepKind(kind))
+         << "; }\n";
       continue;
     }
     os << ".t" << kind << " { fill: " << textColor(scheme, StepKind(kind))
        << "; }\n";
     for (unsigned shade = 0; shade != shades; ++shade)
-      os << ".k" << kind << 's' << shade << " { fill: "
-         << fillColor(scheme, StepKind(kind), shade, shades) << "; }\n";
+      os << ".k" << kind << 's' << shade
+         << " { fill: " << fillColor(scheme, StepKind(kind), shade, shades)
+         << "; }\n";
   }
 }
 

@@ -14,14 +14,14 @@
 //   not drawn: 12 transfers
 //
 // Every step takes one slot, whatever it costs, and stands in the earliest one
-// that its rank and its data allow (Analysis/Slots.h). A table wider than the
+// that its rank and its data allow (Simulation/Slots.h). A table wider than the
 // terminal continues in further blocks of slots; of one with more than a
 // million cells only the first are written, and a line says so.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/Slots.h"
 #include "Emit/Timeline.h"
+#include "Simulation/Slots.h"
 #include "Support/TerminalText.h"
 #include "Support/Words.h"
 

@@ -48,7 +48,8 @@ public:
 
   void print() {
     os << terminalText(schedule.name) << ": " << sizesText(schedule)
-       << ", makespan " << picture.time(picture.simulation().makespan()) << '\n';
+       << ", makespan " << picture.time(picture.simulation().makespan())
+       << '\n';
     drawRows();
     int64_t perBlock = columns;
     if (options.width && !scaledDown)
@@ -261,8 +262,8 @@ void TimePrinter::printBlock(int64_t begin, int64_t end) {
 }
 
 /// Steps have none: they are as wide as the scale says.
-static constexpr Picture::Limits limits = {
-    std::numeric_limits<size_t>::max(), /*ranks=*/timelineRanks};
+static constexpr Picture::Limits limits = {std::numeric_limits<size_t>::max(),
+                                           /*ranks=*/timelineRanks};
 
 LogicalResult writeTimes(const Schedule &schedule, const EmitOptions &options,
                          raw_ostream &os, DiagEngine &diags) {

@@ -23,9 +23,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/Waiting.h"
 #include "Emit/Common.h"
 #include "Emit/Emitter.h"
+#include "Waiting/Waiting.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -184,7 +184,7 @@ private:
         "training.local_batch_size is the number of micro-batches times "
         "parallelism.pipeline_parallel_microbatch_size; versions without "
         "these take parallelism.num_pp_microbatches = " +
-        utostr(schedule.numMicrobatches),
+            utostr(schedule.numMicrobatches),
         "torchtitan 0.3 refuses pipeline parallelism with CUDA graphs, so "
         "training.disable_cuda_graphs is set; versions without this setting "
         "need nothing in its place"};

@@ -30,8 +30,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/CriticalPath.h"
 #include "Emit/Picture.h"
+#include "Explain/CriticalPath.h"
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/Support/Format.h"
@@ -187,17 +187,15 @@ void TraceWriter::writeNames(unsigned rank) {
   metadata("process_name", rank, track, "name", "\"rank " + Twine(rank) + "\"");
   metadata("process_sort_index", rank, track, "sort_index", Twine(rank));
   std::string label, quoted;
-  raw_string_ostream(label) << schedule.name << ", 1 unit of time is "
-                            << Micros{nanosAUnit} << " us";
+  raw_string_ostream(label)
+      << schedule.name << ", 1 unit of time is " << Micros{nanosAUnit} << " us";
   raw_string_ostream quotedOs(quoted);
   printJsonString(quotedOs, label);
   metadata("process_labels", rank, track, "labels", quoted);
   nameTrack(rank, track, "compute", 0);
-  if (llvm::any_of(schedule.ranks[rank],
-                   [](Step step) {
-                     return isFsdp(step.kind()) ||
-                            step.kind() == StepKind::WaitReduceGrad;
-                   }))
+  if (llvm::any_of(schedule.ranks[rank], [](Step step) {
+        return isFsdp(step.kind()) || step.kind() == StepKind::WaitReduceGrad;
+      }))
     nameTrack(rank, fsdpTrack(rank), "FSDP", 1);
   if (!schedule.phases.empty())
     nameTrack(rank, phaseTrack(rank), "phases", 2);
@@ -350,9 +348,8 @@ void TraceWriter::writeTransfer(unsigned rank, const Picture::Group &group) {
     for (char type : {'b', 'e'}) {
       event(type, rank, computeTrack(rank),
             type == 'b' ? group.start : group.finish)
-          << ",\"cat\":\"transfer\",\"id2\":{\"local\":\""
-          << format_hex(id, 1) << "\"},\"name\":\"r" << rank << " -> r"
-          << schedule.peerOf(step)
+          << ",\"cat\":\"transfer\",\"id2\":{\"local\":\"" << format_hex(id, 1)
+          << "\"},\"name\":\"r" << rank << " -> r" << schedule.peerOf(step)
           << (step.kind() == StepKind::SendF ? " activations" : " gradients")
           << "\",\"args\":{";
       if (type == 'b') {

@@ -50,9 +50,8 @@ bool Schedule::hasFsdp() const { return hasKind(*this, isFsdp); }
 bool Schedule::hasSendWaits() const { return hasKind(*this, isSendWait); }
 
 bool Schedule::hasReduceWaits() const {
-  return hasKind(*this, [](StepKind kind) {
-    return kind == StepKind::WaitReduceGrad;
-  });
+  return hasKind(
+      *this, [](StepKind kind) { return kind == StepKind::WaitReduceGrad; });
 }
 
 unsigned Schedule::phaseIndex(StringRef phase) {

@@ -59,8 +59,8 @@ struct ScheduleHeader : ModelSettings {
 };
 
 /// A schedule: a header and `numRanks` ordered lists of steps. Plain data. The
-/// verifier decides what is well-formed (IR/Verifier.h), but every schedule has
-/// this: sizes that agree with the map and the number of lists, stages and
+/// verifier decides what is well-formed (Verify/Verifier.h), but every schedule
+/// has this: sizes that agree with the map and the number of lists, stages and
 /// micro-batches within the sizes, and no list that ends in a joined step.
 struct Schedule : ScheduleHeader {
   Schedule() = default;

@@ -86,8 +86,8 @@ public:
       return false;
     ++written;
     uint32_t &made = (forward ? forwards : backwards)[chunk];
-    push(Step(kindOf(letter), chunkStages[chunk],
-              firstMicrobatch(chunk) + made, phase, source, joined));
+    push(Step(kindOf(letter), chunkStages[chunk], firstMicrobatch(chunk) + made,
+              phase, source, joined));
     ++made;
     return true;
   }

@@ -119,9 +119,8 @@ private:
               [&] {
                 indexed(KeyKind::Rank, maxRanks, [&](unsigned rank) {
                   keepRow(costs.ranks, rank,
-                          {{"factor", [&] {
-                              readFactor(costs.rankFactors[rank]);
-                            }}});
+                          {{"factor",
+                            [&] { readFactor(costs.rankFactors[rank]); }}});
                 });
               }},
              {"microbatches",
@@ -205,10 +204,9 @@ private:
 
   void readMemory() {
     figures(memory, {{"stages", [&] {
-                        indexed(KeyKind::Stage, maxStages,
-                                [&](unsigned stage) {
-                                  keepRow(memory.stages, stage, {});
-                                });
+                        indexed(KeyKind::Stage, maxStages, [&](unsigned stage) {
+                          keepRow(memory.stages, stage, {});
+                        });
                       }}});
   }
 
@@ -231,7 +229,8 @@ private:
 
   /// An object with a key for each stage, rank or micro-batch that has
   /// something of its own.
-  void indexed(KeyKind kind, unsigned limit, function_ref<void(unsigned)> read) {
+  void indexed(KeyKind kind, unsigned limit,
+               function_ref<void(unsigned)> read) {
     DenseSet<unsigned> seen;
     members([&](StringRef key) {
       unsigned number = 0;

@@ -23,7 +23,7 @@
 #ifndef PIPEC_IMPORT_CSVHEADER_H
 #define PIPEC_IMPORT_CSVHEADER_H
 
-#include "Import/Csv.h"
+#include "Import/CsvReader.h"
 
 #include <vector>
 

@@ -7,8 +7,8 @@
 
 #include "Pass/PassManager.h"
 
-#include "IR/Printer.h"
-#include "IR/Verifier.h"
+#include "StepText/StepPrinter.h"
+#include "Verify/Verifier.h"
 
 #include "llvm/Support/Format.h"
 

@@ -401,8 +401,9 @@ void Checker::check(const ExpectStmt *expect) {
   if (!perRank && !is_contained(ofAll, metric)) {
     static constexpr StringRef all[] = {
         "makespan", "span", "bubble_makespan", "bubble_span", "idle", "peak"};
-    InFlightDiagnostic error = diags.report(
-        expect->metric.range, diag::UnknownMetric, metric, join(ArrayRef(all), ", "));
+    InFlightDiagnostic error =
+        diags.report(expect->metric.range, diag::UnknownMetric, metric,
+                     join(ArrayRef(all), ", "));
     StringRef meant = nearestWord(metric, all);
     // `bubble` is what the report calls it, beside each of its clocks.
     for (StringRef name : all)

@@ -90,9 +90,8 @@ public:
   InFlightDiagnostic &note(DiagLoc loc, diag::Kind<id, Severity::Note, n> kind,
                            Args &&...args);
   template <diag::Id id, unsigned n, typename... Args>
-  InFlightDiagnostic &note(SourceLoc loc,
-                           diag::Kind<id, Severity::Note, n> kind,
-                           Args &&...args);
+  InFlightDiagnostic &
+  note(SourceLoc loc, diag::Kind<id, Severity::Note, n> kind, Args &&...args);
   /// Says which step the diagnostic is about, where its text names none.
   InFlightDiagnostic &at(StepPlace place);
   /// Names the text that would mend the program at the diagnostic's range.
@@ -220,9 +219,9 @@ private:
 };
 
 template <diag::Id id, unsigned n, typename... Args>
-InFlightDiagnostic &
-InFlightDiagnostic::note(DiagLoc loc, diag::Kind<id, Severity::Note, n>,
-                         Args &&...args) {
+InFlightDiagnostic &InFlightDiagnostic::note(DiagLoc loc,
+                                             diag::Kind<id, Severity::Note, n>,
+                                             Args &&...args) {
   static_assert(sizeof...(Args) == n, "arguments do not fit the format");
   diagnostic.notes.push_back(
       DiagEngine::make(id, Severity::Note, loc.range, args...));

@@ -108,8 +108,8 @@ Expected<StringRef> SourceFiles::add(std::unique_ptr<MemoryBuffer> buffer,
                                      unsigned firstLine) {
   uint64_t start = 1;
   if (!starts.empty())
-    start = uint64_t(starts.back()) +
-            file(starts.size() - 1).getBufferSize() + 1;
+    start =
+        uint64_t(starts.back()) + file(starts.size() - 1).getBufferSize() + 1;
   if (start + buffer->getBufferSize() > std::numeric_limits<uint32_t>::max())
     return createStringError(std::make_error_code(std::errc::file_too_large),
                              "the files of this run pass 4 GiB");

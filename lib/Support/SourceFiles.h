@@ -75,8 +75,8 @@ public:
 
   /// Adds a text under a name that messages show. `firstLine` is the number of
   /// its first line, for a text that is a part of a file.
-  llvm::Expected<llvm::StringRef> add(std::unique_ptr<llvm::MemoryBuffer> buffer,
-                                      unsigned firstLine = 1);
+  llvm::Expected<llvm::StringRef>
+  add(std::unique_ptr<llvm::MemoryBuffer> buffer, unsigned firstLine = 1);
 
   /// The four-byte form of `loc`, invalid when no file holds it.
   SourceLoc compress(llvm::SMLoc loc) const;

@@ -70,8 +70,7 @@ private:
     rest = rest.ltrim();
     size_t end = rest.rfind("}}");
     if (!rest.consume_front("{{") || end == StringRef::npos)
-      return out.report(start, diag::ExpectationMalformed,
-                        "no text in `{{}}`");
+      return out.report(start, diag::ExpectationMalformed, "no text in `{{}}`");
     // Several expectations may share a line; the first `}}` ends this one.
     e.text = rest.take_front(rest.find("}}"));
     e.range = {start, SMLoc::getFromPointer(e.text.end() + 2)};
@@ -110,8 +109,8 @@ LogicalResult DiagVerifier::verify(DiagEngine &out) const {
   std::vector<Expectation> expectations;
   bool good = true;
   for (unsigned i = 0, n = files.numFiles(); i != n; ++i)
-    good &= succeeded(ExpectationReader(files, files.file(i), out)
-                          .read(expectations));
+    good &= succeeded(
+        ExpectationReader(files, files.file(i), out).read(expectations));
 
   for (const Diagnostic &diagnostic : given) {
     bool located = diagnostic.range.isValid();

@@ -35,13 +35,13 @@
 //
 // FSDP actions take no slot in any.
 //
-// Needs: level compute, no P2P steps. Ensures: but for `interleaved`, every step
-// is in a later slot than what it takes. Cost: linear in the steps, bubbles
-// included.
+// Needs: level compute, no P2P steps. Ensures: but for `interleaved`, every
+// step is in a later slot than what it takes. Cost: linear in the steps,
+// bubbles included.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/OrderWalk.h"
+#include "Simulation/OrderWalk.h"
 #include "Transforms/Checks.h"
 #include "Transforms/InterleavedSlots.h"
 #include "Transforms/Passes.h"

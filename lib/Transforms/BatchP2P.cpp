@@ -27,9 +27,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/BlockingRun.h"
-#include "Analysis/Waiting.h"
 #include "Transforms/Passes.h"
+#include "Waiting/BlockingRun.h"
+#include "Waiting/Waiting.h"
 
 using namespace llvm;
 

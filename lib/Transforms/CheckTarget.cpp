@@ -116,9 +116,9 @@ private:
         Step wait = step;
         wait.setKind(isSend(step.kind()) ? waitOfSend(step.kind())
                                          : StepKind::WaitReduceGrad);
-        auto diagnostic = diags.report(
-            step.source(), diag::TargetWaitMissing, stepText(schedule, step),
-            rank, stepText(schedule, wait), name);
+        auto diagnostic = diags.report(step.source(), diag::TargetWaitMissing,
+                                       stepText(schedule, step), rank,
+                                       stepText(schedule, wait), name);
         diagnostic.note(DiagLoc(), diag::NoteInsertWaits, name);
         refuse(std::move(diagnostic));
         return;

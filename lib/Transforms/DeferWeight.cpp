@@ -37,9 +37,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/OrderWalk.h"
-#include "Analysis/Resources.h"
 #include "IR/HomeRanks.h"
+#include "Simulation/OrderWalk.h"
+#include "Simulation/Resources.h"
 #include "Transforms/Checks.h"
 #include "Transforms/OwedWeights.h"
 #include "Transforms/Passes.h"

@@ -13,7 +13,7 @@
 //   SEND_F s0 m1 -> r1        SEND_B s1 m0 -> r0
 //   RECV_B s0 m0 <- r1        RECV_F s1 m1 <- r0
 //
-// What a model means is in Analysis/Waiting.h. A schedule that ends with plain
+// What a model means is in Waiting/Waiting.h. A schedule that ends with plain
 // blocking sends and receives ends under every model, which is found out first,
 // since it is quick and the common case. Otherwise the models are run from the
 // strict to the mild; the rest follows from the first that ends. A schedule
@@ -27,10 +27,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/BlockingRun.h"
-#include "Analysis/Witness.h"
-#include "IR/Verifier.h"
 #include "Transforms/Passes.h"
+#include "Verify/Verifier.h"
+#include "Waiting/BlockingRun.h"
+#include "Waiting/Witness.h"
 
 using namespace llvm;
 

@@ -210,9 +210,9 @@ void Injector::growWindows(const StepList &list, size_t before, unsigned rank,
     if (stage.unsharded)
       return;
     stage.unsharded = true;
-    waiting.push_back({Step(StepKind::Unshard, step.stage(), 0, step.phase(),
-                            step.source()),
-                       firstUse});
+    waiting.push_back(
+        {Step(StepKind::Unshard, step.stage(), 0, step.phase(), step.source()),
+         firstUse});
   };
   if (oneWindow(rank)) {
     resident.grow(list, plan.maxActive, gather);

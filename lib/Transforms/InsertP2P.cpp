@@ -22,7 +22,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/DataFlow.h"
+#include "Simulation/DataFlow.h"
 #include "Transforms/Checks.h"
 #include "Transforms/P2POrders.h"
 #include "Transforms/Passes.h"

@@ -17,7 +17,7 @@
 //
 // A wait is due at a place: after the backward of its activation, before the
 // send that would exceed the budget, or at the end. A list that ends when every
-// transfer blocks (Analysis/BlockingRun.h) ends with waits anywhere after their
+// transfer blocks (Waiting/BlockingRun.h) ends with waits anywhere after their
 // sends: in that run no rank passes a send before it is complete. Its waits go
 // where they are due.
 //
@@ -38,13 +38,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/ActionTable.h"
-#include "Analysis/BlockingRun.h"
-#include "Analysis/WaitEngine.h"
-#include "Analysis/Waiting.h"
 #include "IR/StepPlaces.h"
 #include "Transforms/Checks.h"
 #include "Transforms/Passes.h"
+#include "Waiting/ActionTable.h"
+#include "Waiting/BlockingRun.h"
+#include "Waiting/WaitEngine.h"
+#include "Waiting/Waiting.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -223,9 +223,9 @@ private:
   void place(size_t before, size_t send) {
     Step step = list[send];
     Step like = before != 0 ? list[before - 1] : step;
-    result.push_back({before, Step(waitOfSend(step.kind()), step.stage(),
-                                   step.microbatch(), like.phase(),
-                                   like.source())});
+    result.push_back(
+        {before, Step(waitOfSend(step.kind()), step.stage(), step.microbatch(),
+                      like.phase(), like.source())});
     waits[send] = true;
     --outstanding;
   }
@@ -417,8 +417,7 @@ void InsertWaits::insert(Schedule &schedule, unsigned rank,
     merged.reserve(old.size() + placed.size());
     size_t next = 0;
     for (const PlacedWait &one : placed) {
-      merged.insert(merged.end(), old.begin() + next,
-                    old.begin() + one.before);
+      merged.insert(merged.end(), old.begin() + next, old.begin() + one.before);
       next = one.before;
       merged.push_back(make(one));
     }

@@ -190,10 +190,9 @@ LogicalResult InterleavedSlots::findGaps(unsigned rank, uint64_t &bubbles) {
 
     bool isLastMicrobatch = list[begin].microbatch() + 1 == microbatches;
     bool warms = bwd == 0 && fwd <= warm;
-    if (isLastMicrobatch &&
-        (warms     ? fwd != warm || isLast
-         : drains  ? true
-                   : part == Part::Backward && isLast))
+    if (isLastMicrobatch && (warms    ? fwd != warm || isLast
+                             : drains ? true
+                                      : part == Part::Backward && isLast))
       pending += spare;
     if (warms && fwd == warm)
       pending += beforeSteady;

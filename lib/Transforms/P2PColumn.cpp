@@ -23,7 +23,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/DataFlow.h"
+#include "Simulation/DataFlow.h"
 #include "Transforms/P2POrders.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -87,8 +87,8 @@ private:
       return true;
     }
     state.step = nullptr;
-    while (state.at != list.size() && (isFsdp(list[state.at].kind()) ||
-                                         isWait(list[state.at].kind())))
+    while (state.at != list.size() &&
+           (isFsdp(list[state.at].kind()) || isWait(list[state.at].kind())))
       out.push_back(list[state.at++]);
     if (state.at == list.size())
       return true;

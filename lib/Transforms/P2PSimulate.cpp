@@ -26,8 +26,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/Blocked.h"
-#include "Analysis/DataFlow.h"
+#include "Simulation/Blocked.h"
+#include "Simulation/DataFlow.h"
 #include "Transforms/P2POrders.h"
 
 #include "llvm/ADT/STLExtras.h"

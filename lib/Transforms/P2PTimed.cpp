@@ -38,13 +38,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/FreeClock.h"
-#include "Analysis/OrderWalk.h"
-#include "Analysis/Simulate.h"
-#include "IR/Verifier.h"
+#include "Simulation/FreeClock.h"
+#include "Simulation/OrderWalk.h"
+#include "Simulation/Simulate.h"
 #include "Support/SpanSort.h"
 #include "Transforms/P2POrders.h"
 #include "Transforms/Passes.h"
+#include "Verify/Verifier.h"
 
 #include "llvm/ADT/STLExtras.h"
 

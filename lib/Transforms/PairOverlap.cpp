@@ -28,7 +28,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/OrderWalk.h"
+#include "Simulation/OrderWalk.h"
 #include "Transforms/Checks.h"
 #include "Transforms/Passes.h"
 

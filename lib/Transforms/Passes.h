@@ -8,10 +8,10 @@
 #ifndef PIPEC_TRANSFORMS_PASSES_H
 #define PIPEC_TRANSFORMS_PASSES_H
 
-#include "Analysis/WaitModel.h"
 #include "Pass/Pass.h"
 #include "Pass/PassOptions.h"
 #include "Pass/PassRegistry.h"
+#include "Waiting/WaitModel.h"
 
 #include <memory>
 

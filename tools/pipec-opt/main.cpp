@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Driver/OptMain.h"
+#include "Opt/OptMain.h"
 #include "Support/LargePages.h"
 
 int main(int argc, char **argv) {

@@ -18,9 +18,9 @@ namespace {
 
 auto untouched = [](TestModel &, int) {};
 
-constexpr Schedule waiting2 = {
-    "waiting", "waiting.pipe", 2,     2,    4,    false, 1,
-    twoRanks,  nullptr,        false, true, false};
+constexpr Schedule waiting2 = {"waiting", "waiting.pipe", 2,    2,
+                               4,         false,          1,    twoRanks,
+                               nullptr,   false,          true, false};
 
 /// GPipe on two ranks whose sends are waited for `behind` steps of the same
 /// kind later, and at the end.
@@ -118,26 +118,17 @@ TEST(Wait, ListsWithoutWaitsAreAsBefore) {
 }
 
 TEST(Wait, TablesAndHandlers) {
-  static constexpr Step table[] = {{StepKind::Forward, 0, 0},
-                                   {StepKind::SendForward, 0, 0},
-                                   {StepKind::WaitSendForward, 0, 0},
-                                   {StepKind::Forward, 0, 1},
-                                   {StepKind::SendForward, 0, 1},
-                                   {StepKind::Forward, 0, 2},
-                                   {StepKind::SendForward, 0, 2},
-                                   {StepKind::WaitSendForward, 0, 2},
-                                   {StepKind::WaitSendForward, 0, 1},
-                                   {StepKind::Forward, 0, 3},
-                                   {StepKind::SendForward, 0, 3},
-                                   {StepKind::WaitSendForward, 0, 3},
-                                   {StepKind::RecvBackward, 0, 0},
-                                   {StepKind::Backward, 0, 0},
-                                   {StepKind::RecvBackward, 0, 1},
-                                   {StepKind::Backward, 0, 1},
-                                   {StepKind::RecvBackward, 0, 2},
-                                   {StepKind::Backward, 0, 2},
-                                   {StepKind::RecvBackward, 0, 3},
-                                   {StepKind::Backward, 0, 3}};
+  static constexpr Step table[] = {
+      {StepKind::Forward, 0, 0},         {StepKind::SendForward, 0, 0},
+      {StepKind::WaitSendForward, 0, 0}, {StepKind::Forward, 0, 1},
+      {StepKind::SendForward, 0, 1},     {StepKind::Forward, 0, 2},
+      {StepKind::SendForward, 0, 2},     {StepKind::WaitSendForward, 0, 2},
+      {StepKind::WaitSendForward, 0, 1}, {StepKind::Forward, 0, 3},
+      {StepKind::SendForward, 0, 3},     {StepKind::WaitSendForward, 0, 3},
+      {StepKind::RecvBackward, 0, 0},    {StepKind::Backward, 0, 0},
+      {StepKind::RecvBackward, 0, 1},    {StepKind::Backward, 0, 1},
+      {StepKind::RecvBackward, 0, 2},    {StepKind::Backward, 0, 2},
+      {StepKind::RecvBackward, 0, 3},    {StepKind::Backward, 0, 3}};
   for (bool proceeds : {false, true}) {
     std::atomic<int> waits = 0;
     EXPECT_EQ(runRanks(waiting2, {}, untouched,
@@ -248,8 +239,8 @@ TEST(Wait, AStallNamesTheWait) {
   // Rank 1 does not receive.
   Options options;
   options.patience = std::chrono::milliseconds(300);
-  std::string message = runRanks(
-      waiting2, options, untouched, [&](Worker &worker, int rank) {
+  std::string message =
+      runRanks(waiting2, options, untouched, [&](Worker &worker, int rank) {
         worker.run(waiting2, rank, [&](auto &x) {
           x.at(8 + rank);
           if (rank == 1) {
@@ -296,48 +287,48 @@ TEST(Wait, ABatchIsWaitedForAsAWhole) {
   // Rank 0 posts a send and a receive together. The send is complete long
   // before the receive; its wait ends with the receive.
   std::atomic<bool> sent = false;
-  EXPECT_EQ(
-      runRanks(waiting2, {}, untouched,
-               [&](Worker &worker, int rank) {
-                 worker.run(waiting2, rank, [&](auto &x) {
-                   if (rank == 0) {
-                     x.forward(0, 0);
-                     x.sendForward(0, 0);
-                     x.forward(0, 1);
-                     x.batch(RecvBackward{0, 0}, SendForward{0, 1});
-                     x.waitSendForward(0, 1);
-                     EXPECT_TRUE(sent);
-                     x.waitSendForward(0, 0);
-                     x.backward(0, 0);
-                     x.forward(0, 2);
-                     x.batch(SendForward{0, 2}, RecvBackward{0, 1});
-                     // The receive is used, and its place taken by another.
-                     x.backward(0, 1);
-                     x.forward(0, 3);
-                     x.batch(SendForward{0, 3}, RecvBackward{0, 2});
-                     x.waitSendForward(0, 2);
-                     x.waitSendForward(0, 3);
-                     x.backward(0, 2);
-                     x.recvBackward(0, 3);
-                     x.backward(0, 3);
-                   } else {
-                     for (int m = 0; m != 4; ++m)
-                       x.recvForward(1, m);
-                     for (int m = 0; m != 4; ++m) {
-                       x.forward(1, m);
-                       x.backward(1, m);
-                       if (m == 0) {
-                         std::this_thread::sleep_for(
-                             std::chrono::milliseconds(50));
-                         sent = true;
-                       }
-                       x.sendBackward(1, m);
-                       x.waitSendBackward(1, m);
-                     }
-                   }
-                 });
-               }),
-      "");
+  EXPECT_EQ(runRanks(waiting2, {}, untouched,
+                     [&](Worker &worker, int rank) {
+                       worker.run(waiting2, rank, [&](auto &x) {
+                         if (rank == 0) {
+                           x.forward(0, 0);
+                           x.sendForward(0, 0);
+                           x.forward(0, 1);
+                           x.batch(RecvBackward{0, 0}, SendForward{0, 1});
+                           x.waitSendForward(0, 1);
+                           EXPECT_TRUE(sent);
+                           x.waitSendForward(0, 0);
+                           x.backward(0, 0);
+                           x.forward(0, 2);
+                           x.batch(SendForward{0, 2}, RecvBackward{0, 1});
+                           // The receive is used, and its place taken by
+                           // another.
+                           x.backward(0, 1);
+                           x.forward(0, 3);
+                           x.batch(SendForward{0, 3}, RecvBackward{0, 2});
+                           x.waitSendForward(0, 2);
+                           x.waitSendForward(0, 3);
+                           x.backward(0, 2);
+                           x.recvBackward(0, 3);
+                           x.backward(0, 3);
+                         } else {
+                           for (int m = 0; m != 4; ++m)
+                             x.recvForward(1, m);
+                           for (int m = 0; m != 4; ++m) {
+                             x.forward(1, m);
+                             x.backward(1, m);
+                             if (m == 0) {
+                               std::this_thread::sleep_for(
+                                   std::chrono::milliseconds(50));
+                               sent = true;
+                             }
+                             x.sendBackward(1, m);
+                             x.waitSendBackward(1, m);
+                           }
+                         }
+                       });
+                     }),
+            "");
 }
 
 /// A model that starts reductions and waits for them.

@@ -74,8 +74,8 @@ TEST_F(SourceFilesTest, LinesAndColumns) {
 
 TEST_F(SourceFilesTest, LinesOfAPart) {
   StringRef whole = add("one\ntwo\n", "name");
-  StringRef part = cantFail(files.add(
-      MemoryBuffer::getMemBufferCopy("eight\nnine\n", "name"), 8));
+  StringRef part = cantFail(
+      files.add(MemoryBuffer::getMemBufferCopy("eight\nnine\n", "name"), 8));
   EXPECT_EQ(files.lineColumn(at(whole, 4)).line, 2u);
   EXPECT_EQ(files.lineColumn(at(part, 0)).line, 8u);
   LineColumn found = files.lineColumn(at(part, 8));

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/RandomSchedules.h"
 #include "Transforms/Passes.h"
+#include "Waiting/RandomSchedules.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -65,8 +65,7 @@ static std::vector<Around> define(const std::vector<Group> &groups,
   std::vector<Around> result(groups.size() + 1);
   std::set<unsigned> live;
   for (size_t i = 0; i != groups.size(); ++i) {
-    std::vector<unsigned> stay =
-        stagesAhead(groups, i, asked.maxActive, asked);
+    std::vector<unsigned> stay = stagesAhead(groups, i, asked.maxActive, asked);
     for (unsigned stage : live)
       if (!llvm::is_contained(stay, stage))
         result[i].reshards.push_back(stage);
@@ -249,8 +248,8 @@ TEST(InjectFsdp, IgnoresTransfers) {
         ASSERT_FALSE(transfer && fsdp) << listing(placed);
         moved += before && isP2P(step.kind());
         before = fsdp;
-        transfer = isP2P(step.kind()) ||
-                   (transfer && step.kind() == StepKind::Bubble);
+        transfer =
+            isP2P(step.kind()) || (transfer && step.kind() == StepKind::Bubble);
       }
     }
     removeSteps(placed, [](StepKind kind) {

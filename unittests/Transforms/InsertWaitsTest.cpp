@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/RandomSchedules.h"
-#include "Analysis/Waiting.h"
-#include "IR/Verifier.h"
 #include "Transforms/Passes.h"
+#include "Verify/Verifier.h"
+#include "Waiting/RandomSchedules.h"
+#include "Waiting/Waiting.h"
 
 #include "gtest/gtest.h"
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Transforms/OwedWeights.h"
-#include "Analysis/RandomSchedules.h"
+#include "Waiting/RandomSchedules.h"
 
 #include "gtest/gtest.h"
 

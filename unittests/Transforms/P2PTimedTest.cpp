@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/RandomSchedules.h"
-#include "Analysis/Replay.h"
-#include "Analysis/Simulate.h"
-#include "Analysis/Waiting.h"
-#include "IR/Verifier.h"
+#include "Simulation/Replay.h"
+#include "Simulation/Simulate.h"
 #include "Transforms/Passes.h"
+#include "Verify/Verifier.h"
+#include "Waiting/RandomSchedules.h"
+#include "Waiting/Waiting.h"
 
 #include "gtest/gtest.h"
 

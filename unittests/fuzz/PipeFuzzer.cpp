@@ -13,13 +13,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AST/Formatter.h"
-#include "AST/Printer.h"
-#include "IR/Verifier.h"
+#include "AST/TreePrinter.h"
+#include "Format/Formatter.h"
 #include "IRGen/IRGen.h"
 #include "Parse/Parser.h"
 #include "Sema/Sema.h"
 #include "Support/DiagPrinter.h"
+#include "Verify/Verifier.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"

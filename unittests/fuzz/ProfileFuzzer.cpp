@@ -14,13 +14,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/MemoryLimit.h"
-#include "Analysis/Report.h"
-#include "IR/Parser.h"
-#include "IR/Printer.h"
-#include "IR/Verifier.h"
+#include "Explain/Report.h"
 #include "Import/CostProfile.h"
+#include "Simulation/MemoryLimit.h"
+#include "StepText/StepParser.h"
+#include "StepText/StepPrinter.h"
 #include "Support/DiagPrinter.h"
+#include "Verify/Verifier.h"
 
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -119,8 +119,8 @@ void take(const Schedule &original, const GivenSettings &given,
   PIPEC_CHECK(succeeded(verify(schedule, session.diags)));
   (void)checkMemoryLimit(schedule, Severity::Warning, session.diags);
   session.errors = session.diags.numErrors();
-  PIPEC_CHECK(session.agrees(
-      makeReport(schedule, ReportOptions(), session.diags)));
+  PIPEC_CHECK(
+      session.agrees(makeReport(schedule, ReportOptions(), session.diags)));
 }
 
 } // namespace

@@ -15,14 +15,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Analysis/Report.h"
 #include "Emit/Emitter.h"
-#include "IR/Parser.h"
-#include "IR/Printer.h"
-#include "IR/TrainingRules.h"
-#include "IR/Verifier.h"
-#include "Import/Csv.h"
+#include "Explain/Report.h"
+#include "Import/CsvReader.h"
+#include "Lint/TrainingRules.h"
+#include "StepText/StepParser.h"
+#include "StepText/StepPrinter.h"
 #include "Support/DiagPrinter.h"
+#include "Verify/Verifier.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -94,8 +94,7 @@ void checkCsv(const Schedule &schedule, Session &session) {
   std::string once;
   raw_string_ostream os(once);
   unsigned errors = session.diags.numErrors();
-  bool written =
-      succeeded(emitCsv(schedule, EmitOptions(), os, session.diags));
+  bool written = succeeded(emitCsv(schedule, EmitOptions(), os, session.diags));
   PIPEC_CHECK(written == (session.diags.numErrors() == errors));
   if (!written)
     return;

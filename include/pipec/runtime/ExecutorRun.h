@@ -167,8 +167,8 @@ template <class M, class T> void Executor<M, T>::checkComplete() {
     for (const StageBooks &stage : books)
       for (int m = 0; m != schedule->microbatches; ++m) {
         const Cell *cell = find(stage.stage, m);
-        for (StepKind kind : {StepKind::WaitSendForward,
-                              StepKind::WaitSendBackward}) {
+        for (StepKind kind :
+             {StepKind::WaitSendForward, StepKind::WaitSendBackward}) {
           bool isForward = kind == StepKind::WaitSendForward;
           unsigned sent = isForward ? OutputSent : InputGradientSent;
           unsigned freed = isForward ? OutputFreed : InputGradientFreed;

@@ -19,8 +19,7 @@ namespace pipec::runtime {
 /// The rank at the other end of a transfer, -1 when the model ends there.
 template <class M, class T>
 int Executor<M, T>::peerOf(StepKind kind, int stage, int microbatch) const {
-  bool next = kind == StepKind::SendForward ||
-              kind == StepKind::RecvBackward ||
+  bool next = kind == StepKind::SendForward || kind == StepKind::RecvBackward ||
               kind == StepKind::WaitSendForward;
   int other = stage + (next ? 1 : -1);
   if (other < 0 || other >= schedule->stages)
@@ -265,8 +264,7 @@ template <class M, class T> void Executor<M, T>::free(const Posted &posted) {
 
 /// Gives back the tensors of sends that are complete, oldest first.
 template <class M, class T> void Executor<M, T>::reclaimSends() {
-  while (!sends.empty() &&
-         transport.test(sends.front().transfer->request)) {
+  while (!sends.empty() && transport.test(sends.front().transfer->request)) {
     free(sends.front());
     sends.pop();
   }
@@ -330,8 +328,8 @@ void Executor<M, T>::proceedSendWait(void *executor, Context &step) {
   Executor &self = *static_cast<Executor *>(executor);
   Cell &cell = *self.find(step.stage, step.microbatch);
   Transfer *transfer = step.kind == StepKind::WaitSendForward
-                       ? cell.forwardTransfer
-                       : cell.backwardTransfer;
+                           ? cell.forwardTransfer
+                           : cell.backwardTransfer;
   if (transfer)
     self.awaitSend(*transfer, {step.kind, step.stage, step.microbatch});
 }

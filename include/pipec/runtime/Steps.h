@@ -38,10 +38,12 @@ inline constexpr int numStepKinds = 14;
 /// The name that schedules, CSV files and messages use: `F`, `SEND_B`, ...
 constexpr const char *stepName(StepKind kind) {
   constexpr const char *names[numStepKinds] = {
-      "F",           "B",           "I",
-      "W",           "SEND_F",      "RECV_F",
-      "SEND_B",      "RECV_B",      "UNSHARD",
-      "RESHARD",     "REDUCE_GRAD", "WAIT_SEND_F",
+      "F",           "B",
+      "I",           "W",
+      "SEND_F",      "RECV_F",
+      "SEND_B",      "RECV_B",
+      "UNSHARD",     "RESHARD",
+      "REDUCE_GRAD", "WAIT_SEND_F",
       "WAIT_SEND_B", "WAIT_REDUCE_GRAD",
   };
   return names[int(kind)];

@@ -180,12 +180,11 @@ inline void writeChromeTrace(std::ostream &os, const Schedule &schedule,
       bool forward = step.kind == StepKind::SendForward ||
                      step.kind == StepKind::RecvForward;
       int producer = send ? step.stage : step.stage + (forward ? -1 : 1);
-      std::uint64_t number =
-          ((std::uint64_t(record.run) * 2 + !forward) *
-               std::uint64_t(schedule.stages) +
-           std::uint64_t(producer)) *
-              std::uint64_t(schedule.microbatches) +
-          std::uint64_t(step.microbatch);
+      std::uint64_t number = ((std::uint64_t(record.run) * 2 + !forward) *
+                                  std::uint64_t(schedule.stages) +
+                              std::uint64_t(producer)) *
+                                 std::uint64_t(schedule.microbatches) +
+                             std::uint64_t(step.microbatch);
       timed(send ? "s" : "f", rank, send ? record.start : end - 1)
           << (send ? "" : ",\"bp\":\"e\"") << ",\"name\":\""
           << (forward ? "output" : "gradient")

@@ -1,0 +1,26 @@
+//===- TreePrinter.h - The tree as text, and programs in canonical form -----*-
+//C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_AST_TREEPRINTER_H
+#define PIPEC_AST_TREEPRINTER_H
+
+#include "AST/Decl.h"
+#include "Support/SourceFiles.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+namespace pipec::ast {
+
+/// Prints the tree of a file, one node a line, with line and column of each
+/// node's start (`--emit=ast`).
+void printTree(const Module &module, const SourceFiles &files,
+               llvm::raw_ostream &os);
+
+} // namespace pipec::ast
+
+#endif // PIPEC_AST_TREEPRINTER_H

@@ -1,0 +1,197 @@
+//===- CheckCommand.cpp - The check command -----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Command/CommandRun.h"
+#include "Driver/Input.h"
+#include "Results/CheckRun.h"
+#include "Results/Figures.h"
+#include "Support/TerminalText.h"
+#include "Support/Words.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+/// One run of the command.
+class Check : CommandRun {
+public:
+  explicit Check(const CommandRun &run) : CommandRun(run) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult readOptions();
+  LogicalResult openSources();
+  void checkAll();
+  void printText(raw_ostream &os) const;
+  void printJson(json::OStream &json) const;
+
+  Grid grid;
+  LowerOptions lowering;
+  std::vector<CostSettings> costs;
+  std::vector<std::string> inputs;
+  ScheduleList schedules;
+  std::vector<CheckResult> results;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+LogicalResult Check::readOptions() {
+  if (failed(applyWarnings(args, diags)) ||
+      failed(readLoweringButCosts(args, lowering, diags)))
+    return failure();
+  FailureOr<Grid> sizes = Grid::read(args, Grid::Values::Many, inputs, diags);
+  if (failed(sizes))
+    return failure();
+  lowering.given.keepOwnSizes = true;
+  grid = std::move(*sizes);
+  if (args.isOn(Opt::Library, false))
+    append_range(inputs, search.libraryFiles());
+  if (inputs.empty())
+    return reportNoInput(diags);
+  FailureOr<std::vector<CostSettings>> each = readCosts(args, diags);
+  if (failed(each))
+    return failure();
+  costs = std::move(*each);
+  if (costs.empty())
+    costs.emplace_back();
+  return success();
+}
+
+LogicalResult Check::openSources() {
+  for (const std::string &input : inputs)
+    if (failed(schedules.add(input, args.text(Opt::Schedule), search, args,
+                             diags)))
+      return failure();
+  return grid.fit(schedules.decls(), schedules.hasSteps(), diags);
+}
+
+void Check::checkAll() {
+  CheckRun run(costs, diags);
+  for (const auto &[source, schedule] : schedules.entries()) {
+    if (schedule) {
+      progress.phase("checking " + schedule->decl->name.text.str());
+      progress.setTotal(grid.numPoints(*schedule->decl));
+      run.begin(*schedule, source->path());
+      grid.forEachPoint(
+          *schedule->decl,
+          [&, source = source, schedule = schedule](const ParamValues &params) {
+            run.checkSize(*source, *schedule, lowering, params);
+            progress.advance();
+          });
+    } else {
+      run.checkSteps(*source, lowering, grid.wanted(args));
+    }
+    results.push_back(run.finish());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+void Check::printText(raw_ostream &os) const {
+  for (const CheckResult &result : results) {
+    os << terminalText(result.name) << ": "
+       << countText(result.checked, "size");
+    if (costs.size() > 1)
+      os << " under " << countText(costs.size(), "cost setting");
+    os << ", " << countText(result.clauses.size(), "clause") << ", ";
+    if (uint64_t failures = result.failures())
+      os << failures << " of " << countText(result.figures(), "figure")
+         << " failed";
+    else if (result.figures())
+      os << countText(result.figures(), "figure") << " hold";
+    else
+      os << "nothing checked";
+    if (result.broken)
+      os << ", " << countText(result.broken, "size") << " with errors";
+    if (!result.refused.empty())
+      os << ", " << countText(result.refused.size(), "size") << " refused";
+    os << '\n';
+    if (!result.refused.empty())
+      os << "  refused first: " << paramText(result.refused[0].params) << ": "
+         << result.refused[0].reason << '\n';
+  }
+}
+
+static void printClause(json::OStream &json, const ClauseResult &clause,
+                        const SourceFiles &files) {
+  json.object([&] {
+    json.attribute("metric", metricName(clause.metric));
+    writeLocation(json, files.expand(clause.source), files);
+    json.attribute("figures", clause.figures);
+    json.attribute("failures", clause.failures);
+    json.attributeArray("failed", [&] {
+      for (const FailedFigure &failed : clause.shown)
+        json.object([&] {
+          const Expectation &expectation = failed.figure.expectation;
+          if (expectation.rank)
+            json.attribute("rank", *expectation.rank);
+          else
+            json.attribute("rank", nullptr);
+          json.attribute("relation", relationName(expectation.relation));
+          writeExact(json, "expected", expectation.value);
+          writeExact(json, "measured", failed.figure.measured);
+          writeParams(json, failed.params);
+          json.attribute("costs", failed.costs);
+        });
+    });
+  });
+}
+
+void Check::printJson(json::OStream &json) const {
+  json.attribute("good", all_of(results, [](const CheckResult &result) {
+                   return result.good();
+                 }));
+  json.attributeArray("schedules", [&] {
+    for (const CheckResult &result : results)
+      json.object([&] {
+        json.attribute("name", result.name);
+        json.attribute("file", result.path);
+        json.attribute("good", result.good());
+        json.attribute("sizes", result.checked);
+        json.attribute("broken", result.broken);
+        json.attribute("costs", costs.size());
+        json.attributeArray("clauses", [&] {
+          for (const ClauseResult &clause : result.clauses)
+            printClause(json, clause, diags.sourceFiles());
+        });
+        json.attributeArray("refused", [&] {
+          for (const RefusedSize &refused : result.refused)
+            json.object([&] {
+              writeParams(json, refused.params);
+              json.attribute("reason", refused.reason);
+            });
+        });
+      });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// The command
+//===----------------------------------------------------------------------===//
+
+LogicalResult Check::run() {
+  if (failed(readOptions()) || failed(openSources()))
+    return failure();
+  checkAll();
+  return write([&](raw_ostream &os) { printText(os); },
+               [&](json::OStream &json) { printJson(json); });
+}
+
+LogicalResult runCheck(const CommandRun &run) { return Check(run).run(); }
+
+} // namespace pipec

@@ -1,0 +1,150 @@
+//===- DescribeCommand.cpp - What the library holds, for people -----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Command/DescribeCommand.h"
+
+#include "AST/Context.h"
+#include "Driver/Io.h"
+#include "Parse/Parser.h"
+#include "Support/TerminalText.h"
+#include "Support/Words.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/GlobPattern.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+/// The first sentence of a comment, on one line.
+static std::string firstSentence(StringRef doc) {
+  std::string text;
+  for (char c : doc)
+    text += c == '\n' ? ' ' : c;
+  for (size_t i = 0; i + 1 < text.size(); ++i)
+    if (text[i] == '.' && text[i + 1] == ' ')
+      return text.substr(0, i + 1);
+  return text;
+}
+
+LogicalResult listLibrary(const SearchPath &search,
+                          ArrayRef<std::string> patterns, raw_ostream &os,
+                          DiagEngine &diags) {
+  std::vector<GlobPattern> globs;
+  for (const std::string &pattern : patterns) {
+    Expected<GlobPattern> glob = GlobPattern::create(pattern);
+    if (!glob) {
+      consumeError(glob.takeError());
+      return unusable(diags, "`" + shortened(pattern) + "` is not a pattern");
+    }
+    globs.push_back(std::move(*glob));
+  }
+  std::vector<bool> matched(globs.size());
+  auto isListed = [&](StringRef name) {
+    bool listed = globs.empty();
+    for (auto [i, glob] : enumerate(globs))
+      if (glob.match(name))
+        matched[i] = listed = true;
+    return listed;
+  };
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (const std::string &path : search.libraryFiles()) {
+    FailureOr<StringRef> text = openInput(path, diags, maxSourceBytes);
+    if (failed(text))
+      return failure();
+    ast::Context context;
+    FailureOr<ast::Module *> module = parsePipe(path, *text, context, diags);
+    if (failed(module))
+      return failure();
+    for (const ast::ScheduleDecl *schedule : (*module)->schedules)
+      if (isListed(schedule->name.text))
+        lines.push_back({schedule->name.text.str(),
+                         terminalText(firstSentence(schedule->doc))});
+  }
+  for (auto [i, pattern] : enumerate(patterns))
+    if (!matched[i])
+      return unusable(diags, "no schedule of the library matches `" +
+                                 shortened(pattern) + "`");
+  size_t width = 0;
+  for (const auto &[name, doc] : lines)
+    width = std::max(width, name.size());
+  for (const auto &[name, doc] : lines)
+    os << name << std::string(width - name.size() + 2, ' ') << doc << '\n';
+  return success();
+}
+
+static StringRef textOf(SMRange range) {
+  return {range.Start.getPointer(),
+          size_t(range.End.getPointer() - range.Start.getPointer())};
+}
+
+/// The source from `begin` to `end` on one line.
+static std::string onOneLine(SMLoc begin, SMLoc end) {
+  SmallVector<StringRef> words;
+  SplitString(textOf({begin, end}), words, " \t\r\n");
+  return llvm::join(words, " ");
+}
+
+static void describe(const ast::ScheduleDecl &schedule, raw_ostream &os) {
+  os << schedule.name.text << '\n';
+  SmallVector<StringRef> lines;
+  if (!schedule.doc.empty())
+    schedule.doc.split(lines, '\n');
+  for (StringRef line : lines)
+    os << (line.empty() ? "" : "  ") << terminalText(line) << '\n';
+  os << "\n  parameters\n";
+  for (const ast::ParamDecl &param : schedule.params) {
+    std::string words;
+    if (!param.label.text.empty())
+      words = param.label.text.str() + " ";
+    words += param.name.text;
+    os << "    " << words;
+    if (param.defaultValue)
+      os << " = " << textOf(param.defaultValue->range);
+    os << '\n';
+  }
+  bool first = true;
+  for (const ast::Stmt *item : schedule.body.stmts) {
+    const auto *require = dyn_cast<ast::RequireStmt>(item);
+    if (!require)
+      continue;
+    if (first)
+      os << "\n  constraints\n";
+    first = false;
+    SMRange condition = require->condition->range;
+    os << "    " << onOneLine(condition.Start, condition.End) << '\n';
+  }
+  first = true;
+  for (const ast::Stmt *item : schedule.body.stmts) {
+    const auto *expect = dyn_cast<ast::ExpectStmt>(item);
+    if (!expect)
+      continue;
+    if (first)
+      os << "\n  figures\n";
+    first = false;
+    const ast::Expr *end =
+        expect->condition ? expect->condition : expect->value;
+    os << "    " << onOneLine(expect->metric.range.Start, end->range.End)
+       << '\n';
+  }
+}
+
+void describeSchedules(const ast::Module &module, StringRef name,
+                       raw_ostream &os) {
+  bool first = true;
+  for (const ast::ScheduleDecl *schedule : module.schedules) {
+    if (!name.empty() && schedule->name.text != name)
+      continue;
+    if (!first)
+      os << '\n';
+    first = false;
+    describe(*schedule, os);
+  }
+}
+
+} // namespace pipec

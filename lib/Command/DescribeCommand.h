@@ -1,0 +1,38 @@
+//===- DescribeCommand.h - What the library holds, for people -----*- C++
+//-*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_COMMAND_DESCRIBECOMMAND_H
+#define PIPEC_COMMAND_DESCRIBECOMMAND_H
+
+#include "AST/Decl.h"
+#include "Driver/Library.h"
+#include "Support/DiagEngine.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+namespace pipec {
+
+/// Prints one line for each schedule of the installed library:
+///
+///     gpipe         GPipe: all forwards, then all backwards.
+///     one_f_one_b   1F1B, also called PipeDream-flush.
+///
+/// With `patterns`, for those whose names match one of these globs; reports a
+/// pattern that is not a glob or matches none.
+llvm::LogicalResult listLibrary(const SearchPath &search,
+                                llvm::ArrayRef<std::string> patterns,
+                                llvm::raw_ostream &os, DiagEngine &diags);
+
+/// Prints documentation, parameters and constraints of the schedules of a file
+/// (of one, when `name` is not empty).
+void describeSchedules(const ast::Module &module, llvm::StringRef name,
+                       llvm::raw_ostream &os);
+
+} // namespace pipec
+
+#endif // PIPEC_COMMAND_DESCRIBECOMMAND_H

@@ -1,0 +1,148 @@
+//===- DiffCommand.cpp - The diff command -----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Command/CommandRun.h"
+#include "Driver/Input.h"
+#include "Results/DiffResult.h"
+#include "Results/Figures.h"
+#include "Support/Words.h"
+#include "Verify/Verifier.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+/// One run of the command.
+class Diff : CommandRun {
+public:
+  explicit Diff(const CommandRun &run) : CommandRun(run) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult load();
+  LogicalResult makeSchedules();
+  LogicalResult measure(DiffSide &side);
+  void compare();
+
+  Grid sizes;
+  DiffResult result;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The two schedules
+//===----------------------------------------------------------------------===//
+
+LogicalResult Diff::load() {
+  std::vector<std::string> inputs;
+  FailureOr<Grid> read = Grid::read(args, Grid::Values::One, inputs, diags);
+  if (failed(read))
+    return failure();
+  sizes = std::move(*read);
+  if (inputs.size() != 2)
+    return unusable(diags, countText(inputs.size(), "input") +
+                               " where two are compared");
+  for (auto [side, name] : zip_equal(result.sides, inputs)) {
+    auto source = ScheduleSource::find(name, search, args, diags);
+    if (failed(source))
+      return failure();
+    side.source = std::move(*source);
+    if (!side.source->isProgram())
+      continue;
+    auto chosen = side.source->schedule(args.text(Opt::Schedule), diags);
+    if (failed(chosen))
+      return failure();
+    side.checked = *chosen;
+  }
+  return success();
+}
+
+LogicalResult Diff::makeSchedules() {
+  LowerOptions lowering;
+  if (failed(readLowering(args, lowering, diags)))
+    return failure();
+  // A value goes to the side that has its parameter, or to both.
+  std::vector<const ast::ScheduleDecl *> decls;
+  for (const DiffSide &side : result.sides)
+    if (side.checked)
+      decls.push_back(side.checked->decl);
+  bool hasSteps = decls.size() != 2;
+  if (args.has(Opt::Stages) && !hasSteps)
+    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                        args.written(Opt::Stages),
+                        "on programs, whose stages follow from --ranks and "
+                        "--chunks");
+  if (failed(sizes.fit(decls, hasSteps, diags)))
+    return failure();
+  for (DiffSide &side : result.sides) {
+    FailureOr<Schedule> schedule = failure();
+    if (side.checked) {
+      lowering.params = sizes.point(*side.checked->decl);
+      schedule = side.source->lower(*side.checked, lowering, diags);
+    } else {
+      schedule = side.source->read(sizes.wanted(args), lowering, diags);
+    }
+    if (failed(schedule))
+      return failure();
+    side.schedule = std::move(*schedule);
+  }
+  return checkModelUsed(
+      args, {&result.sides[0].schedule, &result.sides[1].schedule}, diags);
+}
+
+LogicalResult Diff::measure(DiffSide &side) {
+  if (failed(verify(side.schedule, diags)))
+    return failure();
+  FailureOr<Report> figures =
+      pipec::measure(side.schedule, readModel(args), diags);
+  if (failed(figures))
+    return failure();
+  side.figures = std::move(*figures);
+  return success();
+}
+
+void Diff::compare() {
+  auto computesOnly = [](const Schedule &schedule) {
+    return !schedule.hasP2P() && !schedule.hasFsdp();
+  };
+  const Schedule &first = result.sides[0].schedule,
+                 &second = result.sides[1].schedule;
+  if (computesOnly(first) != computesOnly(second))
+    result.which = CompareSteps::Compute;
+  result.divergences = findDivergence(first, second, result.which);
+}
+
+//===----------------------------------------------------------------------===//
+// The command
+//===----------------------------------------------------------------------===//
+
+LogicalResult Diff::run() {
+  progress.phase("lowering");
+  if (failed(load()) || failed(makeSchedules()))
+    return failure();
+  progress.phase("comparing");
+  if (failed(measure(result.sides[0])) || failed(measure(result.sides[1])))
+    return failure();
+  compare();
+  if (failed(
+          write([&](raw_ostream &os) { result.printText(os, session.files()); },
+                [&](json::OStream &json) {
+                  result.printJson(json, session.files());
+                })))
+    return failure();
+  return success(!args.has(Opt::ExitCode) || result.isSame());
+}
+
+LogicalResult runDiff(const CommandRun &run) { return Diff(run).run(); }
+
+} // namespace pipec

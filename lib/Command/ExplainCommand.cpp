@@ -1,0 +1,208 @@
+//===- ExplainCommand.cpp - The explain command -----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Command/CommandRun.h"
+#include "Driver/Input.h"
+#include "Driver/PassFlags.h"
+#include "Results/Explainer.h"
+#include "Support/Words.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+/// The step that is asked for.
+struct WantedStep {
+  StepKind kind = StepKind::F;
+  /// Nothing when any stage will do, or when the chunk says which.
+  std::optional<unsigned> stage;
+  unsigned microbatch = 0;
+  /// The stage's place among those of its rank.
+  std::optional<unsigned> chunk;
+};
+
+/// What the command line asks.
+struct Question {
+  std::optional<unsigned> rank;
+  std::optional<Rational> time;
+  std::optional<WantedStep> step;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The command
+//===----------------------------------------------------------------------===//
+
+/// Reads a step as pictures show it: the kind, the micro-batch and the letter
+/// of the chunk, if the rank has several: `F3`, `F3b`.
+static std::optional<WantedStep> parseShortStep(StringRef text) {
+  StringRef letters = text.take_while([](char c) { return isAlpha(c); });
+  std::optional<StepKind> kind = parseStepKind(letters);
+  if (!kind)
+    kind = parseStepKind(letters.upper());
+  StringRef number = text.drop_front(letters.size()).take_while([](char c) {
+    return isDigit(c);
+  });
+  StringRef chunk = text.drop_front(letters.size() + number.size());
+  WantedStep step;
+  if (!kind || !isCompute(*kind) || number.getAsInteger(10, step.microbatch) ||
+      step.microbatch >= maxMicrobatches || chunk.size() > 1 ||
+      (chunk.size() == 1 && !isLower(chunk[0])))
+    return std::nullopt;
+  step.kind = *kind;
+  if (!chunk.empty())
+    step.chunk = chunk[0] - 'a';
+  return step;
+}
+
+/// Reads `F s1 m3`, `UNSHARD s2` or the short form; nothing when it is none of
+/// them.
+static std::optional<WantedStep> parseStep(StringRef text) {
+  text = text.trim();
+  if (!text.contains(' '))
+    return parseShortStep(text);
+  SmallVector<StringRef, 4> words;
+  text.split(words, ' ', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  // The peer of a transfer follows from the rest.
+  if (words.size() == 5 && (words[3] == "->" || words[3] == "<-"))
+    words.truncate(3);
+  std::optional<StepKind> kind =
+      words.empty() ? std::nullopt : parseStepKind(words[0]);
+  if (!kind || !hasStage(*kind) ||
+      words.size() != (hasMicrobatch(*kind) ? 3u : 2u))
+    return std::nullopt;
+  unsigned stage = 0, microbatch = 0;
+  if (!words[1].consume_front("s") || words[1].getAsInteger(10, stage) ||
+      stage >= maxStages)
+    return std::nullopt;
+  if (hasMicrobatch(*kind) &&
+      (!words[2].consume_front("m") || words[2].getAsInteger(10, microbatch) ||
+       microbatch >= maxMicrobatches))
+    return std::nullopt;
+  return WantedStep{*kind, stage, microbatch, std::nullopt};
+}
+
+static FailureOr<Question> readQuestion(const Arguments &args,
+                                        DiagEngine &diags) {
+  Question question;
+  question.rank = args.number(Opt::Rank);
+  if (args.has(Opt::Step)) {
+    if (args.has(Opt::At))
+      return unusable(diags, "both --step and --at");
+    question.step = parseStep(args.text(Opt::Step));
+    if (!question.step)
+      return diags.report(DiagLoc(), diag::OptionValue,
+                          shortened(args.text(Opt::Step)), "--step",
+                          "a step like `F s1 m3`, `UNSHARD s2` or `F3`");
+    return question;
+  }
+  if (!args.has(Opt::Rank) || !args.has(Opt::At))
+    return unusable(diags, "neither --step nor --rank and --at");
+  question.time = Rational::parse(args.text(Opt::At));
+  if (!question.time || question.time->isNegative())
+    return diags.report(DiagLoc(), diag::OptionValue,
+                        shortened(args.text(Opt::At)), "--at", "a time");
+  return question;
+}
+
+/// The stage that is `chunk` of `rank`; nothing when the rank has fewer.
+static std::optional<unsigned> stageOf(const Schedule &schedule, unsigned rank,
+                                       unsigned chunk) {
+  SmallVector<unsigned> stages;
+  for (const Step &step : schedule.ranks[rank])
+    if (isCompute(step.kind()) && !is_contained(stages, step.stage()))
+      stages.push_back(step.stage());
+  llvm::sort(stages);
+  if (chunk >= stages.size())
+    return std::nullopt;
+  return stages[chunk];
+}
+
+/// The first step of that name, on the rank that is asked for if one is.
+static std::optional<StepRef> findStep(const Schedule &schedule,
+                                       const WantedStep &wanted,
+                                       std::optional<unsigned> onRank) {
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+    if (onRank && *onRank != rank)
+      continue;
+    std::optional<unsigned> stage = wanted.stage;
+    if (wanted.chunk) {
+      stage = stageOf(schedule, rank, *wanted.chunk);
+      if (!stage)
+        continue;
+    }
+    for (auto [i, step] : enumerate(schedule.ranks[rank]))
+      if (step.kind() == wanted.kind && (!stage || step.stage() == *stage) &&
+          step.microbatch() == wanted.microbatch)
+        return StepRef{rank, uint32_t(i)};
+  }
+  return std::nullopt;
+}
+
+static LogicalResult answer(const Question &question, const Schedule &schedule,
+                            const CommandRun &run) {
+  DiagEngine &diags = run.diags;
+  if (question.rank && *question.rank >= schedule.numRanks)
+    return unusable(diags, "rank " + Twine(*question.rank) +
+                               " of a schedule of " + Twine(schedule.numRanks));
+  std::optional<StepRef> step;
+  if (question.step) {
+    step = findStep(schedule, *question.step, question.rank);
+    if (!step)
+      return unusable(diags, "no step `" + shortened(run.args.text(Opt::Step)) +
+                                 "`" + (question.rank ? " on this rank" : ""));
+  }
+
+  FailureOr<Simulation> times = simulate(schedule, readModel(run.args), diags);
+  FailureOr<MemoryModel> memory = MemoryModel::make(schedule, diags);
+  if (failed(times) || failed(memory) || failed(checkResults(schedule, diags)))
+    return failure();
+  return run.write([&](raw_ostream &os) {
+    Explainer explainer(schedule, *times, *memory, os, run.session.files(),
+                        run.session.printerTo(os));
+    if (step)
+      explainer.explainStep(*step);
+    else
+      explainer.explainTime(*question.rank, *question.time);
+    return success();
+  });
+}
+
+LogicalResult runExplain(const CommandRun &run) {
+  DiagEngine &diags = run.diags;
+  FailureOr<Question> question = readQuestion(run.args, diags);
+  if (failed(question))
+    return failure();
+  FailureOr<StringRef> list = choosePasses(run.args, "", diags);
+  if (failed(list))
+    return failure();
+  FailureOr<PassRun> passes =
+      PassRun::make(run.args, *list, run.err, run.session);
+  if (failed(passes))
+    return failure();
+  FailureOr<InputRequest> request = InputRequest::read(run.args, diags);
+  if (failed(request))
+    return failure();
+  FailureOr<OpenedInput> input = request->open(run.search, diags);
+  if (failed(input))
+    return failure();
+  FailureOr<Schedule> schedule =
+      request->makeSchedule(*input, run.search, run.session);
+  if (failed(schedule) || failed(passes->run(*schedule, diags)) ||
+      failed(checkModelUsed(run.args, &*schedule, diags)))
+    return failure();
+  return answer(*question, *schedule, run);
+}
+
+} // namespace pipec

@@ -1,0 +1,122 @@
+//===- PassFlags.cpp - Passes on the command line
+//----------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Driver/PassFlags.h"
+
+#include "Transforms/Passes.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+/// Debug builds verify after every pass.
+#ifdef NDEBUG
+static constexpr bool verifyEachByDefault = false;
+#else
+static constexpr bool verifyEachByDefault = true;
+#endif
+
+FailureOr<StringRef> choosePasses(const Arguments &args, StringRef otherwise,
+                                  DiagEngine &diags) {
+  if (args.has(Opt::Passes) && args.has(Opt::Target))
+    return unusable(diags, "both --passes and --target");
+  if (args.has(Opt::Target))
+    return args.text(Opt::Target);
+  return args.text(Opt::Passes, otherwise);
+}
+
+namespace {
+
+/// Names the pass that runs.
+class ShowPasses : public PassInstrumentation {
+public:
+  explicit ShowPasses(Progress &progress) : progress(progress) {}
+  void beforePass(const PipelineEntry &entry, const Schedule &) override {
+    progress.phase("pass " + entry.text);
+  }
+
+private:
+  Progress &progress;
+};
+
+} // namespace
+
+FailureOr<PassRun> PassRun::make(const Arguments &args, StringRef passes,
+                                 raw_ostream &err, DiagSession &session) {
+  DiagEngine &diags = session.engine();
+  FailureOr<VerifySettings> check =
+      VerifySettings::parse(args.list(Opt::Verify), diags);
+  if (failed(check))
+    return failure();
+  FailureOr<Pipeline> pipeline = parsePipeline(passes, allPasses(), diags);
+  if (failed(pipeline))
+    return failure();
+  PassManager manager(std::move(*pipeline));
+  bool before = args.has(Opt::PrintBeforeAll);
+  bool after = args.has(Opt::PrintAfterAll);
+  bool time = args.has(Opt::TimePasses);
+  // All print to standard error.
+  if (time || before || after)
+    session.progress().end();
+  // The clock runs only while no other looks at the schedule.
+  if (before)
+    manager.add(makePrintBeforeAll(err));
+  if (time)
+    manager.add(makeTimePasses(err));
+  if (after)
+    manager.add(makePrintAfterAll(err));
+  // --verify=none speaks for the default of debug builds too.
+  if (args.isOn(Opt::VerifyEach, verifyEachByDefault) &&
+      (args.has(Opt::VerifyEach) || check->any()))
+    manager.add(makeVerifyEach());
+  manager.add(std::make_unique<ShowPasses>(session.progress()));
+  return PassRun(std::move(manager), std::move(*check), session.progress());
+}
+
+LogicalResult PassRun::run(Schedule &schedule, DiagEngine &diags) {
+  // Levels named with --verify are asked of the result alone.
+  progress->phase("verifying");
+  if (check.all && failed(verify(schedule, diags)))
+    return failure();
+  if (failed(manager.run(schedule, diags)))
+    return failure();
+  progress->phase("verifying");
+  bool unchanged = check.all && manager.empty();
+  if (!unchanged && failed(check.run(schedule, diags)))
+    return failure();
+  check.warn(schedule, diags);
+  return success(!diags.hadErrors()); // with -Werror a warning is one
+}
+
+void printPassHelp(raw_ostream &os) {
+  // A name that does not fit its column has a line of its own.
+  auto row = [&](StringRef indent, StringRef name, StringRef help) {
+    std::string left = (indent + name).str();
+    if (left.size() > 28)
+      os << left << "\n" << formatv("{0,-28} {1}\n", "", help);
+    else
+      os << formatv("{0,-28} {1}\n", left, help);
+  };
+  os << "PASSES (docs/Passes.md says more):\n\n";
+  for (const PassInfo &pass : allPasses().passes) {
+    row("  ", pass.name, pass.summary);
+    for (const PassOptionInfo &option : pass.options) {
+      std::string help = option.help.str();
+      if (!option.defaultValue.empty())
+        help += " (default " + option.defaultValue + ")";
+      row("    ", option.name.str() + "=" + option.values, help);
+    }
+  }
+  os << "\nTARGETS (lists of passes under a name):\n\n";
+  for (const PipelineInfo &target : allPasses().pipelines)
+    row("  ", target.name, target.passes);
+}
+
+} // namespace pipec

@@ -1,0 +1,324 @@
+//===- Causes.cpp - Why every step starts when it does ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A step asks all that it may have waited for in a fixed order, and takes the
+// first one that ended at its own start. What stands before a step in its list
+// is found by walking back over the steps that do not compute; a chain walks
+// over each step of a list at most once, since whatever it comes to next on
+// that rank stands before where it left it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Explain/Causes.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/ErrorHandling.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+StringRef reasonName(Reason reason) {
+  switch (reason) {
+#define PIPEC_REASON(Id, Name)                                                 \
+  case Reason::Id:                                                             \
+    return Name;
+#include "Explain/Reasons.def"
+  }
+  llvm_unreachable("every reason has a name");
+}
+
+Causes::Causes(const Schedule &schedule, const Simulation &simulation)
+    : theSchedule(schedule), run(simulation), numbers(run.numbers()),
+      theResults(schedule, run) {
+  if (run.model())
+    theTransfers.emplace(schedule, run);
+}
+
+/// A link of a step of whose other figures nothing is known yet.
+static PathStep linkFor(uint32_t step, int64_t start, int64_t end) {
+  PathStep link;
+  link.step = step;
+  link.start = start;
+  link.end = end;
+  return link;
+}
+
+//===----------------------------------------------------------------------===//
+// What stands before a step in its list
+//===----------------------------------------------------------------------===//
+
+/// The compute step before `index` on its rank, the first of its group.
+uint32_t Causes::computeBefore(unsigned rank, size_t index) const {
+  const StepList &list = theSchedule.ranks[rank];
+  while (index && !isCompute(list[index - 1].kind()))
+    --index;
+  return index ? numbers.of(rank, groupBegin(list, index - 1)) : none;
+}
+
+/// The FSDP step before `index` on its rank.
+uint32_t Causes::collectiveBefore(unsigned rank, size_t index) const {
+  const StepList &list = theSchedule.ranks[rank];
+  while (index-- != 0)
+    if (isFsdp(list[index].kind()))
+      return numbers.of(rank, index);
+  return none;
+}
+
+/// The UNSHARD of `stage` before `index` on its rank.
+uint32_t Causes::unshardBefore(unsigned rank, size_t index,
+                               unsigned stage) const {
+  const StepList &list = theSchedule.ranks[rank];
+  while (index-- != 0)
+    if (list[index].kind() == StepKind::Unshard && list[index].stage() == stage)
+      return numbers.of(rank, index);
+  return none;
+}
+
+/// What the rank waited for at `wait`, if it ended when the wait did; else
+/// `none`. For a buffered send that is what the other rank did before it posted
+/// the receive.
+uint32_t Causes::awaited(StepRef wait) const {
+  const StepList &list = theSchedule.ranks[wait.rank];
+  int64_t over = run.start(wait.rank, wait.index);
+  Step step = list[wait.index];
+  if (step.kind() == StepKind::WaitReduceGrad) {
+    for (size_t i = wait.index; i-- != 0;)
+      if (list[i].kind() == StepKind::ReduceGrad &&
+          list[i].stage() == step.stage())
+        return run.end(wait.rank, i) == over ? numbers.of(wait.rank, i) : none;
+    return none;
+  }
+  uint32_t send =
+      theTransfers ? theTransfers->other(numbers.of(wait)) : uint32_t(none);
+  if (send == none)
+    return none;
+  if (theTransfers->batchEnd(send) == over)
+    return send;
+  uint32_t receive = theTransfers->other(send);
+  if (run.model() != WaitModel::Buffered || receive == none)
+    return none;
+  StepRef at = numbers.at(receive);
+  uint32_t before = computeBefore(at.rank, at.index);
+  return before != none && run.end(before) == over ? before : uint32_t(none);
+}
+
+/// True when what is at `index` of a rank's list is reached at `link.start`
+/// because of a wait between it and the compute step before it.
+bool Causes::findWait(PathStep &link, unsigned rank, size_t index) const {
+  const StepList &list = theSchedule.ranks[rank];
+  for (; index != 0 && !isCompute(list[index - 1].kind()); --index) {
+    StepRef at{rank, uint32_t(index - 1)};
+    if (!isWait(list[at.index].kind()))
+      continue;
+    if (run.start(rank, at.index) != link.start)
+      return false; // those before it ended earlier still
+    if (uint32_t what = awaited(at); what != none) {
+      link.reason = Reason::Wait;
+      link.before = what;
+      return true;
+    }
+  }
+  return false;
+}
+
+uint32_t Causes::lastStep(unsigned rank) const {
+  size_t size = theSchedule.ranks[rank].size();
+  uint32_t compute = computeBefore(rank, size);
+  if (compute != none && run.end(compute) == run.ranks()[rank].end)
+    return compute;
+  uint32_t collective = collectiveBefore(rank, size);
+  return collective == none ? compute : collective;
+}
+
+//===----------------------------------------------------------------------===//
+// Steps of ranks
+//===----------------------------------------------------------------------===//
+
+PathStep Causes::link(uint32_t step) const {
+  StepRef at = numbers.at(step);
+  StepKind kind = theSchedule.ranks[at.rank][at.index].kind();
+  if (isCompute(kind))
+    return linkOfCompute(at);
+  if (isP2P(kind) && theTransfers)
+    return linkOfTransfer(step);
+  return linkOfOther(at);
+}
+
+/// An FSDP step, which waits for its rank and then for those before it; or one
+/// that takes no time.
+PathStep Causes::linkOfOther(StepRef at) const {
+  int64_t start = run.start(at.rank, at.index);
+  PathStep link = linkFor(numbers.of(at), start, run.end(at.rank, at.index));
+  link.before = computeBefore(at.rank, at.index);
+  if (link.before != none)
+    link.reason = Reason::Post;
+  int64_t posted = link.before == none ? 0 : run.end(link.before);
+  if (posted != start && findWait(link, at.rank, at.index))
+    return link;
+  if (posted == start || !isFsdp(theSchedule.ranks[at.rank][at.index].kind()))
+    return link;
+  uint32_t before = collectiveBefore(at.rank, at.index);
+  if (before != none) {
+    link.reason = Reason::Queue;
+    link.before = before;
+  }
+  return link;
+}
+
+PathStep Causes::linkOfCompute(StepRef at) const {
+  const StepList &list = theSchedule.ranks[at.rank];
+  size_t begin = groupBegin(list, at.index);
+  size_t end = Schedule::groupEnd(list, begin);
+  int64_t start = run.start(at.rank, begin);
+  PathStep link =
+      linkFor(numbers.of(at.rank, begin), start, run.end(at.rank, begin));
+  uint32_t before = computeBefore(at.rank, begin);
+  if (before != none && run.end(before) == start) {
+    link.reason = Reason::Order;
+    link.before = before;
+    return link;
+  }
+  if (findWait(link, at.rank, begin))
+    return link;
+  for (size_t i = begin; i != end; ++i)
+    if (theTransfers ? findReceive(link, numbers.of(at.rank, i))
+                     : findMaker(link, at.rank, list[i]))
+      return link;
+  for (size_t i = begin; i != end && theSchedule.hasFsdp(); ++i) {
+    uint32_t unshard = unshardBefore(at.rank, begin, list[i].stage());
+    if (unshard == none || run.end(unshard) != start)
+      continue;
+    link.reason = Reason::Gather;
+    link.before = unshard;
+    return link;
+  }
+  return link;
+}
+
+/// True when a compute step starts when the receive of `consumer`, which is the
+/// step or a member of it, is complete.
+bool Causes::findReceive(PathStep &link, uint32_t consumer) const {
+  uint32_t receive = theTransfers->other(consumer);
+  if (receive == none || theTransfers->batchEnd(receive) != link.start)
+    return false;
+  link.reason = Reason::Receive;
+  link.before = receive;
+  return true;
+}
+
+/// The same under free arrival, where the step that makes the input is its
+/// cause, or the one that has kept the edge busy before it.
+bool Causes::findMaker(PathStep &link, unsigned rank, Step consumer) const {
+  uint32_t maker = theResults.inputMaker(consumer);
+  if (maker == none)
+    return false;
+  int64_t leaves = theResults.departure(maker);
+  if (leaves + run.costs().hop(numbers.rankOf(maker), rank) != link.start)
+    return false;
+  bool waited = leaves != run.end(maker);
+  link.reason = waited ? Reason::Edge : Reason::Data;
+  link.before = waited ? theResults.firstOfBusyEdge(maker) : maker;
+  link.latency = link.start - run.end(link.before);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Transfers
+//===----------------------------------------------------------------------===//
+
+PathStep Causes::linkOfTransfer(uint32_t step) const {
+  int64_t end = theTransfers->batchEnd(step);
+  if (theTransfers->end(step) != end) {
+    // Another member of the batch is the last.
+    StepRef at = numbers.at(step);
+    size_t i = groupBegin(theSchedule.ranks[at.rank], at.index);
+    while (theTransfers->end(numbers.of(at.rank, i)) != end)
+      ++i;
+    PathStep link = linkFor(step, end, end);
+    link.reason = Reason::Batch;
+    link.before = numbers.of(at.rank, i);
+    return link;
+  }
+  int64_t own = run.start(step);
+  PathStep link = linkFor(step, own, end);
+  uint32_t other = theTransfers->other(step);
+  bool late = run.model() == WaitModel::Buffered
+                  ? end != own
+                  : other != none && run.start(other) > own;
+  if (late) {
+    link.reason = Reason::Peer;
+    link.start = run.start(other);
+    link.before = other;
+    return link;
+  }
+  findStart(link);
+  return link;
+}
+
+/// A transfer until its edge is free for the next one.
+PathStep Causes::linkOnEdge(uint32_t send) const {
+  PathStep link =
+      linkFor(send, theTransfers->edgeStart(send), theTransfers->edgeEnd(send));
+  if (link.start != run.start(send)) {
+    link.reason = Reason::Peer;
+    link.before = theTransfers->other(send);
+    return link;
+  }
+  findStart(link);
+  return link;
+}
+
+/// Why a P2P step starts when it does: its queue, its edge, or its rank.
+void Causes::findStart(PathStep &link) const {
+  StepRef at = numbers.at(link.step);
+  const StepList &list = theSchedule.ranks[at.rank];
+  size_t begin = groupBegin(list, at.index);
+  size_t end = Schedule::groupEnd(list, begin);
+  int64_t start = run.start(link.step);
+  for (size_t i = begin; i != end; ++i) {
+    uint32_t before = theTransfers->before(numbers.of(at.rank, i));
+    if (before == none || theTransfers->batchEnd(before) != start)
+      continue;
+    link.reason = Reason::Queue;
+    link.before = before;
+    return;
+  }
+  if (run.costs().hasOccupancy() && isSend(list[at.index].kind())) {
+    uint32_t before = theTransfers->sendBefore(link.step);
+    if (before != none && theTransfers->edgeEnd(before) == start) {
+      link.reason = Reason::Edge;
+      link.before = before;
+      return;
+    }
+  }
+  link.before = computeBefore(at.rank, begin);
+  if ((link.before == none || run.end(link.before) != start) &&
+      findWait(link, at.rank, begin))
+    return;
+  link.reason = link.before == none ? Reason::First : Reason::Post;
+}
+
+//===----------------------------------------------------------------------===//
+// From link to link
+//===----------------------------------------------------------------------===//
+
+std::optional<PathStep> Causes::linkBefore(const PathStep &last) const {
+  if (last.before == none)
+    return std::nullopt;
+  if (last.reason == Reason::Edge && last.latency == 0)
+    return linkOnEdge(last.before);
+  if (last.reason != Reason::Peer)
+    return link(last.before);
+  // It waited for that step to start, not to end.
+  int64_t start = run.start(last.before);
+  PathStep other = linkFor(last.before, start, start);
+  findStart(other);
+  return other;
+}
+
+} // namespace pipec

@@ -1,0 +1,235 @@
+//===- IdleGaps.cpp - Where a rank does nothing, and why ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Explain/IdleGaps.h"
+
+#include "Explain/CriticalPath.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
+
+#include <algorithm>
+#include <tuple>
+
+using namespace llvm;
+
+namespace pipec {
+
+StringRef bindingName(Binding binding) {
+  switch (binding) {
+#define PIPEC_BINDING(Id, Name)                                                \
+  case Binding::Id:                                                            \
+    return Name;
+#include "Explain/Bindings.def"
+  }
+  llvm_unreachable("every binding has a name");
+}
+
+//===----------------------------------------------------------------------===//
+// The largest gaps
+//===----------------------------------------------------------------------===//
+
+static bool isLarger(const IdleGap &a, const IdleGap &b) {
+  return std::tuple(-a.length(), a.start, a.rank) <
+         std::tuple(-b.length(), b.start, b.rank);
+}
+
+std::vector<IdleGap> largestGaps(const Schedule &schedule,
+                                 const Simulation &simulation, unsigned count) {
+  // A heap whose top is the smallest gap that is kept.
+  std::vector<IdleGap> kept;
+  auto offer = [&](const IdleGap &gap) {
+    if (count == 0)
+      return;
+    if (kept.size() == count && !isLarger(gap, kept.front()))
+      return;
+    kept.push_back(gap);
+    std::push_heap(kept.begin(), kept.end(), isLarger);
+    if (kept.size() <= count)
+      return;
+    std::pop_heap(kept.begin(), kept.end(), isLarger);
+    kept.pop_back();
+  };
+
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+    forEachGap(schedule, simulation, rank,
+               [&](int64_t from, int64_t to, size_t begin) {
+                 IdleGap gap;
+                 gap.rank = rank;
+                 gap.start = from;
+                 gap.end = to;
+                 gap.before = StepRef{rank, uint32_t(begin)};
+                 offer(gap);
+               });
+  std::sort_heap(kept.begin(), kept.end(), isLarger);
+  return kept;
+}
+
+//===----------------------------------------------------------------------===//
+// What binds a gap
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Looks for a step that could have filled a gap.
+class ReadyStep {
+public:
+  ReadyStep(IdleGap &gap, const Causes &causes, const MemoryModel &memory)
+      : gap(gap), causes(causes), memory(memory), schedule(causes.schedule()),
+        run(causes.simulation()), list(schedule.ranks[gap.rank]) {}
+
+  /// Fills `ready`, `overLimit` and `held` of the gap.
+  void find();
+
+private:
+  bool isReady(size_t index) const;
+  bool isDone(unsigned stage, unsigned microbatch, bool gradient) const;
+  void findSharded();
+  void readLevels();
+  int64_t mostUntil(int64_t time);
+
+  struct Level {
+    int64_t time;
+    int64_t total;
+  };
+
+  IdleGap &gap;
+  const Causes &causes;
+  const MemoryModel &memory;
+  const Schedule &schedule;
+  const Simulation &run;
+  const StepList &list;
+  /// Stages that are managed on the rank and sharded during the gap.
+  std::vector<bool> sharded;
+  /// What the rank keeps from the gap on, and how far `mostUntil` has come.
+  std::vector<Level> levels;
+  size_t nextLevel = 0;
+  int64_t most = 0;
+};
+
+} // namespace
+
+/// True when this rank has the result of a stage of its own before the gap.
+bool ReadyStep::isDone(unsigned stage, unsigned microbatch,
+                       bool gradient) const {
+  uint32_t maker = causes.results().maker(stage, microbatch, gradient);
+  return maker != StepNumbers::none &&
+         run.numbers().rankOf(maker) == gap.rank &&
+         maker < run.numbers().of(gap.before);
+}
+
+/// True when a step that stands alone could run from the start of the gap on
+/// and be done by its end.
+bool ReadyStep::isReady(size_t index) const {
+  Step step = list[index];
+  if (run.end(gap.rank, index) - run.start(gap.rank, index) > gap.length())
+    return false;
+  if (step.stage() < sharded.size() && sharded[step.stage()])
+    return false;
+  if (step.kind() == StepKind::W)
+    return isDone(step.stage(), step.microbatch(), /*gradient=*/true);
+  if (step.kind() != StepKind::F &&
+      !isDone(step.stage(), step.microbatch(), /*gradient=*/false))
+    return false;
+  std::optional<ResultTimes::Input> input =
+      causes.results().input(gap.rank, step);
+  return !input || input->there <= gap.start;
+}
+
+void ReadyStep::findSharded() {
+  auto isManaging = [](Step step) {
+    return step.kind() == StepKind::Unshard || step.kind() == StepKind::Reshard;
+  };
+  if (none_of(list, isManaging))
+    return;
+  sharded.assign(schedule.numStages, false);
+  for (Step step : list)
+    if (isManaging(step))
+      sharded[step.stage()] = true;
+  for (size_t i = 0; i != gap.before.index; ++i)
+    if (isManaging(list[i]))
+      sharded[list[i].stage()] = list[i].kind() == StepKind::Reshard ||
+                                 run.end(gap.rank, i) > gap.start;
+}
+
+void ReadyStep::readLevels() {
+  levels.push_back({gap.start, 0});
+  memory.curve(run, gap.rank, [&](int64_t time, const MemoryLevel &level) {
+    if (time <= gap.start)
+      levels.front().total = level.total();
+    else
+      levels.push_back({time, level.total()});
+  });
+}
+
+/// The most that the rank keeps from the start of the gap until `time`; ask for
+/// ascending times.
+int64_t ReadyStep::mostUntil(int64_t time) {
+  if (levels.empty())
+    readLevels();
+  for (; nextLevel != levels.size() &&
+         (nextLevel == 0 || levels[nextLevel].time < time);
+       ++nextLevel)
+    most = nextLevel == 0 ? levels[0].total
+                          : std::max(most, levels[nextLevel].total);
+  return most;
+}
+
+void ReadyStep::find() {
+  findSharded();
+  const std::optional<Rational> &limit = schedule.memory.limit;
+  for (size_t begin = gap.before.index, end; begin != list.size();
+       begin = end) {
+    end = Schedule::groupEnd(list, begin);
+    Step step = list[begin];
+    if (begin == gap.before.index || end - begin != 1 ||
+        !isCompute(step.kind()) || !isReady(begin))
+      continue;
+    int64_t taken = memory.delta(step);
+    int64_t held = 0;
+    bool over = false;
+    if (limit && taken > 0) {
+      held = mostUntil(run.start(gap.rank, begin)) + taken;
+      over = memory.size(held) > *limit;
+    }
+    if (over && gap.ready)
+      continue;
+    gap.ready = StepRef{gap.rank, uint32_t(begin)};
+    gap.overLimit = over;
+    gap.held = held;
+    if (!over)
+      return;
+  }
+}
+
+void explainGap(IdleGap &gap, const Causes &causes, const MemoryModel &memory) {
+  uint32_t step = causes.simulation().numbers().of(gap.before);
+  PathSteps chain = causeChain(causes, step, gap.start, /*maxLinks=*/2);
+  gap.link = chain.back();
+  if (chain.size() > 1)
+    gap.cause = chain.front();
+  gap.parts = waitParts(causes, gap.rank, gap.before.index, gap.start);
+  ReadyStep(gap, causes, memory).find();
+  if (gap.ready) {
+    gap.binding = gap.overLimit ? Binding::Memory : Binding::Order;
+    return;
+  }
+  // The first of the largest parts.
+  const std::pair<int64_t, Binding> parts[] = {
+      {gap.parts.dependency, Binding::Dependency},
+      {gap.parts.latency, Binding::Latency},
+      {gap.parts.queue, Binding::Queue},
+      {gap.parts.wait, Binding::Wait},
+      {gap.parts.gather, Binding::Gather}};
+  const auto *largest = &parts[0];
+  for (const auto &part : parts)
+    if (part.first > largest->first)
+      largest = &part;
+  gap.binding = largest->second;
+}
+
+} // namespace pipec

@@ -1,0 +1,243 @@
+//===- Report.cpp - What a schedule costs ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Explain/Report.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <limits>
+#include <map>
+#include <tuple>
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+/// Fills a report from a run.
+class Reporter {
+public:
+  Reporter(const Schedule &schedule, const Simulation &run,
+           const Causes &causes, const MemoryModel &memory)
+      : schedule(schedule), run(run), causes(causes), memory(memory) {
+    report.model = run.model();
+    report.ticksPerUnit = run.costs().perUnit();
+  }
+
+  void summarize();
+  void reportRanks();
+  bool countTransfers();
+
+  Report report;
+
+private:
+  RankReport reportRank(unsigned rank);
+  WaitParts waits(unsigned rank) const;
+  WaitingTime inTime(const WaitParts &parts) const {
+    return {run.time(parts.dependency), run.time(parts.latency),
+            run.time(parts.queue),      run.time(parts.wait),
+            run.time(parts.gather),     run.time(parts.exposed())};
+  }
+
+  const Schedule &schedule;
+  const Simulation &run;
+  const Causes &causes;
+  const MemoryModel &memory;
+  /// The last rank that was seen to unshard each stage, plus 1.
+  std::vector<unsigned> fetched;
+};
+
+} // namespace
+
+void Reporter::summarize() {
+  report.makespan = run.time(run.makespan());
+  report.span = run.time(run.span());
+  // `makeReport` has seen to it that these fit.
+  report.bubbleMakespan = *run.bubbleRate(run.makespan());
+  report.bubbleSpan = *run.bubbleRate(run.span());
+  report.work = run.time(run.work());
+  report.memoryLimit = schedule.memory.limit;
+  report.sendWaits = schedule.hasSendWaits();
+}
+
+//===----------------------------------------------------------------------===//
+// Ranks
+//===----------------------------------------------------------------------===//
+
+static Rational rateOf(int64_t idle, int64_t clock) {
+  return clock == 0 ? Rational(0) : *Rational::make(idle, clock);
+}
+
+/// What a rank waits for before its compute steps, together.
+WaitParts Reporter::waits(unsigned rank) const {
+  WaitParts sum;
+  forEachGap(schedule, run, rank, [&](int64_t from, int64_t, size_t begin) {
+    sum += waitParts(causes, rank, begin, from);
+  });
+  return sum;
+}
+
+RankReport Reporter::reportRank(unsigned rank) {
+  RankReport result;
+  const RankTimes &times = run.ranks()[rank];
+  int64_t idle = run.makespan() - times.work;
+  int64_t idleSpan = run.span() - times.work;
+  result.start = run.time(times.start);
+  result.end = run.time(times.end);
+  result.work = run.time(times.work);
+  result.idle = run.time(idle);
+  result.idleSpan = run.time(idleSpan);
+  result.gaps = run.time(times.gaps());
+  result.bubbleMakespan = rateOf(idle, run.makespan());
+  result.bubbleSpan = rateOf(idleSpan, run.span());
+  result.memory = memory.peaks(rank);
+
+  uint64_t outstanding = 0;
+  for (Step step : schedule.ranks[rank]) {
+    if (isSend(step.kind()))
+      result.outstandingSends =
+          std::max(result.outstandingSends, ++outstanding);
+    else if (isSendWait(step.kind()) && outstanding)
+      --outstanding;
+    if (step.kind() != StepKind::Unshard)
+      continue;
+    ++result.unshards;
+    if (fetched.empty())
+      fetched.resize(schedule.numStages);
+    if (std::exchange(fetched[step.stage()], rank + 1) == rank + 1)
+      ++result.refetches;
+  }
+  return result;
+}
+
+void Reporter::reportRanks() {
+  WaitParts all;
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+    report.ranks.push_back(reportRank(rank));
+    RankReport &self = report.ranks.back();
+    WaitParts parts = waits(rank);
+    self.waiting = inTime(parts);
+    all += parts;
+    report.unshards += self.unshards;
+    report.refetches += self.refetches;
+    for (Rational MemoryPeaks::*peak :
+         {&MemoryPeaks::activations, &MemoryPeaks::receives,
+          &MemoryPeaks::parameters, &MemoryPeaks::total})
+      report.memory.*peak = std::max(report.memory.*peak, self.memory.*peak);
+    report.memory.receiveCount =
+        std::max(report.memory.receiveCount, self.memory.receiveCount);
+  }
+  report.waiting = inTime(all);
+}
+
+//===----------------------------------------------------------------------===//
+// Communication
+//===----------------------------------------------------------------------===//
+
+/// True when the schedule says what a received tensor takes.
+static bool hasSizes(const MemorySettings &memory) {
+  return memory.all.receive || any_of(memory.stages, [](const auto &entry) {
+           return entry.second.receive.has_value();
+         });
+}
+
+/// Counts what crosses ranks: the sends, or in a schedule without transfers the
+/// results that are used on another rank. False when sizes do not fit.
+bool Reporter::countTransfers() {
+  bool placed = schedule.hasP2P();
+  unsigned directions = schedule.placement.numDirections();
+  // By direction of the schedule, stage that sends, and what it sends.
+  auto cell = [&](unsigned direction, unsigned stage, bool gradients) {
+    return 2 * (size_t(direction) * schedule.numStages + stage) + gradients;
+  };
+  std::vector<uint64_t> counts(cell(directions, 0, false));
+  for (const StepList &list : schedule.ranks)
+    for (Step step : list) {
+      StepKind kind = step.kind();
+      bool forward = kind == (placed ? StepKind::SendF : StepKind::F);
+      if (forward ||
+          (placed ? kind == StepKind::SendB : makesInputGradient(kind)))
+        ++counts[cell(schedule.directionOf(step.microbatch()), step.stage(),
+                      !forward)];
+    }
+
+  std::map<std::tuple<unsigned, unsigned, bool>, EdgeReport> edges;
+  bool sized = hasSizes(schedule.memory), fits = true;
+  auto add = [&](std::optional<Rational> &sum, uint64_t count, Rational size) {
+    std::optional<Rational> more =
+        Rational::mul(Rational(int64_t(count)), size);
+    if (more)
+      more = Rational::add(sum.value_or(Rational(0)), *more);
+    fits = fits && more;
+    sum = more;
+  };
+  for (unsigned direction = 0; direction != directions; ++direction)
+    for (unsigned stage = 0; stage != schedule.numStages; ++stage)
+      for (bool gradients : {false, true}) {
+        uint64_t count = counts[cell(direction, stage, gradients)];
+        int to = int(stage) + (gradients ? -1 : 1);
+        if (count == 0 || to < 0 || unsigned(to) == schedule.numStages)
+          continue;
+        unsigned sender = schedule.placement.rankOf(stage, direction);
+        unsigned receiver = schedule.placement.rankOf(to, direction);
+        if (sender == receiver)
+          continue;
+        EdgeReport &edge = edges[{sender, receiver, gradients}];
+        edge.from = sender;
+        edge.to = receiver;
+        edge.gradients = gradients;
+        edge.transfers += count;
+        report.transfers += count;
+        if (sized) {
+          add(edge.volume, count, schedule.memory.receive(to));
+          add(report.volume, count, schedule.memory.receive(to));
+        }
+      }
+  for (auto &[key, edge] : edges)
+    report.edges.push_back(edge);
+  return fits;
+}
+
+//===----------------------------------------------------------------------===//
+// The report
+//===----------------------------------------------------------------------===//
+
+FailureOr<Report> makeReport(const Schedule &schedule,
+                             const ReportOptions &options, DiagEngine &diags) {
+  FailureOr<Simulation> run = simulate(schedule, options.model, diags);
+  if (failed(run) || failed(checkResults(schedule, diags)))
+    return failure();
+  FailureOr<MemoryModel> memory = MemoryModel::make(schedule, diags);
+  if (failed(memory))
+    return failure();
+  if (__int128(schedule.numRanks) * run->makespan() >
+      std::numeric_limits<int64_t>::max())
+    return diags.report(schedule.source, diag::TimesTooLarge);
+
+  Causes causes(schedule, *run);
+  Reporter reporter(schedule, *run, causes, *memory);
+  Report &report = reporter.report;
+  reporter.summarize();
+  reporter.reportRanks();
+  if (!reporter.countTransfers())
+    return diags.report(schedule.source, diag::MemoryTooLarge);
+  if (run->model()) {
+    FailureOr<Simulation> free = simulate(schedule, diags);
+    if (failed(free))
+      return failure();
+    report.freeMakespan = free->time(free->makespan());
+  }
+  if (options.path)
+    report.path = criticalPath(causes);
+  report.gaps = largestGaps(schedule, *run, options.gaps);
+  for (IdleGap &gap : report.gaps)
+    explainGap(gap, causes, *memory);
+  return std::move(report);
+}
+
+} // namespace pipec

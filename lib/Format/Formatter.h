@@ -1,0 +1,24 @@
+//===- Formatter.h - Programs in canonical form -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_FORMAT_FORMATTER_H
+#define PIPEC_FORMAT_FORMATTER_H
+
+#include "AST/Decl.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+namespace pipec::ast {
+
+/// Prints a file in canonical form (`--emit=source`), comments kept. The output
+/// parses to a tree that differs in nothing but positions, and printing that
+/// tree gives the same bytes. docs/LangRef.md defines the form.
+void printCanonical(const Module &module, llvm::raw_ostream &os);
+
+} // namespace pipec::ast
+
+#endif // PIPEC_FORMAT_FORMATTER_H

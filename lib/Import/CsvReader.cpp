@@ -1,0 +1,376 @@
+//===- CsvReader.cpp - Step IR from PyTorch's schedule CSV ----------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The rows of the file are the ranks, its cells the steps, and that is all it
+// says; CsvHeader infers the rest.
+//
+// PyTorch's reader takes what begins like a step (`2F0xyz`); this one takes
+// steps only, with blanks around them. Where PyTorch would stop at the first
+// mistake, this one goes on with the next cell.
+//
+// The file is read once, front to back, where it lies in memory: a row's
+// separators are counted so that its list is allocated once, then its cells
+// are read. Nothing is kept besides the steps and one record a stage, and a
+// file that is mapped into memory is let go of on the way.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Import/CsvReader.h"
+
+#include "Import/CsvHeader.h"
+#include "Support/MappedFiles.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+/// Commas and semicolons of `line`. Sums of blocks fit a byte, which lets the
+/// compiler compare many characters at a time.
+size_t countSeparators(StringRef line) {
+  constexpr size_t block = 128;
+  size_t count = 0;
+  while (!line.empty()) {
+    StringRef part = line.take_front(block);
+    uint8_t sum = 0;
+    for (char c : part)
+      sum += uint8_t(c == ',') + uint8_t(c == ';');
+    count += sum;
+    line = line.drop_front(part.size());
+  }
+  return count;
+}
+
+/// What Python's `strip` removes, of ASCII.
+constexpr StringLiteral blanks = " \t\v\f\r\x1c\x1d\x1e\x1f";
+
+/// Almost no cell has blanks, so one look at its ends is quick.
+StringRef withoutBlanks(StringRef cell) {
+  auto mayBeBlank = [](char c) { return static_cast<unsigned char>(c) <= ' '; };
+  if (cell.empty() || !(mayBeBlank(cell.front()) || mayBeBlank(cell.back())))
+    return cell;
+  return cell.trim(blanks);
+}
+
+/// Tells the CSV of PyTorch 2.5, where `B` is the input half of a backward and
+/// `BW` a whole one: it has a `BW`, or as many `W` as `B` and no `I`, which is
+/// not a schedule in the form of today.
+struct OldBackwards {
+  struct Cell {
+    StringRef text;
+    unsigned row = 0, column = 0;
+  };
+  /// The first of each kind.
+  Cell half, whole;
+  uint64_t halves = 0, weights = 0;
+  bool inputs = false;
+
+  bool found() const {
+    return !whole.text.empty() || (halves == weights && halves && !inputs);
+  }
+};
+
+class CsvReader {
+public:
+  CsvReader(StringRef text, const CsvOptions &options, DiagEngine &diags)
+      : text(text), options(options), diags(diags),
+        base(diags.sourceFiles()
+                 .compress(SMLoc::getFromPointer(text.begin()))
+                 .offset) {}
+
+  FailureOr<Schedule> read();
+
+private:
+  void forgetBefore(const char *place) const;
+  void readRow(StringRef row, StepList &steps);
+  void readOverlap(StringRef cell, StepList &steps);
+  bool readStep(StringRef cell, const char *&cursor, const char *end,
+                Step &step);
+  bool readNumber(StringRef cell, const char *&cursor, const char *end,
+                  unsigned limit, StringRef what, unsigned &value);
+  /// Takes `step` into the list of the rank that is being read.
+  void add(Step step, StringRef cell, StepList &steps) {
+    header.note(step, row - 1);
+    steps.push_back(step);
+    if (step.kind() == StepKind::B) {
+      if (old.halves++ == 0)
+        old.half = {cell, row, column};
+    } else {
+      old.weights += step.kind() == StepKind::W;
+      old.inputs |= step.kind() == StepKind::I;
+    }
+  }
+  LogicalResult checkBackwards();
+
+  SourceLoc locOf(const char *place) const {
+    return {base + uint32_t(place - text.begin())};
+  }
+  /// Bytes of text that are worth a call to the system.
+  static constexpr size_t forgottenAtOnce = size_t(64) << 20;
+
+  /// A cell as messages show it: printable, and not longer than a line.
+  static std::string shown(StringRef cell);
+  /// Reports `kind` at `range`, in the row and column that are being read,
+  /// which are its first arguments.
+  template <typename Kind, typename... Args>
+  InFlightDiagnostic report(StringRef range, Kind kind, Args &&...args) {
+    broken = true;
+    return diags.report(SMRange(SMLoc::getFromPointer(range.begin()),
+                                SMLoc::getFromPointer(range.end())),
+                        kind, row, column, std::forward<Args>(args)...);
+  }
+
+  StringRef text;
+  const CsvOptions &options;
+  DiagEngine &diags;
+  uint32_t base;
+
+  Schedule schedule;
+  CsvHeader header;
+  /// The cell that is being looked at, counted from 1.
+  unsigned row = 0, column = 0;
+  bool broken = false;
+  OldBackwards old;
+};
+
+std::string CsvReader::shown(StringRef cell) {
+  std::string result;
+  raw_string_ostream os(result);
+  for (unsigned char c : cell.take_front(40))
+    if (isPrint(c))
+      os << c;
+    else
+      os << "\\x" << hexdigit(c >> 4) << hexdigit(c & 15);
+  if (cell.size() > 40)
+    os << "...";
+  return result;
+}
+
+/// Reads digits at `cursor` as a number below `limit`. `what` names the number
+/// in messages.
+bool CsvReader::readNumber(StringRef cell, const char *&cursor, const char *end,
+                           unsigned limit, StringRef what, unsigned &value) {
+  const char *begin = cursor;
+  uint64_t number = 0;
+  for (; cursor != end && isDigit(*cursor); ++cursor)
+    number = number * 10 + (*cursor - '0');
+  if (cursor - begin > 18) // may have wrapped
+    number = limit;
+  if (*begin == '0' && cursor - begin > 1) {
+    (void)report(cell, diag::CsvLeadingZero, shown(cell));
+    return false;
+  }
+  if (number >= limit) {
+    (void)report(cell, diag::CsvNumberTooLarge, what, shown(cell), limit - 1);
+    return false;
+  }
+  value = number;
+  return true;
+}
+
+/// Reads one step at `cursor`, which is moved behind it; `cell` is what
+/// messages show. False when it is none; that has been reported.
+bool CsvReader::readStep(StringRef cell, const char *&cursor, const char *end,
+                         Step &step) {
+  const char *begin = cursor;
+  unsigned stage = 0, microbatch = 0;
+  if (cursor == end || !isDigit(*cursor)) {
+    (void)report(cell, diag::CsvUnknownStep, shown(cell));
+    return false;
+  }
+  if (!readNumber(cell, cursor, end, maxStages, "stage", stage))
+    return false;
+  const char *name = cursor;
+  while (cursor != end &&
+         ((*cursor >= 'A' && *cursor <= 'Z') || *cursor == '_'))
+    ++cursor;
+  StringRef word(name, cursor - name);
+  std::optional<StepKind> kind = parseStepKind(word);
+  if (word == "BW") {
+    kind = StepKind::B;
+    if (old.whole.text.empty())
+      old.whole = {cell, row, column};
+  }
+  if (!kind) {
+    (void)report(cell, diag::CsvUnknownStep, shown(cell));
+    return false;
+  }
+  if (hasMicrobatch(*kind)) {
+    if (cursor == end || !isDigit(*cursor)) {
+      (void)report(cell, diag::CsvNoMicrobatch, shown(cell));
+      return false;
+    }
+    if (!readNumber(cell, cursor, end, maxMicrobatches, "micro-batch",
+                    microbatch))
+      return false;
+  }
+  step = Step(*kind, stage, microbatch, 0, locOf(begin));
+  return true;
+}
+
+/// `(0F7;7B3)OVERLAP_F_B`: members in issue order. The name follows the first
+/// member where it is OVERLAP_B_F; PyTorch knows OVERLAP_F_B only, and runs
+/// under that name whatever members there are, in their order.
+void CsvReader::readOverlap(StringRef cell, StepList &steps) {
+  const char *cursor = cell.begin() + 1, *end = cell.end();
+  SmallVector<Step, 4> members;
+  auto skipBlanks = [&] {
+    while (cursor != end && blanks.contains(*cursor))
+      ++cursor;
+  };
+  while (true) {
+    skipBlanks();
+    const char *begin = cursor;
+    Step step;
+    if (!readStep(cell, cursor, end, step))
+      return;
+    if (!isCompute(step.kind())) {
+      (void)report({begin, size_t(cursor - begin)}, diag::CsvOverlapMember,
+                   shown({begin, size_t(cursor - begin)}));
+      return;
+    }
+    members.push_back(step);
+    skipBlanks();
+    if (cursor == end || *cursor != ';')
+      break;
+    ++cursor;
+  }
+  if (cursor == end || *cursor != ')') {
+    (void)report(cell, diag::CsvUnknownStep, shown(cell));
+    return;
+  }
+  StringRef name(cursor + 1, end - cursor - 1);
+  if (!name.consume_front("OVERLAP_F_B") &&
+      !name.consume_front("OVERLAP_B_F")) {
+    (void)report(cell, diag::CsvUnknownStep, shown(cell));
+    return;
+  }
+  if (!name.empty()) {
+    (void)report(cell, diag::CsvTrailingText, shown(cell), shown(name));
+    return;
+  }
+  if (members.size() < 2) {
+    (void)report(cell, diag::CsvOverlapTooShort, shown(cell));
+    return;
+  }
+  if (cell.ends_with("B_F") && members.front().kind() == StepKind::F) {
+    (void)report(cell, diag::CsvOverlapOrder, shown(cell));
+    return;
+  }
+  for (Step &member : members) {
+    member.setSource(locOf(cell.begin()));
+    member.setJoined(&member != &members.back());
+    add(member, cell, steps);
+  }
+}
+
+void CsvReader::readRow(StringRef line, StepList &steps) {
+  line.consume_back("\r");
+  // Python writes a row of one empty cell so, and reads a blank line as a row.
+  if (line == "\"\"")
+    line = line.take_front(0); // still a place of the text
+  steps.reserve(1 + countSeparators(line));
+  size_t errors = diags.numErrors();
+  bool anyStep = false;
+  for (const char *cursor = line.begin(); !diags.atErrorLimit();) {
+    const char *comma = static_cast<const char *>(
+        std::memchr(cursor, ',', line.end() - cursor));
+    const char *end = comma ? comma : line.end();
+    StringRef cell = withoutBlanks({cursor, size_t(end - cursor)});
+    if (cell.empty()) {
+      steps.push_back(Step(StepKind::Bubble, 0, 0, 0, locOf(cursor)));
+    } else if (cell.front() == '(') {
+      readOverlap(cell, steps);
+      anyStep = true;
+    } else {
+      Step step;
+      anyStep = true;
+      cursor = cell.begin();
+      if (readStep(cell, cursor, cell.end(), step)) {
+        if (cursor == cell.end())
+          add(step, cell, steps);
+        else
+          (void)report(cell, diag::CsvTrailingText, shown(cell),
+                       shown({cursor, size_t(cell.end() - cursor)}));
+      }
+    }
+    if (!comma)
+      break;
+    cursor = comma + 1;
+    ++column;
+  }
+  if (!anyStep && errors == diags.numErrors()) {
+    broken = true;
+    (void)diags.report(SMLoc::getFromPointer(line.begin()), diag::CsvIdleRow,
+                       row, row - 1);
+  }
+}
+
+void CsvReader::forgetBefore(const char *place) const {
+  const SourceFiles &files = diags.sourceFiles();
+  for (unsigned i = 0; i != files.numFiles(); ++i)
+    if (files.file(i).getBufferStart() == text.begin())
+      pipec::forgetBefore(files.file(i), place);
+}
+
+LogicalResult CsvReader::checkBackwards() {
+  if (!old.found())
+    return success();
+  const OldBackwards::Cell &cell =
+      old.whole.text.empty() ? old.half : old.whole;
+  row = cell.row;
+  column = cell.column;
+  return report(cell.text, diag::CsvOldBackward, shown(cell.text))
+      .note(SMLoc::getFromPointer(cell.text.begin()), diag::NoteCsvOldBackward);
+}
+
+FailureOr<Schedule> CsvReader::read() {
+  schedule.name = options.name.str();
+  schedule.source = locOf(text.begin());
+  if (text.trim(", \t\v\f\r\n\"").empty())
+    return diags.report(SMLoc::getFromPointer(text.begin()), diag::CsvNoSteps);
+  const char *forgotten = text.begin();
+  for (const char *cursor = text.begin(); cursor != text.end();) {
+    const char *newline = static_cast<const char *>(
+        std::memchr(cursor, '\n', text.end() - cursor));
+    const char *end = newline ? newline : text.end();
+    if (schedule.ranks.size() == maxRanks)
+      return diags.report(SMLoc::getFromPointer(cursor), diag::CsvTooManyRows,
+                          schedule.ranks.size() + 1, maxRanks);
+    schedule.ranks.emplace_back();
+    ++row;
+    column = 1;
+    readRow({cursor, size_t(end - cursor)}, schedule.ranks.back());
+    if (diags.atErrorLimit())
+      return failure();
+    cursor = newline ? newline + 1 : end;
+    if (size_t(cursor - forgotten) >= forgottenAtOnce) {
+      forgetBefore(cursor);
+      forgotten = cursor;
+    }
+  }
+  if (failed(checkBackwards()) || broken ||
+      failed(header.infer(schedule, text, options, diags)))
+    return failure();
+  return std::move(schedule);
+}
+
+} // namespace
+
+FailureOr<Schedule> importCsv(StringRef text, const CsvOptions &options,
+                              DiagEngine &diags) {
+  return CsvReader(text, options, diags).read();
+}
+
+} // namespace pipec

@@ -1,0 +1,37 @@
+//===- CsvReader.h - Step IR from PyTorch's schedule CSV ------------*- C++
+//-*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_IMPORT_CSVREADER_H
+#define PIPEC_IMPORT_CSVREADER_H
+
+#include "IR/Schedule.h"
+#include "Support/DiagEngine.h"
+
+#include <optional>
+
+namespace pipec {
+
+/// What a CSV does not say itself.
+struct CsvOptions {
+  /// The name of the schedule.
+  llvm::StringRef name = "csv";
+  /// Sizes that the file must have; whatever is not given is what it has.
+  std::optional<unsigned> stages;
+  std::optional<unsigned> microbatches;
+};
+
+/// Reads a schedule in either of the two CSV formats of
+/// torch.distributed.pipelining (docs/Csv.md). `text` must be a file of the
+/// engine's `SourceFiles`. Errors are reported with row, column and cell; every
+/// step keeps the position of its cell as its source.
+llvm::FailureOr<Schedule>
+importCsv(llvm::StringRef text, const CsvOptions &options, DiagEngine &diags);
+
+} // namespace pipec
+
+#endif // PIPEC_IMPORT_CSVREADER_H

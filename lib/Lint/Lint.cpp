@@ -1,0 +1,232 @@
+//===- Lint.cpp - Every finding in one schedule -----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lint/Lint.h"
+
+#include "IR/StepPlaces.h"
+#include "Lint/TrainingRules.h"
+#include "Simulation/MemoryLimit.h"
+#include "Simulation/SlotOrder.h"
+#include "Verify/Verifier.h"
+#include "Waiting/BlockingRun.h"
+#include "Waiting/Waiting.h"
+#include "Waiting/Witness.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+/// The first step of the schedule, where a finding about all of it points.
+static SourceLoc beginning(const Schedule &schedule) {
+  for (const StepList &list : schedule.ranks)
+    if (!list.empty())
+      return list.front().source();
+  return schedule.source;
+}
+
+/// Which kinds of steps there are.
+namespace {
+struct Contents {
+  bool p2p = false;
+  bool reduceGrad = false;
+  /// Bit K: there is a step of the kind with value K.
+  uint32_t kinds = 0;
+  /// The first idle slot.
+  std::optional<std::pair<unsigned, size_t>> idle;
+
+  explicit Contents(const Schedule &schedule) {
+    for (unsigned rank = 0; rank != schedule.ranks.size(); ++rank) {
+      const StepList &list = schedule.ranks[rank];
+      for (size_t i = 0; i != list.size(); ++i) {
+        StepKind kind = list[i].kind();
+        kinds |= 1u << unsigned(kind);
+        p2p |= isP2P(kind);
+        reduceGrad |= kind == StepKind::ReduceGrad;
+        if (kind == StepKind::Bubble && !idle)
+          idle = {rank, i};
+      }
+    }
+  }
+};
+} // namespace
+
+/// The models under which the schedule is safe; reports why it is not.
+static std::array<bool, 4> safeModels(const Schedule &schedule,
+                                      bool computesAreGood, WaitModel require,
+                                      DiagEngine &diags) {
+  std::array<bool, 4> safe;
+  safe.fill(true);
+  if (computesAreGood && endsWithBlockingTransfers(schedule))
+    return safe;
+  Transfers transfers(schedule);
+  // An order that cannot run was shown to be one; it ends nowhere.
+  safe = computesAreGood && schedule.hasP2P()
+             ? checkDeadlock(schedule, transfers, require, diags)
+             : endsUnder(schedule, transfers);
+  // Without transfers the model sees no order, and it is the computes that
+  // cannot run.
+  if (!transfers.sound() || (!schedule.hasP2P() && !computesAreGood))
+    safe.fill(false);
+  return safe;
+}
+
+/// What PyTorch's runtime does with a file that has this finding.
+static std::optional<diag::Id> consequence(const Diagnostic &found,
+                                           const Contents &contents) {
+  bool receive =
+      found.place && StringRef(found.place->step).starts_with("RECV");
+  switch (found.id) {
+  case diag::Id::StepsMissing:
+  case diag::Id::StepTooEarly:
+  case diag::Id::WeightWithoutInput:
+  case diag::Id::StepOnWrongRank:
+  case diag::Id::StepNotForward:
+    return diag::Id::NoteRunRefused;
+  case diag::Id::OrderStuck:
+  case diag::Id::OrderStuckAlone:
+  case diag::Id::OverlapFeedsItself:
+    // PyTorch finds no place for the transfers of such a list; one that has
+    // them is not asked.
+    return contents.p2p ? std::nullopt
+                        : std::optional(diag::Id::NoteRunRefused);
+  case diag::Id::TransferUnmatched:
+    // Without its receive a send does no harm; the step that needs the data
+    // does not find it.
+    return receive ? diag::Id::NoteRunWaits : diag::Id::NoteRunStops;
+  case diag::Id::TransferMissing:
+  case diag::Id::TransferInsideRank:
+  case diag::Id::ReceiveMissing:
+  case diag::Id::RecvAfterConsumer:
+  case diag::Id::SendBeforeProducer:
+  case diag::Id::SendAfterFree:
+    return diag::Id::NoteRunStops;
+  case diag::Id::TransferDoubled:
+    // The second message is taken for the one that comes after it.
+    return receive ? diag::Id::NoteRunStops : diag::Id::NoteRunWrong;
+  case diag::Id::TransferCrossed:
+    return diag::Id::NoteRunOtherTensor;
+  case diag::Id::ReduceGradMissing:
+  case diag::Id::ReduceGradEarly:
+  case diag::Id::ReduceGradDoubled:
+    return diag::Id::NoteRunWrong;
+  case diag::Id::LossOrder:
+    return diag::Id::NoteRunOtherLoss;
+  case diag::Id::ComputeOnSharded:
+  case diag::Id::ReshardTwice:
+  case diag::Id::UnshardTwice:
+  case diag::Id::UnshardUnused:
+    return diag::Id::NoteRunSharded;
+  case diag::Id::UnshardLeftOpen:
+    return diag::Id::NoteRunSecondStep;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// What the verifier accepts.
+namespace {
+struct Verified {
+  bool computes = false;
+  bool all = false;
+};
+} // namespace
+
+/// Reports what is wrong with the list itself, and fills `safe`.
+static Verified checkList(const Schedule &schedule, const Contents &contents,
+                          WaitModel require, std::array<bool, 4> &safe,
+                          DiagEngine &diags) {
+  Verified good;
+  good.computes = succeeded(verify(schedule, VerifyLevel::Compute, diags));
+  // The other levels speak of steps that the first one knows to be there.
+  VerifyLevel above = levelsAboveCompute(schedule, contents.kinds);
+  good.all = good.computes && succeeded(verify(schedule, above, diags));
+  safe = safeModels(schedule, good.computes, require, diags);
+  return good;
+}
+
+/// Reports what the rules of `options` find.
+static void checkRules(const Schedule &schedule, const Contents &contents,
+                       const Verified &good, const LintOptions &options,
+                       DiagEngine &diags) {
+  if (options.lossOrder)
+    checkLossOrder(schedule, *options.lossOrder, diags);
+  if (options.microbatchOrder)
+    checkMicrobatchOrder(schedule, /*losses=*/!options.lossOrder,
+                         *options.microbatchOrder, diags);
+  if (options.slotOrder && good.computes && contents.idle && !contents.p2p)
+    checkSlotOrder(schedule, *options.slotOrder, diags);
+  if (options.unusedUnshard)
+    checkUnshardsUsed(schedule, *options.unusedUnshard, diags);
+  if (options.forwardOnly && schedule.forwardOnly)
+    (void)diags.reportAs(*options.forwardOnly, beginning(schedule),
+                         diag::ForwardOnly);
+  if (options.memoryLimit && good.all)
+    (void)checkMemoryLimit(schedule, *options.memoryLimit, diags);
+  if (!contents.p2p)
+    return;
+  if (options.idleSlot && contents.idle) {
+    auto [rank, index] = *contents.idle;
+    (void)diags.reportAs(
+        *options.idleSlot, schedule.ranks[rank][index].source(),
+        diag::IdleAmongTransfers, StepPlaces(schedule).name(rank, index));
+  }
+  if (options.noReduceGrad && !contents.reduceGrad && !schedule.forwardOnly)
+    (void)diags.reportAs(*options.noReduceGrad, beginning(schedule),
+                         diag::NoReduceGrad, schedule.numMicrobatches);
+}
+
+/// Adds `found` to `faults` if it is the first error of its kind.
+static void noteFault(const Diagnostic &found,
+                      std::vector<Diagnostic> &faults) {
+  if (found.severity == Severity::Error &&
+      none_of(faults, [&](const Diagnostic &known) {
+        return known.id == found.id;
+      }))
+    faults.push_back(found);
+}
+
+LintResult lint(const Schedule &schedule, const LintOptions &options,
+                DiagEngine &diags) {
+  Contents contents(schedule);
+  auto annotate = [&](Diagnostic &found) {
+    if (found.id == diag::Id::ReduceGradMissing) {
+      // Where there is no REDUCE_GRAD at all, that is said once.
+      if (!contents.reduceGrad)
+        return false;
+      // One that is missing belongs behind the step that the note names.
+      if (!found.notes.empty()) {
+        found.place = found.notes.front().place;
+        found.range = found.notes.front().range;
+      }
+    }
+    std::optional<diag::Id> result = consequence(found, contents);
+    // To a list without transfers PyTorch adds whatever else it needs.
+    if (result && (contents.p2p || *result == diag::Id::NoteRunRefused ||
+                   *result == diag::Id::NoteRunOtherLoss))
+      found.notes.push_back(
+          {*result, Severity::Note, found.range, DiagEngine::format(*result)});
+    return true;
+  };
+
+  LintResult result;
+  Verified good;
+  {
+    DiagEngine::ScopedFilter collect(diags, [&](Diagnostic &found) {
+      noteFault(found, result.faults);
+      return true;
+    });
+    DiagEngine::ScopedFilter filter(diags, annotate);
+    good = checkList(schedule, contents, options.require, result.safe, diags);
+  }
+  DiagEngine::ScopedFilter filter(diags, annotate);
+  checkRules(schedule, contents, good, options, diags);
+  return result;
+}
+
+} // namespace pipec

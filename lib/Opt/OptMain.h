@@ -1,0 +1,23 @@
+//===- OptMain.h - The program pipec-opt -------------------------*- C++ -*===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_OPT_OPTMAIN_H
+#define PIPEC_OPT_OPTMAIN_H
+
+#include "llvm/Support/raw_ostream.h"
+
+namespace pipec {
+
+/// Reads a schedule, runs passes over it and prints it, as the command line
+/// says. Output goes to `out` where that names no file, messages to `err`.
+/// Returns the exit status of the program.
+int optMain(int argc, const char *const *argv, llvm::raw_ostream &out,
+            llvm::raw_ostream &err);
+
+} // namespace pipec
+
+#endif // PIPEC_OPT_OPTMAIN_H

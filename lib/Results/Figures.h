@@ -1,0 +1,33 @@
+//===- Figures.h - What two commands compare schedules by -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_RESULTS_FIGURES_H
+#define PIPEC_RESULTS_FIGURES_H
+
+#include "Driver/Grid.h"
+#include "Explain/Report.h"
+#include "Support/Decimal.h"
+
+#include <string>
+
+namespace pipec {
+
+/// The figures of a schedule, without what explains them. Reports as
+/// `makeReport` does.
+llvm::FailureOr<Report> measure(const Schedule &schedule,
+                                std::optional<WaitModel> model,
+                                DiagEngine &diags);
+
+/// Writes the attribute `params`, an object.
+void writeParams(llvm::json::OStream &json, const ParamValues &params);
+
+/// A rate to four decimals.
+std::string rateText(Rational rate);
+
+} // namespace pipec
+
+#endif // PIPEC_RESULTS_FIGURES_H

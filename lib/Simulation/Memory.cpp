@@ -1,0 +1,243 @@
+//===- Memory.cpp - What every rank keeps ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Simulation/Memory.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <limits>
+#include <numeric>
+
+using namespace llvm;
+
+namespace pipec {
+
+static constexpr StepKind computeKinds[] = {StepKind::F, StepKind::B,
+                                            StepKind::I, StepKind::W};
+static constexpr int64_t largest = std::numeric_limits<int64_t>::max();
+
+FailureOr<MemoryModel> MemoryModel::make(const Schedule &schedule,
+                                         DiagEngine &diags) {
+  MemoryModel model(schedule);
+  if (!model.findUnit() || !model.convert() || !model.findParameters() ||
+      !model.sumsFit())
+    return diags.report(schedule.source, diag::MemoryTooLarge);
+  return model;
+}
+
+/// The figures of one stage. Most stages have the same: `maxStages`, which is
+/// none, stands for all without settings of their own.
+template <typename Visitor>
+static bool visitFigures(const MemorySettings &memory, unsigned stage,
+                         Visitor visit) {
+  return all_of(computeKinds,
+                [&](StepKind kind) {
+                  std::optional<Rational> delta = memory.delta(kind, stage);
+                  return delta && visit(*delta);
+                }) &&
+         visit(memory.parameters(stage)) && visit(memory.sharded(stage)) &&
+         visit(memory.receive(stage));
+}
+
+bool MemoryModel::findUnit() {
+  auto widen = [&](Rational value) {
+    __int128 next = __int128(unit) / std::gcd(unit, value.denominator()) *
+                    value.denominator();
+    if (next > largest)
+      return false;
+    unit = int64_t(next);
+    return true;
+  };
+  const MemorySettings &memory = schedule->memory;
+  return visitFigures(memory, maxStages, widen) &&
+         all_of(memory.stages, [&](const auto &entry) {
+           return visitFigures(memory, entry.first, widen);
+         });
+}
+
+bool MemoryModel::convert() {
+  const MemorySettings &memory = schedule->memory;
+  auto convertStage = [&](unsigned stage, Stage &into) {
+    int64_t *next[] = {&into.delta[0], &into.delta[1],   &into.delta[2],
+                       &into.delta[3], &into.parameters, &into.sharded,
+                       &into.receive};
+    unsigned at = 0;
+    return visitFigures(memory, stage, [&](Rational value) {
+      __int128 units =
+          __int128(value.numerator()) * (unit / value.denominator());
+      *next[at++] = int64_t(units);
+      return units <= largest && units >= -largest;
+    });
+  };
+  Stage common;
+  if (!convertStage(maxStages, common))
+    return false;
+  stages.assign(schedule->numStages, common);
+  return all_of(memory.stages, [&](const auto &entry) {
+    return entry.first >= schedule->numStages ||
+           convertStage(entry.first, stages[entry.first]);
+  });
+}
+
+bool MemoryModel::findParameters() {
+  std::vector<__int128> sums(schedule->numRanks);
+  const Placement &placement = schedule->placement;
+  for (unsigned d = 0; d != placement.numDirections(); ++d)
+    for (auto [stage, rank] : enumerate(placement.map(d)))
+      // A rank that has a stage in both directions keeps it once.
+      if (d == 0 || placement.rankOf(stage, 0) != rank)
+        sums[rank] += stages[stage].parameters;
+  // The last rank that was found to manage a stage, plus 1.
+  std::vector<uint32_t> managedOn(schedule->numStages);
+  for (auto [rank, list] : enumerate(schedule->ranks))
+    for (Step step : list)
+      if ((step.kind() == StepKind::Unshard ||
+           step.kind() == StepKind::Reshard) &&
+          managedOn[step.stage()] != rank + 1) {
+        managedOn[step.stage()] = uint32_t(rank + 1);
+        const Stage &stage = stages[step.stage()];
+        sums[rank] += __int128(stage.sharded) - stage.parameters;
+      }
+  for (__int128 sum : sums) {
+    if (sum > largest / 4 || sum < -largest / 4)
+      return false;
+    resident.push_back(int64_t(sum));
+  }
+  return true;
+}
+
+/// True when what all steps of a rank take, or give, together fits.
+bool MemoryModel::sumsFit() const {
+  auto size = [](int64_t value) {
+    return __int128(value < 0 ? -value : value);
+  };
+  for (const StepList &list : schedule->ranks) {
+    __int128 sum = 0;
+    for (Step step : list) {
+      const Stage &stage = stages[step.stage()];
+      if (isCompute(step.kind()))
+        sum += size(stage.delta[unsigned(step.kind())]);
+      else if (isRecv(step.kind()))
+        sum += size(stage.receive);
+      else if (isFsdp(step.kind()))
+        sum += size(stage.parameters);
+    }
+    if (sum > largest / 4)
+      return false;
+  }
+  return true;
+}
+
+/// Calls `visit(begin, end, atEnd, level)` behind every change that the group
+/// [begin, end) of the rank's list makes: at its start, and for a compute step
+/// again at its end.
+template <typename Visitor>
+void MemoryModel::walk(unsigned rank, Visitor visit) const {
+  const StepList &list = schedule->ranks[rank];
+  bool receives = any_of(list, [](Step step) { return isRecv(step.kind()); });
+  // True when the input of a step (for a W that of its I) came from elsewhere.
+  auto received = [&](Step step) {
+    int supplier = int(step.stage()) + (step.kind() == StepKind::F ? -1 : 1);
+    return receives && step.kind() != StepKind::I && supplier >= 0 &&
+           unsigned(supplier) != schedule->numStages &&
+           schedule->rankOf(supplier, step.microbatch()) != rank;
+  };
+
+  MemoryLevel level;
+  level.parameters = resident[rank];
+  for (size_t begin = 0, end = 0; begin != list.size(); begin = end) {
+    end = Schedule::groupEnd(list, begin);
+    ArrayRef<Step> group = ArrayRef(list).slice(begin, end - begin);
+    StepKind kind = list[begin].kind();
+    if (isCompute(kind)) {
+      for (Step step : group)
+        level.activations += std::max<int64_t>(
+            stages[step.stage()].delta[unsigned(step.kind())], 0);
+      visit(begin, end, /*atEnd=*/false, level);
+      for (Step step : group) {
+        level.activations += std::min<int64_t>(
+            stages[step.stage()].delta[unsigned(step.kind())], 0);
+        if (received(step)) {
+          level.receives -= stages[step.stage()].receive;
+          --level.receiveCount;
+        }
+      }
+      visit(begin, end, /*atEnd=*/true, level);
+      continue;
+    }
+    for (Step step : group) {
+      if (isRecv(step.kind())) {
+        level.receives += stages[step.stage()].receive;
+        ++level.receiveCount;
+      } else if (step.kind() == StepKind::Unshard) {
+        level.parameters += stages[step.stage()].parameters;
+      } else if (step.kind() == StepKind::Reshard) {
+        level.parameters -= stages[step.stage()].parameters;
+      }
+    }
+    if (kind != StepKind::Bubble)
+      visit(begin, end, /*atEnd=*/false, level);
+  }
+}
+
+MemoryPeaks MemoryModel::peaks(unsigned rank) const {
+  MemoryLevel most;
+  most.parameters = resident[rank];
+  int64_t total = most.total();
+  walk(rank, [&](size_t, size_t, bool, const MemoryLevel &level) {
+    most.activations = std::max(most.activations, level.activations);
+    most.receives = std::max(most.receives, level.receives);
+    most.parameters = std::max(most.parameters, level.parameters);
+    most.receiveCount = std::max(most.receiveCount, level.receiveCount);
+    total = std::max(total, level.total());
+  });
+  return {size(most.activations), size(most.receives), size(most.parameters),
+          size(total), most.receiveCount};
+}
+
+MemoryModel::Highest MemoryModel::highest(unsigned rank) const {
+  Highest highest{resident[rank], 0};
+  walk(rank, [&](size_t begin, size_t, bool, const MemoryLevel &level) {
+    if (level.total() > highest.total)
+      highest = {level.total(), begin};
+  });
+  return highest;
+}
+
+void MemoryModel::curve(
+    const Simulation &simulation, unsigned rank,
+    function_ref<void(int64_t, const MemoryLevel &)> point) const {
+  MemoryLevel first;
+  first.parameters = resident[rank];
+  point(0, first);
+  // When the rank came to what it does not compute.
+  int64_t now = 0;
+  walk(rank, [&](size_t begin, size_t, bool atEnd, const MemoryLevel &level) {
+    if (atEnd)
+      now = simulation.end(rank, begin);
+    else if (isCompute(schedule->ranks[rank][begin].kind()))
+      now = simulation.start(rank, begin);
+    point(now, level);
+  });
+}
+
+Rational MemoryModel::size(int64_t units) const {
+  return *Rational::make(units, unit);
+}
+
+FailureOr<std::vector<Rational>> peakMemory(const Schedule &schedule,
+                                            DiagEngine &diags) {
+  FailureOr<MemoryModel> model = MemoryModel::make(schedule, diags);
+  if (failed(model))
+    return failure();
+  std::vector<Rational> peaks;
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+    peaks.push_back(model->peaks(rank).activations);
+  return peaks;
+}
+
+} // namespace pipec

@@ -1,0 +1,85 @@
+//===- Resources.h - What a run has to wait for beside data ---*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Two things that go on while a rank computes: the collectives of FSDP, one
+// after the other on each rank, and the transfers on a directed edge between
+// two ranks, each of which keeps the edge for its occupancy.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SIMULATION_RESOURCES_H
+#define PIPEC_SIMULATION_RESOURCES_H
+
+#include "Simulation/TickCosts.h"
+
+#include <algorithm>
+
+namespace pipec {
+
+/// The collectives of all ranks in one run.
+class Collectives {
+public:
+  Collectives(const Schedule &schedule, const TickCosts &costs)
+      : placement(schedule.placement), costs(costs), free(schedule.numRanks),
+        gathered(schedule.numStages * placement.numDirections()),
+        reduced(gathered.size()) {}
+
+  /// `rank` comes to an FSDP step at `now`; returns when that starts.
+  int64_t issue(unsigned rank, Step step, int64_t now) {
+    int64_t start = std::max(now, free[rank]);
+    free[rank] = start + costs.collective(rank, step);
+    if (step.kind() == StepKind::Unshard)
+      gathered[index(rank, step.stage())] = free[rank];
+    else if (step.kind() == StepKind::ReduceGrad)
+      reduced[index(rank, step.stage())] = free[rank];
+    return start;
+  }
+  /// When the last UNSHARD of `stage` that `rank` has come to ends.
+  int64_t gatheredAt(unsigned rank, unsigned stage) const {
+    return gathered[index(rank, stage)];
+  }
+  /// When the last REDUCE_GRAD of `stage` that `rank` has come to ends.
+  int64_t reducedAt(unsigned rank, unsigned stage) const {
+    return reduced[index(rank, stage)];
+  }
+
+private:
+  /// A stage is on one rank a direction.
+  size_t index(unsigned rank, unsigned stage) const {
+    bool second =
+        placement.bidirectional() && placement.rankOf(stage, 0) != rank;
+    return stage * placement.numDirections() + second;
+  }
+
+  const Placement &placement;
+  const TickCosts &costs;
+  std::vector<int64_t> free;
+  std::vector<int64_t> gathered;
+  std::vector<int64_t> reduced;
+};
+
+/// The directed edges in one run.
+class EdgeQueues {
+public:
+  explicit EdgeQueues(const TickCosts &costs) : costs(costs) {}
+
+  /// The next transfer of an edge could start at `ready`; returns when it does.
+  int64_t take(unsigned from, unsigned to, int64_t ready) {
+    int64_t &edge = free[{from, to}];
+    int64_t start = std::max(ready, edge);
+    edge = start + costs.edge(from, to).occupancy;
+    return start;
+  }
+
+private:
+  const TickCosts &costs;
+  llvm::DenseMap<std::pair<unsigned, unsigned>, int64_t> free;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_SIMULATION_RESOURCES_H

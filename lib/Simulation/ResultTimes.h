@@ -1,0 +1,71 @@
+//===- ResultTimes.h - When results are made and arrive -*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SIMULATION_RESULTTIMES_H
+#define PIPEC_SIMULATION_RESULTTIMES_H
+
+#include "Simulation/DataFlow.h"
+#include "Simulation/Simulate.h"
+
+#include <optional>
+#include <vector>
+
+namespace pipec {
+
+/// Who makes each result of a run, and when it goes to its user. A result is
+/// what a stage gives on for a micro-batch: its activations (F makes them), or
+/// the gradient of its input (B or I). The schedule and its simulation must
+/// outlive it. Linear memory: 8 bytes for each pair of stage and micro-batch,
+/// and 16 more under free arrival with edges that a transfer occupies.
+class ResultTimes {
+public:
+  static constexpr uint32_t none = StepNumbers::none;
+
+  ResultTimes(const Schedule &schedule, const Simulation &run);
+
+  /// The step that makes a result; `none` when there is none.
+  uint32_t maker(unsigned stage, unsigned microbatch, bool gradient) const {
+    return makers[flow.taken(
+        Step(gradient ? StepKind::B : StepKind::F, stage, microbatch))];
+  }
+  /// The step that makes the input of an F, B or I; `none` for a step that
+  /// needs none from another stage.
+  uint32_t inputMaker(Step step) const;
+
+  /// When the result of a compute step is put on its way, in ticks: under free
+  /// arrival not before its edge is free for it.
+  int64_t departure(uint32_t maker) const;
+  /// The step whose result has kept an edge busy, with others behind it, until
+  /// the result of `maker` was put on it.
+  uint32_t firstOfBusyEdge(uint32_t maker) const;
+
+  /// When the input of an F, B or I, which is consumed on `rank`, is made, when
+  /// it can be there at the earliest, and when it is there under free arrival;
+  /// nothing when it needs none.
+  struct Input {
+    int64_t made;
+    int64_t there;
+    int64_t arrived;
+  };
+  std::optional<Input> input(unsigned rank, Step step) const;
+
+private:
+  void findMakers();
+  void findDepartures();
+
+  const Schedule &schedule;
+  const Simulation &run;
+  DataFlow flow;
+  /// By the number in the data flow of the step that makes it.
+  std::vector<uint32_t> makers;
+  /// When each result is put on its edge; empty where that is when it is made.
+  std::vector<int64_t> departures;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_SIMULATION_RESULTTIMES_H

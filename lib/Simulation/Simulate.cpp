@@ -1,0 +1,286 @@
+//===- Simulate.cpp - When every step runs ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Under free arrival OrderWalk does the work, under a model WaitEngine.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Simulation/Simulate.h"
+
+#include "Simulation/FreeClock.h"
+#include "Simulation/OrderWalk.h"
+#include "Waiting/WaitEngine.h"
+#include "Waiting/Waiting.h"
+#include "Waiting/Witness.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+/// Makes simulations.
+class Simulator {
+public:
+  static FailureOr<Simulation> freely(const Schedule &schedule,
+                                      DiagEngine &diags, int64_t parts = 1);
+  static FailureOr<Simulation> under(const Schedule &schedule, WaitModel model,
+                                     DiagEngine &diags, int64_t parts = 1);
+};
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A run under free arrival, with collectives and edges or without.
+template <bool resources> class FreeRun {
+public:
+  /// When a result is there for the step that takes it.
+  struct Datum {
+    int64_t arrival = never;
+  };
+
+  FreeRun(const Schedule &schedule, const TickCosts &costs,
+          const StepNumbers &numbers, std::vector<int64_t> &starts)
+      : clock(schedule, costs), numbers(numbers), starts(starts) {}
+
+  static bool isThere(const Datum &datum) { return datum.arrival != never; }
+  void take(unsigned rank, const Datum &datum) {
+    clock.waitFor(rank, datum.arrival);
+  }
+  void visit(unsigned rank, size_t begin, size_t end) {
+    int64_t start = clock.run(rank, begin, end);
+    for (size_t i = begin; i != end; ++i)
+      starts[numbers.of(rank, i)] = start;
+  }
+  Datum give(unsigned rank, size_t, const DataFlow::Rule &rule) {
+    return {clock.arrival(rank, rule)};
+  }
+
+private:
+  static constexpr int64_t never = -1;
+
+  FreeClock<resources> clock;
+  const StepNumbers &numbers;
+  std::vector<int64_t> &starts;
+};
+
+/// The clock of a run under a model, with collectives and edges or without.
+template <bool resources> struct TickClock {
+  static constexpr bool timed = true;
+  static constexpr bool waitsForResources = resources;
+  const TickCosts &costs;
+  std::vector<int64_t> &starts;
+  std::vector<int64_t> rankEnds;
+  std::optional<Collectives> collectives = std::nullopt;
+  std::optional<EdgeQueues> edges = std::nullopt;
+
+  int64_t duration(ArrayRef<Step> list, size_t begin, size_t end) const {
+    return costs.duration(list, begin, end);
+  }
+  int64_t hop(unsigned from, unsigned to) const { return costs.hop(from, to); }
+};
+
+} // namespace
+
+LogicalResult checkResults(const Schedule &schedule, DiagEngine &diags) {
+  size_t steps = schedule.numSteps();
+  if (size_t(schedule.numStages) * schedule.numMicrobatches <= steps)
+    return success();
+  return diags.report(schedule.source, diag::TooFewSteps, steps,
+                      schedule.numStages, schedule.numMicrobatches);
+}
+
+FailureOr<Simulation> Simulator::freely(const Schedule &schedule,
+                                        DiagEngine &diags, int64_t parts) {
+  if (failed(checkResults(schedule, diags)))
+    return failure();
+  FailureOr<TickCosts> costs = TickCosts::make(schedule, diags, parts);
+  if (failed(costs))
+    return failure();
+  Simulation simulation(schedule, std::move(*costs));
+  const TickCosts &ticks = simulation.tickCosts;
+  auto ends = [&](auto client) {
+    OrderWalk<decltype(client)> walk(schedule, client);
+    bool good = walk.run();
+    if (!good)
+      (void)walk.reportHeads(diags);
+    return good;
+  };
+  bool good = needsResources(schedule, ticks)
+                  ? ends(FreeRun<true>(schedule, ticks, simulation.stepNumbers,
+                                       simulation.starts))
+                  : ends(FreeRun<false>(schedule, ticks, simulation.stepNumbers,
+                                        simulation.starts));
+  if (!good)
+    return failure();
+  simulation.summarize();
+  return simulation;
+}
+
+FailureOr<Simulation> Simulator::under(const Schedule &schedule,
+                                       WaitModel model, DiagEngine &diags,
+                                       int64_t parts) {
+  FailureOr<TickCosts> costs = TickCosts::make(schedule, diags, parts);
+  if (failed(costs))
+    return failure();
+  Simulation simulation(schedule, std::move(*costs));
+  const Transfers &transfers = simulation.stepTransfers.emplace(schedule);
+  simulation.waitModel = model;
+  const TickCosts &ticks = simulation.tickCosts;
+  auto ends = [&](auto clock) {
+    WaitState state =
+        WaitEngine<decltype(clock)>(schedule, transfers, model, clock).run();
+    bool good = state.incomplete == 0;
+    for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+      good = good && state.at[rank] == schedule.ranks[rank].size();
+    return good;
+  };
+  std::vector<int64_t> rankEnds(schedule.numRanks);
+  bool good = needsResources(schedule, ticks)
+                  ? ends(TickClock<true>{ticks, simulation.starts, rankEnds,
+                                         Collectives(schedule, ticks),
+                                         EdgeQueues(ticks)})
+                  : ends(TickClock<false>{ticks, simulation.starts, rankEnds});
+  if (!good) {
+    reportDeadlock(Waiting(schedule, transfers, model), Severity::Error,
+                   nullptr, diags, /*heads=*/true);
+    return failure();
+  }
+  simulation.summarize();
+  return simulation;
+}
+
+FailureOr<Simulation> simulate(const Schedule &schedule, DiagEngine &diags) {
+  return Simulator::freely(schedule, diags);
+}
+
+FailureOr<Simulation> simulate(const Schedule &schedule, WaitModel model,
+                               DiagEngine &diags) {
+  return Simulator::under(schedule, model, diags);
+}
+
+FailureOr<Simulation> simulate(const Schedule &schedule,
+                               std::optional<WaitModel> model,
+                               DiagEngine &diags, int64_t parts) {
+  if (!schedule.hasP2P())
+    return Simulator::freely(schedule, diags, parts);
+  return Simulator::under(schedule, model.value_or(WaitModel::Edge), diags,
+                          parts);
+}
+
+//===----------------------------------------------------------------------===//
+// Figures
+//===----------------------------------------------------------------------===//
+
+void Simulation::summarize() {
+  bool any = false;
+  for (unsigned rank = 0; rank != schedule->numRanks; ++rank) {
+    const StepList &list = schedule->ranks[rank];
+    RankTimes &times = rankTimes[rank];
+    bool runs = false;
+    auto note = [&](int64_t start, int64_t duration) {
+      times.start = runs ? std::min(times.start, start) : start;
+      times.end =
+          runs ? std::max(times.end, start + duration) : start + duration;
+      runs = true;
+    };
+    for (size_t begin = 0; begin != list.size();) {
+      size_t end = Schedule::groupEnd(list, begin);
+      if (isCompute(list[begin].kind())) {
+        int64_t duration = tickCosts.duration(list, begin, end);
+        note(start(rank, begin), duration);
+        times.work += duration;
+      } else if (tickCosts.hasCollectives() && isFsdp(list[begin].kind())) {
+        // One that takes no time is nothing to wait for.
+        if (int64_t duration = tickCosts.collective(rank, list[begin]))
+          note(start(rank, begin), duration);
+      }
+      begin = end;
+    }
+    if (!runs)
+      continue;
+    first = any ? std::min(first, times.start) : times.start;
+    last = any ? std::max(last, times.end) : times.end;
+    any = true;
+  }
+}
+
+int64_t Simulation::end(unsigned rank, size_t index) const {
+  const StepList &list = schedule->ranks[rank];
+  int64_t begin = start(rank, index);
+  if (isP2P(list[index].kind()))
+    return transferEnd(rank, index);
+  if (isFsdp(list[index].kind()))
+    return begin + tickCosts.collective(rank, list[index]);
+  return begin + tickCosts.duration(list, groupBegin(list, index),
+                                    Schedule::groupEnd(list, index));
+}
+
+int64_t Simulation::transferEnd(unsigned rank, size_t index) const {
+  int64_t self = start(rank, index);
+  uint32_t other = stepTransfers
+                       ? stepTransfers->other(stepNumbers.of(rank, index))
+                       : Transfers::none;
+  if (other == Transfers::none)
+    return self;
+  Step step = schedule->ranks[rank][index];
+  bool send = isSend(step.kind());
+  unsigned peer = schedule->peerOf(step);
+  int64_t hop = send ? tickCosts.hop(rank, peer) : tickCosts.hop(peer, rank);
+  if (waitModel != WaitModel::Buffered)
+    return std::max(self, starts[other]) + hop;
+  return send ? self + hop : std::max(self, starts[other] + hop);
+}
+
+int64_t Simulation::span() const {
+  int64_t span = 0;
+  for (const RankTimes &times : rankTimes)
+    span = std::max(span, times.end - times.start);
+  return span;
+}
+
+int64_t Simulation::work() const {
+  int64_t work = 0;
+  for (const RankTimes &times : rankTimes)
+    work += times.work;
+  return work;
+}
+
+std::optional<Rational> Simulation::bubbleRate(int64_t clock) const {
+  if (clock == 0)
+    return Rational(0);
+  std::optional<Rational> rate = Rational::make(work(), clock);
+  if (rate)
+    rate = Rational::div(*rate, Rational(int64_t(rankTimes.size())));
+  return rate ? Rational::sub(Rational(1), *rate) : std::nullopt;
+}
+
+void fillTimes(Schedule &schedule, const Simulation &simulation) {
+  schedule.times.resize(schedule.numRanks);
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+    const StepList &list = schedule.ranks[rank];
+    auto &times = schedule.times[rank];
+    times.assign(list.size(), std::nullopt);
+    for (size_t begin = 0, end = 0; begin != list.size(); begin = end) {
+      end = Schedule::groupEnd(list, begin);
+      StepKind kind = list[begin].kind();
+      bool transfer = isP2P(kind) && simulation.model();
+      if (!isCompute(kind) && !transfer && !isFsdp(kind))
+        continue;
+      int64_t start = simulation.start(rank, begin);
+      for (size_t i = begin; i != end; ++i)
+        start = std::min(start, simulation.start(rank, i));
+      std::fill(times.begin() + begin, times.begin() + end,
+                simulation.time(start));
+    }
+  }
+}
+
+} // namespace pipec

@@ -1,0 +1,339 @@
+//===- TickCosts.cpp - Durations as whole numbers ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Simulation/TickCosts.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
+
+#include <limits>
+#include <numeric>
+
+using namespace llvm;
+
+namespace pipec {
+
+/// The kinds of `members` in their order, as a key.
+template <typename Members, typename KindOf>
+static SmallString<16> keyOf(const Members &members, KindOf kindOf) {
+  SmallString<16> key;
+  for (const auto &member : members)
+    key.push_back(char('0' + unsigned(kindOf(member))));
+  return key;
+}
+
+static constexpr int64_t largest = std::numeric_limits<int64_t>::max();
+
+namespace {
+
+/// Collects denominators into their least common multiple.
+class CommonDenominator {
+public:
+  void add(std::optional<Rational> value) {
+    if (value && fits)
+      multiply(value->denominator() / std::gcd(common, value->denominator()));
+  }
+  void multiply(int64_t factor) {
+    __int128 next = __int128(common) * factor;
+    fits = fits && next <= largest;
+    if (fits)
+      common = int64_t(next);
+  }
+
+  int64_t common = 1;
+  bool fits = true;
+};
+
+} // namespace
+
+/// Fills the tables. Costs of single steps are kept in ticks before the factor
+/// of their micro-batch, times of overlaps before that of their rank too, so
+/// that each is multiplied by a whole number when it is asked for.
+class TickCosts::Maker {
+public:
+  Maker(const Schedule &schedule, TickCosts &costs, int64_t parts)
+      : schedule(schedule), settings(schedule.costs), costs(costs),
+        parts(parts) {}
+
+  /// False when the ticks do not fit.
+  bool fill() {
+    if (!findUnit())
+      return false;
+    fillRows();
+    for (const auto &[microbatch, factor] : settings.microbatchFactors) {
+      costs.microbatches.resize(schedule.numMicrobatches, microbatchParts);
+      if (microbatch < schedule.numMicrobatches)
+        costs.microbatches[microbatch] = whole(factor, microbatchParts);
+    }
+    fillOverlaps();
+    fillEdges();
+    return fits;
+  }
+
+  /// More than any run takes: all steps one after the other.
+  __int128 sumOfAll() const {
+    int64_t longest = 0;
+    Rational factor = 1;
+    auto note = [&](const OverlapTicks &overlap) {
+      longest = std::max(longest, overlap.ticks);
+      factor = std::max(factor, overlap.factor);
+    };
+    note(costs.otherOverlaps);
+    for (const auto &overlap : costs.overlaps)
+      note(overlap.second);
+    __int128 times = factor.floor() + __int128(!factor.isInteger());
+    EdgeTicks slowest = costs.commonEdge;
+    auto noteEdge = [&](EdgeTicks edge) {
+      slowest.latency = std::max(slowest.latency, edge.latency);
+      slowest.occupancy = std::max(slowest.occupancy, edge.occupancy);
+    };
+    noteEdge(costs.nodesEdge);
+    for (const auto &edge : costs.edges)
+      noteEdge(edge.second);
+    __int128 hop = __int128(slowest.latency) + slowest.occupancy;
+
+    // Sums saturate far above what is asked for.
+    constexpr __int128 enough = __int128(1) << 100;
+    auto overlapped = [&](__int128 own, int64_t rankFactor, __int128 factor) {
+      return std::min(own, enough / (times + 1)) * times +
+             std::min(__int128(longest) * rankFactor, enough / (factor + 1)) *
+                 factor;
+    };
+
+    // Mostly the dearest step, as many times as there are steps, is little
+    // enough.
+    Row dearest = {};
+    int64_t collective = 0, slowestMicrobatch = 1;
+    for (const Row &row : costs.rows) {
+      for (auto [most, ticks] : zip_equal(dearest.compute, row.compute))
+        most = std::max(most, ticks);
+      for (int64_t ticks : row.collectives)
+        collective = std::max(collective, ticks);
+      dearest.rankFactor = std::max(dearest.rankFactor, row.rankFactor);
+    }
+    for (int64_t factor : costs.microbatches)
+      slowestMicrobatch = std::max(slowestMicrobatch, factor);
+    __int128 own =
+        __int128(*llvm::max_element(dearest.compute)) * slowestMicrobatch;
+    __int128 most =
+        hop + collective +
+        std::max(own, overlapped(own, dearest.rankFactor, slowestMicrobatch));
+    __int128 steps = schedule.numSteps();
+    if (most <= largest / 4 / std::max<__int128>(steps, 1))
+      return most * steps;
+
+    __int128 sum = 0;
+    bool inGroup = false;
+    for (auto [rank, list] : enumerate(schedule.ranks))
+      for (Step step : list) {
+        sum += hop;
+        if (isCompute(step.kind())) {
+          const Row &row = costs.rows[costs.rowOf(step)];
+          __int128 factor = costs.microbatchFactor(step);
+          __int128 own = row.compute[unsigned(step.kind())] * factor;
+          bool last = !step.joined();
+          if (!inGroup && last) {
+            sum += own;
+          } else {
+            sum += overlapped(own, row.rankFactor, factor);
+          }
+          inGroup = !last;
+        } else if (isFsdp(step.kind())) {
+          sum += costs.collective(unsigned(rank), step);
+        }
+        sum = std::min(sum, enough);
+      }
+    return sum;
+  }
+
+private:
+  bool findUnit() {
+    CommonDenominator times, ofRanks, ofMicrobatches, ofOverlaps;
+    auto addRow = [&](const CostSettings::Row &row) {
+      for (std::optional<Rational> cost : row.of)
+        times.add(cost);
+      for (std::optional<Rational> cost : row.collectives)
+        times.add(cost);
+    };
+    auto addEdge = [&](const CostSettings::Edge &edge) {
+      times.add(edge.p2p);
+      times.add(edge.occupancy);
+    };
+    addRow(settings.all);
+    for (const auto &[stage, row] : settings.stages)
+      addRow(row);
+    for (const auto &[rank, row] : settings.ranks)
+      addRow(row);
+    addEdge({settings.p2p, settings.occupancy});
+    if (settings.nodes)
+      addEdge(settings.nodes->edge);
+    for (const auto &[ends, edge] : settings.edges)
+      addEdge(edge);
+    ofOverlaps.add(settings.overlap);
+    for (const CostSettings::Overlap &overlap : settings.overlaps)
+      (overlap.isFactor ? ofOverlaps : times).add(overlap.cost);
+    for (const auto &[rank, factor] : settings.rankFactors)
+      ofRanks.add(factor);
+    for (const auto &[microbatch, factor] : settings.microbatchFactors)
+      ofMicrobatches.add(factor);
+    if (!ofRanks.fits || !ofMicrobatches.fits || !ofOverlaps.fits)
+      return false;
+    rankParts = ofRanks.common;
+    microbatchParts = ofMicrobatches.common;
+    times.multiply(ofOverlaps.common);
+    times.multiply(rankParts);
+    times.multiply(microbatchParts);
+    if (times.fits)
+      times.multiply(parts / std::gcd(times.common, parts));
+    costs.ticksPerUnit = times.common;
+    return times.fits;
+  }
+
+  /// `value` in parts of 1/`parts`, which its denominator divides.
+  int64_t whole(std::optional<Rational> value, int64_t parts) {
+    if (!value) {
+      fits = false;
+      return 0;
+    }
+    assert(!value->isNegative() && parts % value->denominator() == 0);
+    __int128 number =
+        __int128(value->numerator()) * (parts / value->denominator());
+    fits = fits && number <= largest;
+    return int64_t(number);
+  }
+  int64_t ticks(Rational time) { return whole(time, costs.ticksPerUnit); }
+
+  Row makeRow(unsigned stage, std::optional<unsigned> rank) {
+    Row row;
+    std::optional<Rational> factor =
+        rank ? settings.factorOf(*rank, maxMicrobatches) : Rational(1);
+    row.rankFactor = whole(factor, rankParts);
+    for (unsigned kind = 0; kind != 4; ++kind) {
+      auto cost = settings.of(StepKind(kind), stage, rank);
+      row.compute[kind] =
+          whole(cost && factor ? Rational::mul(*cost, *factor) : std::nullopt,
+                costs.ticksPerUnit / microbatchParts);
+    }
+    for (unsigned kind = 0; kind != 3; ++kind) {
+      auto fsdp = StepKind(unsigned(StepKind::Unshard) + kind);
+      row.collectives[kind] = ticks(*settings.of(fsdp, stage, rank));
+      costs.anyCollective |= row.collectives[kind] != 0;
+    }
+    return row;
+  }
+
+  void fillRows() {
+    unsigned stages = schedule.numStages;
+    if (settings.ranks.empty() && settings.rankFactors.empty()) {
+      // Most stages cost the same: look into the settings once for all these.
+      costs.rows.assign(stages, makeRow(maxStages, std::nullopt));
+      for (const auto &[stage, row] : settings.stages)
+        if (stage < stages)
+          costs.rows[stage] = makeRow(stage, std::nullopt);
+      return;
+    }
+    const Placement &placement = schedule.placement;
+    for (unsigned d = 0; d != placement.numDirections(); ++d)
+      for (unsigned stage = 0; stage != stages; ++stage)
+        costs.rows.push_back(makeRow(stage, placement.rankOf(stage, d)));
+    if (placement.bidirectional()) {
+      costs.secondFrom = schedule.numMicrobatches / 2;
+      costs.otherRank = placement.map(1).vec();
+    }
+  }
+
+  void fillOverlaps() {
+    int64_t parts = costs.ticksPerUnit / microbatchParts / rankParts;
+    costs.otherOverlaps = {0, true, settings.overlap.value_or(Rational(1))};
+    for (const CostSettings::Overlap &overlap : settings.overlaps) {
+      OverlapTicks &own = costs.overlaps[keyOf(
+          overlap.members, [](StepKind kind) { return kind; })];
+      own.isFactor = overlap.isFactor;
+      if (overlap.isFactor)
+        own.factor = overlap.cost;
+      else
+        own.ticks = whole(overlap.cost, parts);
+    }
+  }
+
+  void fillEdges() {
+    // Figures of an edge that are not set are those of the level above.
+    auto over = [&](EdgeTicks base, const CostSettings::Edge &edge) {
+      if (edge.p2p)
+        base.latency = ticks(*edge.p2p);
+      if (edge.occupancy)
+        base.occupancy = ticks(*edge.occupancy);
+      costs.anyOccupancy |= base.occupancy != 0;
+      return base;
+    };
+    costs.commonEdge = over({}, {settings.p2p, settings.occupancy});
+    costs.nodesEdge = costs.commonEdge;
+    if (settings.nodes) {
+      costs.nodeSize = settings.nodes->size;
+      costs.nodesEdge = over(costs.commonEdge, settings.nodes->edge);
+    }
+    for (const auto &[ends, edge] : settings.edges)
+      costs.edges[ends] = over(costs.ownEdge(ends.first, ends.second), edge);
+    costs.edgesDiffer = settings.nodes || !settings.edges.empty();
+  }
+
+  const Schedule &schedule;
+  const CostSettings &settings;
+  TickCosts &costs;
+  int64_t parts;
+  int64_t rankParts = 1;
+  int64_t microbatchParts = 1;
+  bool fits = true;
+};
+
+FailureOr<TickCosts> TickCosts::make(const Schedule &schedule,
+                                     DiagEngine &diags, int64_t parts) {
+  TickCosts costs;
+  Maker maker(schedule, costs, parts);
+  bool fine = maker.fill();
+  if (fine && maker.sumOfAll() <= largest / 4)
+    return costs;
+  if (parts != 1)
+    return make(schedule, diags);
+  if (!fine)
+    return diags.report(schedule.source, diag::CostsTooFine);
+  return diags.report(schedule.source, diag::TimesTooLarge);
+}
+
+int64_t TickCosts::overlapDuration(ArrayRef<Step> members) const {
+  const OverlapTicks *overlap = &otherOverlaps;
+  if (!overlaps.empty()) {
+    auto it =
+        overlaps.find(keyOf(members, [](Step step) { return step.kind(); }));
+    if (it != overlaps.end())
+      overlap = &it->second;
+  }
+  int64_t sum = 0, longest = 0, factor = 0;
+  for (Step step : members) {
+    int64_t ticks = computeTicks(step);
+    sum += ticks;
+    longest = std::max(longest, ticks);
+    factor = std::max(factor, microbatchFactor(step));
+  }
+  if (!overlap->isFactor)
+    return overlap->ticks * rows[rowOf(members[0])].rankFactor * factor;
+  // The unit of ticks has the denominator of the factor in it.
+  return std::max(longest, sum / overlap->factor.denominator() *
+                               overlap->factor.numerator());
+}
+
+EdgeTicks TickCosts::ownEdge(unsigned from, unsigned to) const {
+  if (auto it = edges.find({from, to}); it != edges.end())
+    return it->second;
+  return from / nodeSize == to / nodeSize ? commonEdge : nodesEdge;
+}
+
+Rational TickCosts::time(int64_t ticks) const {
+  return *Rational::make(ticks, ticksPerUnit);
+}
+
+} // namespace pipec

@@ -1,0 +1,142 @@
+//===- TickCosts.h - Durations as whole numbers -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SIMULATION_TICKCOSTS_H
+#define PIPEC_SIMULATION_TICKCOSTS_H
+
+#include "IR/Schedule.h"
+#include "Support/DiagEngine.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <array>
+#include <vector>
+
+namespace pipec {
+
+/// What a transfer takes on one directed edge, in ticks.
+struct EdgeTicks {
+  int64_t latency = 0;
+  int64_t occupancy = 0;
+};
+
+/// The costs of a schedule in ticks, so that every duration is a whole number
+/// and `==` of two times means equal. One unit of time is as many ticks as the
+/// least common multiple of the denominators of all costs, times those of the
+/// denominators of the factors of ranks, of micro-batches and of overlaps.
+class TickCosts {
+public:
+  /// Reports costs whose ticks do not fit 64 bits, and schedules in which all
+  /// durations and transfers one after the other would pass a quarter of that:
+  /// no sum of times of one run can overflow.
+  /// Where the ticks then fit, 1/`parts` of a unit of time is a whole number of
+  /// them as well.
+  static llvm::FailureOr<TickCosts> make(const Schedule &schedule,
+                                         DiagEngine &diags, int64_t parts = 1);
+
+  /// Ticks a unit of time.
+  int64_t perUnit() const { return ticksPerUnit; }
+
+  EdgeTicks edge(unsigned from, unsigned to) const {
+    if (from == to)
+      return {};
+    return edgesDiffer ? ownEdge(from, to) : commonEdge;
+  }
+  /// The time from the start of a transfer to its arrival.
+  int64_t hop(unsigned from, unsigned to) const {
+    EdgeTicks ticks = edge(from, to);
+    return ticks.latency + ticks.occupancy;
+  }
+  /// True when a transfer can wait for its edge.
+  bool hasOccupancy() const { return anyOccupancy; }
+
+  /// How long the group [begin, end) of `list` keeps its rank busy: nothing
+  /// when it does not compute.
+  int64_t duration(llvm::ArrayRef<Step> list, size_t begin, size_t end) const {
+    Step first = list[begin];
+    if (!isCompute(first.kind()))
+      return 0;
+    if (end - begin == 1)
+      return computeTicks(first);
+    return overlapDuration(list.slice(begin, end - begin));
+  }
+
+  /// How long an FSDP step of `rank` keeps the rank's collectives busy.
+  int64_t collective(unsigned rank, Step step) const {
+    if (!anyCollective)
+      return 0;
+    bool second = !otherRank.empty() && otherRank[step.stage()] == rank;
+    size_t row = step.stage() + (second ? rows.size() / 2 : 0);
+    return rows[row]
+        .collectives[unsigned(step.kind()) - unsigned(StepKind::Unshard)];
+  }
+  /// True when some FSDP step takes time.
+  bool hasCollectives() const { return anyCollective; }
+
+  /// A number of ticks as a time.
+  Rational time(int64_t ticks) const;
+
+private:
+  class Maker;
+
+  /// The steps of one stage on one rank, before the factor of a micro-batch.
+  struct Row {
+    std::array<int64_t, 4> compute;
+    std::array<int64_t, 3> collectives;
+    /// The rank's factor, in parts of `rankParts`.
+    int64_t rankFactor;
+  };
+  struct OverlapTicks {
+    /// A time before the factors of a rank and a micro-batch.
+    int64_t ticks = 0;
+    bool isFactor = false;
+    Rational factor = 1;
+  };
+
+  TickCosts() = default;
+  size_t rowOf(Step step) const {
+    return step.stage() +
+           (step.microbatch() >= secondFrom ? rows.size() / 2 : 0);
+  }
+  int64_t microbatchFactor(Step step) const {
+    return microbatches.empty() ? 1 : microbatches[step.microbatch()];
+  }
+  int64_t computeTicks(Step step) const {
+    int64_t ticks = rows[rowOf(step)].compute[unsigned(step.kind())];
+    return microbatches.empty() ? ticks
+                                : ticks * microbatches[step.microbatch()];
+  }
+  int64_t overlapDuration(llvm::ArrayRef<Step> members) const;
+  EdgeTicks ownEdge(unsigned from, unsigned to) const;
+
+  int64_t ticksPerUnit = 1;
+  /// One a stage; where ranks differ in a bidirectional schedule another one a
+  /// stage, for the rank of direction 1.
+  std::vector<Row> rows;
+  /// The first micro-batch that the second half of `rows` is for.
+  unsigned secondFrom = ~0u;
+  /// The rank of each stage in direction 1, empty when `rows` has one half.
+  std::vector<uint32_t> otherRank;
+  /// The factor of each micro-batch in parts of one; empty when all are 1.
+  std::vector<int64_t> microbatches;
+  /// Overlaps with a cost of their own, by the kinds of their members.
+  llvm::StringMap<OverlapTicks> overlaps;
+  OverlapTicks otherOverlaps;
+
+  EdgeTicks commonEdge;
+  bool edgesDiffer = false;
+  unsigned nodeSize = ~0u;
+  EdgeTicks nodesEdge;
+  llvm::DenseMap<std::pair<unsigned, unsigned>, EdgeTicks> edges;
+  bool anyOccupancy = false;
+  bool anyCollective = false;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_SIMULATION_TICKCOSTS_H

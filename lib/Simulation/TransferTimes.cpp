@@ -1,0 +1,98 @@
+//===- TransferTimes.cpp - When transfers are complete ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Simulation/TransferTimes.h"
+
+#include <algorithm>
+
+using namespace llvm;
+
+namespace pipec {
+
+TransferTimes::TransferTimes(const Schedule &schedule, const Simulation &run)
+    : schedule(schedule), run(run) {
+  chainQueues();
+}
+
+/// Which queue of its rank a P2P step stands in.
+static unsigned queueOf(const Schedule &schedule, WaitModel model, Step step) {
+  if (model == WaitModel::Stream)
+    return 0;
+  unsigned peer = schedule.peerOf(step);
+  return model == WaitModel::Pair ? peer : 2 * peer + isSend(step.kind());
+}
+
+void TransferTimes::chainQueues() {
+  const StepNumbers &numbers = run.numbers();
+  behind.assign(numbers.size(), none);
+  std::vector<uint32_t> last(2 * size_t(schedule.numRanks), none);
+  std::vector<unsigned> used;
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+    const StepList &list = schedule.ranks[rank];
+    for (unsigned queue : used)
+      last[queue] = none;
+    used.clear();
+    for (size_t begin = 0, end = 0; begin != list.size(); begin = end) {
+      end = Schedule::groupEnd(list, begin);
+      for (size_t i = begin; i != end && isP2P(list[i].kind()); ++i) {
+        if (!schedule.hasPeer(list[i]))
+          continue;
+        unsigned queue = queueOf(schedule, *run.model(), list[i]);
+        uint32_t &before = last[queue];
+        if (before == none)
+          used.push_back(queue);
+        else if (before < numbers.of(rank, begin))
+          behind[numbers.of(rank, i)] = before;
+        before = numbers.of(rank, i);
+      }
+    }
+  }
+}
+
+int64_t TransferTimes::end(uint32_t step) const {
+  StepRef at = run.numbers().at(step);
+  if (run.model() == WaitModel::Buffered &&
+      isSend(schedule.ranks[at.rank][at.index].kind()))
+    return run.start(step);
+  return run.end(at.rank, at.index);
+}
+
+int64_t TransferTimes::batchEnd(uint32_t step) const {
+  StepRef at = run.numbers().at(step);
+  const StepList &list = schedule.ranks[at.rank];
+  size_t begin = groupBegin(list, at.index);
+  int64_t last = end(step);
+  for (size_t i = begin, stop = Schedule::groupEnd(list, begin); i != stop; ++i)
+    last = std::max(last, end(run.numbers().of(at.rank, i)));
+  return last;
+}
+
+int64_t TransferTimes::edgeStart(uint32_t send) const {
+  uint32_t receive = other(send);
+  if (run.model() == WaitModel::Buffered || receive == none)
+    return run.start(send);
+  return std::max(run.start(send), run.start(receive));
+}
+
+int64_t TransferTimes::edgeEnd(uint32_t send) const {
+  StepRef at = run.numbers().at(send);
+  unsigned peer = schedule.peerOf(schedule.ranks[at.rank][at.index]);
+  return edgeStart(send) + run.costs().edge(at.rank, peer).occupancy;
+}
+
+uint32_t TransferTimes::sendBefore(uint32_t send) const {
+  StepRef at = run.numbers().at(send);
+  const StepList &list = schedule.ranks[at.rank];
+  unsigned peer = schedule.peerOf(list[at.index]);
+  for (size_t i = at.index; i-- != 0;)
+    if (isSend(list[i].kind()) && schedule.hasPeer(list[i]) &&
+        schedule.peerOf(list[i]) == peer)
+      return run.numbers().of(at.rank, i);
+  return none;
+}
+
+} // namespace pipec

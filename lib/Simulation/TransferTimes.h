@@ -1,0 +1,54 @@
+//===- TransferTimes.h - When transfers are complete -*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SIMULATION_TRANSFERTIMES_H
+#define PIPEC_SIMULATION_TRANSFERTIMES_H
+
+#include "Simulation/Simulate.h"
+
+#include <vector>
+
+namespace pipec {
+
+/// What P2P steps of a run under a model of waiting stand behind, and when they
+/// are complete for their ranks. The schedule and its simulation must outlive
+/// it. Linear memory: 4 bytes a step. Times are in ticks.
+class TransferTimes {
+public:
+  static constexpr uint32_t none = StepNumbers::none;
+
+  TransferTimes(const Schedule &schedule, const Simulation &run);
+
+  /// See `Transfers`.
+  uint32_t other(uint32_t step) const { return run.transfers()->other(step); }
+
+  /// When a P2P step is over for its rank: a buffered send at once.
+  int64_t end(uint32_t step) const;
+  /// When a P2P step, or the whole of its batch, is complete.
+  int64_t batchEnd(uint32_t step) const;
+  /// When the transfer of a send is put on its edge.
+  int64_t edgeStart(uint32_t send) const;
+  /// When the edge of a send is free for the next one.
+  int64_t edgeEnd(uint32_t send) const;
+
+  /// The step that a P2P step waits for in its queue; `none` for the first and
+  /// for members of one batch, which do not wait for each other.
+  uint32_t before(uint32_t step) const { return behind[step]; }
+  /// The send before a send on the same edge; `none` for the first.
+  uint32_t sendBefore(uint32_t send) const;
+
+private:
+  void chainQueues();
+
+  const Schedule &schedule;
+  const Simulation &run;
+  std::vector<uint32_t> behind;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_SIMULATION_TRANSFERTIMES_H

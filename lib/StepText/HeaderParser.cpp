@@ -1,0 +1,202 @@
+//===- HeaderParser.cpp - The header of step IR text ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StepText/StepParserDetail.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+bool StepsParser::parseOpening() {
+  skipLines();
+  if (!expect("pipec-steps"))
+    return false;
+  const char *begin = here();
+  uint64_t version = 0;
+  if (!number(version, "the version of step IR"))
+    return false;
+  if (version != 1) {
+    (void)diags.report(rangeOf(since(begin).ltrim()), diag::StepsUnknownVersion,
+                       version);
+    return false;
+  }
+  if (!endLine())
+    return false;
+  skipLines();
+  if (!expect("schedule"))
+    return false;
+  skipBlanks();
+  schedule.source = sourceOf(here());
+  if (!expect("@") || !name(schedule.name, "the name of the schedule"))
+    return false;
+  skipBlanks();
+  scheduleOpened = here();
+  if (!expect("{"))
+    return false;
+  if (!parseSize("ranks", maxRanks, schedule.numRanks) ||
+      !parseSize("stages", maxStages, schedule.numStages) ||
+      !parseSize("microbatches", maxMicrobatches, schedule.numMicrobatches) ||
+      !endLine())
+    skipLine();
+  return true;
+}
+
+// A size that is wrong is reported and left 0, which later checks of ranges
+// understand as "unknown".
+bool StepsParser::parseSize(StringRef name, unsigned limit, unsigned &size) {
+  uint64_t value = 0;
+  if (!expect(name))
+    return false;
+  skipBlanks();
+  const char *begin = here();
+  if (!number(value, ("the number of " + name).str()))
+    return false;
+  if (value == 0)
+    (void)diags.report(rangeOf(since(begin)), diag::StepsSizeZero, name);
+  else if (value > limit)
+    (void)diags.report(rangeOf(since(begin)), diag::StepsSizeLimit, value, name,
+                       limit);
+  else
+    size = value;
+  return true;
+}
+
+bool StepsParser::entryOnce(bool &seen, StringRef entry) {
+  if (seen)
+    (void)diags.report(rangeOf(entry), diag::StepsEntryTwice, entry);
+  bool first = !seen;
+  seen = true;
+  return first;
+}
+
+// One line of the header, its keyword not yet passed.
+void StepsParser::parseHeaderEntry() {
+  StringRef entry = word();
+  bool good = true;
+  if (entry == "forward_only") {
+    good = entryOnce(seenForwardOnly, entry);
+    schedule.forwardOnly = true;
+  } else if (entry == "param") {
+    good = parseParams();
+  } else if (entry == "map") {
+    if (maps.size() == 2) {
+      (void)diags.report(rangeOf(entry), diag::StepsEntryTwice, "map");
+      good = false;
+    } else {
+      good = parseMap();
+      mapsKnown &= good;
+    }
+  } else if (entry == "cost") {
+    good = parseCosts();
+  } else if (entry == "memory") {
+    good = parseMemory();
+  } else if (entry == "fsdp") {
+    good = entryOnce(seenFsdp, entry) && parseFsdp();
+  } else if (entry == "expect") {
+    good = parseExpectation();
+  } else if (entry.empty()) {
+    expected("a header entry, `rank` or `}`");
+    good = false;
+  } else {
+    (void)diags.report(rangeOf(entry), diag::StepsUnknownEntry,
+                       entry.take_front(40));
+    good = false;
+  }
+  if (!good || !endLine())
+    skipLine();
+}
+
+bool StepsParser::parseParams() {
+  do {
+    std::pair<std::string, int64_t> param;
+    skipBlanks();
+    const char *begin = here();
+    if (!name(param.first, "the name of a parameter"))
+      return false;
+    if (!paramNames.insert(param.first).second) {
+      (void)diags.report(rangeOf(since(begin)), diag::StepsEntryTwice,
+                         param.first);
+      return false;
+    }
+    if (!expect("=") || !integer(param.second))
+      return false;
+    schedule.params.push_back(std::move(param));
+  } while (consume(','));
+  return true;
+}
+
+bool StepsParser::parseMap() {
+  const char *begin = here();
+  std::vector<uint32_t> &map = maps.emplace_back();
+  bool good = true;
+  for (skipBlanks(); !atLineEnd(); skipBlanks()) {
+    unsigned onRank = 0;
+    const char *entry = here();
+    if (!numberBelow(schedule.numRanks, maxRanks, "rank", "ranks", onRank)) {
+      // A wrong number was passed, anything else was not.
+      if (here() == entry)
+        return false;
+      good = false;
+    }
+    // The count goes on, but what passes every limit is not kept.
+    if (map.size() <= maxStages)
+      map.push_back(onRank);
+  }
+  if (schedule.numStages && map.size() != schedule.numStages) {
+    (void)diags.report(rangeOf(since(begin).trim()), diag::StepsMapLength,
+                       map.size(), schedule.numStages);
+    return false;
+  }
+  return good;
+}
+
+// `NAME = value`, the name already passed.
+bool StepsParser::parseExpectation() {
+  skipBlanks();
+  Expectation expect{};
+  expect.source = sourceOf(here());
+  StringRef metric = word();
+  std::optional<Expectation::Metric> known = parseMetric(metric);
+  if (!known) {
+    if (metric.empty())
+      expected("`makespan`, `span`, `bubble_makespan`, `bubble_span`, `idle` "
+               "or `peak`");
+    else
+      (void)diags.report(rangeOf(metric), diag::StepsUnknownMetric,
+                         metric.take_front(40));
+    return false;
+  }
+  expect.metric = *known;
+  if (expect.metric == Expectation::Metric::Idle ||
+      expect.metric == Expectation::Metric::Peak) {
+    unsigned ofRank = 0;
+    if (!this->expect("(") ||
+        !numberBelow(schedule.numRanks, maxRanks, "rank", "ranks", ofRank) ||
+        !this->expect(")"))
+      return false;
+    expect.rank = ofRank;
+  }
+  skipBlanks();
+  const char *begin = here();
+  while (*p == '=' || *p == '!' || *p == '<' || *p == '>')
+    ++p;
+  std::optional<Expectation::Relation> relation = parseRelation(since(begin));
+  if (!relation) {
+    p = begin;
+    expected("`==`, `!=`, `<`, `<=`, `>` or `>=`");
+    return false;
+  }
+  expect.relation = *relation;
+  if (!rational(expect.value))
+    return false;
+  schedule.expectations.push_back(expect);
+  return true;
+}
+
+} // namespace pipec

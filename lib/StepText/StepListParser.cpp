@@ -1,0 +1,227 @@
+//===- StepListParser.cpp - Phases, steps and groups of step IR ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StepText/StepParserDetail.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+// A phase label or a step, the line end not included.
+bool StepsParser::parseLine() {
+  if (*p == '"')
+    return parsePhase();
+  const char *begin = p;
+  StringRef first = word();
+  if (*p == ':') {
+    p = begin;
+    return parsePhase();
+  }
+  if (first.empty()) {
+    expected("a step, a phase label or `}`");
+    return false;
+  }
+  if (phase == maxPhases && !phaseReported) {
+    unlabelled = true;
+    if (!schedule.phases.empty()) {
+      (void)diags.report(rangeOf(first), diag::StepsNoPhase);
+      phaseReported = true;
+    }
+  }
+  size_t firstStep = schedule.ranks.back().size();
+  if (first == "overlap" || first == "batch") {
+    if (!parseGroup(first))
+      return false;
+  } else if (!parseStep(first, /*joined=*/false)) {
+    return false;
+  }
+  skipBlanks();
+  if (*p == '@' || !schedule.times.empty())
+    return parseTime(firstStep);
+  return true;
+}
+
+bool StepsParser::parsePhase() {
+  const char *begin = p;
+  std::string label;
+  if (!name(label, "the name of a phase") || !expect(":"))
+    return false;
+  if (unlabelled && schedule.phases.empty() && !phaseReported) {
+    (void)diags.report(rangeOf(since(begin)), diag::StepsPhaseLate);
+    phaseReported = true;
+  }
+  auto known = llvm::find(schedule.phases, label);
+  phase = known - schedule.phases.begin();
+  if (known != schedule.phases.end())
+    return true;
+  if (phase == maxPhases) {
+    (void)diags.report(rangeOf(since(begin)), diag::StepsPhaseLimit, maxPhases);
+    phase = 0;
+    return false;
+  }
+  schedule.phases.push_back(std::move(label));
+  return true;
+}
+
+// `overlap F s0 m2 & B s0 m1` or `batch SEND_F ..., RECV_B ...`, the keyword
+// already passed.
+bool StepsParser::parseGroup(StringRef group) {
+  StepList &list = schedule.ranks.back();
+  size_t firstStep = list.size();
+  bool overlap = group == "overlap";
+  bool good = true;
+  do {
+    StringRef member = word();
+    if (member.empty()) {
+      expected("a step");
+      good = false;
+      break;
+    }
+    if (!parseStep(member, /*joined=*/true)) {
+      good = false;
+      break;
+    }
+    StepKind kind = list.back().kind();
+    if (overlap ? !isCompute(kind) : !isP2P(kind)) {
+      (void)diags.report(rangeOf(member), diag::StepsGroupMember, member,
+                         group);
+      good = false;
+    }
+  } while (consume(overlap ? '&' : ','));
+  if (good && list.size() == firstStep + 1) {
+    (void)diags.report(rangeOf(group), diag::StepsGroupOfOne, group);
+    good = false;
+  }
+  if (list.size() != firstStep)
+    list.back().setJoined(false);
+  return good;
+}
+
+// The kind of `word`: told by its length and one byte, then compared.
+static std::optional<StepKind> kindOf(StringRef word) {
+  switch (word.size()) {
+  case 1:
+    switch (word[0]) {
+    case 'F':
+      return StepKind::F;
+    case 'B':
+      return StepKind::B;
+    case 'I':
+      return StepKind::I;
+    case 'W':
+      return StepKind::W;
+    }
+    return std::nullopt;
+  case 6:
+    if (word == "SEND_F")
+      return StepKind::SendF;
+    if (word == "RECV_F")
+      return StepKind::RecvF;
+    if (word == "SEND_B")
+      return StepKind::SendB;
+    if (word == "RECV_B")
+      return StepKind::RecvB;
+  }
+  return parseStepKind(word);
+}
+
+// One step, its word already passed.
+bool StepsParser::parseStep(StringRef word, bool joined) {
+  std::optional<StepKind> kind = kindOf(word);
+  if (!kind) {
+    (void)diags.report(rangeOf(word), diag::StepsUnknownStep,
+                       word.take_front(40));
+    return false;
+  }
+  unsigned stage = 0;
+  unsigned microbatch = 0;
+  if (hasStage(*kind) && !parseStage(stage))
+    return false;
+  if (hasMicrobatch(*kind) && !parseMicrobatch(microbatch))
+    return false;
+  if (isP2P(*kind) && !parsePeer(*kind, stage, microbatch, word.begin()))
+    return false;
+  schedule.ranks.back().emplace_back(*kind, stage, microbatch,
+                                     phase == maxPhases ? 0 : phase,
+                                     sourceOf(word.begin()), joined);
+  return true;
+}
+
+bool StepsParser::parseStage(unsigned &stage) {
+  skipBlanks();
+  if (*p != 's' || p[1] < '0' || p[1] > '9') {
+    expected("a stage such as `s0`");
+    return false;
+  }
+  ++p;
+  return numberBelow(schedule.numStages, maxStages, "stage", "stages", stage);
+}
+
+bool StepsParser::parseMicrobatch(unsigned &microbatch) {
+  skipBlanks();
+  if (*p != 'm' || p[1] < '0' || p[1] > '9') {
+    expected("a micro-batch such as `m0`");
+    return false;
+  }
+  ++p;
+  return numberBelow(schedule.numMicrobatches, maxMicrobatches, "micro-batch",
+                     "micro-batches", microbatch);
+}
+
+// `-> r1` behind a send, `<- r1` behind a receive. The step began at `begin`.
+bool StepsParser::parsePeer(StepKind kind, unsigned stage, unsigned microbatch,
+                            const char *begin) {
+  Step step(kind, stage, microbatch);
+  if (schedule.numStages && !schedule.hasPeer(step)) {
+    (void)diags.report(rangeOf(since(begin)), diag::StepsNoNeighbour,
+                       stepKindName(kind), stage);
+    return false;
+  }
+  if (!expect(isSend(kind) ? "->" : "<-"))
+    return false;
+  skipBlanks();
+  const char *peerBegin = p;
+  if (*p != 'r' || p[1] < '0' || p[1] > '9') {
+    expected("a rank such as `r0`");
+    return false;
+  }
+  ++p;
+  unsigned peer = 0;
+  if (!numberBelow(schedule.numRanks, maxRanks, "rank", "ranks", peer))
+    return false;
+  if (mapsKnown && peer != schedule.peerOf(step)) {
+    (void)diags.report(
+        rangeOf(since(peerBegin)), diag::StepsWrongPeer,
+        (stepKindName(kind) + " s" + Twine(stage) + " m" + Twine(microbatch))
+            .str(),
+        schedule.peerOf(step), peer);
+    return false;
+  }
+  return true;
+}
+
+// `@7/2`, or nothing for steps without a time. The list of times begins with
+// the first time of the file; `firstStep` is the first step of this line.
+bool StepsParser::parseTime(size_t firstStep) {
+  std::optional<Rational> time;
+  if (consume('@')) {
+    Rational value;
+    if (!rational(value))
+      return false;
+    time = value;
+  }
+  if (schedule.times.size() != schedule.ranks.size())
+    schedule.times.resize(schedule.ranks.size());
+  std::vector<std::optional<Rational>> &times = schedule.times.back();
+  times.resize(firstStep);
+  times.resize(schedule.ranks.back().size(), time);
+  return true;
+}
+
+} // namespace pipec

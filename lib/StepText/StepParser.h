@@ -1,0 +1,23 @@
+//===- StepParser.h - Step IR from text -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_STEPTEXT_STEPPARSER_H
+#define PIPEC_STEPTEXT_STEPPARSER_H
+
+#include "IR/Schedule.h"
+#include "Support/DiagEngine.h"
+
+namespace pipec {
+
+/// Reads one schedule in the text form of docs/StepIR.md. `text` must be a file
+/// of the engine's `SourceFiles`. Errors are reported where they stand; every
+/// step keeps the position of its line as its source.
+llvm::FailureOr<Schedule> parseSteps(llvm::StringRef text, DiagEngine &diags);
+
+} // namespace pipec
+
+#endif // PIPEC_STEPTEXT_STEPPARSER_H

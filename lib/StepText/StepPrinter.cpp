@@ -1,0 +1,355 @@
+//===- StepPrinter.cpp - Step IR as text ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Tens of millions of lines are normal, so a step is put together in a buffer
+// on the stack and costs one or two copies; streams see whole buffers only.
+//
+//===----------------------------------------------------------------------===//
+
+#include "StepText/StepPrinter.h"
+
+#include "Cost/SettingWords.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+#include <array>
+#include <charconv>
+#include <cstring>
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+/// Collects text and hands it to the stream in large pieces.
+class TextBuffer {
+public:
+  explicit TextBuffer(raw_ostream &os) : os(os) {}
+  ~TextBuffer() { flush(); }
+
+  void text(StringRef s) {
+    if (s.size() > size_t(end() - at)) {
+      flush();
+      if (s.size() > bytes.size()) {
+        os << s;
+        return;
+      }
+    }
+    std::memcpy(at, s.data(), s.size());
+    at += s.size();
+  }
+  template <typename Int> void number(Int value) {
+    if (size_t(end() - at) < 24)
+      flush();
+    at = std::to_chars(at, end(), value).ptr;
+  }
+
+  /// Room for `size` bytes, at most the buffer's; `commit` says how far it was
+  /// used.
+  char *reserve(size_t size) {
+    if (size > size_t(end() - at))
+      flush();
+    return at;
+  }
+  void commit(char *end) { at = end; }
+
+private:
+  char *end() { return bytes.data() + bytes.size(); }
+  void flush() {
+    os.write(bytes.data(), at - bytes.data());
+    at = bytes.data();
+  }
+
+  raw_ostream &os;
+  std::array<char, 1 << 14> bytes;
+  char *at = bytes.data();
+};
+
+class Printer {
+public:
+  Printer(const Schedule &schedule, raw_ostream &os)
+      : schedule(schedule), out(os) {}
+
+  void print() {
+    out.text("pipec-steps 1\nschedule @");
+    printName(schedule.name);
+    out.text(" { ranks ");
+    out.number(schedule.numRanks);
+    out.text(" stages ");
+    out.number(schedule.numStages);
+    out.text(" microbatches ");
+    out.number(schedule.numMicrobatches);
+    out.text("\n");
+    printHeader();
+    for (unsigned rank = 0; rank != schedule.ranks.size(); ++rank)
+      printRank(rank);
+    out.text("}\n");
+  }
+
+private:
+  /// A plain word as it stands, any other name in quotes.
+  void printName(StringRef name) {
+    bool plain = !name.empty() && !isDigit(name.front()) &&
+                 all_of(name, [](char c) { return isAlnum(c) || c == '_'; });
+    if (plain) {
+      out.text(name);
+      return;
+    }
+    out.text("\"");
+    for (char c : name) {
+      if (c == '"' || c == '\\') {
+        out.text("\\");
+        out.text(StringRef(&c, 1));
+      } else if (isPrint(c)) {
+        out.text(StringRef(&c, 1));
+      } else {
+        char escape[] = {'\\', hexdigit((c >> 4) & 15), hexdigit(c & 15)};
+        out.text(StringRef(escape, 3));
+      }
+    }
+    out.text("\"");
+  }
+
+  void printRational(Rational value) {
+    out.number(value.numerator());
+    if (!value.isInteger()) {
+      out.text("/");
+      out.number(value.denominator());
+    }
+  }
+
+  void printItem(StringRef name, const std::optional<Rational> &value) {
+    if (!value)
+      return;
+    out.text(" ");
+    out.text(name);
+    out.text(" = ");
+    printRational(*value);
+  }
+
+  void printHeader() {
+    if (schedule.forwardOnly)
+      out.text("  forward_only\n");
+    for (size_t i = 0; i != schedule.params.size(); ++i) {
+      out.text(i ? ", " : "  param ");
+      printName(schedule.params[i].first);
+      out.text(" = ");
+      out.number(schedule.params[i].second);
+    }
+    if (!schedule.params.empty())
+      out.text("\n");
+    for (unsigned d = 0; d != schedule.placement.numDirections(); ++d) {
+      out.text("  map");
+      for (uint32_t rank : schedule.placement.map(d)) {
+        out.text(" ");
+        out.number(rank);
+      }
+      out.text("\n");
+    }
+    printCosts(schedule.costs);
+    printEntry("memory", schedule.memory);
+    for (const auto &[stage, row] : schedule.memory.stages)
+      printEntry(("memory stage " + Twine(stage)).str(), row);
+    if (schedule.fsdp)
+      printFsdp(*schedule.fsdp);
+    for (const Expectation &expect : schedule.expectations) {
+      out.text("  expect ");
+      out.text(metricName(expect.metric));
+      if (expect.rank) {
+        out.text("(");
+        out.number(*expect.rank);
+        out.text(")");
+      }
+      out.text(" ");
+      out.text(relationName(expect.relation));
+      out.text(" ");
+      printRational(expect.value);
+      out.text("\n");
+    }
+  }
+
+  /// ` F = 1 p2p = 1/10`: what is set.
+  template <typename Settings> void printItems(const Settings &settings) {
+    for (const SettingWord<Settings> &word : settingWords<Settings>())
+      printItem(word.name, word.place(const_cast<Settings &>(settings)));
+  }
+
+  /// The same behind the words of an entry, when anything is set.
+  template <typename Settings>
+  void printEntry(StringRef words, const Settings &settings) {
+    bool any = llvm::any_of(settingWords<Settings>(), [&](const auto &word) {
+      return word.place(const_cast<Settings &>(settings)).has_value();
+    });
+    if (!any)
+      return;
+    out.text("  ");
+    out.text(words);
+    printItems(settings);
+    out.text("\n");
+  }
+
+  void printFactor(StringRef words, Rational factor) {
+    out.text("  ");
+    out.text(words);
+    printItem("factor", factor);
+    out.text("\n");
+  }
+
+  void printCosts(const CostSettings &costs) {
+    printEntry("cost", costs);
+    for (const auto &[stage, row] : costs.stages)
+      printEntry(("cost stage " + Twine(stage)).str(), row);
+    // The two maps of a rank make one line.
+    auto row = costs.ranks.begin();
+    auto factor = costs.rankFactors.begin();
+    while (row != costs.ranks.end() || factor != costs.rankFactors.end()) {
+      unsigned rank = row == costs.ranks.end() ? factor->first
+                      : factor == costs.rankFactors.end()
+                          ? row->first
+                          : std::min(row->first, factor->first);
+      bool hasRow = row != costs.ranks.end() && row->first == rank;
+      bool hasFactor =
+          factor != costs.rankFactors.end() && factor->first == rank;
+      if (hasFactor || !row->second.empty()) {
+        out.text("  cost rank ");
+        out.number(rank);
+        if (hasRow)
+          printItems(row->second);
+        if (hasFactor)
+          printItem("factor", factor->second);
+        out.text("\n");
+      }
+      row = hasRow ? std::next(row) : row;
+      factor = hasFactor ? std::next(factor) : factor;
+    }
+    for (const auto &[microbatch, value] : costs.microbatchFactors)
+      printFactor(("cost microbatch " + Twine(microbatch)).str(), value);
+    if (costs.nodes)
+      printEntry(("cost nodes " + Twine(costs.nodes->size)).str(),
+                 costs.nodes->edge);
+    for (const auto &[ends, edge] : costs.edges)
+      printEntry(
+          ("cost edge " + Twine(ends.first) + " -> " + Twine(ends.second))
+              .str(),
+          edge);
+    for (const CostSettings::Overlap &overlap : costs.overlaps) {
+      out.text("  cost");
+      for (size_t i = 0; i != overlap.members.size(); ++i) {
+        out.text(i ? " & " : " ");
+        out.text(stepKindName(overlap.members[i]));
+      }
+      out.text(overlap.isFactor ? " factor = " : " = ");
+      printRational(overlap.cost);
+      out.text("\n");
+    }
+  }
+
+  void printFsdp(const FsdpSettings &fsdp) {
+    out.text("  fsdp stages");
+    if (!fsdp.stages)
+      out.text(" all");
+    else if (fsdp.stages->empty())
+      out.text(" none");
+    else
+      for (unsigned stage : *fsdp.stages) {
+        out.text(" ");
+        out.number(stage);
+      }
+    if (fsdp.maxActive) {
+      out.text(" max_active ");
+      out.number(*fsdp.maxActive);
+    }
+    if (fsdp.prefetch) {
+      out.text(" prefetch ");
+      out.number(*fsdp.prefetch);
+    }
+    out.text("\n");
+  }
+
+  void printRank(unsigned rank) {
+    out.text("  rank ");
+    out.number(rank);
+    out.text(" {\n");
+    const StepList &list = schedule.ranks[rank];
+    bool labels = !schedule.phases.empty();
+    unsigned phase = maxPhases;
+    for (size_t i = 0; i < list.size();) {
+      if (labels && list[i].phase() != phase) {
+        phase = list[i].phase();
+        out.text("    ");
+        printName(phase < schedule.phases.size() ? schedule.phases[phase] : "");
+        out.text(":\n");
+      }
+      out.text(labels ? "      " : "    ");
+      // A list that ends in a joined step is wrong, and is printed all the
+      // same.
+      size_t end = i;
+      while (list[end].joined() && end + 1 != list.size())
+        ++end;
+      bool p2p = isP2P(list[i].kind());
+      if (end != i)
+        out.text(p2p ? "batch " : "overlap ");
+      for (size_t k = i; k <= end; ++k) {
+        if (k != i)
+          out.text(p2p ? ", " : " & ");
+        printOne(list[k]);
+      }
+      if (rank < schedule.times.size() && i < schedule.times[rank].size() &&
+          schedule.times[rank][i]) {
+        out.text(" @");
+        printRational(*schedule.times[rank][i]);
+      }
+      out.text("\n");
+      i = end + 1;
+    }
+    out.text("  }\n");
+  }
+
+  void printOne(const Step &step) {
+    // The longest step, `REDUCE_GRAD`, or a transfer with three numbers.
+    constexpr size_t longest = 64;
+    char *q = out.reserve(longest);
+    auto put = [&](StringRef text) {
+      std::memcpy(q, text.data(), text.size());
+      q += text.size();
+    };
+    auto putNumber = [&](unsigned value) {
+      q = std::to_chars(q, q + 10, value).ptr;
+    };
+    put(names[unsigned(step.kind())]);
+    if (hasStage(step.kind())) {
+      put(" s");
+      putNumber(step.stage());
+    }
+    if (hasMicrobatch(step.kind())) {
+      put(" m");
+      putNumber(step.microbatch());
+    }
+    if (isP2P(step.kind()) && schedule.hasPeer(step)) {
+      put(isSend(step.kind()) ? " -> r" : " <- r");
+      putNumber(schedule.peerOf(step));
+    }
+    out.commit(q);
+  }
+
+  static constexpr StringLiteral names[] = {
+#define PIPEC_STEP(Id, Text) Text,
+#include "Cost/Steps.def"
+  };
+
+  const Schedule &schedule;
+  TextBuffer out;
+};
+
+} // namespace
+
+void printSteps(const Schedule &schedule, raw_ostream &os) {
+  Printer(schedule, os).print();
+}
+
+} // namespace pipec

@@ -1,0 +1,365 @@
+//===- VerifierCompute.cpp - Every compute step once ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One byte a (stage, micro-batch) takes the kinds that were seen. Because all
+// steps of a pair stand on one rank, one scan over the lists in order sees
+// both that each step is there once and that F stands before B or I before W:
+// when a step comes, the bits of what it needs must be set and its own must
+// not. The sums of all kinds show that nothing is missing. A scan that is not
+// content gives way to `ComputeReport`, which looks again and says what is
+// wrong.
+//
+// Inside an overlap all members start together, so none may use what another
+// makes, with one exception: on the last stage a forward may feed the backward
+// of its own micro-batch behind it in the same overlap.
+//
+// Whether the order as a whole can run is the matter of VerifierOrder.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Verify/VerifierDetail.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+static constexpr uint8_t bitOf(StepKind kind) { return 1u << unsigned(kind); }
+static constexpr uint8_t F = bitOf(StepKind::F);
+static constexpr uint8_t B = bitOf(StepKind::B);
+static constexpr uint8_t I = bitOf(StepKind::I);
+static constexpr uint8_t W = bitOf(StepKind::W);
+
+/// By kind: what a pair must not have yet, since it would be done twice.
+static constexpr uint8_t excluded[] = {F, B | I | W, B | I, B | W};
+/// By kind: what a pair must have before.
+static constexpr uint8_t needed[] = {0, F, F, I};
+
+/// True when the member at `consumer` of an overlap uses what the one at
+/// `producer` makes.
+static bool feeds(const Schedule &schedule, Step producer, Step consumer) {
+  if (producer.microbatch() != consumer.microbatch())
+    return false;
+  unsigned from = producer.stage();
+  unsigned to = consumer.stage();
+  switch (consumer.kind()) {
+  case StepKind::F:
+    return producer.kind() == StepKind::F && from + 1 == to;
+  case StepKind::B:
+  case StepKind::I:
+    return (producer.kind() == StepKind::F && from == to) ||
+           (makesInputGradient(producer.kind()) && from == to + 1);
+  case StepKind::W:
+    return producer.kind() == StepKind::I && from == to;
+  default:
+    return false;
+  }
+}
+
+/// Finds the first member of the overlap `members` that another member feeds
+/// against the rule; its index and the producer's. Pairs are compared in small
+/// overlaps and looked up in large ones.
+static std::optional<std::pair<size_t, size_t>>
+findInnerFeed(const Schedule &schedule, ArrayRef<Step> members) {
+  auto allowed = [&](size_t producer, size_t consumer) {
+    return members[producer].kind() == StepKind::F &&
+           members[consumer].kind() != StepKind::F && producer < consumer &&
+           schedule.isLastStage(members[consumer].stage());
+  };
+  if (members.size() <= 8) {
+    for (size_t c = 0; c != members.size(); ++c)
+      for (size_t p = 0; p != members.size(); ++p)
+        if (feeds(schedule, members[p], members[c]) && !allowed(p, c))
+          return std::pair(c, p);
+    return std::nullopt;
+  }
+  auto key = [](StepKind kind, unsigned stage, unsigned microbatch) {
+    return uint64_t(stage) << 32 | uint64_t(microbatch) << 4 | unsigned(kind);
+  };
+  DenseMap<uint64_t, size_t> byStep;
+  for (size_t i = 0; i != members.size(); ++i)
+    byStep.try_emplace(
+        key(members[i].kind(), members[i].stage(), members[i].microbatch()), i);
+  for (size_t c = 0; c != members.size(); ++c)
+    for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I})
+      for (int offset = -1; offset <= 1; ++offset) {
+        int stage = int(members[c].stage()) + offset;
+        if (stage < 0)
+          continue;
+        auto it = byStep.find(key(kind, stage, members[c].microbatch()));
+        if (it != byStep.end() &&
+            feeds(schedule, members[it->second], members[c]) &&
+            !allowed(it->second, c))
+          return std::pair(c, it->second);
+      }
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// The quick scan
+//===----------------------------------------------------------------------===//
+
+/// True when a member of an overlap in `list` feeds another one against the
+/// rule.
+static bool hasInnerFeed(const Schedule &schedule, const StepList &list) {
+  for (size_t i = 0, end; i != list.size(); i = end) {
+    end = Schedule::groupEnd(list, i);
+    if (end - i > 1 && isCompute(list[i].kind()) &&
+        findInnerFeed(schedule, ArrayRef(list).slice(i, end - i)))
+      return true;
+  }
+  return false;
+}
+
+/// True when every step is there once, on its rank, after what it needs. Notes
+/// which kinds of steps the lists have.
+static bool scanIsGood(const Schedule &schedule, const Cells &cells,
+                       uint32_t &kindsFound) {
+  if (!cells.isDense())
+    return false; // too few steps for all pairs
+  std::vector<uint8_t> seen(cells.size());
+  HomeRanks home(schedule);
+  // Bytes are written, which could be anything, so what the loop uses is local.
+  uint8_t *const cellOf = seen.data();
+  const size_t microbatches = schedule.numMicrobatches;
+  uint32_t kinds = 0;
+  for (unsigned rank = 0; rank != schedule.ranks.size(); ++rank) {
+    unsigned wrong = 0;
+    bool overlaps = false;
+    for (const Step step : schedule.ranks[rank]) {
+      unsigned kind = unsigned(step.kind());
+      kinds |= 1u << kind;
+      if (!isCompute(step.kind()))
+        continue;
+      uint8_t &cell = cellOf[step.stage() * microbatches + step.microbatch()];
+      unsigned before = cell;
+      wrong |= (before & excluded[kind]) | (~before & needed[kind]);
+      wrong |= home.of(step) != rank;
+      cell = before | 1u << kind;
+      overlaps |= step.joined();
+    }
+    if (wrong || (overlaps && hasInnerFeed(schedule, schedule.ranks[rank])))
+      return false;
+  }
+  kindsFound = kinds;
+  return llvm::all_of(seen, [&](uint8_t cell) {
+    return schedule.forwardOnly ? cell == F
+                                : cell == (F | B) || cell == (F | I | W);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// The messages
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class ComputeReport {
+public:
+  ComputeReport(const Schedule &schedule, const Cells &cells, DiagEngine &diags)
+      : schedule(schedule), cells(cells), diags(diags), firsts(schedule, cells),
+        reporter(schedule, diags), seen(cells.size()), misplaced(cells.size()) {
+  }
+
+  void run() {
+    reportCounts();
+    if (!reporter.full())
+      reportOrder();
+    if (!reporter.full())
+      reportMissing();
+    assert((reporter.failed || diags.atErrorLimit()) &&
+           "the quick scan found what the report does not");
+  }
+
+private:
+  /// How many missing micro-batches a message lists.
+  static constexpr unsigned listed = 4;
+
+  template <typename Fn> void forEachCompute(Fn fn) {
+    for (uint32_t rank = 0; rank != schedule.ranks.size(); ++rank) {
+      const StepList &list = schedule.ranks[rank];
+      for (uint32_t i = 0; i != list.size() && !reporter.full(); ++i)
+        if (isCompute(list[i].kind()))
+          fn(StepRef{rank, i}, list[i]);
+    }
+  }
+
+  // Wrong ranks and steps done twice. Pairs with a step on a wrong rank take
+  // no part in the judgement of order.
+  void reportCounts() {
+    forEachCompute([&](StepRef ref, Step step) {
+      size_t cell = cells.index(step);
+      unsigned home = schedule.rankOf(step.stage(), step.microbatch());
+      if (home != ref.rank) {
+        (void)reporter.report(ref, diag::StepOnWrongRank, home);
+        if (firsts.find(step).rank == home)
+          return; // one too many, and in the wrong place
+        misplaced[cell] = true;
+      }
+      if (schedule.forwardOnly && step.kind() != StepKind::F) {
+        (void)reporter.report(ref, diag::StepNotForward);
+      } else if (uint8_t twice = seen[cell] & excluded[unsigned(step.kind())]) {
+        StepKind kind = StepKind(countr_zero(twice));
+        StepRef first = firsts.find(kind, step.stage(), step.microbatch());
+        auto diagnostic = reporter.report(
+            ref, diag::StepDoubled,
+            reporter.text(Step(kind, step.stage(), step.microbatch())));
+        reporter.noteHere(diagnostic, first);
+      }
+      seen[cell] |= bitOf(step.kind());
+    });
+  }
+
+  void reportOrder() {
+    std::vector<uint8_t> done(cells.size());
+    forEachCompute([&](StepRef ref, Step step) {
+      const StepList &list = schedule.ranks[ref.rank];
+      size_t cell = cells.index(step);
+      if (step.joined() && (ref.index == 0 || !list[ref.index - 1].joined()))
+        reportInnerFeed(ref);
+      uint8_t lacks = needed[unsigned(step.kind())] & ~done[cell];
+      done[cell] |= bitOf(step.kind());
+      if (!lacks || misplaced[cell] || schedule.forwardOnly)
+        return;
+      // What is nowhere is reported as missing, but the backward of a pair is
+      // not missing when it is a `B`: then its `W` is a doubled one.
+      StepKind kind = lacks & I ? StepKind::I : StepKind::F;
+      Step before(kind, step.stage(), step.microbatch());
+      StepRef later = firsts.find(before);
+      if (later.isValid()) {
+        auto diagnostic =
+            reporter.report(ref, diag::StepTooEarly, reporter.text(before));
+        reporter.noteHere(diagnostic, later);
+      } else if (kind == StepKind::I && !(seen[cell] & B)) {
+        (void)reporter.report(ref, diag::WeightWithoutInput);
+      }
+    });
+  }
+
+  void reportInnerFeed(StepRef ref) {
+    const StepList &list = schedule.ranks[ref.rank];
+    size_t end = Schedule::groupEnd(list, ref.index);
+    auto feed = findInnerFeed(schedule,
+                              ArrayRef(list).slice(ref.index, end - ref.index));
+    if (!feed)
+      return;
+    StepRef consumer{ref.rank, uint32_t(ref.index + feed->first)};
+    StepRef producer{ref.rank, uint32_t(ref.index + feed->second)};
+    (void)reporter.report(consumer, diag::OverlapFeedsItself,
+                          reporter.text(reporter.step(producer)));
+  }
+
+  // What a stage lacks is counted; the last step of the stage that is there
+  // says where to look.
+  void reportMissing() {
+    struct Stage {
+      uint32_t forwards = 0, backwards = 0, inputs = 0, weights = 0;
+      SmallVector<unsigned, listed> weightless;
+      StepRef lastForward, lastBackward;
+    };
+    std::vector<Stage> stages(schedule.numStages);
+    std::vector<uint8_t> counted(cells.size());
+    for (uint32_t rank = 0; rank != schedule.ranks.size(); ++rank) {
+      const StepList &list = schedule.ranks[rank];
+      for (uint32_t i = 0; i != list.size(); ++i) {
+        Step step = list[i];
+        if (!isCompute(step.kind()))
+          continue;
+        Stage &stage = stages[step.stage()];
+        (step.kind() == StepKind::F ? stage.lastForward
+                                    : stage.lastBackward) = {rank, i};
+        uint8_t &cell = counted[cells.index(step)];
+        if (cell & bitOf(step.kind()))
+          continue;
+        stage.forwards += step.kind() == StepKind::F;
+        stage.backwards += makesInputGradient(step.kind()) && !(cell & (B | I));
+        stage.inputs += step.kind() == StepKind::I;
+        // A weight gradient counts where it belongs to an `I`.
+        stage.weights +=
+            step.kind() == StepKind::W && (seen[cells.index(step)] & I) != 0;
+        cell |= bitOf(step.kind());
+        if (step.kind() == StepKind::I && stage.weightless.size() != listed &&
+            !(seen[cells.index(step)] & W))
+          stage.weightless.push_back(step.microbatch());
+      }
+    }
+    uint32_t all = schedule.numMicrobatches;
+    for (unsigned s = 0; s != schedule.numStages && !reporter.full(); ++s) {
+      Stage &stage = stages[s];
+      llvm::sort(stage.weightless);
+      if (stage.forwards != all)
+        reportMissing(s, all - stage.forwards, all, "forwards", withNone(s, F),
+                      stage.lastForward);
+      if (schedule.forwardOnly)
+        continue;
+      if (stage.backwards != all)
+        reportMissing(s, all - stage.backwards, all, "backwards",
+                      withNone(s, B | I), stage.lastBackward);
+      if (stage.inputs > stage.weights)
+        reportMissing(s, stage.inputs - stage.weights, stage.inputs,
+                      "weight gradients", stage.weightless, stage.lastBackward);
+    }
+  }
+
+  /// The first micro-batches of a stage that have none of `kinds`. Some are
+  /// missing, so the search ends after as many as are there.
+  SmallVector<unsigned, 4> withNone(unsigned stage, uint8_t kinds) const {
+    SmallVector<unsigned, listed> missing;
+    for (unsigned m = 0;
+         m != schedule.numMicrobatches && missing.size() != listed; ++m) {
+      size_t cell = cells.index(stage, m);
+      if (cell == Cells::none || !(seen[cell] & kinds))
+        missing.push_back(m);
+    }
+    return missing;
+  }
+
+  void reportMissing(unsigned stage, uint32_t count, uint32_t of,
+                     StringRef what, ArrayRef<unsigned> missing, StepRef last) {
+    std::string text;
+    raw_string_ostream os(text);
+    interleaveComma(missing, os);
+    if (count > missing.size())
+      os << ", ...";
+    reporter.failed = true;
+    auto diagnostic = diags.report(schedule.source, diag::StepsMissing, stage,
+                                   count, of, what, text);
+    if (last.isValid())
+      diagnostic.note(reporter.step(last).source(), diag::NoteLastStep,
+                      reporter.name(last));
+  }
+
+  const Schedule &schedule;
+  const Cells &cells;
+  DiagEngine &diags;
+  FirstSteps firsts;
+  StepReporter reporter;
+  /// The kinds that a pair has, over all ranks.
+  std::vector<uint8_t> seen;
+  std::vector<bool> misplaced;
+};
+
+} // namespace
+
+ComputeVerdict verifyCompute(const Schedule &schedule, DiagEngine &diags,
+                             uint32_t *kindsFound) {
+  uint32_t kinds = 0;
+  {
+    Cells cells(schedule);
+    if (!scanIsGood(schedule, cells, kinds)) {
+      ComputeReport(schedule, cells, diags).run();
+      return ComputeVerdict::Broken;
+    }
+  }
+  if (kindsFound)
+    *kindsFound = kinds;
+  return verifyOrder(schedule, diags);
+}
+
+} // namespace pipec

@@ -1,0 +1,382 @@
+//===- VerifierTimed.cpp - Start times that can be kept ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Start times are checked, not computed: a line without one is free. What is
+// checked holds under every model of waiting, since a file does not say which
+// one its times are for:
+//
+//   compute      not before the compute lines above it have ended; lines
+//   without
+//                a time take as long as they take. Not before its data is
+//                there: from another rank a transfer later than its send
+//                started, or than the step that makes it ended when the send
+//                has no time; and not before its receive started. Not before
+//                the UNSHARDs of its stages above it have ended.
+//   transfers    not before the rank comes to them, a send not before those
+//   that
+//                were sent before it on its directed edge have left it. They do
+//                not hold up the lines below.
+//   collectives  not before the rank comes to them and those above have ended.
+//
+// Where no send stands for a result that goes to another rank, it leaves its
+// rank when its edge is free after the end of the step that makes it.
+//
+// The first walk finds when each line ends, the second one compares. All values
+// are exact fractions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Verify/VerifierDetail.h"
+
+#include "llvm/ADT/SmallVector.h"
+
+#include <map>
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+class TimedVerifier {
+public:
+  TimedVerifier(const Schedule &schedule, DiagEngine &diags)
+      : schedule(schedule), reporter(schedule, diags), cells(schedule),
+        rows(cells.size()) {}
+
+  bool run() {
+    // Without a duration of every step nothing can be compared.
+    for (uint32_t rank = 0; rank != schedule.ranks.size(); ++rank)
+      if (!findEnds(rank))
+        return false;
+    for (uint32_t rank = 0; rank != schedule.ranks.size() && !reporter.full();
+         ++rank)
+      RankCheck(*this, rank).run();
+    return !reporter.failed;
+  }
+
+private:
+  using Time = std::optional<Rational>;
+
+  /// By the data that steps make: where its producer stands and when it ends;
+  /// when it leaves that rank; where send and receive stand.
+  struct Data {
+    Time end, leaves;
+    StepRef producer;
+    StepRef send;
+    StepRef receive;
+  };
+  struct Row {
+    Data forward, backward;
+  };
+
+  /// The sum, nothing when a term is nothing or it overflows.
+  static Time plus(Time a, Time b) {
+    return a && b ? Rational::add(*a, *b) : std::nullopt;
+  }
+
+  Time timeOf(StepRef ref) const {
+    return ref.isValid() ? schedule.times[ref.rank][ref.index] : std::nullopt;
+  }
+
+  /// The time that a line of compute steps takes its rank, nothing on overflow.
+  Time duration(uint32_t rank, ArrayRef<Step> line) const {
+    const CostSettings &costs = schedule.costs;
+    SmallVector<StepKind, 4> kinds;
+    Time sum = Rational(0);
+    Rational longest = 0, factor = 0;
+    for (Step step : line) {
+      kinds.push_back(step.kind());
+      if (!isCompute(step.kind()))
+        continue;
+      Time cost = costs.of(step.kind(), step.stage(), rank);
+      Time own = costs.factorOf(rank, step.microbatch());
+      cost = cost && own ? Rational::mul(*cost, *own) : std::nullopt;
+      if (!cost || !(sum = plus(sum, cost)))
+        return std::nullopt;
+      longest = std::max(longest, *cost);
+      factor = std::max(factor, *own);
+    }
+    if (line.size() == 1)
+      return sum;
+    if (Time cost = costs.ofOverlap(kinds))
+      return Rational::mul(*cost, factor);
+    sum = Rational::mul(*sum, costs.overlapFactor(kinds));
+    return sum ? std::optional(std::max(*sum, longest)) : std::nullopt;
+  }
+
+  /// Notes the ends of a rank's compute lines and when their results leave.
+  bool findEnds(uint32_t rank) {
+    ArrayRef<Step> list = schedule.ranks[rank];
+    std::map<unsigned, Time> edges;
+    for (size_t i = 0, end = 0; i != list.size(); i = end) {
+      end = Schedule::groupEnd(list, i);
+      Time stop;
+      if (isCompute(list[i].kind())) {
+        Time start = timeOf({rank, uint32_t(i)});
+        Time length = duration(rank, list.slice(i, end - i));
+        stop = plus(start, length);
+        if (!length || (start && !stop)) {
+          (void)reporter.report({rank, uint32_t(i)}, diag::TimeOverflow);
+          if (reporter.full())
+            return false;
+          continue;
+        }
+      }
+      for (size_t k = i; k != end; ++k)
+        note(list[k], {rank, uint32_t(k)}, stop, edges);
+    }
+    return !reporter.failed;
+  }
+
+  void note(Step step, StepRef ref, Time end, std::map<unsigned, Time> &edges) {
+    if (!isP2P(step.kind()) && step.kind() != StepKind::F &&
+        !makesInputGradient(step.kind()))
+      return;
+    bool forward = step.kind() == StepKind::F ||
+                   step.kind() == StepKind::SendF ||
+                   step.kind() == StepKind::RecvF;
+    Row &row = rows[cells.index(step)];
+    Data &data = forward ? row.forward : row.backward;
+    if (isSend(step.kind())) {
+      data.send = ref;
+      return;
+    }
+    if (isRecv(step.kind())) {
+      data.receive = ref;
+      return;
+    }
+    data.end = end;
+    data.producer = ref;
+    // Edges take results in the order in which their rank makes them.
+    int user = int(step.stage()) + (forward ? 1 : -1);
+    if (user < 0 || unsigned(user) == schedule.numStages)
+      return;
+    unsigned to = schedule.rankOf(user, step.microbatch());
+    if (to == ref.rank)
+      return;
+    Time &free = edges[to];
+    data.leaves = end && free ? std::max(*end, *free) : end;
+    Time next = plus(data.leaves, schedule.costs.occupancyOf(ref.rank, to));
+    free = next ? next : free;
+  }
+
+  /// What is known while one rank's list is walked.
+  class RankCheck {
+  public:
+    RankCheck(TimedVerifier &verifier, uint32_t rank)
+        : verifier(verifier), schedule(verifier.schedule),
+          reporter(verifier.reporter), rank(rank) {}
+
+    void run() {
+      ArrayRef<Step> list = schedule.ranks[rank];
+      for (size_t i = 0, end = 0; i != list.size() && !reporter.full();
+           i = end) {
+        end = Schedule::groupEnd(list, i);
+        StepKind kind = list[i].kind();
+        if (isCompute(kind))
+          compute(list.slice(i, end - i), i);
+        else if (isP2P(kind))
+          transfers(list.slice(i, end - i), i);
+        else if (isFsdp(kind))
+          collective(list[i], {rank, uint32_t(i)});
+        else if (kind == StepKind::WaitReduceGrad)
+          waitForReduction(list[i].stage());
+      }
+    }
+
+  private:
+    void overflow(StepRef ref) {
+      (void)reporter.report(ref, diag::TimeOverflow);
+    }
+
+    /// Reports a line that starts before the compute lines above it end.
+    bool comesAfter(StepRef ref, Rational start) {
+      if (!busyUntil || start >= *busyUntil)
+        return true;
+      auto diagnostic =
+          reporter.report(ref, diag::StartWhileBusy, start, *busyUntil);
+      if (before.isValid())
+        reporter.noteHere(diagnostic, before);
+      return false;
+    }
+
+    void compute(ArrayRef<Step> line, size_t begin) {
+      StepRef ref{rank, uint32_t(begin)};
+      Time start = verifier.timeOf(ref);
+      if (start) {
+        comesAfter(ref, *start);
+        for (size_t k = 0; k != line.size(); ++k)
+          checkInput(line[k], {rank, uint32_t(begin + k)}, *start);
+        before = ref;
+      }
+      Time from = start ? start : busyUntil;
+      if (!from)
+        return;
+      // The sums that `findEnds` formed fit; those over lines without a time
+      // may not.
+      busyUntil = plus(from, verifier.duration(rank, line));
+      if (!busyUntil)
+        overflow(ref);
+    }
+
+    /// Compares the start of one member of a line with its parameters and data.
+    void checkInput(Step step, StepRef ref, Rational start) {
+      auto unsharded = gathered.find(step.stage());
+      if (unsharded != gathered.end() && start < unsharded->second.first) {
+        auto diagnostic = reporter.report(ref, diag::StartBeforeUnshard, start,
+                                          unsharded->second.first);
+        diagnostic.note(
+            reporter.step(unsharded->second.second).source(), diag::NoteEndsAt,
+            reporter.name(unsharded->second.second), unsharded->second.first);
+      }
+      bool forward = step.kind() == StepKind::F;
+      // The producer of a send and the `I` of a `W` stand on this rank, where
+      // one line starts after the other.
+      if (!forward && !makesInputGradient(step.kind()))
+        return;
+      unsigned m = step.microbatch();
+      if (forward ? step.stage() == 0 : schedule.isLastStage(step.stage()))
+        return;
+      unsigned stage = forward ? step.stage() - 1 : step.stage() + 1;
+      size_t cell = verifier.cells.index(stage, m);
+      size_t own = verifier.cells.index(step);
+      if (cell == Cells::none || own == Cells::none)
+        return;
+      const Row &from = verifier.rows[cell], &to = verifier.rows[own];
+      checkReceive(ref, start, forward ? to.forward : to.backward);
+      checkData(ref, start, forward ? from.forward : from.backward, stage, m);
+    }
+
+    void checkReceive(StepRef ref, Rational start, const Data &data) {
+      Time received = verifier.timeOf(data.receive);
+      if (!received || start >= *received)
+        return;
+      auto diagnostic =
+          reporter.report(ref, diag::StartBeforeData, start, *received);
+      diagnostic.note(reporter.step(data.receive).source(),
+                      diag::NoteReceivesAt, reporter.name(data.receive),
+                      *received);
+    }
+
+    void checkData(StepRef ref, Rational start, const Data &data,
+                   unsigned stage, unsigned m) {
+      if (!data.producer.isValid())
+        return;
+      unsigned home = schedule.rankOf(stage, m);
+      Time sent = home != rank ? verifier.timeOf(data.send) : std::nullopt;
+      Time from = sent                                   ? sent
+                  : home != rank && !data.send.isValid() ? data.leaves
+                                                         : data.end;
+      if (!from)
+        return;
+      const CostSettings &costs = schedule.costs;
+      Time takes =
+          plus(costs.occupancyOf(home, rank), costs.latency(home, rank));
+      Time there = plus(from, takes);
+      if (!there) {
+        overflow(sent ? data.send : data.producer);
+        return;
+      }
+      if (start >= *there)
+        return;
+      auto diagnostic =
+          reporter.report(ref, diag::StartBeforeData, start, *there);
+      if (sent)
+        diagnostic.note(reporter.step(data.send).source(), diag::NoteSentAt,
+                        reporter.name(data.send), *sent, *takes);
+      else
+        diagnostic.note(reporter.step(data.producer).source(), diag::NoteEndsAt,
+                        reporter.name(data.producer), *data.end);
+    }
+
+    void transfers(ArrayRef<Step> line, size_t begin) {
+      StepRef ref{rank, uint32_t(begin)};
+      Time start = verifier.timeOf(ref);
+      if (!start || !comesAfter(ref, *start))
+        return;
+      for (size_t k = 0; k != line.size(); ++k) {
+        StepRef self{rank, uint32_t(begin + k)};
+        if (!isSend(line[k].kind()) || !schedule.hasPeer(line[k]))
+          continue;
+        unsigned peer = schedule.peerOf(line[k]);
+        Time &free = edges[peer];
+        // The time of a batch is that of its first member to start.
+        if (line.size() == 1 && free && *start < *free)
+          (void)reporter.report(self, diag::TransferWhileBusy, *start, *free);
+        Time from = free && *free > *start ? free : start;
+        free = plus(from, schedule.costs.occupancyOf(rank, peer));
+        if (!free)
+          overflow(self);
+      }
+    }
+
+    void collective(Step step, StepRef ref) {
+      Time start = verifier.timeOf(ref);
+      if (start && comesAfter(ref, *start) && collectives &&
+          *start < *collectives)
+        (void)reporter.report(ref, diag::CollectiveWhileBusy, *start,
+                              *collectives);
+      // Without a time it starts when the rank and those above let it, as far
+      // as that is known.
+      Time from = start;
+      if (!from && busyUntil && collectives)
+        from = std::max(*busyUntil, *collectives);
+      else if (!from)
+        from = busyUntil ? busyUntil : collectives;
+      if (!from)
+        return;
+      collectives =
+          plus(from, schedule.costs.of(step.kind(), step.stage(), rank));
+      if (!collectives)
+        overflow(ref);
+      else if (step.kind() == StepKind::Unshard)
+        gathered[step.stage()] = {*collectives, ref};
+      else if (step.kind() == StepKind::ReduceGrad)
+        reduced[step.stage()] = *collectives;
+    }
+
+    /// The rank goes on when the reduction ends, as far as that is known.
+    void waitForReduction(unsigned stage) {
+      auto end = reduced.find(stage);
+      if (end != reduced.end() && (!busyUntil || *busyUntil < end->second))
+        busyUntil = end->second;
+    }
+
+    TimedVerifier &verifier;
+    const Schedule &schedule;
+    StepReporter &reporter;
+    uint32_t rank;
+    /// When the rank is free again, as far as that is known, and the last timed
+    /// compute line.
+    Time busyUntil;
+    StepRef before;
+    /// When the collectives of the rank are free again, and each directed edge
+    /// from it.
+    Time collectives;
+    std::map<unsigned, Time> edges;
+    /// The last UNSHARD of each stage and its end.
+    std::map<unsigned, std::pair<Rational, StepRef>> gathered;
+    /// The end of the REDUCE_GRAD of each stage.
+    std::map<unsigned, Rational> reduced;
+  };
+
+  const Schedule &schedule;
+  StepReporter reporter;
+  Cells cells;
+  std::vector<Row> rows;
+};
+
+} // namespace
+
+LogicalResult verifyTimed(const Schedule &schedule, DiagEngine &diags) {
+  if (schedule.times.empty())
+    return success();
+  return success(TimedVerifier(schedule, diags).run());
+}
+
+} // namespace pipec

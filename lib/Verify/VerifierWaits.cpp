@@ -1,0 +1,153 @@
+//===- VerifierWaits.cpp - One wait for what a rank started ---------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A wait names an earlier step of its own rank, so each list is judged alone,
+// in one walk with a state per send and one reduction that may be pending. The
+// rules are those of PyTorch 2.15: a list with waits for sends has exactly one
+// after each send, a list with waits for reductions exactly one after each
+// reduction, and a rank has at most one reduction pending. A list without any
+// wait is legal: its rank waits at the end.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Verify/VerifierDetail.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+class SendWaits {
+public:
+  SendWaits(const Schedule &schedule, DiagEngine &diags)
+      : schedule(schedule), cells(schedule), reporter(schedule, diags),
+        states(2 * cells.size()) {}
+
+  LogicalResult run() {
+    for (uint32_t rank = 0; rank != schedule.ranks.size(); ++rank) {
+      const StepList &list = schedule.ranks[rank];
+      for (uint32_t i = 0; i != list.size() && !reporter.full(); ++i)
+        judge({rank, i}, list[i]);
+      for (uint32_t i = 0; i != list.size() && !reporter.full(); ++i)
+        if (isSend(list[i].kind()) && isHome(rank, list[i]) &&
+            stateOf(list[i]) == State::Pending) {
+          stateOf(list[i]) = State::Waited; // one report per send
+          (void)reporter.report(
+              {rank, i}, diag::SendWaitMissing,
+              reporter.text(Step(waitOfSend(list[i].kind()), list[i].stage(),
+                                 list[i].microbatch())));
+        }
+    }
+    return success(!reporter.failed);
+  }
+
+private:
+  enum class State : uint8_t { NotSent, Pending, Waited };
+
+  bool isHome(uint32_t rank, Step step) const {
+    return schedule.rankOf(step.stage(), step.microbatch()) == rank;
+  }
+  State &stateOf(Step step) {
+    bool gradient =
+        step.kind() == StepKind::SendB || step.kind() == StepKind::WaitSendB;
+    return states[2 * cells.index(step) + gradient];
+  }
+
+  void judge(StepRef ref, Step step) {
+    if (isSend(step.kind())) {
+      if (isHome(ref.rank, step) && stateOf(step) == State::NotSent)
+        stateOf(step) = State::Pending;
+      return;
+    }
+    if (!isSendWait(step.kind()))
+      return;
+    if (isHome(ref.rank, step) && stateOf(step) == State::Pending) {
+      stateOf(step) = State::Waited;
+      return;
+    }
+    auto is = [&](StepKind kind) {
+      return [&, kind](Step other) {
+        return other.kind() == kind && other.stage() == step.stage() &&
+               other.microbatch() == step.microbatch();
+      };
+    };
+    // What is wrong is looked up in the list: messages may cost time.
+    ArrayRef<Step> list = schedule.ranks[ref.rank];
+    StepKind sendKind = sendOfWait(step.kind());
+    if (isHome(ref.rank, step) && stateOf(step) == State::Waited) {
+      auto diagnostic = reporter.report(ref, diag::SendWaitDoubled);
+      noteFirst(diagnostic, ref.rank,
+                find_if(list, is(step.kind())) - list.begin());
+      return;
+    }
+    auto diagnostic = reporter.report(
+        ref, diag::SendWaitEarly,
+        reporter.text(Step(sendKind, step.stage(), step.microbatch())));
+    noteFirst(diagnostic, ref.rank, find_if(list, is(sendKind)) - list.begin());
+  }
+
+  void noteFirst(InFlightDiagnostic &diagnostic, uint32_t rank, size_t index) {
+    if (index != schedule.ranks[rank].size())
+      reporter.noteHere(diagnostic, {rank, uint32_t(index)});
+  }
+
+  const Schedule &schedule;
+  Cells cells;
+  StepReporter reporter;
+  /// Per cell, of its SEND_F and of its SEND_B.
+  std::vector<State> states;
+};
+
+} // namespace
+
+LogicalResult verifySendWaits(const Schedule &schedule, DiagEngine &diags) {
+  return SendWaits(schedule, diags).run();
+}
+
+LogicalResult verifyReduceWaits(const Schedule &schedule, DiagEngine &diags) {
+  StepReporter reporter(schedule, diags);
+  for (uint32_t rank = 0; rank != schedule.ranks.size(); ++rank) {
+    const StepList &list = schedule.ranks[rank];
+    // More than one only in a list that is wrong.
+    llvm::SmallVector<StepRef, 2> pending;
+    for (uint32_t i = 0; i != list.size() && !reporter.full(); ++i) {
+      StepRef ref{rank, i};
+      if (list[i].kind() == StepKind::ReduceGrad) {
+        if (!pending.empty()) {
+          StepRef before = pending.back();
+          auto diagnostic = reporter.report(ref, diag::ReducePendingTwice,
+                                            reporter.step(before).stage());
+          reporter.noteHere(diagnostic, before);
+        }
+        pending.push_back(ref);
+      } else if (list[i].kind() == StepKind::WaitReduceGrad) {
+        auto *awaited = find_if(pending, [&](StepRef reduction) {
+          return reporter.step(reduction).stage() == list[i].stage();
+        });
+        if (awaited != pending.end()) {
+          pending.erase(awaited);
+          continue;
+        }
+        auto diagnostic = reporter.report(
+            ref, diag::ReduceWaitEarly,
+            reporter.text(Step(StepKind::ReduceGrad, list[i].stage(), 0)));
+        if (!pending.empty())
+          reporter.noteHere(diagnostic, pending.back());
+      }
+    }
+    for (StepRef reduction : pending)
+      if (!reporter.full())
+        (void)reporter.report(
+            reduction, diag::ReduceWaitMissing,
+            reporter.text(Step(StepKind::WaitReduceGrad,
+                               reporter.step(reduction).stage(), 0)));
+  }
+  return success(!reporter.failed);
+}
+
+} // namespace pipec

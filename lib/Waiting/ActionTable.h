@@ -1,0 +1,89 @@
+//===- ActionTable.h - Steps of one rank by what they do -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_WAITING_ACTIONTABLE_H
+#define PIPEC_WAITING_ACTIONTABLE_H
+
+#include "IR/Schedule.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace pipec {
+
+/// A map from (stage, micro-batch, forward or backward) to a number, filled for
+/// one rank after another: `startRank` empties it at the cost of that rank's
+/// steps. It is a flat array over the stages that the rank names; a header that
+/// claims far more micro-batches than the rank has steps gets a hash table in
+/// its place, so that memory stays linear in the steps whatever the header
+/// says.
+class ActionTable {
+public:
+  static constexpr uint32_t none = std::numeric_limits<uint32_t>::max();
+
+  explicit ActionTable(const Schedule &schedule)
+      : schedule(schedule), slotOf(schedule.numStages, none) {}
+
+  /// Empties the table and makes it ready for the stages of `rank`.
+  void startRank(unsigned rank) {
+    for (uint32_t stage : stages)
+      slotOf[stage] = none;
+    stages.clear();
+    for (Step step : schedule.ranks[rank])
+      if (hasStage(step.kind()) && slotOf[step.stage()] == none) {
+        slotOf[step.stage()] = uint32_t(stages.size());
+        stages.push_back(step.stage());
+      }
+    uint64_t cells = uint64_t(stages.size()) * schedule.numMicrobatches * 2;
+    dense = cells <= 8 * uint64_t(schedule.ranks[rank].size()) + 1024;
+    sparse.clear();
+    if (dense)
+      flat.assign(cells, none);
+  }
+
+  /// The number under that key, `none` when there is none.
+  uint32_t find(unsigned stage, unsigned microbatch, bool backward) const {
+    if (slotOf[stage] == none)
+      return none;
+    uint64_t cell = cellOf(stage, microbatch, backward);
+    if (dense)
+      return flat[cell];
+    auto it = sparse.find(cell);
+    return it == sparse.end() ? none : it->second;
+  }
+
+  /// Puts `number` under the key of a stage that the rank names, unless there
+  /// is one already.
+  void insert(unsigned stage, unsigned microbatch, bool backward,
+              uint32_t number) {
+    uint64_t cell = cellOf(stage, microbatch, backward);
+    if (!dense)
+      sparse.try_emplace(cell, number);
+    else if (flat[cell] == none)
+      flat[cell] = number;
+  }
+
+private:
+  uint64_t cellOf(unsigned stage, unsigned microbatch, bool backward) const {
+    return (uint64_t(slotOf[stage]) * 2 + backward) * schedule.numMicrobatches +
+           microbatch;
+  }
+
+  const Schedule &schedule;
+  std::vector<uint32_t> slotOf;
+  std::vector<uint32_t> stages;
+  std::vector<uint32_t> flat;
+  llvm::DenseMap<uint64_t, uint32_t> sparse;
+  bool dense = true;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_WAITING_ACTIONTABLE_H

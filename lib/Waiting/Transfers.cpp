@@ -1,0 +1,193 @@
+//===- Transfers.cpp - Which send meets which receive ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The sends of a directed edge are chained in the order of posting, through the
+// array that will hold their partners: while a send waits for its receive, its
+// cell names the next send of the edge. A second walk, over the receives, takes
+// the chains apart from the front. What is left over meets nothing.
+//
+// Edges are looked up in a hash table once for each pair of ranks that talk;
+// within a rank an array by peer answers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Waiting/Transfers.h"
+
+#include "Waiting/ActionTable.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+/// The sends of one directed edge that have met no receive yet.
+struct Chain {
+  uint32_t first = Transfers::none;
+  uint32_t last = Transfers::none;
+};
+
+/// The chains of all directed edges.
+class Chains {
+public:
+  explicit Chains(unsigned numRanks) : local(numRanks, none) {}
+
+  /// Call before the steps of a rank.
+  void startRank() {
+    for (uint32_t peer : peers)
+      local[peer] = none;
+    peers.clear();
+  }
+  /// The chain between `from` and `to`, one of which is the rank at hand and
+  /// the other `peer`.
+  Chain &get(unsigned from, unsigned to, unsigned peer) {
+    if (local[peer] == none) {
+      peers.push_back(peer);
+      auto [it, isNew] =
+          edges.try_emplace((uint64_t(from) << 32) | to, uint32_t(all.size()));
+      if (isNew)
+        all.emplace_back();
+      local[peer] = it->second;
+    }
+    return all[local[peer]];
+  }
+
+  std::vector<Chain> all;
+
+private:
+  static constexpr uint32_t none = Transfers::none;
+  DenseMap<uint64_t, uint32_t> edges;
+  std::vector<uint32_t> local;
+  std::vector<uint32_t> peers;
+};
+
+} // namespace
+
+Transfers::Transfers(const Schedule &schedule) : stepNumbers(schedule) {
+  others.assign(stepNumbers.size(), none);
+  matchSends(schedule);
+  findInputs(schedule);
+  findSends(schedule);
+  sort(unmatchedSteps);
+}
+
+void Transfers::matchSends(const Schedule &schedule) {
+  Chains chains(schedule.numRanks);
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+    chains.startRank();
+    uint32_t number = stepNumbers.begin(rank);
+    for (Step step : schedule.ranks[rank]) {
+      uint32_t self = number++;
+      if (!isP2P(step.kind()))
+        continue;
+      if (!schedule.hasPeer(step)) {
+        unmatchedSteps.push_back(self);
+        continue;
+      }
+      if (!isSend(step.kind()))
+        continue;
+      unsigned peer = schedule.peerOf(step);
+      Chain &chain = chains.get(rank, peer, peer);
+      if (chain.first == none)
+        chain.first = self;
+      else
+        others[chain.last] = self;
+      chain.last = self;
+    }
+  }
+
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+    chains.startRank();
+    uint32_t number = stepNumbers.begin(rank);
+    for (Step step : schedule.ranks[rank]) {
+      uint32_t self = number++;
+      if (!isRecv(step.kind()) || !schedule.hasPeer(step))
+        continue;
+      unsigned peer = schedule.peerOf(step);
+      Chain &chain = chains.get(peer, rank, peer);
+      uint32_t sender = chain.first;
+      if (sender == none) {
+        unmatchedSteps.push_back(self);
+        continue;
+      }
+      chain.first = others[sender];
+      others[sender] = self;
+      others[self] = sender;
+      Step send = schedule.ranks[peer][sender - stepNumbers.begin(peer)];
+      bool sameTensor = (send.kind() == StepKind::SendF) ==
+                            (step.kind() == StepKind::RecvF) &&
+                        Schedule::peerStage(send) == int(step.stage()) &&
+                        send.microbatch() == step.microbatch();
+      if (!sameTensor)
+        crossedPairs.push_back({sender, self});
+    }
+  }
+
+  for (const Chain &chain : chains.all)
+    for (uint32_t send = chain.first; send != none;) {
+      uint32_t next = others[send];
+      others[send] = none;
+      unmatchedSteps.push_back(send);
+      send = next;
+    }
+}
+
+void Transfers::findInputs(const Schedule &schedule) {
+  ActionTable receives(schedule);
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+    const StepList &list = schedule.ranks[rank];
+    if (none_of(list, [](Step step) { return isRecv(step.kind()); }))
+      continue;
+    receives.startRank(rank);
+    uint32_t number = stepNumbers.begin(rank);
+    for (Step step : list) {
+      if (isRecv(step.kind()) && schedule.hasPeer(step))
+        receives.insert(step.stage(), step.microbatch(),
+                        step.kind() == StepKind::RecvB, number);
+      ++number;
+    }
+    number = stepNumbers.begin(rank);
+    for (Step step : list) {
+      if (step.kind() == StepKind::F)
+        others[number] =
+            receives.find(step.stage(), step.microbatch(), /*backward=*/false);
+      else if (makesInputGradient(step.kind()))
+        others[number] =
+            receives.find(step.stage(), step.microbatch(), /*backward=*/true);
+      ++number;
+    }
+  }
+}
+
+void Transfers::findSends(const Schedule &schedule) {
+  ActionTable sends(schedule);
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+    const StepList &list = schedule.ranks[rank];
+    if (none_of(list, [](Step step) { return isSendWait(step.kind()); }))
+      continue;
+    anySendWaits = true;
+    sends.startRank(rank);
+    uint32_t number = stepNumbers.begin(rank);
+    for (Step step : list) {
+      if (isSend(step.kind()))
+        sends.insert(step.stage(), step.microbatch(),
+                     step.kind() == StepKind::SendB, number);
+      ++number;
+    }
+    number = stepNumbers.begin(rank);
+    for (Step step : list) {
+      if (isSendWait(step.kind()))
+        others[number] = sends.find(step.stage(), step.microbatch(),
+                                    step.kind() == StepKind::WaitSendB);
+      ++number;
+    }
+  }
+}
+
+} // namespace pipec

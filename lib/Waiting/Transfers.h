@@ -1,0 +1,63 @@
+//===- Transfers.h - Which send meets which receive -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_WAITING_TRANSFERS_H
+#define PIPEC_WAITING_TRANSFERS_H
+
+#include "Waiting/StepNumbers.h"
+
+#include <utility>
+#include <vector>
+
+namespace pipec {
+
+/// How the P2P steps of a schedule meet. Transfers carry no tag: the k-th send
+/// that a rank posts for another meets the k-th receive that this one posts for
+/// it, whatever tensors they name. Which those are is fixed by the lists alone,
+/// so it is found once, for every model of waiting.
+class Transfers {
+public:
+  static constexpr uint32_t none = StepNumbers::none;
+
+  explicit Transfers(const Schedule &schedule);
+
+  const StepNumbers &numbers() const { return stepNumbers; }
+
+  /// Of a P2P step: the step at the other end that it meets, `none` when it
+  /// meets none. Of an F, B or I: the receive on its own rank that gives it its
+  /// input (the first one of that name), `none` when there is none. Of a wait
+  /// for a send: that send on its own rank, in the same way.
+  uint32_t other(uint32_t step) const { return others[step]; }
+
+  /// P2P steps that meet nothing, in the order of their numbers; those on a
+  /// stage that has no neighbour on that side among them.
+  const std::vector<uint32_t> &unmatched() const { return unmatchedSteps; }
+  /// Send and receive that meet but name different tensors, ordered by the
+  /// receive.
+  const std::vector<std::pair<uint32_t, uint32_t>> &crossed() const {
+    return crossedPairs;
+  }
+  /// True when some rank waits for a send in the middle of its list.
+  bool hasSendWaits() const { return anySendWaits; }
+  /// True when every transfer gives the receiver the tensor that it names.
+  bool sound() const { return unmatchedSteps.empty() && crossedPairs.empty(); }
+
+private:
+  void matchSends(const Schedule &schedule);
+  void findInputs(const Schedule &schedule);
+  void findSends(const Schedule &schedule);
+
+  StepNumbers stepNumbers;
+  std::vector<uint32_t> others;
+  std::vector<uint32_t> unmatchedSteps;
+  std::vector<std::pair<uint32_t, uint32_t>> crossedPairs;
+  bool anySendWaits = false;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_WAITING_TRANSFERS_H

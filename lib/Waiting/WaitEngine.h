@@ -1,0 +1,544 @@
+//===- WaitEngine.h - Running the waiting model -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The machine behind `Waiting` (no time) and the timed replay: it lets happen
+// what can happen until nothing more can. Since whatever happens only enables
+// more, the order in which it looks at things has no influence on the outcome,
+// and with times every event's time is the latest time of what it waits for,
+// whatever order it learns them in. So two work lists suffice: ranks that can
+// go on, and P2P steps (or batches) that can start.
+//
+// A P2P step goes through these states:
+//
+//   posted     its rank has reached it
+//   at head    all earlier steps of its queue are complete (a batch: in each of
+//              the queues that it stands in)
+//   started    posted and at head
+//   met        started, and so is the step at the other end
+//   complete   met; a batch: all its members are
+//
+// A queue is a chain through the list of its rank: each step names the next of
+// its queue. A batch stands once in every queue that its members use, with its
+// first member of that queue as its entry there. Every step changes its state a
+// fixed number of times, so a run is linear; it takes 5 bytes a step beside
+// `Transfers` (13 with times), and 4 more when there are batches.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_WAITING_WAITENGINE_H
+#define PIPEC_WAITING_WAITENGINE_H
+
+#include "Waiting/Transfers.h"
+#include "Waiting/WaitModel.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace pipec {
+
+/// The clock of a run without times.
+struct NoTime {
+  static constexpr bool timed = false;
+  static constexpr bool waitsForResources = false;
+};
+
+/// Lets every rank go on as soon as it can. A gate holds ranks back:
+///   // True when `rank` may go on at the group that begins at `at`;
+///   // `isOver(number)` tells whether a send that was posted is complete.
+///   bool mayPass(unsigned rank, size_t at, IsOver isOver)
+///   // The number of the send for which a rank is held; `none` without one.
+///   uint32_t awaits(unsigned rank)
+struct NoGate {
+  static constexpr bool gates = false;
+};
+
+/// Where every step and rank stands when nothing more can happen.
+struct WaitState {
+  static constexpr uint32_t none = StepNumbers::none;
+  enum Flag : uint8_t {
+    Posted = 1,
+    AtHead = 2,
+    Started = 4,
+    Met = 8,
+    Complete = 16,
+    /// Stands for its batch in one queue (always set without a batch).
+    Entry = 32,
+  };
+  struct Batch {
+    uint32_t begin;
+    uint32_t end;
+    /// Queues in which it is not at the head, plus one until it is posted.
+    uint32_t behind;
+    /// Members that have not met their other side.
+    uint32_t open;
+    /// With times: when the last member that has met was complete.
+    int64_t time = 0;
+  };
+
+  std::vector<uint8_t> flags;
+  /// The next step of the same queue.
+  std::vector<uint32_t> next;
+  /// Index into `batches` of each step, empty when there are none.
+  std::vector<uint32_t> batchOf;
+  std::vector<Batch> batches;
+  /// The index of the step that each rank stands at, its length at the end.
+  std::vector<uint32_t> at;
+  /// P2P steps that are not complete.
+  uint64_t incomplete = 0;
+  /// With times, under buffered sends and where ranks wait for sends: when each
+  /// receive was posted.
+  std::vector<int64_t> postTimes;
+
+  bool has(uint32_t step, Flag flag) const { return flags[step] & flag; }
+  const Batch *batch(uint32_t step) const {
+    if (batchOf.empty() || batchOf[step] == none)
+      return nullptr;
+    return &batches[batchOf[step]];
+  }
+};
+
+/// Runs `schedule` under `model`. `Time` is `NoTime`, or gives durations:
+///   int64_t duration(ArrayRef<Step> list, size_t begin, size_t end)
+///   int64_t hop(unsigned from, unsigned to)
+/// has, with `waitsForResources`, the `collectives` and `edges` of
+/// Resources.h, and takes the start of each step in `std::vector<int64_t>
+/// starts`, one for each step and zero at first, and each rank's end in
+/// `rankEnds`.
+template <typename Time, typename Gate = NoGate> class WaitEngine {
+public:
+  static constexpr uint32_t none = StepNumbers::none;
+  using Flag = WaitState::Flag;
+
+  WaitEngine(const Schedule &schedule, const Transfers &transfers,
+             WaitModel model, Time &time, Gate gate = Gate())
+    requires(!Gate::gates)
+      : schedule(schedule), transfers(transfers), model(model), time(time),
+        gate(gate) {}
+  WaitEngine(const Schedule &schedule, const Transfers &transfers,
+             WaitModel model, Time &time, Gate &gate)
+    requires(Gate::gates)
+      : schedule(schedule), transfers(transfers), model(model), time(time),
+        gate(gate) {}
+
+  WaitState run() {
+    start();
+    return std::move(state);
+  }
+
+  /// Runs until nothing more can happen.
+  void start() {
+    prepare();
+    for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+      resume(rank);
+  }
+  /// The same from there, after `rank` may have become able to go on.
+  void resume(unsigned rank) {
+    advance(rank);
+    drain();
+  }
+
+private:
+  struct Started {
+    uint32_t step;
+    uint32_t rank;
+  };
+
+  const Step &stepAt(unsigned rank, uint32_t step) const {
+    return schedule.ranks[rank][step - transfers.numbers().begin(rank)];
+  }
+  WaitState::Batch *batch(uint32_t step) {
+    return const_cast<WaitState::Batch *>(state.batch(step));
+  }
+
+  unsigned queueKey(Step step) const {
+    if (model == WaitModel::Stream)
+      return 0;
+    unsigned peer = schedule.peerOf(step);
+    if (model == WaitModel::Pair)
+      return peer;
+    return 2 * peer + isSend(step.kind());
+  }
+
+  /// Chains the queues and notes the batches.
+  void prepare() {
+    const StepNumbers &numbers = transfers.numbers();
+    state.flags.assign(numbers.size(), 0);
+    state.next.assign(numbers.size(), none);
+    state.at.assign(schedule.numRanks, 0);
+    groupBegin.assign(schedule.numRanks, 0);
+    rankTime.assign(schedule.numRanks, 0);
+    if (Time::timed && model == WaitModel::Buffered && transfers.hasSendWaits())
+      state.postTimes.assign(numbers.size(), 0);
+    std::vector<uint32_t> last(2 * size_t(schedule.numRanks), none);
+    std::vector<uint32_t> used;
+    for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+      const StepList &list = schedule.ranks[rank];
+      for (uint32_t key : used)
+        last[key] = none;
+      used.clear();
+      for (size_t begin = 0; begin != list.size();) {
+        size_t end = Schedule::groupEnd(list, begin);
+        if (isP2P(list[begin].kind()))
+          chain(list, numbers.begin(rank), begin, end, last, used);
+        begin = end;
+      }
+    }
+  }
+
+  void chain(const StepList &list, uint32_t base, size_t begin, size_t end,
+             std::vector<uint32_t> &last, std::vector<uint32_t> &used) {
+    WaitState::Batch *group = nullptr;
+    if (end - begin > 1) {
+      if (state.batchOf.empty())
+        state.batchOf.assign(state.flags.size(), none);
+      state.batches.push_back(
+          {base + uint32_t(begin), base + uint32_t(end), 1, 0});
+      group = &state.batches.back();
+    }
+    for (size_t i = begin; i != end; ++i) {
+      uint32_t self = base + uint32_t(i);
+      if (group)
+        state.batchOf[self] = uint32_t(state.batches.size() - 1);
+      if (!schedule.hasPeer(list[i])) {
+        // There is nobody to wait for; the verifier has a word for it.
+        state.flags[self] = Flag::Complete;
+        continue;
+      }
+      ++state.incomplete;
+      unsigned key = queueKey(list[i]);
+      uint32_t before = last[key];
+      if (before == none)
+        used.push_back(key);
+      last[key] = self;
+      if (group && before != none && before >= group->begin) {
+        // The batch stands in this queue already: only carry the chain on.
+        ++group->open;
+        state.next[before] = self;
+        continue;
+      }
+      state.flags[self] = Flag::Entry;
+      if (before == none)
+        state.flags[self] |= Flag::AtHead;
+      else
+        state.next[before] = self;
+      if (group) {
+        ++group->open;
+        group->behind += before != none;
+      }
+    }
+  }
+
+  /// Lets the rank go through its list until it has to wait.
+  void advance(unsigned rank) {
+    const StepList &list = schedule.ranks[rank];
+    uint32_t base = transfers.numbers().begin(rank);
+    uint32_t &at = state.at[rank];
+    while (at != list.size()) {
+      if constexpr (Gate::gates)
+        if (groupBegin[rank] == at &&
+            !gate.mayPass(rank, at,
+                          [&](uint32_t send) { return isOver(rank, send); }))
+          return;
+      Step step = list[at];
+      if (isP2P(step.kind())) {
+        uint32_t end = uint32_t(Schedule::groupEnd(list, at));
+        post(rank, base + at, base + end);
+        at = end;
+      } else if (isCompute(step.kind())) {
+        if constexpr (Time::waitsForResources)
+          rankTime[rank] = std::max(
+              rankTime[rank], time.collectives->gatheredAt(rank, step.stage()));
+        uint32_t input = transfers.other(base + at);
+        if (input != none) {
+          if (!state.has(input, Flag::Complete))
+            return;
+          if constexpr (Time::timed)
+            rankTime[rank] = std::max(rankTime[rank], endOf(rank, input));
+        }
+        ++at;
+        if (!step.joined())
+          finishCompute(rank, list, base);
+        else
+          continue;
+      } else {
+        if (isSendWait(step.kind()) && !passSendWait(rank, base + at))
+          return;
+        if constexpr (Time::waitsForResources)
+          if (step.kind() == StepKind::WaitReduceGrad)
+            rankTime[rank] =
+                std::max(rankTime[rank],
+                         time.collectives->reducedAt(rank, step.stage()));
+        if constexpr (Time::timed)
+          time.starts[base + at] = rankTime[rank];
+        if constexpr (Time::waitsForResources)
+          if (isFsdp(step.kind()))
+            time.starts[base + at] =
+                time.collectives->issue(rank, step, rankTime[rank]);
+        ++at;
+      }
+      groupBegin[rank] = at;
+    }
+    if constexpr (Time::timed)
+      time.rankEnds[rank] = rankTime[rank];
+  }
+
+  /// The first and the last plus one of the members of the batch of a P2P step,
+  /// or of the step alone.
+  std::pair<uint32_t, uint32_t> members(uint32_t step) const {
+    if (const WaitState::Batch *group = state.batch(step))
+      return {group->begin, group->end};
+    return {step, step + 1};
+  }
+
+  /// False when `rank`, which has come to `wait`, has to stay there: the send,
+  /// or another member of its batch, is not complete. A buffered send is
+  /// complete at once, so what is waited for is that the other rank has posted
+  /// its receive. A wait for a send that the rank does not have passes.
+  bool passSendWait(unsigned rank, uint32_t wait) {
+    uint32_t send = transfers.other(wait);
+    if (send == none)
+      return true;
+    if (!isOver(rank, send))
+      return false;
+    if constexpr (Time::timed)
+      rankTime[rank] = std::max(rankTime[rank], overAt(rank, send));
+    return true;
+  }
+
+  /// True when a wait for `send`, a step of `rank`, would pass.
+  bool isOver(unsigned rank, uint32_t send) const {
+    if (!state.has(send, Flag::Complete))
+      return false;
+    if (model != WaitModel::Buffered)
+      return true;
+    auto [begin, end] = members(send);
+    for (uint32_t member = begin; member != end; ++member) {
+      Step step = stepAt(rank, member);
+      uint32_t receive = transfers.other(member);
+      if (isSend(step.kind()) && schedule.hasPeer(step) &&
+          (receive == none || !state.has(receive, Flag::Posted)))
+        return false;
+    }
+    return true;
+  }
+
+  /// From when on it would.
+  int64_t overAt(unsigned rank, uint32_t send) const {
+    auto [begin, end] = members(send);
+    int64_t over = 0;
+    if ((model != WaitModel::Buffered || end - begin > 1) &&
+        schedule.hasPeer(stepAt(rank, send)))
+      over = endOf(rank, send);
+    for (uint32_t member = begin; member != end && model == WaitModel::Buffered;
+         ++member)
+      if (isSend(stepAt(rank, member).kind()) &&
+          transfers.other(member) != none)
+        over = std::max(over, state.postTimes[transfers.other(member)]);
+    return over;
+  }
+
+  /// Puts the rank that may wait until `receive` is posted back to work.
+  void wakeSender(Step step, uint32_t receive) {
+    uint32_t send = transfers.other(receive);
+    if (send == none)
+      return;
+    unsigned peer = schedule.peerOf(step);
+    uint32_t awaited = awaitedSend(peer);
+    if (awaited == none)
+      return;
+    auto [begin, end] = members(awaited);
+    if (send >= begin && send < end)
+      runnable.push_back(peer);
+  }
+
+  /// The send that `rank` stays for; `none` when it does not.
+  uint32_t awaitedSend(unsigned rank) const {
+    if constexpr (Gate::gates)
+      if (uint32_t send = gate.awaits(rank); send != none)
+        return send;
+    uint32_t at = state.at[rank];
+    if (at == schedule.ranks[rank].size() ||
+        !isSendWait(schedule.ranks[rank][at].kind()))
+      return none;
+    return transfers.other(transfers.numbers().of(rank, at));
+  }
+
+  void finishCompute(unsigned rank, const StepList &list, uint32_t base) {
+    if constexpr (Time::timed) {
+      uint32_t begin = groupBegin[rank], end = state.at[rank];
+      for (uint32_t i = begin; i != end; ++i)
+        time.starts[base + i] = rankTime[rank];
+      rankTime[rank] += time.duration(list, begin, end);
+    }
+  }
+
+  void post(unsigned rank, uint32_t begin, uint32_t end) {
+    bool wakes = model == WaitModel::Buffered &&
+                 (Gate::gates || transfers.hasSendWaits());
+    for (uint32_t step = begin; step != end; ++step) {
+      state.flags[step] |= Flag::Posted;
+      if (!wakes)
+        continue;
+      if constexpr (Time::timed)
+        if (!state.postTimes.empty())
+          state.postTimes[step] = rankTime[rank];
+      Step self = stepAt(rank, step);
+      if (isRecv(self.kind()) && schedule.hasPeer(self))
+        wakeSender(self, step);
+    }
+    if constexpr (Time::timed)
+      time.starts[begin] = std::max(time.starts[begin], rankTime[rank]);
+    if (WaitState::Batch *group = batch(begin)) {
+      if (--group->behind == 0 && group->open)
+        ready.push_back({begin, rank});
+    } else if (state.has(begin, Flag::AtHead)) {
+      ready.push_back({begin, rank});
+    }
+  }
+
+  void drain() {
+    while (!ready.empty() || !runnable.empty()) {
+      if (!ready.empty()) {
+        Started next = ready.back();
+        ready.pop_back();
+        start(next.rank, next.step);
+      } else {
+        unsigned rank = runnable.back();
+        runnable.pop_back();
+        advance(rank);
+      }
+    }
+  }
+
+  /// Starts a step, or all members of its batch.
+  void start(unsigned rank, uint32_t begin) {
+    uint32_t end = begin + 1;
+    if (const WaitState::Batch *group = batch(begin))
+      end = group->end;
+    for (uint32_t step = begin; step != end; ++step) {
+      state.flags[step] |= Flag::Started;
+      if constexpr (Time::timed)
+        time.starts[step] = time.starts[begin];
+    }
+    for (uint32_t step = begin; step != end; ++step) {
+      if (state.flags[step] & (Flag::Met | Flag::Complete))
+        continue;
+      Step self = stepAt(rank, step);
+      uint32_t other = transfers.other(step);
+      bool otherStarted = other != none && state.has(other, Flag::Started);
+      bool buffered = model == WaitModel::Buffered;
+      if constexpr (Time::waitsForResources)
+        takeEdge(rank, step, otherStarted);
+      if (otherStarted || (buffered && isSend(self.kind())))
+        meet(rank, step);
+      if (otherStarted && !state.has(other, Flag::Met))
+        meet(schedule.peerOf(self), other);
+    }
+  }
+
+  /// Puts the transfer of `step`, which has started, onto its edge if nothing
+  /// else is left to wait for. The transfers of an edge come here in the order
+  /// in which they meet: those of one queue start one after the other, those of
+  /// one batch are looked at in the order of their list.
+  void takeEdge(unsigned rank, uint32_t step, bool otherStarted) {
+    bool send = isSend(stepAt(rank, step).kind());
+    bool buffered = model == WaitModel::Buffered;
+    if (buffered ? !send : !otherStarted)
+      return;
+    unsigned peer = schedule.peerOf(stepAt(rank, step));
+    uint32_t other = transfers.other(step);
+    int64_t &sent = time.starts[send ? step : other];
+    int64_t ready =
+        buffered ? sent : std::max(time.starts[step], time.starts[other]);
+    int64_t start = send ? time.edges->take(rank, peer, ready)
+                         : time.edges->take(peer, rank, ready);
+    // A send that its edge holds up starts when the edge is free.
+    if (start != ready)
+      sent = start;
+  }
+
+  /// Nothing is left for `step` to wait for at the other end.
+  void meet(unsigned rank, uint32_t step) {
+    state.flags[step] |= Flag::Met;
+    --state.incomplete;
+    WaitState::Batch *group = batch(step);
+    if (!group) {
+      complete(rank, step);
+      return;
+    }
+    if constexpr (Time::timed)
+      group->time = std::max(group->time, transferEnd(rank, step));
+    if (--group->open)
+      return;
+    for (uint32_t member = group->begin; member != group->end; ++member)
+      complete(rank, member);
+  }
+
+  void complete(unsigned rank, uint32_t step) {
+    if (state.has(step, Flag::Complete))
+      return;
+    state.flags[step] |= Flag::Complete;
+    uint32_t after = state.next[step];
+    if (after != none && state.has(after, Flag::Entry))
+      moveToHead(rank, after, step);
+    uint32_t at = state.at[rank];
+    if (at == schedule.ranks[rank].size())
+      return;
+    bool isAwaited = isCompute(schedule.ranks[rank][at].kind()) &&
+                     transfers.other(transfers.numbers().of(rank, at)) == step;
+    if (isAwaited || awaitedSend(rank) == step)
+      runnable.push_back(rank);
+  }
+
+  void moveToHead(unsigned rank, uint32_t step, uint32_t before) {
+    state.flags[step] |= Flag::AtHead;
+    WaitState::Batch *group = batch(step);
+    uint32_t begin = group ? group->begin : step;
+    if constexpr (Time::timed)
+      time.starts[begin] = std::max(time.starts[begin], endOf(rank, before));
+    if (group ? --group->behind == 0 : state.has(step, Flag::Posted))
+      ready.push_back({begin, rank});
+  }
+
+  /// When the transfer of a step that has met is over for its rank.
+  int64_t transferEnd(unsigned rank, uint32_t step) const {
+    Step self = stepAt(rank, step);
+    int64_t own = time.starts[step];
+    if (model == WaitModel::Buffered && isSend(self.kind()))
+      return own;
+    unsigned peer = schedule.peerOf(self);
+    int64_t hop =
+        isSend(self.kind()) ? time.hop(rank, peer) : time.hop(peer, rank);
+    int64_t others = time.starts[transfers.other(step)];
+    if (model == WaitModel::Buffered)
+      return std::max(own, others + hop);
+    return std::max(own, others) + hop;
+  }
+
+  /// When a complete step, or its batch, was complete.
+  int64_t endOf(unsigned rank, uint32_t step) const {
+    if (const WaitState::Batch *group = state.batch(step))
+      return group->time;
+    return transferEnd(rank, step);
+  }
+
+  const Schedule &schedule;
+  const Transfers &transfers;
+  WaitModel model;
+  Time &time;
+  std::conditional_t<Gate::gates, Gate &, Gate> gate;
+  WaitState state;
+  /// Where the overlap or step that each rank is at begins.
+  std::vector<uint32_t> groupBegin;
+  std::vector<int64_t> rankTime;
+  std::vector<Started> ready;
+  std::vector<uint32_t> runnable;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_WAITING_WAITENGINE_H

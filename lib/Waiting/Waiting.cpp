@@ -1,0 +1,205 @@
+//===- Waiting.cpp - Does a schedule end, and who waits for what ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Waiting/Waiting.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/ErrorHandling.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+//===----------------------------------------------------------------------===//
+// Models
+//===----------------------------------------------------------------------===//
+
+StringRef waitModelName(WaitModel model) {
+  switch (model) {
+  case WaitModel::Stream:
+    return "stream";
+  case WaitModel::Pair:
+    return "pair";
+  case WaitModel::Edge:
+    return "edge";
+  case WaitModel::Buffered:
+    return "buffered";
+  }
+  llvm_unreachable("every model has a name");
+}
+
+std::optional<WaitModel> parseWaitModel(StringRef name) {
+  for (WaitModel model : allWaitModels)
+    if (waitModelName(model) == name)
+      return model;
+  return std::nullopt;
+}
+
+StringRef waitModelPhrase(WaitModel model) {
+  switch (model) {
+  case WaitModel::Stream:
+    return "one in-order stream a rank";
+  case WaitModel::Pair:
+    return "one communicator a pair of ranks";
+  case WaitModel::Edge:
+    return "one queue a directed edge";
+  case WaitModel::Buffered:
+    return "buffered sends";
+  }
+  llvm_unreachable("every model has a phrase");
+}
+
+//===----------------------------------------------------------------------===//
+// Waiting
+//===----------------------------------------------------------------------===//
+
+Waiting::Waiting(const Schedule &schedule, const Transfers &transfers,
+                 WaitModel model)
+    : theSchedule(schedule), transfers(transfers), waitModel(model) {
+  NoTime time;
+  state = WaitEngine<NoTime>(schedule, transfers, model, time).run();
+  if (!ends())
+    findHeads();
+}
+
+bool Waiting::ends() const {
+  if (state.incomplete)
+    return false;
+  for (unsigned rank = 0; rank != theSchedule.numRanks; ++rank)
+    if (state.at[rank] != theSchedule.ranks[rank].size())
+      return false;
+  return true;
+}
+
+/// True for a P2P step that has been posted and is not complete.
+bool Waiting::mayBlock(uint32_t step) const {
+  return state.has(step, WaitState::Posted) &&
+         !state.has(step, WaitState::Complete);
+}
+
+std::vector<unsigned> Waiting::blockedRanks() const {
+  std::vector<unsigned> result;
+  for (unsigned rank = 0; rank != theSchedule.numRanks; ++rank) {
+    bool blocked = state.at[rank] != theSchedule.ranks[rank].size();
+    for (uint32_t step = numbers().begin(rank);
+         !blocked && step != numbers().end(rank); ++step)
+      blocked = mayBlock(step);
+    if (blocked)
+      result.push_back(rank);
+  }
+  return result;
+}
+
+std::vector<uint32_t> Waiting::blockedSteps() const {
+  std::vector<uint32_t> result;
+  for (unsigned rank = 0; rank != theSchedule.numRanks; ++rank) {
+    uint32_t base = numbers().begin(rank);
+    uint32_t at = state.at[rank];
+    for (uint32_t i = 0; i != at; ++i)
+      if (mayBlock(base + i) && state.has(base + i, WaitState::AtHead))
+        result.push_back(base + i);
+    if (at != theSchedule.ranks[rank].size())
+      result.push_back(base + at);
+  }
+  return result;
+}
+
+// Names the head of every queue to those behind it, by walking the chains from
+// each step that is at the head and not complete.
+void Waiting::findHeads() {
+  heads.assign(numbers().size(), none);
+  for (uint32_t head = 0; head != numbers().size(); ++head) {
+    if (!state.has(head, WaitState::AtHead) ||
+        state.has(head, WaitState::Complete))
+      continue;
+    for (uint32_t step = state.next[head]; step != none;
+         step = state.next[step])
+      if (state.has(step, WaitState::Entry))
+        heads[step] = head;
+  }
+}
+
+void Waiting::forEachWait(uint32_t number,
+                          function_ref<void(const WaitEdge &)> edge) const {
+  StepRef place = numbers().at(number);
+  Step self = theSchedule.ranks[place.rank][place.index];
+  uint32_t other = transfers.other(number);
+  if (isCompute(self.kind())) {
+    if (place.index != state.at[place.rank])
+      return;
+    if (!state.has(other, WaitState::Posted))
+      edge({number, WaitReason::Later, number, other});
+    else
+      edge({number, WaitReason::Input, other, other});
+    return;
+  }
+  if (isSendWait(self.kind())) {
+    if (place.index == state.at[place.rank] && other != none)
+      forEachSendWait(number, other, edge);
+    return;
+  }
+  if (!mayBlock(number))
+    return;
+
+  const WaitState::Batch *batch = state.batch(number);
+  uint32_t begin = batch ? batch->begin : number;
+  uint32_t end = batch ? batch->end : number + 1;
+  if (!state.has(number, WaitState::Started)) {
+    for (uint32_t member = begin; member != end; ++member)
+      if (heads[member] != none)
+        edge({number, WaitReason::Queue, heads[member], heads[member]});
+    return;
+  }
+  if (state.has(number, WaitState::Met)) {
+    for (uint32_t member = begin; member != end; ++member)
+      if (mayBlock(member) && !state.has(member, WaitState::Met))
+        edge({number, WaitReason::Batch, member, member});
+    return;
+  }
+  if (other == none)
+    return;
+  if (state.has(other, WaitState::Posted)) {
+    edge({number, WaitReason::Start, other, other});
+    return;
+  }
+  unsigned peer = numbers().rankOf(other);
+  edge({number, WaitReason::Reach, numbers().of(peer, state.at[peer]), other});
+}
+
+// What a rank that has stopped at `wait` waits for. A send that is complete is
+// a buffered one, and only the receives of its batch can be missing.
+void Waiting::forEachSendWait(uint32_t wait, uint32_t send,
+                              function_ref<void(const WaitEdge &)> edge) const {
+  if (!state.has(send, WaitState::Posted))
+    return edge({wait, WaitReason::Later, wait, send});
+  if (!state.has(send, WaitState::Complete))
+    return edge({wait, WaitReason::Send, send, send});
+  const WaitState::Batch *batch = state.batch(send);
+  uint32_t begin = batch ? batch->begin : send;
+  uint32_t end = batch ? batch->end : send + 1;
+  for (uint32_t member = begin; member != end; ++member) {
+    uint32_t receive = transfers.other(member);
+    if (!isSend(step(member).kind()) || receive == none ||
+        state.has(receive, WaitState::Posted))
+      continue;
+    unsigned peer = numbers().rankOf(receive);
+    edge({wait, WaitReason::Post, numbers().of(peer, state.at[peer]), receive});
+  }
+}
+
+std::array<bool, 4> endsUnder(const Schedule &schedule,
+                              const Transfers &transfers) {
+  std::array<bool, 4> result;
+  bool ends = false;
+  for (WaitModel model : allWaitModels) {
+    ends = ends || Waiting(schedule, transfers, model).ends();
+    result[unsigned(model)] = ends;
+  }
+  return result;
+}
+
+} // namespace pipec

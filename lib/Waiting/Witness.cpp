@@ -1,0 +1,181 @@
+//===- Witness.cpp - Explaining a deadlock ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Waiting/Witness.h"
+
+#include "IR/StepPlaces.h"
+#include "Waiting/Cycle.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+/// Longer cycles are cut: nobody reads them, and a thousand ranks make them.
+static constexpr size_t maxNotes = 64;
+
+namespace {
+
+/// Puts waits into words.
+class Narrator {
+public:
+  explicit Narrator(const Waiting &waiting)
+      : waiting(waiting), places(waiting.schedule()) {}
+
+  SourceLoc source(uint32_t step) const { return waiting.step(step).source(); }
+  StepPlace place(uint32_t step) {
+    StepRef at = waiting.numbers().at(step);
+    return places.name(at.rank, at.index);
+  }
+
+  void note(InFlightDiagnostic &diagnostic, const WaitEdge &edge) {
+    SourceLoc at = source(edge.step);
+    StepPlace self = place(edge.step);
+    std::string what = places.text(waiting.step(edge.what));
+    unsigned whatRank = waiting.numbers().rankOf(edge.what);
+    switch (edge.reason) {
+    case WaitReason::Input:
+      diagnostic.note(at, diag::NoteWaitInput, self, what);
+      return;
+    case WaitReason::Later:
+      diagnostic.note(at, diag::NoteWaitLater, self, what);
+      return;
+    case WaitReason::Queue:
+      diagnostic.note(at, diag::NoteWaitQueue, self, what);
+      return;
+    case WaitReason::Reach:
+      diagnostic.note(at, diag::NoteWaitReach, self, whatRank, what);
+      return;
+    case WaitReason::Start:
+      diagnostic.note(at, diag::NoteWaitStart, self, whatRank, what);
+      return;
+    case WaitReason::Batch:
+      diagnostic.note(at, diag::NoteWaitBatch, self, what);
+      return;
+    case WaitReason::Send:
+      diagnostic.note(at, diag::NoteWaitSend, self, what);
+      return;
+    case WaitReason::Post:
+      diagnostic.note(at, diag::NoteWaitPost, self, whatRank, what);
+      return;
+    }
+  }
+
+  void notes(InFlightDiagnostic &diagnostic, ArrayRef<WaitEdge> edges) {
+    for (const WaitEdge &edge : edges.take_front(maxNotes))
+      note(diagnostic, edge);
+    if (edges.size() > maxNotes)
+      diagnostic.note(source(edges[maxNotes].step), diag::NoteMoreWaiting,
+                      edges.size() - maxNotes);
+  }
+
+private:
+  const Waiting &waiting;
+  StepPlaces places;
+};
+
+} // namespace
+
+static std::string modelNames(const std::array<bool, 4> &safe) {
+  SmallVector<StringRef, 4> names;
+  for (WaitModel model : allWaitModels)
+    if (safe[unsigned(model)])
+      names.push_back(waitModelName(model));
+  return names.empty() ? "none" : join(names, ", ");
+}
+
+/// A note for each rank that waits, up to a limit.
+static void noteHeads(InFlightDiagnostic &diagnostic, const Waiting &waiting) {
+  constexpr size_t maxHeads = 16;
+  std::vector<unsigned> ranks = waiting.blockedRanks();
+  for (unsigned rank : ArrayRef(ranks).take_front(maxHeads)) {
+    unsigned at = waiting.standsAt(rank);
+    const Schedule &schedule = waiting.schedule();
+    const StepList &list = schedule.ranks[rank];
+    if (at == list.size()) {
+      unsigned open = 0;
+      const Step *last = nullptr;
+      for (uint32_t step = waiting.numbers().begin(rank);
+           step != waiting.numbers().end(rank); ++step)
+        if (waiting.open(step)) {
+          ++open;
+          last = &list[step - waiting.numbers().begin(rank)];
+        }
+      diagnostic.note(last->source(), diag::NoteBlockedEnd, rank, open);
+      continue;
+    }
+    Step head = list[at];
+    StepKind awaited = isSendWait(head.kind())      ? sendOfWait(head.kind())
+                       : head.kind() == StepKind::F ? StepKind::RecvF
+                                                    : StepKind::RecvB;
+    Step input(awaited, head.stage(), head.microbatch());
+    diagnostic.note(head.source(), diag::NoteBlockedHead, rank, at,
+                    stepText(schedule, head), stepText(schedule, input));
+  }
+  if (ranks.size() > maxHeads)
+    diagnostic.note(DiagLoc(), diag::NoteMoreBlockedRanks,
+                    ranks.size() - maxHeads);
+}
+
+void reportDeadlock(const Waiting &waiting, Severity severity,
+                    const std::array<bool, 4> *safe, DiagEngine &diags,
+                    bool heads) {
+  Narrator narrator(waiting);
+  StringRef model = waitModelPhrase(waiting.model());
+  auto finish = [&](InFlightDiagnostic diagnostic, ArrayRef<WaitEdge> edges) {
+    diagnostic.at(narrator.place(edges.front().step));
+    narrator.notes(diagnostic, edges);
+    if (safe)
+      diagnostic.note(narrator.source(edges.front().step), diag::NoteSafeUnder,
+                      modelNames(*safe));
+    if (heads)
+      noteHeads(diagnostic, waiting);
+  };
+
+  std::vector<WaitEdge> cycle = findShortestCycle(waiting);
+  if (cycle.size() > 1)
+    return finish(diags.reportAs(severity, narrator.source(cycle[0].step),
+                                 diag::Deadlock, model, cycle.size()),
+                  cycle);
+  if (cycle.size() == 1)
+    return finish(diags.reportAs(severity, narrator.source(cycle[0].step),
+                                 diag::DeadlockAlone, model),
+                  cycle);
+  std::vector<WaitEdge> chain = findDeadEnd(waiting);
+  uint32_t end = chain.back().step;
+  InFlightDiagnostic diagnostic =
+      diags.reportAs(severity, narrator.source(end), diag::NeverMet,
+                     narrator.place(end), model);
+  narrator.notes(diagnostic, ArrayRef(chain).drop_back());
+  if (safe)
+    diagnostic.note(narrator.source(end), diag::NoteSafeUnder,
+                    modelNames(*safe));
+  if (heads)
+    noteHeads(diagnostic, waiting);
+}
+
+std::array<bool, 4> checkDeadlock(const Schedule &schedule,
+                                  const Transfers &transfers, WaitModel require,
+                                  DiagEngine &diags) {
+  std::array<bool, 4> safe = endsUnder(schedule, transfers);
+  if (safe[unsigned(WaitModel::Stream)])
+    return safe;
+  // The required model if it fails, else the mildest that does: what it shows
+  // happens under the stricter ones too.
+  WaitModel shown = require;
+  if (safe[unsigned(shown)])
+    for (WaitModel model : allWaitModels)
+      if (!safe[unsigned(model)])
+        shown = model;
+  reportDeadlock(Waiting(schedule, transfers, shown),
+                 safe[unsigned(require)] ? Severity::Warning : Severity::Error,
+                 &safe, diags);
+  return safe;
+}
+
+} // namespace pipec

@@ -1,0 +1,189 @@
+//===- Replay.cpp - Times by their definition ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Simulation/Replay.h"
+
+using namespace llvm;
+
+namespace pipec::test {
+
+static Rational plus(Rational a, Rational b) { return *Rational::add(a, b); }
+static Rational later(Rational a, Rational b) { return a < b ? b : a; }
+
+size_t Replay::groupBegin(unsigned rank, size_t index) const {
+  while (index != 0 && schedule.ranks[rank][index - 1].joined())
+    --index;
+  return index;
+}
+
+Rational Replay::hop(unsigned from, unsigned to) const {
+  return from == to ? Rational(0) : schedule.costs.p2p.value_or(Rational(0));
+}
+
+Rational Replay::duration(unsigned rank, size_t begin) const {
+  const StepList &list = schedule.ranks[rank];
+  if (!isCompute(list[begin].kind()))
+    return 0;
+  SmallVector<StepKind, 4> kinds;
+  Rational sum = 0;
+  for (size_t i = begin; i != Schedule::groupEnd(list, begin); ++i) {
+    kinds.push_back(list[i].kind());
+    sum = plus(sum, *schedule.costs.of(list[i].kind(), list[i].stage()));
+  }
+  if (kinds.size() > 1)
+    if (auto cost = schedule.costs.ofOverlap(kinds))
+      return *cost;
+  return sum;
+}
+
+Rational Replay::reached(unsigned rank, size_t begin) {
+  if (begin == 0)
+    return 0;
+  auto known = reaches.find({rank, begin});
+  if (known != reaches.end())
+    return known->second;
+  size_t before = groupBegin(rank, begin - 1);
+  Rational time = isCompute(schedule.ranks[rank][before].kind())
+                      ? computeEnd(rank, before)
+                      : reached(rank, before);
+  reaches[{rank, begin}] = time;
+  return time;
+}
+
+Rational Replay::computeStart(unsigned rank, size_t index) {
+  size_t begin = groupBegin(rank, index);
+  auto known = starts.find({rank, begin});
+  if (known != starts.end())
+    return known->second;
+  Rational time = reached(rank, begin);
+  const StepList &list = schedule.ranks[rank];
+  for (size_t i = begin; i != Schedule::groupEnd(list, begin); ++i)
+    time = later(time, arrival(rank, list[i]));
+  starts[{rank, begin}] = time;
+  return time;
+}
+
+Rational Replay::computeEnd(unsigned rank, size_t index) {
+  size_t begin = groupBegin(rank, index);
+  return plus(computeStart(rank, begin), duration(rank, begin));
+}
+
+std::optional<Replay::Place> Replay::findStep(StepKind kind, unsigned stage,
+                                              unsigned microbatch) const {
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+    for (size_t i = 0; i != schedule.ranks[rank].size(); ++i) {
+      Step step = schedule.ranks[rank][i];
+      if (step.kind() == kind && step.stage() == stage &&
+          step.microbatch() == microbatch)
+        return Place(rank, i);
+    }
+  return std::nullopt;
+}
+
+// When the data of a compute step is on its rank.
+Rational Replay::arrival(unsigned rank, Step step) {
+  bool forward = step.kind() == StepKind::F;
+  if (step.kind() == StepKind::W || (forward && step.stage() == 0) ||
+      (!forward && schedule.isLastStage(step.stage())))
+    return 0;
+  if (model) {
+    auto recv = findStep(forward ? StepKind::RecvF : StepKind::RecvB,
+                         step.stage(), step.microbatch());
+    return recv ? opComplete(*recv) : Rational(0);
+  }
+  std::optional<Place> producer;
+  if (forward)
+    producer = findStep(StepKind::F, step.stage() - 1, step.microbatch());
+  else if (!(producer =
+                 findStep(StepKind::B, step.stage() + 1, step.microbatch())))
+    producer = findStep(StepKind::I, step.stage() + 1, step.microbatch());
+  return plus(computeEnd(producer->first, producer->second),
+              hop(producer->first, rank));
+}
+
+bool Replay::sameQueue(unsigned rank, Step a, Step b) const {
+  if (model == WaitModel::Stream)
+    return true;
+  if (schedule.peerOf(a) != schedule.peerOf(b))
+    return false;
+  return model == WaitModel::Pair || isSend(a.kind()) == isSend(b.kind());
+}
+
+// When a P2P step, or the batch that it is in, starts.
+Rational Replay::opStart(Place op) {
+  auto [rank, index] = op;
+  size_t begin = groupBegin(rank, index);
+  auto known = opStarts.find({rank, begin});
+  if (known != opStarts.end())
+    return known->second;
+  const StepList &list = schedule.ranks[rank];
+  Rational time = reached(rank, begin);
+  for (size_t i = begin; i != Schedule::groupEnd(list, begin); ++i)
+    for (size_t before = 0; before != begin; ++before)
+      if (isP2P(list[before].kind()) && sameQueue(rank, list[before], list[i]))
+        time = later(time, opComplete({rank, before}));
+  opStarts[{rank, begin}] = time;
+  return time;
+}
+
+// The step that a P2P step meets: the k-th of its edge at the other end.
+Replay::Place Replay::other(Place op) const {
+  Step self = schedule.ranks[op.first][op.second];
+  unsigned peer = schedule.peerOf(self);
+  unsigned nth = 0;
+  for (size_t i = 0; i != op.second; ++i) {
+    Step step = schedule.ranks[op.first][i];
+    nth += isP2P(step.kind()) && schedule.peerOf(step) == peer &&
+           isSend(step.kind()) == isSend(self.kind());
+  }
+  const StepList &list = schedule.ranks[peer];
+  for (size_t i = 0; i != list.size(); ++i)
+    if (isP2P(list[i].kind()) && schedule.peerOf(list[i]) == op.first &&
+        isSend(list[i].kind()) != isSend(self.kind()) && nth-- == 0)
+      return {peer, i};
+  llvm_unreachable("a transfer has two sides");
+}
+
+// When a P2P step, or the whole batch that it is in, is complete.
+Rational Replay::opComplete(Place op) {
+  auto [rank, index] = op;
+  size_t begin = groupBegin(rank, index);
+  auto known = completes.find({rank, begin});
+  if (known != completes.end())
+    return known->second;
+  const StepList &list = schedule.ranks[rank];
+  Rational time = 0;
+  for (size_t i = begin; i != Schedule::groupEnd(list, begin); ++i) {
+    Rational own = opStart({rank, i});
+    Rational end = own;
+    if (model != WaitModel::Buffered || isRecv(list[i].kind())) {
+      Place peer = other({rank, i});
+      Rational theirs = opStart(peer);
+      Rational delay = hop(rank, peer.first);
+      end = model == WaitModel::Buffered ? later(own, plus(theirs, delay))
+                                         : plus(later(own, theirs), delay);
+    }
+    time = later(time, end);
+  }
+  completes[{rank, begin}] = time;
+  return time;
+}
+
+Rational Replay::makespan() {
+  std::optional<Rational> first, last;
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+    for (size_t i = 0; i != schedule.ranks[rank].size(); ++i) {
+      if (!isCompute(schedule.ranks[rank][i].kind()))
+        continue;
+      Rational start = computeStart(rank, i), end = computeEnd(rank, i);
+      first = first && *first < start ? *first : start;
+      last = last ? later(*last, end) : end;
+    }
+  return first ? *Rational::sub(*last, *first) : Rational(0);
+}
+
+} // namespace pipec::test

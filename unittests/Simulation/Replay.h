@@ -1,0 +1,60 @@
+//===- Replay.h - Times by their definition -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// When every step of a small schedule starts, as the equations of the model say
+// it: each time is the latest of the times that it depends on, asked for one by
+// one. In exact fractions, and sharing nothing with lib/Analysis.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_UNITTESTS_SIMULATION_REPLAY_H
+#define PIPEC_UNITTESTS_SIMULATION_REPLAY_H
+
+#include "IR/Schedule.h"
+#include "Waiting/WaitModel.h"
+
+#include <map>
+#include <optional>
+
+namespace pipec::test {
+
+/// The times of a schedule that ends under `model`; without one, of its compute
+/// steps when results arrive freely.
+class Replay {
+public:
+  Replay(const Schedule &schedule, std::optional<WaitModel> model)
+      : schedule(schedule), model(model) {}
+
+  /// When the compute step at `index` of `rank` starts.
+  Rational computeStart(unsigned rank, size_t index);
+  Rational makespan();
+
+private:
+  using Place = std::pair<unsigned, size_t>;
+
+  size_t groupBegin(unsigned rank, size_t index) const;
+  Rational duration(unsigned rank, size_t begin) const;
+  Rational computeEnd(unsigned rank, size_t index);
+  /// When the rank comes to the group at `begin`.
+  Rational reached(unsigned rank, size_t begin);
+  std::optional<Place> findStep(StepKind kind, unsigned stage,
+                                unsigned microbatch) const;
+  Rational arrival(unsigned rank, Step step);
+  Rational opStart(Place op);
+  Rational opComplete(Place op);
+  bool sameQueue(unsigned rank, Step a, Step b) const;
+  Place other(Place op) const;
+  Rational hop(unsigned from, unsigned to) const;
+
+  const Schedule &schedule;
+  std::optional<WaitModel> model;
+  std::map<Place, Rational> starts, reaches, opStarts, completes;
+};
+
+} // namespace pipec::test
+
+#endif // PIPEC_UNITTESTS_SIMULATION_REPLAY_H

@@ -1,0 +1,172 @@
+//===- SimulateTest.cpp - Simulated times against their definition ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Simulation/Simulate.h"
+#include "Simulation/Memory.h"
+#include "Simulation/Replay.h"
+#include "Waiting/RandomSchedules.h"
+#include "Waiting/Waiting.h"
+
+#include "gtest/gtest.h"
+
+using namespace pipec;
+using namespace pipec::test;
+
+static void expectTimes(const Schedule &schedule, const Simulation &simulation,
+                        Replay &replay) {
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+    for (size_t i = 0; i != schedule.ranks[rank].size(); ++i)
+      if (isCompute(schedule.ranks[rank][i].kind())) {
+        ASSERT_EQ(
+            simulation.time(simulation.start(simulation.numbers().of(rank, i))),
+            replay.computeStart(rank, i))
+            << rank << " " << i << "\n"
+            << listing(schedule);
+      }
+  ASSERT_EQ(simulation.time(simulation.makespan()), replay.makespan());
+}
+
+TEST(Simulate, FreeArrivalEqualsDefinition) {
+  Rng rng(11);
+  SourceFiles files;
+  DiagEngine diags(files, [](const Diagnostic &) {});
+  for (unsigned round = 0; round != 1500; ++round) {
+    Schedule schedule = randomSchedule(rng, randomOptions(rng));
+    randomCosts(rng, schedule);
+    if (oneIn(rng, 2))
+      schedule.costs.p2p = *Rational::make(pick(rng, 5), 1 + pick(rng, 4));
+    auto simulation = simulate(schedule, diags);
+    ASSERT_TRUE(succeeded(simulation));
+    Replay replay(schedule, std::nullopt);
+    expectTimes(schedule, *simulation, replay);
+    // A finer clock shows the same times.
+    int64_t parts = 1 + pick(rng, 60);
+    auto finer = simulate(schedule, std::nullopt, diags, parts);
+    ASSERT_TRUE(succeeded(finer));
+    ASSERT_EQ(finer->costs().perUnit() % parts, 0);
+    expectTimes(schedule, *finer, replay);
+    // One that does not fit is not taken.
+    auto same = simulate(schedule, std::nullopt, diags, (int64_t(1) << 61) - 1);
+    ASSERT_TRUE(succeeded(same));
+    ASSERT_EQ(same->costs().perUnit(), simulation->costs().perUnit());
+  }
+  EXPECT_EQ(diags.numErrors(), 0u);
+}
+
+TEST(Simulate, ModelsEqualDefinition) {
+  Rng rng(12);
+  SourceFiles files;
+  DiagEngine diags(files, [](const Diagnostic &) {});
+  unsigned compared = 0, batches = 0;
+  for (unsigned round = 0; round != 1200; ++round) {
+    RandomOptions options = randomOptions(rng);
+    options.transfers = true;
+    Schedule schedule = randomSchedule(rng, options);
+    randomCosts(rng, schedule);
+    if (!oneIn(rng, 3))
+      schedule.costs.p2p = *Rational::make(pick(rng, 5), 1 + pick(rng, 4));
+    for (unsigned n = pick(rng, 4); n != 0; --n)
+      mutate(rng, schedule);
+    Transfers transfers(schedule);
+    if (!transfers.unmatched().empty())
+      continue;
+    for (WaitModel model : allWaitModels) {
+      if (!Waiting(schedule, transfers, model).ends()) {
+        unsigned before = diags.numErrors();
+        ASSERT_TRUE(failed(simulate(schedule, model, diags)));
+        ASSERT_EQ(diags.numErrors(), before + 1);
+        continue;
+      }
+      auto simulation = simulate(schedule, model, diags);
+      ASSERT_TRUE(succeeded(simulation));
+      Replay replay(schedule, model);
+      expectTimes(schedule, *simulation, replay);
+      ++compared;
+      for (const StepList &list : schedule.ranks)
+        for (Step step : list)
+          if (step.joined() && isP2P(step.kind())) {
+            ++batches;
+            break;
+          }
+    }
+  }
+  EXPECT_GT(compared, 2000u);
+  EXPECT_GT(batches, 300u);
+}
+
+TEST(Simulate, Figures) {
+  SourceFiles files;
+  DiagEngine diags(files, [](const Diagnostic &) {});
+  // 1F1B of two ranks and two micro-batches; B = 2.
+  Schedule schedule;
+  schedule.numRanks = schedule.numStages = schedule.numMicrobatches = 2;
+  schedule.placement = Placement({{0, 1}});
+  auto step = [](StepKind kind, unsigned stage, unsigned microbatch) {
+    return Step(kind, stage, microbatch);
+  };
+  schedule.ranks = {{step(StepKind::F, 0, 0), step(StepKind::F, 0, 1),
+                     step(StepKind::B, 0, 0), step(StepKind::B, 0, 1)},
+                    {step(StepKind::F, 1, 0), step(StepKind::B, 1, 0),
+                     step(StepKind::F, 1, 1), step(StepKind::B, 1, 1)}};
+  auto simulation = simulate(schedule, diags);
+  ASSERT_TRUE(succeeded(simulation));
+  EXPECT_EQ(simulation->makespan(), 9);
+  EXPECT_EQ(simulation->span(), 9);
+  EXPECT_EQ(simulation->work(), 12);
+  EXPECT_EQ(simulation->ranks()[1].start, 1);
+  EXPECT_EQ(simulation->ranks()[1].end, 7);
+  EXPECT_EQ(simulation->ranks()[1].gaps(), 0);
+  EXPECT_EQ(simulation->ranks()[0].gaps(), 3);
+  EXPECT_EQ(simulation->bubbleRate(simulation->makespan()),
+            Rational::make(1, 3));
+  auto peaks = peakMemory(schedule, diags);
+  ASSERT_TRUE(succeeded(peaks));
+  EXPECT_EQ((*peaks)[0], Rational(2));
+  EXPECT_EQ((*peaks)[1], Rational(1));
+
+  fillTimes(schedule, *simulation);
+  EXPECT_EQ(schedule.times[0][2], Rational(4));
+
+  // One overlap takes for both members before it gives.
+  schedule.ranks[1][1].setJoined(true);
+  peaks = peakMemory(schedule, diags);
+  EXPECT_EQ((*peaks)[1], Rational(2));
+  schedule.memory.all.of[unsigned(StepKind::F)] = *Rational::make(1, 2);
+  schedule.memory.all.of[unsigned(StepKind::B)] = *Rational::make(-1, 3);
+  peaks = peakMemory(schedule, diags);
+  EXPECT_EQ((*peaks)[1], Rational(1));
+}
+
+TEST(Simulate, RefusesWhatDoesNotFit) {
+  SourceFiles files;
+  std::vector<diag::Id> kinds;
+  DiagEngine diags(files, [&](const Diagnostic &d) { kinds.push_back(d.id); });
+  Rng rng(3);
+  Schedule plain = randomSchedule(rng, {2, 2, 2});
+
+  Schedule fine = plain;
+  fine.costs.all.of[0] = *Rational::make(1, 4294967291);
+  fine.costs.p2p = *Rational::make(1, 4294967279);
+  EXPECT_TRUE(failed(simulate(fine, diags)));
+  Schedule large = plain;
+  large.costs.all.of[0] = Rational(INT64_MAX / 4);
+  EXPECT_TRUE(failed(simulate(large, diags)));
+  Schedule sum = plain;
+  sum.costs.all.of[unsigned(StepKind::I)] = Rational(INT64_MAX);
+  EXPECT_TRUE(failed(simulate(sum, diags)));
+  Schedule heavy = plain;
+  heavy.memory.all.of[0] = Rational(INT64_MAX);
+  heavy.memory.all.of[1] = *Rational::make(1, 3);
+  EXPECT_TRUE(failed(peakMemory(heavy, diags)));
+  Schedule few = plain;
+  few.numMicrobatches = 10;
+  EXPECT_TRUE(failed(simulate(few, diags)));
+  EXPECT_EQ(kinds,
+            (std::vector{diag::Id::CostsTooFine, diag::Id::TimesTooLarge,
+                         diag::Id::CostsTooFine, diag::Id::MemoryTooLarge,
+                         diag::Id::TooFewSteps}));
+}

@@ -1,0 +1,347 @@
+//===- NaiveVerifier.cpp - The definitions, read literally ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Verify/NaiveVerifier.h"
+
+#include <map>
+#include <set>
+
+using namespace llvm;
+
+namespace pipec::test {
+
+namespace {
+
+struct Place {
+  unsigned rank, index, line;
+};
+
+/// Every step of a schedule with its place, and questions about them.
+struct All {
+  explicit All(const Schedule &schedule) : schedule(schedule) {
+    for (unsigned rank = 0; rank != schedule.ranks.size(); ++rank) {
+      unsigned line = 0;
+      for (unsigned i = 0; i != schedule.ranks[rank].size(); ++i) {
+        steps.push_back({schedule.ranks[rank][i], {rank, i, line}});
+        line += !schedule.ranks[rank][i].joined();
+      }
+    }
+  }
+  std::vector<Place> places(StepKind kind, unsigned stage, unsigned m) const {
+    std::vector<Place> result;
+    for (auto &[step, place] : steps)
+      if (step.kind() == kind && step.stage() == stage &&
+          step.microbatch() == m)
+        result.push_back(place);
+    return result;
+  }
+  unsigned count(StepKind kind, unsigned stage, unsigned m) const {
+    return places(kind, stage, m).size();
+  }
+  const Place *one(StepKind kind, unsigned stage, unsigned m) const {
+    for (auto &[step, place] : steps)
+      if (step.kind() == kind && step.stage() == stage &&
+          step.microbatch() == m)
+        return &place;
+    return nullptr;
+  }
+  const Place *backward(unsigned stage, unsigned m) const {
+    const Place *full = one(StepKind::B, stage, m);
+    return full ? full : one(StepKind::I, stage, m);
+  }
+
+  const Schedule &schedule;
+  std::vector<std::pair<Step, Place>> steps;
+};
+
+/// What `step` needs, as (is it there?) by a question to the caller: the data
+/// of another stage, and what stands on its own rank.
+template <typename ForwardDone, typename GradientDone, typename InputDone>
+bool ready(const Schedule &schedule, Step step, ForwardDone f, GradientDone g,
+           InputDone i) {
+  unsigned s = step.stage(), m = step.microbatch();
+  switch (step.kind()) {
+  case StepKind::F:
+    return s == 0 || f(s - 1, m);
+  case StepKind::B:
+  case StepKind::I:
+    return f(s, m) && (schedule.isLastStage(s) || g(s + 1, m));
+  case StepKind::W:
+    return i(s, m);
+  default:
+    return true;
+  }
+}
+
+} // namespace
+
+std::vector<std::pair<unsigned, size_t>> naiveRun(const Schedule &schedule) {
+  std::vector<std::pair<unsigned, size_t>> run;
+  std::set<std::pair<unsigned, unsigned>> forwards, gradients, inputs;
+  std::vector<size_t> at(schedule.ranks.size());
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (size_t rank = 0; rank != at.size(); ++rank) {
+      const StepList &list = schedule.ranks[rank];
+      if (at[rank] == list.size())
+        continue;
+      size_t end = Schedule::groupEnd(list, at[rank]);
+      bool canRun = true;
+      for (size_t k = at[rank]; k != end; ++k)
+        canRun &= ready(
+            schedule, list[k],
+            [&](unsigned s, unsigned m) {
+              if (forwards.count({s, m}))
+                return true;
+              // An earlier member on the last stage feeds its own backward.
+              for (size_t e = at[rank]; e != k; ++e)
+                if (list[e].kind() == StepKind::F && list[e].stage() == s &&
+                    list[e].microbatch() == m && list[k].stage() == s &&
+                    schedule.isLastStage(s))
+                  return true;
+              return false;
+            },
+            [&](unsigned s, unsigned m) {
+              return gradients.count({s, m}) != 0;
+            },
+            [&](unsigned s, unsigned m) { return inputs.count({s, m}) != 0; });
+      if (!canRun)
+        continue;
+      run.push_back({rank, at[rank]});
+      for (; at[rank] != end; ++at[rank]) {
+        Step step = list[at[rank]];
+        std::pair key{step.stage(), step.microbatch()};
+        if (step.kind() == StepKind::F)
+          forwards.insert(key);
+        if (step.kind() == StepKind::B || step.kind() == StepKind::I)
+          gradients.insert(key);
+        if (step.kind() == StepKind::I)
+          inputs.insert(key);
+      }
+      moved = true;
+    }
+  }
+  return run;
+}
+
+bool naiveCounts(const Schedule &schedule) {
+  All all(schedule);
+  for (auto &[step, place] : all.steps) {
+    if (!isCompute(step.kind()))
+      continue;
+    if (place.rank != schedule.rankOf(step.stage(), step.microbatch()))
+      return false;
+    if (schedule.forwardOnly && step.kind() != StepKind::F)
+      return false;
+  }
+  for (unsigned s = 0; s != schedule.numStages; ++s)
+    for (unsigned m = 0; m != schedule.numMicrobatches; ++m) {
+      unsigned f = all.count(StepKind::F, s, m),
+               b = all.count(StepKind::B, s, m),
+               i = all.count(StepKind::I, s, m),
+               w = all.count(StepKind::W, s, m);
+      if (f != 1)
+        return false;
+      if (!schedule.forwardOnly &&
+          !((b == 1 && i == 0 && w == 0) || (b == 0 && i == 1 && w == 1)))
+        return false;
+    }
+  return true;
+}
+
+bool naiveCompute(const Schedule &schedule) {
+  size_t lines = 0;
+  for (const StepList &list : schedule.ranks)
+    for (Step step : list)
+      lines += !step.joined();
+  return naiveCounts(schedule) && naiveRun(schedule).size() == lines;
+}
+
+bool naivePlaced(const Schedule &schedule) {
+  All all(schedule);
+  // No step stands where it has no business.
+  for (auto &[step, place] : all.steps)
+    if (isP2P(step.kind()) &&
+        (!schedule.hasPeer(step) ||
+         schedule.rankOf(step.stage(), step.microbatch()) != place.rank ||
+         schedule.peerOf(step) == place.rank))
+      return false;
+  auto check = [&](StepKind sendKind, StepKind recvKind, unsigned from,
+                   unsigned to, unsigned m) {
+    bool forward = sendKind == StepKind::SendF;
+    bool away = schedule.rankOf(from, m) != schedule.rankOf(to, m);
+    auto sends = all.places(sendKind, from, m);
+    auto receives = all.places(recvKind, to, m);
+    if (!away)
+      return sends.empty() && receives.empty();
+    if (sends.size() != 1 || receives.size() != 1)
+      return false;
+    const Place *producer =
+        forward ? all.one(StepKind::F, from, m) : all.backward(from, m);
+    const Place *consumer =
+        forward ? all.one(StepKind::F, to, m) : all.backward(to, m);
+    const Place *freeing = forward ? all.backward(from, m) : nullptr;
+    return sends[0].index > producer->index &&
+           receives[0].index < consumer->index &&
+           (!freeing || sends[0].index < freeing->index);
+  };
+  for (unsigned s = 0; s + 1 < schedule.numStages; ++s)
+    for (unsigned m = 0; m != schedule.numMicrobatches; ++m) {
+      if (!check(StepKind::SendF, StepKind::RecvF, s, s + 1, m))
+        return false;
+      if (!schedule.forwardOnly &&
+          !check(StepKind::SendB, StepKind::RecvB, s + 1, s, m))
+        return false;
+    }
+  // Both ends of an edge name the same transfers in the same order.
+  using Name = std::tuple<bool, unsigned, unsigned>; // forward, producer, m
+  using Edge = std::pair<unsigned, unsigned>;
+  std::map<Edge, std::vector<Name>> sent, received;
+  for (auto &[step, place] : all.steps) {
+    if (!isP2P(step.kind()))
+      continue;
+    bool forward =
+        step.kind() == StepKind::SendF || step.kind() == StepKind::RecvF;
+    unsigned peer = schedule.peerOf(step);
+    if (isSend(step.kind()))
+      sent[{place.rank, peer}].push_back(
+          {forward, step.stage(), step.microbatch()});
+    else
+      received[{peer, place.rank}].push_back(
+          {forward, unsigned(Schedule::peerStage(step)), step.microbatch()});
+  }
+  return sent == received;
+}
+
+bool naiveSharded(const Schedule &schedule) {
+  for (unsigned rank = 0; rank != schedule.ranks.size(); ++rank)
+    for (unsigned s = 0; s != schedule.numStages; ++s) {
+      bool held = false;
+      for (unsigned d = 0; d != schedule.placement.numDirections(); ++d)
+        held |= schedule.placement.rankOf(s, d) == rank;
+      StepList mine;
+      bool managed = false;
+      for (Step step : schedule.ranks[rank])
+        if (hasStage(step.kind()) && !isP2P(step.kind()) && step.stage() == s) {
+          mine.push_back(step);
+          managed |= step.kind() == StepKind::Unshard ||
+                     step.kind() == StepKind::Reshard;
+          if (isFsdp(step.kind()) && !held)
+            return false;
+        }
+      bool unsharded = false;
+      int reduces = 0, lastWeight = -1, lastReshard = -1, reduce = -1;
+      for (int i = 0; i != int(mine.size()); ++i) {
+        StepKind kind = mine[i].kind();
+        if (isCompute(kind) && managed && !unsharded)
+          return false;
+        if (kind == StepKind::Unshard || kind == StepKind::Reshard) {
+          if (unsharded == (kind == StepKind::Unshard))
+            return false;
+          unsharded = kind == StepKind::Unshard;
+        }
+        if (kind == StepKind::Reshard)
+          lastReshard = i;
+        if (kind == StepKind::B || kind == StepKind::W)
+          lastWeight = i;
+        if (kind == StepKind::ReduceGrad) {
+          ++reduces;
+          reduce = i;
+        }
+      }
+      if (unsharded || reduces != (held && !schedule.forwardOnly))
+        return false;
+      if (reduces && (reduce < lastWeight || (managed && reduce > lastReshard)))
+        return false;
+    }
+  return true;
+}
+
+bool naiveTimed(const Schedule &schedule) {
+  All all(schedule);
+  using Time = std::optional<Rational>;
+  auto duration = [&](unsigned rank, size_t begin) {
+    const StepList &list = schedule.ranks[rank];
+    size_t end = Schedule::groupEnd(list, begin);
+    if (!isCompute(list[begin].kind()))
+      return Rational(0);
+    SmallVector<StepKind, 2> kinds;
+    Rational sum;
+    for (size_t i = begin; i != end; ++i) {
+      kinds.push_back(list[i].kind());
+      sum = *Rational::add(sum,
+                           *schedule.costs.of(list[i].kind(), list[i].stage()));
+    }
+    if (kinds.size() > 1)
+      if (Time cost = schedule.costs.ofOverlap(kinds))
+        return *cost;
+    return sum;
+  };
+  auto lineOf = [&](const Place &place) {
+    size_t i = place.index;
+    while (i != 0 && schedule.ranks[place.rank][i - 1].joined())
+      --i;
+    return i;
+  };
+  auto start = [&](const Place &place) {
+    return schedule.times[place.rank][place.index];
+  };
+
+  for (unsigned rank = 0; rank != schedule.ranks.size(); ++rank) {
+    const StepList &list = schedule.ranks[rank];
+    // Every pair of timed lines, with what stands between them.
+    for (size_t i = 0; i < list.size(); i = Schedule::groupEnd(list, i)) {
+      Time from = schedule.times[rank][i];
+      if (!from || !isCompute(list[i].kind()))
+        continue;
+      Rational busy = *from;
+      for (size_t k = i; k < list.size();) {
+        if (k != i && schedule.times[rank][k] &&
+            list[k].kind() != StepKind::Bubble &&
+            *schedule.times[rank][k] < busy)
+          return false;
+        busy = *Rational::add(busy, duration(rank, k));
+        k = Schedule::groupEnd(list, k);
+      }
+    }
+  }
+  for (auto &[step, place] : all.steps) {
+    unsigned s = step.stage(), m = step.microbatch();
+    const Place *producer = nullptr, *send = nullptr, *receive = nullptr;
+    unsigned from = 0;
+    if (step.kind() == StepKind::F && s != 0) {
+      from = s - 1;
+      producer = all.one(StepKind::F, from, m);
+      send = all.one(StepKind::SendF, from, m);
+      receive = all.one(StepKind::RecvF, s, m);
+    } else if (makesInputGradient(step.kind()) && isCompute(step.kind()) &&
+               !schedule.isLastStage(s)) {
+      from = s + 1;
+      producer = all.backward(from, m);
+      send = all.one(StepKind::SendB, from, m);
+      receive = all.one(StepKind::RecvB, s, m);
+    }
+    if (!producer || !start(place))
+      continue;
+    if (receive && start(*receive) && *start(place) < *start(*receive))
+      return false;
+    bool away = producer->rank != place.rank;
+    Time there;
+    if (away && send && start(*send))
+      there = start(*send);
+    else if (start(*producer))
+      there = Rational::add(*start(*producer),
+                            duration(producer->rank, lineOf(*producer)));
+    if (there && away)
+      there = Rational::add(*there, schedule.costs.p2p.value_or(Rational(0)));
+    if (there && *start(place) < *there)
+      return false;
+  }
+  return true;
+}
+
+} // namespace pipec::test

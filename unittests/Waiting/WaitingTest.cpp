@@ -1,0 +1,164 @@
+//===- WaitingTest.cpp - The waiting model against all interleavings ----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Waiting/Waiting.h"
+#include "Verify/Verifier.h"
+#include "Waiting/BlockingRun.h"
+#include "Waiting/Cycle.h"
+#include "Waiting/RandomSchedules.h"
+#include "Waiting/WaitingSearch.h"
+
+#include "gtest/gtest.h"
+
+using namespace pipec;
+using namespace pipec::test;
+
+/// A small random schedule, good or spoilt.
+static Schedule spoilt(Rng &rng) {
+  while (true) {
+    RandomOptions options;
+    options.ranks = 1 + pick(rng, 4);
+    options.stages = options.ranks + pick(rng, 3);
+    options.microbatches = 1 + pick(rng, 3);
+    options.split = oneIn(rng, 4);
+    options.overlaps = oneIn(rng, 3);
+    options.transfers = true;
+    Schedule schedule = randomSchedule(rng, options);
+    for (unsigned n = pick(rng, 6); n != 0; --n)
+      mutate(rng, schedule);
+    if (countP2P(schedule) <= 24)
+      return schedule;
+  }
+}
+
+/// Puts waits for some of the sends of `schedule` anywhere into their lists,
+/// most of them after the send.
+static void addWaits(Rng &rng, Schedule &schedule) {
+  for (StepList &list : schedule.ranks) {
+    StepList old = list;
+    for (size_t i = 0; i != old.size(); ++i) {
+      if (!isSend(old[i].kind()) || oneIn(rng, 3))
+        continue;
+      Step wait(waitOfSend(old[i].kind()), old[i].stage(), old[i].microbatch());
+      size_t send = 0;
+      while (!list[send].sameAction(old[i]))
+        ++send;
+      size_t from = oneIn(rng, 8) ? 0 : send + 1;
+      size_t at = from + pick(rng, unsigned(list.size() - from + 1));
+      // Not into the middle of a group.
+      while (at != 0 && list[at - 1].joined())
+        ++at;
+      list.insert(list.begin() + at, wait);
+    }
+  }
+}
+
+/// The edges form a circle, each a wait that the analysis itself reports.
+static void expectRealCycle(const Waiting &waiting,
+                            const std::vector<WaitEdge> &cycle) {
+  for (size_t i = 0; i != cycle.size(); ++i) {
+    EXPECT_EQ(cycle[i].target, cycle[(i + 1) % cycle.size()].step);
+    bool found = false;
+    waiting.forEachWait(cycle[i].step, [&](const WaitEdge &edge) {
+      found |= edge.target == cycle[i].target && edge.what == cycle[i].what &&
+               edge.reason == cycle[i].reason;
+    });
+    EXPECT_TRUE(found);
+  }
+}
+
+/// The length of a shortest cycle by a search from every step; 0 for none.
+static size_t shortestByTrying(const Waiting &waiting) {
+  size_t best = 0;
+  uint32_t n = waiting.numbers().size();
+  for (uint32_t start = 0; start != n; ++start) {
+    std::vector<size_t> distance(n, 0);
+    std::vector<uint32_t> queue = {start};
+    for (size_t i = 0; i != queue.size(); ++i)
+      waiting.forEachWait(queue[i], [&](const WaitEdge &edge) {
+        if (distance[edge.target])
+          return;
+        distance[edge.target] = (i == 0 ? 0 : distance[queue[i]]) + 1;
+        queue.push_back(edge.target);
+      });
+    if (distance[start] && (best == 0 || distance[start] < best))
+      best = distance[start];
+  }
+  return best;
+}
+
+/// Every transfer is there, in the right places, and none in a batch.
+static bool isPlain(const Schedule &schedule) {
+  for (const StepList &list : schedule.ranks)
+    for (Step step : list)
+      if (step.joined() && isP2P(step.kind()))
+        return false;
+  SourceFiles files;
+  DiagEngine diags(files, [](const Diagnostic &) {});
+  return succeeded(verify(schedule, VerifyLevel::Placed, diags));
+}
+
+// For thousands of schedules: every order of events leads to the same outcome,
+// and it is the one that the analysis finds.
+TEST(Waiting, EqualsAllInterleavings) {
+  Rng rng(20240601);
+  unsigned compared = 0, blocked = 0, withCycle = 0, quickly = 0;
+  unsigned heldByWaits = 0;
+  for (unsigned round = 0; round != 4000; ++round) {
+    Schedule schedule = spoilt(rng);
+    bool waits = oneIn(rng, 2);
+    if (waits)
+      addWaits(rng, schedule);
+    Transfers transfers(schedule);
+    bool stricterEnds = false;
+    bool quick = endsWithBlockingTransfers(schedule);
+    quickly += quick;
+    ASSERT_TRUE(!quick || transfers.sound()) << listing(schedule);
+    for (WaitModel model : allWaitModels) {
+      Waiting waiting(schedule, transfers, model);
+      std::string where = waitModelName(model).str() + "\n" + listing(schedule);
+      ASSERT_TRUE(waiting.ends() || !stricterEnds) << where;
+      stricterEnds = waiting.ends();
+      ASSERT_TRUE(waiting.ends() || !quick) << where;
+      // Without batches the quick way finds every good schedule.
+      ASSERT_TRUE(quick || model != WaitModel::Stream || !waiting.ends() ||
+                  !isPlain(schedule))
+          << where;
+
+      std::vector<WaitEdge> cycle = findShortestCycle(waiting);
+      expectRealCycle(waiting, cycle);
+      ASSERT_EQ(cycle.size(), shortestByTrying(waiting)) << where;
+      ASSERT_TRUE(!waiting.ends() || cycle.empty()) << where;
+      ASSERT_TRUE(waiting.ends() || !cycle.empty() ||
+                  !findDeadEnd(waiting).empty())
+          << where;
+      // Where every transfer has both its sides, only a circle can stop it.
+      ASSERT_TRUE(waiting.ends() || !cycle.empty() ||
+                  !transfers.unmatched().empty())
+          << where;
+      withCycle += !cycle.empty();
+
+      auto outcomes = allOutcomes(schedule, model, 3000);
+      if (!outcomes)
+        continue;
+      ++compared;
+      ASSERT_EQ(outcomes->size(), 1u) << where;
+      ASSERT_EQ(waiting.blockedRanks(), outcomes->begin()->blocked) << where;
+      for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+        ASSERT_EQ(waiting.standsAt(rank), outcomes->begin()->at[rank]) << where;
+      ASSERT_EQ(waiting.ends(), outcomes->begin()->blocked.empty()) << where;
+      blocked += !waiting.ends();
+      heldByWaits += waits && !waiting.ends();
+    }
+  }
+  // The generator reaches both verdicts often enough to mean something.
+  EXPECT_GT(compared, 9000u);
+  EXPECT_GT(blocked, 2000u);
+  EXPECT_GT(withCycle, 1500u);
+  EXPECT_GT(quickly, 500u);
+  EXPECT_GT(heldByWaits, 500u);
+}
