@@ -19,10 +19,12 @@
 
 #include "Support/LargePages.h"
 
+#include "llvm/Support/Compiler.h"
+
 #include <cstdint>
 #include <cstdlib> // says which C library this is
 
-#if defined(__linux__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__linux__) && defined(__GLIBC__) && !LLVM_ADDRESS_SANITIZER_BUILD
 
 #include <algorithm>
 #include <atomic>
