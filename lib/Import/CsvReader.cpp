@@ -368,8 +368,16 @@ FailureOr<Schedule> CsvReader::read() {
 
 } // namespace
 
+/// The bytes of a cell, without the blanks after it.
+static size_t cellLength(StringRef rest) {
+  return rest.take_until([](char c) { return StringRef(",\r\n").contains(c); })
+      .rtrim(blanks)
+      .size();
+}
+
 FailureOr<Schedule> importCsv(StringRef text, const CsvOptions &options,
                               DiagEngine &diags) {
+  diags.sourceFiles().setItems(text, cellLength);
   return CsvReader(text, options, diags).read();
 }
 

@@ -22,7 +22,17 @@ using namespace llvm;
 
 namespace pipec {
 
+/// The bytes of a step: to the end of its line, the next member of its group,
+/// its time or a comment.
+static size_t stepLength(StringRef rest) {
+  StringRef step = rest.take_until([](char c) {
+    return StringRef("\r\n,&@{}").contains(c);
+  });
+  return step.take_front(step.find("//")).rtrim(" \t").size();
+}
+
 FailureOr<Schedule> parseSteps(StringRef text, DiagEngine &diags) {
+  diags.sourceFiles().setItems(text, stepLength);
   return StepsParser(text, diags).parse();
 }
 

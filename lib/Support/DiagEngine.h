@@ -130,7 +130,7 @@ public:
   template <diag::Id id, Severity severity, unsigned n, typename... Args>
   InFlightDiagnostic report(SourceLoc loc, diag::Kind<id, severity, n> kind,
                             Args &&...args) {
-    return report(DiagLoc(files.expand(loc)), kind,
+    return report(DiagLoc(files.itemAt(loc)), kind,
                   std::forward<Args>(args)...);
   }
 
@@ -140,8 +140,7 @@ public:
   InFlightDiagnostic reportAs(Severity as, SourceLoc loc,
                               diag::Kind<id, severity, n>, Args &&...args) {
     static_assert(sizeof...(Args) == n, "arguments do not fit the format");
-    llvm::SMLoc at = files.expand(loc);
-    return {this, make(id, as, llvm::SMRange(at, at), args...)};
+    return {this, make(id, as, files.itemAt(loc), args...)};
   }
 
   unsigned numErrors() const { return errors; }
@@ -232,7 +231,7 @@ template <diag::Id id, unsigned n, typename... Args>
 InFlightDiagnostic &
 InFlightDiagnostic::note(SourceLoc loc, diag::Kind<id, Severity::Note, n> kind,
                          Args &&...args) {
-  return note(DiagLoc(engine->sourceFiles().expand(loc)), kind,
+  return note(DiagLoc(engine->sourceFiles().itemAt(loc)), kind,
               std::forward<Args>(args)...);
 }
 

@@ -44,11 +44,12 @@ static raw_ostream::Colors severityColor(Severity severity) {
 static bool isContinuation(char c) { return (c & 0xC0) == 0x80; }
 
 /// The cell of a CSV that starts at `loc`, which ends at the next comma as it
-/// does for the reader, without the quotes around it if it has some.
+/// does for the reader, without blanks after it and the quotes around it.
 static StringRef cellAt(SMLoc loc, const SourceFiles &files) {
   StringRef text = files.textOf(loc);
   text = text.drop_front(loc.getPointer() - text.data());
-  text = text.take_until([](char c) { return StringRef(",\r\n").contains(c); });
+  text = text.take_until([](char c) { return StringRef(",\r\n").contains(c); })
+             .rtrim(" \t");
   if (text.size() > 1 && text.front() == '"' && text.back() == '"')
     return text.drop_front().drop_back();
   return text;

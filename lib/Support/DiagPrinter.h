@@ -39,7 +39,8 @@ void writeLocation(llvm::json::OStream &json, llvm::SMLoc loc,
 /// `notes`, themselves such objects. What a diagnostic does not have is null.
 /// `cell` is the step that the message names; with `csvCells`, the text of the
 /// cell that it points at. The end is that of the text that it points at, the
-/// column after its last byte; for a single position it is that position.
+/// column after its last byte: of a step of a list its text or cell. For a
+/// single position it is that position.
 void writeDiagnostic(llvm::json::OStream &json, const Diagnostic &diagnostic,
                      const SourceFiles &files, bool csvCells = false);
 

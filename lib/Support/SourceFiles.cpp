@@ -115,6 +115,7 @@ Expected<StringRef> SourceFiles::add(std::unique_ptr<MemoryBuffer> buffer,
                              "the files of this run pass 4 GiB");
   starts.push_back(start);
   firstLines.push_back(firstLine);
+  itemLengths.push_back(nullptr);
   StringRef text = buffer->getBuffer();
   sourceMgr.AddNewSourceBuffer(std::move(buffer), SMLoc());
   return text;
@@ -147,6 +148,22 @@ SMLoc SourceFiles::expand(SourceLoc loc) const {
   size_t i = llvm::upper_bound(starts, loc.offset) - starts.begin() - 1;
   return SMLoc::getFromPointer(file(i).getBufferStart() +
                                (loc.offset - starts[i]));
+}
+
+void SourceFiles::setItems(StringRef text, ItemLength length) {
+  if (unsigned id = sourceMgr.FindBufferContainingLoc(
+          SMLoc::getFromPointer(text.begin())))
+    itemLengths[id - 1] = length;
+}
+
+SMRange SourceFiles::itemAt(SourceLoc loc) const {
+  if (!loc.isValid())
+    return {};
+  size_t i = llvm::upper_bound(starts, loc.offset) - starts.begin() - 1;
+  StringRef rest = file(i).getBuffer().drop_front(loc.offset - starts[i]);
+  size_t length = itemLengths[i] ? itemLengths[i](rest) : 0;
+  return {SMLoc::getFromPointer(rest.begin()),
+          SMLoc::getFromPointer(rest.begin() + length)};
 }
 
 StringRef SourceFiles::textOf(SMLoc loc) const {

@@ -82,6 +82,15 @@ public:
   SourceLoc compress(llvm::SMLoc loc) const;
   llvm::SMLoc expand(SourceLoc loc) const;
 
+  /// Tells how many bytes the item has that `rest`, the end of a file, begins
+  /// with; 0 for none.
+  using ItemLength = size_t (*)(llvm::StringRef rest);
+  /// Says what the `SourceLoc`s of a file point at: the items of which its
+  /// reader makes steps. `text` is of that file.
+  void setItems(llvm::StringRef text, ItemLength length);
+  /// The item at `loc`; a single position in a file without items.
+  llvm::SMRange itemAt(SourceLoc loc) const;
+
   /// The file that holds `loc`, whole; empty when none does.
   llvm::StringRef textOf(llvm::SMLoc loc) const;
 
@@ -102,6 +111,8 @@ private:
   std::vector<uint32_t> starts;
   /// The number of the first line of each file.
   std::vector<unsigned> firstLines;
+  /// Null for a file without items.
+  std::vector<ItemLength> itemLengths;
   /// Made for a file when a position in it is first asked for.
   mutable std::vector<std::vector<uint32_t>> lineStarts;
 };
