@@ -44,25 +44,40 @@ struct Question {
 // The command
 //===----------------------------------------------------------------------===//
 
-/// Reads a step as pictures show it: the kind, the micro-batch and the letter
-/// of the chunk, if the rank has several: `F3`, `F3b`.
+/// Reads a step as pictures and CSV show it, in one word: the kind, the
+/// micro-batch and the letter of the chunk, if the rank has several: `F3`,
+/// `F3b`, `WAIT_SEND_F3`; or the stage before it: `1F3`, `1UNSHARD`.
 static std::optional<WantedStep> parseShortStep(StringRef text) {
-  StringRef letters = text.take_while([](char c) { return isAlpha(c); });
+  WantedStep step;
+  auto takeNumber = [&] {
+    StringRef digits = text.take_while([](char c) { return isDigit(c); });
+    text = text.drop_front(digits.size());
+    return digits;
+  };
+  if (StringRef digits = takeNumber(); !digits.empty()) {
+    unsigned stage = 0;
+    if (digits.getAsInteger(10, stage) || stage >= maxStages)
+      return std::nullopt;
+    step.stage = stage;
+  }
+  StringRef letters =
+      text.take_while([](char c) { return isAlpha(c) || c == '_'; });
+  text = text.drop_front(letters.size());
   std::optional<StepKind> kind = parseStepKind(letters);
   if (!kind)
     kind = parseStepKind(letters.upper());
-  StringRef number = text.drop_front(letters.size()).take_while([](char c) {
-    return isDigit(c);
-  });
-  StringRef chunk = text.drop_front(letters.size() + number.size());
-  WantedStep step;
-  if (!kind || !isCompute(*kind) || number.getAsInteger(10, step.microbatch) ||
-      step.microbatch >= maxMicrobatches || chunk.size() > 1 ||
-      (chunk.size() == 1 && !isLower(chunk[0])))
+  if (!kind || !hasStage(*kind))
     return std::nullopt;
   step.kind = *kind;
-  if (!chunk.empty())
-    step.chunk = chunk[0] - 'a';
+  if (!hasMicrobatch(*kind))
+    return step.stage && text.empty() ? std::optional(step) : std::nullopt;
+  if (takeNumber().getAsInteger(10, step.microbatch) ||
+      step.microbatch >= maxMicrobatches)
+    return std::nullopt;
+  if (text.size() == 1 && isLower(text[0]) && !step.stage)
+    step.chunk = text[0] - 'a';
+  else if (!text.empty())
+    return std::nullopt;
   return step;
 }
 
@@ -104,7 +119,7 @@ static FailureOr<Question> readQuestion(const Arguments &args,
     if (!question.step)
       return diags.report(DiagLoc(), diag::OptionValue,
                           shortened(args.text(Opt::Step)), "--step",
-                          "a step like `F s1 m3`, `UNSHARD s2` or `F3`");
+                          "a step like `F s1 m3`, `UNSHARD s2`, `F3` or `1F3`");
     return question;
   }
   if (!args.has(Opt::Rank) || !args.has(Opt::At))

@@ -86,8 +86,10 @@ InFlightDiagnostic reportUnknownChoice(DiagEngine &diags, StringRef noun,
                                        ArrayRef<StringRef> choices) {
   InFlightDiagnostic error =
       diags.report(DiagLoc(), diag::UnknownChoice, noun, shortened(word));
-  if (StringRef meant = nearestWord(word, choices); !meant.empty())
-    error.note(DiagLoc(), diag::NoteDidYouMean, meant);
+  // Where many are as near, none of them is a hint.
+  std::vector<StringRef> meant = nearestWords(word, choices);
+  if (!meant.empty() && meant.size() <= 3)
+    error.note(DiagLoc(), diag::NoteDidYouMean, join(meant, "` or `"));
   error.note(DiagLoc(), diag::NoteChoices, join(choices, "`, `"));
   return error;
 }

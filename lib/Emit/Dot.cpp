@@ -27,6 +27,7 @@
 
 #include "Emit/Emitter.h"
 #include "IR/StepPlaces.h"
+#include "Support/TerminalText.h"
 #include "Waiting/Cycle.h"
 
 #include <algorithm>
@@ -41,7 +42,7 @@ static StringRef reasonLabel(WaitReason reason) {
   case WaitReason::Input:
     return "input";
   case WaitReason::Later:
-    return "input, behind it";
+    return "input, after it";
   case WaitReason::Queue:
     return "queue";
   case WaitReason::Reach:
@@ -58,9 +59,10 @@ static StringRef reasonLabel(WaitReason reason) {
   llvm_unreachable("every reason has a label");
 }
 
-/// Writes `text` as it stands between the quotes of a label.
+/// Writes `text` as it is written between the quotes of a label. A label is one
+/// line for people, on a terminal or in a picture.
 static void writeQuoted(raw_ostream &os, StringRef text) {
-  for (char c : text) {
+  for (char c : terminalText(text)) {
     if (c == '"' || c == '\\')
       os << '\\';
     os << c;

@@ -361,6 +361,17 @@ FailureOr<GivenSettings> readCostProfile(StringRef text, DiagEngine &diags) {
 // --cost
 //===----------------------------------------------------------------------===//
 
+/// The word that `key` was probably meant to be: the nearest one, else that of
+/// one letter with which it begins, such as `F` of `fwd`.
+static StringRef nearestSetting(StringRef key, ArrayRef<StringRef> words) {
+  if (StringRef meant = nearestWord(key, words); !meant.empty())
+    return meant;
+  for (StringRef word : words)
+    if (word.size() == 1 && key.starts_with_insensitive(word))
+      return word;
+  return "";
+}
+
 FailureOr<CostSettings> readCostOption(StringRef text, DiagEngine &diags) {
   CostSettings costs;
   SmallVector<StringRef> entries;
@@ -385,7 +396,15 @@ FailureOr<CostSettings> readCostOption(StringRef text, DiagEngine &diags) {
       fresh = !*place;
       *place = *value;
     } else {
-      return bad(entry, "names no step");
+      InFlightDiagnostic error = bad(entry, "does not name a step or a figure");
+      std::vector<StringRef> words;
+      for (const SettingWord<CostSettings> &word :
+           settingWords<CostSettings>())
+        words.push_back(word.name);
+      if (StringRef meant = nearestSetting(key.trim(), words); !meant.empty())
+        error.note(DiagLoc(), diag::NoteDidYouMean, meant);
+      error.note(DiagLoc(), diag::NoteChoices, join(words, "`, `"));
+      return error;
     }
     if (!fresh)
       return bad(entry, "comes a second time");

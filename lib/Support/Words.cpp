@@ -15,22 +15,30 @@ using namespace llvm;
 
 namespace pipec {
 
-StringRef nearestWord(StringRef word, ArrayRef<StringRef> candidates) {
+std::vector<StringRef> nearestWords(StringRef word,
+                                    ArrayRef<StringRef> candidates) {
   // Words of one or two letters are all near to each other.
   unsigned limit = word.size() < 3 ? 1 : unsigned((word.size() + 2) / 3);
   limit = std::min<unsigned>(limit, word.empty() ? 0 : word.size() - 1);
-  StringRef best;
+  std::vector<StringRef> best;
   unsigned bestDistance = limit + 1;
   for (StringRef candidate : candidates) {
     unsigned distance = word.edit_distance_insensitive(candidate, true, limit);
     if (distance == 0 && word != candidate)
-      return candidate;
-    if (distance >= bestDistance)
+      return {candidate};
+    if (distance > limit || distance > bestDistance)
       continue;
+    if (distance < bestDistance)
+      best.clear();
     bestDistance = distance;
-    best = candidate;
+    best.push_back(candidate);
   }
   return best;
+}
+
+StringRef nearestWord(StringRef word, ArrayRef<StringRef> candidates) {
+  std::vector<StringRef> best = nearestWords(word, candidates);
+  return best.empty() ? StringRef() : best.front();
 }
 
 std::string shortened(StringRef text) {

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace pipec {
 
@@ -22,6 +23,10 @@ namespace pipec {
 /// capital and small letters are equal.
 llvm::StringRef nearestWord(llvm::StringRef word,
                             llvm::ArrayRef<llvm::StringRef> candidates);
+
+/// All of the words that are as near as that one, in their order.
+std::vector<llvm::StringRef>
+nearestWords(llvm::StringRef word, llvm::ArrayRef<llvm::StringRef> candidates);
 
 /// The text, cut after 60 bytes if it has more than 80, for messages about what
 /// a user gave.

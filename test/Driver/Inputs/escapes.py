@@ -32,6 +32,7 @@ with open("text.out", "wb") as out:
             ("timeline", "pipec", "name.steps"),
             ("times", "pipec", "name.steps", "--cost=F=1,B=2"),
             ("report", "pipec", "name.steps", "--emit=report"),
+            ("dot", "pipec", "name.steps", "--emit=dot"),
             ("diff", "pipec", "diff", "name.steps", "name.steps"),
             ("missing", "pipec-opt", "\x1b[2J.steps"),
             ("located", "pipec-opt", "\x1b[2Jx.steps"),
