@@ -46,7 +46,7 @@ static std::string withoutExponent(StringRef text) {
 }
 
 LogicalResult Grid::add(StringRef name, StringRef list, std::string written,
-                        bool insists, Values values, DiagEngine &diags) {
+                        Values values, DiagEngine &diags) {
   for (const Dimension &other : dimensions)
     if (other.name == name)
       return diags.report(DiagLoc(), diag::ParameterGivenTwice, name,
@@ -63,7 +63,7 @@ LogicalResult Grid::add(StringRef name, StringRef list, std::string written,
       error.note(DiagLoc(), diag::NoteDidYouMean, meant);
     return error;
   };
-  Dimension dimension{name.str(), {}, written, insists};
+  Dimension dimension{name.str(), {}, written};
   if (values == Values::One) {
     if (list.getAsInteger(10, dimension.values.emplace_back()))
       return notNumber(list);
@@ -103,15 +103,14 @@ FailureOr<Grid> Grid::read(const Arguments &args, Values values,
   bool good = true;
   for (Opt option : {Opt::Ranks, Opt::Microbatches, Opt::Chunks})
     if (args.has(option))
-      good &= succeeded(grid.add(
-          optionInfo(option).name, args.text(option), args.written(option),
-          /*insists=*/option != Opt::Chunks, values, diags));
+      good &= succeeded(grid.add(optionInfo(option).name, args.text(option),
+                                 args.written(option), values, diags));
   auto addText = [&](StringRef text, const Twine &prefix, Values many) {
     std::string written = (prefix + text).str();
     auto [name, list] = text.split('=');
     if (isSize(text))
-      good &= succeeded(grid.add(name, list, shortened(written),
-                                 /*insists=*/false, many, diags));
+      good &= succeeded(grid.add(name, list, shortened(written), many,
+                                 diags));
     else
       good = succeeded(
           diags.report(DiagLoc(), diag::OptionValue, shortened(text),
@@ -134,7 +133,7 @@ FailureOr<Grid> Grid::read(const Arguments &args, Values values,
 }
 
 void Grid::setDefault(StringRef name, ArrayRef<int64_t> values) {
-  dimensions.push_back({name.str(), values, "", false});
+  dimensions.push_back({name.str(), values, ""});
 }
 
 FailureOr<std::optional<int64_t>> Grid::only(StringRef name,
@@ -154,13 +153,13 @@ FailureOr<std::optional<int64_t>> Grid::only(StringRef name,
 WantedSizes Grid::wanted(const Arguments &args) const {
   WantedSizes sizes;
   for (const Dimension &dimension : dimensions) {
-    if (!dimension.insists || dimension.values.size() != 1)
+    if (!dimension.insists())
       continue;
     auto &size = dimension.name == "ranks" ? sizes.ranks : sizes.microbatches;
-    size = WantedSize{dimension.values[0], dimension.written};
+    size = WantedSize{dimension.values, dimension.written};
   }
   if (std::optional<unsigned> stages = args.number(Opt::Stages))
-    sizes.stages = WantedSize{*stages, args.written(Opt::Stages)};
+    sizes.stages = WantedSize{{*stages}, args.written(Opt::Stages)};
   return sizes;
 }
 
@@ -193,7 +192,7 @@ LogicalResult Grid::fit(ArrayRef<const ast::ScheduleDecl *> schedules,
                         bool otherInputs, DiagEngine &diags) const {
   bool good = true;
   for (const Dimension &dimension : dimensions) {
-    if (dimension.written.empty() || (otherInputs && dimension.insists) ||
+    if (dimension.written.empty() || (otherInputs && dimension.insists()) ||
         any_of(schedules, [&](const ast::ScheduleDecl *schedule) {
           return findParam(*schedule, dimension.name);
         }))

@@ -10,7 +10,8 @@
 //   --ranks=8   -Dranks=8   -Dp=8   ranks=8   p=8   --grid ranks=8
 //
 // say the same of a schedule whose number of ranks is its parameter `p`, and
-// two of them on one command line are an error. Commands that look at many
+// two of them on one command line are an error. Steps and CSV have no
+// parameters; by its role, a value insists on their number. Commands that look at many
 // sizes take lists of values, `ranks=2,4..8`.
 //
 //===----------------------------------------------------------------------===//
@@ -53,6 +54,10 @@ public:
   void setDefault(llvm::StringRef name, llvm::ArrayRef<int64_t> values);
 
   bool empty() const { return dimensions.empty(); }
+  /// The first value as it was given, `ranks=8`; empty when none was.
+  std::string firstWritten() const {
+    return dimensions.empty() ? "" : dimensions.front().written;
+  }
   /// The only value given under `name`; nothing when none was given. Reports
   /// more than one.
   llvm::FailureOr<std::optional<int64_t>> only(llvm::StringRef name,
@@ -60,11 +65,12 @@ public:
 
   /// Reports the parameters that none of `schedules` has, with those that they
   /// have, and those that one of them has under two names. `otherInputs` says
-  /// that some inputs hold steps, on whose sizes --ranks and --microbatches
-  /// insist.
+  /// that some inputs hold steps, on whose numbers of ranks and micro-batches
+  /// the command line insists.
   llvm::LogicalResult fit(llvm::ArrayRef<const ast::ScheduleDecl *> schedules,
                           bool otherInputs, DiagEngine &diags) const;
-  /// What --ranks, --microbatches and --stages demand of steps.
+  /// What the values of `ranks` and `microbatches`, in any spelling, and
+  /// --stages demand of steps.
   WantedSizes wanted(const Arguments &args) const;
 
   /// Calls `visit` for every point of the parameters that `schedule` has, in
@@ -82,11 +88,14 @@ private:
     std::vector<int64_t> values;
     /// As it was given, for messages; empty for a default.
     std::string written;
-    /// Given as --ranks or --microbatches.
-    bool insists = false;
+
+    /// True for a size that steps have too, which the command line insists on.
+    bool insists() const {
+      return !written.empty() && (name == "ranks" || name == "microbatches");
+    }
   };
   llvm::LogicalResult add(llvm::StringRef name, llvm::StringRef list,
-                          std::string written, bool insists, Values values,
+                          std::string written, Values values,
                           DiagEngine &diags);
   std::vector<const Dimension *>
   dimensionsOf(const ast::ScheduleDecl &schedule) const;

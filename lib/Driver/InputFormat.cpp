@@ -14,6 +14,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -75,10 +76,14 @@ static FailureOr<Schedule> readCsv(StringRef path, StringRef text,
   CsvOptions csv;
   csv.name = name;
   // The reader can point at the cell that differs.
-  if (sizes.stages)
-    csv.stages = sizes.stages->number;
-  if (sizes.microbatches)
-    csv.microbatches = sizes.microbatches->number;
+  auto only = [](const std::optional<WantedSize> &size) {
+    std::optional<unsigned> number;
+    if (size && size->numbers.size() == 1 && isUInt<32>(size->numbers[0]))
+      number = size->numbers[0];
+    return number;
+  };
+  csv.stages = only(sizes.stages);
+  csv.microbatches = only(sizes.microbatches);
   return importCsv(text, csv, diags);
 }
 
@@ -102,7 +107,7 @@ InputKind inputKind(StringRef path, StringRef text, const Arguments &args) {
       kindBy([&](const InputFormat &format) { return format.name == name; });
   if (!format)
     format = kindBy([&](const InputFormat &format) {
-      return sys::path::extension(path) == format.extension;
+      return sys::path::extension(path).equals_insensitive(format.extension);
     });
   if (!format)
     format =
@@ -117,11 +122,14 @@ uint64_t maxInputBytes(InputKind kind) {
 static LogicalResult checkSize(const std::optional<WantedSize> &wanted,
                                int64_t number, StringRef noun, StringRef plural,
                                const Schedule &schedule, DiagEngine &diags) {
-  if (!wanted || wanted->number == number)
+  if (!wanted || is_contained(wanted->numbers, number))
     return success();
+  std::string numbers;
+  for (int64_t one : wanted->numbers)
+    numbers += (numbers.empty() ? "" : ", ") + std::to_string(one);
   return diags.report(schedule.source, diag::SizeDiffers, schedule.name, number,
                       number == 1 ? noun : plural, wanted->written,
-                      wanted->number);
+                      shortened(numbers));
 }
 
 FailureOr<Schedule> readStepInput(InputKind kind, StringRef path,

@@ -12,6 +12,8 @@
 #include "IR/Schedule.h"
 
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace pipec {
 
@@ -23,7 +25,8 @@ enum class InputKind {
 
 /// A size that the command line insists on, and how it was written there.
 struct WantedSize {
-  int64_t number;
+  /// One of these.
+  std::vector<int64_t> numbers;
   std::string written;
 };
 
