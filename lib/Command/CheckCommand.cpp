@@ -49,8 +49,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 LogicalResult Check::readOptions() {
-  if (failed(applyWarnings(args, diags)) ||
-      failed(readLoweringButCosts(args, lowering, diags)))
+  if (failed(readLoweringButCosts(args, lowering, diags)))
     return failure();
   FailureOr<Grid> sizes = Grid::read(args, Grid::Values::Many, inputs, diags);
   if (failed(sizes))
@@ -75,7 +74,11 @@ LogicalResult Check::openSources() {
     if (failed(schedules.add(input, args.text(Opt::Schedule), search, args,
                              diags)))
       return failure();
-  return grid.fit(schedules.decls(), schedules.hasSteps(), diags);
+  std::vector<const ast::ScheduleDecl *> decls = schedules.decls();
+  if (failed(checkInputOptions(args, !decls.empty(), schedules.hasSteps(),
+                               diags)))
+    return failure();
+  return grid.fit(decls, schedules.hasSteps(), diags);
 }
 
 void Check::checkAll() {

@@ -10,6 +10,7 @@
 #include "Command/CommandRun.h"
 #include "Driver/Help.h"
 #include "Driver/PassFlags.h"
+#include "Driver/Warnings.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -37,10 +38,10 @@ struct CommandInfo {
 static ArrayRef<CommandInfo> allCommands() {
   using namespace optgroup;
   constexpr Set Common = Output | Diagnostics | General;
-  constexpr Set OneInput =
-      InputForm | Programs | Sizes | StepSizes | Parameters;
-  constexpr Set ManyInputs =
-      InputForm | Programs | Library | Sizes | Parameters | Grids;
+  constexpr Set AnyInput = InputForm | Search | Programs | Lowering | Sizes |
+                           Parameters;
+  constexpr Set OneInput = AnyInput | StepSizes;
+  constexpr Set ManyInputs = AnyInput | Library | Grids;
   static constexpr CommandInfo commands[] = {
 #define PIPEC_COMMAND(Name, Run, Groups, Words, Overview, Examples)            \
   {Name,                                                                       \
@@ -121,15 +122,28 @@ pipec zb1p -Dp=8
 
 Two that give the same parameter are an error. `check` and `compare` take
 several values, `ranks=2,4..8`, also as `--grid ranks=2,4..8`, and a schedule
-takes the parameters that it has. On steps and CSV, which have one size,
-`--ranks`, `--microbatches` and `--stages` insist: another size is an error.
+takes the parameters that it has. Steps and CSV have one size, on which
+`ranks` and `microbatches`, in any of these spellings, and `--stages` insist:
+another size is an error.
 
 ## Output files
 
 `-o FILE` writes the output to a file, which exists only when the run succeeded.
 Without `--emit` the extension of the file says what is written: `-o zb1p.csv`
-writes a CSV and `-o zb1p.svg` a picture. An extension that belongs to another
-kind than `--emit` is an error.
+writes a CSV and `-o zb1p.svg` a picture. Where a command has `--format`, an
+extension `.txt`, `.json` or `.csv` chooses the form in the same way. In every
+command, an extension that belongs to another kind of output is an error;
+capital and small letters are equal, and any other extension says nothing.
+
+## Warnings
+
+`-Wno-NAME` switches the warning NAME off and `-WNAME` on, also where it is only
+a note or is off. `-Werror=NAME` makes it an error, and `-Wno-error=NAME` a
+warning where it would be an error. `--grade=NAME=GRADE,...` says the same, with
+`error`, `warning`, `note` or `off` as GRADE. The last one counts. `-Wall` undoes
+what was switched off; `-Werror` makes errors of all warnings except those that
+were graded as warnings. [Diagnostics.md](Diagnostics.md) has the names, and
+[Lint.md](Lint.md#options) those that `pipec lint` looks for.
 
 ## Colors
 
@@ -142,6 +156,18 @@ terminal. `--color=always` and `--color=never` override the environment.
 //===----------------------------------------------------------------------===//
 // Runs
 //===----------------------------------------------------------------------===//
+
+/// The forms of the output of a command: the values of its --format.
+static std::vector<StringRef> formsOf(const Arguments &args) {
+  std::vector<StringRef> forms;
+  for (Opt option : {Opt::TableFormat, Opt::Format})
+    if (args.takes(option))
+      for (const Choice &choice : optionInfo(option).choices())
+        forms.push_back(choice.name);
+  if (forms.empty())
+    forms.push_back("text");
+  return forms;
+}
 
 int pipecMain(int argc, const char *const *argv, raw_ostream &out,
               raw_ostream &err) {
@@ -177,10 +203,15 @@ int pipecMain(int argc, const char *const *argv, raw_ostream &out,
     return print(printVersion);
   if (args.has(Opt::HelpPasses))
     return print(printPassHelp);
+  if (args.has(Opt::ListPasses))
+    return print(printPassNames);
   if (args.has(Opt::DocCommands))
     return print(printPage);
   session.setVerify(args.has(Opt::VerifyDiagnostics));
   CommandRun run(argc ? argv[0] : "pipec", args, session, out, err);
+  if (failed(applyWarnings(args, session.engine())) ||
+      (!command->name.empty() && failed(run.chooseForm(formsOf(args)))))
+    return session.finish(failure());
   return session.finish(command->function(run));
 }
 

@@ -7,6 +7,8 @@
 
 #include "Command/CommandRun.h"
 
+#include "Driver/OutputName.h"
+
 using namespace llvm;
 
 namespace pipec {
@@ -26,6 +28,14 @@ CommandRun::CommandRun(const char *program, const Arguments &args,
   session.setLibrary(search.libraryFolder());
 }
 
+LogicalResult CommandRun::chooseForm(ArrayRef<StringRef> forms) {
+  FailureOr<StringRef> chosen = pipec::chooseForm(args, forms, diags);
+  if (failed(chosen))
+    return failure();
+  form = *chosen;
+  return success();
+}
+
 LogicalResult
 CommandRun::write(function_ref<LogicalResult(raw_ostream &)> writer) const {
   return writeOutput(args, out, session, writer);
@@ -35,9 +45,7 @@ LogicalResult
 CommandRun::write(function_ref<void(raw_ostream &)> text,
                   function_ref<void(json::OStream &)> json) const {
   return write([&](raw_ostream &os) {
-    bool isJson = args.text(Opt::Format) == "json" ||
-                  args.text(Opt::TableFormat) == "json";
-    if (isJson) {
+    if (isJson()) {
       json::OStream object(os, /*IndentSize=*/2);
       object.object([&] { json(object); });
       os << '\n';

@@ -36,12 +36,17 @@ public:
   CommandRun(const char *program, const Arguments &args, DiagSession &session,
              llvm::raw_ostream &out, llvm::raw_ostream &err);
 
+  /// Chooses the form of the output among `forms`, as --format and the name of
+  /// the output file say; reports when they contradict each other.
+  llvm::LogicalResult chooseForm(llvm::ArrayRef<llvm::StringRef> forms);
+  bool isJson() const { return form == "json"; }
+
   /// Has `writer` write the output to where `-o` says.
   llvm::LogicalResult
   write(llvm::function_ref<llvm::LogicalResult(llvm::raw_ostream &)> writer)
       const;
-  /// The same in the form that --format asks for, text or JSON; `json` writes
-  /// the attributes of an object.
+  /// The same in the form that was chosen, text or JSON; `json` writes the
+  /// attributes of an object.
   llvm::LogicalResult
   write(llvm::function_ref<void(llvm::raw_ostream &)> text,
         llvm::function_ref<void(llvm::json::OStream &)> json) const;
@@ -51,6 +56,8 @@ public:
   DiagEngine &diags;
   Progress &progress;
   const SearchPath search;
+  /// Of the output: `text`, `json` or `csv`.
+  llvm::StringRef form = "text";
   /// For what passes print on the way.
   llvm::raw_ostream &err;
 

@@ -98,7 +98,7 @@ LogicalResult Compare::setParts(GivenSettings &given) {
 
 LogicalResult Compare::readOptions() {
   FailureOr<Grid> sizes = Grid::read(args, Grid::Values::Many, inputs, diags);
-  if (failed(sizes) || failed(applyWarnings(args, diags)))
+  if (failed(sizes))
     return failure();
   grid = std::move(*sizes);
   auto ranks = grid.only("ranks", diags);
@@ -133,8 +133,12 @@ LogicalResult Compare::openSources() {
             inputs[i], i < numGiven ? args.text(Opt::Schedule) : StringRef(),
             search, args, diags)))
       return failure();
+  std::vector<const ast::ScheduleDecl *> decls = schedules.decls();
+  if (failed(checkInputOptions(args, !decls.empty(), schedules.hasSteps(),
+                               diags)))
+    return failure();
   grid.setDefault("chunks", 2);
-  return grid.fit(schedules.decls(), schedules.hasSteps(), diags);
+  return grid.fit(decls, schedules.hasSteps(), diags);
 }
 
 LogicalResult Compare::evaluate() {
@@ -385,7 +389,7 @@ void Compare::printJson(json::OStream &json) const {
 LogicalResult Compare::run() {
   if (failed(readOptions()) || failed(openSources()) || failed(evaluate()))
     return failure();
-  if (args.text(Opt::TableFormat) == "csv")
+  if (form == "csv")
     return write([&](raw_ostream &os) {
       printCsv(os);
       return success();

@@ -16,6 +16,7 @@
 
 #include "AST/TreePrinter.h"
 #include "Driver/Input.h"
+#include "Driver/OutputName.h"
 #include "Driver/PassFlags.h"
 #include "Driver/Program.h"
 #include "Emit/Emitter.h"
@@ -24,7 +25,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -41,8 +41,10 @@ public:
 
 private:
   LogicalResult checkOptions();
-  LogicalResult chooseEmitter();
+  LogicalResult checkGroups(optgroup::Set used, const Twine &output);
   LogicalResult checkUses();
+  LogicalResult checkCosts(const PassRun &passes, CostUses uses);
+  LogicalResult checkFirstWord();
   /// Prints the program itself, or what it says of its schedules.
   LogicalResult showProgram(const OpenedInput &input);
 
@@ -57,31 +59,38 @@ private:
 // Options
 //===----------------------------------------------------------------------===//
 
-/// Chooses what is written: as --emit says, else as the extension of the output
-/// file does. Reports when they contradict each other.
-LogicalResult Compile::chooseEmitter() {
-  StringRef path = args.text(Opt::Output, "-");
-  StringRef extension = sys::path::extension(path);
-  extension.consume_front(".");
-  SmallVector<StringRef, 4> kinds;
+/// What is asked for beside a schedule, and the options that have an effect on
+/// it.
+static constexpr struct {
+  Opt option;
+  optgroup::Set used;
+} listings[] = {
+    {Opt::List, optgroup::Search | optgroup::Listing},
+    {Opt::Describe, optgroup::Search | optgroup::InputForm |
+                        optgroup::Programs | optgroup::Describing},
+};
+static constexpr optgroup::Set usedByPrograms =
+    optgroup::Search | optgroup::InputForm | optgroup::Emit;
+
+/// Reports the first option that is not of one of these groups, nor of those
+/// that every command has.
+LogicalResult Compile::checkGroups(optgroup::Set used, const Twine &output) {
+  using namespace optgroup;
+  std::optional<Opt> unused =
+      args.firstOf(~(used | Output | Warnings | Diagnostics | General));
+  if (!unused)
+    return success();
+  return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                      args.written(*unused), ("with " + output).str());
+}
+
+/// The output formats that an option has an effect on.
+static std::string usersOf(EmitUse use) {
+  SmallVector<StringRef> users;
   for (const EmitterInfo &info : allEmitters())
-    if (!extension.empty() && info.hasExtension(extension))
-      kinds.push_back(info.name);
-  if (args.has(Opt::Emit)) {
-    emitter = findEmitter(args.text(Opt::Emit));
-    if (kinds.empty() || is_contained(kinds, emitter->name))
-      return success();
-    return unusable(diags, "`" + args.written(Opt::Emit) + "` into `" +
-                               shortened(path) + "`, whose name is that of " +
-                               join(kinds, " or "));
-  }
-  if (kinds.size() > 1 && !is_contained(kinds, "timeline"))
-    return unusable(diags, "`" + shortened(path) +
-                               "` has a name that several kinds of output "
-                               "have, of which --emit names one: " +
-                               join(kinds, ", "));
-  emitter = findEmitter(kinds.size() == 1 ? kinds[0] : "timeline");
-  return success();
+    if (info.hasUse(use))
+      users.push_back(info.name);
+  return "--emit=" + join(users, ", ");
 }
 
 /// Reports options that have no effect on what is written.
@@ -91,40 +100,69 @@ LogicalResult Compile::checkUses() {
       {Opt::Format, EmitUse::Format}, {Opt::Window, EmitUse::Window},
       {Opt::Width, EmitUse::Width},   {Opt::With, EmitUse::With},
   };
-  for (auto [option, use] : rows) {
-    if (!args.has(option) || emitter->hasUse(use))
-      continue;
-    SmallVector<StringRef> users;
-    for (const EmitterInfo &info : allEmitters())
-      if (info.hasUse(use))
-        users.push_back(info.name);
-    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
-                        args.written(option),
-                        ("on --emit=" + emitter->name +
-                         "; it is for --emit=" + join(users, ", "))
-                            .str());
-  }
-  return success();
+  for (auto [option, use] : rows)
+    if (args.has(option) && !emitter->hasUse(use))
+      return diags.report(
+          DiagLoc(), diag::OptionWithoutEffect, args.written(option),
+          ("on --emit=" + emitter->name + "; it is for " + usersOf(use)).str());
+  if (!emitter->printsProgram())
+    return success();
+  return checkGroups(usedByPrograms, "--emit=" + emitter->name);
+}
+
+/// Reports costs that neither the output nor a pass nor a check uses.
+LogicalResult Compile::checkCosts(const PassRun &passes, CostUses uses) {
+  if (emitter->hasUse(EmitUse::Costs) || passes.usesCosts())
+    return success();
+  return checkCostsUsed(args, uses,
+                        "on --emit=" + emitter->name + " and these passes; " +
+                            "it is for " + usersOf(EmitUse::Costs) +
+                            ", and for passes that use costs",
+                        diags);
 }
 
 LogicalResult Compile::checkOptions() {
-  if (failed(chooseEmitter()) || failed(applyWarnings(args, diags)))
+  for (auto [option, used] : listings)
+    if (args.has(option)) {
+      if (failed(checkGroups(used, optionInfo(option).spelling())))
+        return failure();
+      return chooseForm({"text"});
+    }
+  FailureOr<const EmitterInfo *> chosen = chooseEmitter(args, diags);
+  if (failed(chosen))
     return failure();
-  for (Opt listing : {Opt::List, Opt::Describe})
-    for (Opt other : {Opt::Emit, Opt::Passes, Opt::Target, Opt::Format,
-                      Opt::Model, Opt::Window, Opt::Width, Opt::With, Opt::Cpp})
-      if (args.has(listing) && args.has(other))
-        return diags.report(DiagLoc(), diag::OptionWithoutEffect,
-                            args.written(other),
-                            "with " + optionInfo(listing).spelling());
-  if (args.has(Opt::List) || args.has(Opt::Describe))
-    return success();
+  emitter = *chosen;
   if (failed(checkUses()))
     return failure();
+  if (emitter->hasUse(EmitUse::Format) && failed(chooseForm({"text", "json"})))
+    return failure();
   emit.cppTable = args.text(Opt::Cpp) == "table";
-  emit.json = args.text(Opt::Format) == "json";
+  emit.json = isJson();
   emit.model = readModel(args);
   return readPictureOptions(args, emit, diags);
+}
+
+/// Reports a first word that is not an input but was probably meant as a
+/// command, or as an option.
+LogicalResult Compile::checkFirstWord() {
+  ArrayRef<std::string> words = args.words();
+  if (words.empty() || search.findInput(words[0]))
+    return success();
+  StringRef first = words[0];
+  for (const OptionInfo &info : allOptions()) {
+    if (info.type != OptionType::Flag || info.name != first ||
+        !args.takes(info.id))
+      continue;
+    InFlightDiagnostic error =
+        diags.report(DiagLoc(), diag::UnknownChoice, "command", first);
+    error.note(DiagLoc(), diag::NoteDidYouMean, info.spelling());
+    error.note(DiagLoc(), diag::NoteChoices, join(commandNames(), "`, `"));
+    return error;
+  }
+  // Two words where one is a file: the first may be meant as a command.
+  if (words.size() > 1 && !nearestWord(first, commandNames()).empty())
+    return reportUnknownChoice(diags, "command", first, commandNames());
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -155,33 +193,37 @@ LogicalResult Compile::run() {
       return pipec::listLibrary(search, args.words(), os, diags);
     });
 
-  FailureOr<StringRef> list = choosePasses(args, emitter->target, diags);
+  bool showsProgram = args.has(Opt::Describe) || emitter->printsProgram();
+  FailureOr<StringRef> list =
+      choosePasses(args, showsProgram ? "" : emitter->target, diags);
   if (failed(list))
     return failure();
   FailureOr<PassRun> passes = PassRun::make(args, *list, err, session);
-  if (failed(passes))
+  if (failed(passes) || failed(checkFirstWord()))
     return failure();
-
-  // Two words where one is a file: the first may be meant as a command.
-  ArrayRef<std::string> words = args.words();
-  if (words.size() > 1 && !search.findInput(words[0]) &&
-      !nearestWord(words[0], commandNames()).empty())
-    return reportUnknownChoice(diags, "command", words[0], commandNames());
-  FailureOr<InputRequest> request = InputRequest::read(args, diags);
+  FailureOr<InputRequest> request = InputRequest::read(args, search, diags);
   if (failed(request))
     return failure();
   FailureOr<OpenedInput> input = request->open(search, diags);
   if (failed(input))
     return failure();
-  if (emitter->printsProgram() || args.has(Opt::Describe)) {
+  if (showsProgram) {
+    if (std::string size = request->sizes.firstWritten(); !size.empty())
+      return diags.report(DiagLoc(), diag::OptionWithoutEffect, size,
+                          emitter ? ("with --emit=" + emitter->name).str()
+                                  : "with --describe");
     if (input->kind != InputKind::Program)
       return unusable(diags, "`" + input->path + "` is not a program");
     return showProgram(*input);
   }
 
+  CostUses uses;
   auto compile = [&](const OpenedInput &from) -> FailureOr<Schedule> {
     FailureOr<Schedule> schedule = request->makeSchedule(from, search, session);
-    if (failed(schedule) || failed(passes->run(*schedule, diags)))
+    if (failed(schedule))
+      return failure();
+    uses.add(*schedule);
+    if (failed(passes->run(*schedule, diags)))
       return failure();
     return schedule;
   };
@@ -201,7 +243,8 @@ LogicalResult Compile::run() {
     emit.with = &*second;
     shown.push_back(&*second);
   }
-  if (failed(checkModelUsed(args, shown, diags)))
+  if (failed(checkModelUsed(args, shown, diags)) ||
+      failed(checkCosts(*passes, uses)))
     return failure();
 
   return write([&](raw_ostream &os) {

@@ -77,12 +77,8 @@ LogicalResult Diff::makeSchedules() {
     if (side.checked)
       decls.push_back(side.checked->decl);
   bool hasSteps = decls.size() != 2;
-  if (args.has(Opt::Stages) && !hasSteps)
-    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
-                        args.written(Opt::Stages),
-                        "on programs, whose stages follow from --ranks and "
-                        "--chunks");
-  if (failed(sizes.fit(decls, hasSteps, diags)))
+  if (failed(checkInputOptions(args, !decls.empty(), hasSteps, diags)) ||
+      failed(sizes.fit(decls, hasSteps, diags)))
     return failure();
   for (DiffSide &side : result.sides) {
     FailureOr<Schedule> schedule = failure();

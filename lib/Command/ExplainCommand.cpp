@@ -206,7 +206,7 @@ LogicalResult runExplain(const CommandRun &run) {
       PassRun::make(run.args, *list, run.err, run.session);
   if (failed(passes))
     return failure();
-  FailureOr<InputRequest> request = InputRequest::read(run.args, diags);
+  FailureOr<InputRequest> request = InputRequest::read(run.args, run.search, diags);
   if (failed(request))
     return failure();
   FailureOr<OpenedInput> input = request->open(run.search, diags);

@@ -21,63 +21,6 @@ using namespace llvm;
 
 namespace pipec {
 
-/// The rules whose severity --grade sets.
-static constexpr std::pair<StringLiteral,
-                           std::optional<Severity> LintOptions::*>
-    rules[] = {
-        {"loss-order", &LintOptions::lossOrder},
-        {"unused-unshard", &LintOptions::unusedUnshard},
-        {"idle-slot", &LintOptions::idleSlot},
-        {"forward-only", &LintOptions::forwardOnly},
-        {"no-reduce-grad", &LintOptions::noReduceGrad},
-        {"slot-order", &LintOptions::slotOrder},
-        {"microbatch-order", &LintOptions::microbatchOrder},
-        {"memory-limit", &LintOptions::memoryLimit},
-};
-
-static constexpr std::pair<StringLiteral, std::optional<Severity>> grades[] = {
-    {"error", Severity::Error},
-    {"warning", Severity::Warning},
-    {"note", Severity::Note},
-    {"off", std::nullopt},
-};
-
-/// The row of `table` called `name`; reports when there is none.
-template <typename Row, size_t n>
-static const Row *findRow(const Row (&table)[n], StringRef name, StringRef noun,
-                          DiagEngine &diags) {
-  std::vector<StringRef> names;
-  for (const Row &row : table) {
-    if (row.first == name)
-      return &row;
-    names.push_back(row.first);
-  }
-  (void)reportUnknownChoice(diags, noun, name, names);
-  return nullptr;
-}
-
-static FailureOr<LintOptions> readOptions(const Arguments &args,
-                                          DiagEngine &diags) {
-  LintOptions options;
-  options.require = *parseWaitModel(args.text(Opt::Require, "stream"));
-  SmallVector<StringRef> settings;
-  for (StringRef list : args.list(Opt::Grade))
-    list.split(settings, ',');
-  for (StringRef setting : settings) {
-    auto [rule, value] = setting.split('=');
-    const auto *place = findRow(rules, rule, "rule of --grade", diags);
-    if (!place)
-      return failure();
-    const auto *grade = findRow(grades, value, "grade of --grade", diags);
-    if (!grade)
-      return failure();
-    options.*place->second = grade->second;
-  }
-  if (failed(applyWarnings(args, diags)))
-    return failure();
-  return options;
-}
-
 namespace {
 
 /// Shows the first few findings of each kind and counts the others.
@@ -148,7 +91,18 @@ FailureOr<Schedule> Lint::load() {
   if (failed(input))
     return failure();
   kind = input->kind;
-  return request->makeSchedule(*input, search, session);
+  FailureOr<Schedule> schedule =
+      request->makeSchedule(*input, search, session);
+  if (failed(schedule))
+    return failure();
+  CostUses uses;
+  uses.add(*schedule);
+  if (failed(checkCostsUsed(args, uses,
+                            "on a schedule without start times" +
+                                Twine(uses.limit ? "" : " or a memory limit"),
+                            diags)))
+    return failure();
+  return schedule;
 }
 
 LintResult Lint::find(const Schedule &schedule) {
@@ -246,15 +200,12 @@ void Lint::printJson(json::OStream &json) {
 }
 
 LogicalResult Lint::run() {
-  FailureOr<LintOptions> read = readOptions(args, diags);
-  if (failed(read))
-    return failure();
-  options = *read;
-  FailureOr<InputRequest> input = InputRequest::read(args, diags);
+  options.require = *parseWaitModel(args.text(Opt::Require, "stream"));
+  FailureOr<InputRequest> input = InputRequest::read(args, search, diags);
   if (failed(input))
     return failure();
   request.emplace(std::move(*input));
-  if (args.text(Opt::Format) == "json")
+  if (isJson())
     return write([](raw_ostream &) {},
                  [&](json::OStream &json) { printJson(json); });
   FailureOr<Schedule> schedule = load();

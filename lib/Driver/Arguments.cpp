@@ -356,6 +356,22 @@ std::vector<StringRef> Arguments::list(Opt option) const {
   return values;
 }
 
+std::vector<std::pair<Opt, StringRef>>
+Arguments::lists(ArrayRef<Opt> options) const {
+  std::vector<std::pair<Opt, StringRef>> values;
+  for (const Given &given : all)
+    if (given.info && is_contained(options, given.info->id))
+      values.push_back({given.info->id, given.value});
+  return values;
+}
+
+std::optional<Opt> Arguments::firstOf(optgroup::Set groups) const {
+  for (const Given &given : all)
+    if (given.info && (given.info->group & groups))
+      return given.info->id;
+  return std::nullopt;
+}
+
 std::string Arguments::written(Opt option) const { return find(option)->text; }
 
 } // namespace pipec

@@ -13,6 +13,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pipec {
@@ -42,6 +43,13 @@ public:
   bool isOn(Opt option, bool otherwise) const;
   /// The values of a List, in their order.
   std::vector<llvm::StringRef> list(Opt option) const;
+  /// Those of several Lists, in the order of the command line.
+  std::vector<std::pair<Opt, llvm::StringRef>>
+  lists(llvm::ArrayRef<Opt> options) const;
+  /// The first option on the command line that is of one of `groups`.
+  std::optional<Opt> firstOf(optgroup::Set groups) const;
+  /// True when the command has the option, given or not.
+  bool takes(Opt option) const { return optionInfo(option).group & groups; }
   /// The arguments that are not options.
   llvm::ArrayRef<std::string> words() const { return allWords; }
 

@@ -41,22 +41,29 @@ LogicalResult checkModelUsed(const Arguments &args,
                       "inserts");
 }
 
-LogicalResult applyWarnings(const Arguments &args, DiagEngine &diags) {
-  for (StringRef name : args.list(Opt::Warning)) {
-    if (name == "error") {
-      diags.setWarningsAreErrors(true);
-      continue;
-    }
-    StringRef flag = name;
-    bool on = !flag.consume_front("no-");
-    if (diags.setWarning(flag, on))
-      continue;
-    std::vector<StringRef> flags = {"all", "error"};
-    for (const DiagInfo &info : allDiagInfos())
-      if (info.severity == Severity::Warning && !is_contained(flags, info.flag))
-        flags.push_back(info.flag);
-    return reportUnknownChoice(diags, "warning", flag, flags);
-  }
+LogicalResult checkInputOptions(const Arguments &args, bool hasPrograms,
+                                bool hasSteps, DiagEngine &diags) {
+  auto report = [&](Opt option, StringRef where) {
+    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                        args.written(option), where);
+  };
+  if (!hasPrograms)
+    if (auto option = args.firstOf(optgroup::Programs | optgroup::Lowering))
+      return report(*option, "on an input that is not a program");
+  if (!hasSteps)
+    if (auto option = args.firstOf(optgroup::StepSizes))
+      return report(*option, "on a program, whose stages follow from --ranks "
+                             "and --chunks");
+  return success();
+}
+
+LogicalResult checkCostsUsed(const Arguments &args, CostUses uses,
+                             const Twine &where, DiagEngine &diags) {
+  // Profiles have memory settings as well, and parts divide them.
+  for (Opt option : {Opt::Cost, Opt::CostProfile, Opt::Parts})
+    if (args.has(option) && !uses.times && !(uses.limit && option != Opt::Cost))
+      return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                          args.written(option), where.str());
   return success();
 }
 
@@ -111,14 +118,32 @@ FailureOr<std::vector<CostSettings>> readCosts(const Arguments &args,
 // Schedules
 //===----------------------------------------------------------------------===//
 
+/// Reports a command line without an input. A word such as `zb1p=8` may be
+/// meant as one.
+static InFlightDiagnostic reportNoInput(const Arguments &args,
+                                        const SearchPath &search,
+                                        DiagEngine &diags) {
+  InFlightDiagnostic error = reportNoInput(diags);
+  for (const std::string &word : args.words()) {
+    auto [name, value] = StringRef(word).split('=');
+    if (!search.findInput(name))
+      continue;
+    error.note(DiagLoc(), diag::NoteDidYouMean,
+               (name + " ranks=" + value).str());
+    break;
+  }
+  return error;
+}
+
 FailureOr<InputRequest> InputRequest::read(const Arguments &args,
+                                           const SearchPath &search,
                                            DiagEngine &diags) {
   std::vector<std::string> inputs;
   FailureOr<Grid> sizes = Grid::read(args, Grid::Values::One, inputs, diags);
   if (failed(sizes))
     return failure();
   if (inputs.empty())
-    return reportNoInput(diags);
+    return reportNoInput(args, search, diags);
   if (inputs.size() != 1)
     return unusable(diags, countText(inputs.size(), "input") +
                                " where one is taken: `" +
@@ -143,11 +168,9 @@ FailureOr<Schedule> InputRequest::makeSchedule(const OpenedInput &input,
   auto source = ScheduleSource::load(input, search, diags);
   if (failed(source))
     return failure();
+  if (failed(checkInputOptions(args, isProgram, !isProgram, diags)))
+    return failure();
   if (!isProgram) {
-    if (args.has(Opt::Schedule))
-      return diags.report(DiagLoc(), diag::OptionWithoutEffect,
-                          args.written(Opt::Schedule),
-                          "on an input that is not a program");
     if (failed(sizes.fit({}, /*otherInputs=*/true, diags)))
       return failure();
     return (*source)->read(sizes.wanted(args), lowering, diags);
@@ -156,11 +179,6 @@ FailureOr<Schedule> InputRequest::makeSchedule(const OpenedInput &input,
   if (failed(chosen))
     return failure();
   const ast::ScheduleDecl *decl = (*chosen)->decl;
-  if (args.has(Opt::Stages))
-    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
-                        args.written(Opt::Stages),
-                        "on a program, whose stages follow from --ranks and "
-                        "--chunks");
   if (failed(sizes.fit(decl, /*otherInputs=*/false, diags)))
     return failure();
   lowering.params = sizes.point(*decl);

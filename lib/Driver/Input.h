@@ -36,13 +36,33 @@ llvm::LogicalResult checkModelUsed(const Arguments &args,
                                    llvm::ArrayRef<const Schedule *> schedules,
                                    DiagEngine &diags);
 
-/// Switches warnings as `-W` asks; reports a name that no warning has.
-llvm::LogicalResult applyWarnings(const Arguments &args, DiagEngine &diags);
+/// Reports options about programs where no input is one, and options about
+/// steps where no input holds some.
+llvm::LogicalResult checkInputOptions(const Arguments &args, bool hasPrograms,
+                                      bool hasSteps, DiagEngine &diags);
+
+/// What a run that shows no times uses costs for all the same.
+struct CostUses {
+  /// Start times in an input, which the verifier holds against the costs.
+  bool times = false;
+  /// A limit in the memory settings.
+  bool limit = false;
+
+  void add(const Schedule &schedule) {
+    times |= !schedule.times.empty();
+    limit |= schedule.memory.limit.has_value();
+  }
+};
+/// Reports the first option about costs that has no effect `where`.
+llvm::LogicalResult checkCostsUsed(const Arguments &args, CostUses uses,
+                                   const llvm::Twine &where,
+                                   DiagEngine &diags);
 
 /// The input of a command that takes one schedule, and its sizes.
 struct InputRequest {
   /// Reads the words and sizes; reports when there is not exactly one input.
   static llvm::FailureOr<InputRequest> read(const Arguments &args,
+                                            const SearchPath &search,
                                             DiagEngine &diags);
   /// Finds and reads the input; reports when there is none.
   llvm::FailureOr<OpenedInput> open(const SearchPath &search,

@@ -48,6 +48,23 @@ private:
 
 } // namespace
 
+/// Reports options about passes that contradict each other, or that have no
+/// effect without passes.
+static LogicalResult checkPassOptions(const Arguments &args, bool verifies,
+                                      bool hasPasses, DiagEngine &diags) {
+  bool each = args.isOn(Opt::VerifyEach, false);
+  if (each && !verifies)
+    return unusable(diags, "both --verify=none and --verify-each");
+  if (hasPasses)
+    return success();
+  for (Opt option : {Opt::VerifyEach, Opt::PrintBeforeAll, Opt::PrintAfterAll,
+                     Opt::TimePasses})
+    if (args.has(option) && (option != Opt::VerifyEach || each))
+      return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                          args.written(option), "without passes");
+  return success();
+}
+
 FailureOr<PassRun> PassRun::make(const Arguments &args, StringRef passes,
                                  raw_ostream &err, DiagSession &session) {
   DiagEngine &diags = session.engine();
@@ -57,6 +74,8 @@ FailureOr<PassRun> PassRun::make(const Arguments &args, StringRef passes,
     return failure();
   FailureOr<Pipeline> pipeline = parsePipeline(passes, allPasses(), diags);
   if (failed(pipeline))
+    return failure();
+  if (failed(checkPassOptions(args, check->any(), !pipeline->empty(), diags)))
     return failure();
   PassManager manager(std::move(*pipeline));
   bool before = args.has(Opt::PrintBeforeAll);
@@ -73,11 +92,11 @@ FailureOr<PassRun> PassRun::make(const Arguments &args, StringRef passes,
   if (after)
     manager.add(makePrintAfterAll(err));
   // --verify=none speaks for the default of debug builds too.
-  if (args.isOn(Opt::VerifyEach, verifyEachByDefault) &&
-      (args.has(Opt::VerifyEach) || check->any()))
+  if (args.isOn(Opt::VerifyEach, verifyEachByDefault) && check->any())
     manager.add(makeVerifyEach());
   manager.add(std::make_unique<ShowPasses>(session.progress()));
-  return PassRun(std::move(manager), std::move(*check), session.progress());
+  return PassRun(std::move(manager), std::move(*check), before || after,
+                 session.progress());
 }
 
 LogicalResult PassRun::run(Schedule &schedule, DiagEngine &diags) {
@@ -93,6 +112,13 @@ LogicalResult PassRun::run(Schedule &schedule, DiagEngine &diags) {
     return failure();
   check.warn(schedule, diags);
   return success(!diags.hadErrors()); // with -Werror a warning is one
+}
+
+void printPassNames(raw_ostream &os) {
+  for (const PassInfo &pass : allPasses().passes)
+    os << pass.name << '\n';
+  for (const PipelineInfo &target : allPasses().pipelines)
+    os << target.name << '\n';
 }
 
 void printPassHelp(raw_ostream &os) {

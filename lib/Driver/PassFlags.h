@@ -35,16 +35,25 @@ public:
   /// Verifies `schedule`, runs the passes and verifies the result, as asked.
   llvm::LogicalResult run(Schedule &schedule, DiagEngine &diags);
 
+  /// True when costs have an effect on the result, or on what is printed on
+  /// the way.
+  bool usesCosts() const { return prints || manager.usesCosts(); }
+
 private:
-  PassRun(PassManager manager, VerifySettings check, Progress &progress)
-      : manager(std::move(manager)), check(std::move(check)),
+  PassRun(PassManager manager, VerifySettings check, bool prints,
+          Progress &progress)
+      : manager(std::move(manager)), check(std::move(check)), prints(prints),
         progress(&progress) {}
 
   PassManager manager;
   VerifySettings check;
+  /// Schedules are printed before or after passes.
+  bool prints;
   Progress *progress;
 };
 
+/// Prints the names of the passes and targets, one a line.
+void printPassNames(llvm::raw_ostream &os);
 /// Prints the passes and targets with their summaries and options, for
 /// --help-passes.
 void printPassHelp(llvm::raw_ostream &os);

@@ -27,6 +27,7 @@ static constexpr std::pair<StringLiteral, VerifyLevel> levelNames[] = {
 FailureOr<VerifySettings> VerifySettings::parse(ArrayRef<StringRef> lists,
                                                 DiagEngine &diags) {
   VerifySettings settings;
+  bool none = false;
   SmallVector<StringRef> names;
   for (StringRef list : lists)
     list.split(names, ',');
@@ -47,7 +48,12 @@ FailureOr<VerifySettings> VerifySettings::parse(ArrayRef<StringRef> lists,
     }
     if (it->second != VerifyLevel::None)
       settings.levels.push_back(it->second);
+    else
+      none = true;
   }
+  if (none && !settings.levels.empty())
+    return diags.report(DiagLoc(), diag::UnusableOption,
+                        "both --verify=none and other levels");
   return settings;
 }
 

@@ -68,6 +68,8 @@ enum class EmitUse : unsigned {
   Window = 1 << 3,
   Width = 1 << 4,
   With = 1 << 5,
+  /// --cost, --cost-profile and --parts, which passes may use as well.
+  Costs = 1 << 6,
 };
 constexpr EmitUse operator|(EmitUse a, EmitUse b) {
   return EmitUse(unsigned(a) | unsigned(b));
@@ -86,6 +88,7 @@ struct EmitterInfo {
 
   bool printsProgram() const { return !function; }
   bool hasUse(EmitUse use) const { return unsigned(uses) & unsigned(use); }
+  /// True for an extension in small letters.
   bool hasExtension(llvm::StringRef extension) const;
 };
 

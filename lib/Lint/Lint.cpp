@@ -129,6 +129,25 @@ static std::optional<diag::Id> consequence(const Diagnostic &found,
   }
 }
 
+/// The options, with the severities that the engine's grades leave of them.
+static LintOptions graded(LintOptions options, const DiagEngine &diags) {
+  static constexpr std::pair<diag::Id, std::optional<Severity> LintOptions::*>
+      rules[] = {
+          {diag::Id::LossOrder, &LintOptions::lossOrder},
+          {diag::Id::UnshardUnused, &LintOptions::unusedUnshard},
+          {diag::Id::IdleAmongTransfers, &LintOptions::idleSlot},
+          {diag::Id::ForwardOnly, &LintOptions::forwardOnly},
+          {diag::Id::NoReduceGrad, &LintOptions::noReduceGrad},
+          {diag::Id::SlotNotLater, &LintOptions::slotOrder},
+          {diag::Id::MicrobatchOrder, &LintOptions::microbatchOrder},
+          {diag::Id::MemoryOverLimit, &LintOptions::memoryLimit},
+      };
+  for (auto [id, rule] : rules)
+    if (options.*rule)
+      options.*rule = diags.graded(diagInfo(id).flag, *(options.*rule));
+  return options;
+}
+
 /// What the verifier accepts.
 namespace {
 struct Verified {
@@ -225,7 +244,7 @@ LintResult lint(const Schedule &schedule, const LintOptions &options,
     good = checkList(schedule, contents, options.require, result.safe, diags);
   }
   DiagEngine::ScopedFilter filter(diags, annotate);
-  checkRules(schedule, contents, good, options, diags);
+  checkRules(schedule, contents, good, graded(options, diags), diags);
   return result;
 }
 

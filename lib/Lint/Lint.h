@@ -19,7 +19,8 @@
 namespace pipec {
 
 /// What `lint` looks for beside the verifier's errors, and how grave each
-/// finding is; nothing means that it is not looked for.
+/// finding is where the grades of the engine do not say otherwise; nothing
+/// means that it is not looked for.
 struct LintOptions {
   /// What does not end under this model is an error; what does not end under a
   /// stricter one only, a warning.

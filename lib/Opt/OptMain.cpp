@@ -19,7 +19,9 @@
 #include "Driver/Help.h"
 #include "Driver/InputFormat.h"
 #include "Driver/Io.h"
+#include "Driver/OutputName.h"
 #include "Driver/PassFlags.h"
+#include "Driver/Warnings.h"
 #include "StepText/StepPrinter.h"
 #include "Transforms/Passes.h"
 
@@ -46,7 +48,8 @@ static constexpr HelpText optHelp = {
     "pipec-opt --verify=compute,placed --verify-diagnostics test.steps\n",
     optgroup::InputForm | optgroup::SplitInput | optgroup::Sizes |
         optgroup::StepSizes | optgroup::Passes | optgroup::OptOnly |
-        optgroup::Output | optgroup::Diagnostics | optgroup::General};
+        optgroup::Output | optgroup::Warnings | optgroup::Diagnostics |
+        optgroup::General};
 
 //===----------------------------------------------------------------------===//
 // Runs
@@ -92,7 +95,8 @@ private:
 LogicalResult OptRun::readCommandLine(DiagEngine &diags) {
   std::vector<std::string> inputs;
   FailureOr<Grid> grid = Grid::read(args, Grid::Values::One, inputs, diags);
-  if (failed(grid) || failed(grid->fit({}, /*otherInputs=*/true, diags)))
+  if (failed(grid) || failed(grid->fit({}, /*otherInputs=*/true, diags)) ||
+      failed(checkOutputName(args, *findEmitter("ir"), diags)))
     return failure();
   if (inputs.size() > 1)
     return unusable(diags, Twine(inputs.size()) + " inputs where one is taken");
@@ -224,13 +228,6 @@ int OptRun::runParts(function_ref<std::unique_ptr<DiagSession>()> makeSession) {
 // The program
 //===----------------------------------------------------------------------===//
 
-static void listPasses(raw_ostream &os) {
-  for (const PassInfo &pass : allPasses().passes)
-    os << pass.name << '\n';
-  for (const PipelineInfo &target : allPasses().pipelines)
-    os << target.name << '\n';
-}
-
 int optMain(int argc, const char *const *argv, raw_ostream &out,
             raw_ostream &err) {
   Arguments args(ArrayRef(argv, argc).drop_front(), optHelp.groups);
@@ -240,7 +237,8 @@ int optMain(int argc, const char *const *argv, raw_ostream &out,
     return session;
   };
   auto session = makeSession();
-  if (failed(args.check(session->engine())))
+  if (failed(args.check(session->engine())) ||
+      failed(applyWarnings(args, session->engine())))
     return session->finish(failure());
   auto print = [&](auto text) {
     return session->finish(
@@ -256,7 +254,7 @@ int optMain(int argc, const char *const *argv, raw_ostream &out,
   if (args.has(Opt::HelpPasses))
     return print(printPassHelp);
   if (args.has(Opt::ListPasses))
-    return print(listPasses);
+    return print(printPassNames);
   if (args.has(Opt::DocPasses))
     return print(printPassPage);
 
@@ -268,7 +266,11 @@ int optMain(int argc, const char *const *argv, raw_ostream &out,
   if (failed(run.readParts(*session)))
     return session->finish(failure());
   session.reset(); // one at a time
-  return run.runParts(makeSession);
+  return run.runParts([&] {
+    auto part = makeSession();
+    (void)applyWarnings(args, part->engine()); // mistakes were reported above
+    return part;
+  });
 }
 
 } // namespace pipec

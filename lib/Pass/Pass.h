@@ -25,6 +25,9 @@ class Pass {
 public:
   virtual ~Pass() = default;
   virtual llvm::LogicalResult run(Schedule &schedule, DiagEngine &diags) = 0;
+  /// True when the result may depend on the costs of the schedule or on its
+  /// memory settings.
+  virtual bool usesCosts() const { return false; }
 };
 
 } // namespace pipec

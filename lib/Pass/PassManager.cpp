@@ -120,6 +120,12 @@ private:
 
 } // namespace
 
+bool PassManager::usesCosts() const {
+  return any_of(pipeline, [](const PipelineEntry &entry) {
+    return entry.pass->usesCosts();
+  });
+}
+
 std::unique_ptr<PassInstrumentation> makePrintAfterAll(raw_ostream &os) {
   return std::make_unique<PrintAfterAll>(os);
 }

@@ -55,6 +55,8 @@ public:
     instrumentations.push_back(std::move(instrumentation));
   }
   bool empty() const { return pipeline.empty(); }
+  /// True when the result of a pass may depend on costs or memory settings.
+  bool usesCosts() const;
 
   /// Runs the passes in order and stops at the first that fails, which has
   /// reported why and left the schedule as the pass before it made it.

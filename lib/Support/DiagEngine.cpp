@@ -52,33 +52,57 @@ InFlightDiagnostic &InFlightDiagnostic::at(StepPlace place) {
   return *this;
 }
 
-bool DiagEngine::setWarning(StringRef flag, bool on) {
-  if (flag == "all") {
-    disabledWarnings.clear();
-    for (const DiagInfo &info : allDiagInfos())
-      if (!on && info.severity == Severity::Warning)
-        disabledWarnings.push_back(info.flag);
-    return true;
+bool DiagEngine::setGrade(StringRef flag, Grade grade) {
+  bool all = flag == "all", known = false;
+  for (const DiagInfo &info : allDiagInfos()) {
+    if (info.severity != Severity::Warning || !(all || info.flag == flag))
+      continue;
+    known = true;
+    auto [it, isNew] = grades.try_emplace(info.flag, Grade::Default);
+    if (!all || grade != Grade::On)
+      it->second = grade;
+    else if (it->second == Grade::Off)
+      it->second = Grade::Default;
   }
-  bool known = any_of(allDiagInfos(), [&](const DiagInfo &info) {
-    return info.severity == Severity::Warning && info.flag == flag;
-  });
-  llvm::erase(disabledWarnings, flag);
-  if (known && !on)
-    disabledWarnings.push_back(flag);
   return known;
+}
+
+std::optional<Severity> DiagEngine::graded(StringRef flag,
+                                           Severity severity) const {
+  auto it = grades.find(flag);
+  switch (it == grades.end() ? Grade::Default : it->second) {
+  case Grade::Default:
+    return severity;
+  case Grade::On:
+    return severity == Severity::Note ? Severity::Warning : severity;
+  case Grade::Off:
+    return std::nullopt;
+  case Grade::Note:
+    return Severity::Note;
+  case Grade::Warning:
+    return Severity::Warning;
+  case Grade::Error:
+    return Severity::Error;
+  }
+  llvm_unreachable("all grades are handled");
 }
 
 void DiagEngine::emit(Diagnostic diagnostic) {
   for (ScopedFilter *each = filter; each; each = each->outer)
     if (!each->filter(diagnostic))
       return;
-  // A kind with a flag may be given as a note, too.
-  if (diagnostic.severity != Severity::Error &&
-      is_contained(disabledWarnings, diagInfo(diagnostic.id).flag))
-    return;
+  // A kind with a flag may be reported as a note or as an error, too.
+  StringRef flag = diagInfo(diagnostic.id).flag;
+  bool staysWarning = false;
+  if (auto it = grades.find(flag); it != grades.end()) {
+    std::optional<Severity> severity = graded(flag, diagnostic.severity);
+    if (!severity)
+      return;
+    diagnostic.severity = *severity;
+    staysWarning = it->second == Grade::Warning;
+  }
   if (diagnostic.severity == Severity::Warning) {
-    if (warningsAreErrors)
+    if (warningsAreErrors && !staysWarning)
       diagnostic.severity = Severity::Error;
     else
       ++warnings;

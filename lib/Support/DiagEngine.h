@@ -27,6 +27,7 @@
 #include "llvm/Support/LogicalResult.h"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -152,11 +153,23 @@ public:
   /// True once an error was not shown, so that a phase need not look for more.
   bool atErrorLimit() const { return errorLimit && errors > errorLimit; }
 
-  /// Makes every warning an error.
+  /// What becomes of the diagnostics of one `-W` name.
+  enum class Grade {
+    Default, // what is reported
+    On,      // the same, and a warning where that is a note
+    Off,     // they are dropped
+    Note,
+    Warning, // also where all warnings are errors
+    Error,
+  };
+  /// Grades the diagnostics of one `-W` name. Returns false for a name that no
+  /// warning has. `all` names every warning; `On` then only undoes `Off`.
+  bool setGrade(llvm::StringRef flag, Grade grade);
+  /// The severity of what is reported with `severity` under that name, apart
+  /// from what `setWarningsAreErrors` does; nothing when it is dropped.
+  std::optional<Severity> graded(llvm::StringRef flag, Severity severity) const;
+  /// Makes every warning an error, except those that are graded as warnings.
   void setWarningsAreErrors(bool on) { warningsAreErrors = on; }
-  /// Switches the warnings of one `-W` name on or off. Returns false for a
-  /// name that no warning has. `all` names every warning.
-  bool setWarning(llvm::StringRef flag, bool on);
 
   void setHandler(Handler newHandler) { handler = std::move(newHandler); }
   /// Sees a diagnostic before it is counted: may add to it, and drops it by
@@ -214,7 +227,8 @@ private:
   unsigned warnings = 0;
   unsigned errorLimit = 20;
   bool warningsAreErrors = false;
-  std::vector<llvm::StringRef> disabledWarnings;
+  /// Names that are not here have the grade `Default`.
+  std::map<llvm::StringRef, Grade> grades;
 };
 
 template <diag::Id id, unsigned n, typename... Args>

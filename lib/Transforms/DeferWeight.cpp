@@ -362,6 +362,7 @@ public:
     schedule.times.clear();
     return success();
   }
+  bool usesCosts() const override { return true; }
 
 private:
   DeferWeightOptions options;

@@ -69,6 +69,7 @@ public:
     schedule.times.clear();
     return success();
   }
+  bool usesCosts() const override { return options.order == P2POrder::Timed; }
 
 private:
   FailureOr<std::vector<StepList>> place(const Schedule &schedule,

@@ -40,6 +40,7 @@ public:
     fillTimes(schedule, *simulation);
     return success();
   }
+  bool usesCosts() const override { return true; }
 
 private:
   SimulateOptions options;

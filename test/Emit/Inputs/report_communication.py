@@ -238,7 +238,7 @@ def one(rng, folder, seen):
     shard = f"--passes=inject-fsdp{{{sharding}}}"
     words = " ".join([*args, shard])
     report = json.loads(pipec(*args, shard + ",torch-2.13", "--emit=report", "--format=json"))
-    replay = Replay(read(pipec(*args, shard + ",torch-2.13", "--emit=csv")), costs)
+    replay = Replay(read(pipec(*args[:-1], shard + ",torch-2.13", "--emit=csv")), costs)
     if not replay.run():
         sys.exit(f"{words}: the lists do not end")
     # The same schedule without transfers as steps, which are counted all the same.

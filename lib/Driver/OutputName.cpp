@@ -1,0 +1,100 @@
+//===- OutputName.cpp - What the name of the output says ------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Driver/OutputName.h"
+
+#include "Driver/Io.h"
+#include "Support/Words.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+/// The values of --format, and the extensions of their files.
+static constexpr std::pair<StringLiteral, StringLiteral> formExtensions[] = {
+    {"text", "txt"}, {"json", "json"}, {"csv", "csv"}};
+
+/// The extension of the output file, in small letters and without its dot.
+static std::string outputExtension(const Arguments &args) {
+  StringRef extension = sys::path::extension(args.text(Opt::Output));
+  extension.consume_front(".");
+  return extension.lower();
+}
+
+/// The output formats whose files have that extension.
+static SmallVector<StringRef, 4> emittersOf(StringRef extension) {
+  SmallVector<StringRef, 4> names;
+  for (const EmitterInfo &info : allEmitters())
+    if (!extension.empty() && info.hasExtension(extension))
+      names.push_back(info.name);
+  return names;
+}
+
+static InFlightDiagnostic reportContradiction(const Arguments &args,
+                                              const Twine &what,
+                                              const Twine &names,
+                                              DiagEngine &diags) {
+  return unusable(diags, what + " into `" + shortened(args.text(Opt::Output)) +
+                             "`, whose name is that of " + names);
+}
+
+LogicalResult checkOutputName(const Arguments &args, const EmitterInfo &emitter,
+                              DiagEngine &diags) {
+  SmallVector<StringRef, 4> names = emittersOf(outputExtension(args));
+  if (names.empty() || is_contained(names, emitter.name))
+    return success();
+  return reportContradiction(args,
+                             args.has(Opt::Emit)
+                                 ? "`" + args.written(Opt::Emit) + "`"
+                                 : emitter.summary.str(),
+                             join(names, " or "), diags);
+}
+
+FailureOr<const EmitterInfo *> chooseEmitter(const Arguments &args,
+                                             DiagEngine &diags) {
+  if (args.has(Opt::Emit)) {
+    const EmitterInfo *emitter = findEmitter(args.text(Opt::Emit));
+    if (failed(checkOutputName(args, *emitter, diags)))
+      return failure();
+    return emitter;
+  }
+  SmallVector<StringRef, 4> names = emittersOf(outputExtension(args));
+  if (names.size() > 1 && !is_contained(names, "timeline"))
+    return unusable(diags, "`" + shortened(args.text(Opt::Output)) +
+                               "` has a name that several kinds of output "
+                               "have, of which --emit names one: " +
+                               join(names, ", "));
+  return findEmitter(names.size() == 1 ? names[0] : "timeline");
+}
+
+FailureOr<StringRef> chooseForm(const Arguments &args,
+                                ArrayRef<StringRef> forms, DiagEngine &diags) {
+  Opt option = args.has(Opt::TableFormat) ? Opt::TableFormat : Opt::Format;
+  StringRef form = args.text(option, "text");
+  std::string extension = outputExtension(args);
+  const auto *named = find_if(formExtensions, [&](const auto &row) {
+    return row.second == extension;
+  });
+  if (named != std::end(formExtensions) && is_contained(forms, named->first) &&
+      (!args.has(option) || form == named->first))
+    return StringRef(named->first);
+  SmallVector<StringRef, 4> names = emittersOf(extension);
+  if (named != std::end(formExtensions))
+    names.assign({named->first});
+  if (names.empty())
+    return form;
+  return reportContradiction(
+      args,
+      args.has(option) ? "`" + args.written(option) + "`" : std::string("text"),
+      join(names, " or "), diags);
+}
+
+} // namespace pipec

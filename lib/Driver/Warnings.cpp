@@ -1,0 +1,85 @@
+//===- Warnings.cpp - Options about warnings ------------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   -WNAME -Wno-NAME -Werror=NAME -Wno-error=NAME --grade=NAME=GRADE
+//   -Wall -Wno-all -Werror -Wno-error
+//
+// All commands read them here, and DiagEngine does what they say.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Driver/Warnings.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+using Grade = DiagEngine::Grade;
+
+static constexpr std::pair<StringLiteral, Grade> gradeNames[] = {
+    {"error", Grade::Error},
+    {"warning", Grade::Warning},
+    {"note", Grade::Note},
+    {"off", Grade::Off},
+};
+
+static LogicalResult setGrade(StringRef name, Grade grade, DiagEngine &diags) {
+  if (diags.setGrade(name, grade))
+    return success();
+  std::vector<StringRef> names = {"all", "error"};
+  for (const DiagInfo &info : allDiagInfos())
+    if (info.severity == Severity::Warning && !is_contained(names, info.flag))
+      names.push_back(info.flag);
+  return reportUnknownChoice(diags, "warning", name, names);
+}
+
+/// Reads the value of one `-W`.
+static LogicalResult applyFlag(StringRef flag, DiagEngine &diags) {
+  bool on = !flag.consume_front("no-");
+  if (flag == "error") {
+    diags.setWarningsAreErrors(on);
+    return success();
+  }
+  if (flag.consume_front("error="))
+    return setGrade(flag, on ? Grade::Error : Grade::Warning, diags);
+  return setGrade(flag, on ? Grade::On : Grade::Off, diags);
+}
+
+/// Reads the value of one `--grade`.
+static LogicalResult applyGrades(StringRef list, DiagEngine &diags) {
+  SmallVector<StringRef> settings;
+  list.split(settings, ',');
+  for (StringRef setting : settings) {
+    auto [name, value] = setting.split('=');
+    const auto *grade =
+        find_if(gradeNames, [&, value = value](const auto &row) {
+          return row.first == value;
+        });
+    if (grade == std::end(gradeNames)) {
+      std::vector<StringRef> known;
+      for (const auto &row : gradeNames)
+        known.push_back(row.first);
+      return reportUnknownChoice(diags, "grade of --grade", value, known);
+    }
+    if (failed(setGrade(name, grade->second, diags)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult applyWarnings(const Arguments &args, DiagEngine &diags) {
+  for (auto [option, value] : args.lists({Opt::Warning, Opt::Grade}))
+    if (failed(option == Opt::Warning ? applyFlag(value, diags)
+                                      : applyGrades(value, diags)))
+      return failure();
+  return success();
+}
+
+} // namespace pipec
