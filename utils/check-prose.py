@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 """Finds phrases in pages of documentation that the house style avoids.
 
-    check-prose.py [--only RULE]... FILE.md|FOLDER...
+    check-prose.py [--only RULE]... [--skip PAGE]... FILE.md|FOLDER...
 
-A folder stands for the pages below it. Fenced blocks, indented blocks, code in
-backticks, HTML comments, the targets of links and what is quoted in double
-quotes are not prose. Every finding is printed as `FILE:LINE: `PHRASE`: ADVICE`;
-the exit status is 1 if there is one.
+A folder means all pages below it, except those that --skip names. Fenced and
+indented blocks, code in backticks, HTML comments, the targets of links, quoted
+phrases, and the parts between `<!-- made by ...: begin -->` and its `end -->`
+are not prose. Every finding is printed as FILE:LINE: `PHRASE`: ADVICE; the exit
+status is 1 if there is one.
+
+To add a rule, add a row to RULES and lines to test/Layout/Inputs/prose.md that
+it finds and that it does not.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -15,96 +19,113 @@ import pathlib
 import re
 import sys
 
-# What things there are one of per rank, step and so on.
-COUNTED = (r"rank|stage|step|chunk|micro-batch|edge|line|row|file|part|size|pass|list|member|"
-           r"slot|schedule|node|iteration")
+# Nouns of quantities that are counted per one of something, and of that thing.
 COUNT = (r"one|two|each|\d+|lists?|times?|bytes?|lanes?|rows?|queues?|objects?|entry|entries|ns|"
          r"nanoseconds?|microseconds?|operations?|copy|copies|buffers?|links?|blocks?|folders?|"
-         r"files?|columns?|tracks?|threads?|process(?:es)?|streams?|communicators?")
+         r"files?|columns?|tracks?|threads?|process(?:es)?|streams?|communicators?|chunks?|stages?|"
+         r"ranks?|steps?")
+UNIT = (r"rank|stage|step|chunk|micro-batch|edge|line|row|file|part|size|pass|list|slot|schedule|node|"
+        r"pair|direction|second|core|process|round|level")
 
-# name, pattern, advice. A pattern matches what is wrong and nothing else: what
-# has a right use is in a negative look-around, with the use as a comment.
+# (name, pattern, advice). A blank in a pattern also matches the end of a line.
+# What must not be found is in a look-around.
 RULES = [
-    # "leave behind", "fall behind", "the idea behind" have no short equivalent.
-    ("behind", r"(?<!left )(?<!leaves )(?<!leave )(?<!fall )(?<!falls )(?<!idea )\bbehind\b",
-     "write `after`, `following` or `later than`"),
-    ("in-front-of", r"\bin front of\b|\bin front\b", "write `before`"),
-    # "stands for" (an abbreviation) and "stand-alone" are English.
-    ("stands", r"\b(?:stands?|stood|standing)\b(?!-alone| for\b| by\b| in for\b)(?<!under standing)",
+    # Not: "falls behind", "the idea behind".
+    ("behind", r"(?<!fall )(?<!falls )(?<!idea )\bbehind\b", "write `after`, `following` or `later than`"),
+    ("in-front-of", r"\bin front\b", "write `before`"),
+    # Not: "stands for", "stand-alone", "stands by".
+    ("stands", r"\b(?:stands?|stood|standing)\b(?!-alone| for\b| by\b| in for\b)",
      "write `is`, `occurs` or `appears`"),
-    # "there is no x", "it is no longer", "no more than", "no better": a
-    # comparison, or the existential, and not a predicate noun.
-    ("is-no", r"(?<!there )(?<!what there )\b(?:is|are|was|were) no (?!longer\b|more\b|less\b|fewer\b|"
-     r"better\b|worse\b|later\b|earlier\b|stricter\b|faster\b|slower\b|larger\b|smaller\b|"
-     r"different\b|matter\b)\w+", "write `is not a` or `there is no`"),
+    # Not: "there is no x", nor a comparison such as "is no longer", "is no more
+    # than".
+    ("is-no", r"(?<!there )\b(?:is|are|was|were) no (?!one\b|longer\b|more\b|less\b|fewer\b|better\b|worse\b|"
+     r"later\b|earlier\b|stricter\b|faster\b|slower\b|larger\b|smaller\b|shorter\b|different\b)[\w\uFFFC]+",
+     "write `is not a` or `there is no`"),
     ("for-ever", r"\bfor ever\b", "write `forever`, or say what happens"),
-    ("who-is", r"\bwho is\b|\bwho are\b|\bwhoever\b|\bwhoso\b|\bsomebody\b|\bnobody\b",
-     "name the subject"),
-    ("one's own", r"\bone's\b", "write `your` or name the subject"),
-    ("per", rf"\b(?:{COUNT}) an? (?:{COUNTED})\b(?! (?:of|that|which|whose|in|on|at|with|to|from|"
-     r"has|is|may|can|sends?|does|takes|holds?|keeps?|runs?|waits?)\b)", "write `per`"),
+    ("who", r"\bwho (?:is|are)\b|\bwhoever\b|\bsomebody\b|\bnobody\b", "name the subject"),
+    ("ones-own", r"\bone's\b", "write `your`, or name the subject"),
+    # Not: "a line a rank can see", where a clause follows.
+    ("per", rf"\b(?:{COUNT}) an? (?:{UNIT})\b(?! (?:of|that|which|whose|in|on|at|with|to|from|has|is|may|can|"
+     r"sends?|does|takes|holds?|keeps?|runs?|waits?|needs?)\b)", "write `per`"),
     ("at-last", r"(?:^|[.:] )At last\b", "write `finally`"),
+    ("of-ones", r"\bwhere it stands\b|\bcomes? to (?:its|their) end\b", "write `finishes` or `completes`"),
 ]
 
 FENCE = re.compile(r"^\s*(```+|~~~+)")
+#: What takes the place of code in a sentence.
+CODE = "\uFFFC"
 
 
 def blank(match):
-    """As many blanks as the match is long: columns and lines stay."""
-    return re.sub(r"[^\n]", " ", match[0])
+    """Nothing but the ends of lines of a match: lines keep their numbers."""
+    return "\n" * match[0].count("\n")
+
+
+def code(match):
+    return CODE + blank(match)
 
 
 def prose(text):
-    """The text with everything that is not prose turned into blanks."""
-    lines, fence, before_is_blank, in_list = [], None, True, False
+    """The text without what is not prose; its lines keep their numbers."""
+    lines, fence, after_blank, in_list = [], None, True, False
     for line in text.split("\n"):
         marker = FENCE.match(line)
         if fence:
-            if marker and marker[1].startswith(fence) and line.strip() == marker[1]:
+            if marker and line.strip() == fence:
                 fence = None
-            lines.append("")
+            line = ""
         elif marker:
             fence = marker[1]
-            lines.append("")
-        elif line.startswith("    ") and before_is_blank and not in_list:
+            line = ""
+        elif line.startswith("    ") and after_blank and not in_list:
             lines.append("")
             continue
-        else:
-            lines.append(line)
-            if re.match(r"\s*(?:[-*]|\d+\.) ", line):
-                in_list = True
-            elif line and not line.startswith(" "):
-                in_list = False
-        before_is_blank = not line.strip()
+        elif re.match(r"\s*(?:[-*]|\d+\.) ", line):
+            in_list = True
+        elif line and not line.startswith(" "):
+            in_list = False
+        lines.append(line)
+        after_blank = not line.strip()
     text = "\n".join(lines)
+    text = re.sub(r"<!-- made by [^>]*: begin -->.*?<!-- made by [^>]*: end -->", blank, text, flags=re.S)
     text = re.sub(r"<!--.*?-->", blank, text, flags=re.S)
-    text = re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", blank, text, flags=re.S)
-    text = re.sub(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)", blank, text)
-    return re.sub(r'"[^"\n]*(?:\n[^"\n]+)?"', blank, text)
+    text = re.sub(r"(`+)(?!`)[^\n]*?(?:\n[^\n]+?)*?(?<!`)\1(?!`)", code, text)
+    text = re.sub(r"\]\([^()\s]*\)", "]", text)
+    return re.sub(r'"[^"\n]*(?:\n[^"\n]+)?"', code, text)
+
+
+def words(text):
+    """The prose with one blank or end of a paragraph between two words, and for
+    every character the line that it is on."""
+    result, line_of = [], []
+    for number, line in enumerate(prose(text).split("\n"), 1):
+        line = line.strip()
+        end = "\n" if not line or line[0] in "|#" else " "
+        result.append(re.sub(r"\s+", " ", line) + end)
+        line_of += [number] * len(result[-1])
+    return "".join(result), line_of
 
 
 def check(path, rules):
-    text = prose(path.read_text(encoding="utf-8"))
-    found = []
-    for _, pattern, advice in rules:
-        # A phrase may continue on the next line.
-        for match in re.finditer(pattern.replace(" ", r"\s+") if "(?<" not in pattern else pattern,
-                                 text, re.I | re.M):
-            line = text.count("\n", 0, match.start()) + 1
-            phrase = " ".join(match[0].split())
-            found.append((line, f"{path}:{line}: `{phrase}`: {advice}"))
-    return [message for _, message in sorted(found)]
+    text, line_of = words(path.read_text(encoding="utf-8"))
+    found = [(line_of[match.start()], f"`{match[0].strip().replace(CODE, '...')}`: {advice}")
+             for _, pattern, advice in rules for match in re.finditer(pattern, text, re.I)]
+    return [f"{path}:{line}: {message}" for line, message in sorted(found)]
 
 
 def main():
     parser = argparse.ArgumentParser(description="Finds phrases that the house style avoids.")
     parser.add_argument("--only", action="append", metavar="RULE", help="apply this rule alone")
+    parser.add_argument("--skip", action="append", default=[], metavar="PAGE",
+                        help="leave out the pages of this name")
     parser.add_argument("paths", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     rules = [rule for rule in RULES if not options.only or rule[0] in options.only]
     pages, found = 0, 0
     for path in options.paths:
         for page in sorted(path.rglob("*.md")) if path.is_dir() else [path]:
+            if page.name in options.skip:
+                continue
             pages += 1
             for message in check(page, rules):
                 print(message)

@@ -118,10 +118,10 @@ FailureOr<StringRef> OptRun::open(DiagSession &session) {
 
 FailureOr<Schedule> OptRun::make(StringRef text, PassRun &passes,
                                  DiagEngine &diags) const {
-  // What is neither step IR nor CSV is read as step IR, which then says so.
+  // A program is read as step IR, whose parser reports that it is not.
   InputKind kind = inputKind(path, text, args);
   FailureOr<Schedule> schedule =
-      readStepInput(kind == InputKind::Csv ? kind : InputKind::Steps, path,
+      readStepInput(kind == InputKind::Program ? InputKind::Steps : kind, path,
                     text, sizes->wanted(args), diags);
   if (failed(schedule) || failed(passes.run(*schedule, diags)))
     return failure();
