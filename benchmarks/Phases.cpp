@@ -194,13 +194,16 @@ void registerAll(Sizes sizes) {
     measureSimulation("simulate/" + waitModelName(model).str(), lowered, model);
   // Every part of the cost model at once.
   auto costly = [](Schedule schedule) {
-    schedule.costs.p2p = *Rational::make(1, 10);
-    schedule.costs.occupancy = *Rational::make(1, 20);
-    schedule.costs.nodes = CostSettings::Nodes{8, {1, {}}};
-    schedule.costs.rankFactors[1] = *Rational::make(6, 5);
-    schedule.costs.microbatchFactors[0] = *Rational::make(3, 2);
-    for (auto &cost : schedule.costs.all.collectives)
-      cost = *Rational::make(1, 4);
+    CostSettings &costs = schedule.costs;
+    costs.set(Figure::P2P, *Rational::make(1, 10));
+    costs.set(Figure::Occupancy, *Rational::make(1, 20));
+    costs.set(Figure::P2P, 1, {FigureScope::Nodes, 8});
+    costs.set(Figure::Factor, *Rational::make(6, 5), {FigureScope::Rank, 1});
+    costs.set(Figure::Factor, *Rational::make(3, 2),
+              {FigureScope::Microbatch, 0});
+    for (Figure figure :
+         {Figure::Unshard, Figure::Reshard, Figure::ReduceGrad})
+      costs.set(figure, *Rational::make(1, 4));
     return schedule;
   };
   static Schedule costlyComputes = costly(computes);

@@ -70,16 +70,17 @@ LogicalResult Compare::readCosts() {
     return failure();
   options.given = std::move(lowering.given);
   if (args.has(Opt::MemoryLimit)) {
-    MemorySettings &over = options.given.memory.emplace_back();
-    over.limit = Rational::parse(args.text(Opt::MemoryLimit));
-    if (!over.limit || over.limit->isNegative())
+    std::optional<Rational> limit =
+        Rational::parse(args.text(Opt::MemoryLimit));
+    if (!limit || limit->isNegative())
       return diags.report(DiagLoc(), diag::OptionValue,
                           shortened(args.text(Opt::MemoryLimit)),
                           "--memory-limit",
                           "a size; a size is a number in the unit of the "
                           "profile's sizes, such as 20 or 3.5");
+    options.given.memory.emplace_back().set(Figure::Limit, *limit);
   }
-  memoryLimit = options.given.allMemory().limit;
+  memoryLimit = options.given.allMemory().limit();
   return success();
 }
 

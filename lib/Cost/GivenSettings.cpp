@@ -13,41 +13,13 @@ using namespace llvm;
 
 namespace pipec {
 
-CostSettings GivenSettings::allCosts() const {
-  CostSettings all;
-  for (const CostSettings &over : costs)
-    all.merge(over);
-  return all;
-}
-
-MemorySettings GivenSettings::allMemory() const {
-  MemorySettings all;
-  for (const MemorySettings &over : memory)
-    all.merge(over);
-  return all;
-}
-
 LogicalResult checkKeys(const GivenSettings &given, ModelSizes sizes,
                         DiagEngine &diags) {
   for (const GivenSettings::Key &key : given.keys) {
-    StringRef what;
-    unsigned size = sizes.ranks;
-    switch (key.kind) {
-    case GivenSettings::Key::Kind::Stage:
-      what = given.perPart() ? "part" : "stage";
-      size = given.perPart() ? given.numParts(sizes.ranks) : sizes.stages;
-      break;
-    case GivenSettings::Key::Kind::Rank:
-      what = "rank";
-      break;
-    case GivenSettings::Key::Kind::Microbatch:
-      what = "microbatch";
-      size = sizes.microbatches;
-      break;
-    case GivenSettings::Key::Kind::Edge:
-      what = "edge";
-      break;
-    }
+    bool part = key.scope == FigureScope::Stage && given.perPart();
+    StringRef what = part ? "part" : infoOf(key.scope).word;
+    unsigned size =
+        part ? given.numParts(sizes.ranks) : countOf(key.scope, sizes);
     if (key.number >= size)
       return diags.report(key.source, diag::SettingOutOfRange, what, key.number,
                           "0.." + std::to_string(size));
@@ -64,10 +36,7 @@ static void warnUnused(const ModelSettings &settings, StringRef block,
 
 LogicalResult applyCosts(ModelSettings &settings, const GivenSettings &given,
                          DiagEngine &diags) {
-  if (failed(checkKeys(
-          given,
-          {settings.numRanks, settings.numStages, settings.numMicrobatches},
-          diags)))
+  if (failed(checkKeys(given, settings.sizes(), diags)))
     return failure();
   if (!given.perPart()) {
     for (const CostSettings &over : given.costs)

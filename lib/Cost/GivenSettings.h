@@ -47,8 +47,7 @@ struct GivenSettings {
   /// rank, a micro-batch or an end of an edge. Whether a schedule has it is
   /// known only once there is a settings.
   struct Key {
-    enum class Kind { Stage, Rank, Microbatch, Edge };
-    Kind kind;
+    FigureScope scope;
     unsigned number;
     llvm::SMRange source;
   };
@@ -58,15 +57,17 @@ struct GivenSettings {
   bool perPart() const { return per == CostPer::Part; }
   unsigned numParts(unsigned ranks) const { return parts.value_or(ranks); }
   /// All of `costs` (`memory`) as one.
-  CostSettings allCosts() const;
-  MemorySettings allMemory() const;
-};
+  CostSettings allCosts() const { return merged(costs); }
+  MemorySettings allMemory() const { return merged(memory); }
 
-/// Sizes that the keys of a profile are held against.
-struct ModelSizes {
-  unsigned ranks;
-  unsigned stages;
-  unsigned microbatches;
+private:
+  template <typename Settings>
+  static Settings merged(const std::vector<Settings> &layers) {
+    Settings all;
+    for (const Settings &over : layers)
+      all.merge(over);
+    return all;
+  }
 };
 
 /// Reports, at its place, the first key that a schedule of these sizes does not

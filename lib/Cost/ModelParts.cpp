@@ -15,11 +15,6 @@ namespace pipec {
 
 namespace {
 
-constexpr StepKind computeKinds[] = {StepKind::F, StepKind::B, StepKind::I,
-                                     StepKind::W};
-constexpr StepKind collectiveKinds[] = {StepKind::Unshard, StepKind::Reshard,
-                                        StepKind::ReduceGrad};
-
 /// A figure of one part; nothing when it does not fit.
 using PartFigure = function_ref<std::optional<Rational>(unsigned part)>;
 
@@ -63,10 +58,6 @@ public:
     fits &= scaled.has_value();
     return scaled;
   }
-  void scaleIfSet(std::optional<Rational> &figure) {
-    if (figure)
-      figure = scale(figure);
-  }
 
   bool fits = true;
 
@@ -77,80 +68,80 @@ private:
 
 } // namespace
 
+/// Gives `spread` the figures of `whole`, but for those of single parts.
+static void spreadPlaces(const FigureSet &whole, FigureSet &spread,
+                         Cutter &cut) {
+  for (const auto &[place, row] : whole.places()) {
+    if (place.scope == FigureScope::Stage)
+      continue;
+    for (auto [figure, value] : row)
+      if (auto scaled =
+              infoOf(figure).cut == WhenCut::Kept ? value : cut.scale(value))
+        spread.set(figure, *scaled, place);
+  }
+}
+
 std::optional<CostSettings> spreadCosts(const CostSettings &costs,
                                         unsigned parts, unsigned stages) {
   Cutter cut(parts, stages);
-  CostSettings spread = costs;
-  spread.stages.clear();
-
-  // What has a default gets a cost of its own, but for B: where none is set it
-  // is the sum of I and W, also of a rank with an I of its own.
-  CostSettings general;
-  general.all = costs.all;
-  for (StepKind kind : {StepKind::F, StepKind::I, StepKind::W})
-    spread.all.at(kind) = cut.scale(general.of(kind, 0));
-  cut.scaleIfSet(spread.all.at(StepKind::B));
-  for (StepKind kind : collectiveKinds)
-    cut.scaleIfSet(spread.all.at(kind));
-
-  auto hasB = [&](unsigned part) {
-    auto row = costs.stages.find(part);
-    return costs.all.at(StepKind::B) ||
-           (row != costs.stages.end() && row->second.at(StepKind::B));
-  };
-  if (!costs.stages.empty())
-    for (unsigned stage = 0; stage != stages; ++stage) {
-      CostSettings::Row &row = spread.stages[stage];
-      auto set = [&](StepKind kind) {
-        row.at(kind) = cut.ofStage(
-            stage, [&](unsigned part) { return costs.of(kind, part); });
-      };
-      for (StepKind kind : computeKinds)
-        if (kind != StepKind::B || cut.anyPart(stage, hasB))
-          set(kind);
-      for (StepKind kind : collectiveKinds)
-        set(kind);
-    }
-
-  for (auto &[rank, row] : spread.ranks) {
-    for (StepKind kind : computeKinds)
-      cut.scaleIfSet(row.at(kind));
-    for (StepKind kind : collectiveKinds)
-      cut.scaleIfSet(row.at(kind));
-  }
+  CostSettings spread;
+  spreadPlaces(costs, spread, cut);
+  spread.overlaps = costs.overlaps;
   for (CostSettings::Overlap &overlap : spread.overlaps)
     if (!overlap.isFactor)
       if (auto scaled = cut.scale(overlap.cost))
         overlap.cost = *scaled;
+
+  bool anyStages = costs.has(FigureScope::Stage);
+  for (const FigureInfo &info : allFigures()) {
+    if (info.block != FigureBlock::Cost || info.cut != WhenCut::Divided)
+      continue;
+    Figure figure = info.figure;
+    // What has a default gets a cost of its own, but for B: where none is set
+    // it is the sum of I and W, also of a rank with an I of its own.
+    bool isSum = !info.defaultValue;
+    if (!isSum && !info.defaultValue->isZero() && !costs.get(figure))
+      if (auto scaled = cut.scale(info.defaultValue))
+        spread.set(figure, *scaled);
+    auto given = [&](unsigned part) {
+      return costs.get(figure) || costs.get(figure, {FigureScope::Stage, part});
+    };
+    if (anyStages && info.isIn(FigureScope::Stage))
+      for (unsigned stage = 0; stage != stages; ++stage)
+        if (!isSum || cut.anyPart(stage, given))
+          if (auto cost = cut.ofStage(
+                  stage, [&](unsigned part) { return costs.of(figure, part); }))
+            spread.set(figure, *cost, {FigureScope::Stage, stage});
+  }
   return cut.fits ? std::optional(std::move(spread)) : std::nullopt;
 }
 
 std::optional<MemorySettings> spreadMemory(const MemorySettings &memory,
                                            unsigned parts, unsigned stages) {
   Cutter cut(parts, stages);
-  MemorySettings spread = memory;
-  spread.stages.clear();
+  MemorySettings spread;
+  spreadPlaces(memory, spread, cut);
 
-  MemorySettings general;
-  general.all = memory.all;
-  for (StepKind kind : computeKinds)
-    spread.all.of[unsigned(kind)] = cut.scale(general.delta(kind, 0));
-  cut.scaleIfSet(spread.all.parameters);
-  cut.scaleIfSet(spread.all.sharded);
-
-  if (!memory.stages.empty())
-    for (unsigned stage = 0; stage != stages; ++stage) {
-      MemorySettings::Row &row = spread.stages[stage];
-      for (StepKind kind : computeKinds)
-        row.of[unsigned(kind)] = cut.ofStage(
-            stage, [&](unsigned part) { return memory.delta(kind, part); });
-      row.parameters = cut.ofStage(
-          stage, [&](unsigned part) { return memory.parameters(part); });
-      row.sharded = cut.ofStage(
-          stage, [&](unsigned part) { return memory.sharded(part); });
-      // What a stage receives is what its first part would.
-      row.receive = memory.receive(uint64_t(stage) * parts / stages);
-    }
+  bool anyStages = memory.has(FigureScope::Stage);
+  for (const FigureInfo &info : allFigures()) {
+    if (info.block != FigureBlock::Memory || !info.isIn(FigureScope::Stage))
+      continue;
+    Figure figure = info.figure;
+    if (info.unit == FigureUnit::Change && !memory.get(figure))
+      if (auto scaled = cut.scale(memory.of(figure, anyStage)))
+        spread.set(figure, *scaled);
+    if (anyStages)
+      for (unsigned stage = 0; stage != stages; ++stage) {
+        // What stays is that of the first part of the stage.
+        auto own = info.cut == WhenCut::Kept
+                       ? memory.of(figure, uint64_t(stage) * parts / stages)
+                       : cut.ofStage(stage, [&](unsigned part) {
+                           return memory.of(figure, part);
+                         });
+        if (own)
+          spread.set(figure, *own, {FigureScope::Stage, stage});
+      }
+  }
   return cut.fits ? std::optional(std::move(spread)) : std::nullopt;
 }
 

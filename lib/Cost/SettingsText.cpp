@@ -7,13 +7,10 @@
 
 #include "Cost/SettingsText.h"
 
-#include "Cost/SettingWords.h"
 #include "Support/Decimal.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
-
-#include <set>
 
 using namespace llvm;
 
@@ -24,27 +21,30 @@ static constexpr size_t maxNamed = 8;
 
 /// Says which stages, ranks or micro-batches have costs of their own:
 /// `, stage 3 has its own`, `, stages 0 to 6, 8 have their own`.
-static void printOwn(raw_ostream &os, const std::set<unsigned> &numbers,
-                     StringRef singular, StringRef plural) {
-  if (numbers.empty())
-    return;
-  if (numbers.size() == 1) {
-    os << ", " << singular << ' ' << *numbers.begin() << " has its own";
-    return;
-  }
+static void printOwn(raw_ostream &os, const CostSettings &costs,
+                     FigureScope scope) {
   SmallVector<std::pair<unsigned, unsigned>> ranges;
-  for (unsigned number : numbers) {
+  size_t count = 0;
+  for (const auto &[place, row] : costs.in(scope)) {
+    ++count;
+    unsigned number = place.number;
     if (!ranges.empty() && ranges.back().second + 1 == number)
       ranges.back().second = number;
     else
       ranges.push_back({number, number});
   }
-  os << ", ";
-  if (ranges.size() > maxNamed) {
-    os << numbers.size() << ' ' << plural << " have their own";
+  if (count == 0)
+    return;
+  if (count == 1) {
+    os << ", " << infoOf(scope).one << ' ' << ranges[0].first << " has its own";
     return;
   }
-  os << plural << ' ';
+  os << ", ";
+  if (ranges.size() > maxNamed) {
+    os << count << ' ' << infoOf(scope).many << " have their own";
+    return;
+  }
+  os << infoOf(scope).many << ' ';
   ListSeparator comma;
   for (auto [first, last] : ranges) {
     os << comma << first;
@@ -82,31 +82,23 @@ std::string costText(const CostSettings &costs) {
     os << (overlap.isFactor ? " factor = " : " = ") << exactText(overlap.cost)
        << ", ";
   }
-  os << "p2p = " << exactText(costs.p2p.value_or(Rational(0)));
-  for (const SettingWord<CostSettings> &word : settingWords<CostSettings>())
-    if (word.name.size() > 1 && word.name != "p2p")
-      if (const auto *cost = findSetting(costs, word.name); *cost)
-        os << ", " << word.name << " = " << exactText(**cost);
-  std::set<unsigned> stages, ranks, microbatches;
-  for (const auto &[stage, row] : costs.stages)
-    stages.insert(stage);
-  for (const auto &[rank, row] : costs.ranks)
-    ranks.insert(rank);
-  for (const auto &[rank, factor] : costs.rankFactors)
-    ranks.insert(rank);
-  for (const auto &[microbatch, factor] : costs.microbatchFactors)
-    microbatches.insert(microbatch);
-  printOwn(os, stages, "stage", "stages");
-  printOwn(os, ranks, "rank", "ranks");
-  printOwn(os, microbatches, "micro-batch", "micro-batches");
-  if (costs.nodes)
-    os << ", nodes of " << costs.nodes->size << " have their own";
-  if (costs.edges.size() > maxNamed) {
-    os << ", " << costs.edges.size() << " edges have their own";
+  os << "p2p = " << exactText(costs.general(Figure::P2P));
+  for (auto [figure, cost] : costs.at({}))
+    if (figure > Figure::W && figure != Figure::P2P)
+      os << ", " << infoOf(figure).name << " = " << exactText(cost);
+  for (FigureScope scope :
+       {FigureScope::Stage, FigureScope::Rank, FigureScope::Microbatch})
+    printOwn(os, costs, scope);
+  for (const auto &[nodes, row] : costs.in(FigureScope::Nodes))
+    os << ", nodes of " << nodes.number << " have their own";
+  auto edges = costs.in(FigureScope::Edge);
+  if (auto count = size_t(std::distance(edges.begin(), edges.end()));
+      count > maxNamed) {
+    os << ", " << count << " edges have their own";
     return text;
   }
-  for (const auto &[ends, edge] : costs.edges)
-    os << ", edge " << ends.first << " -> " << ends.second << " has its own";
+  for (const auto &[edge, row] : edges)
+    os << ", edge " << edge.number << " -> " << edge.to << " has its own";
   return text;
 }
 

@@ -1,4 +1,4 @@
-//===- StepKind.h - The kinds of steps -*- C++ -*-===//
+//===- StepKind.h - The kinds of steps and their limits -*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -72,6 +72,12 @@ inline bool makesWeightGradient(StepKind kind) {
 }
 inline bool hasMicrobatch(StepKind kind) { return kind <= StepKind::WaitSendB; }
 inline bool hasStage(StepKind kind) { return kind < StepKind::Bubble; }
+
+/// Limits of the sizes of a schedule: those of a packed step (IR/Step.h).
+inline constexpr unsigned maxStages = 1u << 16;
+inline constexpr unsigned maxMicrobatches = 1u << 24;
+/// No field of a step holds a rank; a map of `maxStages` entries names no more.
+inline constexpr unsigned maxRanks = 1u << 16;
 
 } // namespace pipec
 

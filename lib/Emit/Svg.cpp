@@ -318,7 +318,7 @@ void SvgWriter::writeWaits(unsigned rank) {
 /// What a rank has room for, in whole numbers of the model, rounded down; 0
 /// without a limit.
 int64_t SvgWriter::memoryLimit(const MemoryModel &memory) const {
-  const std::optional<Rational> &limit = schedule.memory.limit;
+  std::optional<Rational> limit = schedule.memory.limit();
   if (!limit)
     return 0;
   std::optional<Rational> units =

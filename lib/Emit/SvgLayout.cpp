@@ -91,8 +91,7 @@ std::string SvgLayout::costsText() const {
       os << between << stepKindName(member);
     os << ' ' << roundedText(overlap.cost);
   }
-  if (Rational p2p = schedule.costs.p2p.value_or(Rational(0));
-      p2p != Rational(0))
+  if (Rational p2p = schedule.costs.general(Figure::P2P); p2p != Rational(0))
     os << ", p2p " << roundedText(p2p);
   return text;
 }

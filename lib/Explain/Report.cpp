@@ -61,7 +61,7 @@ void Reporter::summarize() {
   report.bubbleMakespan = *run.bubbleRate(run.makespan());
   report.bubbleSpan = *run.bubbleRate(run.span());
   report.work = run.time(run.work());
-  report.memoryLimit = schedule.memory.limit;
+  report.memoryLimit = schedule.memory.limit();
   report.sendWaits = schedule.hasSendWaits();
 }
 
@@ -141,9 +141,9 @@ void Reporter::reportRanks() {
 
 /// True when the schedule says what a received tensor takes.
 static bool hasSizes(const MemorySettings &memory) {
-  return memory.all.receive || any_of(memory.stages, [](const auto &entry) {
-           return entry.second.receive.has_value();
-         });
+  return any_of(memory.places(), [](const auto &entry) {
+    return entry.second.get(Figure::Receive).has_value();
+  });
 }
 
 /// Counts what crosses ranks: the sends, or in a schedule without transfers the

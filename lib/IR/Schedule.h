@@ -8,6 +8,7 @@
 #ifndef PIPEC_IR_SCHEDULE_H
 #define PIPEC_IR_SCHEDULE_H
 
+#include "Cost/Expectation.h"
 #include "Cost/Settings.h"
 #include "IR/Step.h"
 

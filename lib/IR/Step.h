@@ -16,12 +16,11 @@
 
 namespace pipec {
 
-/// Limits of the packed form; each has a diagnostic where input can pass it.
-inline constexpr unsigned maxStages = 1u << 16;
-inline constexpr unsigned maxMicrobatches = 1u << 24;
+/// A limit of the packed form, as those of StepKind.h; each has a diagnostic
+/// where input can pass it.
 inline constexpr unsigned maxPhases = 1u << 8;
-/// No field of a step holds a rank; a map of `maxStages` entries names no more.
-inline constexpr unsigned maxRanks = 1u << 16;
+static_assert(maxStages == 1u << 16 && maxMicrobatches == 1u << 24,
+              "the fields of a step have these bits");
 
 /// One step, in 12 bytes. Steps are values in one flat list a rank; a step that
 /// is `joined` runs together with the next one of its list: compute steps so

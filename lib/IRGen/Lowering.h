@@ -50,13 +50,11 @@ private:
 
   // SettingsGen.cpp
   llvm::LogicalResult makeCosts();
-  llvm::LogicalResult makeCostEntry(const ast::SettingEntry &entry);
-  llvm::LogicalResult makeCostScope(const ast::SettingEntry &scope);
-  std::optional<Rational> costValue(const ast::SettingEntry &entry);
-  template <typename Settings>
-  llvm::LogicalResult makeMemoryEntry(const ast::SettingEntry &entry,
-                                      Settings &settings);
   llvm::LogicalResult makeMemory();
+  llvm::LogicalResult makeFigures(llvm::ArrayRef<ast::SettingEntry> entries,
+                                  FigureBlock block, FigureSet &figures,
+                                  Place place = {});
+  llvm::FailureOr<Place> placeOf(const ast::SettingEntry &entry);
   llvm::LogicalResult makeFsdp();
   llvm::LogicalResult makeExpectations(std::optional<unsigned> rank);
   std::optional<unsigned> smallNumber(const ast::Expr *expr,

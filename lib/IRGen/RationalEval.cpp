@@ -7,7 +7,6 @@
 
 #include "IRGen/RationalEval.h"
 
-#include "Cost/SettingWords.h"
 #include "IRGen/LetterKind.h"
 
 using namespace llvm;
@@ -73,8 +72,9 @@ std::optional<Rational> RationalEval::evaluate(const Expr *expr) {
 
 std::optional<Rational> RationalEval::costOf(const CostOfExpr *expr) {
   if (expr->members.empty())
-    return findSetting(costs, expr->word.text)
-        ->value_or(Rational(expr->word.text == "overlap"));
+    return costs.general(
+        findFigure(FigureBlock::Cost, FigureScope::Whole, expr->word.text)
+            ->figure);
   SmallVector<StepKind, 2> members;
   for (Letter letter : expr->members)
     members.push_back(kindOf(letter));

@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Cost/SettingWords.h"
 #include "IRGen/LetterKind.h"
 #include "IRGen/Lowering.h"
 
@@ -22,7 +21,7 @@ bool isAllStages(const Expr *expr) {
 }
 
 //===----------------------------------------------------------------------===//
-// Costs
+// Costs and memory
 //===----------------------------------------------------------------------===//
 
 static std::string nameOf(const SettingEntry &entry) {
@@ -38,130 +37,82 @@ static SmallVector<StepKind, 2> membersOf(const SettingEntry &entry) {
 }
 
 LogicalResult Lowering::makeCosts() {
-  if (checked.cost)
-    for (const SettingEntry &entry : checked.cost->entries)
-      if (failed(makeCostEntry(entry)))
-        return failure();
+  if (checked.cost && failed(makeFigures(checked.cost->entries,
+                                         FigureBlock::Cost, schedule.costs)))
+    return failure();
   return applyCosts(schedule, options.given, diags);
 }
 
-/// The value of an entry, which sees the costs of those above it.
-std::optional<Rational> Lowering::costValue(const SettingEntry &entry) {
-  RationalEval eval(*machine, schedule.costs, diags);
-  std::optional<Rational> value = eval.evaluate(entry.values[0]);
-  if (!value || !value->isNegative())
-    return value;
-  (void)diags.report(entry.range, diag::NegativeCost);
-  return std::nullopt;
-}
-
-LogicalResult Lowering::makeCostEntry(const SettingEntry &entry) {
-  if (entry.isScope)
-    return makeCostScope(entry);
-  std::optional<Rational> value = costValue(entry);
-  if (!value)
-    return failure();
-  if (entry.letters.size() > 1)
-    schedule.costs.set({membersOf(entry), *value});
-  else
-    *findSetting(schedule.costs, nameOf(entry)) = *value;
-  return success();
-}
-
-LogicalResult Lowering::makeCostScope(const SettingEntry &scope) {
-  CostSettings &costs = schedule.costs;
-  /// Puts each inner value to its word.
-  auto fill = [&](auto place) {
-    for (const SettingEntry &entry : scope.entries) {
-      std::optional<Rational> value = costValue(entry);
-      if (!value)
-        return failure();
-      place(nameOf(entry), *value);
-    }
-    return success();
-  };
-  if (!scope.letters.empty())
-    return fill([&](StringRef, Rational value) {
-      costs.set({membersOf(scope), value, /*isFactor=*/true});
-    });
-
-  StringRef word = scope.word.text;
-  unsigned low = word == "nodes" ? 1 : 0;
-  unsigned size = word == "stage"        ? schedule.numStages
-                  : word == "microbatch" ? schedule.numMicrobatches
-                  : word == "nodes"      ? maxRanks + 1
-                                         : schedule.numRanks;
-  SmallVector<unsigned, 2> numbers;
-  for (const Expr *expr : scope.values) {
-    auto number = smallNumber(expr, word, low, int64_t(size) - 1);
-    if (!number)
-      return failure();
-    numbers.push_back(*number);
-  }
-  auto fillIn = [&](auto &settings) {
-    return fill([&](StringRef name, Rational value) {
-      *findSetting(settings, name) = value;
-    });
-  };
-  if (word == "stage")
-    return fillIn(costs.stages[numbers[0]]);
-  if (word == "microbatch")
-    return fill([&](StringRef, Rational value) {
-      costs.microbatchFactors[numbers[0]] = value;
-    });
-  if (word == "rank")
-    return fill([&](StringRef name, Rational value) {
-      if (name == "factor")
-        costs.rankFactors[numbers[0]] = value;
-      else
-        *findSetting(costs.ranks[numbers[0]], name) = value;
-    });
-  if (word == "nodes") {
-    if (!costs.nodes || costs.nodes->size != numbers[0])
-      costs.nodes = CostSettings::Nodes{numbers[0], {}};
-    return fillIn(costs.nodes->edge);
-  }
-  if (numbers[0] == numbers[1])
-    return diags.report(scope.range, diag::EdgeInsideRank, numbers[0]);
-  return fillIn(costs.edges[{numbers[0], numbers[1]}]);
-}
-
-//===----------------------------------------------------------------------===//
-// Memory and FSDP
-//===----------------------------------------------------------------------===//
-
 LogicalResult Lowering::makeMemory() {
-  if (checked.memory)
-    for (const SettingEntry &entry : checked.memory->entries) {
-      if (!entry.isScope) {
-        if (failed(makeMemoryEntry(entry, schedule.memory)))
-          return failure();
-        continue;
-      }
-      auto stage = smallNumber(entry.values[0], "stage", 0,
-                               int64_t(schedule.numStages) - 1);
-      if (!stage)
-        return failure();
-      for (const SettingEntry &inner : entry.entries)
-        if (failed(makeMemoryEntry(inner, schedule.memory.stages[*stage])))
-          return failure();
-    }
+  if (checked.memory &&
+      failed(makeFigures(checked.memory->entries, FigureBlock::Memory,
+                         schedule.memory)))
+    return failure();
   return applyMemory(schedule, options.given, diags);
 }
 
-template <typename Settings>
-LogicalResult Lowering::makeMemoryEntry(const SettingEntry &entry,
-                                        Settings &settings) {
-  RationalEval eval(*machine, schedule.costs, diags);
-  std::optional<Rational> value = eval.evaluate(entry.values[0]);
-  if (!value)
-    return failure();
-  std::string name = nameOf(entry);
-  if (isMemorySize(name) && value->isNegative())
-    return diags.report(entry.range, diag::NegativeSize);
-  *findSetting(settings, name) = *value;
+/// Evaluates the entries of a block or scope. Each sees the costs of those
+/// above it.
+LogicalResult Lowering::makeFigures(ArrayRef<SettingEntry> entries,
+                                    FigureBlock block, FigureSet &figures,
+                                    Place place) {
+  for (const SettingEntry &entry : entries) {
+    if (entry.isScope && entry.letters.empty()) {
+      FailureOr<Place> inner = placeOf(entry);
+      if (failed(inner) ||
+          failed(makeFigures(entry.entries, block, figures, *inner)))
+        return failure();
+      continue;
+    }
+    // `F & B { factor = 0.9 }` has one entry in its braces, or none.
+    for (const SettingEntry &one :
+         entry.isScope ? entry.entries : ArrayRef(entry)) {
+      RationalEval eval(*machine, schedule.costs, diags);
+      std::optional<Rational> value = eval.evaluate(one.values[0]);
+      if (!value)
+        return failure();
+      bool isOverlap = entry.letters.size() > 1;
+      const FigureInfo &info =
+          isOverlap ? infoOf(Figure::Factor)
+                    : *findFigure(block, place.scope, nameOf(entry));
+      if (info.refuses(*value) && info.unit == FigureUnit::Size)
+        return diags.report(one.range, diag::NegativeSize);
+      if (info.refuses(*value))
+        return diags.report(one.range, diag::NegativeCost);
+      if (isOverlap)
+        schedule.costs.set({membersOf(entry), *value, entry.isScope});
+      else
+        figures.set(info.figure, *value, place);
+    }
+  }
   return success();
 }
+
+/// The place that a scope names with a word and numbers.
+FailureOr<Place> Lowering::placeOf(const SettingEntry &entry) {
+  const ScopeInfo &scope =
+      *find_if(allScopes(), [&](const ScopeInfo &candidate) {
+        return candidate.word == entry.word.text;
+      });
+  bool isNodes = scope.scope == FigureScope::Nodes;
+  int64_t low = isNodes ? 1 : 0;
+  int64_t high =
+      isNodes ? maxRanks : int64_t(countOf(scope.scope, schedule.sizes())) - 1;
+  Place place{scope.scope};
+  for (unsigned i = 0; i != scope.numbers; ++i) {
+    auto number = smallNumber(entry.values[i], scope.word, low, high);
+    if (!number)
+      return failure();
+    (i == 0 ? place.number : place.to) = *number;
+  }
+  if (scope.numbers == 2 && place.number == place.to)
+    return diags.report(entry.range, diag::EdgeInsideRank, place.number);
+  return place;
+}
+
+//===----------------------------------------------------------------------===//
+// FSDP
+//===----------------------------------------------------------------------===//
 
 std::optional<unsigned> Lowering::smallNumber(const Expr *expr, StringRef name,
                                               int64_t low, int64_t high) {

@@ -7,12 +7,10 @@
 
 #include "Import/CostProfile.h"
 
-#include "Cost/SettingWords.h"
-#include "IR/Step.h"
 #include "Import/JsonWalk.h"
 #include "Support/Words.h"
 
-#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -74,7 +72,7 @@ struct ProfileKey {
 };
 
 /// Reads the objects of a profile: `readTop` and the functions that it names
-/// say which keys there are, and SettingWords.h which figures.
+/// say which keys there are, and Figures.def which figures.
 class ProfileReader {
 public:
   ProfileReader(StringRef text, DiagEngine &diags) : json(text), diags(diags) {
@@ -92,8 +90,6 @@ public:
   }
 
 private:
-  using KeyKind = GivenSettings::Key::Kind;
-
   template <typename... Args> void report(StringRef part, Args &&...args) {
     good = false;
     (void)diags.report(rangeOf(part), std::forward<Args>(args)...);
@@ -104,35 +100,10 @@ private:
   //===--------------------------------------------------------------------===//
 
   void readTop() {
-    figures(costs,
-            {{"per", [&] { readPer(); }},
-             {"parts", [&] { readParts(); }},
-             {"overlaps",
-              [&] { members([&](StringRef name) { readOverlap(name); }); }},
-             {"stages",
-              [&] {
-                indexed(KeyKind::Stage, maxStages, [&](unsigned stage) {
-                  keepRow(costs.stages, stage, {});
-                });
-              }},
-             {"ranks",
-              [&] {
-                indexed(KeyKind::Rank, maxRanks, [&](unsigned rank) {
-                  keepRow(costs.ranks, rank,
-                          {{"factor",
-                            [&] { readFactor(costs.rankFactors[rank]); }}});
-                });
-              }},
-             {"microbatches",
-              [&] {
-                indexed(KeyKind::Microbatch, maxMicrobatches,
-                        [&](unsigned microbatch) {
-                          factorObject(costs.microbatchFactors[microbatch]);
-                        });
-              }},
-             {"nodes", [&] { readNodes(); }},
-             {"edges", [&] { readEdges(); }},
-             {"memory", [&] { readMemory(); }}});
+    readBlock(FigureBlock::Cost, costs,
+              {{"per", [&] { readPer(); }},
+               {"parts", [&] { readParts(); }},
+               {"memory", [&] { readBlock(FigureBlock::Memory, memory); }}});
     if (given.parts && given.per == CostPer::Stage)
       report(partsText, diag::ProfilePartsPerStage);
     if (given.parts)
@@ -158,6 +129,69 @@ private:
     partsText = value;
   }
 
+  /// The figures of a block, and its scopes.
+  void readBlock(FigureBlock block, FigureSet &figures,
+                 ArrayRef<ProfileKey> keys = {}) {
+    SmallVector<const ScopeInfo *, 8> scopes = scopesOf(block);
+    SmallVector<StringRef> known;
+    for (const ProfileKey &key : keys)
+      known.push_back(key.name);
+    for (const ScopeInfo *scope : scopes)
+      known.push_back(scope->profileKey);
+    figures.merge(
+        {}, readRow(block, FigureScope::Whole, known, [&](StringRef name) {
+          for (const ProfileKey &key : keys)
+            if (key.name == name)
+              key.read();
+          for (const ScopeInfo *scope : scopes)
+            if (scope->profileKey == name)
+              readScope(block, *scope, figures);
+        }));
+  }
+
+  void readScope(FigureBlock block, const ScopeInfo &scope,
+                 FigureSet &figures) {
+    switch (scope.scope) {
+    case FigureScope::Overlap:
+      return members([&](StringRef name) { readOverlap(name); });
+    case FigureScope::Nodes: {
+      Place nodes{FigureScope::Nodes, 1};
+      FigureRow row = readRow(block, nodes.scope, {"ranks"}, [&](StringRef) {
+        readCount(json.takeValue(), "ranks", maxRanks, nodes.number);
+      });
+      return figures.merge(nodes, row);
+    }
+    default:
+      return readPlaces(block, scope, figures);
+    }
+  }
+
+  /// An object with a key for each place that has figures of its own.
+  void readPlaces(FigureBlock block, const ScopeInfo &scope,
+                  FigureSet &figures) {
+    unsigned limit = countOf(scope.scope, maxSizes);
+    auto isNumber = [&](StringRef text, unsigned &number) {
+      return !text.getAsInteger(10, number) && number < limit;
+    };
+    std::set<Place> seen;
+    members([&](StringRef key) {
+      Place place{scope.scope};
+      auto [from, to] = key.split("->");
+      if (scope.numbers == 2 ? !isNumber(from.trim(), place.number) ||
+                                   !isNumber(to.trim(), place.to)
+                             : !isNumber(key, place.number))
+        return unknownKey(key, {});
+      if (scope.numbers == 2 && place.number == place.to)
+        report(key, diag::EdgeInsideRank, place.to);
+      // `1` and `01` are two keys for one.
+      if (!seen.insert(place).second)
+        report(key, diag::ProfileKeyTwice, key);
+      given.keys.push_back(
+          {scope.scope, std::max(place.number, place.to), rangeOf(key)});
+      figures.merge(place, readRow(block, scope.scope));
+    });
+  }
+
   void readOverlap(StringRef name) {
     SmallVector<StepKind, 2> kinds = parseMembers(name);
     if (kinds.size() < 2)
@@ -165,49 +199,14 @@ private:
     // `F&B` and `F & B` are two keys for one overlap.
     if (!overlapsSeen.insert(kinds).second)
       report(name, diag::ProfileKeyTwice, name);
-    CostSettings::Overlap overlap = {kinds, Rational(), json.atObject()};
-    if (overlap.isFactor)
-      factorObject(overlap.cost);
-    else
-      readFactor(overlap.cost);
-    costs.overlaps.push_back(std::move(overlap));
-  }
-
-  void readNodes() {
-    CostSettings::Nodes nodes;
-    figures(nodes.edge, {{"ranks", [&] {
-                            readCount(json.takeValue(), "ranks", maxRanks,
-                                      nodes.size);
-                          }}});
-    if (!nodes.edge.empty())
-      costs.nodes = nodes;
-  }
-
-  void readEdges() {
-    std::set<std::pair<unsigned, unsigned>> seen;
-    members([&](StringRef name) {
-      auto [from, to] = name.split("->");
-      std::pair<unsigned, unsigned> ends;
-      if (from.trim().getAsInteger(10, ends.first) ||
-          to.trim().getAsInteger(10, ends.second) || ends.first >= maxRanks ||
-          ends.second >= maxRanks)
-        return unknownKey(name, {});
-      if (ends.first == ends.second)
-        report(name, diag::EdgeInsideRank, ends.first);
-      if (!seen.insert(ends).second)
-        report(name, diag::ProfileKeyTwice, name);
-      given.keys.push_back(
-          {KeyKind::Edge, std::max(ends.first, ends.second), rangeOf(name)});
-      keepRow(costs.edges, ends, {});
-    });
-  }
-
-  void readMemory() {
-    figures(memory, {{"stages", [&] {
-                        indexed(KeyKind::Stage, maxStages, [&](unsigned stage) {
-                          keepRow(memory.stages, stage, {});
-                        });
-                      }}});
+    bool isFactor = json.atObject();
+    // A number is a time, as the cost of a step is.
+    std::optional<Rational> cost =
+        isFactor ? readRow(FigureBlock::Cost, FigureScope::Overlap)
+                       .get(Figure::Factor)
+                 : readFigure(infoOf(Figure::F));
+    if (cost)
+      costs.overlaps.push_back({kinds, *cost, isFactor});
   }
 
   //===--------------------------------------------------------------------===//
@@ -227,58 +226,25 @@ private:
     });
   }
 
-  /// An object with a key for each stage, rank or micro-batch that has
-  /// something of its own.
-  void indexed(KeyKind kind, unsigned limit,
-               function_ref<void(unsigned)> read) {
-    DenseSet<unsigned> seen;
-    members([&](StringRef key) {
-      unsigned number = 0;
-      if (key.getAsInteger(10, number) || number >= limit)
-        return unknownKey(key, {});
-      // `1` and `01` are two keys for one.
-      if (!seen.insert(number).second)
-        report(key, diag::ProfileKeyTwice, key);
-      given.keys.push_back({kind, number, rangeOf(key)});
-      read(number);
-    });
-  }
-
-  /// An object of the figures of `settings` and of `keys`.
-  template <typename Settings>
-  void figures(Settings &settings, ArrayRef<ProfileKey> keys) {
+  /// An object of the figures of a scope, and of the keys `more`, which `other`
+  /// reads.
+  FigureRow readRow(FigureBlock block, FigureScope scope,
+                    ArrayRef<StringRef> more = {},
+                    function_ref<void(StringRef)> other = nullptr) {
+    FigureRow row;
     members([&](StringRef name) {
-      if (std::optional<Rational> *place = findSetting(settings, name))
-        return readFigure<Settings>(name, *place);
-      for (const ProfileKey &key : keys)
-        if (key.name == name)
-          return key.read();
-      SmallVector<StringRef> known;
-      for (const SettingWord<Settings> &word : settingWords<Settings>())
-        known.push_back(word.name);
-      for (const ProfileKey &key : keys)
-        known.push_back(key.name);
-      unknownKey(name, known);
+      if (const FigureInfo *info = findFigure(block, scope, name)) {
+        if (std::optional<Rational> value = readFigure(*info))
+          row.set(info->figure, *value);
+      } else if (is_contained(more, name)) {
+        other(name);
+      } else {
+        SmallVector<StringRef, 12> known = figureNames(block, scope);
+        known.append(more.begin(), more.end());
+        unknownKey(name, known);
+      }
     });
-  }
-
-  /// An object of figures that is kept in a map if it has some.
-  template <typename Rows>
-  void keepRow(Rows &rows, const typename Rows::key_type &key,
-               ArrayRef<ProfileKey> keys) {
-    typename Rows::mapped_type row;
-    figures(row, keys);
-    if (!row.empty())
-      rows.insert_or_assign(key, std::move(row));
-  }
-
-  /// An object with a `factor` and nothing else.
-  void factorObject(Rational &place) {
-    members([&](StringRef name) {
-      if (name != "factor")
-        return unknownKey(name, {"factor"});
-      readFactor(place);
-    });
+    return row;
   }
 
   /// Reports a key that no object of this form has, and skips its value.
@@ -296,35 +262,19 @@ private:
   // Numbers
   //===--------------------------------------------------------------------===//
 
-  std::optional<Rational> readNumber(StringRef value) {
+  /// The value of a figure; nothing when it is reported.
+  std::optional<Rational> readFigure(const FigureInfo &info) {
+    StringRef value = json.takeValue();
     std::optional<Rational> parsed = value.starts_with("\"")
                                          ? Rational::parse(value.trim('"'))
                                          : parseNumber(value);
     if (!parsed)
       report(value, diag::ProfileNotNumber, value.take_front(40));
-    return parsed;
-  }
-
-  /// What a step does to memory may be negative; all else is a cost or a size.
-  template <typename Settings>
-  void readFigure(StringRef name, std::optional<Rational> &place) {
-    constexpr bool isMemory = std::is_same_v<Settings, MemorySettings> ||
-                              std::is_same_v<Settings, MemorySettings::Row>;
-    StringRef value = json.takeValue();
-    place = readNumber(value);
-    if (!place || !place->isNegative())
-      return;
-    if (!isMemory)
-      report(value, diag::NegativeCost);
-    else if (isMemorySize(name))
+    else if (info.refuses(*parsed) && info.unit == FigureUnit::Size)
       report(value, diag::NegativeSize);
-  }
-
-  /// A time or a factor that has no default.
-  void readFactor(Rational &place) {
-    std::optional<Rational> value;
-    readFigure<CostSettings>("factor", value);
-    place = value.value_or(Rational());
+    else if (info.refuses(*parsed))
+      report(value, diag::NegativeCost);
+    return parsed;
   }
 
   bool readCount(StringRef value, StringRef what, unsigned limit,
@@ -392,9 +342,10 @@ FailureOr<CostSettings> readCostOption(StringRef text, DiagEngine &diags) {
     if (members.size() > 1) {
       fresh = !costs.ofOverlap(members);
       costs.set({members, *value});
-    } else if (auto *place = findSetting(costs, key.trim())) {
-      fresh = !*place;
-      *place = *value;
+    } else if (const FigureInfo *info = findFigure(
+                   FigureBlock::Cost, FigureScope::Whole, key.trim())) {
+      fresh = !costs.get(info->figure);
+      costs.set(info->figure, *value);
     } else {
       InFlightDiagnostic error = bad(entry, "does not name a step or a figure");
       std::vector<StringRef> words;

@@ -13,6 +13,7 @@
 #ifndef PIPEC_SEMA_CHECKER_H
 #define PIPEC_SEMA_CHECKER_H
 
+#include "Cost/Figure.h"
 #include "Sema/Scope.h"
 #include "Sema/Sema.h"
 
@@ -87,11 +88,8 @@ private:
   void check(ast::RequireStmt *require);
   void check(ast::PlacementStmt *placement);
   void check(const ast::ExpectStmt *expect);
-  struct SettingScope;
   void checkSettings(llvm::ArrayRef<ast::SettingEntry> entries,
-                     const SettingScope &scope);
-  void checkCost(const ast::SettingsStmt *cost);
-  void checkMemory(const ast::SettingsStmt *memory);
+                     FigureBlock block, FigureScope scope = FigureScope::Whole);
   void checkWord(const ast::CostOfExpr *cost);
   void checkFsdp(const ast::SettingsStmt *fsdp);
   template <typename T>

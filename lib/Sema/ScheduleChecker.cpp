@@ -7,7 +7,7 @@
 
 #include "Sema/Checker.h"
 
-#include "Cost/SettingWords.h"
+#include "Cost/Expectation.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -159,10 +159,11 @@ void Checker::checkItem(Stmt *item, CheckedSchedule &checked) {
     return;
   case Stmt::Kind::Cost:
     setOnce(checked.cost, cast<SettingsStmt>(item), "cost");
-    return checkCost(cast<SettingsStmt>(item));
+    return checkSettings(cast<SettingsStmt>(item)->entries, FigureBlock::Cost);
   case Stmt::Kind::Memory:
     setOnce(checked.memory, cast<SettingsStmt>(item), "memory");
-    return checkMemory(cast<SettingsStmt>(item));
+    return checkSettings(cast<SettingsStmt>(item)->entries,
+                         FigureBlock::Memory);
   case Stmt::Kind::Fsdp:
     setOnce(checked.fsdp, cast<SettingsStmt>(item), "fsdp");
     return checkFsdp(cast<SettingsStmt>(item));
@@ -266,113 +267,72 @@ static void reportUnknownSetting(const SettingEntry &entry, StringRef block,
     error.note(entry.word.range, diag::NoteDidYouMean, meant);
 }
 
-/// What may stand in the braces of a block or of a scope in it.
-struct Checker::SettingScope {
-  StringRef name;
-  SmallVector<StringRef, 12> words = {};
-  /// Single letters are costs or figures of kinds.
-  bool letters = false;
-  /// `F & B`, with a value or with a scope.
-  bool overlaps = false;
-  /// `stage n` and the like.
-  SmallVector<const SettingScope *, 5> scopes = {};
-  /// The numbers behind its own name.
-  unsigned numbers = 1;
-};
-
-/// The words of `Settings` that are no letters.
-template <typename Settings>
-static void addWords(SmallVectorImpl<StringRef> &words) {
-  for (const SettingWord<Settings> &word : settingWords<Settings>())
-    if (word.name.size() > 1)
-      words.push_back(word.name);
+/// The names of the figures of a scope that are not letters.
+static SmallVector<StringRef, 16> wordsOf(FigureBlock block,
+                                          FigureScope scope) {
+  SmallVector<StringRef, 16> words;
+  for (StringRef name : figureNames(block, scope))
+    if (name.size() > 1)
+      words.push_back(name);
+  return words;
 }
 
-void Checker::checkSettings(ArrayRef<SettingEntry> entries,
-                            const SettingScope &scope) {
-  static const SettingScope factor = {"overlap", {"factor"}};
-  checkDistinct(entries, scope.name, diags);
+/// The entries of a block, or of a scope in it.
+void Checker::checkSettings(ArrayRef<SettingEntry> entries, FigureBlock block,
+                            FigureScope scope) {
+  bool whole = scope == FigureScope::Whole;
+  StringRef name = whole ? blockName(block) : StringRef(infoOf(scope).word);
+  bool overlaps = whole && block == FigureBlock::Cost;
+  SmallVector<const ScopeInfo *, 8> scopes;
+  if (whole)
+    copy_if(scopesOf(block), std::back_inserter(scopes),
+            [](const ScopeInfo *scope) { return scope->numbers != 0; });
+  checkDistinct(entries, name, diags);
   for (const SettingEntry &entry : entries) {
-    const SettingScope *inner = nullptr;
-    bool known = false;
-    if (entry.isScope && entry.letters.empty()) {
-      auto it = find_if(scope.scopes, [&](const SettingScope *candidate) {
-        return candidate->name == entry.word.text;
-      });
-      inner = it == scope.scopes.end() ? nullptr : *it;
-      known = inner;
-    } else if (entry.isScope) {
-      known = scope.overlaps && entry.letters.size() > 1;
-      inner = known ? &factor : nullptr;
-    } else if (entry.letters.empty()) {
-      known = is_contained(scope.words, entry.word.text);
-    } else {
-      known = entry.letters.size() == 1 ? scope.letters : scope.overlaps;
-    }
+    // `F & B`, with a value or with a scope.
+    bool isOverlap = entry.letters.size() > 1;
+    const ScopeInfo *inner = nullptr;
+    bool known = isOverlap ? overlaps
+                 : entry.isScope
+                     ? false
+                     : findFigure(block, scope, leftSide(entry)) != nullptr;
+    if (entry.isScope && isOverlap && known)
+      inner = &infoOf(FigureScope::Overlap);
+    for (const ScopeInfo *candidate : scopes)
+      if (entry.isScope && candidate->word == entry.word.text) {
+        inner = candidate;
+        known = true;
+      }
     for (Expr *value : entry.values)
       checkRankFree(value,
                     entry.isScope ? Numbers::Integers : Numbers::Rationals);
     if (!known) {
-      SmallVector<StringRef, 16> meant(scope.words.begin(), scope.words.end());
-      for (const SettingScope *other : scope.scopes)
-        meant.push_back(other->name);
-      reportUnknownSetting(entry, scope.name, meant, diags);
+      SmallVector<StringRef, 16> meant = wordsOf(block, scope);
+      for (const ScopeInfo *other : scopes)
+        meant.push_back(other->word);
+      reportUnknownSetting(entry, name, meant, diags);
     } else if (inner && !entry.values.empty() &&
                entry.values.size() != inner->numbers) {
       (void)diags.report(entry.word.range, diag::WrongArgumentCount,
-                         inner->name, countText(entry.values.size(), "number"),
+                         inner->word, countText(entry.values.size(), "number"),
                          countText(inner->numbers, "number"));
     }
     if (inner)
-      checkSettings(entry.entries, *inner);
+      checkSettings(entry.entries, block, inner->scope);
   }
 }
 
 /// `cost(word)`.
 void Checker::checkWord(const CostOfExpr *cost) {
-  if (!cost->members.empty())
-    return;
-  SmallVector<StringRef, 8> words;
-  addWords<CostSettings>(words);
-  if (is_contained(words, cost->word.text))
+  if (!cost->members.empty() ||
+      findFigure(FigureBlock::Cost, FigureScope::Whole, cost->word.text))
     return;
   InFlightDiagnostic error = diags.report(
       cost->word.range, diag::UnknownSetting, cost->word.text, "cost");
-  if (StringRef meant = nearestWord(cost->word.text, words); !meant.empty())
+  if (StringRef meant = nearestWord(
+          cost->word.text, wordsOf(FigureBlock::Cost, FigureScope::Whole));
+      !meant.empty())
     error.note(cost->word.range, diag::NoteDidYouMean, meant);
-}
-
-void Checker::checkCost(const SettingsStmt *cost) {
-  static const SettingScope block = [] {
-    static SettingScope stage = {"stage", {}, /*letters=*/true};
-    addWords<CostSettings::Row>(stage.words);
-    static SettingScope rank = stage;
-    rank.name = "rank";
-    rank.words.push_back("factor");
-    static const SettingScope microbatch = {"microbatch", {"factor"}};
-    static SettingScope nodes = {"nodes"};
-    addWords<CostSettings::Edge>(nodes.words);
-    static SettingScope edge = nodes;
-    edge.name = "edge";
-    edge.numbers = 2;
-    SettingScope block = {"cost", {}, /*letters=*/true, /*overlaps=*/true};
-    addWords<CostSettings>(block.words);
-    block.scopes = {&stage, &rank, &microbatch, &nodes, &edge};
-    return block;
-  }();
-  checkSettings(cost->entries, block);
-}
-
-void Checker::checkMemory(const SettingsStmt *memory) {
-  static const SettingScope block = [] {
-    static SettingScope stage = {"stage", {}, /*letters=*/true};
-    addWords<MemorySettings::Row>(stage.words);
-    SettingScope block = {"memory", {}, /*letters=*/true};
-    addWords<MemorySettings>(block.words);
-    block.scopes = {&stage};
-    return block;
-  }();
-  checkSettings(memory->entries, block);
 }
 
 void Checker::checkFsdp(const SettingsStmt *fsdp) {
@@ -393,28 +353,23 @@ void Checker::checkFsdp(const SettingsStmt *fsdp) {
 }
 
 void Checker::check(const ExpectStmt *expect) {
-  static constexpr StringRef ofAll[] = {"makespan", "span", "bubble_makespan",
-                                        "bubble_span"};
-  static constexpr StringRef ofRank[] = {"idle", "peak"};
-  StringRef metric = expect->metric.text;
-  bool perRank = is_contained(ofRank, metric);
-  if (!perRank && !is_contained(ofAll, metric)) {
-    static constexpr StringRef all[] = {
-        "makespan", "span", "bubble_makespan", "bubble_span", "idle", "peak"};
+  StringRef name = expect->metric.text;
+  std::optional<Expectation::Metric> metric = parseMetric(name);
+  if (!metric) {
     InFlightDiagnostic error =
-        diags.report(expect->metric.range, diag::UnknownMetric, metric,
-                     join(ArrayRef(all), ", "));
-    StringRef meant = nearestWord(metric, all);
+        diags.report(expect->metric.range, diag::UnknownMetric, name,
+                     join(metricNames(), ", "));
+    StringRef meant = nearestWord(name, metricNames());
     // `bubble` is what the report calls it, beside each of its clocks.
-    for (StringRef name : all)
-      if (meant.empty() && name.starts_with(metric))
-        meant = name;
+    for (StringRef known : metricNames())
+      if (meant.empty() && known.starts_with(name))
+        meant = known;
     if (!meant.empty())
       error.note(expect->metric.range, diag::NoteDidYouMean, meant);
-  } else if (perRank && !expect->ofRank) {
-    (void)diags.report(expect->metric.range, diag::MetricNeedsRank, metric);
-  } else if (!perRank && expect->ofRank) {
-    (void)diags.report(expect->metric.range, diag::MetricOfRank, metric);
+  } else if (isPerRank(*metric) && !expect->ofRank) {
+    (void)diags.report(expect->metric.range, diag::MetricNeedsRank, name);
+  } else if (!isPerRank(*metric) && expect->ofRank) {
+    (void)diags.report(expect->metric.range, diag::MetricOfRank, name);
   }
   for (Expr *expr : {expect->value, expect->condition}) {
     if (!expr)

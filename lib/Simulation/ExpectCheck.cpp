@@ -36,22 +36,15 @@ static bool holds(Expectation::Relation relation, Rational measured,
 }
 
 /// The value of a metric; nothing when a rate does not fit 64 bits.
-static std::optional<Rational> measure(const Expectation &expectation,
-                                       const Simulation &run,
-                                       ArrayRef<Rational> peaks) {
+static std::optional<Rational>
+measure(const Expectation &expectation, const Simulation &run,
+        function_ref<ArrayRef<Rational>()> peaks) {
+  unsigned rank = expectation.rank.value_or(0);
   switch (expectation.metric) {
-  case Expectation::Metric::Makespan:
-    return run.time(run.makespan());
-  case Expectation::Metric::Span:
-    return run.time(run.span());
-  case Expectation::Metric::BubbleMakespan:
-    return run.bubbleRate(run.makespan());
-  case Expectation::Metric::BubbleSpan:
-    return run.bubbleRate(run.span());
-  case Expectation::Metric::Idle:
-    return run.time(run.makespan() - run.ranks()[*expectation.rank].work);
-  case Expectation::Metric::Peak:
-    return peaks[*expectation.rank];
+#define PIPEC_METRIC(Id, Name, PerRank, Value, Doc)                            \
+  case Expectation::Metric::Id:                                                \
+    return Value;
+#include "Cost/Metrics.def"
   }
   llvm_unreachable("all metrics are measured");
 }
@@ -64,18 +57,23 @@ checkExpectations(const Schedule &schedule, DiagEngine &diags) {
   FailureOr<Simulation> run = simulate(schedule, diags);
   if (failed(run))
     return failure();
-  std::vector<Rational> peaks;
-  if (any_of(schedule.expectations, [](const Expectation &expectation) {
-        return expectation.metric == Expectation::Metric::Peak;
-      })) {
-    FailureOr<std::vector<Rational>> measured = peakMemory(schedule, diags);
-    if (failed(measured))
-      return failure();
-    peaks = std::move(*measured);
-  }
+  // Measured when the first clause needs them.
+  std::optional<std::vector<Rational>> peaks;
+  bool failed = false;
+  auto peaksOnce = [&]() -> ArrayRef<Rational> {
+    if (!peaks) {
+      FailureOr<std::vector<Rational>> measured = peakMemory(schedule, diags);
+      failed = llvm::failed(measured);
+      peaks = failed ? std::vector<Rational>(schedule.numRanks)
+                     : std::move(*measured);
+    }
+    return *peaks;
+  };
   figures.reserve(schedule.expectations.size());
   for (const Expectation &expectation : schedule.expectations) {
-    std::optional<Rational> measured = measure(expectation, *run, peaks);
+    std::optional<Rational> measured = measure(expectation, *run, peaksOnce);
+    if (failed)
+      return failure();
     if (!measured)
       return diags.report(expectation.source, diag::TimesTooLarge);
     figures.push_back(

@@ -29,8 +29,8 @@ FailureOr<MemoryModel> MemoryModel::make(const Schedule &schedule,
   return model;
 }
 
-/// The figures of one stage. Most stages have the same: `maxStages`, which is
-/// none, stands for all without settings of their own.
+/// The figures of one stage. Most stages have the same: `anyStage` gives those
+/// of all without settings of their own.
 template <typename Visitor>
 static bool visitFigures(const MemorySettings &memory, unsigned stage,
                          Visitor visit) {
@@ -53,9 +53,9 @@ bool MemoryModel::findUnit() {
     return true;
   };
   const MemorySettings &memory = schedule->memory;
-  return visitFigures(memory, maxStages, widen) &&
-         all_of(memory.stages, [&](const auto &entry) {
-           return visitFigures(memory, entry.first, widen);
+  return visitFigures(memory, anyStage, widen) &&
+         all_of(memory.in(FigureScope::Stage), [&](const auto &entry) {
+           return visitFigures(memory, entry.first.number, widen);
          });
 }
 
@@ -74,12 +74,12 @@ bool MemoryModel::convert() {
     });
   };
   Stage common;
-  if (!convertStage(maxStages, common))
+  if (!convertStage(anyStage, common))
     return false;
   stages.assign(schedule->numStages, common);
-  return all_of(memory.stages, [&](const auto &entry) {
-    return entry.first >= schedule->numStages ||
-           convertStage(entry.first, stages[entry.first]);
+  return all_of(memory.in(FigureScope::Stage), [&](const auto &entry) {
+    unsigned stage = entry.first.number;
+    return stage >= schedule->numStages || convertStage(stage, stages[stage]);
   });
 }
 

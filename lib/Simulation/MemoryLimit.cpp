@@ -17,7 +17,7 @@ namespace pipec {
 
 bool checkMemoryLimit(const Schedule &schedule, Severity severity,
                       DiagEngine &diags) {
-  std::optional<Rational> limit = schedule.memory.limit;
+  std::optional<Rational> limit = schedule.memory.limit();
   if (!limit)
     return true;
   FailureOr<MemoryModel> memory = MemoryModel::make(schedule, diags);

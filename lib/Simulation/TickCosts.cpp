@@ -64,10 +64,11 @@ public:
     if (!findUnit())
       return false;
     fillRows();
-    for (const auto &[microbatch, factor] : settings.microbatchFactors) {
+    for (const auto &[place, row] : settings.in(FigureScope::Microbatch)) {
       costs.microbatches.resize(schedule.numMicrobatches, microbatchParts);
-      if (microbatch < schedule.numMicrobatches)
-        costs.microbatches[microbatch] = whole(factor, microbatchParts);
+      if (place.number < schedule.numMicrobatches)
+        costs.microbatches[place.number] =
+            whole(row.get(Figure::Factor), microbatchParts);
     }
     fillOverlaps();
     fillEdges();
@@ -153,33 +154,15 @@ public:
 private:
   bool findUnit() {
     CommonDenominator times, ofRanks, ofMicrobatches, ofOverlaps;
-    auto addRow = [&](const CostSettings::Row &row) {
-      for (std::optional<Rational> cost : row.of)
-        times.add(cost);
-      for (std::optional<Rational> cost : row.collectives)
-        times.add(cost);
-    };
-    auto addEdge = [&](const CostSettings::Edge &edge) {
-      times.add(edge.p2p);
-      times.add(edge.occupancy);
-    };
-    addRow(settings.all);
-    for (const auto &[stage, row] : settings.stages)
-      addRow(row);
-    for (const auto &[rank, row] : settings.ranks)
-      addRow(row);
-    addEdge({settings.p2p, settings.occupancy});
-    if (settings.nodes)
-      addEdge(settings.nodes->edge);
-    for (const auto &[ends, edge] : settings.edges)
-      addEdge(edge);
-    ofOverlaps.add(settings.overlap);
+    for (const auto &[place, row] : settings.places())
+      for (auto [figure, value] : row)
+        (infoOf(figure).unit == FigureUnit::Time  ? times
+         : place.scope == FigureScope::Rank       ? ofRanks
+         : place.scope == FigureScope::Microbatch ? ofMicrobatches
+                                                  : ofOverlaps)
+            .add(value);
     for (const CostSettings::Overlap &overlap : settings.overlaps)
       (overlap.isFactor ? ofOverlaps : times).add(overlap.cost);
-    for (const auto &[rank, factor] : settings.rankFactors)
-      ofRanks.add(factor);
-    for (const auto &[microbatch, factor] : settings.microbatchFactors)
-      ofMicrobatches.add(factor);
     if (!ofRanks.fits || !ofMicrobatches.fits || !ofOverlaps.fits)
       return false;
     rankParts = ofRanks.common;
@@ -228,12 +211,12 @@ private:
 
   void fillRows() {
     unsigned stages = schedule.numStages;
-    if (settings.ranks.empty() && settings.rankFactors.empty()) {
+    if (!settings.has(FigureScope::Rank)) {
       // Most stages cost the same: look into the settings once for all these.
-      costs.rows.assign(stages, makeRow(maxStages, std::nullopt));
-      for (const auto &[stage, row] : settings.stages)
-        if (stage < stages)
-          costs.rows[stage] = makeRow(stage, std::nullopt);
+      costs.rows.assign(stages, makeRow(anyStage, std::nullopt));
+      for (const auto &[place, row] : settings.in(FigureScope::Stage))
+        if (place.number < stages)
+          costs.rows[place.number] = makeRow(place.number, std::nullopt);
       return;
     }
     const Placement &placement = schedule.placement;
@@ -248,7 +231,7 @@ private:
 
   void fillOverlaps() {
     int64_t parts = costs.ticksPerUnit / microbatchParts / rankParts;
-    costs.otherOverlaps = {0, true, settings.overlap.value_or(Rational(1))};
+    costs.otherOverlaps = {0, true, settings.general(Figure::Overlap)};
     for (const CostSettings::Overlap &overlap : settings.overlaps) {
       OverlapTicks &own = costs.overlaps[keyOf(
           overlap.members, [](StepKind kind) { return kind; })];
@@ -262,23 +245,25 @@ private:
 
   void fillEdges() {
     // Figures of an edge that are not set are those of the level above.
-    auto over = [&](EdgeTicks base, const CostSettings::Edge &edge) {
-      if (edge.p2p)
-        base.latency = ticks(*edge.p2p);
-      if (edge.occupancy)
-        base.occupancy = ticks(*edge.occupancy);
+    auto over = [&](EdgeTicks base, const FigureRow &edge) {
+      if (std::optional<Rational> p2p = edge.get(Figure::P2P))
+        base.latency = ticks(*p2p);
+      if (std::optional<Rational> occupancy = edge.get(Figure::Occupancy))
+        base.occupancy = ticks(*occupancy);
       costs.anyOccupancy |= base.occupancy != 0;
       return base;
     };
-    costs.commonEdge = over({}, {settings.p2p, settings.occupancy});
+    costs.commonEdge = over({}, settings.at({}));
     costs.nodesEdge = costs.commonEdge;
-    if (settings.nodes) {
-      costs.nodeSize = settings.nodes->size;
-      costs.nodesEdge = over(costs.commonEdge, settings.nodes->edge);
+    for (const auto &[nodes, edge] : settings.in(FigureScope::Nodes)) {
+      costs.nodeSize = nodes.number;
+      costs.nodesEdge = over(costs.commonEdge, edge);
     }
-    for (const auto &[ends, edge] : settings.edges)
-      costs.edges[ends] = over(costs.ownEdge(ends.first, ends.second), edge);
-    costs.edgesDiffer = settings.nodes || !settings.edges.empty();
+    for (const auto &[ends, edge] : settings.in(FigureScope::Edge))
+      costs.edges[{ends.number, ends.to}] =
+          over(costs.ownEdge(ends.number, ends.to), edge);
+    costs.edgesDiffer =
+        settings.has(FigureScope::Nodes) || settings.has(FigureScope::Edge);
   }
 
   const Schedule &schedule;

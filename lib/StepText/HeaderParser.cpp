@@ -93,9 +93,10 @@ void StepsParser::parseHeaderEntry() {
       mapsKnown &= good;
     }
   } else if (entry == "cost") {
-    good = parseCosts();
+    good = parseBlock(FigureBlock::Cost, schedule.costs,
+                      [&](StringRef word) { return parseOverlap(word); });
   } else if (entry == "memory") {
-    good = parseMemory();
+    good = parseBlock(FigureBlock::Memory, schedule.memory);
   } else if (entry == "fsdp") {
     good = entryOnce(seenFsdp, entry) && parseFsdp();
   } else if (entry == "expect") {
@@ -165,16 +166,14 @@ bool StepsParser::parseExpectation() {
   std::optional<Expectation::Metric> known = parseMetric(metric);
   if (!known) {
     if (metric.empty())
-      expected("`makespan`, `span`, `bubble_makespan`, `bubble_span`, `idle` "
-               "or `peak`");
+      expected(listOf(metricNames()));
     else
       (void)diags.report(rangeOf(metric), diag::StepsUnknownMetric,
                          metric.take_front(40));
     return false;
   }
   expect.metric = *known;
-  if (expect.metric == Expectation::Metric::Idle ||
-      expect.metric == Expectation::Metric::Peak) {
+  if (isPerRank(expect.metric)) {
     unsigned ofRank = 0;
     if (!this->expect("(") ||
         !numberBelow(schedule.numRanks, maxRanks, "rank", "ranks", ofRank) ||

@@ -1,11 +1,10 @@
-//===- SettingsParser.cpp - Costs, memory and FSDP of step IR ----===//
+//===- ParserSettings.cpp - Costs, memory and FSDP of step IR ----===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Cost/SettingWords.h"
 #include "StepText/StepParserDetail.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -15,51 +14,32 @@ using namespace llvm;
 namespace pipec {
 
 //===----------------------------------------------------------------------===//
-// Items
+// Costs and memory
 //===----------------------------------------------------------------------===//
 
-/// `WORD = RATIONAL`, behind the word.
-bool StepsParser::parseItem(StringRef name, std::optional<Rational> &value) {
-  Rational number;
-  if (value) {
-    (void)diags.report(rangeOf(name), diag::StepsEntryTwice, name);
-    return false;
-  }
-  if (!expect("=") || !rational(number))
-    return false;
-  value = number;
-  return true;
+/// `= RATIONAL` after the name of a figure.
+bool StepsParser::parseValue(StringRef name, bool given, Rational &value) {
+  if (!given)
+    return expect("=") && rational(value);
+  (void)diags.report(rangeOf(name), diag::StepsEntryTwice, name);
+  return false;
 }
 
-/// "`F`, `B` or `limit`"
-template <typename Settings> static std::string wordsOf(StringRef more = "") {
-  std::vector<StringRef> words;
-  for (const SettingWord<Settings> &word : settingWords<Settings>())
-    words.push_back(word.name);
-  if (!more.empty())
-    words.push_back(more);
+std::string listOf(ArrayRef<StringRef> words) {
   std::string text;
-  for (StringRef word : words)
-    text += (word == words.front()  ? "`"
-             : word == words.back() ? " or `"
-                                    : ", `") +
+  for (const StringRef &word : words)
+    text += (text.empty()             ? "`"
+             : &word == &words.back() ? " or `"
+                                      : ", `") +
             word.str() + "`";
   return text;
 }
 
-void StepsParser::reportWord(StringRef found, StringRef wanted) {
-  if (found.empty())
-    expected(wanted);
-  else
-    (void)diags.report(rangeOf(found), diag::StepsExpected, wanted,
-                       ("`" + found.take_front(40) + "`").str());
-}
-
-/// The items of the rest of the line. What `other` takes care of, given the
-/// word, is no word of `settings`.
-template <typename Settings>
-bool StepsParser::parseItems(Settings &settings, StringRef wanted,
-                             ItemReader other) {
+/// The figures of the rest of the line. What `other` takes care of, given the
+/// word, is not a figure.
+bool StepsParser::parseFigures(FigureSet &figures, FigureBlock block,
+                               Place place, ItemReader other) {
+  SmallVector<StringRef, 12> names = figureNames(block, place.scope);
   do {
     StringRef name = word();
     if (std::optional<bool> taken = other ? other(name) : std::nullopt) {
@@ -67,146 +47,89 @@ bool StepsParser::parseItems(Settings &settings, StringRef wanted,
         return false;
       continue;
     }
-    std::optional<Rational> *place = findSetting(settings, name);
-    if (!place) {
-      reportWord(name, wanted);
+    const FigureInfo *info = findFigure(block, place.scope, name);
+    if (!info) {
+      if (name.empty())
+        expected(listOf(names));
+      else
+        (void)diags.report(rangeOf(name), diag::StepsExpected, listOf(names),
+                           ("`" + name.take_front(40) + "`").str());
       return false;
     }
-    if (!parseItem(name, *place))
+    Rational value;
+    if (!parseValue(name, figures.get(info->figure, place).has_value(), value))
       return false;
-    if (std::is_same_v<Settings, MemorySettings> ||
-        std::is_same_v<Settings, MemorySettings::Row>) {
-      if (isMemorySize(name) && (*place)->isNegative())
-        (void)diags.report(rangeOf(name), diag::StepsNegativeSize, name);
-    } else if ((*place)->isNegative()) {
+    figures.set(info->figure, value, place);
+    if (info->refuses(value) && info->unit == FigureUnit::Size)
+      (void)diags.report(rangeOf(name), diag::StepsNegativeSize, name);
+    else if (info->refuses(value))
       (void)diags.report(rangeOf(name), diag::StepsNegativeCost, name);
-    }
-  } while (skipBlanks(), !atLineEnd());
+  } while (skipBlanks(), names.size() > 1 && !atLineEnd());
   return true;
 }
 
-/// `factor = RATIONAL`, behind the word.
-bool StepsParser::parseFactor(StringRef name, std::optional<Rational> &factor) {
-  if (!parseItem(name, factor))
-    return false;
-  if (factor->isNegative())
-    (void)diags.report(rangeOf(name), diag::StepsNegativeCost, name);
-  return true;
-}
-
-/// The number behind `what` in an entry that comes once for each number.
-bool StepsParser::parseIndex(StringRef entry, StringRef what, unsigned size,
-                             unsigned limit, StringRef sizeOf,
-                             unsigned &index) {
+/// The numbers after the word of a scope; a place comes once.
+bool StepsParser::parsePlace(FigureBlock block, const ScopeInfo &scope,
+                             Place &place) {
+  place.scope = scope.scope;
+  unsigned size = countOf(scope.scope, schedule.sizes());
+  unsigned limit = countOf(scope.scope, maxSizes);
+  StringRef what = scope.one, sizeOf = scope.many;
+  if (scope.scope == FigureScope::Edge) {
+    what = infoOf(FigureScope::Rank).one;
+    sizeOf = infoOf(FigureScope::Rank).many;
+  }
   skipBlanks();
   const char *begin = here();
-  if (!numberBelow(size, limit, what, sizeOf, index))
-    return false;
-  return scopeOnce(entry, (what + " " + Twine(index)).str(), since(begin));
-}
-
-bool StepsParser::scopeOnce(StringRef entry, const std::string &name,
-                            StringRef range) {
-  if (settingNames.insert((entry + " " + name).str()).second)
+  std::string key;
+  if (scope.scope == FigureScope::Nodes) {
+    uint64_t ranks = 0;
+    if (!number(ranks, "a number of ranks"))
+      return false;
+    if (ranks == 0) {
+      (void)diags.report(rangeOf(since(begin)), diag::StepsNodesZero);
+      return false;
+    }
+    // More than there are ranks means the same as all of them.
+    place.number = unsigned(std::min<uint64_t>(ranks, maxRanks));
+    key = scope.word;
+  } else {
+    if (!numberBelow(size, limit, what, sizeOf, place.number))
+      return false;
+    key = (scope.one + " " + Twine(place.number)).str();
+  }
+  if (scope.numbers == 2) {
+    if (!expect("->"))
+      return false;
+    skipBlanks();
+    if (!numberBelow(size, limit, what, sizeOf, place.to))
+      return false;
+    if (place.number == place.to) {
+      (void)diags.report(rangeOf(since(begin)), diag::EdgeInsideRank, place.to);
+      return false;
+    }
+    key += (" -> " + Twine(place.to)).str();
+  }
+  if (settingNames.insert((blockName(block) + " " + key).str()).second)
     return true;
-  (void)diags.report(rangeOf(range), diag::StepsEntryTwice, name);
+  (void)diags.report(rangeOf(since(begin)), diag::StepsEntryTwice, key);
   return false;
 }
 
-//===----------------------------------------------------------------------===//
-// Costs
-//===----------------------------------------------------------------------===//
-
-bool StepsParser::parseCosts() {
-  CostSettings &costs = schedule.costs;
-  unsigned index = 0;
-  if (consume("stage"))
-    return parseIndex("cost", "stage", schedule.numStages, maxStages, "stages",
-                      index) &&
-           parseItems(costs.stages[index], wordsOf<CostSettings::Row>());
-  if (consume("rank"))
-    return parseIndex("cost", "rank", schedule.numRanks, maxRanks, "ranks",
-                      index) &&
-           parseRankCosts(index);
-  if (consume("microbatch")) {
-    std::optional<Rational> factor;
-    if (!parseIndex("cost", "micro-batch", schedule.numMicrobatches,
-                    maxMicrobatches, "micro-batches", index))
-      return false;
-    skipBlanks();
-    const char *begin = here();
-    if (!expect("factor") || !parseFactor(since(begin), factor))
-      return false;
-    schedule.costs.microbatchFactors[index] = *factor;
-    return true;
-  }
-  if (consume("nodes"))
-    return parseNodes();
-  if (consume("edge"))
-    return parseEdge();
-  return parseItems(costs, wordsOf<CostSettings>(),
-                    [&](StringRef name) { return parseOverlap(name); });
+/// An entry `cost` or `memory`, after its word.
+bool StepsParser::parseBlock(FigureBlock block, FigureSet &figures,
+                             ItemReader other) {
+  for (const ScopeInfo *scope : scopesOf(block))
+    if (scope->numbers && consume(scope->word)) {
+      Place place;
+      return parsePlace(block, *scope, place) &&
+             parseFigures(figures, block, place);
+    }
+  return parseFigures(figures, block, {}, other);
 }
 
-bool StepsParser::parseRankCosts(unsigned rank) {
-  CostSettings::Row row;
-  std::optional<Rational> factor;
-  if (!parseItems(row, wordsOf<CostSettings::Row>("factor"),
-                  [&](StringRef name) -> std::optional<bool> {
-                    if (name != "factor")
-                      return std::nullopt;
-                    return parseFactor(name, factor);
-                  }))
-    return false;
-  if (!row.empty())
-    schedule.costs.ranks[rank] = row;
-  if (factor)
-    schedule.costs.rankFactors[rank] = *factor;
-  return true;
-}
-
-bool StepsParser::parseNodes() {
-  uint64_t size = 0;
-  skipBlanks();
-  const char *begin = here();
-  if (!number(size, "a number of ranks"))
-    return false;
-  StringRef range = since(begin);
-  if (size == 0) {
-    (void)diags.report(rangeOf(range), diag::StepsNodesZero);
-    return false;
-  }
-  if (!scopeOnce("cost", "nodes", range))
-    return false;
-  // More than there are ranks means the same as all of them.
-  CostSettings::Nodes &nodes = schedule.costs.nodes.emplace();
-  nodes.size = unsigned(std::min<uint64_t>(size, maxRanks));
-  return parseItems(nodes.edge, wordsOf<CostSettings::Edge>());
-}
-
-bool StepsParser::parseEdge() {
-  unsigned from = 0, to = 0;
-  skipBlanks();
-  const char *begin = here();
-  if (!numberBelow(schedule.numRanks, maxRanks, "rank", "ranks", from) ||
-      !expect("->"))
-    return false;
-  skipBlanks();
-  if (!numberBelow(schedule.numRanks, maxRanks, "rank", "ranks", to))
-    return false;
-  StringRef range = since(begin);
-  if (from == to) {
-    (void)diags.report(rangeOf(range), diag::EdgeInsideRank, from);
-    return false;
-  }
-  return scopeOnce("cost", ("edge " + Twine(from) + " -> " + Twine(to)).str(),
-                   range) &&
-         parseItems(schedule.costs.edges[{from, to}],
-                    wordsOf<CostSettings::Edge>());
-}
-
-/// `F & B = 5/2` or `F & B factor = 9/10`, behind the first word; nothing when
-/// it is no overlap.
+/// `F & B = 5/2` or `F & B factor = 9/10`, after the first word; nothing when
+/// it is not an overlap.
 std::optional<bool> StepsParser::parseOverlap(StringRef first) {
   auto member = [](StringRef name) -> std::optional<StepKind> {
     std::optional<StepKind> kind = parseStepKind(name);
@@ -227,10 +150,9 @@ std::optional<bool> StepsParser::parseOverlap(StringRef first) {
   } while (consume('&'));
   StringRef members = since(first.begin()).rtrim();
   overlap.isFactor = consume("factor");
-  std::optional<Rational> cost;
-  if (!parseItem(members, cost))
+  if (!parseValue(members, /*given=*/false, overlap.cost))
     return false;
-  if (cost->isNegative())
+  if (overlap.cost.isNegative())
     (void)diags.report(rangeOf(members), diag::StepsNegativeCost, members);
   std::string key = "overlap";
   for (StepKind kind : overlap.members)
@@ -239,24 +161,13 @@ std::optional<bool> StepsParser::parseOverlap(StringRef first) {
     (void)diags.report(rangeOf(members), diag::StepsEntryTwice, members);
     return false;
   }
-  overlap.cost = *cost;
   schedule.costs.overlaps.push_back(std::move(overlap));
   return true;
 }
 
 //===----------------------------------------------------------------------===//
-// Memory and FSDP
+// FSDP
 //===----------------------------------------------------------------------===//
-
-bool StepsParser::parseMemory() {
-  MemorySettings &memory = schedule.memory;
-  unsigned index = 0;
-  if (consume("stage"))
-    return parseIndex("memory", "stage", schedule.numStages, maxStages,
-                      "stages", index) &&
-           parseItems(memory.stages[index], wordsOf<MemorySettings::Row>());
-  return parseItems(memory, wordsOf<MemorySettings>());
-}
 
 bool StepsParser::parseFsdp() {
   FsdpSettings &fsdp = schedule.fsdp.emplace();

@@ -21,6 +21,9 @@
 
 namespace pipec {
 
+/// "`F`, `B` or `limit`"
+std::string listOf(llvm::ArrayRef<llvm::StringRef> words);
+
 class StepsParser : StepsCursor {
 public:
   StepsParser(llvm::StringRef text, DiagEngine &diags);
@@ -45,23 +48,14 @@ private:
   // ParserSettings.cpp
   using ItemReader =
       llvm::function_ref<std::optional<bool>(llvm::StringRef name)>;
-  bool parseCosts();
-  bool parseRankCosts(unsigned rank);
-  bool parseNodes();
-  bool parseEdge();
-  std::optional<bool> parseOverlap(llvm::StringRef first);
-  bool parseMemory();
-  bool parseFsdp();
-  bool parseItem(llvm::StringRef name, std::optional<Rational> &value);
-  template <typename Settings>
-  bool parseItems(Settings &settings, llvm::StringRef wanted,
+  bool parseBlock(FigureBlock block, FigureSet &figures,
                   ItemReader other = nullptr);
-  bool parseFactor(llvm::StringRef name, std::optional<Rational> &factor);
-  bool parseIndex(llvm::StringRef entry, llvm::StringRef what, unsigned size,
-                  unsigned limit, llvm::StringRef sizeOf, unsigned &index);
-  bool scopeOnce(llvm::StringRef entry, const std::string &name,
-                 llvm::StringRef range);
-  void reportWord(llvm::StringRef found, llvm::StringRef wanted);
+  bool parsePlace(FigureBlock block, const ScopeInfo &scope, Place &place);
+  bool parseFigures(FigureSet &figures, FigureBlock block, Place place,
+                    ItemReader other = nullptr);
+  bool parseValue(llvm::StringRef name, bool given, Rational &value);
+  std::optional<bool> parseOverlap(llvm::StringRef first);
+  bool parseFsdp();
 
   // Parser.cpp
   void parseRanks();

@@ -12,8 +12,6 @@
 
 #include "StepText/StepPrinter.h"
 
-#include "Cost/SettingWords.h"
-
 #include "llvm/ADT/StringExtras.h"
 
 #include <array>
@@ -151,10 +149,10 @@ private:
       }
       out.text("\n");
     }
-    printCosts(schedule.costs);
-    printEntry("memory", schedule.memory);
-    for (const auto &[stage, row] : schedule.memory.stages)
-      printEntry(("memory stage " + Twine(stage)).str(), row);
+    printFigures(FigureBlock::Cost, schedule.costs);
+    for (const CostSettings::Overlap &overlap : schedule.costs.overlaps)
+      printOverlap(overlap);
+    printFigures(FigureBlock::Memory, schedule.memory);
     if (schedule.fsdp)
       printFsdp(*schedule.fsdp);
     for (const Expectation &expect : schedule.expectations) {
@@ -173,80 +171,37 @@ private:
     }
   }
 
-  /// ` F = 1 p2p = 1/10`: what is set.
-  template <typename Settings> void printItems(const Settings &settings) {
-    for (const SettingWord<Settings> &word : settingWords<Settings>())
-      printItem(word.name, word.place(const_cast<Settings &>(settings)));
-  }
-
-  /// The same behind the words of an entry, when anything is set.
-  template <typename Settings>
-  void printEntry(StringRef words, const Settings &settings) {
-    bool any = llvm::any_of(settingWords<Settings>(), [&](const auto &word) {
-      return word.place(const_cast<Settings &>(settings)).has_value();
-    });
-    if (!any)
-      return;
-    out.text("  ");
-    out.text(words);
-    printItems(settings);
-    out.text("\n");
-  }
-
-  void printFactor(StringRef words, Rational factor) {
-    out.text("  ");
-    out.text(words);
-    printItem("factor", factor);
-    out.text("\n");
-  }
-
-  void printCosts(const CostSettings &costs) {
-    printEntry("cost", costs);
-    for (const auto &[stage, row] : costs.stages)
-      printEntry(("cost stage " + Twine(stage)).str(), row);
-    // The two maps of a rank make one line.
-    auto row = costs.ranks.begin();
-    auto factor = costs.rankFactors.begin();
-    while (row != costs.ranks.end() || factor != costs.rankFactors.end()) {
-      unsigned rank = row == costs.ranks.end() ? factor->first
-                      : factor == costs.rankFactors.end()
-                          ? row->first
-                          : std::min(row->first, factor->first);
-      bool hasRow = row != costs.ranks.end() && row->first == rank;
-      bool hasFactor =
-          factor != costs.rankFactors.end() && factor->first == rank;
-      if (hasFactor || !row->second.empty()) {
-        out.text("  cost rank ");
-        out.number(rank);
-        if (hasRow)
-          printItems(row->second);
-        if (hasFactor)
-          printItem("factor", factor->second);
-        out.text("\n");
+  /// A line for each place: `cost edge 0 -> 1 p2p = 1/10`.
+  void printFigures(FigureBlock block, const FigureSet &figures) {
+    for (const auto &[place, row] : figures.places()) {
+      const ScopeInfo &scope = infoOf(place.scope);
+      out.text("  ");
+      out.text(blockName(block));
+      if (scope.numbers) {
+        out.text(" ");
+        out.text(scope.word);
+        out.text(" ");
+        out.number(place.number);
       }
-      row = hasRow ? std::next(row) : row;
-      factor = hasFactor ? std::next(factor) : factor;
-    }
-    for (const auto &[microbatch, value] : costs.microbatchFactors)
-      printFactor(("cost microbatch " + Twine(microbatch)).str(), value);
-    if (costs.nodes)
-      printEntry(("cost nodes " + Twine(costs.nodes->size)).str(),
-                 costs.nodes->edge);
-    for (const auto &[ends, edge] : costs.edges)
-      printEntry(
-          ("cost edge " + Twine(ends.first) + " -> " + Twine(ends.second))
-              .str(),
-          edge);
-    for (const CostSettings::Overlap &overlap : costs.overlaps) {
-      out.text("  cost");
-      for (size_t i = 0; i != overlap.members.size(); ++i) {
-        out.text(i ? " & " : " ");
-        out.text(stepKindName(overlap.members[i]));
+      if (scope.numbers == 2) {
+        out.text(" -> ");
+        out.number(place.to);
       }
-      out.text(overlap.isFactor ? " factor = " : " = ");
-      printRational(overlap.cost);
+      for (auto [figure, value] : row)
+        printItem(infoOf(figure).name, value);
       out.text("\n");
     }
+  }
+
+  void printOverlap(const CostSettings::Overlap &overlap) {
+    out.text("  cost");
+    for (size_t i = 0; i != overlap.members.size(); ++i) {
+      out.text(i ? " & " : " ");
+      out.text(stepKindName(overlap.members[i]));
+    }
+    out.text(overlap.isFactor ? " factor = " : " = ");
+    printRational(overlap.cost);
+    out.text("\n");
   }
 
   void printFsdp(const FsdpSettings &fsdp) {

@@ -87,10 +87,10 @@ struct MemoryTicks {
       return true;
     };
     // Most stages take the same: look into the settings once for all of these.
-    if (!widen(maxStages))
+    if (!widen(anyStage))
       return std::nullopt;
-    for (const auto &[stage, row] : memory.stages)
-      if (!widen(stage))
+    for (const auto &[place, row] : memory.in(FigureScope::Stage))
+      if (!widen(place.number))
         return std::nullopt;
     ticks.perUnit = unit;
     // Room for what all steps of a rank could take together.
@@ -108,9 +108,9 @@ struct MemoryTicks {
       ticks.weightsGive |= row[unsigned(StepKind::W)] < 0;
       return row;
     };
-    ticks.delta.assign(schedule.numStages, rowOf(maxStages));
-    for (const auto &[stage, row] : memory.stages)
-      ticks.delta[stage] = rowOf(stage);
+    ticks.delta.assign(schedule.numStages, rowOf(anyStage));
+    for (const auto &[place, row] : memory.in(FigureScope::Stage))
+      ticks.delta[place.number] = rowOf(place.number);
     if (!fits)
       return std::nullopt;
     if (peak) {
@@ -348,7 +348,7 @@ public:
       return failure();
     std::optional<Rational> peak = options.maxPeak;
     if (!peak)
-      peak = schedule.memory.limit;
+      peak = schedule.memory.limit();
     std::optional<MemoryTicks> memory = MemoryTicks::make(schedule, peak);
     if (!memory)
       return diags.report(schedule.source, diag::DeferMemoryOverflow);

@@ -22,9 +22,9 @@ ModelSettings fourStages() {
   schedule.numRanks = 2;
   schedule.numStages = 4;
   schedule.numMicrobatches = 3;
-  schedule.costs.all.at(StepKind::F) = 7;
-  schedule.costs.p2p = 3;
-  schedule.memory.limit = 9;
+  schedule.costs.set(Figure::F, 7);
+  schedule.costs.set(Figure::P2P, 3);
+  schedule.memory.set(Figure::Limit, 9);
   return schedule;
 }
 
@@ -46,8 +46,8 @@ struct Applied {
 GivenSettings given(std::optional<CostPer> per) {
   GivenSettings given;
   given.per = per;
-  given.costs.emplace_back().all.at(StepKind::F) = 4;
-  given.costs.emplace_back().all.at(StepKind::I) = 6;
+  given.costs.emplace_back().set(Figure::F, 4);
+  given.costs.emplace_back().set(Figure::I, 6);
   return given;
 }
 
@@ -63,8 +63,8 @@ TEST(GivenSettings, PerStageGoesOverFigureByFigure) {
     EXPECT_EQ(applied.kinds, Kinds());
     EXPECT_EQ(*applied.schedule.costs.of(StepKind::F, 0), Rational(4));
     EXPECT_EQ(*applied.schedule.costs.of(StepKind::I, 0), Rational(6));
-    EXPECT_EQ(applied.schedule.costs.p2p, Rational(3));
-    EXPECT_EQ(applied.schedule.memory.limit, Rational(9));
+    EXPECT_EQ(applied.schedule.costs.get(Figure::P2P), Rational(3));
+    EXPECT_EQ(applied.schedule.memory.limit(), Rational(9));
     EXPECT_EQ(applied.schedule.costParts, 0u);
   }
 }
@@ -77,8 +77,8 @@ TEST(GivenSettings, PerPartReplaces) {
             Kinds(2, diag::OwnCostsUnused.value)); // costs and memory
   EXPECT_EQ(*applied.schedule.costs.of(StepKind::F, 3), Rational(2));
   EXPECT_EQ(*applied.schedule.costs.of(StepKind::I, 3), Rational(3));
-  EXPECT_EQ(applied.schedule.costs.p2p, std::nullopt);
-  EXPECT_EQ(applied.schedule.memory.limit, std::nullopt);
+  EXPECT_EQ(applied.schedule.costs.get(Figure::P2P), std::nullopt);
+  EXPECT_EQ(applied.schedule.memory.limit(), std::nullopt);
   EXPECT_EQ(*applied.schedule.memory.delta(StepKind::F, 0),
             *Rational::make(1, 2));
   EXPECT_EQ(applied.schedule.costParts, 2u);
@@ -91,45 +91,45 @@ TEST(GivenSettings, OwnSizesCanStay) {
   Applied kept(settings);
   EXPECT_EQ(kept.kinds, Kinds(1, diag::OwnCostsUnused.value));
   EXPECT_EQ(*kept.schedule.costs.of(StepKind::F, 3), Rational(8));
-  EXPECT_EQ(kept.schedule.memory.limit, Rational(9));
-  settings.memory.emplace_back().all.parameters = 1;
+  EXPECT_EQ(kept.schedule.memory.limit(), Rational(9));
+  settings.memory.emplace_back().set(Figure::Parameters, 1);
   Applied spread(settings);
   EXPECT_EQ(spread.schedule.memory.parameters(0), Rational(2));
-  EXPECT_EQ(spread.schedule.memory.limit, std::nullopt);
+  EXPECT_EQ(spread.schedule.memory.limit(), std::nullopt);
 }
 
 TEST(GivenSettings, KeysAreHeldAgainstTheSchedule) {
-  using Kind = GivenSettings::Key::Kind;
-  auto fits = [](Kind kind, unsigned number, std::optional<CostPer> per = {},
+  auto fits = [](FigureScope scope, unsigned number,
+                 std::optional<CostPer> per = {},
                  std::optional<unsigned> parts = {}) {
     GivenSettings settings;
     settings.per = per;
     settings.parts = parts;
-    settings.keys.push_back({kind, number, {}});
+    settings.keys.push_back({scope, number, {}});
     Applied applied(settings);
     EXPECT_EQ(llvm::is_contained(applied.kinds, diag::SettingOutOfRange.value),
               !applied.good);
     return applied.good;
   };
-  EXPECT_TRUE(fits(Kind::Stage, 3));
-  EXPECT_FALSE(fits(Kind::Stage, 4));
-  EXPECT_TRUE(fits(Kind::Stage, 1, CostPer::Part));
-  EXPECT_FALSE(fits(Kind::Stage, 2, CostPer::Part));
-  EXPECT_TRUE(fits(Kind::Stage, 7, CostPer::Part, 8));
-  EXPECT_FALSE(fits(Kind::Stage, 8, CostPer::Part, 8));
-  EXPECT_TRUE(fits(Kind::Rank, 1));
-  EXPECT_FALSE(fits(Kind::Rank, 2));
-  EXPECT_TRUE(fits(Kind::Microbatch, 2));
-  EXPECT_FALSE(fits(Kind::Microbatch, 3));
-  EXPECT_TRUE(fits(Kind::Edge, 1));
-  EXPECT_FALSE(fits(Kind::Edge, 2));
+  EXPECT_TRUE(fits(FigureScope::Stage, 3));
+  EXPECT_FALSE(fits(FigureScope::Stage, 4));
+  EXPECT_TRUE(fits(FigureScope::Stage, 1, CostPer::Part));
+  EXPECT_FALSE(fits(FigureScope::Stage, 2, CostPer::Part));
+  EXPECT_TRUE(fits(FigureScope::Stage, 7, CostPer::Part, 8));
+  EXPECT_FALSE(fits(FigureScope::Stage, 8, CostPer::Part, 8));
+  EXPECT_TRUE(fits(FigureScope::Rank, 1));
+  EXPECT_FALSE(fits(FigureScope::Rank, 2));
+  EXPECT_TRUE(fits(FigureScope::Microbatch, 2));
+  EXPECT_FALSE(fits(FigureScope::Microbatch, 3));
+  EXPECT_TRUE(fits(FigureScope::Edge, 1));
+  EXPECT_FALSE(fits(FigureScope::Edge, 2));
 }
 
 TEST(GivenSettings, WhatDoesNotFitIsReported) {
   GivenSettings settings;
   settings.per = CostPer::Part;
   settings.parts = 65536;
-  settings.costs.emplace_back().all.at(StepKind::F) = INT64_MAX;
+  settings.costs.emplace_back().set(Figure::F, INT64_MAX);
   Applied applied(settings);
   EXPECT_FALSE(applied.good);
   EXPECT_EQ(applied.kinds.back(), diag::TimesTooLarge.value);

@@ -25,13 +25,13 @@ static Rational fraction(int64_t numerator, int64_t denominator) {
 /// sum of I and W.
 static CostSettings fourParts() {
   CostSettings costs;
-  costs.all.at(StepKind::F) = 2;
-  costs.all.at(StepKind::W) = fraction(1, 2);
-  costs.all.at(StepKind::Unshard) = 3;
-  costs.stages[0].at(StepKind::F) = 5;
-  costs.stages[0].at(StepKind::I) = 4;
-  costs.stages[3].at(StepKind::B) = 7;
-  costs.p2p = fraction(1, 3);
+  costs.set(Figure::F, 2);
+  costs.set(Figure::W, fraction(1, 2));
+  costs.set(Figure::Unshard, 3);
+  costs.set(Figure::F, 5, {FigureScope::Stage, 0});
+  costs.set(Figure::I, 4, {FigureScope::Stage, 0});
+  costs.set(Figure::B, 7, {FigureScope::Stage, 3});
+  costs.set(Figure::P2P, fraction(1, 3));
   costs.overlaps.push_back({{StepKind::F, StepKind::B}, 3});
   return costs;
 }
@@ -70,19 +70,20 @@ TEST(ModelParts, StagesHaveWhatLiesInThem) {
 
 TEST(ModelParts, WhatIsNoPartOfTheModelStays) {
   CostSettings costs = fourParts();
-  costs.rankFactors[1] = 2;
+  Place rank{FigureScope::Rank, 1};
+  costs.set(Figure::Factor, 2, rank);
   costs.overlaps.push_back({{StepKind::F, StepKind::I}, fraction(9, 10), true});
   auto spread = spreadCosts(costs, 4, 8);
   ASSERT_TRUE(spread);
-  EXPECT_EQ(spread->p2p, costs.p2p);
-  EXPECT_EQ(spread->rankFactors, costs.rankFactors);
+  EXPECT_EQ(spread->get(Figure::P2P), fraction(1, 3));
+  EXPECT_EQ(spread->get(Figure::Factor, rank), Rational(2));
   EXPECT_EQ(spread->ofOverlap({StepKind::F, StepKind::B}), fraction(3, 2));
   EXPECT_EQ(spread->overlapFactor({StepKind::F, StepKind::I}), fraction(9, 10));
 }
 
 TEST(ModelParts, DefaultsAndRanks) {
   CostSettings costs;
-  costs.ranks[1].at(StepKind::I) = 6;
+  costs.set(Figure::I, 6, {FigureScope::Rank, 1});
   auto spread = spreadCosts(costs, 2, 6);
   ASSERT_TRUE(spread);
   EXPECT_EQ(*spread->of(StepKind::F, 5, 0), fraction(1, 3));
@@ -94,11 +95,11 @@ TEST(ModelParts, DefaultsAndRanks) {
 
 TEST(ModelParts, Memory) {
   MemorySettings memory;
-  memory.all.of[unsigned(StepKind::I)] = fraction(-1, 2);
-  memory.all.parameters = 8;
-  memory.all.receive = 3;
-  memory.stages[1].sharded = 4;
-  memory.limit = 20;
+  memory.set(Figure::LiveI, fraction(-1, 2));
+  memory.set(Figure::Parameters, 8);
+  memory.set(Figure::Receive, 3);
+  memory.set(Figure::Sharded, 4, {FigureScope::Stage, 1});
+  memory.set(Figure::Limit, 20);
   auto spread = spreadMemory(memory, 2, 4);
   ASSERT_TRUE(spread);
   EXPECT_EQ(*spread->delta(StepKind::F, 0), fraction(1, 2));
@@ -109,11 +110,11 @@ TEST(ModelParts, Memory) {
   EXPECT_EQ(spread->sharded(3), Rational(2));
   EXPECT_EQ(spread->sharded(1), Rational(0));
   EXPECT_EQ(spread->receive(2), Rational(3));
-  EXPECT_EQ(spread->limit, Rational(20));
+  EXPECT_EQ(spread->limit(), Rational(20));
 }
 
 TEST(ModelParts, WhatDoesNotFit) {
   CostSettings costs;
-  costs.all.at(StepKind::F) = fraction(1, std::numeric_limits<int64_t>::max());
+  costs.set(Figure::F, fraction(1, std::numeric_limits<int64_t>::max()));
   EXPECT_FALSE(spreadCosts(costs, 2, 6));
 }

@@ -49,23 +49,20 @@ Schedule drawSchedule(Rng &rng) {
 void drawMemory(Rng &rng, Schedule &schedule) {
   MemorySettings &memory = schedule.memory;
   auto size = [&] { return *Rational::make(pick(rng, 6), 1 + pick(rng, 4)); };
-  auto fill = [&](MemorySettings::Row &row) {
+  auto fill = [&](Place place) {
     if (oneIn(rng, 2))
-      row.of[unsigned(StepKind::F)] = size();
+      memory.set(Figure::LiveF, size(), place);
     if (oneIn(rng, 2))
-      row.of[unsigned(StepKind::I)] = *Rational::sub(0, size());
+      memory.set(Figure::LiveI, *Rational::sub(0, size()), place);
     if (oneIn(rng, 4))
-      row.of[unsigned(StepKind::W)] = *Rational::sub(0, size());
-    if (oneIn(rng, 2))
-      row.parameters = size();
-    if (oneIn(rng, 2))
-      row.sharded = size();
-    if (oneIn(rng, 2))
-      row.receive = size();
+      memory.set(Figure::LiveW, *Rational::sub(0, size()), place);
+    for (Figure figure : {Figure::Parameters, Figure::Sharded, Figure::Receive})
+      if (oneIn(rng, 2))
+        memory.set(figure, size(), place);
   };
-  fill(memory.all);
+  fill({});
   if (oneIn(rng, 2))
-    fill(memory.stages[pick(rng, schedule.numStages)]);
+    fill({FigureScope::Stage, pick(rng, schedule.numStages)});
 }
 
 /// What is kept while the line at `at` runs (or behind it), each part counted
@@ -196,9 +193,9 @@ TEST(Memory, ReleaseFollowsFromI) {
   MemorySettings memory;
   EXPECT_EQ(*memory.delta(StepKind::B, 0), Rational(-1));
   EXPECT_EQ(*memory.delta(StepKind::W, 0), Rational(-1));
-  memory.all.of[unsigned(StepKind::I)] = Rational::make(-1, 2);
+  memory.set(Figure::LiveI, *Rational::make(-1, 2));
   EXPECT_EQ(memory.delta(StepKind::W, 0), Rational::make(-1, 2));
-  memory.stages[1].of[unsigned(StepKind::F)] = Rational(2);
+  memory.set(Figure::LiveF, 2, {FigureScope::Stage, 1});
   EXPECT_EQ(*memory.delta(StepKind::B, 1), Rational(-2));
   EXPECT_EQ(memory.delta(StepKind::W, 1), Rational::make(-3, 2));
   EXPECT_EQ(memory.delta(StepKind::W, 0), Rational::make(-1, 2));
@@ -211,15 +208,16 @@ TEST(Memory, RefusesWhatDoesNotFit) {
   Rng rng(12);
   Schedule plain = randomSchedule(rng, {2, 2, 2});
   Schedule large = plain;
-  large.memory.all.parameters = Rational(INT64_MAX);
+  large.memory.set(Figure::Parameters, INT64_MAX);
   EXPECT_TRUE(failed(MemoryModel::make(large, diags)));
   Schedule fine = plain;
-  fine.memory.all.receive = *Rational::make(1, 4294967291);
-  fine.memory.stages[1].sharded = *Rational::make(1, 4294967279);
+  fine.memory.set(Figure::Receive, *Rational::make(1, 4294967291));
+  fine.memory.set(Figure::Sharded, *Rational::make(1, 4294967279),
+                  {FigureScope::Stage, 1});
   EXPECT_TRUE(failed(MemoryModel::make(fine, diags)));
   Schedule sum = plain;
-  sum.memory.all.of[unsigned(StepKind::F)] = Rational(INT64_MAX);
-  sum.memory.all.of[unsigned(StepKind::I)] = Rational(1);
+  sum.memory.set(Figure::LiveF, INT64_MAX);
+  sum.memory.set(Figure::LiveI, 1);
   EXPECT_TRUE(failed(MemoryModel::make(sum, diags)));
   EXPECT_EQ(kinds, (std::vector(3, diag::Id::MemoryTooLarge)));
 }

@@ -21,7 +21,7 @@ size_t Replay::groupBegin(unsigned rank, size_t index) const {
 }
 
 Rational Replay::hop(unsigned from, unsigned to) const {
-  return from == to ? Rational(0) : schedule.costs.p2p.value_or(Rational(0));
+  return from == to ? Rational(0) : schedule.costs.general(Figure::P2P);
 }
 
 Rational Replay::duration(unsigned rank, size_t begin) const {

@@ -38,7 +38,8 @@ TEST(Simulate, FreeArrivalEqualsDefinition) {
     Schedule schedule = randomSchedule(rng, randomOptions(rng));
     randomCosts(rng, schedule);
     if (oneIn(rng, 2))
-      schedule.costs.p2p = *Rational::make(pick(rng, 5), 1 + pick(rng, 4));
+      schedule.costs.set(Figure::P2P,
+                         *Rational::make(pick(rng, 5), 1 + pick(rng, 4)));
     auto simulation = simulate(schedule, diags);
     ASSERT_TRUE(succeeded(simulation));
     Replay replay(schedule, std::nullopt);
@@ -68,7 +69,8 @@ TEST(Simulate, ModelsEqualDefinition) {
     Schedule schedule = randomSchedule(rng, options);
     randomCosts(rng, schedule);
     if (!oneIn(rng, 3))
-      schedule.costs.p2p = *Rational::make(pick(rng, 5), 1 + pick(rng, 4));
+      schedule.costs.set(Figure::P2P,
+                         *Rational::make(pick(rng, 5), 1 + pick(rng, 4)));
     for (unsigned n = pick(rng, 4); n != 0; --n)
       mutate(rng, schedule);
     Transfers transfers(schedule);
@@ -135,8 +137,8 @@ TEST(Simulate, Figures) {
   schedule.ranks[1][1].setJoined(true);
   peaks = peakMemory(schedule, diags);
   EXPECT_EQ((*peaks)[1], Rational(2));
-  schedule.memory.all.of[unsigned(StepKind::F)] = *Rational::make(1, 2);
-  schedule.memory.all.of[unsigned(StepKind::B)] = *Rational::make(-1, 3);
+  schedule.memory.set(Figure::LiveF, *Rational::make(1, 2));
+  schedule.memory.set(Figure::LiveB, *Rational::make(-1, 3));
   peaks = peakMemory(schedule, diags);
   EXPECT_EQ((*peaks)[1], Rational(1));
 }
@@ -149,18 +151,18 @@ TEST(Simulate, RefusesWhatDoesNotFit) {
   Schedule plain = randomSchedule(rng, {2, 2, 2});
 
   Schedule fine = plain;
-  fine.costs.all.of[0] = *Rational::make(1, 4294967291);
-  fine.costs.p2p = *Rational::make(1, 4294967279);
+  fine.costs.set(Figure::F, *Rational::make(1, 4294967291));
+  fine.costs.set(Figure::P2P, *Rational::make(1, 4294967279));
   EXPECT_TRUE(failed(simulate(fine, diags)));
   Schedule large = plain;
-  large.costs.all.of[0] = Rational(INT64_MAX / 4);
+  large.costs.set(Figure::F, INT64_MAX / 4);
   EXPECT_TRUE(failed(simulate(large, diags)));
   Schedule sum = plain;
-  sum.costs.all.of[unsigned(StepKind::I)] = Rational(INT64_MAX);
+  sum.costs.set(Figure::I, INT64_MAX);
   EXPECT_TRUE(failed(simulate(sum, diags)));
   Schedule heavy = plain;
-  heavy.memory.all.of[0] = Rational(INT64_MAX);
-  heavy.memory.all.of[1] = *Rational::make(1, 3);
+  heavy.memory.set(Figure::LiveF, INT64_MAX);
+  heavy.memory.set(Figure::LiveB, *Rational::make(1, 3));
   EXPECT_TRUE(failed(peakMemory(heavy, diags)));
   Schedule few = plain;
   few.numMicrobatches = 10;

@@ -67,56 +67,36 @@ void decorate(Rng &rng, Schedule &schedule) {
   for (unsigned n = pick(rng, 4); n != 0; --n)
     schedule.params.push_back({randomName(rng) + std::to_string(n),
                                oneIn(rng, 4) ? INT64_MIN : int64_t(rng())});
-  for (auto &cost : schedule.costs.all.of)
+  // Every figure in every place that it may have.
+  for (const FigureInfo &info : allFigures())
+    for (const ScopeInfo &scope : allScopes()) {
+      if (!info.isIn(scope.scope) || scope.scope == FigureScope::Overlap ||
+          !oneIn(rng, 3))
+        continue;
+      Place place{scope.scope};
+      if (scope.scope == FigureScope::Nodes)
+        place.number = 1 + pick(rng, 4);
+      else if (scope.numbers)
+        place.number = pick(rng, countOf(scope.scope, schedule.sizes()));
+      if (scope.scope == FigureScope::Edge)
+        place.to = pick(rng, schedule.numRanks);
+      if (scope.scope == FigureScope::Edge && place.to == place.number)
+        continue;
+      Rational value = randomRational(rng);
+      FigureSet &figures = info.block == FigureBlock::Cost
+                               ? static_cast<FigureSet &>(schedule.costs)
+                               : schedule.memory;
+      figures.set(info.figure, info.refuses(value) ? magnitude(value) : value,
+                  place);
+    }
+  auto overlap = [&](ArrayRef<StepKind> members, bool isFactor) {
     if (oneIn(rng, 2))
-      cost = magnitude(randomRational(rng));
-  if (oneIn(rng, 2))
-    schedule.costs.p2p = magnitude(randomRational(rng));
-  for (unsigned n = pick(rng, 3); n != 0; --n)
-    schedule.costs.stages[pick(rng, schedule.numStages)].of[pick(rng, 4)] =
-        magnitude(randomRational(rng));
-  if (oneIn(rng, 2))
-    schedule.costs.overlaps.push_back(
-        {{StepKind::F, StepKind::B}, magnitude(randomRational(rng))});
-  if (oneIn(rng, 2))
-    schedule.costs.overlaps.push_back(
-        {{StepKind::I, StepKind::F, StepKind::W}, 3});
-  auto some = [&](std::optional<Rational> &value) {
-    if (oneIn(rng, 3))
-      value = magnitude(randomRational(rng));
+      schedule.costs.set({SmallVector<StepKind, 2>(members),
+                          magnitude(randomRational(rng)), isFactor});
   };
-  some(schedule.costs.occupancy);
-  some(schedule.costs.overlap);
-  for (auto &cost : schedule.costs.all.collectives)
-    some(cost);
-  for (unsigned n = pick(rng, 3); n != 0; --n) {
-    unsigned rank = pick(rng, schedule.numRanks);
-    schedule.costs.ranks[rank].of[pick(rng, 4)] = 2;
-    schedule.costs.ranks[rank].collectives[pick(rng, 3)] = 3;
-    schedule.costs.rankFactors[pick(rng, schedule.numRanks)] =
-        magnitude(randomRational(rng));
-    schedule.costs.microbatchFactors[pick(rng, schedule.numMicrobatches)] =
-        magnitude(randomRational(rng));
-    unsigned to = pick(rng, schedule.numRanks);
-    if (to != rank)
-      schedule.costs.edges[{rank, to}].p2p = magnitude(randomRational(rng));
-  }
-  if (oneIn(rng, 3))
-    schedule.costs.nodes = CostSettings::Nodes{1 + pick(rng, 4), {1, 2}};
-  if (oneIn(rng, 2))
-    schedule.costs.overlaps.push_back(
-        {{StepKind::B, StepKind::F}, magnitude(randomRational(rng)), true});
-  some(schedule.memory.all.parameters);
-  some(schedule.memory.all.sharded);
-  some(schedule.memory.all.receive);
-  if (oneIn(rng, 2))
-    schedule.memory.stages[pick(rng, schedule.numStages)].of[pick(rng, 4)] =
-        randomRational(rng);
-  for (auto &delta : schedule.memory.all.of)
-    if (oneIn(rng, 2))
-      delta = randomRational(rng);
-  if (oneIn(rng, 2))
-    schedule.memory.limit = randomRational(rng);
+  overlap({StepKind::F, StepKind::B}, false);
+  overlap({StepKind::I, StepKind::F, StepKind::W}, false);
+  overlap({StepKind::B, StepKind::F}, true);
   if (oneIn(rng, 2)) {
     FsdpSettings &fsdp = schedule.fsdp.emplace();
     if (oneIn(rng, 2)) {

@@ -64,7 +64,8 @@ TEST_F(P2PTimed, EndsUnderEveryModel) {
   for (unsigned round = 0; round != 3000; ++round) {
     Schedule schedule = random();
     if (oneIn(rng, 2))
-      schedule.costs.p2p = *Rational::make(pick(rng, 9), 1 + pick(rng, 4));
+      schedule.costs.set(Figure::P2P,
+                         *Rational::make(pick(rng, 9), 1 + pick(rng, 4)));
     P2PAt at = P2PAt(pick(rng, 3));
     unsigned rounds = oneIn(rng, 3) ? 1 + pick(rng, 3) : 0;
     Schedule placed = timed(schedule, at, rounds, allWaitModels[pick(rng, 4)]);
@@ -108,9 +109,10 @@ TEST_F(P2PTimed, LongListsAreInOrder) {
     Schedule schedule = randomSchedule(rng, options);
     randomCosts(rng, schedule);
     if (oneIn(rng, 3))
-      schedule.costs.microbatchFactors[pick(rng, 40)] = 1000000000;
+      schedule.costs.set(Figure::Factor, 1000000000,
+                         {FigureScope::Microbatch, pick(rng, 40)});
     else if (oneIn(rng, 2)) // steps that give nothing
-      schedule.costs.stages[0].of[unsigned(StepKind::B)] = 1500000000;
+      schedule.costs.set(Figure::B, 1500000000, {FigureScope::Stage, 0});
     auto simulation = simulate(schedule, diags);
     ASSERT_TRUE(succeeded(simulation)) << messages;
     // Starts and ends by what was run.
@@ -150,7 +152,8 @@ TEST_F(P2PTimed, RoundsKeepTheBest) {
   unsigned better = 0;
   for (unsigned round = 0; round != 600; ++round) {
     Schedule schedule = random();
-    schedule.costs.p2p = *Rational::make(1 + pick(rng, 6), 1 + pick(rng, 4));
+    schedule.costs.set(Figure::P2P,
+                       *Rational::make(1 + pick(rng, 6), 1 + pick(rng, 4)));
     WaitModel model = allWaitModels[pick(rng, 2)];
     P2PAt at = P2PAt(pick(rng, 3));
     Rational best = Replay(timed(schedule, at), model).makespan();

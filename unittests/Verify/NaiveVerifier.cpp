@@ -337,7 +337,7 @@ bool naiveTimed(const Schedule &schedule) {
       there = Rational::add(*start(*producer),
                             duration(producer->rank, lineOf(*producer)));
     if (there && away)
-      there = Rational::add(*there, schedule.costs.p2p.value_or(Rational(0)));
+      there = Rational::add(*there, schedule.costs.general(Figure::P2P));
     if (there && *start(place) < *there)
       return false;
   }

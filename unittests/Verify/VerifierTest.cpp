@@ -232,7 +232,7 @@ void addTimes(Rng &rng, Schedule &schedule) {
                                      schedule.ranks[rank][k].stage()));
     clock = *Rational::add(clock, cost);
     if (isCompute(step.kind()))
-      clock = *Rational::add(clock, schedule.costs.p2p.value_or(Rational(0)));
+      clock = *Rational::add(clock, schedule.costs.general(Figure::P2P));
   }
   for (unsigned n = pick(rng, 6); n != 0; --n) {
     unsigned rank = pick(rng, schedule.numRanks);
@@ -260,7 +260,7 @@ TEST(Verifier, TimedIsAsDefined) {
     Schedule schedule = draw(rng, /*transfers=*/oneIn(rng, 2));
     randomCosts(rng, schedule);
     if (oneIn(rng, 2))
-      schedule.costs.p2p = Rational::make(pick(rng, 4), 3);
+      schedule.costs.set(Figure::P2P, *Rational::make(pick(rng, 4), 3));
     addTimes(rng, schedule);
     bool expected = naiveTimed(schedule);
     ASSERT_EQ(verdict(schedule, VerifyLevel::Timed), expected)

@@ -219,12 +219,13 @@ static Rational randomCost(Rng &rng) {
 }
 
 void randomCosts(Rng &rng, Schedule &schedule) {
-  for (auto &cost : schedule.costs.all.of)
+  for (Figure figure : {Figure::F, Figure::B, Figure::I, Figure::W})
     if (oneIn(rng, 2))
-      cost = randomCost(rng);
+      schedule.costs.set(figure, randomCost(rng));
   for (unsigned stage = 0; stage != schedule.numStages; ++stage)
     if (oneIn(rng, 3))
-      schedule.costs.stages[stage].of[pick(rng, 4)] = randomCost(rng);
+      schedule.costs.set(Figure(pick(rng, 4)), randomCost(rng),
+                         {FigureScope::Stage, stage});
   if (oneIn(rng, 2))
     schedule.costs.overlaps.push_back(
         {{StepKind::F, StepKind::B}, randomCost(rng)});

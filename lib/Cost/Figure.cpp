@@ -1,0 +1,165 @@
+//===- Figure.cpp - Figures of costs and memory, by place -----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Cost/Figure.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+/// The bits of the column of scopes.
+namespace bit {
+enum : uint8_t {
+#define PIPEC_SCOPE(Id, Word, Numbers, Key, One, Many, Doc)                    \
+  Id = 1u << unsigned(FigureScope::Id),
+#include "Cost/Figures.def"
+};
+} // namespace bit
+
+static std::vector<FigureInfo> makeFigures() {
+  using namespace bit;
+  return {
+#define PIPEC_FIGURE(Id, InBlock, Name, InUnit, Scopes, CutId, Default, Doc)   \
+  {Figure::Id,                                                                 \
+   FigureBlock::InBlock,                                                       \
+   Name,                                                                       \
+   FigureUnit::InUnit,                                                         \
+   Scopes,                                                                     \
+   WhenCut::CutId,                                                             \
+   Default,                                                                    \
+   Doc,                                                                        \
+   Rational::parse(Default)},
+#include "Cost/Figures.def"
+  };
+}
+
+ArrayRef<FigureInfo> allFigures() {
+  static const std::vector<FigureInfo> table = makeFigures();
+  return table;
+}
+
+ArrayRef<ScopeInfo> allScopes() {
+  static constexpr ScopeInfo table[] = {
+#define PIPEC_SCOPE(Id, Word, Numbers, Key, One, Many, Doc)                    \
+  {FigureScope::Id, Word, Numbers, Key, One, Many, Doc},
+#include "Cost/Figures.def"
+  };
+  return table;
+}
+
+StringRef blockName(FigureBlock block) {
+  return block == FigureBlock::Cost ? "cost" : "memory";
+}
+
+const FigureInfo *findFigure(FigureBlock block, FigureScope scope,
+                             StringRef name) {
+  for (const FigureInfo &info : allFigures())
+    if (info.block == block && info.isIn(scope) && info.name == name)
+      return &info;
+  return nullptr;
+}
+
+SmallVector<StringRef, 12> figureNames(FigureBlock block, FigureScope scope) {
+  SmallVector<StringRef, 12> names;
+  for (const FigureInfo &info : allFigures())
+    if (info.block == block && info.isIn(scope))
+      names.push_back(info.name);
+  return names;
+}
+
+SmallVector<const ScopeInfo *, 8> scopesOf(FigureBlock block) {
+  SmallVector<const ScopeInfo *, 8> scopes;
+  for (const ScopeInfo &scope : allScopes())
+    if (scope.scope != FigureScope::Whole &&
+        any_of(allFigures(), [&](const FigureInfo &info) {
+          return info.block == block && info.isIn(scope.scope);
+        }))
+      scopes.push_back(&scope);
+  return scopes;
+}
+
+Figure costFigure(StepKind kind) {
+  static_assert(unsigned(Figure::F) == unsigned(StepKind::F) &&
+                unsigned(Figure::W) == unsigned(StepKind::W));
+  if (isCompute(kind))
+    return Figure(kind);
+  assert(isFsdp(kind));
+  return Figure(unsigned(Figure::Unshard) + unsigned(kind) -
+                unsigned(StepKind::Unshard));
+}
+
+Figure liveFigure(StepKind kind) {
+  assert(isCompute(kind));
+  return Figure(unsigned(Figure::LiveF) + unsigned(kind));
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+unsigned countOf(FigureScope scope, ModelSizes sizes) {
+  return scope == FigureScope::Stage        ? sizes.stages
+         : scope == FigureScope::Microbatch ? sizes.microbatches
+                                            : sizes.ranks;
+}
+
+void FigureRow::set(Figure figure, Rational value) {
+  auto it = lower_bound(entries, figure, [](const Entry &entry, Figure figure) {
+    return entry.first < figure;
+  });
+  if (it != entries.end() && it->first == figure)
+    it->second = value;
+  else
+    entries.insert(it, {figure, value});
+}
+
+Rational FigureSet::general(Figure figure) const {
+  if (std::optional<Rational> given = get(figure))
+    return *given;
+  return infoOf(figure).defaultValue.value_or(Rational(0));
+}
+
+const FigureRow &FigureSet::at(Place place) const {
+  static const FigureRow none;
+  auto it = rows.find(place);
+  return it == rows.end() ? none : it->second;
+}
+
+iterator_range<FigureSet::Places::const_iterator>
+FigureSet::in(FigureScope scope) const {
+  return {rows.lower_bound({scope}),
+          rows.lower_bound({FigureScope(unsigned(scope) + 1)})};
+}
+
+void FigureSet::set(Figure figure, Rational value, Place place) {
+  FigureRow row;
+  row.set(figure, value);
+  merge(place, row);
+}
+
+void FigureSet::merge(Place place, const FigureRow &row) {
+  if (row.empty())
+    return;
+  if (place.scope == FigureScope::Nodes)
+    for (auto [other, figures] : make_early_inc_range(in(FigureScope::Nodes)))
+      if (other != place)
+        rows.erase(other);
+  rows[place].merge(row);
+}
+
+void FigureSet::merge(const FigureSet &over) {
+  for (const auto &[place, row] : over.rows)
+    merge(place, row);
+}
+
+} // namespace pipec

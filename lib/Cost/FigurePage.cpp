@@ -1,0 +1,123 @@
+//===- FigurePage.cpp - docs/Figures.md -----===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Cost/Figure.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+static StringRef unitText(FigureUnit unit) {
+  switch (unit) {
+  case FigureUnit::Time:
+    return "time";
+  case FigureUnit::Factor:
+    return "factor";
+  case FigureUnit::Size:
+    return "size";
+  case FigureUnit::Change:
+    return "size, may be negative";
+  }
+  llvm_unreachable("all units have a name");
+}
+
+/// `stage n`, `edge a -> b`, `F & B`.
+static std::string placeText(const ScopeInfo &scope) {
+  if (scope.scope == FigureScope::Overlap)
+    return "F & B";
+  return scope.word.str() + (scope.numbers == 2 ? " a -> b" : " n");
+}
+
+/// The scopes of a figure as a list.
+static std::string scopesText(const FigureInfo &info) {
+  std::string text;
+  for (const ScopeInfo &scope : allScopes())
+    if (info.isIn(scope.scope))
+      text += (text.empty() ? "" : ", ") + (scope.scope == FigureScope::Whole
+                                                ? "all"
+                                                : "`" + placeText(scope) + "`");
+  return text;
+}
+
+static void printFigures(raw_ostream &os, FigureBlock block) {
+  os << "| figure | unit | given for | default | per part | |\n"
+        "| --- | --- | --- | --- | --- | --- |\n";
+  for (const FigureInfo &info : allFigures()) {
+    if (info.block != block)
+      continue;
+    bool formula = !info.defaultValue && info.figure != Figure::Limit;
+    StringRef quote = formula ? "`" : "";
+    os << "| `" << info.name << "` | " << unitText(info.unit) << " | "
+       << scopesText(info) << " | " << quote << info.defaultText << quote
+       << " | " << (info.cut == WhenCut::Divided ? "divided" : "kept") << " | "
+       << info.doc << " |\n";
+  }
+}
+
+void printFigurePage(raw_ostream &os) {
+  os << R"(# Figures
+
+<!-- Made by `pipec-opt --doc-figures` from lib/Cost/Figures.def and Metrics.def. -->
+
+Every figure of `cost` and `memory`, and every metric of `expect`. A figure has the same name in a program
+([LangRef.md](LangRef.md#cost)), in step IR ([StepIR.md](StepIR.md#the-header)), in a cost profile, and in `--cost`.
+[Simulation.md](Simulation.md) says what they do to a run. *Per part* says what becomes of a figure that is given per part
+of the model when the model is cut into another number of stages: a divided figure is spread over them, a kept one is the
+same however the model is cut.
+
+## Costs
+
+Times are in any one unit.
+
+)";
+  printFigures(os, FigureBlock::Cost);
+  os << R"(
+An overlap of certain kinds also has a time of its own, `F & B = 2.5`, which is divided.
+
+## Memory
+
+Sizes are in units of one chunk's activations.
+
+)";
+  printFigures(os, FigureBlock::Memory);
+  os << R"(
+## Scopes
+
+The first column is what opens a scope in a program and, without braces, after `cost` or `memory` in step IR. The second
+is the key of the same scope in a profile.
+
+| scope | profile | costs | memory | |
+| --- | --- | --- | --- | --- |
+)";
+  for (const ScopeInfo &scope : allScopes()) {
+    bool whole = scope.scope == FigureScope::Whole;
+    os << "| " << (whole ? "all" : "`" + placeText(scope) + "`") << " | "
+       << (whole ? "" : "`" + scope.profileKey.str() + "`");
+    for (FigureBlock block : {FigureBlock::Cost, FigureBlock::Memory}) {
+      os << " |";
+      for (StringRef name : figureNames(block, scope.scope))
+        os << " `" << name << '`';
+    }
+    os << " | " << scope.doc << " |\n";
+  }
+  os << R"(
+## Metrics
+
+What `expect` clauses may speak of. A metric with `(rank)` holds for every rank.
+
+| metric | |
+| --- | --- |
+)";
+#define PIPEC_METRIC(Id, Name, PerRank, Value, Doc)                            \
+  os << "| `" Name << (PerRank ? "(rank)" : "") << "` | " Doc " |\n";
+#include "Cost/Metrics.def"
+}
+
+} // namespace pipec
