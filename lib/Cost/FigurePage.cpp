@@ -98,8 +98,8 @@ is the key of the same scope in a profile.
 )";
   for (const ScopeInfo &scope : allScopes()) {
     bool whole = scope.scope == FigureScope::Whole;
-    os << "| " << (whole ? "all" : "`" + placeText(scope) + "`") << " | "
-       << (whole ? "" : "`" + scope.profileKey.str() + "`");
+    os << "| " << (whole ? "all" : "`" + placeText(scope) + "`") << " |"
+       << (whole ? "" : " `" + scope.profileKey.str() + "`");
     for (FigureBlock block : {FigureBlock::Cost, FigureBlock::Memory}) {
       os << " |";
       for (StringRef name : figureNames(block, scope.scope))

@@ -257,6 +257,8 @@ int optMain(int argc, const char *const *argv, raw_ostream &out,
     return print(printPassNames);
   if (args.has(Opt::DocPasses))
     return print(printPassPage);
+  if (args.has(Opt::DocFigures))
+    return print(printFigurePage);
 
   OptRun run(args, out, err);
   if (!args.has(Opt::SplitInputFile)) {
