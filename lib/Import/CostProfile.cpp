@@ -348,10 +348,8 @@ FailureOr<CostSettings> readCostOption(StringRef text, DiagEngine &diags) {
       costs.set(info->figure, *value);
     } else {
       InFlightDiagnostic error = bad(entry, "does not name a step or a figure");
-      std::vector<StringRef> words;
-      for (const SettingWord<CostSettings> &word :
-           settingWords<CostSettings>())
-        words.push_back(word.name);
+      SmallVector<StringRef, 12> words =
+          figureNames(FigureBlock::Cost, FigureScope::Whole);
       if (StringRef meant = nearestSetting(key.trim(), words); !meant.empty())
         error.note(DiagLoc(), diag::NoteDidYouMean, meant);
       error.note(DiagLoc(), diag::NoteChoices, join(words, "`, `"));
