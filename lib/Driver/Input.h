@@ -50,7 +50,7 @@ struct CostUses {
 
   void add(const Schedule &schedule) {
     times |= !schedule.times.empty();
-    limit |= schedule.memory.limit.has_value();
+    limit |= schedule.memory.limit().has_value();
   }
 };
 /// Reports the first option about costs that has no effect `where`.
