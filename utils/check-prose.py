@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Finds phrases in pages of documentation that the house style avoids.
+"""Finds phrases that the house style avoids, in pages and in sources.
 
-    check-prose.py [--only RULE]... [--skip PAGE]... FILE.md|FOLDER...
+    check-prose.py [--only RULE]... [--skip NAME]... [--source] FILE|FOLDER...
 
-A folder means all pages below it, except those that --skip names. Fenced and
-indented blocks, code in backticks, HTML comments, the targets of links, quoted
-phrases, and the parts between `<!-- made by ...: begin -->` and its `end -->`
-are not prose. Every finding is printed as FILE:LINE: `PHRASE`: ADVICE; the exit
-status is 1 if there is one.
+A folder means all pages below it (.md), or with --source all sources of C++
+(.h, .cpp, .def), except those that --skip names. In a page, fenced and indented
+blocks, code in backticks, HTML comments, the targets of links, quoted phrases,
+and the parts between `<!-- made by ...: begin -->` and its `end -->` are not
+prose. In a source, comments and strings are, except indented lines of comments.
+Every finding is printed as FILE:LINE: `PHRASE`: ADVICE; the exit status is 1 if
+there is one.
 
 To add a rule, add a row to RULES and lines to test/Layout/Inputs/prose.md that
 it finds and that it does not.
@@ -94,11 +96,33 @@ def prose(text):
     return re.sub(r'"[^"\n]*(?:\n[^"\n]+)?"', code, text)
 
 
+SOURCE = re.compile(r"""//(?P<comment>[^\n]*)|"(?P<string>(?:[^"\\\n]|\\.)*)"|'(?:[^'\\\n]|\\.)+'""")
+
+
+def source_prose(text):
+    """The comments and strings of a source of C++; lines keep their numbers."""
+    lines = [[] for _ in range(text.count("\n") + 1)]
+    for match in SOURCE.finditer(text):
+        if match["comment"] is not None:
+            part = re.sub(r"^[/!]?<?", "", match["comment"])
+            if part.startswith("===-") or re.match(r" {3}|$", part):
+                part = "\n"  # a banner, an example, or the end of a paragraph
+        elif match["string"] is not None:
+            part = re.sub(r"\\.", CODE, match["string"].replace(r"\"", '"'))
+        else:
+            continue
+        lines[text.count("\n", 0, match.start())].append(part)
+    # Every line of the source is one of the result.
+    text = "\n".join(" ".join(parts).replace("\n", "#") for parts in lines)
+    text = re.sub(r"`[^`\n]*(?:\n[^`\n]*)?`", code, text)
+    return re.sub(r'"[^"\n]*(?:\n[^"\n]+)?"', code, text)
+
+
 def words(text):
     """The prose with one blank or end of a paragraph between two words, and for
     every character the line that it is on."""
     result, line_of = [], []
-    for number, line in enumerate(prose(text).split("\n"), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         line = line.strip()
         end = "\n" if not line or line[0] in "|#" else " "
         result.append(re.sub(r"\s+", " ", line) + end)
@@ -107,7 +131,8 @@ def words(text):
 
 
 def check(path, rules):
-    text, line_of = words(path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    text, line_of = words(prose(text) if path.suffix == ".md" else source_prose(text))
     found = [(line_of[match.start()], f"`{match[0].strip().replace(CODE, '...')}`: {advice}")
              for _, pattern, advice in rules for match in re.finditer(pattern, text, re.I)]
     return [f"{path}:{line}: {message}" for line, message in sorted(found)]
@@ -117,20 +142,23 @@ def main():
     parser = argparse.ArgumentParser(description="Finds phrases that the house style avoids.")
     parser.add_argument("--only", action="append", metavar="RULE", help="apply this rule alone")
     parser.add_argument("--skip", action="append", default=[], metavar="PAGE",
-                        help="leave out the pages of this name")
+                        help="leave out the files of this name")
+    parser.add_argument("--source", action="store_true", help="look for sources in folders, not for pages")
     parser.add_argument("paths", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     rules = [rule for rule in RULES if not options.only or rule[0] in options.only]
+    suffixes = (".h", ".cpp", ".def") if options.source else (".md",)
     pages, found = 0, 0
     for path in options.paths:
-        for page in sorted(path.rglob("*.md")) if path.is_dir() else [path]:
+        files = sorted(file for file in path.rglob("*") if file.suffix in suffixes)
+        for page in files if path.is_dir() else [path]:
             if page.name in options.skip:
                 continue
             pages += 1
             for message in check(page, rules):
                 print(message)
                 found += 1
-    print(f"{pages} pages, {found} phrases to avoid")
+    print(f"{pages} files, {found} phrases to avoid")
     sys.exit(1 if found or not pages else 0)
 
 
