@@ -29,49 +29,177 @@ llvm::StringRef stepKindName(StepKind kind);
 /// The kind of that name, nothing when there is none.
 std::optional<StepKind> parseStepKind(llvm::StringRef name);
 
-inline bool isCompute(StepKind kind) { return kind <= StepKind::W; }
-inline bool isP2P(StepKind kind) {
-  return kind >= StepKind::SendF && kind <= StepKind::RecvB;
+/// What the steps of a schedule make, take and move.
+enum class DataKind : uint8_t {
+  /// The output of a stage for a micro-batch: an F makes it.
+  Activation,
+  /// The gradient of a stage's input for a micro-batch: a B or an I makes it.
+  Gradient,
+  /// A rank's share of a gradient that several ranks add up: a REDUCE_GRAD
+  /// makes it, a WAIT_REDUCE_GRAD takes it.
+  Reduction,
+  None,
+};
+inline constexpr unsigned numDataKinds = unsigned(DataKind::None) + 1;
+
+/// The parts of what a stage does for a micro-batch, each of which is done
+/// once. A B does two of them.
+namespace StageWork {
+enum Part : uint8_t { Forward = 1, InputGradient = 2, WeightGradient = 4 };
+inline constexpr unsigned All = Forward | InputGradient | WeightGradient;
+} // namespace StageWork
+
+// What Steps.def says of each kind. Sets of kinds are masks with bit K for the
+// kind of value K.
+namespace step_facts {
+using namespace StageWork;
+constexpr uint32_t bit(StepKind kind) { return uint32_t(1) << unsigned(kind); }
+constexpr uint32_t computes = 0
+#define PIPEC_COMPUTE(Id, Text, Data, Work, Needs) | bit(StepKind::Id)
+#include "Cost/Steps.def"
+    ;
+constexpr uint32_t sends = 0
+#define PIPEC_SEND(Id, Text, Data) | bit(StepKind::Id)
+#include "Cost/Steps.def"
+    ;
+constexpr uint32_t receives = 0
+#define PIPEC_RECV(Id, Text, Data) | bit(StepKind::Id)
+#include "Cost/Steps.def"
+    ;
+constexpr uint32_t sendWaits = 0
+#define PIPEC_SEND_WAIT(Id, Text, Data) | bit(StepKind::Id)
+#include "Cost/Steps.def"
+    ;
+constexpr uint32_t collectives = 0
+#define PIPEC_FSDP(Id, Text, Data) | bit(StepKind::Id)
+#include "Cost/Steps.def"
+    ;
+constexpr uint32_t collectiveWaits = 0
+#define PIPEC_FSDP_WAIT(Id, Text, Data) | bit(StepKind::Id)
+#include "Cost/Steps.def"
+    ;
+constexpr DataKind data[] = {
+#define PIPEC_STEP_DATA(Id, Text, Data) DataKind::Data,
+#include "Cost/Steps.def"
+};
+/// By compute kind.
+constexpr uint8_t work[] = {
+#define PIPEC_COMPUTE(Id, Text, Data, Work, Needs) Work,
+#include "Cost/Steps.def"
+};
+constexpr uint8_t needs[] = {
+#define PIPEC_COMPUTE(Id, Text, Data, Work, Needs) Needs,
+#include "Cost/Steps.def"
+};
+/// The computes that do one of `parts`.
+constexpr uint32_t computesThatDo(unsigned parts) {
+  uint32_t kinds = 0;
+  for (unsigned kind = 0; kind != sizeof(work); ++kind)
+    kinds |= (work[kind] & parts) ? uint32_t(1) << kind : 0;
+  return kinds;
 }
-inline bool isSend(StepKind kind) {
-  return kind == StepKind::SendF || kind == StepKind::SendB;
+static_assert(computes == (uint32_t(1) << sizeof(work)) - 1,
+              "computes come first");
+constexpr bool has(uint32_t kinds, StepKind kind) {
+  return kinds >> unsigned(kind) & 1;
 }
-inline bool isRecv(StepKind kind) {
-  return kind == StepKind::RecvF || kind == StepKind::RecvB;
+/// By kind of data, the kind of `kinds` that deals with it.
+struct ByData {
+  StepKind of[numDataKinds];
+  constexpr explicit ByData(uint32_t kinds) : of() {
+    for (unsigned kind = 0; kind != numStepKinds; ++kind)
+      if (kinds >> kind & 1)
+        of[unsigned(data[kind])] = StepKind(kind);
+  }
+  constexpr StepKind operator[](DataKind kind) const {
+    return of[unsigned(kind)];
+  }
+};
+inline constexpr ByData sendOf(sends);
+inline constexpr ByData receiveOf(receives);
+inline constexpr ByData sendWaitOf(sendWaits);
+} // namespace step_facts
+
+constexpr bool isCompute(StepKind kind) {
+  return step_facts::has(step_facts::computes, kind);
+}
+constexpr bool isSend(StepKind kind) {
+  return step_facts::has(step_facts::sends, kind);
+}
+constexpr bool isRecv(StepKind kind) {
+  return step_facts::has(step_facts::receives, kind);
+}
+constexpr bool isP2P(StepKind kind) {
+  return step_facts::has(step_facts::sends | step_facts::receives, kind);
 }
 /// Waits until an earlier send of its rank is complete.
-inline bool isSendWait(StepKind kind) {
-  return kind == StepKind::WaitSendF || kind == StepKind::WaitSendB;
+constexpr bool isSendWait(StepKind kind) {
+  return step_facts::has(step_facts::sendWaits, kind);
 }
 /// A collective of FSDP; the wait for one is not one.
-inline bool isFsdp(StepKind kind) {
-  return kind >= StepKind::Unshard && kind <= StepKind::ReduceGrad;
+constexpr bool isFsdp(StepKind kind) {
+  return step_facts::has(step_facts::collectives, kind);
 }
 /// Does no work and takes no time: waits for what an earlier step of its rank
 /// started.
-inline bool isWait(StepKind kind) {
-  return isSendWait(kind) || kind == StepKind::WaitReduceGrad;
+constexpr bool isWait(StepKind kind) {
+  return step_facts::has(step_facts::sendWaits | step_facts::collectiveWaits,
+                         kind);
 }
-/// The kind of the send that a WAIT_SEND waits for.
-inline StepKind sendOfWait(StepKind wait) {
-  assert(isSendWait(wait));
-  return wait == StepKind::WaitSendF ? StepKind::SendF : StepKind::SendB;
+constexpr bool hasMicrobatch(StepKind kind) {
+  return isCompute(kind) || isP2P(kind) || isSendWait(kind);
 }
-/// The kind of the wait for a send.
-inline StepKind waitOfSend(StepKind send) {
-  assert(isSend(send));
-  return send == StepKind::SendF ? StepKind::WaitSendF : StepKind::WaitSendB;
+constexpr bool hasStage(StepKind kind) {
+  return hasMicrobatch(kind) || isFsdp(kind) || isWait(kind);
+}
+
+/// The kind of data that a step makes or takes, moves, or waits for the move
+/// of.
+constexpr DataKind dataKind(StepKind kind) {
+  return step_facts::data[unsigned(kind)];
+}
+/// The parts of its stage's work that a compute step does, and those that must
+/// be done before it.
+constexpr unsigned workOf(StepKind kind) {
+  return step_facts::work[unsigned(kind)];
+}
+constexpr unsigned workBefore(StepKind kind) {
+  return step_facts::needs[unsigned(kind)];
 }
 /// B or I: the step that makes the gradient of the stage's input.
-inline bool makesInputGradient(StepKind kind) {
-  return kind == StepKind::B || kind == StepKind::I;
+constexpr bool makesInputGradient(StepKind kind) {
+  return step_facts::has(step_facts::computesThatDo(StageWork::InputGradient),
+                         kind);
 }
 /// B or W: the step that makes the gradient of the stage's weights.
-inline bool makesWeightGradient(StepKind kind) {
-  return kind == StepKind::B || kind == StepKind::W;
+constexpr bool makesWeightGradient(StepKind kind) {
+  return step_facts::has(step_facts::computesThatDo(StageWork::WeightGradient),
+                         kind);
 }
-inline bool hasMicrobatch(StepKind kind) { return kind <= StepKind::WaitSendB; }
-inline bool hasStage(StepKind kind) { return kind < StepKind::Bubble; }
+/// F, B or I: takes data from other stages and makes data for others.
+constexpr bool makesData(StepKind kind) {
+  return step_facts::has(step_facts::computesThatDo(StageWork::Forward |
+                                                    StageWork::InputGradient),
+                         kind);
+}
+
+/// The kind of the send, the receive or the wait for a send of some data.
+constexpr StepKind sendKind(DataKind data) {
+  return step_facts::sendOf[data];
+}
+constexpr StepKind recvKind(DataKind data) {
+  return step_facts::receiveOf[data];
+}
+/// The kind of the send that a WAIT_SEND waits for.
+constexpr StepKind sendOfWait(StepKind wait) {
+  assert(isSendWait(wait));
+  return sendKind(dataKind(wait));
+}
+/// The kind of the wait for a send.
+constexpr StepKind waitOfSend(StepKind send) {
+  assert(isSend(send));
+  return step_facts::sendWaitOf[dataKind(send)];
+}
 
 /// Limits of the sizes of a schedule: those of a packed step (IR/Step.h).
 inline constexpr unsigned maxStages = 1u << 16;

@@ -203,28 +203,34 @@ PathStep Causes::linkOfCompute(StepRef at) const {
 /// True when a compute step starts when the receive of `consumer`, which is the
 /// step or a member of it, is complete.
 bool Causes::findReceive(PathStep &link, uint32_t consumer) const {
-  uint32_t receive = theTransfers->other(consumer);
-  if (receive == none || theTransfers->batchEnd(receive) != link.start)
-    return false;
-  link.reason = Reason::Receive;
-  link.before = receive;
-  return true;
+  for (uint32_t receive : theTransfers->receives(consumer)) {
+    if (theTransfers->batchEnd(receive) != link.start)
+      continue;
+    link.reason = Reason::Receive;
+    link.before = receive;
+    return true;
+  }
+  return false;
 }
 
 /// The same under free arrival, where the step that makes the input is its
 /// cause, or the one that has kept the edge busy before it.
 bool Causes::findMaker(PathStep &link, unsigned rank, Step consumer) const {
-  uint32_t maker = theResults.inputMaker(consumer);
-  if (maker == none)
-    return false;
-  int64_t leaves = theResults.departure(maker);
-  if (leaves + run.costs().hop(numbers.rankOf(maker), rank) != link.start)
-    return false;
-  bool waited = leaves != run.end(maker);
-  link.reason = waited ? Reason::Edge : Reason::Data;
-  link.before = waited ? theResults.firstOfBusyEdge(maker) : maker;
-  link.latency = link.start - run.end(link.before);
-  return true;
+  for (const DataFlow::Port &input : theResults.inputs(consumer)) {
+    uint32_t maker = theResults.maker(input, consumer);
+    if (maker == none)
+      continue;
+    int64_t leaves = theResults.departure(input, consumer);
+    if (leaves + run.costs().hop(numbers.rankOf(maker), rank) != link.start)
+      continue;
+    bool waited = leaves != run.end(maker);
+    link.reason = waited ? Reason::Edge : Reason::Data;
+    link.before =
+        waited ? theResults.firstOfBusyEdge(input, consumer) : maker;
+    link.latency = link.start - run.end(link.before);
+    return true;
+  }
+  return false;
 }
 
 //===----------------------------------------------------------------------===//

@@ -87,7 +87,7 @@ public:
 
 private:
   bool isReady(size_t index) const;
-  bool isDone(unsigned stage, unsigned microbatch, bool gradient) const;
+  bool isDone(DataKind data, unsigned stage, unsigned microbatch) const;
   void findSharded();
   void readLevels();
   int64_t mostUntil(int64_t time);
@@ -114,9 +114,9 @@ private:
 } // namespace
 
 /// True when this rank has the result of a stage of its own before the gap.
-bool ReadyStep::isDone(unsigned stage, unsigned microbatch,
-                       bool gradient) const {
-  uint32_t maker = causes.results().maker(stage, microbatch, gradient);
+bool ReadyStep::isDone(DataKind data, unsigned stage,
+                       unsigned microbatch) const {
+  uint32_t maker = causes.results().maker(data, stage, microbatch);
   return maker != StepNumbers::none &&
          run.numbers().rankOf(maker) == gap.rank &&
          maker < run.numbers().of(gap.before);
@@ -131,9 +131,9 @@ bool ReadyStep::isReady(size_t index) const {
   if (step.stage() < sharded.size() && sharded[step.stage()])
     return false;
   if (step.kind() == StepKind::W)
-    return isDone(step.stage(), step.microbatch(), /*gradient=*/true);
+    return isDone(DataKind::Gradient, step.stage(), step.microbatch());
   if (step.kind() != StepKind::F &&
-      !isDone(step.stage(), step.microbatch(), /*gradient=*/false))
+      !isDone(DataKind::Activation, step.stage(), step.microbatch()))
     return false;
   std::optional<ResultTimes::Input> input =
       causes.results().input(gap.rank, step);

@@ -40,8 +40,7 @@ WaitParts waitParts(const Causes &causes, unsigned rank, size_t begin,
     }
     if (!transfers)
       continue;
-    uint32_t receive = transfers->other(run.numbers().of(rank, i));
-    if (receive != StepNumbers::none)
+    for (uint32_t receive : transfers->receives(run.numbers().of(rank, i)))
       arrived = std::max(arrived, transfers->batchEnd(receive));
   }
   // The last wait of the rank before the step is over when all of them are.

@@ -75,10 +75,15 @@ struct Schedule : ScheduleHeader {
   /// or a batch have the same entry.
   std::vector<std::vector<std::optional<Rational>>> times;
 
-  /// The direction in which a micro-batch flows: in a bidirectional schedule
-  /// the first half of the micro-batches is direction 0, the rest direction 1.
+  /// The first micro-batch of direction 1, above all micro-batches where there
+  /// is one direction: a bidirectional schedule runs the first half of its
+  /// micro-batches in direction 0 and the rest in direction 1.
+  unsigned directionSplit() const {
+    return placement.bidirectional() ? numMicrobatches / 2 : maxMicrobatches;
+  }
+  /// The direction in which a micro-batch flows.
   unsigned directionOf(unsigned microbatch) const {
-    return placement.bidirectional() && microbatch >= numMicrobatches / 2;
+    return microbatch >= directionSplit();
   }
   /// The rank that runs `stage` for `microbatch`.
   unsigned rankOf(unsigned stage, unsigned microbatch) const {
@@ -93,8 +98,8 @@ struct Schedule : ScheduleHeader {
   /// The stage whose rank `peerOf` gives: the next one for SEND_F and RECV_B,
   /// the one before for RECV_F and SEND_B.
   static int peerStage(const Step &step) {
-    bool next =
-        step.kind() == StepKind::SendF || step.kind() == StepKind::RecvB;
+    bool next = isSend(step.kind()) ==
+                (dataKind(step.kind()) == DataKind::Activation);
     return int(step.stage()) + (next ? 1 : -1);
   }
   bool isLastStage(unsigned stage) const { return stage + 1 == numStages; }

@@ -16,9 +16,10 @@
 
 namespace pipec {
 
-/// A limit of the packed form, as those of StepKind.h; each has a diagnostic
+/// Limits of the packed form, as those of StepKind.h; each has a diagnostic
 /// where input can pass it.
 inline constexpr unsigned maxPhases = 1u << 8;
+inline constexpr unsigned maxPorts = 1u << 11;
 static_assert(maxStages == 1u << 16 && maxMicrobatches == 1u << 24,
               "the fields of a step have these bits");
 
@@ -43,6 +44,10 @@ public:
   unsigned microbatch() const { return which & (maxMicrobatches - 1); }
   /// Index into `Schedule::phases`.
   unsigned phase() const { return which >> phaseShift; }
+  /// Of a P2P step or a wait for a send: which of the inputs (a receive) or
+  /// outputs (a send) of its stage it moves, in the order of IR/DataFlow.h. In
+  /// a chain of stages each has one, number 0.
+  unsigned port() const { return what >> portShift & (maxPorts - 1); }
   /// Runs together with the next step of the list.
   bool joined() const { return what & joinedBit; }
   /// The statement, line or cell that the step comes from.
@@ -52,12 +57,16 @@ public:
   void setJoined(bool joined) {
     what = (what & ~joinedBit) | (joined ? joinedBit : 0);
   }
+  void setPort(unsigned port) {
+    assert(port < maxPorts);
+    what = (what & ~((maxPorts - 1) << portShift)) | port << portShift;
+  }
   void setPhase(unsigned phase) {
     which = (which & (maxMicrobatches - 1)) | phase << phaseShift;
   }
   void setSource(SourceLoc source) { where = source; }
 
-  /// Same kind, stage, micro-batch and place in a group; phase and source are
+  /// Same kind, stage, port, micro-batch and place in a group; phase and source are
   /// not compared.
   bool sameAction(const Step &other) const {
     return what == other.what && microbatch() == other.microbatch();
@@ -69,7 +78,8 @@ private:
   static constexpr uint32_t kindMask = 15;
   static_assert(unsigned(StepKind::Bubble) <= kindMask, "a kind has 4 bits");
   static constexpr uint32_t joinedBit = 16;
-  static constexpr unsigned stageShift = 5;
+  static constexpr unsigned portShift = 5;
+  static constexpr unsigned stageShift = 16;
   static constexpr unsigned phaseShift = 24;
 
   uint32_t what = unsigned(StepKind::Bubble);

@@ -21,6 +21,7 @@ void StepBuilder::start(const Schedule &schedule,
   chunkStages = std::move(stages);
   bidirectional = schedule.placement.bidirectional();
   microbatches = schedule.numMicrobatches;
+  directionSplit = schedule.directionSplit();
   phase = 0;
   for (auto *counts :
        {&forwards, &backwards, &writtenForwards, &writtenBackwards})

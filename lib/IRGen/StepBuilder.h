@@ -131,10 +131,10 @@ private:
   std::optional<StepError> make(const Checked &request);
   std::optional<StepError> makeW(const Checked &request);
   uint32_t firstMicrobatch(unsigned chunk) const {
-    return bidirectional ? chunk * microbatches / 2 : 0;
+    return bidirectional && chunk == 1 ? directionSplit : 0;
   }
   uint32_t microbatchesOfChunk() const {
-    return bidirectional ? microbatches / 2 : microbatches;
+    return bidirectional ? directionSplit : microbatches;
   }
   std::optional<size_t> findOwed(unsigned chunk, uint32_t microbatch);
   void takeOwed(size_t index, bool joined, SourceLoc source);
@@ -150,6 +150,7 @@ private:
   std::vector<uint32_t> chunkStages;
   bool bidirectional = false;
   uint32_t microbatches = 0;
+  unsigned directionSplit = 0;
   unsigned phase = 0;
 
   /// Forwards and backwards (B and I) by chunk: written so far, and made so

@@ -13,18 +13,11 @@ using namespace llvm;
 
 namespace pipec {
 
-std::optional<Step> supplierOf(const Schedule &schedule, Step step) {
-  if (step.kind() == StepKind::F && step.stage() != 0)
-    return Step(StepKind::F, step.stage() - 1, step.microbatch());
-  if (makesInputGradient(step.kind()) && !schedule.isLastStage(step.stage()))
-    return Step(StepKind::B, step.stage() + 1, step.microbatch());
-  return std::nullopt;
-}
-
-InFlightDiagnostic reportBlocked(const Schedule &schedule,
-                                 ArrayRef<size_t> heads,
-                                 function_ref<bool(Step)> lacks,
-                                 DiagEngine &diags) {
+InFlightDiagnostic
+reportBlocked(const Schedule &schedule, const DataFlow &flow,
+              ArrayRef<size_t> heads,
+              function_ref<const DataFlow::Port *(Step)> missing,
+              DiagEngine &diags) {
   constexpr unsigned maxNotes = 16;
   unsigned waiting = 0;
   SourceLoc first;
@@ -44,19 +37,20 @@ InFlightDiagnostic reportBlocked(const Schedule &schedule,
     }
     ArrayRef<Step> group = ArrayRef(list).slice(
         heads[rank], Schedule::groupEnd(list, heads[rank]) - heads[rank]);
-    auto waits = [&](Step step) {
-      return supplierOf(schedule, step).has_value();
-    };
     const Step *blocked =
-        find_if(group, [&](Step step) { return waits(step) && lacks(step); });
+        find_if(group, [&](Step step) { return missing(step) != nullptr; });
     // On a rank that does not hold its stage a step waits for what goes to
     // another rank, so that may well be there.
     if (blocked == group.end())
-      blocked = find_if(group, waits);
-    Step supplier = *supplierOf(schedule, *blocked);
+      blocked =
+          find_if(group, [&](Step step) { return !flow.inputs(step).empty(); });
+    const DataFlow::Port *input = missing(*blocked);
+    if (!input)
+      input = flow.inputs(*blocked).begin();
+    Step producer = DataFlow::partner(*input, blocked->microbatch());
     diagnostic.note(blocked->source(), diag::NoteBlockedRank, rank, heads[rank],
-                    stepText(schedule, *blocked), stepText(schedule, supplier),
-                    schedule.rankOf(supplier.stage(), supplier.microbatch()));
+                    stepText(schedule, *blocked), stepText(schedule, producer),
+                    input->rank);
   }
   return diagnostic;
 }

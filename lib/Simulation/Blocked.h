@@ -8,25 +8,34 @@
 #ifndef PIPEC_SIMULATION_BLOCKED_H
 #define PIPEC_SIMULATION_BLOCKED_H
 
-#include "IR/Schedule.h"
+#include "IR/DataFlow.h"
 #include "Support/DiagEngine.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace pipec {
 
-/// The step whose result `step` takes, as an F or a B; nothing for one that
-/// takes none.
-std::optional<Step> supplierOf(const Schedule &schedule, Step step);
-
 /// Reports an order that cannot run: `heads[r]` is the place in the list of
-/// rank r of the group that waits, the size of the list when none does; `lacks`
-/// says of a step with a supplier that its data has not been made. Each rank
-/// that waits gets a note, up to a limit.
-InFlightDiagnostic reportBlocked(const Schedule &schedule,
-                                 llvm::ArrayRef<size_t> heads,
-                                 llvm::function_ref<bool(Step)> lacks,
-                                 DiagEngine &diags);
+/// rank r of the group that waits, the size of the list when none does;
+/// `missing` gives the input of a step that has not been made, null when all
+/// are there. Each rank that waits gets a note, up to a limit.
+InFlightDiagnostic
+reportBlocked(const Schedule &schedule, const DataFlow &flow,
+              llvm::ArrayRef<size_t> heads,
+              llvm::function_ref<const DataFlow::Port *(Step)> missing,
+              DiagEngine &diags);
+
+/// The same after an `OrderWalk` that did not get through all lists.
+template <typename Walk>
+InFlightDiagnostic reportBlocked(const Schedule &schedule, const Walk &walk,
+                                 DiagEngine &diags) {
+  std::vector<size_t> heads;
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+    heads.push_back(walk.group(rank));
+  return reportBlocked(
+      schedule, walk.flow(), heads,
+      [&](Step step) { return walk.missingInput(step); }, diags);
+}
 
 } // namespace pipec
 

@@ -8,8 +8,8 @@
 #ifndef PIPEC_SIMULATION_FREECLOCK_H
 #define PIPEC_SIMULATION_FREECLOCK_H
 
-#include "Simulation/DataFlow.h"
 #include "Simulation/Resources.h"
+#include "IR/DataFlow.h"
 
 #include <optional>
 #include <vector>
@@ -17,14 +17,14 @@
 namespace pipec {
 
 /// The times of all ranks in one run under free arrival: each runs its groups
-/// in order, as early as their data allows. Since a start is the latest of two
+/// in order, as early as their data allows. Since a start is the latest of some
 /// ends, the order in which the ranks take their turns does not matter.
 /// Collectives and edges are looked at only with `resources`: most runs have
 /// costs for neither.
 template <bool resources> class FreeClock {
 public:
   FreeClock(const Schedule &schedule, const TickCosts &costs)
-      : schedule(schedule), costs(costs), times(schedule.numRanks) {
+      : schedule(schedule), costs(costs), ranks(schedule.numRanks) {
     if constexpr (resources) {
       collectives.emplace(schedule, costs);
       edges.emplace(costs);
@@ -33,44 +33,54 @@ public:
 
   /// The next group of `rank` takes what arrives at `arrival`.
   void waitFor(unsigned rank, int64_t arrival) {
-    times[rank] = std::max(times[rank], arrival);
+    ranks[rank].ready = std::max(ranks[rank].ready, arrival);
   }
 
   /// Runs the group [begin, end) of the list of `rank`; returns its start.
   int64_t run(unsigned rank, size_t begin, size_t end) {
     const StepList &list = schedule.ranks[rank];
-    int64_t &time = times[rank];
+    Rank &self = ranks[rank];
     if constexpr (resources) {
       Step first = list[begin];
       if (isFsdp(first.kind()))
-        return collectives->issue(rank, first, time);
+        return collectives->issue(rank, first, self.end);
       if (first.kind() == StepKind::WaitReduceGrad)
-        time = std::max(time, collectives->reducedAt(rank, first.stage()));
+        waitFor(rank, collectives->reducedAt(rank, first.stage()));
       for (size_t i = begin; i != end; ++i)
         if (isCompute(list[i].kind()))
-          time = std::max(time, collectives->gatheredAt(rank, list[i].stage()));
+          waitFor(rank, collectives->gatheredAt(rank, list[i].stage()));
     }
-    int64_t start = time;
-    time += costs.duration(list, begin, end);
+    // start(s) = max(end of the group before s on its rank,
+    //                max over the inputs x of s (end(producer(x)) + latency(x)))
+    int64_t start = std::max(self.end, self.ready);
+    self.end = start + costs.duration(list, begin, end);
     return start;
   }
 
   /// The end of the last group of `rank`.
-  int64_t now(unsigned rank) const { return times[rank]; }
+  int64_t now(unsigned rank) const { return ranks[rank].end; }
 
-  /// When what a member of that group gives is there where it is taken.
-  int64_t arrival(unsigned rank, const DataFlow::Rule &rule) {
-    int64_t end = times[rank];
+  /// When what a member of that group makes for `port` is there where it is
+  /// taken.
+  int64_t arrival(unsigned rank, const DataFlow::Port &port) {
+    int64_t end = ranks[rank].end;
     if constexpr (resources)
-      if (rule.sends)
-        end = edges->take(rank, rule.taker, end);
-    return end + costs.hop(rank, rule.taker);
+      if (port.transfers)
+        end = edges->take(rank, port.rank, end);
+    return end + costs.hop(rank, port.rank);
   }
 
 private:
+  struct Rank {
+    int64_t end = 0;
+    /// When all is there that the next group takes; not after the end of the
+    /// last group when the next one takes nothing.
+    int64_t ready = 0;
+  };
+
   const Schedule &schedule;
   const TickCosts &costs;
-  std::vector<int64_t> times;
+  std::vector<Rank> ranks;
   std::optional<Collectives> collectives;
   std::optional<EdgeQueues> edges;
 };

@@ -139,12 +139,15 @@ template <typename Visitor>
 void MemoryModel::walk(unsigned rank, Visitor visit) const {
   const StepList &list = schedule->ranks[rank];
   bool receives = any_of(list, [](Step step) { return isRecv(step.kind()); });
-  // True when the input of a step (for a W that of its I) came from elsewhere.
-  auto received = [&](Step step) {
-    int supplier = int(step.stage()) + (step.kind() == StepKind::F ? -1 : 1);
-    return receives && step.kind() != StepKind::I && supplier >= 0 &&
-           unsigned(supplier) != schedule->numStages &&
-           schedule->rankOf(supplier, step.microbatch()) != rank;
+  // How many inputs of a step (for a W those of its I, which keeps them for it)
+  // came from elsewhere.
+  auto received = [&](Step step) -> unsigned {
+    if (!receives || step.kind() == StepKind::I)
+      return 0;
+    StepKind taker = step.kind() == StepKind::F ? StepKind::F : StepKind::B;
+    return count_if(
+        flow.inputs(Step(taker, step.stage(), step.microbatch())),
+        [&](const DataFlow::Port &input) { return input.rank != rank; });
   };
 
   MemoryLevel level;
@@ -161,10 +164,9 @@ void MemoryModel::walk(unsigned rank, Visitor visit) const {
       for (Step step : group) {
         level.activations += std::min<int64_t>(
             stages[step.stage()].delta[unsigned(step.kind())], 0);
-        if (received(step)) {
-          level.receives -= stages[step.stage()].receive;
-          --level.receiveCount;
-        }
+        unsigned freed = received(step);
+        level.receives -= freed * stages[step.stage()].receive;
+        level.receiveCount -= freed;
       }
       visit(begin, end, /*atEnd=*/true, level);
       continue;

@@ -26,6 +26,7 @@
 #define PIPEC_SIMULATION_MEMORY_H
 
 #include "Simulation/Simulate.h"
+#include "IR/DataFlow.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -98,7 +99,8 @@ private:
     int64_t receive;
   };
 
-  explicit MemoryModel(const Schedule &schedule) : schedule(&schedule) {}
+  explicit MemoryModel(const Schedule &schedule)
+      : schedule(&schedule), flow(schedule) {}
   bool findUnit();
   bool convert();
   bool findParameters();
@@ -106,6 +108,7 @@ private:
   template <typename Visitor> void walk(unsigned rank, Visitor visit) const;
 
   const Schedule *schedule;
+  DataFlow flow;
   int64_t unit = 1;
   std::vector<Stage> stages;
   /// What the parameters of a rank take before its first step.

@@ -21,20 +21,19 @@ ResultTimes::ResultTimes(const Schedule &schedule, const Simulation &run)
 }
 
 void ResultTimes::findMakers() {
-  makers.assign(2 * size_t(schedule.numStages) * schedule.numMicrobatches,
-                none);
+  makers.assign(flow.size(), none);
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
     uint32_t number = run.numbers().begin(rank);
     for (Step step : schedule.ranks[rank]) {
-      if (step.kind() == StepKind::F || makesInputGradient(step.kind()))
-        makers[flow.taken(step)] = number;
+      if (makesData(step.kind()))
+        makers[flow.number(step)] = number;
       ++number;
     }
   }
 }
 
 void ResultTimes::findDepartures() {
-  departures.assign(makers.size(), 0);
+  departures.assign(flow.size(), 0);
   EdgeQueues edges(run.costs());
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
     const StepList &list = schedule.ranks[rank];
@@ -44,38 +43,39 @@ void ResultTimes::findDepartures() {
         continue;
       int64_t made = run.end(rank, begin);
       for (size_t i = begin; i != end; ++i)
-        if (const DataFlow::Rule rule = flow.of(list[i]); rule.sends)
-          departures[flow.taken(list[i], rule)] =
-              edges.take(rank, rule.taker, made);
+        for (const DataFlow::Port &output : flow.outputs(list[i]))
+          if (output.transfers)
+            departures[flow.datum(output, list[i].microbatch())] =
+                edges.take(rank, output.rank, made);
     }
   }
 }
 
-uint32_t ResultTimes::inputMaker(Step step) const {
-  const DataFlow::Rule rule = flow.of(step);
-  return rule.takes ? makers[flow.giver(step, rule)] : none;
-}
-
-int64_t ResultTimes::departure(uint32_t maker) const {
-  StepRef at = run.numbers().at(maker);
-  Step step = schedule.ranks[at.rank][at.index];
-  const DataFlow::Rule rule = flow.of(step);
-  if (departures.empty() || !rule.sends)
+int64_t ResultTimes::departure(const DataFlow::Port &input, Step step) const {
+  if (departures.empty() || !input.transfers) {
+    StepRef at = run.numbers().at(maker(input, step));
     return run.end(at.rank, at.index);
-  return departures[flow.taken(step, rule)];
+  }
+  return departures[flow.datum(input, step.microbatch())];
 }
 
-uint32_t ResultTimes::firstOfBusyEdge(uint32_t maker) const {
-  StepRef at = run.numbers().at(maker);
+uint32_t ResultTimes::firstOfBusyEdge(const DataFlow::Port &input,
+                                      Step step) const {
+  StepRef at = run.numbers().at(maker(input, step));
   const StepList &list = schedule.ranks[at.rank];
-  uint32_t taker = flow.of(list[at.index]).taker;
+  unsigned to = flow.home(step);
   size_t first = at.index;
   for (size_t i = at.index + 1; i-- != 0;) {
-    const DataFlow::Rule rule = flow.of(list[i]);
-    if (!rule.sends || rule.taker != taker)
+    auto isOnEdge = [&](const DataFlow::Port &output) {
+      return output.transfers && output.rank == to;
+    };
+    ArrayRef<DataFlow::Port> outputs = flow.outputs(list[i]);
+    const DataFlow::Port *output = find_if(outputs, isOnEdge);
+    if (output == outputs.end())
       continue;
     first = i;
-    if (departure(run.numbers().of(at.rank, i)) == run.end(at.rank, i))
+    size_t number = flow.datum(*output, list[i].microbatch());
+    if (departures.empty() || departures[number] == run.end(at.rank, i))
       break;
   }
   return run.numbers().of(at.rank, first);
@@ -83,13 +83,22 @@ uint32_t ResultTimes::firstOfBusyEdge(uint32_t maker) const {
 
 std::optional<ResultTimes::Input> ResultTimes::input(unsigned rank,
                                                      Step step) const {
-  uint32_t maker = inputMaker(step);
-  if (maker == none)
-    return std::nullopt;
-  StepRef at = run.numbers().at(maker);
-  int64_t made = run.end(at.rank, at.index);
-  int64_t hop = run.costs().hop(at.rank, rank);
-  return Input{made, made + hop, departure(maker) + hop};
+  std::optional<Input> last;
+  for (const DataFlow::Port &port : flow.inputs(step)) {
+    uint32_t producer = maker(port, step);
+    if (producer == none)
+      continue;
+    StepRef at = run.numbers().at(producer);
+    int64_t made = run.end(at.rank, at.index);
+    int64_t hop = run.costs().hop(at.rank, rank);
+    Input own{made, made + hop, departure(port, step) + hop};
+    if (!last)
+      last = own;
+    last->made = std::max(last->made, own.made);
+    last->there = std::max(last->there, own.there);
+    last->arrived = std::max(last->arrived, own.arrived);
+  }
+  return last;
 }
 
 } // namespace pipec

@@ -8,8 +8,8 @@
 #ifndef PIPEC_SIMULATION_RESULTTIMES_H
 #define PIPEC_SIMULATION_RESULTTIMES_H
 
-#include "Simulation/DataFlow.h"
 #include "Simulation/Simulate.h"
+#include "IR/DataFlow.h"
 
 #include <optional>
 #include <vector>
@@ -28,24 +28,28 @@ public:
   ResultTimes(const Schedule &schedule, const Simulation &run);
 
   /// The step that makes a result; `none` when there is none.
-  uint32_t maker(unsigned stage, unsigned microbatch, bool gradient) const {
-    return makers[flow.taken(
-        Step(gradient ? StepKind::B : StepKind::F, stage, microbatch))];
+  uint32_t maker(DataKind data, unsigned stage, unsigned microbatch) const {
+    return makers[flow.number(data, stage, microbatch)];
   }
-  /// The step that makes the input of an F, B or I; `none` for a step that
-  /// needs none from another stage.
-  uint32_t inputMaker(Step step) const;
+  /// The inputs of a step from other stages.
+  llvm::ArrayRef<DataFlow::Port> inputs(Step step) const {
+    return flow.inputs(step);
+  }
+  /// The step that makes an input of `step`; `none` when there is none.
+  uint32_t maker(const DataFlow::Port &input, Step step) const {
+    return maker(dataKind(input.kind), input.stage, step.microbatch());
+  }
 
-  /// When the result of a compute step is put on its way, in ticks: under free
-  /// arrival not before its edge is free for it.
-  int64_t departure(uint32_t maker) const;
+  /// When an input of `step` is put on its way, in ticks: under free arrival
+  /// not before its edge is free for it.
+  int64_t departure(const DataFlow::Port &input, Step step) const;
   /// The step whose result has kept an edge busy, with others behind it, until
-  /// the result of `maker` was put on it.
-  uint32_t firstOfBusyEdge(uint32_t maker) const;
+  /// an input of `step` was put on it.
+  uint32_t firstOfBusyEdge(const DataFlow::Port &input, Step step) const;
 
-  /// When the input of an F, B or I, which is consumed on `rank`, is made, when
-  /// it can be there at the earliest, and when it is there under free arrival;
-  /// nothing when it needs none.
+  /// When the last input of an F, B or I, which is consumed on `rank`, is made,
+  /// when it can be there at the earliest, and when it is there under free
+  /// arrival; nothing when it needs none.
   struct Input {
     int64_t made;
     int64_t there;
@@ -62,7 +66,7 @@ private:
   DataFlow flow;
   /// By the number in the data flow of the step that makes it.
   std::vector<uint32_t> makers;
-  /// When each result is put on its edge; empty where that is when it is made.
+  /// By datum, when it is put on its edge; empty where that is when it is made.
   std::vector<int64_t> departures;
 };
 

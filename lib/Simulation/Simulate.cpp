@@ -11,11 +11,12 @@
 
 #include "Simulation/Simulate.h"
 
+#include "Simulation/Blocked.h"
 #include "Simulation/FreeClock.h"
-#include "Simulation/OrderWalk.h"
 #include "Waiting/WaitEngine.h"
 #include "Waiting/Waiting.h"
 #include "Waiting/Witness.h"
+#include "IR/OrderWalk.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -59,8 +60,8 @@ public:
     for (size_t i = begin; i != end; ++i)
       starts[numbers.of(rank, i)] = start;
   }
-  Datum give(unsigned rank, size_t, const DataFlow::Rule &rule) {
-    return {clock.arrival(rank, rule)};
+  Datum give(unsigned rank, size_t, const DataFlow::Port &port) {
+    return {clock.arrival(rank, port)};
   }
 
 private:
@@ -110,7 +111,7 @@ FailureOr<Simulation> Simulator::freely(const Schedule &schedule,
     OrderWalk<decltype(client)> walk(schedule, client);
     bool good = walk.run();
     if (!good)
-      (void)walk.reportHeads(diags);
+      (void)reportBlocked(schedule, walk, diags);
     return good;
   };
   bool good = needsResources(schedule, ticks)
@@ -232,7 +233,7 @@ int64_t Simulation::transferEnd(unsigned rank, size_t index) const {
     return self;
   Step step = schedule->ranks[rank][index];
   bool send = isSend(step.kind());
-  unsigned peer = schedule->peerOf(step);
+  unsigned peer = stepNumbers.rankOf(other);
   int64_t hop = send ? tickCosts.hop(rank, peer) : tickCosts.hop(peer, rank);
   if (waitModel != WaitModel::Buffered)
     return std::max(self, starts[other]) + hop;

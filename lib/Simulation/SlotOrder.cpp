@@ -7,8 +7,8 @@
 
 #include "Simulation/SlotOrder.h"
 
+#include "IR/DataFlow.h"
 #include "IR/StepPlaces.h"
-#include "Simulation/DataFlow.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -27,9 +27,8 @@ public:
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
       each(rank, [&](size_t i, uint32_t slot) {
         Step step = schedule.ranks[rank][i];
-        DataFlow::Rule rule = flow.of(step);
-        if (rule.gives)
-          arrives[flow.given(step, rule)] = slot + 1;
+        for (const DataFlow::Port &output : flow.outputs(step))
+          arrives[flow.datum(output, step.microbatch())] = slot + 1;
         return true;
       });
   }
@@ -40,8 +39,7 @@ public:
     std::pair<size_t, uint32_t> found = {schedule.ranks[rank].size(), 0};
     each(rank, [&](size_t i, uint32_t slot) {
       Step step = schedule.ranks[rank][i];
-      DataFlow::Rule rule = flow.of(step);
-      if (!rule.takes || slot >= arrives[flow.taken(step, rule)])
+      if (!early(step, slot))
         return true;
       found = {i, slot};
       return false;
@@ -77,6 +75,15 @@ private:
     }
   }
 
+  /// The input of `step` that is not there in `slot`, null when all are.
+  const DataFlow::Port *early(Step step, uint32_t slot) const {
+    ArrayRef<DataFlow::Port> inputs = flow.inputs(step);
+    const DataFlow::Port *input = find_if(inputs, [&](const auto &port) {
+      return slot < arrives[flow.datum(port, step.microbatch())];
+    });
+    return input == inputs.end() ? nullptr : input;
+  }
+
   const Schedule &schedule;
   const DataFlow &flow;
   bool wide;
@@ -93,21 +100,19 @@ void SlotWalk::report(unsigned rank, Severity severity, StepPlaces &places,
   if (index == list.size())
     return;
   Step step = list[index];
-  // What it takes: from the stage before or, with gradients, from the one
-  // after.
-  bool forward = step.kind() == StepKind::F;
-  unsigned stage = forward ? step.stage() - 1 : step.stage() + 1;
-  unsigned giver = schedule.rankOf(stage, step.microbatch());
-  each(giver, [&](size_t i, uint32_t giverSlot) {
-    Step made = schedule.ranks[giver][i];
-    if (made.stage() != stage || made.microbatch() != step.microbatch() ||
-        forward != (made.kind() == StepKind::F) || made.kind() == StepKind::W)
+  const DataFlow::Port *input = early(step, slot);
+  unsigned maker = input->rank;
+  each(maker, [&](size_t i, uint32_t makerSlot) {
+    Step made = schedule.ranks[maker][i];
+    if (made.stage() != input->stage ||
+        made.microbatch() != step.microbatch() ||
+        dataKind(made.kind()) != dataKind(input->kind))
       return true;
     diags
         .reportAs(severity, step.source(), diag::SlotNotLater,
-                  places.name(rank, index), slot, places.text(made), giverSlot,
-                  giver)
-        .note(made.source(), diag::NoteStepHere, places.name(giver, i));
+                  places.name(rank, index), slot, places.text(made), makerSlot,
+                  maker)
+        .note(made.source(), diag::NoteStepHere, places.name(maker, i));
     return false;
   });
 }

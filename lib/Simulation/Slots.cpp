@@ -5,20 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every rank runs its list until data is missing. It then notes itself as the
-// one that waits for that datum and rests; the producer, when it comes, wakes
-// it. So each step is looked at once, plus once for every time its rank was
-// woken for it, which is at most the number of data it takes.
-//
-// A datum is the output of a stage for one micro-batch (F makes it) or the
-// gradient of its input (B or I makes it).
+// One `OrderWalk`, which also follows what stages keep for themselves: a list
+// that was not verified may have a step before what it takes.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Simulation/Slots.h"
 
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/SmallVector.h"
+#include "IR/OrderWalk.h"
 
 using namespace llvm;
 
@@ -33,150 +27,65 @@ bool SlotTable::complete(const Schedule &schedule) const {
 
 namespace {
 
-/// From datum to the first slot in which it can be used. A flat array when the
-/// schedule is about as full as it can be, which is the normal case; a map
-/// when a file names few steps of a huge model.
-class ReadyTimes {
-public:
-  ReadyTimes(uint64_t numData, size_t numSteps)
-      : flat(numData <= 8 * uint64_t(numSteps) + 4096 ? numData : 0) {}
-
-  /// 0: not made yet.
-  uint32_t get(uint64_t datum) const {
-    return flat.empty() ? sparse.lookup(datum) : flat[datum];
-  }
-  void set(uint64_t datum, uint32_t slot) {
-    if (flat.empty())
-      sparse[datum] = slot;
-    else
-      flat[datum] = slot;
-  }
-
-private:
-  std::vector<uint32_t> flat;
-  DenseMap<uint64_t, uint32_t> sparse;
-};
-
 class SlotPlacer {
 public:
+  /// The first slot in which a datum can be used; 0: not made yet.
+  struct Datum {
+    uint32_t from = 0;
+  };
+  static constexpr bool unverified = true;
+
   explicit SlotPlacer(const Schedule &schedule)
-      : schedule(schedule),
-        ready(2 * uint64_t(schedule.numStages) * schedule.numMicrobatches,
-              schedule.numSteps()),
-        now(schedule.numRanks) {
-    table.stoppedAt.assign(schedule.numRanks, 0);
+      : schedule(schedule), next(schedule.numRanks) {
     for (const StepList &list : schedule.ranks)
       table.slots.emplace_back(list.size());
   }
 
   SlotTable run() {
+    OrderWalk<SlotPlacer> walk(schedule, *this, DataFlow::withKept(schedule));
+    (void)walk.run();
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
-      awake.push_back(rank);
-    while (!awake.empty())
-      advance(awake.pop_back_val());
+      table.stoppedAt.push_back(walk.group(rank));
     return std::move(table);
   }
 
+  static bool isThere(Datum datum) { return datum.from != 0; }
+  void take(unsigned rank, Datum datum) {
+    next[rank].ready = std::max(next[rank].ready, datum.from);
+  }
+  void visit(unsigned rank, size_t begin, size_t end);
+  Datum give(unsigned rank, size_t index, const DataFlow::Port &) {
+    return {table.slots[rank][index] + 1};
+  }
+
 private:
-  uint64_t datum(unsigned stage, unsigned microbatch, bool gradient) const {
-    return (uint64_t(stage) * schedule.numMicrobatches + microbatch) * 2 +
-           gradient;
-  }
-
-  /// The datum that a step takes, nothing when it takes none from elsewhere.
-  std::optional<uint64_t> input(Step step) const {
-    switch (step.kind()) {
-    case StepKind::F:
-      if (step.stage() == 0)
-        return std::nullopt;
-      return datum(step.stage() - 1, step.microbatch(), false);
-    case StepKind::B:
-    case StepKind::I:
-      if (schedule.isLastStage(step.stage()))
-        return datum(step.stage(), step.microbatch(), false);
-      return datum(step.stage() + 1, step.microbatch(), true);
-    case StepKind::W:
-      return datum(step.stage(), step.microbatch(), true);
-    default:
-      return std::nullopt;
-    }
-  }
-
-  /// True when a step of `earlier` makes the datum that `step` takes.
-  static bool madeWithin(ArrayRef<Step> earlier, Step step) {
-    for (Step other : earlier)
-      if (other.kind() == StepKind::F && step.kind() != StepKind::F &&
-          other.stage() == step.stage() &&
-          other.microbatch() == step.microbatch())
-        return true;
-    return false;
-  }
-
-  void advance(unsigned rank);
-  void finish(Step step, uint32_t slot);
+  struct Next {
+    /// The first slot after the groups so far, and that after what the next
+    /// group takes.
+    uint32_t free = 0;
+    uint32_t ready = 0;
+  };
 
   const Schedule &schedule;
-  ReadyTimes ready;
-  /// The next free slot of each rank.
-  std::vector<uint32_t> now;
-  SmallVector<unsigned> awake;
-  /// From datum to the ranks that rest until it is made.
-  DenseMap<uint64_t, SmallVector<unsigned, 1>> waiting;
+  std::vector<Next> next;
   SlotTable table;
 };
 
-void SlotPlacer::finish(Step step, uint32_t slot) {
-  if (step.kind() == StepKind::W)
-    return;
-  uint64_t made =
-      datum(step.stage(), step.microbatch(), makesInputGradient(step.kind()));
-  ready.set(made, slot + 1);
-  auto it = waiting.find(made);
-  if (it == waiting.end())
-    return;
-  awake.append(it->second.begin(), it->second.end());
-  waiting.erase(it);
-}
-
-void SlotPlacer::advance(unsigned rank) {
+void SlotPlacer::visit(unsigned rank, size_t begin, size_t end) {
   const StepList &list = schedule.ranks[rank];
   std::vector<uint32_t> &slots = table.slots[rank];
-  size_t &position = table.stoppedAt[rank];
-  while (position != list.size()) {
-    size_t end = Schedule::groupEnd(list, position);
-    ArrayRef<Step> group = ArrayRef(list).slice(position, end - position);
-    uint32_t slot = now[rank];
-    for (size_t i = 0; i != group.size(); ++i) {
-      std::optional<uint64_t> needed = input(group[i]);
-      if (!needed || madeWithin(group.take_front(i), group[i]))
-        continue;
-      uint32_t from = ready.get(*needed);
-      if (from == 0) {
-        waiting[*needed].push_back(rank);
-        return;
-      }
-      slot = std::max(slot, from);
-    }
-    bool takesSlot = isCompute(group.front().kind()) ||
-                     group.front().kind() == StepKind::Bubble;
-    for (size_t i = position; i != end; ++i)
-      slots[i] = slot;
-    if (takesSlot) {
-      // What stood in front without a slot of its own shares this one.
-      for (size_t i = position; i-- != 0 && slots[i] != slot;) {
-        StepKind kind = list[i].kind();
-        if (isCompute(kind) || kind == StepKind::Bubble)
-          break;
-        slots[i] = slot;
-      }
-      now[rank] = slot + 1;
-      table.numSlots = std::max<unsigned>(table.numSlots, slot + 1);
-      if (isCompute(group.front().kind()))
-        for (Step step : group)
-          finish(step, slot);
-    }
-    position = end;
-  }
+  auto takesSlot = [&](size_t i) {
+    return isCompute(list[i].kind()) || list[i].kind() == StepKind::Bubble;
+  };
+  uint32_t slot = std::max(next[rank].free, next[rank].ready);
+  std::fill(slots.begin() + begin, slots.begin() + end, slot);
+  if (!takesSlot(begin))
+    return;
+  // What came before without a slot of its own shares this one.
+  for (size_t i = begin; i-- != 0 && slots[i] != slot && !takesSlot(i);)
+    slots[i] = slot;
+  next[rank].free = slot + 1;
+  table.numSlots = std::max<unsigned>(table.numSlots, slot + 1);
 }
 
 } // namespace

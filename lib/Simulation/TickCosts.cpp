@@ -224,7 +224,7 @@ private:
       for (unsigned stage = 0; stage != stages; ++stage)
         costs.rows.push_back(makeRow(stage, placement.rankOf(stage, d)));
     if (placement.bidirectional()) {
-      costs.secondFrom = schedule.numMicrobatches / 2;
+      costs.directionSplit = schedule.directionSplit();
       costs.otherRank = placement.map(1).vec();
     }
   }

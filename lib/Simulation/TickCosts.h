@@ -101,7 +101,7 @@ private:
   TickCosts() = default;
   size_t rowOf(Step step) const {
     return step.stage() +
-           (step.microbatch() >= secondFrom ? rows.size() / 2 : 0);
+           (step.microbatch() >= directionSplit ? rows.size() / 2 : 0);
   }
   int64_t microbatchFactor(Step step) const {
     return microbatches.empty() ? 1 : microbatches[step.microbatch()];
@@ -118,8 +118,9 @@ private:
   /// One a stage; where ranks differ in a bidirectional schedule another one a
   /// stage, for the rank of direction 1.
   std::vector<Row> rows;
-  /// The first micro-batch that the second half of `rows` is for.
-  unsigned secondFrom = ~0u;
+  /// See `Schedule::directionSplit`: the second half of `rows` is for the
+  /// micro-batches from it on.
+  unsigned directionSplit = ~0u;
   /// The rank of each stage in direction 1, empty when `rows` has one half.
   std::vector<uint32_t> otherRank;
   /// The factor of each micro-batch in parts of one; empty when all are 1.

@@ -7,6 +7,8 @@
 
 #include "Simulation/TransferTimes.h"
 
+#include "Waiting/WaitState.h"
+
 #include <algorithm>
 
 using namespace llvm;
@@ -18,18 +20,11 @@ TransferTimes::TransferTimes(const Schedule &schedule, const Simulation &run)
   chainQueues();
 }
 
-/// Which queue of its rank a P2P step stands in.
-static unsigned queueOf(const Schedule &schedule, WaitModel model, Step step) {
-  if (model == WaitModel::Stream)
-    return 0;
-  unsigned peer = schedule.peerOf(step);
-  return model == WaitModel::Pair ? peer : 2 * peer + isSend(step.kind());
-}
-
 void TransferTimes::chainQueues() {
   const StepNumbers &numbers = run.numbers();
   behind.assign(numbers.size(), none);
-  std::vector<uint32_t> last(2 * size_t(schedule.numRanks), none);
+  const DataFlow &flow = run.transfers()->flow();
+  std::vector<uint32_t> last(maxQueues(schedule), none);
   std::vector<unsigned> used;
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
     const StepList &list = schedule.ranks[rank];
@@ -39,9 +34,10 @@ void TransferTimes::chainQueues() {
     for (size_t begin = 0, end = 0; begin != list.size(); begin = end) {
       end = Schedule::groupEnd(list, begin);
       for (size_t i = begin; i != end && isP2P(list[i].kind()); ++i) {
-        if (!schedule.hasPeer(list[i]))
+        const DataFlow::Port *port = flow.transfer(list[i]);
+        if (!port)
           continue;
-        unsigned queue = queueOf(schedule, *run.model(), list[i]);
+        unsigned queue = queueOf(*run.model(), list[i], *port);
         uint32_t &before = last[queue];
         if (before == none)
           used.push_back(queue);
@@ -51,6 +47,12 @@ void TransferTimes::chainQueues() {
       }
     }
   }
+}
+
+/// The rank at the other end of a P2P step, `none` without one.
+uint32_t TransferTimes::peerOf(Step step) const {
+  const DataFlow::Port *port = run.transfers()->flow().transfer(step);
+  return port ? port->rank : none;
 }
 
 int64_t TransferTimes::end(uint32_t step) const {
@@ -80,17 +82,16 @@ int64_t TransferTimes::edgeStart(uint32_t send) const {
 
 int64_t TransferTimes::edgeEnd(uint32_t send) const {
   StepRef at = run.numbers().at(send);
-  unsigned peer = schedule.peerOf(schedule.ranks[at.rank][at.index]);
+  unsigned peer = peerOf(schedule.ranks[at.rank][at.index]);
   return edgeStart(send) + run.costs().edge(at.rank, peer).occupancy;
 }
 
 uint32_t TransferTimes::sendBefore(uint32_t send) const {
   StepRef at = run.numbers().at(send);
   const StepList &list = schedule.ranks[at.rank];
-  unsigned peer = schedule.peerOf(list[at.index]);
+  unsigned peer = peerOf(list[at.index]);
   for (size_t i = at.index; i-- != 0;)
-    if (isSend(list[i].kind()) && schedule.hasPeer(list[i]) &&
-        schedule.peerOf(list[i]) == peer)
+    if (isSend(list[i].kind()) && peerOf(list[i]) == peer)
       return run.numbers().of(at.rank, i);
   return none;
 }

@@ -25,6 +25,9 @@ public:
 
   /// See `Transfers`.
   uint32_t other(uint32_t step) const { return run.transfers()->other(step); }
+  llvm::ArrayRef<uint32_t> receives(uint32_t step) const {
+    return run.transfers()->receives(step);
+  }
 
   /// When a P2P step is over for its rank: a buffered send at once.
   int64_t end(uint32_t step) const;
@@ -43,6 +46,7 @@ public:
 
 private:
   void chainQueues();
+  uint32_t peerOf(Step step) const;
 
   const Schedule &schedule;
   const Simulation &run;

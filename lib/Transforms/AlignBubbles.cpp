@@ -41,7 +41,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Simulation/OrderWalk.h"
+#include "Simulation/Blocked.h"
+#include "IR/OrderWalk.h"
 #include "Transforms/Checks.h"
 #include "Transforms/InterleavedSlots.h"
 #include "Transforms/Passes.h"
@@ -85,7 +86,7 @@ public:
     {
       OrderWalk<Alignment> walk(schedule, *this);
       if (!walk.run())
-        return walk.reportHeads(diags);
+        return reportBlocked(schedule, walk, diags);
     }
     if (failed(checkAlignedSize(schedule, bubbles, diags)))
       return failure();
@@ -118,7 +119,7 @@ public:
     state.next = slot + (lockstep ? steps.size() : 1);
     state.end = end;
   }
-  Datum give(unsigned rank, size_t index, const DataFlow::Rule &) {
+  Datum give(unsigned rank, size_t index, const DataFlow::Port &) {
     const RankState &state = states[rank];
     // The group has taken the slots up to `next`.
     return {state.next - (lockstep ? uint32_t(state.end - 1 - index) : 0)};

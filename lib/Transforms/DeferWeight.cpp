@@ -37,9 +37,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "IR/HomeRanks.h"
-#include "Simulation/OrderWalk.h"
+#include "Simulation/Blocked.h"
 #include "Simulation/Resources.h"
+#include "IR/OrderWalk.h"
 #include "Transforms/Checks.h"
 #include "Transforms/OwedWeights.h"
 #include "Transforms/Passes.h"
@@ -139,7 +139,7 @@ public:
   Deferral(const Schedule &schedule, const TickCosts &costs,
            const MemoryTicks &memory, DiagEngine &diags)
       : schedule(schedule), costs(costs), memory(memory), diags(diags),
-        home(schedule), edgesBefore(costs), edgesAfter(costs),
+        flow(schedule), edgesBefore(costs), edgesAfter(costs),
         states(schedule.numRanks),
         weights(size_t(schedule.numStages) * schedule.numMicrobatches) {
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
@@ -152,7 +152,7 @@ public:
   LogicalResult run() {
     OrderWalk<Deferral> walk(schedule, *this);
     if (!walk.run())
-      return walk.reportHeads(diags);
+      return reportBlocked(schedule, walk, diags);
     if (!good)
       return failure();
     for (RankState &state : states) {
@@ -177,8 +177,8 @@ public:
     arrival.after = std::max(arrival.after, datum.arrival.after);
   }
   void visit(unsigned rank, size_t begin, size_t end);
-  Datum give(unsigned rank, size_t, const DataFlow::Rule &rule) {
-    return {arrivalAt(rule, rank, states[rank].now)};
+  Datum give(unsigned rank, size_t, const DataFlow::Port &port) {
+    return {arrivalAt(port, rank, states[rank].now)};
   }
 
   bool takesLonger() const { return last.after > last.before; }
@@ -217,7 +217,7 @@ private:
     bool grouped = false;
     for (size_t i = 0; i != list.size(); ++i) {
       Step step = list[i];
-      bool isHome = home.of(step) == rank;
+      bool isHome = flow.home(step) == rank;
       if (step.kind() == StepKind::I && isHome)
         weights[index(step)] = 1;
       else if (step.kind() == StepKind::W && isHome && !grouped &&
@@ -232,13 +232,14 @@ private:
 
   /// What was noted for the pair of `step`, a step of `rank`.
   uint32_t placeOf(Step step, unsigned rank) const {
-    return home.of(step) == rank ? weights[index(step)] : 0;
+    return flow.home(step) == rank ? weights[index(step)] : 0;
   }
 
-  /// When what a step of `rank` gives, which ends now, is where it is taken.
-  Times arrivalAt(DataFlow::Rule rule, unsigned rank, Times now) {
-    unsigned to = rule.taker;
-    if (!rule.sends)
+  /// When what a step of `rank`, which ends now, makes for `port` is where it
+  /// is taken.
+  Times arrivalAt(const DataFlow::Port &port, unsigned rank, Times now) {
+    unsigned to = port.rank;
+    if (!port.transfers)
       return now;
     if (costs.hasOccupancy())
       now = {edgesBefore.take(rank, to, now.before),
@@ -289,7 +290,7 @@ private:
   const TickCosts &costs;
   const MemoryTicks &memory;
   DiagEngine &diags;
-  HomeRanks home;
+  DataFlow flow;
   EdgeQueues edgesBefore, edgesAfter;
   std::vector<RankState> states;
   /// For each (stage, micro-batch) the place of its W, as `findWeights` counts.

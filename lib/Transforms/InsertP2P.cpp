@@ -22,7 +22,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Simulation/DataFlow.h"
+#include "IR/DataFlow.h"
 #include "Transforms/Checks.h"
 #include "Transforms/P2POrders.h"
 #include "Transforms/Passes.h"
@@ -39,10 +39,11 @@ std::vector<StepList> listsForP2P(const Schedule &schedule, bool keepBubbles) {
   for (const auto &[rank, list] : enumerate(schedule.ranks))
     for (Step step : list) {
       sizes[rank] += keepBubbles || step.kind() != StepKind::Bubble;
-      if (const DataFlow::Rule rule = flow.of(step); rule.sends) {
-        ++sizes[rank];
-        ++sizes[rule.taker];
-      }
+      for (const DataFlow::Port &output : flow.outputs(step))
+        if (output.transfers) {
+          ++sizes[rank];
+          ++sizes[output.rank];
+        }
     }
   std::vector<StepList> lists(schedule.numRanks);
   for (auto [list, size] : zip_equal(lists, sizes))

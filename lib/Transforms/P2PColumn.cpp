@@ -23,7 +23,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Simulation/DataFlow.h"
 #include "Transforms/P2POrders.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -109,31 +108,31 @@ private:
   }
 
   bool checkArrived(Step step, unsigned rank, size_t slot) {
-    const DataFlow::Rule rule = flow.of(step);
-    if (!rule.takes || there[flow.taken(step, rule)])
-      return true;
-    Step producer(rule.gradient ? StepKind::B : StepKind::F,
-                  step.stage() + (rule.gradient ? 1 : -1), step.microbatch());
-    (void)diags.report(
-        step.source(), diag::ColumnNotAligned, stepText(schedule, step), slot,
-        rank, stepText(schedule, producer),
-        schedule.rankOf(producer.stage(), producer.microbatch()));
-    return false;
+    for (const DataFlow::Port &input : flow.inputs(step)) {
+      if (there[flow.datum(input, step.microbatch())])
+        continue;
+      Step producer = DataFlow::partner(input, step.microbatch());
+      (void)diags.report(step.source(), diag::ColumnNotAligned,
+                         stepText(schedule, step), slot, rank,
+                         stepText(schedule, producer), input.rank);
+      return false;
+    }
+    return true;
   }
 
-  /// Puts down the transfer that follows from the rank's step of this slot.
+  /// Puts down the transfers that follow from the rank's step of this slot.
   void give(unsigned rank) {
     const Step *step = states[rank].step;
     if (!step)
       return;
-    const DataFlow::Rule rule = flow.of(*step);
-    if (!rule.gives)
-      return;
-    there[flow.given(*step, rule)] = true;
-    if (!rule.sends)
-      return;
-    lists[rank].push_back(sendOf(*step));
-    lists[rule.taker].push_back(recvOf(*step, states[rule.taker].phase));
+    for (const auto &[port, output] : enumerate(flow.outputs(*step))) {
+      there[flow.datum(output, step->microbatch())] = true;
+      if (!output.transfers)
+        continue;
+      lists[rank].push_back(sendOf(*step, port));
+      lists[output.rank].push_back(
+          recvOf(*step, output, states[output.rank].phase));
+    }
   }
 
   const Schedule &schedule;

@@ -8,33 +8,37 @@
 #ifndef PIPEC_TRANSFORMS_P2PORDERS_H
 #define PIPEC_TRANSFORMS_P2PORDERS_H
 
-#include "IR/Schedule.h"
+#include "IR/DataFlow.h"
 #include "Support/DiagEngine.h"
 #include "Transforms/Passes.h"
 
 namespace pipec {
 
-/// The send of what `step` leaves, with its phase and source.
-inline Step sendOf(Step step) {
-  step.setKind(step.kind() == StepKind::F ? StepKind::SendF : StepKind::SendB);
-  step.setJoined(false);
-  return step;
+/// The send of the output number `port` of `producer`, with its phase and
+/// source.
+inline Step sendOf(Step producer, unsigned port) {
+  producer.setKind(sendKind(dataKind(producer.kind())));
+  producer.setPort(port);
+  producer.setJoined(false);
+  return producer;
 }
-/// The receive of what `step` leaves, with its source; `phase` is that of the
-/// receive.
-inline Step recvOf(Step step, unsigned phase) {
-  bool forward = step.kind() == StepKind::F;
-  return Step(forward ? StepKind::RecvF : StepKind::RecvB,
-              step.stage() + (forward ? 1 : -1), step.microbatch(), phase,
-              step.source());
+/// The receive that takes what `producer` makes for `output`, with the source
+/// of the producer; `phase` is that of the receive.
+inline Step recvOf(Step producer, const DataFlow::Port &output,
+                   unsigned phase) {
+  Step receive(recvKind(dataKind(producer.kind())), output.stage,
+               producer.microbatch(), phase, producer.source());
+  receive.setPort(output.port);
+  return receive;
 }
-/// The receive of what `step` takes, with its phase; `source` is that of the
-/// step that made it.
-inline Step recvFor(Step step, SourceLoc source) {
-  step.setKind(step.kind() == StepKind::F ? StepKind::RecvF : StepKind::RecvB);
-  step.setJoined(false);
-  step.setSource(source);
-  return step;
+/// The receive of the input number `port` of `consumer`, with its phase;
+/// `source` is that of the producer.
+inline Step recvFor(Step consumer, unsigned port, SourceLoc source) {
+  consumer.setKind(recvKind(dataKind(consumer.kind())));
+  consumer.setPort(port);
+  consumer.setJoined(false);
+  consumer.setSource(source);
+  return consumer;
 }
 
 /// Lists with room for the steps of `schedule` and for both ends of all its

@@ -27,7 +27,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Simulation/Blocked.h"
-#include "Simulation/DataFlow.h"
 #include "Transforms/P2POrders.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -123,22 +122,24 @@ private:
       give(state, rank, *step);
   }
 
-  /// Puts down the transfer of what `step` leaves and wakes who waits for it.
+  /// Puts down the transfers of what `step` makes and wakes the ranks that wait
+  /// for it.
   void give(RankState &state, unsigned rank, Step step) {
-    const DataFlow::Rule rule = flow.of(step);
-    if (!rule.gives)
-      return;
-    size_t data = flow.given(step, rule);
-    there[data] = true;
-    if (!rule.sends)
-      return;
-    RankState &taker = states[rule.taker];
-    state.out.push_back(sendOf(step));
-    taker.out.push_back(recvOf(step, taker.phase));
-    __builtin_prefetch(&state.out.back() + 16, 1);
-    __builtin_prefetch(&taker.out.back() + 16, 1);
-    if (taker.missing == data && isReady(taker))
-      set(rule.taker > rank ? current : next, rule.taker);
+    unsigned port = 0;
+    for (const DataFlow::Port &output : flow.outputs(step)) {
+      size_t number = flow.datum(output, step.microbatch());
+      there[number] = true;
+      if (output.transfers) {
+        RankState &consumer = states[output.rank];
+        state.out.push_back(sendOf(step, port));
+        consumer.out.push_back(recvOf(step, output, consumer.phase));
+        __builtin_prefetch(&state.out.back() + 16, 1);
+        __builtin_prefetch(&consumer.out.back() + 16, 1);
+        if (consumer.missing == number && isReady(consumer))
+          set(output.rank > rank ? current : next, output.rank);
+      }
+      ++port;
+    }
   }
 
   /// True when the rank has a next step and the results for it are there;
@@ -148,15 +149,22 @@ private:
     if (state.head == state.end)
       return false;
     for (const Step *step = state.head;; ++step) {
-      const DataFlow::Rule rule = flow.of(*step);
-      if (rule.takes && !there[flow.taken(*step, rule)]) {
-        state.missing = flow.taken(*step, rule);
+      if (const DataFlow::Port *input = missingInput(*step)) {
+        state.missing = flow.datum(*input, step->microbatch());
         __builtin_prefetch(state.head + 8);
         return false;
       }
       if (!step->joined())
         return true;
     }
+  }
+
+  /// The first input of `step` that has not been made, null when all are there.
+  const DataFlow::Port *missingInput(Step step) const {
+    for (const DataFlow::Port &input : flow.inputs(step))
+      if (!there[flow.datum(input, step.microbatch())])
+        return &input;
+    return nullptr;
   }
 
   FailureOr<std::vector<StepList>> finish(DiagEngine &diags) {
@@ -168,8 +176,8 @@ private:
     }
     if (!done)
       return reportBlocked(
-          schedule, heads, [&](Step step) { return !there[flow.taken(step)]; },
-          diags);
+          schedule, flow, heads,
+          [&](Step step) { return missingInput(step); }, diags);
     std::vector<StepList> lists;
     lists.reserve(states.size());
     for (RankState &state : states)

@@ -38,13 +38,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Simulation/Blocked.h"
 #include "Simulation/FreeClock.h"
-#include "Simulation/OrderWalk.h"
 #include "Simulation/Simulate.h"
+#include "IR/OrderWalk.h"
+#include "Verify/Verifier.h"
 #include "Support/SpanSort.h"
 #include "Transforms/P2POrders.h"
 #include "Transforms/Passes.h"
-#include "Verify/Verifier.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -64,8 +65,8 @@ template <typename Time> struct Result {
   /// When it is there for its consumer; once that has started, when it did.
   Time needed = never;
   Time made = 0;
-  /// The turn of the producer.
-  uint32_t turn = 0;
+  /// The place of the producer in the order of the run.
+  uint32_t producerOrder = 0;
   /// That of the producer.
   SourceLoc source;
 };
@@ -83,7 +84,7 @@ public:
   LogicalResult run(DiagEngine &diags) {
     // A time that does not fit can hold everything up.
     bool good = walk.run();
-    return good || timesPass() ? success() : walk.reportHeads(diags);
+    return good || timesPass() ? success() : reportBlocked(schedule, walk, diags);
   }
   /// True when twice a time passed `Time`: the results are those of no run.
   bool timesPass() const { return uint64_t(latest) > Datum::never / 2; }
@@ -103,17 +104,18 @@ public:
     latest = std::max(latest, start);
     for (size_t i = begin; i != end; ++i) {
       Step step = schedule.ranks[rank][i];
-      if (const DataFlow::Rule rule = walk.flow().of(step); rule.takes) {
-        walk.datum(walk.flow().taken(step, rule)).needed = Time(start);
+      for (const DataFlow::Port &input : walk.flow().inputs(step)) {
+        walk.datum(walk.flow().datum(input, step.microbatch())).needed =
+            Time(start);
         --open;
       }
     }
   }
-  Datum give(unsigned rank, size_t index, const DataFlow::Rule &rule) {
-    int64_t arrival = clock.arrival(rank, rule);
+  Datum give(unsigned rank, size_t index, const DataFlow::Port &port) {
+    int64_t arrival = clock.arrival(rank, port);
     latest = std::max(latest, arrival);
     ++open;
-    return {Time(arrival), Time(clock.now(rank)), turn++,
+    return {Time(arrival), Time(clock.now(rank)), given++,
             schedule.ranks[rank][index].source()};
   }
 
@@ -124,7 +126,7 @@ private:
   /// The last arrival or start.
   int64_t latest = 0;
   /// Results that were given so far, and those less the ones taken.
-  uint32_t turn = 0;
+  uint32_t given = 0;
   int64_t open = 0;
 };
 
@@ -137,12 +139,13 @@ bool TimedRun<Time, resources>::isComplete() const {
   std::vector<bool> taken(flow.size());
   for (const StepList &list : schedule.ranks)
     for (Step step : list)
-      if (const DataFlow::Rule rule = flow.of(step); rule.takes)
-        taken[flow.taken(step, rule)] = true;
+      for (const DataFlow::Port &input : flow.inputs(step))
+        taken[flow.datum(input, step.microbatch())] = true;
   return all_of(schedule.ranks, [&](const StepList &list) {
     return all_of(list, [&](Step step) {
-      const DataFlow::Rule rule = flow.of(step);
-      return !rule.gives || taken[flow.given(step, rule)];
+      return all_of(flow.outputs(step), [&](const DataFlow::Port &output) {
+        return taken[flow.datum(output, step.microbatch())];
+      });
     });
   });
 }
@@ -150,10 +153,10 @@ bool TimedRun<Time, resources>::isComplete() const {
 /// One end of a transfer on its rank.
 template <typename Time> struct End {
   /// The time that it is ordered by; among those for which that is equal, when
-  /// it was made, and then the turn of the producer.
+  /// it was made, and then the order of the producers.
   Time time;
   Time made;
-  uint32_t turn;
+  uint32_t producerOrder;
   /// Twice the index of the producer (of the consumer, plus one) in its list.
   uint32_t place;
 
@@ -206,11 +209,10 @@ public:
         Time start = simulation.start(rank, begin);
         Time stop = start + simulation.costs().duration(list, begin, end);
         for (Step step : ArrayRef(list).slice(begin, end - begin)) {
-          const DataFlow::Rule rule = flow.of(step);
-          if (rule.takes)
-            results[flow.taken(step, rule)].needed = start;
-          if (rule.gives)
-            results[flow.given(step, rule)].made = stop;
+          for (const DataFlow::Port &input : flow.inputs(step))
+            results[flow.datum(input, step.microbatch())].needed = start;
+          for (const DataFlow::Port &output : flow.outputs(step))
+            results[flow.datum(output, step.microbatch())].made = stop;
         }
       }
     }
@@ -227,7 +229,7 @@ public:
       spanSort<Own>(
           ends, sorted, [](const Own &end) { return end.time; },
           [](const Own &end) { return end.made; },
-          [](const Own &end) { return end.turn; });
+          [](const Own &end) { return end.producerOrder; });
       lists.push_back(placeOn(list));
     }
     return lists;
@@ -237,16 +239,17 @@ private:
   void collect(const StepList &list) {
     ends.clear();
     for (uint32_t i = 0; i != list.size(); ++i) {
-      const DataFlow::Rule rule = flow.of(list[i]);
-      if (rule.sends)
-        add(flow.given(list[i], rule), 2 * i);
-      if (rule.receives)
-        add(flow.taken(list[i], rule), 2 * i + 1);
+      for (const DataFlow::Port &output : flow.outputs(list[i]))
+        if (output.transfers)
+          add(flow.datum(output, list[i].microbatch()), 2 * i);
+      for (const DataFlow::Port &input : flow.inputs(list[i]))
+        if (input.transfers)
+          add(flow.datum(input, list[i].microbatch()), 2 * i + 1);
     }
   }
   void add(size_t number, uint32_t place) {
     const Result<Time> &result = results[number];
-    ends.push_back({timeOf(result), result.made, result.turn, place});
+    ends.push_back({timeOf(result), result.made, result.producerOrder, place});
   }
   /// The time to order by, or twice that where half-way is finer.
   Time timeOf(const Result<Time> &result) const {
@@ -261,6 +264,20 @@ private:
     llvm_unreachable("every time is listed");
   }
   StepList placeOn(const StepList &list);
+  /// The P2P step of `end`, which is an end of a transfer of `own`.
+  Step stepOf(const End<Time> &end, Step own) const {
+    ArrayRef<DataFlow::Port> ports =
+        end.isReceive() ? flow.inputs(own) : flow.outputs(own);
+    auto resultOf = [&](const DataFlow::Port &port) -> const Result<Time> & {
+      return results[flow.datum(port, own.microbatch())];
+    };
+    unsigned port = 0;
+    while (port + 1 != ports.size() &&
+           resultOf(ports[port]).producerOrder != end.producerOrder)
+      ++port;
+    return end.isReceive() ? recvFor(own, port, resultOf(ports[port]).source)
+                           : sendOf(own, port);
+  }
 
   const Schedule &schedule;
   P2PAt at;
@@ -313,10 +330,7 @@ StepList TimedOrder<Time>::placeOn(const StepList &list) {
     // The places ascend, unless the order cannot run.
     for (; i < places[k]; ++i)
       result.push_back(list[i]);
-    Step own = list[sorted[k].index()];
-    result.push_back(sorted[k].isReceive()
-                         ? recvFor(own, results[flow.taken(own)].source)
-                         : sendOf(own));
+    result.push_back(stepOf(sorted[k], list[sorted[k].index()]));
   }
   result.insert(result.end(), list.begin() + i, list.end());
   return result;

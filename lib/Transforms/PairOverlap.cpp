@@ -28,7 +28,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Simulation/OrderWalk.h"
+#include "Simulation/Blocked.h"
+#include "IR/OrderWalk.h"
 #include "Transforms/Checks.h"
 #include "Transforms/Passes.h"
 
@@ -48,7 +49,7 @@ struct CanRun {
   static bool isThere(const Datum &datum) { return datum.made; }
   void take(unsigned, const Datum &) {}
   void visit(unsigned, size_t, size_t) {}
-  Datum give(unsigned, size_t, const DataFlow::Rule &) { return {true}; }
+  Datum give(unsigned, size_t, const DataFlow::Port &) { return {true}; }
 };
 
 class PairOverlap : public Pass {
@@ -67,7 +68,7 @@ class PairOverlap : public Pass {
     CanRun client;
     OrderWalk<CanRun> walk(schedule, client);
     if (!walk.run()) {
-      (void)walk.reportHeads(diags);
+      (void)reportBlocked(schedule, walk, diags);
       for (auto [list, made] : zip_equal(schedule.ranks, pairs))
         for (uint32_t i : made)
           list[i].setJoined(false);

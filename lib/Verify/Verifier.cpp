@@ -92,8 +92,9 @@ FirstSteps::FirstSteps(const Schedule &schedule, const Cells &cells)
     for (uint32_t i = 0; i != list.size(); ++i) {
       if (unsigned(list[i].kind()) >= kinds)
         continue;
-      StepRef &ref =
-          first[cells.index(list[i]) * kinds + unsigned(list[i].kind())];
+      size_t place = cells.index(list[i]) * kinds + unsigned(list[i].kind());
+      unsigned port = list[i].port();
+      StepRef &ref = port ? morePorts[{place, port}] : first[place];
       unsigned home = schedule.rankOf(list[i].stage(), list[i].microbatch());
       if (!ref.isValid() || (ref.rank != home && rank == home))
         ref = {rank, i};
@@ -101,10 +102,13 @@ FirstSteps::FirstSteps(const Schedule &schedule, const Cells &cells)
   }
 }
 
-StepRef FirstSteps::find(StepKind kind, unsigned stage,
-                         unsigned microbatch) const {
+StepRef FirstSteps::find(StepKind kind, unsigned stage, unsigned microbatch,
+                         unsigned port) const {
   size_t cell = cells.index(stage, microbatch);
-  return cell == Cells::none ? StepRef() : first[cell * kinds + unsigned(kind)];
+  if (cell == Cells::none)
+    return StepRef();
+  size_t place = cell * kinds + unsigned(kind);
+  return port ? morePorts.lookup({place, port}) : first[place];
 }
 
 } // namespace pipec

@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One byte a (stage, micro-batch) takes the kinds that were seen. Because all
-// steps of a pair stand on one rank, one scan over the lists in order sees
-// both that each step is there once and that F stands before B or I before W:
-// when a step comes, the bits of what it needs must be set and its own must
-// not. The sums of all kinds show that nothing is missing. A scan that is not
-// content gives way to `ComputeReport`, which looks again and says what is
+// One byte per (stage, micro-batch) takes the parts of the stage's work that
+// were seen (`StageWork`). Because all steps of a pair are on one rank, one scan
+// over the lists in order sees both that each part is done once and that F comes
+// before B or I before W: when a step comes, the bits of what it needs must be
+// set and those of its own work must not. At the end all bits show that nothing
+// is missing. When a scan fails, `ComputeReport` looks again and says what is
 // wrong.
 //
 // Inside an overlap all members start together, so none may use what another
@@ -36,37 +36,37 @@ static constexpr uint8_t B = bitOf(StepKind::B);
 static constexpr uint8_t I = bitOf(StepKind::I);
 static constexpr uint8_t W = bitOf(StepKind::W);
 
-/// By kind: what a pair must not have yet, since it would be done twice.
-static constexpr uint8_t excluded[] = {F, B | I | W, B | I, B | W};
-/// By kind: what a pair must have before.
-static constexpr uint8_t needed[] = {0, F, F, I};
+static uint8_t kindsThatDo(unsigned parts) {
+  return step_facts::computesThatDo(parts);
+}
+/// The kinds that do some of the work of `kind`: a pair must not have one of
+/// them yet.
+static uint8_t excluded(StepKind kind) { return kindsThatDo(workOf(kind)); }
+/// The kinds of which a pair must have one before, those among them that
+/// `excluded` leaves.
+static uint8_t needed(StepKind kind) {
+  return kindsThatDo(workBefore(kind)) & ~excluded(kind);
+}
 
 /// True when the member at `consumer` of an overlap uses what the one at
 /// `producer` makes.
-static bool feeds(const Schedule &schedule, Step producer, Step consumer) {
+static bool feeds(const DataFlow &flow, Step producer, Step consumer) {
   if (producer.microbatch() != consumer.microbatch())
     return false;
-  unsigned from = producer.stage();
-  unsigned to = consumer.stage();
-  switch (consumer.kind()) {
-  case StepKind::F:
-    return producer.kind() == StepKind::F && from + 1 == to;
-  case StepKind::B:
-  case StepKind::I:
-    return (producer.kind() == StepKind::F && from == to) ||
-           (makesInputGradient(producer.kind()) && from == to + 1);
-  case StepKind::W:
-    return producer.kind() == StepKind::I && from == to;
-  default:
-    return false;
-  }
+  if (producer.stage() == consumer.stage())
+    return (needed(consumer.kind()) & bitOf(producer.kind())) != 0;
+  return any_of(flow.inputs(consumer), [&](const DataFlow::Port &input) {
+    return input.stage == producer.stage() &&
+           dataKind(input.kind) == dataKind(producer.kind());
+  });
 }
 
 /// Finds the first member of the overlap `members` that another member feeds
 /// against the rule; its index and the producer's. Pairs are compared in small
 /// overlaps and looked up in large ones.
 static std::optional<std::pair<size_t, size_t>>
-findInnerFeed(const Schedule &schedule, ArrayRef<Step> members) {
+findInnerFeed(const Schedule &schedule, const DataFlow &flow,
+              ArrayRef<Step> members) {
   auto allowed = [&](size_t producer, size_t consumer) {
     return members[producer].kind() == StepKind::F &&
            members[consumer].kind() != StepKind::F && producer < consumer &&
@@ -75,7 +75,7 @@ findInnerFeed(const Schedule &schedule, ArrayRef<Step> members) {
   if (members.size() <= 8) {
     for (size_t c = 0; c != members.size(); ++c)
       for (size_t p = 0; p != members.size(); ++p)
-        if (feeds(schedule, members[p], members[c]) && !allowed(p, c))
+        if (feeds(flow, members[p], members[c]) && !allowed(p, c))
           return std::pair(c, p);
     return std::nullopt;
   }
@@ -86,18 +86,19 @@ findInnerFeed(const Schedule &schedule, ArrayRef<Step> members) {
   for (size_t i = 0; i != members.size(); ++i)
     byStep.try_emplace(
         key(members[i].kind(), members[i].stage(), members[i].microbatch()), i);
-  for (size_t c = 0; c != members.size(); ++c)
-    for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I})
-      for (int offset = -1; offset <= 1; ++offset) {
-        int stage = int(members[c].stage()) + offset;
-        if (stage < 0)
-          continue;
+  for (size_t c = 0; c != members.size(); ++c) {
+    SmallVector<unsigned, 2> stages = {members[c].stage()};
+    for (const DataFlow::Port &input : flow.inputs(members[c]))
+      stages.push_back(input.stage);
+    for (unsigned stage : stages)
+      for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I}) {
         auto it = byStep.find(key(kind, stage, members[c].microbatch()));
         if (it != byStep.end() &&
-            feeds(schedule, members[it->second], members[c]) &&
+            feeds(flow, members[it->second], members[c]) &&
             !allowed(it->second, c))
           return std::pair(c, it->second);
       }
+  }
   return std::nullopt;
 }
 
@@ -107,11 +108,12 @@ findInnerFeed(const Schedule &schedule, ArrayRef<Step> members) {
 
 /// True when a member of an overlap in `list` feeds another one against the
 /// rule.
-static bool hasInnerFeed(const Schedule &schedule, const StepList &list) {
+static bool hasInnerFeed(const Schedule &schedule, const DataFlow &flow,
+                         const StepList &list) {
   for (size_t i = 0, end; i != list.size(); i = end) {
     end = Schedule::groupEnd(list, i);
     if (end - i > 1 && isCompute(list[i].kind()) &&
-        findInnerFeed(schedule, ArrayRef(list).slice(i, end - i)))
+        findInnerFeed(schedule, flow, ArrayRef(list).slice(i, end - i)))
       return true;
   }
   return false;
@@ -119,12 +121,11 @@ static bool hasInnerFeed(const Schedule &schedule, const StepList &list) {
 
 /// True when every step is there once, on its rank, after what it needs. Notes
 /// which kinds of steps the lists have.
-static bool scanIsGood(const Schedule &schedule, const Cells &cells,
-                       uint32_t &kindsFound) {
+static bool scanIsGood(const Schedule &schedule, const DataFlow &flow,
+                       const Cells &cells, uint32_t &kindsFound) {
   if (!cells.isDense())
     return false; // too few steps for all pairs
   std::vector<uint8_t> seen(cells.size());
-  HomeRanks home(schedule);
   // Bytes are written, which could be anything, so what the loop uses is local.
   uint8_t *const cellOf = seen.data();
   const size_t microbatches = schedule.numMicrobatches;
@@ -138,20 +139,20 @@ static bool scanIsGood(const Schedule &schedule, const Cells &cells,
       if (!isCompute(step.kind()))
         continue;
       uint8_t &cell = cellOf[step.stage() * microbatches + step.microbatch()];
-      unsigned before = cell;
-      wrong |= (before & excluded[kind]) | (~before & needed[kind]);
-      wrong |= home.of(step) != rank;
-      cell = before | 1u << kind;
+      unsigned before = cell, work = workOf(step.kind());
+      wrong |= (before & work) | (~before & workBefore(step.kind()));
+      wrong |= flow.home(step) != rank;
+      cell = before | work;
       overlaps |= step.joined();
     }
-    if (wrong || (overlaps && hasInnerFeed(schedule, schedule.ranks[rank])))
+    if (wrong ||
+        (overlaps && hasInnerFeed(schedule, flow, schedule.ranks[rank])))
       return false;
   }
   kindsFound = kinds;
-  return llvm::all_of(seen, [&](uint8_t cell) {
-    return schedule.forwardOnly ? cell == F
-                                : cell == (F | B) || cell == (F | I | W);
-  });
+  unsigned all =
+      schedule.forwardOnly ? unsigned(StageWork::Forward) : StageWork::All;
+  return llvm::all_of(seen, [&](uint8_t cell) { return cell == all; });
 }
 
 //===----------------------------------------------------------------------===//
@@ -162,10 +163,11 @@ namespace {
 
 class ComputeReport {
 public:
-  ComputeReport(const Schedule &schedule, const Cells &cells, DiagEngine &diags)
-      : schedule(schedule), cells(cells), diags(diags), firsts(schedule, cells),
-        reporter(schedule, diags), seen(cells.size()), misplaced(cells.size()) {
-  }
+  ComputeReport(const Schedule &schedule, const DataFlow &flow,
+                const Cells &cells, DiagEngine &diags)
+      : schedule(schedule), flow(flow), cells(cells), diags(diags),
+        firsts(schedule, cells), reporter(schedule, diags), seen(cells.size()),
+        misplaced(cells.size()) {}
 
   void run() {
     reportCounts();
@@ -204,7 +206,7 @@ private:
       }
       if (schedule.forwardOnly && step.kind() != StepKind::F) {
         (void)reporter.report(ref, diag::StepNotForward);
-      } else if (uint8_t twice = seen[cell] & excluded[unsigned(step.kind())]) {
+      } else if (uint8_t twice = seen[cell] & excluded(step.kind())) {
         StepKind kind = StepKind(countr_zero(twice));
         StepRef first = firsts.find(kind, step.stage(), step.microbatch());
         auto diagnostic = reporter.report(
@@ -223,7 +225,7 @@ private:
       size_t cell = cells.index(step);
       if (step.joined() && (ref.index == 0 || !list[ref.index - 1].joined()))
         reportInnerFeed(ref);
-      uint8_t lacks = needed[unsigned(step.kind())] & ~done[cell];
+      uint8_t lacks = needed(step.kind()) & ~done[cell];
       done[cell] |= bitOf(step.kind());
       if (!lacks || misplaced[cell] || schedule.forwardOnly)
         return;
@@ -245,7 +247,7 @@ private:
   void reportInnerFeed(StepRef ref) {
     const StepList &list = schedule.ranks[ref.rank];
     size_t end = Schedule::groupEnd(list, ref.index);
-    auto feed = findInnerFeed(schedule,
+    auto feed = findInnerFeed(schedule, flow,
                               ArrayRef(list).slice(ref.index, end - ref.index));
     if (!feed)
       return;
@@ -336,6 +338,7 @@ private:
   }
 
   const Schedule &schedule;
+  const DataFlow &flow;
   const Cells &cells;
   DiagEngine &diags;
   FirstSteps firsts;
@@ -351,9 +354,10 @@ ComputeVerdict verifyCompute(const Schedule &schedule, DiagEngine &diags,
                              uint32_t *kindsFound) {
   uint32_t kinds = 0;
   {
+    DataFlow flow(schedule);
     Cells cells(schedule);
-    if (!scanIsGood(schedule, cells, kinds)) {
-      ComputeReport(schedule, cells, diags).run();
+    if (!scanIsGood(schedule, flow, cells, kinds)) {
+      ComputeReport(schedule, flow, cells, diags).run();
       return ComputeVerdict::Broken;
     }
   }

@@ -15,8 +15,7 @@
 #ifndef PIPEC_VERIFY_VERIFIERDETAIL_H
 #define PIPEC_VERIFY_VERIFIERDETAIL_H
 
-#include "IR/HomeRanks.h"
-#include "IR/Schedule.h"
+#include "IR/DataFlow.h"
 #include "IR/StepPlaces.h"
 #include "Support/DiagEngine.h"
 
@@ -88,15 +87,18 @@ class FirstSteps {
 public:
   FirstSteps(const Schedule &schedule, const Cells &cells);
   /// Invalid when there is no such step.
-  StepRef find(StepKind kind, unsigned stage, unsigned microbatch) const;
+  StepRef find(StepKind kind, unsigned stage, unsigned microbatch,
+               unsigned port = 0) const;
   StepRef find(Step step) const {
-    return find(step.kind(), step.stage(), step.microbatch());
+    return find(step.kind(), step.stage(), step.microbatch(), step.port());
   }
 
 private:
   static constexpr unsigned kinds = unsigned(StepKind::RecvB) + 1;
   const Cells &cells;
   std::vector<StepRef> first;
+  /// By place in `first` and port, the P2P steps of ports other than 0.
+  llvm::DenseMap<std::pair<size_t, unsigned>, StepRef> morePorts;
 };
 
 /// Reports with the names and positions of steps.

@@ -5,11 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A transfer is named by the step that makes its data: the forward of (s, m)
-// makes one for stage s + 1, its backward one for stage s - 1, if that stage
-// lives on another rank. Each needs one send behind its producer and one
-// receive before its consumer, and on every directed edge, a pair of ranks, the
-// k-th send must be the k-th receive, since transfers carry no name.
+// Each transfer (IR/DataFlow.h) needs one send after its producer and one receive
+// before its consumer, and on every edge the k-th send must be the k-th receive,
+// since transfers carry no name.
 //
 // The quick scan (VerifierPlacedScan.cpp) only says whether all is well. If it
 // is not, `PlacedReport` looks again and says what is wrong.
@@ -17,6 +15,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Verify/VerifierPlaced.h"
+
+#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
@@ -26,9 +26,10 @@ namespace {
 
 class PlacedReport {
 public:
-  PlacedReport(const Schedule &schedule, const Cells &cells, const Edges &edges,
+  PlacedReport(const Schedule &schedule, const Cells &cells,
+               const DataFlow &flow, const EdgeNumbers &edges,
                DiagEngine &diags)
-      : schedule(schedule), edges(edges), firsts(schedule, cells),
+      : schedule(schedule), flow(flow), edges(edges), firsts(schedule, cells),
         reporter(schedule, diags), troubled(edges.size()) {}
 
   /// Returns true when something was reported. A list whose compute steps are
@@ -39,8 +40,7 @@ public:
       for (uint32_t i = 0; i != list.size() && !reporter.full(); ++i) {
         if (isP2P(list[i].kind()))
           judge({rank, i}, list[i]);
-        else if (list[i].kind() == StepKind::F ||
-                 makesInputGradient(list[i].kind()))
+        else if (makesData(list[i].kind()))
           judgeCompute({rank, i}, list[i]);
       }
     }
@@ -54,38 +54,36 @@ private:
     StepRef full = firsts.find(StepKind::B, stage, microbatch);
     return full.isValid() ? full : firsts.find(StepKind::I, stage, microbatch);
   }
+  /// The step that makes and takes `data` on a stage.
+  StepRef findMaker(DataKind data, unsigned stage, unsigned microbatch) const {
+    return data == DataKind::Activation
+               ? firsts.find(StepKind::F, stage, microbatch)
+               : findBackward(stage, microbatch);
+  }
   /// The compute step of the same rank that an end of a transfer belongs to: a
   /// send's producer, a receive's consumer.
   StepRef partnerOf(Step step) const {
-    bool forward =
-        step.kind() == StepKind::SendF || step.kind() == StepKind::RecvF;
-    return forward ? firsts.find(StepKind::F, step.stage(), step.microbatch())
-                   : findBackward(step.stage(), step.microbatch());
-  }
-  Step otherEnd(Step step) const {
-    static constexpr StepKind kinds[] = {StepKind::RecvF, StepKind::SendF,
-                                         StepKind::RecvB, StepKind::SendB};
-    return Step(kinds[unsigned(step.kind()) - unsigned(StepKind::SendF)],
-                Schedule::peerStage(step), step.microbatch());
+    return findMaker(dataKind(step.kind()), step.stage(), step.microbatch());
   }
 
   void judge(StepRef ref, Step step) {
-    if (!schedule.hasPeer(step)) {
+    const DataFlow::Port *port = flow.transfer(step);
+    if (!port) {
       (void)reporter.report(ref, diag::TransferNoNeighbour, step.stage());
       return;
     }
-    unsigned home = schedule.rankOf(step.stage(), step.microbatch());
+    unsigned home = flow.home(step);
     if (home != ref.rank) {
       (void)reporter.report(ref, diag::TransferOnWrongRank, home);
       return;
     }
-    if (schedule.peerOf(step) == ref.rank) {
+    if (!port->transfers) {
       (void)reporter.report(ref, diag::TransferInsideRank);
       return;
     }
     StepRef first = firsts.find(step);
     if (first.rank != ref.rank || first.index != ref.index) {
-      troubled[edgeOf(step)] = true;
+      troubled[edgeOf(step, *port)] = true;
       auto diagnostic = reporter.report(ref, diag::TransferDoubled);
       reporter.noteHere(diagnostic, first);
       return;
@@ -96,17 +94,15 @@ private:
                             reporter.text(partnerStep(step)));
     else
       judgePlace(ref, step, partner);
-    Step other = otherEnd(step);
-    StepRef otherRef = firsts.find(other);
-    if (!otherRef.isValid())
+    Step other = DataFlow::otherEnd(step, *port);
+    if (!firsts.find(other).isValid())
       (void)reporter.report(ref, diag::TransferUnmatched, reporter.text(other),
-                            schedule.peerOf(step));
+                            port->rank);
   }
 
   /// What a transfer's end should belong to, when it is not there.
   Step partnerStep(Step step) const {
-    bool forward =
-        step.kind() == StepKind::SendF || step.kind() == StepKind::RecvF;
+    bool forward = dataKind(step.kind()) == DataKind::Activation;
     return Step(forward ? StepKind::F : StepKind::B, step.stage(),
                 step.microbatch());
   }
@@ -126,7 +122,7 @@ private:
           reporter.report(ref, diag::SendBeforeProducer, text(partner));
       reporter.noteHere(diagnostic, partner);
     }
-    if (step.kind() != StepKind::SendF)
+    if (dataKind(step.kind()) != DataKind::Activation)
       return;
     StepRef backward = findBackward(step.stage(), step.microbatch());
     if (backward.isValid() && backward.rank == ref.rank &&
@@ -137,39 +133,36 @@ private:
     }
   }
 
-  bool hasNoEnd(Step send) const {
-    return !firsts.find(send).isValid() &&
-           !firsts.find(otherEnd(send)).isValid();
+  /// True when the transfer that a step of `self`'s kind and stage has at
+  /// `port` has neither end.
+  bool hasNoEnd(Step self, StepKind end, const DataFlow::Port &port,
+                unsigned number) const {
+    Step own(end, self.stage(), self.microbatch());
+    own.setPort(number);
+    return !firsts.find(own).isValid() &&
+           !firsts.find(DataFlow::otherEnd(own, port)).isValid();
   }
 
   /// A transfer of which neither end exists is reported at its producer, or at
   /// its consumer if that is all there is; a single end is reported where it
-  /// stands.
+  /// is.
   void judgeCompute(StepRef ref, Step step) {
-    unsigned s = step.stage();
-    unsigned m = step.microbatch();
-    bool forward = step.kind() == StepKind::F;
-    StepKind sendKind = forward ? StepKind::SendF : StepKind::SendB;
-    uint32_t out = edges.find(!forward, s, m);
-    if (out != Edges::local && hasNoEnd(Step(sendKind, s, m)))
-      (void)reporter.report(ref, diag::TransferMissing,
-                            edges.ranks(out).second);
-    if (forward ? s == 0 : schedule.isLastStage(s))
-      return;
-    unsigned from = forward ? s - 1 : s + 1;
-    uint32_t in = edges.find(!forward, from, m);
-    StepRef producer =
-        forward ? firsts.find(StepKind::F, from, m) : findBackward(from, m);
-    if (in != Edges::local && !producer.isValid() &&
-        hasNoEnd(Step(sendKind, from, m)))
-      (void)reporter.report(ref, diag::ReceiveMissing, edges.ranks(in).first);
+    DataKind data = dataKind(step.kind());
+    for (const auto &[number, output] : llvm::enumerate(flow.outputs(step)))
+      if (output.transfers && hasNoEnd(step, sendKind(data), output, number))
+        (void)reporter.report(ref, diag::TransferMissing, output.rank);
+    for (const auto &[number, input] : llvm::enumerate(flow.inputs(step)))
+      if (input.transfers &&
+          !findMaker(data, input.stage, step.microbatch()).isValid() &&
+          hasNoEnd(step, recvKind(data), input, number))
+        (void)reporter.report(ref, diag::ReceiveMissing, input.rank);
   }
 
-  /// The edge of a P2P step that has a peer.
-  uint32_t edgeOf(Step step) const {
-    unsigned from = isSend(step.kind()) ? step.stage()
-                                        : unsigned(Schedule::peerStage(step));
-    return edges.find(step.kind() >= StepKind::SendB, from, step.microbatch());
+  /// The edge of a P2P step, which moves the data of `port`.
+  uint32_t edgeOf(Step step, const DataFlow::Port &port) const {
+    uint32_t home = flow.home(step);
+    return isSend(step.kind()) ? edges.find(home, port.rank)
+                               : edges.find(port.rank, home);
   }
 
   /// The first place on each edge where the k-th send and the k-th receive
@@ -182,17 +175,17 @@ private:
       const StepList &list = schedule.ranks[rank];
       for (uint32_t i = 0; i != list.size(); ++i) {
         Step step = list[i];
-        if (!isP2P(step.kind()) || !schedule.hasPeer(step))
+        const DataFlow::Port *port =
+            isP2P(step.kind()) ? flow.transfer(step) : nullptr;
+        if (!port || !port->transfers)
           continue;
         StepRef self = firsts.find(step);
-        StepRef other = firsts.find(otherEnd(step));
+        StepRef other = firsts.find(DataFlow::otherEnd(step, *port));
         if (self.rank != rank || self.index != i || !other.isValid() ||
-            rank != schedule.rankOf(step.stage(), step.microbatch()) ||
-            other.rank != schedule.peerOf(step))
+            rank != flow.home(step) || other.rank != port->rank)
           continue;
-        uint32_t edge = edgeOf(step);
-        if (edge != Edges::local)
-          (isSend(step.kind()) ? sends : receives)[edge].push_back({rank, i});
+        (isSend(step.kind()) ? sends : receives)[edgeOf(step, *port)].push_back(
+            {rank, i});
       }
     }
     for (uint32_t edge = 0; edge != edges.size(); ++edge) {
@@ -202,8 +195,9 @@ private:
       for (size_t k = 0; k != n; ++k) {
         Step sent = reporter.step(sends[edge][k]);
         Step received = reporter.step(receives[edge][k]);
-        if (otherEnd(sent).sameAction(
-                Step(received.kind(), received.stage(), received.microbatch())))
+        received.setJoined(false);
+        if (DataFlow::otherEnd(sent, *flow.transfer(sent))
+                .sameAction(received))
           continue;
         auto diagnostic =
             reporter.report(receives[edge][k], diag::TransferCrossed, k,
@@ -218,7 +212,8 @@ private:
   }
 
   const Schedule &schedule;
-  const Edges &edges;
+  const DataFlow &flow;
+  const EdgeNumbers &edges;
   FirstSteps firsts;
   StepReporter reporter;
   /// Edges with a doubled end.
@@ -229,10 +224,11 @@ private:
 
 LogicalResult verifyPlaced(const Schedule &schedule, DiagEngine &diags) {
   Cells cells(schedule);
-  Edges edges(schedule);
-  if (areTransfersPlaced(schedule, cells, edges))
+  DataFlow flow(schedule);
+  EdgeNumbers edges(flow);
+  if (areTransfersPlaced(schedule, cells, flow, edges))
     return success();
-  return failure(PlacedReport(schedule, cells, edges, diags).run());
+  return failure(PlacedReport(schedule, cells, flow, edges, diags).run());
 }
 
 } // namespace pipec

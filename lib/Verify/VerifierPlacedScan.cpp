@@ -7,14 +7,16 @@
 //
 // One scan over the lists, rank by rank. A byte for each (stage, micro-batch)
 // says what was seen of it, so that a send finds its producer before it, a
-// receive its consumer behind it, and no end comes twice. Each edge has a table
-// of names: the rank that is scanned first writes the names of its ends there,
-// in order, the other one compares. A table has room for what its edge must
-// carry, so all is there when all tables are full.
+// receive its consumer after it, and no end comes twice. Each edge has a table
+// of data: the rank that is scanned first writes the numbers of the data that it
+// moves there, in order, the other one compares. A table has room for what its
+// edge must carry, so all is there when all tables are full.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Verify/VerifierPlaced.h"
+
+#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
@@ -24,15 +26,15 @@ namespace {
 
 class PlacedScan {
 public:
-  PlacedScan(const Schedule &schedule, const Cells &cells, const Edges &edges)
-      : schedule(schedule), directions(schedule.placement.numDirections()),
-        turn(directions == 2 ? schedule.numMicrobatches / 2 : maxMicrobatches) {
-    // Few steps for many pairs, or more pairs than names: the report is as
-    // quick, or nobody has the memory.
-    if (!cells.isDense() || cells.size() > maxName / 2)
+  PlacedScan(const Schedule &schedule, const Cells &cells, const DataFlow &flow,
+             const EdgeNumbers &edges)
+      : schedule(schedule), flow(flow), edges(edges) {
+    // Few steps for many pairs, or more data than names: the report is as
+    // quick, or nobody has the memory. One bit per pair is one port per row.
+    if (!cells.isDense() || flow.size() > maxName || !flow.isSimple())
       return;
-    makeSides(edges);
-    makeRules(edges);
+    makeSides();
+    makeRules();
     seen.resize(cells.size());
     usable = true;
   }
@@ -47,9 +49,11 @@ public:
   }
 
 private:
-  /// What was seen of a (stage, micro-batch): its computes and its ends.
-  static constexpr uint8_t forward = 1, gradient = 2;
-  static constexpr uint8_t sendF = 4, recvF = 8, sendB = 16, recvB = 32;
+  /// What was seen of a (stage, micro-batch): the steps that make its data, and
+  /// the ends of its transfers.
+  static uint8_t makes(DataKind data) { return 1 << unsigned(data); }
+  static uint8_t sends(DataKind data) { return 4 << unsigned(data); }
+  static uint8_t receives(DataKind data) { return 16 << unsigned(data); }
   static constexpr uint32_t maxName = 0xfffffffe;
   static constexpr unsigned numKinds = unsigned(StepKind::RecvB) + 1;
   /// The side of no edge: it has no room.
@@ -62,8 +66,10 @@ private:
     uint8_t excluded = 0;
     /// What is seen of the pair from here on.
     uint8_t adds = 0;
-    /// A P2P step's side of its edge.
+    /// A P2P step's side of its edge, and the number of the datum that it moves
+    /// for micro-batch 0.
     uint32_t side = noSide;
+    uint32_t name = 0;
   };
   /// One side of an edge: where the name of its next transfer goes.
   struct Side {
@@ -73,10 +79,17 @@ private:
     uint32_t compares = 0;
   };
 
-  void makeSides(const Edges &edges) {
+  void makeSides() {
     std::vector<uint32_t> rooms(edges.size());
-    forEachTransfer(edges, [&](uint32_t edge, unsigned microbatches) {
-      rooms[edge] += microbatches;
+    forEachRow([&](unsigned direction, unsigned stage, DataKind data) {
+      unsigned split = std::min(flow.directionSplit(), schedule.numMicrobatches);
+      if (schedule.forwardOnly && data == DataKind::Gradient)
+        return;
+      for (const DataFlow::Port &output :
+           flow.outputs(flow.row(data, stage, direction)))
+        if (output.transfers)
+          rooms[edges.find(flow.homeIn(direction, stage), output.rank)] +=
+              direction ? schedule.numMicrobatches - split : split;
     });
     sides.resize(2 * edges.size() + 1);
     uint32_t at = 0;
@@ -90,82 +103,71 @@ private:
     names.resize(at);
   }
 
-  /// Calls `fn(edge, microbatches)` for all that goes from one stage to
-  /// another rank.
-  template <typename Fn> void forEachTransfer(const Edges &edges, Fn fn) const {
-    for (unsigned d = 0; d != directions; ++d) {
-      unsigned first = d ? turn : 0;
-      unsigned last =
-          std::min(d ? maxMicrobatches : turn, schedule.numMicrobatches);
+  template <typename Fn> void forEachRow(Fn fn) const {
+    for (unsigned d = 0; d != flow.numDirections(); ++d)
       for (unsigned stage = 0; stage != schedule.numStages; ++stage)
-        for (bool isGradient : {false, true})
-          if (uint32_t edge = edges.find(isGradient, stage, first);
-              edge != Edges::local && !(isGradient && schedule.forwardOnly))
-            fn(edge, last - first);
-    }
+        for (DataKind data : {DataKind::Activation, DataKind::Gradient})
+          fn(d, stage, data);
   }
 
-  void makeRules(const Edges &edges) {
-    rules.resize(size_t(directions) * schedule.numStages * numKinds);
-    for (unsigned d = 0; d != directions; ++d)
-      for (unsigned stage = 0; stage != schedule.numStages; ++stage)
-        makeRules(edges, d ? turn : 0, stage,
-                  &rules[(size_t(d) * schedule.numStages + stage) * numKinds]);
-  }
-
-  void makeRules(const Edges &edges, unsigned microbatch, unsigned stage,
-                 Rule *rule) {
-    // What leaves and what comes, by edge; on no edge there is nothing.
-    auto sideOf = [&](bool isGradient, unsigned from, bool receives) {
-      uint32_t edge = from < schedule.numStages
-                          ? edges.find(isGradient, from, microbatch)
-                          : Edges::local;
-      return edge == Edges::local ? noSide : 2 * edge + 1 + receives;
-    };
-    uint32_t inF = sideOf(false, stage - 1, true);
-    uint32_t inB = sideOf(true, stage + 1, true);
-    auto set = [&](StepKind kind, Rule value) { rule[unsigned(kind)] = value; };
-    set(StepKind::F, {inF ? recvF : uint8_t(0), 0, forward});
-    for (StepKind kind : {StepKind::B, StepKind::I})
-      set(kind, {inB ? recvB : uint8_t(0), 0, gradient});
-    // A send stands behind its producer, and a forward's before the backward
-    // that frees the output; a receive before its consumer.
-    set(StepKind::SendF,
-        {forward, gradient | sendF, sendF, sideOf(false, stage, false)});
-    set(StepKind::RecvF, {0, forward | recvF, recvF, inF});
-    set(StepKind::SendB, {gradient, sendB, sendB, sideOf(true, stage, false)});
-    set(StepKind::RecvB, {0, gradient | recvB, recvB, inB});
+  void makeRules() {
+    rules.resize(flow.numDirections() * size_t(schedule.numStages) * numKinds);
+    forEachRow([&](unsigned direction, unsigned stage, DataKind data) {
+      Rule *rule =
+          &rules[(size_t(direction) * schedule.numStages + stage) * numKinds];
+      auto set = [&](StepKind kind, Rule value) {
+        rule[unsigned(kind)] = value;
+      };
+      const DataFlow::Row &row = flow.row(data, stage, direction);
+      uint32_t rank = flow.homeIn(direction, stage);
+      Rule send{makes(data), sends(data), sends(data)};
+      // A forward's output is freed by the backward.
+      if (data == DataKind::Activation)
+        send.excluded |= makes(DataKind::Gradient);
+      for (const DataFlow::Port &output : flow.outputs(row))
+        if (output.transfers) {
+          send.side = 2 * edges.find(rank, output.rank) + 1;
+          send.name = flow.datum(output, 0) + 1;
+        }
+      set(sendKind(data), send);
+      Rule receive{0, uint8_t(makes(data) | receives(data)), receives(data)};
+      uint8_t received = 0;
+      for (const DataFlow::Port &input : flow.inputs(row))
+        if (input.transfers) {
+          receive.side = 2 * edges.find(input.rank, rank) + 2;
+          receive.name = flow.datum(input, 0) + 1;
+          received = receives(data);
+        }
+      set(recvKind(data), receive);
+      for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I})
+        if (dataKind(kind) == data)
+          set(kind, {received, 0, makes(data)});
+    });
   }
 
   // All kinds of ends take one path, since which comes next is not to be
   // foreseen and a wrong guess costs more than what is done in vain.
   bool isGood(const StepList &list, uint32_t rank) {
-    HomeRanks home(schedule);
     const size_t microbatches = schedule.numMicrobatches;
+    const unsigned split = flow.directionSplit();
     uint32_t wrong = 0;
     for (const Step &step : list) {
       if (unsigned(step.kind()) >= numKinds)
         continue;
       unsigned row = step.stage();
-      if (step.microbatch() >= turn)
+      if (step.microbatch() >= split)
         row += schedule.numStages;
       const Rule &rule = rules[size_t(row) * numKinds + unsigned(step.kind())];
-      size_t cell = step.stage() * microbatches + step.microbatch();
-      uint8_t &pair = seen[cell];
+      uint8_t &pair = seen[step.stage() * microbatches + step.microbatch()];
       wrong |= (~pair & rule.needed) | (pair & rule.excluded);
       pair |= rule.adds;
       if (isCompute(step.kind()))
         continue;
-      wrong |= home.of(step) != rank;
+      wrong |= flow.home(step) != rank;
       Side &side = sides[rule.side];
       if (side.at == side.end)
         return false;
-      // The transfer's name is the pair that makes its data.
-      if (step.kind() == StepKind::RecvF)
-        cell -= microbatches;
-      else if (step.kind() == StepKind::RecvB)
-        cell += microbatches;
-      uint32_t name = 2 * cell + (step.kind() >= StepKind::SendB) + 1;
+      uint32_t name = rule.name + step.microbatch();
       uint32_t &entry = names[side.at++];
       wrong |= (entry ^ name) & side.compares;
       entry = name;
@@ -174,15 +176,15 @@ private:
   }
 
   const Schedule &schedule;
-  unsigned directions;
-  /// The first micro-batch of direction 1.
-  unsigned turn;
+  const DataFlow &flow;
+  const EdgeNumbers &edges;
   bool usable = false;
   /// By direction, stage and kind.
   std::vector<Rule> rules;
   /// By edge: of its sends, of its receives; the side of no edge first.
   std::vector<Side> sides;
-  /// The names of each edge's transfers in order, 0 before one is known.
+  /// The data that each edge carries, in order: their numbers plus 1, 0 before
+  /// one is known.
   std::vector<uint32_t> names;
   std::vector<uint8_t> seen;
 };
@@ -190,8 +192,8 @@ private:
 } // namespace
 
 bool areTransfersPlaced(const Schedule &schedule, const Cells &cells,
-                        const Edges &edges) {
-  return PlacedScan(schedule, cells, edges).isGood();
+                        const DataFlow &flow, const EdgeNumbers &edges) {
+  return PlacedScan(schedule, cells, flow, edges).isGood();
 }
 
 } // namespace pipec

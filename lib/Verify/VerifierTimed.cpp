@@ -30,6 +30,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "IR/DatumTable.h"
 #include "Verify/VerifierDetail.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -45,8 +46,8 @@ namespace {
 class TimedVerifier {
 public:
   TimedVerifier(const Schedule &schedule, DiagEngine &diags)
-      : schedule(schedule), reporter(schedule, diags), cells(schedule),
-        rows(cells.size()) {}
+      : schedule(schedule), reporter(schedule, diags), flow(schedule),
+        data(schedule, flow) {}
 
   bool run() {
     // Without a duration of every step nothing can be compared.
@@ -62,16 +63,13 @@ public:
 private:
   using Time = std::optional<Rational>;
 
-  /// By the data that steps make: where its producer stands and when it ends;
-  /// when it leaves that rank; where send and receive stand.
+  /// Of a datum: its producer and when that ends; when it leaves that rank; its
+  /// send and its receive.
   struct Data {
     Time end, leaves;
     StepRef producer;
     StepRef send;
     StepRef receive;
-  };
-  struct Row {
-    Data forward, backward;
   };
 
   /// The sum, nothing when a term is nothing or it overflows.
@@ -134,35 +132,26 @@ private:
   }
 
   void note(Step step, StepRef ref, Time end, std::map<unsigned, Time> &edges) {
-    if (!isP2P(step.kind()) && step.kind() != StepKind::F &&
-        !makesInputGradient(step.kind()))
-      return;
-    bool forward = step.kind() == StepKind::F ||
-                   step.kind() == StepKind::SendF ||
-                   step.kind() == StepKind::RecvF;
-    Row &row = rows[cells.index(step)];
-    Data &data = forward ? row.forward : row.backward;
-    if (isSend(step.kind())) {
-      data.send = ref;
+    if (isP2P(step.kind())) {
+      if (const DataFlow::Port *port = flow.transfer(step)) {
+        Data &moved = data[flow.datum(*port, step.microbatch())];
+        (isSend(step.kind()) ? moved.send : moved.receive) = ref;
+      }
       return;
     }
-    if (isRecv(step.kind())) {
-      data.receive = ref;
-      return;
+    for (const DataFlow::Port &output : flow.outputs(step)) {
+      Data &made = data[flow.datum(output, step.microbatch())];
+      made.end = end;
+      made.producer = ref;
+      // Edges take results in the order in which their rank makes them.
+      unsigned to = output.rank;
+      if (to == ref.rank)
+        continue;
+      Time &free = edges[to];
+      made.leaves = end && free ? std::max(*end, *free) : end;
+      Time next = plus(made.leaves, schedule.costs.occupancyOf(ref.rank, to));
+      free = next ? next : free;
     }
-    data.end = end;
-    data.producer = ref;
-    // Edges take results in the order in which their rank makes them.
-    int user = int(step.stage()) + (forward ? 1 : -1);
-    if (user < 0 || unsigned(user) == schedule.numStages)
-      return;
-    unsigned to = schedule.rankOf(user, step.microbatch());
-    if (to == ref.rank)
-      return;
-    Time &free = edges[to];
-    data.leaves = end && free ? std::max(*end, *free) : end;
-    Time next = plus(data.leaves, schedule.costs.occupancyOf(ref.rank, to));
-    free = next ? next : free;
   }
 
   /// What is known while one rank's list is walked.
@@ -234,22 +223,15 @@ private:
             reporter.step(unsharded->second.second).source(), diag::NoteEndsAt,
             reporter.name(unsharded->second.second), unsharded->second.first);
       }
-      bool forward = step.kind() == StepKind::F;
-      // The producer of a send and the `I` of a `W` stand on this rank, where
-      // one line starts after the other.
-      if (!forward && !makesInputGradient(step.kind()))
-        return;
-      unsigned m = step.microbatch();
-      if (forward ? step.stage() == 0 : schedule.isLastStage(step.stage()))
-        return;
-      unsigned stage = forward ? step.stage() - 1 : step.stage() + 1;
-      size_t cell = verifier.cells.index(stage, m);
-      size_t own = verifier.cells.index(step);
-      if (cell == Cells::none || own == Cells::none)
-        return;
-      const Row &from = verifier.rows[cell], &to = verifier.rows[own];
-      checkReceive(ref, start, forward ? to.forward : to.backward);
-      checkData(ref, start, forward ? from.forward : from.backward, stage, m);
+      // The producer of a send and the `I` of a `W` are on this rank, where one
+      // line starts after the other.
+      const DataFlow &flow = verifier.flow;
+      for (const DataFlow::Port &input : flow.inputs(step)) {
+        const Data &taken =
+            std::as_const(verifier.data)[flow.datum(input, step.microbatch())];
+        checkReceive(ref, start, taken);
+        checkData(ref, start, taken, input.rank);
+      }
     }
 
     void checkReceive(StepRef ref, Rational start, const Data &data) {
@@ -264,10 +246,9 @@ private:
     }
 
     void checkData(StepRef ref, Rational start, const Data &data,
-                   unsigned stage, unsigned m) {
+                   unsigned home) {
       if (!data.producer.isValid())
         return;
-      unsigned home = schedule.rankOf(stage, m);
       Time sent = home != rank ? verifier.timeOf(data.send) : std::nullopt;
       Time from = sent                                   ? sent
                   : home != rank && !data.send.isValid() ? data.leaves
@@ -301,9 +282,11 @@ private:
         return;
       for (size_t k = 0; k != line.size(); ++k) {
         StepRef self{rank, uint32_t(begin + k)};
-        if (!isSend(line[k].kind()) || !schedule.hasPeer(line[k]))
+        const DataFlow::Port *port =
+            isSend(line[k].kind()) ? verifier.flow.transfer(line[k]) : nullptr;
+        if (!port)
           continue;
-        unsigned peer = schedule.peerOf(line[k]);
+        unsigned peer = port->rank;
         Time &free = edges[peer];
         // The time of a batch is that of its first member to start.
         if (line.size() == 1 && free && *start < *free)
@@ -367,8 +350,8 @@ private:
 
   const Schedule &schedule;
   StepReporter reporter;
-  Cells cells;
-  std::vector<Row> rows;
+  DataFlow flow;
+  DatumTable<Data> data;
 };
 
 } // namespace

@@ -53,8 +53,7 @@ private:
     return schedule.rankOf(step.stage(), step.microbatch()) == rank;
   }
   State &stateOf(Step step) {
-    bool gradient =
-        step.kind() == StepKind::SendB || step.kind() == StepKind::WaitSendB;
+    bool gradient = dataKind(step.kind()) == DataKind::Gradient;
     return states[2 * cells.index(step) + gradient];
   }
 

@@ -18,7 +18,8 @@
 
 namespace pipec {
 
-/// A map from (stage, micro-batch, forward or backward) to a number, filled for
+/// A map from (stage, micro-batch, forward or backward), with a port where a
+/// stage has several (IR/DataFlow.h), to a number, filled for
 /// one rank after another: `startRank` empties it at the cost of that rank's
 /// steps. It is a flat array over the stages that the rank names; a header that
 /// claims far more micro-batches than the rank has steps gets a hash table in
@@ -44,12 +45,16 @@ public:
     uint64_t cells = uint64_t(stages.size()) * schedule.numMicrobatches * 2;
     dense = cells <= 8 * uint64_t(schedule.ranks[rank].size()) + 1024;
     sparse.clear();
+    morePorts.clear();
     if (dense)
       flat.assign(cells, none);
   }
 
   /// The number under that key, `none` when there is none.
-  uint32_t find(unsigned stage, unsigned microbatch, bool backward) const {
+  uint32_t find(unsigned stage, unsigned microbatch, bool backward,
+                unsigned port = 0) const {
+    if (port != 0)
+      return findPort(stage, microbatch, backward, port);
     if (slotOf[stage] == none)
       return none;
     uint64_t cell = cellOf(stage, microbatch, backward);
@@ -62,8 +67,12 @@ public:
   /// Puts `number` under the key of a stage that the rank names, unless there
   /// is one already.
   void insert(unsigned stage, unsigned microbatch, bool backward,
-              uint32_t number) {
+              uint32_t number, unsigned port = 0) {
     uint64_t cell = cellOf(stage, microbatch, backward);
+    if (port != 0) {
+      morePorts.try_emplace({cell, port}, number);
+      return;
+    }
     if (!dense)
       sparse.try_emplace(cell, number);
     else if (flat[cell] == none)
@@ -71,6 +80,13 @@ public:
   }
 
 private:
+  uint32_t findPort(unsigned stage, unsigned microbatch, bool backward,
+                    unsigned port) const {
+    if (slotOf[stage] == none)
+      return none;
+    auto it = morePorts.find({cellOf(stage, microbatch, backward), port});
+    return it == morePorts.end() ? none : it->second;
+  }
   uint64_t cellOf(unsigned stage, unsigned microbatch, bool backward) const {
     return (uint64_t(slotOf[stage]) * 2 + backward) * schedule.numMicrobatches +
            microbatch;
@@ -81,6 +97,8 @@ private:
   std::vector<uint32_t> stages;
   std::vector<uint32_t> flat;
   llvm::DenseMap<uint64_t, uint32_t> sparse;
+  /// By cell and port, those of ports other than 0.
+  llvm::DenseMap<std::pair<uint64_t, unsigned>, uint32_t> morePorts;
   bool dense = true;
 };
 

@@ -19,7 +19,10 @@
 
 #include "Waiting/BlockingRun.h"
 
+#include "IR/DataFlow.h"
 #include "IR/StepPrefetch.h"
+
+#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
@@ -30,16 +33,8 @@ namespace {
 class BlockingRun {
 public:
   explicit BlockingRun(const Schedule &schedule)
-      : schedule(schedule),
-        turn(schedule.placement.bidirectional() ? schedule.numMicrobatches / 2
-                                                : maxMicrobatches),
-        received(size_t(schedule.numStages) * schedule.numMicrobatches),
-        ranks(schedule.numRanks) {
-    for (unsigned d = 0; d != schedule.placement.numDirections(); ++d)
-      for (unsigned stage = 0; stage != schedule.numStages; ++stage)
-        for (unsigned kind = 0; kind != numKinds; ++kind)
-          rules.push_back(makeRule(StepKind(kind), stage, d));
-  }
+      : schedule(schedule), flow(schedule), moved(flow.size()),
+        ranks(schedule.numRanks) {}
 
   bool ends() {
     // A stack; at first rank 0 is on top.
@@ -60,12 +55,6 @@ public:
   }
 
 private:
-  static constexpr unsigned numKinds = unsigned(StepKind::Bubble) + 1;
-  static constexpr uint8_t activation = 1, gradient = 2;
-  /// What a pair of stage and micro-batch has sent, by the kind of the send.
-  static constexpr uint8_t sentF = 4, sentB = 8;
-  static constexpr uint32_t nobody = ~0u;
-
   struct RankState {
     const Step *at = nullptr;
     const Step *end = nullptr;
@@ -73,53 +62,8 @@ private:
     bool isRunnable = true;
   };
 
-  /// What a step of one kind, on one stage and in one direction, does.
-  struct Rule {
-    /// The stage's rank, and that of the other side of the transfer.
-    uint32_t home = nobody;
-    uint32_t peer = nobody;
-    uint16_t peerStage = 0;
-    StepKind peerKind = StepKind::Bubble;
-    /// What must have been there before a compute step or a wait: data of
-    /// another rank, or the send.
-    uint8_t needs = 0;
-    /// What a transfer brings to the stage's rank or to the peer's, and what it
-    /// leaves on the sending side.
-    uint8_t brings = 0;
-    uint8_t leaves = 0;
-    bool sends = false;
-  };
-
-  Rule makeRule(StepKind kind, unsigned stage, unsigned direction) const {
-    Rule rule;
-    auto rankOf = [&](unsigned of) {
-      return of < schedule.numStages ? schedule.placement.rankOf(of, direction)
-                                     : nobody;
-    };
-    rule.home = rankOf(stage);
-    bool isGradient = makesInputGradient(kind) || kind == StepKind::SendB ||
-                      kind == StepKind::RecvB;
-    uint8_t data = isGradient ? gradient : activation;
-    if (isP2P(kind)) {
-      static constexpr StepKind sides[] = {StepKind::RecvF, StepKind::SendF,
-                                           StepKind::RecvB, StepKind::SendB};
-      static_assert(unsigned(StepKind::RecvB) == unsigned(StepKind::SendF) + 3);
-      unsigned peerStage = Schedule::peerStage(Step(kind, stage, 0));
-      rule.peer = rankOf(peerStage);
-      rule.peerStage = peerStage;
-      rule.peerKind = sides[unsigned(kind) - unsigned(StepKind::SendF)];
-      rule.brings = data;
-      rule.leaves = data == activation ? sentF : sentB;
-      rule.sends = isSend(kind);
-    } else if (isSendWait(kind)) {
-      // No rank goes past a send before it is complete.
-      rule.needs = kind == StepKind::WaitSendF ? sentF : sentB;
-    } else if (kind == StepKind::F || isGradient) {
-      uint32_t from = rankOf(isGradient ? stage + 1 : stage - 1);
-      if (from != nobody && from != rule.home)
-        rule.needs = data;
-    }
-    return rule;
+  bool isMoved(const DataFlow::Port &port, Step step) const {
+    return moved[flow.datum(port, step.microbatch())];
   }
 
   /// Lets the rank run until it has to stay; false when it must not go on.
@@ -127,51 +71,47 @@ private:
     RankState &self = ranks[rank];
     for (; self.at != self.end; ++self.at) {
       const Step step = *self.at;
-      if (!hasMicrobatch(step.kind()))
-        continue;
-      size_t row = step.stage();
-      if (step.microbatch() >= turn)
-        row += schedule.numStages;
-      const Rule &rule = rules[row * numKinds + unsigned(step.kind())];
       if (!isP2P(step.kind())) {
-        if (rule.needs & ~received[cellOf(step.stage(), step.microbatch())])
+        if (!mayRun(step))
           return false;
         continue;
       }
-      if (step.joined() || rule.peer == nobody || rule.home != rank)
+      const DataFlow::Port *port = flow.transfer(step);
+      if (step.joined() || !port || flow.home(step) != rank)
         return false;
-      RankState &other = ranks[rule.peer];
+      RankState &other = ranks[port->rank];
       if (other.at == other.end ||
-          !other.at->sameAction(
-              Step(rule.peerKind, rule.peerStage, step.microbatch()))) {
+          !other.at->sameAction(DataFlow::otherEnd(step, *port))) {
         prefetchSteps(self.at);
         return true;
       }
-      size_t here = cellOf(step.stage(), step.microbatch());
-      size_t there = cellOf(rule.peerStage, step.microbatch());
-      received[rule.sends ? there : here] |= rule.brings;
-      received[rule.sends ? here : there] |= rule.leaves;
+      moved[flow.datum(*port, step.microbatch())] = true;
       ++other.at;
       if (!other.isRunnable) {
         other.isRunnable = true;
-        runnable.push_back(rule.peer);
+        runnable.push_back(port->rank);
       }
     }
     return true;
   }
 
-  size_t cellOf(unsigned stage, unsigned microbatch) const {
-    return size_t(stage) * schedule.numMicrobatches + microbatch;
+  /// True when all that a step takes has come from other ranks, and what it
+  /// waits for has gone: no rank goes past a send before it is complete.
+  bool mayRun(Step step) const {
+    if (isSendWait(step.kind())) {
+      const DataFlow::Port *port = flow.transfer(step);
+      return port && isMoved(*port, step);
+    }
+    return all_of(flow.inputs(step), [&](const DataFlow::Port &input) {
+      return !input.transfers || isMoved(input, step);
+    });
   }
 
   const Schedule &schedule;
-  /// The first micro-batch of direction 1.
-  unsigned turn;
-  /// By direction, stage and kind.
-  std::vector<Rule> rules;
-  /// What has come from other ranks and gone to them, by its consumer and its
-  /// producer.
-  std::vector<uint8_t> received;
+  DataFlow flow;
+  /// By datum: it has gone from its rank to another. Bytes, so that nothing is
+  /// read to write one.
+  std::vector<uint8_t> moved;
   std::vector<RankState> ranks;
   std::vector<unsigned> runnable;
 };

@@ -69,7 +69,8 @@ private:
 
 } // namespace
 
-Transfers::Transfers(const Schedule &schedule) : stepNumbers(schedule) {
+Transfers::Transfers(const Schedule &schedule, DataFlow flow)
+    : dataFlow(std::move(flow)), stepNumbers(schedule) {
   others.assign(stepNumbers.size(), none);
   matchSends(schedule);
   findInputs(schedule);
@@ -86,14 +87,14 @@ void Transfers::matchSends(const Schedule &schedule) {
       uint32_t self = number++;
       if (!isP2P(step.kind()))
         continue;
-      if (!schedule.hasPeer(step)) {
+      const DataFlow::Port *port = dataFlow.transfer(step);
+      if (!port) {
         unmatchedSteps.push_back(self);
         continue;
       }
       if (!isSend(step.kind()))
         continue;
-      unsigned peer = schedule.peerOf(step);
-      Chain &chain = chains.get(rank, peer, peer);
+      Chain &chain = chains.get(rank, port->rank, port->rank);
       if (chain.first == none)
         chain.first = self;
       else
@@ -107,9 +108,11 @@ void Transfers::matchSends(const Schedule &schedule) {
     uint32_t number = stepNumbers.begin(rank);
     for (Step step : schedule.ranks[rank]) {
       uint32_t self = number++;
-      if (!isRecv(step.kind()) || !schedule.hasPeer(step))
+      const DataFlow::Port *port =
+          isRecv(step.kind()) ? dataFlow.transfer(step) : nullptr;
+      if (!port)
         continue;
-      unsigned peer = schedule.peerOf(step);
+      unsigned peer = port->rank;
       Chain &chain = chains.get(peer, rank, peer);
       uint32_t sender = chain.first;
       if (sender == none) {
@@ -120,11 +123,9 @@ void Transfers::matchSends(const Schedule &schedule) {
       others[sender] = self;
       others[self] = sender;
       Step send = schedule.ranks[peer][sender - stepNumbers.begin(peer)];
-      bool sameTensor = (send.kind() == StepKind::SendF) ==
-                            (step.kind() == StepKind::RecvF) &&
-                        Schedule::peerStage(send) == int(step.stage()) &&
-                        send.microbatch() == step.microbatch();
-      if (!sameTensor)
+      // Overlaps and batches have no say in what is moved.
+      send.setJoined(false);
+      if (!send.sameAction(DataFlow::otherEnd(step, *port)))
         crossedPairs.push_back({sender, self});
     }
   }
@@ -147,19 +148,25 @@ void Transfers::findInputs(const Schedule &schedule) {
     receives.startRank(rank);
     uint32_t number = stepNumbers.begin(rank);
     for (Step step : list) {
-      if (isRecv(step.kind()) && schedule.hasPeer(step))
+      if (isRecv(step.kind()) && dataFlow.transfer(step))
         receives.insert(step.stage(), step.microbatch(),
-                        step.kind() == StepKind::RecvB, number);
+                        dataKind(step.kind()) == DataKind::Gradient, number,
+                        step.port());
       ++number;
     }
     number = stepNumbers.begin(rank);
     for (Step step : list) {
-      if (step.kind() == StepKind::F)
+      if (makesData(step.kind())) {
+        bool backward = dataKind(step.kind()) == DataKind::Gradient;
         others[number] =
-            receives.find(step.stage(), step.microbatch(), /*backward=*/false);
-      else if (makesInputGradient(step.kind()))
-        others[number] =
-            receives.find(step.stage(), step.microbatch(), /*backward=*/true);
+            receives.find(step.stage(), step.microbatch(), backward);
+        size_t inputs = dataFlow.inputs(step).size();
+        for (size_t port = 0; inputs > 1 && port != inputs; ++port)
+          if (uint32_t receive = receives.find(
+                  step.stage(), step.microbatch(), backward, port);
+              receive != none)
+            joins[number].push_back(receive);
+      }
       ++number;
     }
   }
@@ -177,14 +184,17 @@ void Transfers::findSends(const Schedule &schedule) {
     for (Step step : list) {
       if (isSend(step.kind()))
         sends.insert(step.stage(), step.microbatch(),
-                     step.kind() == StepKind::SendB, number);
+                     dataKind(step.kind()) == DataKind::Gradient, number,
+                     step.port());
       ++number;
     }
     number = stepNumbers.begin(rank);
     for (Step step : list) {
       if (isSendWait(step.kind()))
         others[number] = sends.find(step.stage(), step.microbatch(),
-                                    step.kind() == StepKind::WaitSendB);
+                                    dataKind(step.kind()) ==
+                                        DataKind::Gradient,
+                                    step.port());
       ++number;
     }
   }

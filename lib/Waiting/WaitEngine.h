@@ -12,28 +12,12 @@
 // whatever order it learns them in. So two work lists suffice: ranks that can
 // go on, and P2P steps (or batches) that can start.
 //
-// A P2P step goes through these states:
-//
-//   posted     its rank has reached it
-//   at head    all earlier steps of its queue are complete (a batch: in each of
-//              the queues that it stands in)
-//   started    posted and at head
-//   met        started, and so is the step at the other end
-//   complete   met; a batch: all its members are
-//
-// A queue is a chain through the list of its rank: each step names the next of
-// its queue. A batch stands once in every queue that its members use, with its
-// first member of that queue as its entry there. Every step changes its state a
-// fixed number of times, so a run is linear; it takes 5 bytes a step beside
-// `Transfers` (13 with times), and 4 more when there are batches.
-//
 //===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_WAITING_WAITENGINE_H
 #define PIPEC_WAITING_WAITENGINE_H
 
-#include "Waiting/Transfers.h"
-#include "Waiting/WaitModel.h"
+#include "Waiting/WaitState.h"
 
 #include <algorithm>
 #include <vector>
@@ -54,51 +38,6 @@ struct NoTime {
 ///   uint32_t awaits(unsigned rank)
 struct NoGate {
   static constexpr bool gates = false;
-};
-
-/// Where every step and rank stands when nothing more can happen.
-struct WaitState {
-  static constexpr uint32_t none = StepNumbers::none;
-  enum Flag : uint8_t {
-    Posted = 1,
-    AtHead = 2,
-    Started = 4,
-    Met = 8,
-    Complete = 16,
-    /// Stands for its batch in one queue (always set without a batch).
-    Entry = 32,
-  };
-  struct Batch {
-    uint32_t begin;
-    uint32_t end;
-    /// Queues in which it is not at the head, plus one until it is posted.
-    uint32_t behind;
-    /// Members that have not met their other side.
-    uint32_t open;
-    /// With times: when the last member that has met was complete.
-    int64_t time = 0;
-  };
-
-  std::vector<uint8_t> flags;
-  /// The next step of the same queue.
-  std::vector<uint32_t> next;
-  /// Index into `batches` of each step, empty when there are none.
-  std::vector<uint32_t> batchOf;
-  std::vector<Batch> batches;
-  /// The index of the step that each rank stands at, its length at the end.
-  std::vector<uint32_t> at;
-  /// P2P steps that are not complete.
-  uint64_t incomplete = 0;
-  /// With times, under buffered sends and where ranks wait for sends: when each
-  /// receive was posted.
-  std::vector<int64_t> postTimes;
-
-  bool has(uint32_t step, Flag flag) const { return flags[step] & flag; }
-  const Batch *batch(uint32_t step) const {
-    if (batchOf.empty() || batchOf[step] == none)
-      return nullptr;
-    return &batches[batchOf[step]];
-  }
 };
 
 /// Runs `schedule` under `model`. `Time` is `NoTime`, or gives durations:
@@ -131,7 +70,11 @@ public:
 
   /// Runs until nothing more can happen.
   void start() {
-    prepare();
+    state = WaitState(schedule, transfers, model);
+    groupBegin.assign(schedule.numRanks, 0);
+    rankTime.assign(schedule.numRanks, 0);
+    if (Time::timed && model == WaitModel::Buffered && transfers.hasSendWaits())
+      state.postTimes.assign(transfers.numbers().size(), 0);
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
       resume(rank);
   }
@@ -154,82 +97,12 @@ private:
     return const_cast<WaitState::Batch *>(state.batch(step));
   }
 
-  unsigned queueKey(Step step) const {
-    if (model == WaitModel::Stream)
-      return 0;
-    unsigned peer = schedule.peerOf(step);
-    if (model == WaitModel::Pair)
-      return peer;
-    return 2 * peer + isSend(step.kind());
+  /// The rank at the other end of a P2P step that has a peer.
+  unsigned peerOf(Step step) const {
+    return transfers.flow().transfer(step)->rank;
   }
-
-  /// Chains the queues and notes the batches.
-  void prepare() {
-    const StepNumbers &numbers = transfers.numbers();
-    state.flags.assign(numbers.size(), 0);
-    state.next.assign(numbers.size(), none);
-    state.at.assign(schedule.numRanks, 0);
-    groupBegin.assign(schedule.numRanks, 0);
-    rankTime.assign(schedule.numRanks, 0);
-    if (Time::timed && model == WaitModel::Buffered && transfers.hasSendWaits())
-      state.postTimes.assign(numbers.size(), 0);
-    std::vector<uint32_t> last(2 * size_t(schedule.numRanks), none);
-    std::vector<uint32_t> used;
-    for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
-      const StepList &list = schedule.ranks[rank];
-      for (uint32_t key : used)
-        last[key] = none;
-      used.clear();
-      for (size_t begin = 0; begin != list.size();) {
-        size_t end = Schedule::groupEnd(list, begin);
-        if (isP2P(list[begin].kind()))
-          chain(list, numbers.begin(rank), begin, end, last, used);
-        begin = end;
-      }
-    }
-  }
-
-  void chain(const StepList &list, uint32_t base, size_t begin, size_t end,
-             std::vector<uint32_t> &last, std::vector<uint32_t> &used) {
-    WaitState::Batch *group = nullptr;
-    if (end - begin > 1) {
-      if (state.batchOf.empty())
-        state.batchOf.assign(state.flags.size(), none);
-      state.batches.push_back(
-          {base + uint32_t(begin), base + uint32_t(end), 1, 0});
-      group = &state.batches.back();
-    }
-    for (size_t i = begin; i != end; ++i) {
-      uint32_t self = base + uint32_t(i);
-      if (group)
-        state.batchOf[self] = uint32_t(state.batches.size() - 1);
-      if (!schedule.hasPeer(list[i])) {
-        // There is nobody to wait for; the verifier has a word for it.
-        state.flags[self] = Flag::Complete;
-        continue;
-      }
-      ++state.incomplete;
-      unsigned key = queueKey(list[i]);
-      uint32_t before = last[key];
-      if (before == none)
-        used.push_back(key);
-      last[key] = self;
-      if (group && before != none && before >= group->begin) {
-        // The batch stands in this queue already: only carry the chain on.
-        ++group->open;
-        state.next[before] = self;
-        continue;
-      }
-      state.flags[self] = Flag::Entry;
-      if (before == none)
-        state.flags[self] |= Flag::AtHead;
-      else
-        state.next[before] = self;
-      if (group) {
-        ++group->open;
-        group->behind += before != none;
-      }
-    }
+  bool hasPeer(Step step) const {
+    return transfers.flow().transfer(step) != nullptr;
   }
 
   /// Lets the rank go through its list until it has to wait.
@@ -252,8 +125,7 @@ private:
         if constexpr (Time::waitsForResources)
           rankTime[rank] = std::max(
               rankTime[rank], time.collectives->gatheredAt(rank, step.stage()));
-        uint32_t input = transfers.other(base + at);
-        if (input != none) {
+        for (uint32_t input : transfers.receives(base + at)) {
           if (!state.has(input, Flag::Complete))
             return;
           if constexpr (Time::timed)
@@ -319,7 +191,7 @@ private:
     for (uint32_t member = begin; member != end; ++member) {
       Step step = stepAt(rank, member);
       uint32_t receive = transfers.other(member);
-      if (isSend(step.kind()) && schedule.hasPeer(step) &&
+      if (isSend(step.kind()) && hasPeer(step) &&
           (receive == none || !state.has(receive, Flag::Posted)))
         return false;
     }
@@ -331,7 +203,7 @@ private:
     auto [begin, end] = members(send);
     int64_t over = 0;
     if ((model != WaitModel::Buffered || end - begin > 1) &&
-        schedule.hasPeer(stepAt(rank, send)))
+        hasPeer(stepAt(rank, send)))
       over = endOf(rank, send);
     for (uint32_t member = begin; member != end && model == WaitModel::Buffered;
          ++member)
@@ -346,7 +218,7 @@ private:
     uint32_t send = transfers.other(receive);
     if (send == none)
       return;
-    unsigned peer = schedule.peerOf(step);
+    unsigned peer = peerOf(step);
     uint32_t awaited = awaitedSend(peer);
     if (awaited == none)
       return;
@@ -387,7 +259,7 @@ private:
         if (!state.postTimes.empty())
           state.postTimes[step] = rankTime[rank];
       Step self = stepAt(rank, step);
-      if (isRecv(self.kind()) && schedule.hasPeer(self))
+      if (isRecv(self.kind()) && hasPeer(self))
         wakeSender(self, step);
     }
     if constexpr (Time::timed)
@@ -436,7 +308,7 @@ private:
       if (otherStarted || (buffered && isSend(self.kind())))
         meet(rank, step);
       if (otherStarted && !state.has(other, Flag::Met))
-        meet(schedule.peerOf(self), other);
+        meet(peerOf(self), other);
     }
   }
 
@@ -449,7 +321,7 @@ private:
     bool buffered = model == WaitModel::Buffered;
     if (buffered ? !send : !otherStarted)
       return;
-    unsigned peer = schedule.peerOf(stepAt(rank, step));
+    unsigned peer = peerOf(stepAt(rank, step));
     uint32_t other = transfers.other(step);
     int64_t &sent = time.starts[send ? step : other];
     int64_t ready =
@@ -488,8 +360,10 @@ private:
     uint32_t at = state.at[rank];
     if (at == schedule.ranks[rank].size())
       return;
-    bool isAwaited = isCompute(schedule.ranks[rank][at].kind()) &&
-                     transfers.other(transfers.numbers().of(rank, at)) == step;
+    bool isAwaited =
+        isCompute(schedule.ranks[rank][at].kind()) &&
+        llvm::is_contained(
+            transfers.receives(transfers.numbers().of(rank, at)), step);
     if (isAwaited || awaitedSend(rank) == step)
       runnable.push_back(rank);
   }
@@ -510,7 +384,7 @@ private:
     int64_t own = time.starts[step];
     if (model == WaitModel::Buffered && isSend(self.kind()))
       return own;
-    unsigned peer = schedule.peerOf(self);
+    unsigned peer = peerOf(self);
     int64_t hop =
         isSend(self.kind()) ? time.hop(rank, peer) : time.hop(peer, rank);
     int64_t others = time.starts[transfers.other(step)];

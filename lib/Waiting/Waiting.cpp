@@ -131,10 +131,12 @@ void Waiting::forEachWait(uint32_t number,
   if (isCompute(self.kind())) {
     if (place.index != state.at[place.rank])
       return;
-    if (!state.has(other, WaitState::Posted))
-      edge({number, WaitReason::Later, number, other});
-    else
-      edge({number, WaitReason::Input, other, other});
+    for (uint32_t receive : transfers.receives(number)) {
+      if (!state.has(receive, WaitState::Posted))
+        edge({number, WaitReason::Later, number, receive});
+      else if (!state.has(receive, WaitState::Complete))
+        edge({number, WaitReason::Input, receive, receive});
+    }
     return;
   }
   if (isSendWait(self.kind())) {

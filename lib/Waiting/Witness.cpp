@@ -110,9 +110,9 @@ static void noteHeads(InFlightDiagnostic &diagnostic, const Waiting &waiting) {
       continue;
     }
     Step head = list[at];
-    StepKind awaited = isSendWait(head.kind())      ? sendOfWait(head.kind())
-                       : head.kind() == StepKind::F ? StepKind::RecvF
-                                                    : StepKind::RecvB;
+    StepKind awaited = isSendWait(head.kind())
+                           ? sendOfWait(head.kind())
+                           : recvKind(dataKind(head.kind()));
     Step input(awaited, head.stage(), head.microbatch());
     diagnostic.note(head.source(), diag::NoteBlockedHead, rank, at,
                     stepText(schedule, head), stepText(schedule, input));

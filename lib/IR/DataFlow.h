@@ -1,0 +1,291 @@
+//===- DataFlow.h - Which step makes what for which steps -------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The model of data flow: the one definition that the verifier, the walks, the
+// waiting engine, the simulation and the P2P passes read.
+//
+// Components
+//
+//   stage graph  the stages of the model, and which feeds which. A stage edge
+//                goes from a stage to one that consumes its output. The graph
+//                of a schedule is the chain: stage s feeds stage s + 1.
+//   placement    the rank of each stage (`Placement`). A bidirectional schedule
+//                places the stages twice: a micro-batch flows in one of two
+//                directions, those below `Schedule::directionSplit` in
+//                direction 0.
+//
+// Definitions
+//
+//   datum        what one step makes for one other step, for one micro-batch.
+//                On each stage edge u -> v there are two: the activation, which
+//                F u makes and F v takes, and the gradient, which B or I v
+//                makes and B or I u takes. A step with several consumers makes
+//                a datum for each.
+//   producer     the step that makes a datum. It has made it at its end.
+//   consumer     the step that takes a datum. It cannot start before.
+//   transfer     a datum whose producer and consumer are on different ranks. It
+//                is moved by a send on the producer's rank, after the producer,
+//                and a receive on the consumer's rank, before the consumer.
+//   edge         a directed pair of ranks that a transfer goes along. Transfers
+//                carry no name: the k-th send of an edge meets its k-th receive.
+//   peer         the rank at the other end of a transfer.
+//   collective   what the ranks that hold tied stages do together: each
+//                REDUCE_GRAD of such a stage makes a datum for the
+//                WAIT_REDUCE_GRAD of each of the other stages.
+//
+// A stage also keeps what it has made for its own later steps: the activations
+// that F saves for B or I, and the gradient that I keeps for W. All steps of a
+// pair of stage and micro-batch are on one rank, so that this follows from the
+// order of one list (`workBefore` in Cost/StepKind.h), and most users do not
+// ask for it. In a flow `withKept` these are data too, the last port of a row.
+//
+//                          inputs                     outputs
+//   F s m                  F u m for all u -> s       F v m for all s -> v
+//   B s m, I s m           B v m for all s -> v       B u m for all u -> s
+//   REDUCE_GRAD s                                     one per tied stage
+//   WAIT_REDUCE_GRAD s     one per tied stage
+//   all others             none                       none
+//
+// where "B s m" stands for the B or the I that the list has. The order of a
+// row's inputs and outputs is that of the graph's edges; a P2P step names its
+// datum by the number in this order (`Step::port`).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_IR_DATAFLOW_H
+#define PIPEC_IR_DATAFLOW_H
+
+#include "IR/Schedule.h"
+
+#include <array>
+#include <vector>
+
+namespace pipec {
+
+/// The stages of a model and which feed which.
+class StageGraph {
+public:
+  /// The output of `from` is an input of `to`.
+  struct Edge {
+    unsigned from;
+    unsigned to;
+  };
+
+  /// A graph without cycles. Each element of `tied` names stages that share
+  /// parameters, so that their gradients are added up.
+  StageGraph(unsigned numStages, std::vector<Edge> edges,
+             std::vector<std::vector<unsigned>> tied = {})
+      : stages(numStages), stageEdges(std::move(edges)),
+        tiedStages(std::move(tied)) {}
+  /// Stage s feeds stage s + 1.
+  static StageGraph chain(unsigned numStages);
+
+  unsigned numStages() const { return stages; }
+  llvm::ArrayRef<Edge> edges() const { return stageEdges; }
+  llvm::ArrayRef<std::vector<unsigned>> tied() const { return tiedStages; }
+
+private:
+  unsigned stages;
+  std::vector<Edge> stageEdges;
+  std::vector<std::vector<unsigned>> tiedStages;
+};
+
+/// The data flow of a schedule as a table, for loops over all steps: a row for
+/// each kind of step, stage and direction. Its size is that of the stage graph.
+class DataFlow {
+public:
+  /// An input or an output of the steps of a row.
+  struct Port {
+    /// The data of one port of one row, one datum per micro-batch.
+    uint32_t plane = 0;
+    /// The step at the other end, which is the producer of an input and the
+    /// consumer of an output: its rank and its stage, its kind (B also where
+    /// the list may have an I), and which of its ports this is.
+    uint16_t rank = 0;
+    uint16_t stage = 0;
+    uint16_t port = 0;
+    StepKind kind = StepKind::Bubble;
+    /// The other end is on another rank: the data of the port are transfers.
+    bool transfers = false;
+    /// The other end is a step of the same stage.
+    bool isKept(Step self) const { return stage == self.stage(); }
+  };
+  /// What the steps of one kind, on one stage and in one direction, take and
+  /// make. A row is small and most have one port of each sort, which is in it.
+  class Row {
+    friend class DataFlow;
+    Port firstInput;
+    Port firstOutput;
+    uint16_t numInputs = 0;
+    uint16_t numOutputs = 0;
+    /// Where all inputs and then all outputs are in `DataFlow::ports`, for a
+    /// row with more than one of a sort.
+    uint32_t begin = 0;
+  };
+
+  /// The flow of a schedule: its stages are a chain.
+  explicit DataFlow(const Schedule &schedule);
+  /// The flow of a schedule whose stages are those of `graph`; with `kept`,
+  /// what stages keep for themselves among the data.
+  DataFlow(const Schedule &schedule, const StageGraph &graph,
+           bool kept = false);
+  /// The flow of a schedule with what its stages keep for themselves.
+  static DataFlow withKept(const Schedule &schedule) {
+    return DataFlow(schedule, StageGraph::chain(schedule.numStages), true);
+  }
+
+  /// The row of a compute step or a reduction; an empty one for other steps.
+  const Row &row(Step step) const {
+    return rowAt(rowOfKind[unsigned(step.kind())], step.stage(),
+                 step.microbatch() >= split);
+  }
+  /// The row of the steps on `stage` that make and take `data`. Of reductions:
+  /// of those that make it.
+  const Row &row(DataKind data, unsigned stage, unsigned direction) const {
+    return rowAt(unsigned(data), stage, direction);
+  }
+  llvm::ArrayRef<Port> inputs(const Row &row) const {
+    return {row.numInputs > 1 ? &ports[row.begin] : &row.firstInput,
+            row.numInputs};
+  }
+  llvm::ArrayRef<Port> outputs(const Row &row) const {
+    return {row.numOutputs > 1 ? &ports[row.begin + row.numInputs]
+                               : &row.firstOutput,
+            row.numOutputs};
+  }
+  llvm::ArrayRef<Port> inputs(Step step) const { return inputs(row(step)); }
+  llvm::ArrayRef<Port> outputs(Step step) const { return outputs(row(step)); }
+
+  /// How many data there are: every datum has a number below that.
+  size_t size() const { return numPlanes * microbatches; }
+  /// The number of the datum of a port for a micro-batch. Data are ordered by
+  /// what consumes them, so that what a rank looks up is close together, in the
+  /// order of its lists.
+  size_t datum(const Port &port, unsigned microbatch) const {
+    return port.plane * microbatches + microbatch;
+  }
+  /// A number below `size` for the F of a stage, or its B or I, whether it has
+  /// an input or not: that of its first input if it has one.
+  size_t number(DataKind data, unsigned stage, unsigned microbatch) const {
+    return (firstPlane[unsigned(data)] + stage) * microbatches + microbatch;
+  }
+  size_t number(Step step) const {
+    return number(dataKind(step.kind()), step.stage(), step.microbatch());
+  }
+
+  /// The port of a P2P step, of a wait for a send that of the send: what is
+  /// moved, and what makes or consumes it at the other end. Null when the stage
+  /// does not have the port.
+  const Port *transfer(Step step) const {
+    const Row &of = row(dataKind(step.kind()), step.stage(),
+                        step.microbatch() >= split);
+    llvm::ArrayRef<Port> all =
+        isRecv(step.kind()) ? inputs(of) : outputs(of);
+    return step.port() < all.size() ? &all[step.port()] : nullptr;
+  }
+  /// The P2P step that meets `step`, which moves the data of `port`.
+  static Step otherEnd(Step step, const Port &port) {
+    DataKind data = dataKind(step.kind());
+    Step other(isSend(step.kind()) ? recvKind(data) : sendKind(data),
+               port.stage, step.microbatch());
+    other.setPort(port.port);
+    return other;
+  }
+  /// The step at the other end of `port`, a port of a step of `microbatch`.
+  static Step partner(const Port &port, unsigned microbatch) {
+    return Step(port.kind, port.stage, microbatch);
+  }
+
+  /// The rank that the placement gives to a step.
+  uint32_t home(unsigned stage, unsigned microbatch) const {
+    return homes[stage + (microbatch >= split ? stages : 0)];
+  }
+  uint32_t home(Step step) const {
+    return home(step.stage(), step.microbatch());
+  }
+  uint32_t homeIn(unsigned direction, unsigned stage) const {
+    return homes[stage + direction * stages];
+  }
+  size_t numStages() const { return stages; }
+  /// True when each row has at most one input and one output, as in a chain.
+  bool isSimple() const { return ports.empty(); }
+  /// Where the rows of direction 1 begin, see `Schedule::directionSplit`.
+  unsigned directionSplit() const { return split; }
+  unsigned numDirections() const { return directions; }
+
+private:
+  /// Rows of a stage and a direction: what makes and takes activations,
+  /// gradients and reductions, by `DataKind`; an empty one; what takes
+  /// reductions; W.
+  static constexpr unsigned noRow = unsigned(DataKind::None);
+  static constexpr unsigned waitRow = noRow + 1;
+  static constexpr unsigned weightRow = noRow + 2;
+  static constexpr unsigned numRows = noRow + 3;
+  static constexpr auto rowOfKind = [] {
+    std::array<uint8_t, numStepKinds> rows{};
+    for (unsigned number = 0; number != numStepKinds; ++number) {
+      StepKind kind = StepKind(number);
+      DataKind data = dataKind(kind);
+      if (isCompute(kind))
+        rows[number] = data == DataKind::None ? weightRow : unsigned(data);
+      else if (data == DataKind::Reduction)
+        rows[number] = isWait(kind) ? waitRow : unsigned(data);
+      else
+        rows[number] = noRow;
+    }
+    return rows;
+  }();
+
+  const Row &rowAt(unsigned row, unsigned stage, size_t direction) const {
+    return rows[(stage + direction * stages) * numRows + row];
+  }
+  void addPlanes(DataKind data, llvm::ArrayRef<unsigned> numInputs);
+  uint32_t plane(DataKind data, unsigned stage, unsigned port) const;
+  void sizeRow(unsigned row, unsigned stage, unsigned inputs, unsigned outputs);
+  void connect(unsigned maker, StepKind makerKind, unsigned from,
+               unsigned output, unsigned taker, StepKind takerKind, unsigned to,
+               unsigned input, uint32_t plane);
+
+  size_t stages;
+  size_t microbatches;
+  unsigned split;
+  unsigned directions;
+  size_t numPlanes = 0;
+  /// By kind of data: the planes of the first inputs of all stages begin here,
+  /// and those of their other inputs.
+  std::array<size_t, 2> firstPlane{};
+  std::array<std::vector<uint32_t>, 2> morePlanes;
+  /// By direction and stage.
+  std::vector<Row> rows;
+  std::vector<uint16_t> homes;
+  /// The ports of rows with more than one.
+  std::vector<Port> ports;
+};
+
+/// The directed pairs of ranks that the transfers of a schedule go along,
+/// numbered in ascending order.
+class EdgeNumbers {
+public:
+  static constexpr uint32_t none = ~0u;
+
+  explicit EdgeNumbers(const DataFlow &flow);
+
+  size_t size() const { return pairs.size(); }
+  /// Where the transfers of an edge come from and where they go.
+  std::pair<uint32_t, uint32_t> ranks(uint32_t edge) const {
+    return pairs[edge];
+  }
+  /// The edge between two ranks, which there is.
+  uint32_t find(uint32_t from, uint32_t to) const;
+
+private:
+  std::vector<std::pair<uint32_t, uint32_t>> pairs;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_IR_DATAFLOW_H

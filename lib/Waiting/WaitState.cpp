@@ -1,0 +1,94 @@
+//===- WaitState.cpp - The state of a run of the waiting model ------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Waiting/WaitState.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+/// Chains the queues and notes the batches.
+class WaitState::Chainer {
+public:
+  Chainer(WaitState &state, const Transfers &transfers, WaitModel model,
+          size_t numQueues)
+      : state(state), transfers(transfers), model(model),
+        last(numQueues, none) {}
+
+  void chain(const StepList &list, uint32_t base) {
+    for (uint32_t queue : used)
+      last[queue] = none;
+    used.clear();
+    for (size_t begin = 0, end = 0; begin != list.size(); begin = end) {
+      end = Schedule::groupEnd(list, begin);
+      if (isP2P(list[begin].kind()))
+        chain(list, base, begin, end);
+    }
+  }
+
+private:
+  void chain(const StepList &list, uint32_t base, size_t begin, size_t end) {
+    Batch *group = nullptr;
+    if (end - begin > 1) {
+      if (state.batchOf.empty())
+        state.batchOf.assign(state.flags.size(), none);
+      state.batches.push_back(
+          {base + uint32_t(begin), base + uint32_t(end), 1, 0});
+      group = &state.batches.back();
+    }
+    for (size_t i = begin; i != end; ++i) {
+      uint32_t self = base + uint32_t(i);
+      if (group)
+        state.batchOf[self] = uint32_t(state.batches.size() - 1);
+      const DataFlow::Port *port = transfers.flow().transfer(list[i]);
+      if (!port) {
+        // There is no other end to wait for; the verifier reports it.
+        state.flags[self] = Complete;
+        continue;
+      }
+      ++state.incomplete;
+      unsigned queue = queueOf(model, list[i], *port);
+      uint32_t before = last[queue];
+      if (before == none)
+        used.push_back(queue);
+      last[queue] = self;
+      if (group && before != none && before >= group->begin) {
+        // The batch is in this queue already: only carry the chain on.
+        ++group->open;
+        state.next[before] = self;
+        continue;
+      }
+      state.flags[self] = Entry;
+      if (before == none)
+        state.flags[self] |= AtHead;
+      else
+        state.next[before] = self;
+      if (group) {
+        ++group->open;
+        group->behind += before != none;
+      }
+    }
+  }
+
+  WaitState &state;
+  const Transfers &transfers;
+  WaitModel model;
+  /// By queue of the rank at hand, its last step so far; the queues in use.
+  std::vector<uint32_t> last;
+  std::vector<uint32_t> used;
+};
+
+WaitState::WaitState(const Schedule &schedule, const Transfers &transfers,
+                     WaitModel model)
+    : flags(transfers.numbers().size()),
+      next(transfers.numbers().size(), none), at(schedule.numRanks) {
+  Chainer chainer(*this, transfers, model, maxQueues(schedule));
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+    chainer.chain(schedule.ranks[rank], transfers.numbers().begin(rank));
+}
+
+} // namespace pipec
