@@ -233,7 +233,7 @@ async function compareWith(file) {
     if (!blocks.length) throw new Error("no schedule in it");
     show([ownBlock, blocks[0]]);
   } catch (error) {
-    byId("status").textContent = `${file.name} is no page of pipec: ${error.message}`;
+    byId("status").textContent = `${file.name} is not a page of pipec: ${error.message}`;
   }
 }
 

@@ -45,7 +45,7 @@ def without_templates(words):
 def scope_name(words):
     """What the brace after `words` opens: ("namespace" or "type", name), or
     nothing. The name is empty for an unnamed one, and None for a specialisation
-    of a template, which is no type of that name."""
+    of a template, which is not a type of that name."""
     if words[:1] == ["inline"]:
         words = words[1:]
     if words[:1] == ["namespace"]:

@@ -16,8 +16,8 @@ The fenced blocks of a page are taken in order, in one empty folder a page:
     ```pipec-steps header     entries of a header of 2 ranks, 4 stages, 8
                               micro-batches
     ```pipec-steps rank       lines of a rank of that schedule
-    ```console           commands behind `$ ` and all that they print; a line
-                         `...` of the page stands for any number of lines
+    ```console           commands after `$ ` and all that they print; a line
+                         `...` of the page matches any number of lines
 
 Blocks with other labels are not looked at. The frame of a fragment:
 
@@ -158,7 +158,7 @@ class Page:
         index = 0
         while index < len(block):
             if not block[index].startswith("$ "):
-                self.fail(line + index, "text in front of the first command")
+                self.fail(line + index, "text before the first command")
                 return block
             begin = index
             command = block[index][2:]

@@ -33,16 +33,15 @@ import tempfile
 HEADER = """\
 # Diagnostics
 
-Every message that pipec and pipec-opt give, by the phase that gives it. This page is made by
-`utils/diagnostics-page.py` from the tables of the compiler; the outputs are those of the commands.
+Every message of pipec and pipec-opt, by the phase that reports it. This page is made by `utils/diagnostics-page.py` from
+the tables of the compiler; the outputs are those of the commands.
 
-A message has a *kind*, which `--show-kinds` prints behind it and by which tests name it. An **error** makes the run
-fail: the exit status is 1, or 2 when the command line is wrong, and no output is written. A **warning** does not; `-Wno-NAME` switches it off, `-Wno-NAME`
-and `-WNAME` may follow each other, and `-Werror` makes every warning an error. A **note** belongs to the error or
-warning in front of it; some kinds of warnings are given as notes that stand alone. In the text of a message, `{0}`,
-`{1}`, ... stand for what it speaks of.
+A message has a *kind*, which `--show-kinds` prints after it. An **error** makes the run fail: the exit status is 1, or 2
+if the command line is wrong, and no output is written. A **warning** does not; its flag switches it off or makes it an
+error ([CommandLine.md](CommandLine.md#warnings)). A **note** belongs to the error or warning before it; some kinds of
+warnings are reported as notes of their own. In the text of a message, `{0}`, `{1}`, ... are its arguments.
 
-`--diagnostics-format=json` prints an object a line and message, with `kind`, `severity`, `message`, `rank`, `position`,
+`--diagnostics-format=json` prints one object per message, each on one line, with `kind`, `severity`, `message`, `rank`, `position`,
 `cell`, `file`, `line`, `column`, `endLine`, `endColumn` and `notes`, themselves such objects; what a message does not
 have is `null`.
 

@@ -14,7 +14,7 @@ import pathlib
 import subprocess
 import sys
 
-# A picture that is no schedule's own: name, heading, arguments.
+# A picture that does not belong to one schedule: name, heading, arguments.
 FIRST = ("one_f_one_b-p2p", "1F1B with its transfers, uneven costs",
          ["one_f_one_b", "--passes=insert-p2p", "--cost=F=1,B=2,p2p=1/4"])
 

@@ -29,7 +29,7 @@ def needs_loader(program):
     """True when a 64-bit ELF file names the loader of shared libraries."""
     data = program.read_bytes()
     if data[:5] != b"\x7fELF\x02":
-        sys.exit(f"make-wheel: {program} is no 64-bit ELF program")
+        sys.exit(f"make-wheel: {program} is not a 64-bit ELF program")
     order = "<" if data[5] == 1 else ">"
     start, = struct.unpack_from(order + "Q", data, 32)
     size, count = struct.unpack_from(order + "HH", data, 54)

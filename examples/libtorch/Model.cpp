@@ -95,7 +95,7 @@ class Stage {
 public:
   Stage(const Config &config, int index)
       : isFirst(index == 0), isLast(index + 1 == config.stages) {
-    // Whoever makes this stage makes the same.
+    // Every rank that creates this stage creates the same one.
     torch::manual_seed(1000 + index);
     if (isFirst) {
       tokens = nn::Embedding(vocabulary, width);
@@ -222,7 +222,7 @@ void Model::backward(int index, int, const Tensor *outputGradient,
 
 void Model::backwardInput(int, int, const Tensor *outputGradient,
                           Tensor *inputGradient, Activation &kept) {
-  // Nobody waits for the gradient of the first stage's input.
+  // The gradient of the first stage's input is not needed.
   if (inputGradient)
     (*inputGradient)->value =
         gradientsBy({kept->input}, kept, outputGradient, /*keepGraph=*/true)[0]
@@ -314,7 +314,7 @@ double Reference::difference(const Model &other) const {
         return std::numeric_limits<double>::infinity();
       double one =
           (mine[i].grad() - theirs[i].grad()).abs().max().item<double>();
-      // Not `max`, which would lose what is no number.
+      // Not `max`, which would lose a NaN.
       if (!(one <= largest))
         largest = std::isnan(one) ? HUGE_VAL : one;
     }

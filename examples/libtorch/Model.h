@@ -10,8 +10,8 @@
 // compiles in a moment; all of it is in Model.cpp.
 //
 // The network predicts the next element of arithmetic progressions: an
-// embedding at the first stage, one transformer block a stage, and a head with
-// a cross-entropy loss at the last.
+// embedding at the first stage, one transformer block per stage, and a head
+// with a cross-entropy loss at the last.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +32,7 @@ struct Config {
   bool forwardOnly = false;
 };
 
-/// Something of PyTorch's behind a pointer; made where it is first needed.
+/// A pointer to an object of PyTorch, which is created on first use.
 template <class Data> class Handle {
 public:
   Handle();

@@ -25,7 +25,7 @@ std::vector<int> allStages(const Config &config) {
   return stages;
 }
 
-/// The larger of the two; a value that is no number counts as endless.
+/// The larger of the two; a NaN counts as infinite.
 double worse(double a, double b) {
   return std::isnan(b) ? HUGE_VAL : std::max(a, b);
 }

@@ -61,8 +61,8 @@ public:
   }
 
   /// From now on the FSDP actions are done together with the other copies of
-  /// this rank. `sharded` has one entry a stage: its parameters are spread over
-  /// the copies between uses; null means none.
+  /// this rank. `sharded` has one entry per stage: whether its parameters are
+  /// spread over the copies between uses; null means none.
   void shardOver(Shards &group, const bool *sharded) {
     shards = &group;
     isSharded.assign(std::size_t(config.stages), false);

@@ -13,11 +13,11 @@
 // with a layer norm of its own; the first stage also embeds the points, the
 // last one turns its result into class scores and a cross-entropy loss. The
 // backward of a stage comes in two halves: the gradients of its inputs, which
-// the stage before waits for, and the gradients of its weights, which nobody
-// waits for.
+// the stage before waits for, and the gradients of its weights, which no other
+// stage needs.
 //
-// All arithmetic is behind plain functions, in Network.cpp, so that a program
-// that uses it compiles in a moment.
+// All arithmetic is in plain functions in Network.cpp, so that a program that
+// uses it compiles quickly.
 //
 //===----------------------------------------------------------------------===//
 

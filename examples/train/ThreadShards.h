@@ -26,7 +26,7 @@ public:
   ShardBoard(int size, int stages)
       : size(size), entries(std::size_t(size) * std::size_t(stages)) {}
 
-  /// A copy failed: nobody waits for it any more.
+  /// A copy failed: the others stop waiting for it.
   void close() { closed.store(true); }
 
 private:

@@ -39,7 +39,7 @@ struct Member {
   ThreadWorker worker;
 };
 
-/// One copy of the pipeline: a thread a rank.
+/// One copy of the pipeline: one thread per rank.
 struct Copy {
   Copy(const Config &config, const Schedule &schedule, Options options,
        std::vector<std::unique_ptr<ShardBoard>> &boards,
@@ -56,8 +56,8 @@ struct Copy {
   std::vector<std::unique_ptr<Member>> members;
 };
 
-/// Runs a step of all copies at the same time. Throws what the first of them
-/// throws that is not the echo of another one's failure, after all have ended.
+/// Runs a step of all copies at the same time. After all have ended, rethrows
+/// the first exception that is not the echo of another copy's failure.
 template <class Body>
 void runCopies(std::vector<std::unique_ptr<Copy>> &copies,
                std::vector<std::unique_ptr<ShardBoard>> &boards, Body body) {

@@ -319,9 +319,9 @@ TEST(Failure, StepsThatCannotBeMeant) {
          start(x), x.forward(1, 0), x.backward(1, 0), x.backward(0, 0);
          x.reshard(0);
        }},
-      {"`SEND_F s0 m0` is no compute step and stands in an overlap",
+      {"`SEND_F s0 m0` is in an overlap and not a compute step",
        [&](Worker &x) { start(x), x.overlap(SendForward{0, 0}); }},
-      {"`F s0 m0` is no transfer and stands in a batch",
+      {"`F s0 m0` is in a batch and not a transfer",
        [](Worker &x) { x.batch(Forward{0, 0}); }},
       // Other stages do not feed each other inside an overlap.
       {"`F s1 m0` runs before its input is there",

@@ -381,7 +381,8 @@ private:
   int numStages = 0;
   /// The first micro-batch of direction 1.
   int secondHalf = 0;
-  /// One a stage, and in a bidirectional schedule one more for direction 1.
+  /// One per stage, and in a bidirectional schedule another one per stage for
+  /// direction 1.
   std::vector<Place> places;
   std::vector<StageBooks> books;
   std::vector<Cell> cells;

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Part of Executor.h. Every compute step has three parts: its data is there and
-// its results have a place (begin), the model works (compute), and what nobody
-// needs any more goes back to the pools (end). An overlap runs the first part
-// of all its members, then the work, then the last part of all.
+// Part of Executor.h. Every compute step has three parts: find its inputs and
+// allocate its results (begin), call the model (compute), and return to the
+// pools what is not needed any more (end). An overlap runs the first part of
+// all its members, then the calls of the model, then the last part of all.
 //
 //===----------------------------------------------------------------------===//
 
@@ -319,7 +319,7 @@ void Executor<M, T>::runOverlap(std::span<const Step> members) {
   for (const Step &member : members) {
     if (!isCompute(member.kind)) [[unlikely]]
       failStep(member.kind, member.stage, member.microbatch,
-               "is no compute step and stands in an overlap");
+               "is in an overlap and not a compute step");
     withComputeKind(member.kind, [&](auto kind) {
       group.push_back(begin<kind>(member.stage, member.microbatch));
     });

@@ -202,7 +202,7 @@ auto Executor<M, T>::post(const Step &step) -> Posted {
     return recv(step.kind, step.stage, step.microbatch);
   default:
     failStep(step.kind, step.stage, step.microbatch,
-             "is no transfer and stands in a batch");
+             "is in a batch and not a transfer");
   }
 }
 
@@ -440,10 +440,10 @@ void Executor<M, T>::stall(std::chrono::nanoseconds waited) {
 // Replicas
 //===----------------------------------------------------------------------===//
 
-/// In a bidirectional schedule a stage lies on two ranks, each with the
-/// gradient of its half of the micro-batches. Both send theirs to the other, in
-/// the order of the stages, behind all other messages; both add what comes, so
-/// that both hold the same sum.
+/// In a bidirectional schedule a stage is on two ranks, each with the gradient
+/// of its half of the micro-batches. Each sends its gradient to the other, in
+/// the order of the stages, after all other messages, and adds the received
+/// one, so that both have the same sum.
 template <class M, class T> template <int> void Executor<M, T>::sumReplicas() {
   static_assert(ModelReplicas<M>,
                 "pipec: two ranks hold each stage of this schedule, so the "

@@ -23,13 +23,13 @@ struct Schedule {
   int microbatches;
   /// Inference or evaluation: no backward steps.
   bool forwardOnly;
-  /// 2 when two copies of the model flow towards each other. Micro-batches of
-  /// the first half are then direction 0, the rest direction 1.
+  /// 2 when two copies of the model run in opposite directions. The first half
+  /// of the micro-batches is then direction 0, the rest direction 1.
   int directions;
-  /// One row of `stages` ranks a direction.
+  /// One row of `stages` ranks per direction.
   const int *rankOfStage;
-  /// One entry a stage: it is unsharded and resharded by this schedule. Null
-  /// when no stage is.
+  /// One entry per stage: whether this schedule unshards and reshards it. Null
+  /// if there is no such stage.
   const bool *sharded;
   /// Every stage has a REDUCE_GRAD.
   bool reducesGradients;

@@ -12,9 +12,9 @@
 //   });
 //
 // Every directed pair of ranks has a queue of sends and a queue of receives,
-// linked through the requests themselves. Whoever posts the second half of a
-// match copies the bytes; both requests are then complete. At most one of the
-// two queues is not empty, so a match is always with its front.
+// linked through the requests themselves. The thread that posts the second half
+// of a match copies the bytes; both requests are then complete. At most one of
+// the two queues is not empty, so a match is always with its front.
 //
 // Waiting spins briefly, then yields, then sleeps until the other side wakes
 // it. A failure closes every queue: nothing is copied from then on, so a rank
@@ -47,8 +47,8 @@ public:
 
   int size() const { return ranks; }
 
-  /// Runs `body(rank)` on a thread a rank and waits for all of them. When some
-  /// fail, throws what the first of them threw that is not the echo of another
+  /// Runs `body(rank)` on one thread per rank and waits for all of them. If
+  /// some fail, rethrows the first exception that is not the echo of another
   /// rank's failure.
   template <class Body> void run(Body body) {
     std::vector<std::exception_ptr> thrown(ranks);
@@ -76,8 +76,8 @@ public:
       failureText = message;
       closed.store(true);
     }
-    // Whoever copies at this moment holds the lock of its queue; afterwards
-    // nobody begins.
+    // A thread that is copying holds the lock of its queue; after it, no copy
+    // begins.
     for (Edge &edge : edges)
       std::lock_guard lock(edge.mutex);
     for (int rank = 0; rank != ranks; ++rank)

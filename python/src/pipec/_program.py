@@ -23,7 +23,7 @@ def program() -> str:
     if named := os.environ.get("PIPEC"):
         if found := shutil.which(named):
             return found
-        raise ProgramNotFound(f"$PIPEC is {named!r}, which is no program")
+        raise ProgramNotFound(f"$PIPEC is {named!r}, which is not a program")
     inside = pathlib.Path(__file__).parent / "bin" / "pipec"
     if inside.is_file():
         return str(inside)

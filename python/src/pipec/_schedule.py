@@ -155,8 +155,8 @@ class Schedule:
         return [numpy.array(steps, dtype=fields) for steps in lists]
 
     def lint(self, *, require: str = "stream", grades: Mapping[str, str] | None = None) -> LintResult:
-        """What is wrong with the schedule as it stands, and under which models
-        of communication it ends; places are those of `ir`."""
+        """The findings in the schedule, and the communication models under
+        which it is deadlock-free; positions are those of `ir`."""
         return lint_text(self.ir, require=require, grades=grades)
 
     def emit(self, kind: str, *args: str) -> str:
@@ -166,7 +166,7 @@ class Schedule:
 
     @functools.cached_property
     def csv(self) -> str:
-        """The schedule as a CSV of PyTorch's, as it stands."""
+        """The schedule as a PyTorch CSV."""
         return self.emit("csv")
 
     def write_csv(self, path: str | os.PathLike[str]) -> None:
@@ -175,7 +175,7 @@ class Schedule:
 
     @functools.cached_property
     def torch_config(self) -> dict[str, Any]:
-        """How PyTorch, torchtitan and NeMo AutoModel use `csv`, as it stands
+        """How PyTorch, torchtitan and NeMo AutoModel use `csv`
         (docs/Csv.md)."""
         config: dict[str, Any] = json.loads(self.emit("torch-config", "--passes="))
         return config

@@ -318,7 +318,7 @@ def compare(page, pages):
     page.driver.find_element(By.ID, "open").send_keys(str(pathlib.Path(__file__).resolve()))
     for _ in range(100):
         page.settle()
-        if "is no page of pipec" in page.driver.find_element(By.ID, "status").text:
+        if "is not a page of pipec" in page.driver.find_element(By.ID, "status").text:
             break
     else:
         check(False, "no word about a file that is no page")

@@ -54,7 +54,7 @@ class Member:
         receives = self._runtime.fwd_recv_ops if forward else self._runtime.bwd_recv_ops
         key = (self.stage_index, self.microbatch_index)
         if key not in receives:
-            raise RuntimeError(f"{self.action} stands before the receive of its input")
+            raise RuntimeError(f"{self.action} comes before the receive of its input")
         _wait_batch_p2p(receives.pop(key))
 
     def __call__(self) -> None:
