@@ -44,8 +44,9 @@ def main():
                 named.setdefault(kind, path)
 
     for path in sorted((root / "unittests").rglob("*.cpp")):
-        for match in re.finditer(r"diag::Id::(\w+)", path.read_text(encoding="utf-8")):
-            named.setdefault(match[1], path)
+        for match in re.finditer(r"\bdiag::(\w+)", path.read_text(encoding="utf-8")):
+            if match[1] in kinds:
+                named.setdefault(match[1], path)
 
     failures = [f"{kinds[kind]}: {kind} is named by no test" for kind in kinds if kind not in named]
     failures += [f"{path.relative_to(root)}: no diagnostic is called {kind}"

@@ -9,6 +9,8 @@
 #include "Cost/SettingsText.h"
 #include "Driver/Input.h"
 #include "Results/Candidates.h"
+#include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Diagnostics/ImportDiags.h"
 #include "Support/TextTable.h"
 #include "Support/Words.h"
 
@@ -135,8 +137,8 @@ LogicalResult Compare::openSources() {
             search, args, diags)))
       return failure();
   std::vector<const ast::ScheduleDecl *> decls = schedules.decls();
-  if (failed(checkInputOptions(args, !decls.empty(), schedules.hasSteps(),
-                               diags)))
+  if (failed(
+          checkInputOptions(args, !decls.empty(), schedules.hasSteps(), diags)))
     return failure();
   grid.setDefault("chunks", 2);
   return grid.fit(decls, schedules.hasSteps(), diags);

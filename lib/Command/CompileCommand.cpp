@@ -21,6 +21,7 @@
 #include "Driver/Program.h"
 #include "Emit/Emitter.h"
 #include "Format/Formatter.h"
+#include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"

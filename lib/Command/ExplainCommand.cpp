@@ -9,6 +9,7 @@
 #include "Driver/Input.h"
 #include "Driver/PassFlags.h"
 #include "Results/Explainer.h"
+#include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -206,7 +207,8 @@ LogicalResult runExplain(const CommandRun &run) {
       PassRun::make(run.args, *list, run.err, run.session);
   if (failed(passes))
     return failure();
-  FailureOr<InputRequest> request = InputRequest::read(run.args, run.search, diags);
+  FailureOr<InputRequest> request =
+      InputRequest::read(run.args, run.search, diags);
   if (failed(request))
     return failure();
   FailureOr<OpenedInput> input = request->open(run.search, diags);

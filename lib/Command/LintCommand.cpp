@@ -10,6 +10,7 @@
 
 #include "Driver/Input.h"
 #include "Lint/Lint.h"
+#include "Support/Diagnostics/VerifierDiags.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
@@ -36,8 +37,8 @@ public:
   void finish() const {
     for (auto [id, count] : counts)
       if (count > shown)
-        show({diag::Id::NoteMoreFindings, Severity::Note, SMRange(),
-              DiagEngine::format(diag::Id::NoteMoreFindings, count - shown,
+        show({diag::NoteMoreFindings, Severity::Note, SMRange(),
+              DiagEngine::format(diag::NoteMoreFindings, count - shown,
                                  diagInfo(id).name)});
   }
 
@@ -91,8 +92,7 @@ FailureOr<Schedule> Lint::load() {
   if (failed(input))
     return failure();
   kind = input->kind;
-  FailureOr<Schedule> schedule =
-      request->makeSchedule(*input, search, session);
+  FailureOr<Schedule> schedule = request->makeSchedule(*input, search, session);
   if (failed(schedule))
     return failure();
   CostUses uses;

@@ -9,6 +9,7 @@
 #include "Command/PictureOptions.h"
 
 #include "Driver/Io.h"
+#include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/StringRef.h"

@@ -8,6 +8,9 @@
 #include "Cost/GivenSettings.h"
 
 #include "Cost/ModelParts.h"
+#include "Support/Diagnostics/AnalysisDiags.h"
+#include "Support/Diagnostics/ImportDiags.h"
+#include "Support/Diagnostics/LoweringDiags.h"
 
 using namespace llvm;
 

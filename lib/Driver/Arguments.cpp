@@ -12,6 +12,7 @@
 
 #include "Driver/Arguments.h"
 
+#include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 #include "Transforms/Passes.h"
 

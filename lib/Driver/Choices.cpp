@@ -9,6 +9,7 @@
 
 #include "Driver/InputFormat.h"
 #include "Emit/Emitter.h"
+#include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 #include "Transforms/Passes.h"
 #include "Transforms/TorchVersions.h"

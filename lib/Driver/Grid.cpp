@@ -8,6 +8,8 @@
 #include "Driver/Grid.h"
 
 #include "Driver/Io.h"
+#include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Diagnostics/LoweringDiags.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -109,8 +111,7 @@ FailureOr<Grid> Grid::read(const Arguments &args, Values values,
     std::string written = (prefix + text).str();
     auto [name, list] = text.split('=');
     if (isSize(text))
-      good &= succeeded(grid.add(name, list, shortened(written), many,
-                                 diags));
+      good &= succeeded(grid.add(name, list, shortened(written), many, diags));
     else
       good = succeeded(
           diags.report(DiagLoc(), diag::OptionValue, shortened(text),

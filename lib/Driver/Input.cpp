@@ -8,6 +8,7 @@
 #include "Driver/Input.h"
 
 #include "Import/CostProfile.h"
+#include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -10,6 +10,7 @@
 #include "Import/CsvReader.h"
 #include "Parse/Parser.h"
 #include "StepText/StepParser.h"
+#include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"

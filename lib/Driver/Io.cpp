@@ -8,6 +8,7 @@
 #include "Driver/Io.h"
 
 #include "Driver/OutputFile.h"
+#include "Support/Diagnostics/CommandDiags.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Errc.h"
@@ -60,9 +61,9 @@ FatalErrors::Handlers DiagSession::fatalHandlers() {
   auto report = [this](diag::Id id, const auto &...args) {
     printer({id, Severity::Error, SMRange(), DiagEngine::format(id, args...)});
   };
-  return {[=] { report(diag::Id::OutOfMemory); },
+  return {[=] { report(diag::OutOfMemory); },
           [=](std::error_code error) {
-            report(diag::Id::FileUnwritable, "-", inOurForm(error.message()));
+            report(diag::FileUnwritable, "-", inOurForm(error.message()));
           }};
 }
 

@@ -8,6 +8,7 @@
 
 #include "Driver/PassFlags.h"
 
+#include "Support/Diagnostics/CommandDiags.h"
 #include "Transforms/Passes.h"
 
 #include "llvm/Support/FormatVariadic.h"

@@ -9,6 +9,7 @@
 
 #include "Driver/Io.h"
 #include "Parse/Parser.h"
+#include "Support/Diagnostics/CommandDiags.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"

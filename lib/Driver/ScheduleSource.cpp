@@ -7,6 +7,7 @@
 
 #include "Driver/ScheduleSource.h"
 
+#include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"

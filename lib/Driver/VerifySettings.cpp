@@ -9,6 +9,7 @@
 
 #include "Lint/TrainingRules.h"
 #include "Simulation/MemoryLimit.h"
+#include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -15,6 +15,7 @@
 #include "Emit/CppNames.h"
 #include "Emit/CppSteps.h"
 #include "Emit/Emitter.h"
+#include "Support/Diagnostics/EmitDiags.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"

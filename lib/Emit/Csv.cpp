@@ -31,6 +31,7 @@
 
 #include "Emit/Common.h"
 #include "Emit/Emitter.h"
+#include "Support/Diagnostics/EmitDiags.h"
 
 #include "llvm/ADT/StringExtras.h"
 

@@ -23,6 +23,7 @@
 
 #include "Emit/Common.h"
 #include "Emit/Emitter.h"
+#include "Support/Diagnostics/EmitDiags.h"
 
 using namespace llvm;
 

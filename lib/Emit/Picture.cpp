@@ -8,6 +8,8 @@
 #include "Emit/Picture.h"
 
 #include "Support/Decimal.h"
+#include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Diagnostics/EmitDiags.h"
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"

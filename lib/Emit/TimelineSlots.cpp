@@ -22,6 +22,7 @@
 
 #include "Emit/Timeline.h"
 #include "Simulation/Slots.h"
+#include "Support/Diagnostics/EmitDiags.h"
 #include "Support/TerminalText.h"
 #include "Support/Words.h"
 

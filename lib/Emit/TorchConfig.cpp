@@ -25,6 +25,7 @@
 
 #include "Emit/Common.h"
 #include "Emit/Emitter.h"
+#include "Support/Diagnostics/EmitDiags.h"
 #include "Waiting/Waiting.h"
 
 #include "llvm/ADT/StringExtras.h"

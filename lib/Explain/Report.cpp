@@ -7,6 +7,8 @@
 
 #include "Explain/Report.h"
 
+#include "Support/Diagnostics/AnalysisDiags.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <limits>

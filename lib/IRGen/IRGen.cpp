@@ -8,6 +8,8 @@
 #include "IRGen/IRGen.h"
 
 #include "IRGen/Lowering.h"
+#include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Diagnostics/LoweringDiags.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -7,6 +7,8 @@
 
 #include "IRGen/Machine.h"
 
+#include "Support/Diagnostics/LoweringDiags.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <limits>

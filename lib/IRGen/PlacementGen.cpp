@@ -7,6 +7,9 @@
 
 #include "IRGen/Lowering.h"
 
+#include "Support/Diagnostics/LoweringDiags.h"
+#include "Support/Diagnostics/SemaDiags.h"
+
 using namespace llvm;
 using namespace pipec::ast;
 

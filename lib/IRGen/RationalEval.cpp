@@ -8,6 +8,7 @@
 #include "IRGen/RationalEval.h"
 
 #include "IRGen/LetterKind.h"
+#include "Support/Diagnostics/LoweringDiags.h"
 
 using namespace llvm;
 using namespace pipec::ast;

@@ -7,6 +7,7 @@
 
 #include "IRGen/LetterKind.h"
 #include "IRGen/Lowering.h"
+#include "Support/Diagnostics/LoweringDiags.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -8,6 +8,9 @@
 #include "Import/CostProfile.h"
 
 #include "Import/JsonWalk.h"
+#include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Diagnostics/ImportDiags.h"
+#include "Support/Diagnostics/LoweringDiags.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -7,6 +7,8 @@
 
 #include "Import/CsvHeader.h"
 
+#include "Support/Diagnostics/ImportDiags.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>

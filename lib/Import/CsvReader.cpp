@@ -22,6 +22,7 @@
 #include "Import/CsvReader.h"
 
 #include "Import/CsvHeader.h"
+#include "Support/Diagnostics/ImportDiags.h"
 #include "Support/MappedFiles.h"
 
 #include "llvm/ADT/STLExtras.h"

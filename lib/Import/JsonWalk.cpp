@@ -7,6 +7,8 @@
 
 #include "Import/JsonWalk.h"
 
+#include "Support/Diagnostics/ImportDiags.h"
+
 #include "llvm/Support/JSON.h"
 
 using namespace llvm;

@@ -11,6 +11,8 @@
 #include "Lint/TrainingRules.h"
 #include "Simulation/MemoryLimit.h"
 #include "Simulation/SlotOrder.h"
+#include "Support/Diagnostics/AnalysisDiags.h"
+#include "Support/Diagnostics/VerifierDiags.h"
 #include "Verify/Verifier.h"
 #include "Waiting/BlockingRun.h"
 #include "Waiting/Waiting.h"
@@ -82,48 +84,47 @@ static std::optional<diag::Id> consequence(const Diagnostic &found,
   bool receive =
       found.place && StringRef(found.place->step).starts_with("RECV");
   switch (found.id) {
-  case diag::Id::StepsMissing:
-  case diag::Id::StepTooEarly:
-  case diag::Id::WeightWithoutInput:
-  case diag::Id::StepOnWrongRank:
-  case diag::Id::StepNotForward:
-    return diag::Id::NoteRunRefused;
-  case diag::Id::OrderStuck:
-  case diag::Id::OrderStuckAlone:
-  case diag::Id::OverlapFeedsItself:
+  case diag::StepsMissing:
+  case diag::StepTooEarly:
+  case diag::WeightWithoutInput:
+  case diag::StepOnWrongRank:
+  case diag::StepNotForward:
+    return diag::NoteRunRefused;
+  case diag::OrderStuck:
+  case diag::OrderStuckAlone:
+  case diag::OverlapFeedsItself:
     // PyTorch finds no place for the transfers of such a list; one that has
     // them is not asked.
-    return contents.p2p ? std::nullopt
-                        : std::optional(diag::Id::NoteRunRefused);
-  case diag::Id::TransferUnmatched:
+    return contents.p2p ? std::nullopt : std::optional(diag::NoteRunRefused);
+  case diag::TransferUnmatched:
     // Without its receive a send does no harm; the step that needs the data
     // does not find it.
-    return receive ? diag::Id::NoteRunWaits : diag::Id::NoteRunStops;
-  case diag::Id::TransferMissing:
-  case diag::Id::TransferInsideRank:
-  case diag::Id::ReceiveMissing:
-  case diag::Id::RecvAfterConsumer:
-  case diag::Id::SendBeforeProducer:
-  case diag::Id::SendAfterFree:
-    return diag::Id::NoteRunStops;
-  case diag::Id::TransferDoubled:
+    return receive ? diag::NoteRunWaits : diag::NoteRunStops;
+  case diag::TransferMissing:
+  case diag::TransferInsideRank:
+  case diag::ReceiveMissing:
+  case diag::RecvAfterConsumer:
+  case diag::SendBeforeProducer:
+  case diag::SendAfterFree:
+    return diag::NoteRunStops;
+  case diag::TransferDoubled:
     // The second message is taken for the one that comes after it.
-    return receive ? diag::Id::NoteRunStops : diag::Id::NoteRunWrong;
-  case diag::Id::TransferCrossed:
-    return diag::Id::NoteRunOtherTensor;
-  case diag::Id::ReduceGradMissing:
-  case diag::Id::ReduceGradEarly:
-  case diag::Id::ReduceGradDoubled:
-    return diag::Id::NoteRunWrong;
-  case diag::Id::LossOrder:
-    return diag::Id::NoteRunOtherLoss;
-  case diag::Id::ComputeOnSharded:
-  case diag::Id::ReshardTwice:
-  case diag::Id::UnshardTwice:
-  case diag::Id::UnshardUnused:
-    return diag::Id::NoteRunSharded;
-  case diag::Id::UnshardLeftOpen:
-    return diag::Id::NoteRunSecondStep;
+    return receive ? diag::NoteRunStops : diag::NoteRunWrong;
+  case diag::TransferCrossed:
+    return diag::NoteRunOtherTensor;
+  case diag::ReduceGradMissing:
+  case diag::ReduceGradEarly:
+  case diag::ReduceGradDoubled:
+    return diag::NoteRunWrong;
+  case diag::LossOrder:
+    return diag::NoteRunOtherLoss;
+  case diag::ComputeOnSharded:
+  case diag::ReshardTwice:
+  case diag::UnshardTwice:
+  case diag::UnshardUnused:
+    return diag::NoteRunSharded;
+  case diag::UnshardLeftOpen:
+    return diag::NoteRunSecondStep;
   default:
     return std::nullopt;
   }
@@ -133,14 +134,14 @@ static std::optional<diag::Id> consequence(const Diagnostic &found,
 static LintOptions graded(LintOptions options, const DiagEngine &diags) {
   static constexpr std::pair<diag::Id, std::optional<Severity> LintOptions::*>
       rules[] = {
-          {diag::Id::LossOrder, &LintOptions::lossOrder},
-          {diag::Id::UnshardUnused, &LintOptions::unusedUnshard},
-          {diag::Id::IdleAmongTransfers, &LintOptions::idleSlot},
-          {diag::Id::ForwardOnly, &LintOptions::forwardOnly},
-          {diag::Id::NoReduceGrad, &LintOptions::noReduceGrad},
-          {diag::Id::SlotNotLater, &LintOptions::slotOrder},
-          {diag::Id::MicrobatchOrder, &LintOptions::microbatchOrder},
-          {diag::Id::MemoryOverLimit, &LintOptions::memoryLimit},
+          {diag::LossOrder, &LintOptions::lossOrder},
+          {diag::UnshardUnused, &LintOptions::unusedUnshard},
+          {diag::IdleAmongTransfers, &LintOptions::idleSlot},
+          {diag::ForwardOnly, &LintOptions::forwardOnly},
+          {diag::NoReduceGrad, &LintOptions::noReduceGrad},
+          {diag::SlotNotLater, &LintOptions::slotOrder},
+          {diag::MicrobatchOrder, &LintOptions::microbatchOrder},
+          {diag::MemoryOverLimit, &LintOptions::memoryLimit},
       };
   for (auto [id, rule] : rules)
     if (options.*rule)
@@ -204,9 +205,8 @@ static void checkRules(const Schedule &schedule, const Contents &contents,
 static void noteFault(const Diagnostic &found,
                       std::vector<Diagnostic> &faults) {
   if (found.severity == Severity::Error &&
-      none_of(faults, [&](const Diagnostic &known) {
-        return known.id == found.id;
-      }))
+      none_of(faults,
+              [&](const Diagnostic &known) { return known.id == found.id; }))
     faults.push_back(found);
 }
 
@@ -214,7 +214,7 @@ LintResult lint(const Schedule &schedule, const LintOptions &options,
                 DiagEngine &diags) {
   Contents contents(schedule);
   auto annotate = [&](Diagnostic &found) {
-    if (found.id == diag::Id::ReduceGradMissing) {
+    if (found.id == diag::ReduceGradMissing) {
       // Where there is no REDUCE_GRAD at all, that is said once.
       if (!contents.reduceGrad)
         return false;
@@ -226,8 +226,8 @@ LintResult lint(const Schedule &schedule, const LintOptions &options,
     }
     std::optional<diag::Id> result = consequence(found, contents);
     // To a list without transfers PyTorch adds whatever else it needs.
-    if (result && (contents.p2p || *result == diag::Id::NoteRunRefused ||
-                   *result == diag::Id::NoteRunOtherLoss))
+    if (result && (contents.p2p || *result == diag::NoteRunRefused ||
+                   *result == diag::NoteRunOtherLoss))
       found.notes.push_back(
           {*result, Severity::Note, found.range, DiagEngine::format(*result)});
     return true;

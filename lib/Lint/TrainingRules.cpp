@@ -7,6 +7,7 @@
 
 #include "Lint/TrainingRules.h"
 #include "IR/StepPlaces.h"
+#include "Support/Diagnostics/VerifierDiags.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"

@@ -7,6 +7,8 @@
 
 #include "Parse/TreeBuilder.h"
 
+#include "Support/Diagnostics/SyntaxDiags.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 

@@ -22,6 +22,8 @@
 // Last: ANTLR's headers undefine EOF.
 #include "Parse/TreeBuilder.h"
 #include "PipeLexer.h"
+#include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Diagnostics/SyntaxDiags.h"
 
 using namespace llvm;
 using pipec::grammar::PipeLexer;

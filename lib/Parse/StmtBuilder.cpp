@@ -7,6 +7,8 @@
 
 #include "Parse/TreeBuilder.h"
 
+#include "Support/Diagnostics/SyntaxDiags.h"
+
 using namespace llvm;
 using namespace pipec::ast;
 

@@ -17,6 +17,8 @@
 // Last: ANTLR's headers undefine EOF.
 #include "Parse/Tokens.h"
 #include "PipeParser.h"
+#include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Diagnostics/SyntaxDiags.h"
 #include "antlr4-runtime.h"
 
 using namespace llvm;

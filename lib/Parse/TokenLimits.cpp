@@ -26,6 +26,7 @@
 
 // Last: ANTLR's headers undefine EOF.
 #include "Parse/Tokens.h"
+#include "Support/Diagnostics/SyntaxDiags.h"
 #include "antlr4-runtime.h"
 
 using namespace llvm;

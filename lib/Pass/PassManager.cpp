@@ -8,6 +8,7 @@
 #include "Pass/PassManager.h"
 
 #include "StepText/StepPrinter.h"
+#include "Support/Diagnostics/PassesDiags.h"
 #include "Verify/Verifier.h"
 
 #include "llvm/Support/Format.h"

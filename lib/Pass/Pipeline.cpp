@@ -8,6 +8,8 @@
 #include "Pass/Pipeline.h"
 
 #include "Pass/PassOptions.h"
+#include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Diagnostics/PassesDiags.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -9,6 +9,8 @@
 
 #include "Cost/SettingsText.h"
 #include "Results/Figures.h"
+#include "Support/Diagnostics/AnalysisDiags.h"
+#include "Support/Diagnostics/LoweringDiags.h"
 #include "Support/Words.h"
 #include "Verify/Verifier.h"
 

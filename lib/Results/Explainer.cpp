@@ -7,6 +7,8 @@
 
 #include "Results/Explainer.h"
 
+#include "Support/Diagnostics/AnalysisDiags.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"

@@ -7,6 +7,8 @@
 
 #include "Results/TorchVerdict.h"
 
+#include "Support/Diagnostics/VerifierDiags.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;

@@ -7,6 +7,8 @@
 
 #include "Sema/Checker.h"
 
+#include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Diagnostics/SemaDiags.h"
 #include "Support/Rational.h"
 
 #include "llvm/ADT/StringSwitch.h"

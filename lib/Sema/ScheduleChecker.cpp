@@ -8,6 +8,8 @@
 #include "Sema/Checker.h"
 
 #include "Cost/Expectation.h"
+#include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Diagnostics/SemaDiags.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -8,6 +8,7 @@
 #include "Sema/Sema.h"
 
 #include "Sema/Checker.h"
+#include "Support/Diagnostics/SemaDiags.h"
 
 using namespace llvm;
 using namespace pipec::ast;

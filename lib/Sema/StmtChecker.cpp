@@ -7,6 +7,8 @@
 
 #include "Sema/Checker.h"
 
+#include "Support/Diagnostics/SemaDiags.h"
+
 using namespace llvm;
 using namespace pipec::ast;
 

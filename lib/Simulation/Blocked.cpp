@@ -7,6 +7,8 @@
 
 #include "Simulation/Blocked.h"
 
+#include "Support/Diagnostics/PassesDiags.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;

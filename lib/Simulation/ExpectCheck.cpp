@@ -8,6 +8,7 @@
 #include "Simulation/ExpectCheck.h"
 
 #include "Simulation/Memory.h"
+#include "Support/Diagnostics/AnalysisDiags.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -7,6 +7,8 @@
 
 #include "Simulation/Memory.h"
 
+#include "Support/Diagnostics/AnalysisDiags.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <limits>

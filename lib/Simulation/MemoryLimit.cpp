@@ -10,6 +10,7 @@
 #include "IR/StepPlaces.h"
 #include "Simulation/Memory.h"
 #include "Support/Decimal.h"
+#include "Support/Diagnostics/AnalysisDiags.h"
 
 using namespace llvm;
 

@@ -11,12 +11,13 @@
 
 #include "Simulation/Simulate.h"
 
+#include "IR/OrderWalk.h"
 #include "Simulation/Blocked.h"
 #include "Simulation/FreeClock.h"
+#include "Support/Diagnostics/AnalysisDiags.h"
 #include "Waiting/WaitEngine.h"
 #include "Waiting/Waiting.h"
 #include "Waiting/Witness.h"
-#include "IR/OrderWalk.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -9,6 +9,7 @@
 
 #include "IR/DataFlow.h"
 #include "IR/StepPlaces.h"
+#include "Support/Diagnostics/VerifierDiags.h"
 
 #include "llvm/ADT/STLExtras.h"
 

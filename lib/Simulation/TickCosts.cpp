@@ -7,6 +7,8 @@
 
 #include "Simulation/TickCosts.h"
 
+#include "Support/Diagnostics/AnalysisDiags.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 

@@ -7,6 +7,8 @@
 
 #include "StepText/StepParserDetail.h"
 
+#include "Support/Diagnostics/StepTextDiags.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;

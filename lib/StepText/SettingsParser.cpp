@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "StepText/StepParserDetail.h"
+#include "Support/Diagnostics/LoweringDiags.h"
+#include "Support/Diagnostics/StepTextDiags.h"
 
 #include "llvm/ADT/STLExtras.h"
 

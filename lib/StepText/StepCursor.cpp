@@ -7,6 +7,8 @@
 
 #include "StepText/StepCursor.h"
 
+#include "Support/Diagnostics/StepTextDiags.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
 

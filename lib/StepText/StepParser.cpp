@@ -15,6 +15,8 @@
 
 #include "StepText/StepParser.h"
 #include "StepText/StepParserDetail.h"
+#include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Diagnostics/StepTextDiags.h"
 
 #include <cstring>
 
@@ -25,9 +27,8 @@ namespace pipec {
 /// The bytes of a step: to the end of its line, the next member of its group,
 /// its time or a comment.
 static size_t stepLength(StringRef rest) {
-  StringRef step = rest.take_until([](char c) {
-    return StringRef("\r\n,&@{}").contains(c);
-  });
+  StringRef step = rest.take_until(
+      [](char c) { return StringRef("\r\n,&@{}").contains(c); });
   return step.take_front(step.find("//")).rtrim(" \t").size();
 }
 

@@ -7,35 +7,20 @@
 
 #include "Support/DiagEngine.h"
 
+#include "Support/Diagnostics/CommandDiags.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
 namespace pipec {
 
-// The groups are separators in the table; a row takes the last one above it.
-static std::vector<DiagInfo> makeTable() {
-  std::vector<DiagInfo> table;
-  StringLiteral group = "";
-#define PIPEC_DIAG_GROUP(Title) group = Title;
-#define PIPEC_ERROR(Id, Format)                                                \
-  table.push_back({#Id, Severity::Error, "", Format, group});
-#define PIPEC_USAGE_ERROR(Id, Format)                                          \
-  table.push_back({#Id, Severity::Error, "", Format, group, /*isUsage=*/true});
-#define PIPEC_WARNING(Id, Flag, Format)                                        \
-  table.push_back({#Id, Severity::Warning, Flag, Format, group});
-#define PIPEC_NOTE(Id, Format)                                                 \
-  table.push_back({#Id, Severity::Note, "", Format, group});
-#include "Support/Diagnostics.def"
-  return table;
+DiagEngine::ScopedFilter::ScopedFilter(DiagEngine &engine, Filter filter)
+    : engine(engine), filter(std::move(filter)), outer(engine.filter) {
+  engine.filter = this;
 }
 
-ArrayRef<DiagInfo> allDiagInfos() {
-  static const std::vector<DiagInfo> table = makeTable();
-  return table;
-}
-
-const DiagInfo &diagInfo(diag::Id id) { return allDiagInfos()[size_t(id)]; }
+DiagEngine::ScopedFilter::~ScopedFilter() { engine.filter = outer; }
 
 InFlightDiagnostic::~InFlightDiagnostic() {
   if (engine)
@@ -111,8 +96,8 @@ void DiagEngine::emit(Diagnostic diagnostic) {
     ++errors;
     if (errorLimit && errors > errorLimit) {
       if (errors == errorLimit + 1)
-        handler({diag::Id::TooManyErrors, Severity::Note, SMRange(),
-                 format(diag::Id::TooManyErrors, errorLimit)});
+        handler({diag::TooManyErrors, Severity::Note, SMRange(),
+                 format(diag::TooManyErrors, errorLimit)});
       return;
     }
   }

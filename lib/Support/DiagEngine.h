@@ -179,11 +179,8 @@ public:
   /// lets through goes to the outer one.
   class [[nodiscard]] ScopedFilter {
   public:
-    ScopedFilter(DiagEngine &engine, Filter filter)
-        : engine(engine), filter(std::move(filter)), outer(engine.filter) {
-      engine.filter = this;
-    }
-    ~ScopedFilter() { engine.filter = outer; }
+    ScopedFilter(DiagEngine &engine, Filter filter);
+    ~ScopedFilter();
     ScopedFilter(const ScopedFilter &) = delete;
     ScopedFilter &operator=(const ScopedFilter &) = delete;
 

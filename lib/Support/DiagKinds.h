@@ -17,7 +17,7 @@ namespace pipec {
 
 enum class Severity : uint8_t { Error, Warning, Note };
 
-/// One row of Diagnostics.def.
+/// One row of a table of diagnostics (Support/Diagnostics.def).
 struct DiagInfo {
   llvm::StringLiteral name;
   Severity severity;
@@ -32,12 +32,22 @@ struct DiagInfo {
 
 namespace diag {
 
-enum class Id : uint16_t {
-#define PIPEC_ERROR(Id, Format) Id,
-#define PIPEC_WARNING(Id, Flag, Format) Id,
-#define PIPEC_NOTE(Id, Format) Id,
-#include "Support/Diagnostics.def"
+/// The phases that have diagnostics.
+enum class Phase : uint8_t {
+#define PIPEC_DIAG_PHASE(Id) Id,
+#include "Support/DiagPhases.def"
 };
+
+/// A kind of diagnostic: a row of the table of a phase. The value is fixed by
+/// the phase and the row alone, so the tables know nothing of each other.
+enum class Id : uint16_t {};
+
+/// Rows that the table of one phase may have.
+inline constexpr unsigned maxRows = 256;
+
+constexpr Id makeId(Phase phase, unsigned row) {
+  return Id(unsigned(phase) * maxRows + row);
+}
 
 /// The number of arguments that a format takes: its highest `{N}` plus one.
 constexpr unsigned countArguments(const char *format) {
@@ -50,23 +60,14 @@ constexpr unsigned countArguments(const char *format) {
 }
 
 /// A kind as a value whose type carries how many arguments it takes, so that a
-/// call with too few or too many does not compile.
+/// call with too few or too many does not compile. The headers in
+/// Support/Diagnostics declare them.
 template <Id id, Severity sev, unsigned numArgs> struct Kind {
   static constexpr Id value = id;
   static constexpr Severity severity = sev;
   static constexpr unsigned arguments = numArgs;
+  constexpr operator Id() const { return id; }
 };
-
-#define PIPEC_ERROR(Name, Format)                                              \
-  inline constexpr Kind<Id::Name, Severity::Error, countArguments(Format)>     \
-      Name{};
-#define PIPEC_WARNING(Name, Flag, Format)                                      \
-  inline constexpr Kind<Id::Name, Severity::Warning, countArguments(Format)>   \
-      Name{};
-#define PIPEC_NOTE(Name, Format)                                               \
-  inline constexpr Kind<Id::Name, Severity::Note, countArguments(Format)>      \
-      Name{};
-#include "Support/Diagnostics.def"
 
 } // namespace diag
 

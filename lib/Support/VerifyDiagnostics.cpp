@@ -8,6 +8,7 @@
 #include "Support/VerifyDiagnostics.h"
 
 #include "Support/DiagPrinter.h"
+#include "Support/Diagnostics/CommandDiags.h"
 
 using namespace llvm;
 

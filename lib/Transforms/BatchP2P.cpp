@@ -27,6 +27,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Support/Diagnostics/PassesDiags.h"
 #include "Transforms/Passes.h"
 #include "Waiting/BlockingRun.h"
 #include "Waiting/Waiting.h"

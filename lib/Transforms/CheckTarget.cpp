@@ -45,6 +45,8 @@
 
 #include "Transforms/Passes.h"
 
+#include "Support/Diagnostics/PassesDiags.h"
+
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 

@@ -7,6 +7,8 @@
 
 #include "Transforms/Checks.h"
 
+#include "Support/Diagnostics/PassesDiags.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;

@@ -37,9 +37,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "IR/OrderWalk.h"
 #include "Simulation/Blocked.h"
 #include "Simulation/Resources.h"
-#include "IR/OrderWalk.h"
+#include "Support/Diagnostics/PassesDiags.h"
 #include "Transforms/Checks.h"
 #include "Transforms/OwedWeights.h"
 #include "Transforms/Passes.h"

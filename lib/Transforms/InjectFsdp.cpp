@@ -56,6 +56,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Support/Diagnostics/PassesDiags.h"
 #include "Transforms/Checks.h"
 #include "Transforms/Passes.h"
 

@@ -39,6 +39,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "IR/StepPlaces.h"
+#include "Support/Diagnostics/PassesDiags.h"
 #include "Transforms/Checks.h"
 #include "Transforms/Passes.h"
 #include "Waiting/ActionTable.h"

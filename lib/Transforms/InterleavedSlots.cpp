@@ -27,6 +27,7 @@
 #include "Transforms/InterleavedSlots.h"
 
 #include "IR/Schedule.h"
+#include "Support/Diagnostics/PassesDiags.h"
 
 #include <algorithm>
 

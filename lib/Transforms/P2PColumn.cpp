@@ -25,6 +25,8 @@
 
 #include "Transforms/P2POrders.h"
 
+#include "Support/Diagnostics/PassesDiags.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;

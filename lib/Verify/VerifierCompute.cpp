@@ -23,6 +23,8 @@
 
 #include "Verify/VerifierDetail.h"
 
+#include "Support/Diagnostics/VerifierDiags.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 

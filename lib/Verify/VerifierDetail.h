@@ -18,6 +18,7 @@
 #include "IR/DataFlow.h"
 #include "IR/StepPlaces.h"
 #include "Support/DiagEngine.h"
+#include "Support/Diagnostics/VerifierDiags.h"
 
 #include "llvm/ADT/DenseMap.h"
 

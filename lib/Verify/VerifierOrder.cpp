@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "IR/OrderWalk.h"
+#include "Support/Diagnostics/VerifierDiags.h"
 #include "Verify/VerifierDetail.h"
 
 using namespace llvm;
@@ -113,8 +114,9 @@ void Replay::reportStuck(DiagEngine &diags) {
   };
   auto build = [&]() -> InFlightDiagnostic {
     if (cycle.size() == 1)
-      return reporter.report(head(cycle[0]), diag::OrderStuckAlone,
-                             reporter.text(reporter.step(findProducer(cycle[0]))));
+      return reporter.report(
+          head(cycle[0]), diag::OrderStuckAlone,
+          reporter.text(reporter.step(findProducer(cycle[0]))));
     return diags.report(reporter.step(head(cycle[0])).source(),
                         diag::OrderStuck, cycle.size());
   };

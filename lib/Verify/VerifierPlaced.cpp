@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each transfer (IR/DataFlow.h) needs one send after its producer and one receive
-// before its consumer, and on every edge the k-th send must be the k-th receive,
-// since transfers carry no name.
+// Each transfer (IR/DataFlow.h) needs one send after its producer and one
+// receive before its consumer, and on every edge the k-th send must be the k-th
+// receive, since transfers carry no name.
 //
 // The quick scan (VerifierPlacedScan.cpp) only says whether all is well. If it
 // is not, `PlacedReport` looks again and says what is wrong.
@@ -15,6 +15,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Verify/VerifierPlaced.h"
+
+#include "Support/Diagnostics/VerifierDiags.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -196,8 +198,7 @@ private:
         Step sent = reporter.step(sends[edge][k]);
         Step received = reporter.step(receives[edge][k]);
         received.setJoined(false);
-        if (DataFlow::otherEnd(sent, *flow.transfer(sent))
-                .sameAction(received))
+        if (DataFlow::otherEnd(sent, *flow.transfer(sent)).sameAction(received))
           continue;
         auto diagnostic =
             reporter.report(receives[edge][k], diag::TransferCrossed, k,

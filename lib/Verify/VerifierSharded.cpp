@@ -21,6 +21,8 @@
 
 #include "Verify/VerifierDetail.h"
 
+#include "Support/Diagnostics/VerifierDiags.h"
+
 using namespace llvm;
 
 namespace pipec {

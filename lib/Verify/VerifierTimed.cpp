@@ -33,6 +33,8 @@
 #include "IR/DatumTable.h"
 #include "Verify/VerifierDetail.h"
 
+#include "Support/Diagnostics/VerifierDiags.h"
+
 #include "llvm/ADT/SmallVector.h"
 
 #include <map>

@@ -16,6 +16,8 @@
 
 #include "Verify/VerifierDetail.h"
 
+#include "Support/Diagnostics/VerifierDiags.h"
+
 using namespace llvm;
 
 namespace pipec {

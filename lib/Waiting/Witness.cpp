@@ -8,6 +8,8 @@
 #include "Waiting/Witness.h"
 
 #include "IR/StepPlaces.h"
+#include "Support/Diagnostics/AnalysisDiags.h"
+#include "Support/Diagnostics/PassesDiags.h"
 #include "Waiting/Cycle.h"
 
 #include "llvm/ADT/StringExtras.h"

@@ -7,6 +7,10 @@
 
 #include "Cost/GivenSettings.h"
 
+#include "Support/Diagnostics/AnalysisDiags.h"
+#include "Support/Diagnostics/ImportDiags.h"
+#include "Support/Diagnostics/LoweringDiags.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include "gtest/gtest.h"

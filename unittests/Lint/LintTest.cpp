@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lint/Lint.h"
+#include "Support/Diagnostics/AnalysisDiags.h"
+#include "Support/Diagnostics/VerifierDiags.h"
 #include "Waiting/RandomSchedules.h"
 #include "Waiting/Waiting.h"
 
@@ -64,11 +66,11 @@ TEST(Lint, GradesWhatTrainingCountsOn) {
   schedule.ranks[0].pop_back();
   schedule.ranks[1].pop_back();
   Findings plain(schedule);
-  EXPECT_EQ(plain.kinds, (Kinds{{diag::Id::NoReduceGrad, Severity::Warning}}));
+  EXPECT_EQ(plain.kinds, (Kinds{{diag::NoReduceGrad, Severity::Warning}}));
   LintOptions options;
   options.noReduceGrad = Severity::Error;
   EXPECT_EQ(Findings(schedule, options).kinds,
-            (Kinds{{diag::Id::NoReduceGrad, Severity::Error}}));
+            (Kinds{{diag::NoReduceGrad, Severity::Error}}));
   options.noReduceGrad.reset();
   EXPECT_EQ(Findings(schedule, options).kinds, Kinds());
 
@@ -80,7 +82,7 @@ TEST(Lint, GradesWhatTrainingCountsOn) {
     });
   schedule.forwardOnly = true;
   EXPECT_EQ(Findings(schedule).kinds,
-            (Kinds{{diag::Id::ForwardOnly, Severity::Note}}));
+            (Kinds{{diag::ForwardOnly, Severity::Note}}));
   options.forwardOnly.reset();
   EXPECT_EQ(Findings(schedule, options).kinds, Kinds());
 
@@ -88,7 +90,7 @@ TEST(Lint, GradesWhatTrainingCountsOn) {
   schedule = lowered();
   schedule.ranks[0].pop_back();
   EXPECT_EQ(Findings(schedule).kinds,
-            (Kinds{{diag::Id::ReduceGradMissing, Severity::Error}}));
+            (Kinds{{diag::ReduceGradMissing, Severity::Error}}));
 
   schedule = lowered();
   schedule.ranks[1].insert(schedule.ranks[1].begin(),
@@ -97,7 +99,7 @@ TEST(Lint, GradesWhatTrainingCountsOn) {
                             Step(StepKind::Unshard, 1, 0)});
   schedule.ranks[1].push_back(Step(StepKind::Reshard, 1, 0));
   EXPECT_EQ(Findings(schedule).kinds,
-            (Kinds{{diag::Id::UnshardUnused, Severity::Warning}}));
+            (Kinds{{diag::UnshardUnused, Severity::Warning}}));
 }
 
 TEST(Lint, DeadlocksByTheRequiredModel) {
@@ -105,13 +107,13 @@ TEST(Lint, DeadlocksByTheRequiredModel) {
   Schedule schedule = lowered();
   std::swap(schedule.ranks[0][3], schedule.ranks[0][4]);
   Findings strict(schedule);
-  EXPECT_EQ(strict.kinds, (Kinds{{diag::Id::Deadlock, Severity::Error}}));
+  EXPECT_EQ(strict.kinds, (Kinds{{diag::Deadlock, Severity::Error}}));
   EXPECT_EQ(strict.result.safe,
             (std::array<bool, 4>{false, false, true, true}));
   LintOptions options;
   options.require = WaitModel::Edge;
   EXPECT_EQ(Findings(schedule, options).kinds,
-            (Kinds{{diag::Id::Deadlock, Severity::Warning}}));
+            (Kinds{{diag::Deadlock, Severity::Warning}}));
 }
 
 TEST(Lint, CrossedTensorsAreSafeNowhere) {
@@ -128,9 +130,9 @@ TEST(Lint, CrossedTensorsAreSafeNowhere) {
     return llvm::is_contained(crossed.kinds,
                               std::make_pair(id, Severity::Error));
   };
-  EXPECT_TRUE(hasError(diag::Id::TransferCrossed));
+  EXPECT_TRUE(hasError(diag::TransferCrossed));
   // Micro-batch 1 first at the last stage: PyTorch would pair losses wrongly.
-  EXPECT_TRUE(hasError(diag::Id::LossOrder));
+  EXPECT_TRUE(hasError(diag::LossOrder));
 }
 
 TEST(Lint, ComputesAloneAreSafeWhenTheyRun) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Simulation/Memory.h"
+#include "Support/Diagnostics/AnalysisDiags.h"
 #include "Waiting/RandomSchedules.h"
 
 #include "gtest/gtest.h"
@@ -219,7 +220,7 @@ TEST(Memory, RefusesWhatDoesNotFit) {
   sum.memory.set(Figure::LiveF, INT64_MAX);
   sum.memory.set(Figure::LiveI, 1);
   EXPECT_TRUE(failed(MemoryModel::make(sum, diags)));
-  EXPECT_EQ(kinds, (std::vector(3, diag::Id::MemoryTooLarge)));
+  EXPECT_EQ(kinds, (std::vector(3, diag::MemoryTooLarge)));
 }
 
 } // namespace pipec::test

@@ -8,6 +8,7 @@
 #include "Simulation/Simulate.h"
 #include "Simulation/Memory.h"
 #include "Simulation/Replay.h"
+#include "Support/Diagnostics/AnalysisDiags.h"
 #include "Waiting/RandomSchedules.h"
 #include "Waiting/Waiting.h"
 
@@ -167,8 +168,7 @@ TEST(Simulate, RefusesWhatDoesNotFit) {
   Schedule few = plain;
   few.numMicrobatches = 10;
   EXPECT_TRUE(failed(simulate(few, diags)));
-  EXPECT_EQ(kinds,
-            (std::vector{diag::Id::CostsTooFine, diag::Id::TimesTooLarge,
-                         diag::Id::CostsTooFine, diag::Id::MemoryTooLarge,
-                         diag::Id::TooFewSteps}));
+  EXPECT_EQ(kinds, (std::vector{diag::CostsTooFine, diag::TimesTooLarge,
+                                diag::CostsTooFine, diag::MemoryTooLarge,
+                                diag::TooFewSteps}));
 }

@@ -7,6 +7,8 @@
 
 #include "Support/DiagEngine.h"
 
+#include "Support/Diagnostics/CommandDiags.h"
+
 #include <gtest/gtest.h>
 
 #include <string>

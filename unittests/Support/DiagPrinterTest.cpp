@@ -7,6 +7,8 @@
 
 #include "Support/DiagPrinter.h"
 
+#include "Support/Diagnostics/CommandDiags.h"
+
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <gtest/gtest.h>

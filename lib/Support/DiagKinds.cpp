@@ -1,0 +1,59 @@
+//===- DiagKinds.cpp - The tables of diagnostics --------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support/DiagKinds.h"
+
+#include <iterator>
+#include <vector>
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+/// All rows, and where those of each phase begin.
+struct Tables {
+  std::vector<DiagInfo> rows;
+  std::vector<size_t> begin;
+};
+
+} // namespace
+
+// Titles are separators in a table; a row has the last one above it.
+static Tables makeTables() {
+  Tables tables;
+  StringLiteral group = "";
+#define PIPEC_DIAG_PHASE(Id) tables.begin.push_back(tables.rows.size());
+#define PIPEC_DIAG_GROUP(Title) group = Title;
+#define PIPEC_ERROR(Id, Format)                                                \
+  tables.rows.push_back({#Id, Severity::Error, "", Format, group});
+#define PIPEC_USAGE_ERROR(Id, Format)                                          \
+  tables.rows.push_back(                                                       \
+      {#Id, Severity::Error, "", Format, group, /*isUsage=*/true});
+#define PIPEC_WARNING(Id, Flag, Format)                                        \
+  tables.rows.push_back({#Id, Severity::Warning, Flag, Format, group});
+#define PIPEC_NOTE(Id, Format)                                                 \
+  tables.rows.push_back({#Id, Severity::Note, "", Format, group});
+#include "Support/Diagnostics.def"
+  return tables;
+}
+
+static const Tables &allTables() {
+  static const Tables tables = makeTables();
+  return tables;
+}
+
+ArrayRef<DiagInfo> allDiagInfos() { return allTables().rows; }
+
+const DiagInfo &diagInfo(diag::Id id) {
+  const Tables &tables = allTables();
+  return tables.rows[tables.begin[unsigned(id) / diag::maxRows] +
+                     unsigned(id) % diag::maxRows];
+}
+
+} // namespace pipec

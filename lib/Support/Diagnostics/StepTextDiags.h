@@ -1,0 +1,17 @@
+//===- StepTextDiags.h - Diagnostics of reading step text -------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SUPPORT_DIAGNOSTICS_STEPTEXTDIAGS_H
+#define PIPEC_SUPPORT_DIAGNOSTICS_STEPTEXTDIAGS_H
+
+#include "Support/DiagKinds.h"
+
+#define PIPEC_DIAG_PHASE StepText
+#define PIPEC_DIAG_TABLE "Support/Diagnostics/StepText.def"
+#include "Support/DeclareDiagnostics.def"
+
+#endif // PIPEC_SUPPORT_DIAGNOSTICS_STEPTEXTDIAGS_H

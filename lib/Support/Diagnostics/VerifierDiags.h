@@ -1,0 +1,17 @@
+//===- VerifierDiags.h - Diagnostics of the verifier ------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SUPPORT_DIAGNOSTICS_VERIFIERDIAGS_H
+#define PIPEC_SUPPORT_DIAGNOSTICS_VERIFIERDIAGS_H
+
+#include "Support/DiagKinds.h"
+
+#define PIPEC_DIAG_PHASE Verifier
+#define PIPEC_DIAG_TABLE "Support/Diagnostics/Verifier.def"
+#include "Support/DeclareDiagnostics.def"
+
+#endif // PIPEC_SUPPORT_DIAGNOSTICS_VERIFIERDIAGS_H
