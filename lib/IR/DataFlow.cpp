@@ -139,9 +139,10 @@ void DataFlow::connect(unsigned maker, StepKind makerKind, unsigned from,
     uint16_t fromRank = homes[from + d * stages];
     uint16_t toRank = homes[to + d * stages];
     bool transfers = fromRank != toRank;
-    Port out{plane, toRank, uint16_t(to), uint16_t(input), takerKind, transfers};
-    Port in{plane,     fromRank, uint16_t(from), uint16_t(output),
-            makerKind, transfers};
+    Port out{plane,           toRank,    uint16_t(to),
+             uint16_t(input), takerKind, transfers};
+    Port in{plane,            fromRank,  uint16_t(from),
+            uint16_t(output), makerKind, transfers};
     Row &makes = rows[(from + d * stages) * numRows + maker];
     Row &takes = rows[(to + d * stages) * numRows + taker];
     if (output == 0)

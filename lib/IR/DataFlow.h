@@ -31,7 +31,8 @@
 //                is moved by a send on the producer's rank, after the producer,
 //                and a receive on the consumer's rank, before the consumer.
 //   edge         a directed pair of ranks that a transfer goes along. Transfers
-//                carry no name: the k-th send of an edge meets its k-th receive.
+//                carry no name: the k-th send of an edge meets the k-th
+//                receive.
 //   peer         the rank at the other end of a transfer.
 //   collective   what the ranks that hold tied stages do together: each
 //                REDUCE_GRAD of such a stage makes a datum for the

@@ -149,8 +149,8 @@ private:
     }
   }
 
-  /// True when an earlier member of the group that the rank is at makes `input`,
-  /// which its stage keeps for the member it is at.
+  /// True when an earlier member of the group that the rank is at makes
+  /// `input`, which its stage keeps for the member that the rank is at.
   bool isKeptInGroup(const RankState &self, const StepList &list,
                      const DataFlow::Port &input) const {
     return llvm::any_of(

@@ -66,8 +66,8 @@ public:
   }
   void setSource(SourceLoc source) { where = source; }
 
-  /// Same kind, stage, port, micro-batch and place in a group; phase and source are
-  /// not compared.
+  /// Same kind, stage, port, micro-batch and place in a group; phase and source
+  /// are not compared.
   bool sameAction(const Step &other) const {
     return what == other.what && microbatch() == other.microbatch();
   }

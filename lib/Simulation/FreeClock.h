@@ -51,7 +51,7 @@ public:
           waitFor(rank, collectives->gatheredAt(rank, list[i].stage()));
     }
     // start(s) = max(end of the group before s on its rank,
-    //                max over the inputs x of s (end(producer(x)) + latency(x)))
+    //                max over inputs x of s (end(producer(x)) + latency(x)))
     int64_t start = std::max(self.end, self.ready);
     self.end = start + costs.duration(list, begin, end);
     return start;

@@ -66,9 +66,9 @@ struct PlacedWait {
 /// Decides where the waits of one rank go, from group to group of its list.
 class RankWaits {
 public:
-  RankWaits(const Schedule &schedule, unsigned rank,
+  RankWaits(const Schedule &schedule, const DataFlow &flow, unsigned rank,
             const InsertWaitsOptions &options)
-      : list(schedule.ranks[rank]), options(options) {
+      : flow(flow), list(schedule.ranks[rank]), options(options) {
     if (options.sends != WaitPlace::Backward)
       return;
     byBackward.emplace(schedule);
@@ -158,14 +158,18 @@ private:
       if (isSend(step.kind())) {
         sends.push_back(passed);
         ++outstanding;
-        if (byBackward && step.kind() == StepKind::SendF)
+        if (byBackward && dataKind(step.kind()) == DataKind::Activation)
           byBackward->insert(step.stage(), step.microbatch(),
-                             /*backward=*/false, uint32_t(passed));
+                             /*backward=*/false, uint32_t(passed),
+                             step.port());
       } else if (byBackward && makesInputGradient(step.kind())) {
-        uint32_t send = byBackward->find(step.stage(), step.microbatch(),
-                                         /*backward=*/false);
-        if (send != ActionTable::none)
-          due.push_back(send);
+        Step forward(StepKind::F, step.stage(), step.microbatch());
+        for (unsigned port = 0; port != flow.outputs(forward).size(); ++port) {
+          uint32_t send = byBackward->find(step.stage(), step.microbatch(),
+                                           /*backward=*/false, port);
+          if (send != ActionTable::none)
+            due.push_back(send);
+        }
       }
     }
   }
@@ -224,13 +228,15 @@ private:
   void place(size_t before, size_t send) {
     Step step = list[send];
     Step like = before != 0 ? list[before - 1] : step;
-    result.push_back(
-        {before, Step(waitOfSend(step.kind()), step.stage(), step.microbatch(),
-                      like.phase(), like.source())});
+    Step wait(waitOfSend(step.kind()), step.stage(), step.microbatch(),
+              like.phase(), like.source());
+    wait.setPort(step.port());
+    result.push_back({before, wait});
     waits[send] = true;
     --outstanding;
   }
 
+  const DataFlow &flow;
   const StepList &list;
   const InsertWaitsOptions &options;
 
@@ -362,9 +368,10 @@ void InsertWaits::warnOfExcess(const Schedule &schedule, unsigned rank,
 }
 
 void InsertWaits::placeSendWaits(Schedule &schedule, DiagEngine &diags) const {
+  DataFlow flow(schedule);
   std::vector<RankWaits> ranks;
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
-    ranks.emplace_back(schedule, rank, options);
+    ranks.emplace_back(schedule, flow, rank, options);
   if (endsWithBlockingTransfers(schedule)) {
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
       const StepList &list = schedule.ranks[rank];

@@ -84,7 +84,9 @@ public:
   LogicalResult run(DiagEngine &diags) {
     // A time that does not fit can hold everything up.
     bool good = walk.run();
-    return good || timesPass() ? success() : reportBlocked(schedule, walk, diags);
+    if (good || timesPass())
+      return success();
+    return reportBlocked(schedule, walk, diags);
   }
   /// True when twice a time passed `Time`: the results are those of no run.
   bool timesPass() const { return uint64_t(latest) > Datum::never / 2; }

@@ -6,12 +6,12 @@
 //===----------------------------------------------------------------------===//
 //
 // One byte per (stage, micro-batch) takes the parts of the stage's work that
-// were seen (`StageWork`). Because all steps of a pair are on one rank, one scan
-// over the lists in order sees both that each part is done once and that F comes
-// before B or I before W: when a step comes, the bits of what it needs must be
-// set and those of its own work must not. At the end all bits show that nothing
-// is missing. When a scan fails, `ComputeReport` looks again and says what is
-// wrong.
+// were seen (`StageWork`). Because all steps of a pair are on one rank, one
+// scan over the lists in order sees both that each part is done once and that
+// F comes before B or I before W: when a step comes, the bits of what it needs
+// must be set and those of its own work must not. At the end all bits show that
+// nothing is missing. When a scan fails, `ComputeReport` looks again and says
+// what is wrong.
 //
 // Inside an overlap all members start together, so none may use what another
 // makes, with one exception: on the last stage a forward may feed the backward
@@ -67,12 +67,11 @@ static bool feeds(const DataFlow &flow, Step producer, Step consumer) {
 /// against the rule; its index and the producer's. Pairs are compared in small
 /// overlaps and looked up in large ones.
 static std::optional<std::pair<size_t, size_t>>
-findInnerFeed(const Schedule &schedule, const DataFlow &flow,
-              ArrayRef<Step> members) {
+findInnerFeed(const DataFlow &flow, ArrayRef<Step> members) {
   auto allowed = [&](size_t producer, size_t consumer) {
     return members[producer].kind() == StepKind::F &&
            members[consumer].kind() != StepKind::F && producer < consumer &&
-           schedule.isLastStage(members[consumer].stage());
+           flow.outputs(members[producer]).empty();
   };
   if (members.size() <= 8) {
     for (size_t c = 0; c != members.size(); ++c)
@@ -110,12 +109,11 @@ findInnerFeed(const Schedule &schedule, const DataFlow &flow,
 
 /// True when a member of an overlap in `list` feeds another one against the
 /// rule.
-static bool hasInnerFeed(const Schedule &schedule, const DataFlow &flow,
-                         const StepList &list) {
+static bool hasInnerFeed(const DataFlow &flow, const StepList &list) {
   for (size_t i = 0, end; i != list.size(); i = end) {
     end = Schedule::groupEnd(list, i);
     if (end - i > 1 && isCompute(list[i].kind()) &&
-        findInnerFeed(schedule, flow, ArrayRef(list).slice(i, end - i)))
+        findInnerFeed(flow, ArrayRef(list).slice(i, end - i)))
       return true;
   }
   return false;
@@ -147,8 +145,7 @@ static bool scanIsGood(const Schedule &schedule, const DataFlow &flow,
       cell = before | work;
       overlaps |= step.joined();
     }
-    if (wrong ||
-        (overlaps && hasInnerFeed(schedule, flow, schedule.ranks[rank])))
+    if (wrong || (overlaps && hasInnerFeed(flow, schedule.ranks[rank])))
       return false;
   }
   kindsFound = kinds;
@@ -249,8 +246,8 @@ private:
   void reportInnerFeed(StepRef ref) {
     const StepList &list = schedule.ranks[ref.rank];
     size_t end = Schedule::groupEnd(list, ref.index);
-    auto feed = findInnerFeed(schedule, flow,
-                              ArrayRef(list).slice(ref.index, end - ref.index));
+    auto feed =
+        findInnerFeed(flow, ArrayRef(list).slice(ref.index, end - ref.index));
     if (!feed)
       return;
     StepRef consumer{ref.rank, uint32_t(ref.index + feed->first)};

@@ -8,8 +8,8 @@
 // One scan over the lists, rank by rank. A byte for each (stage, micro-batch)
 // says what was seen of it, so that a send finds its producer before it, a
 // receive its consumer after it, and no end comes twice. Each edge has a table
-// of data: the rank that is scanned first writes the numbers of the data that it
-// moves there, in order, the other one compares. A table has room for what its
+// of data: the rank that is scanned first writes the numbers of the data that
+// it moves there, in order, the other one compares. A table has room for what its
 // edge must carry, so all is there when all tables are full.
 //
 //===----------------------------------------------------------------------===//
@@ -82,7 +82,8 @@ private:
   void makeSides() {
     std::vector<uint32_t> rooms(edges.size());
     forEachRow([&](unsigned direction, unsigned stage, DataKind data) {
-      unsigned split = std::min(flow.directionSplit(), schedule.numMicrobatches);
+      unsigned split =
+          std::min(flow.directionSplit(), schedule.numMicrobatches);
       if (schedule.forwardOnly && data == DataKind::Gradient)
         return;
       for (const DataFlow::Port &output :

@@ -5,12 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The machine behind `Waiting` (no time) and the timed replay: it lets happen
-// what can happen until nothing more can. Since whatever happens only enables
-// more, the order in which it looks at things has no influence on the outcome,
-// and with times every event's time is the latest time of what it waits for,
-// whatever order it learns them in. So two work lists suffice: ranks that can
-// go on, and P2P steps (or batches) that can start.
+// The engine of `Waiting` (no time) and of the timed replay: it does all that
+// can happen. What happens only enables more, so the order does not matter, and
+// the time of an event is the latest time of what it waits for. Two work lists
+// suffice: ranks that can go on, and P2P steps (or batches) that can start.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,14 +50,9 @@ public:
   static constexpr uint32_t none = StepNumbers::none;
   using Flag = WaitState::Flag;
 
+  using GateRef = std::conditional_t<Gate::gates, Gate &, Gate>;
   WaitEngine(const Schedule &schedule, const Transfers &transfers,
-             WaitModel model, Time &time, Gate gate = Gate())
-    requires(!Gate::gates)
-      : schedule(schedule), transfers(transfers), model(model), time(time),
-        gate(gate) {}
-  WaitEngine(const Schedule &schedule, const Transfers &transfers,
-             WaitModel model, Time &time, Gate &gate)
-    requires(Gate::gates)
+             WaitModel model, Time &time, GateRef gate = GateRef())
       : schedule(schedule), transfers(transfers), model(model), time(time),
         gate(gate) {}
 
@@ -101,8 +94,10 @@ private:
   unsigned peerOf(Step step) const {
     return transfers.flow().transfer(step)->rank;
   }
-  bool hasPeer(Step step) const {
-    return transfers.flow().transfer(step) != nullptr;
+  bool hasPeer(Step step) const { return transfers.flow().transfer(step); }
+
+  void holdUntil(unsigned rank, int64_t end) {
+    rankTime[rank] = std::max(rankTime[rank], end);
   }
 
   /// Lets the rank go through its list until it has to wait.
@@ -123,13 +118,12 @@ private:
         at = end;
       } else if (isCompute(step.kind())) {
         if constexpr (Time::waitsForResources)
-          rankTime[rank] = std::max(
-              rankTime[rank], time.collectives->gatheredAt(rank, step.stage()));
+          holdUntil(rank, time.collectives->gatheredAt(rank, step.stage()));
         for (uint32_t input : transfers.receives(base + at)) {
           if (!state.has(input, Flag::Complete))
             return;
           if constexpr (Time::timed)
-            rankTime[rank] = std::max(rankTime[rank], endOf(rank, input));
+            holdUntil(rank, endOf(rank, input));
         }
         ++at;
         if (!step.joined())
@@ -141,9 +135,7 @@ private:
           return;
         if constexpr (Time::waitsForResources)
           if (step.kind() == StepKind::WaitReduceGrad)
-            rankTime[rank] =
-                std::max(rankTime[rank],
-                         time.collectives->reducedAt(rank, step.stage()));
+            holdUntil(rank, time.collectives->reducedAt(rank, step.stage()));
         if constexpr (Time::timed)
           time.starts[base + at] = rankTime[rank];
         if constexpr (Time::waitsForResources)
@@ -158,14 +150,6 @@ private:
       time.rankEnds[rank] = rankTime[rank];
   }
 
-  /// The first and the last plus one of the members of the batch of a P2P step,
-  /// or of the step alone.
-  std::pair<uint32_t, uint32_t> members(uint32_t step) const {
-    if (const WaitState::Batch *group = state.batch(step))
-      return {group->begin, group->end};
-    return {step, step + 1};
-  }
-
   /// False when `rank`, which has come to `wait`, has to stay there: the send,
   /// or another member of its batch, is not complete. A buffered send is
   /// complete at once, so what is waited for is that the other rank has posted
@@ -177,7 +161,7 @@ private:
     if (!isOver(rank, send))
       return false;
     if constexpr (Time::timed)
-      rankTime[rank] = std::max(rankTime[rank], overAt(rank, send));
+      holdUntil(rank, overAt(rank, send));
     return true;
   }
 
@@ -187,7 +171,7 @@ private:
       return false;
     if (model != WaitModel::Buffered)
       return true;
-    auto [begin, end] = members(send);
+    auto [begin, end] = state.members(send);
     for (uint32_t member = begin; member != end; ++member) {
       Step step = stepAt(rank, member);
       uint32_t receive = transfers.other(member);
@@ -200,7 +184,7 @@ private:
 
   /// From when on it would.
   int64_t overAt(unsigned rank, uint32_t send) const {
-    auto [begin, end] = members(send);
+    auto [begin, end] = state.members(send);
     int64_t over = 0;
     if ((model != WaitModel::Buffered || end - begin > 1) &&
         hasPeer(stepAt(rank, send)))
@@ -222,7 +206,7 @@ private:
     uint32_t awaited = awaitedSend(peer);
     if (awaited == none)
       return;
-    auto [begin, end] = members(awaited);
+    auto [begin, end] = state.members(awaited);
     if (send >= begin && send < end)
       runnable.push_back(peer);
   }
@@ -288,9 +272,7 @@ private:
 
   /// Starts a step, or all members of its batch.
   void start(unsigned rank, uint32_t begin) {
-    uint32_t end = begin + 1;
-    if (const WaitState::Batch *group = batch(begin))
-      end = group->end;
+    uint32_t end = state.members(begin).second;
     for (uint32_t step = begin; step != end; ++step) {
       state.flags[step] |= Flag::Started;
       if constexpr (Time::timed)
@@ -404,7 +386,7 @@ private:
   const Transfers &transfers;
   WaitModel model;
   Time &time;
-  std::conditional_t<Gate::gates, Gate &, Gate> gate;
+  GateRef gate;
   WaitState state;
   /// Where the overlap or step that each rank is at begins.
   std::vector<uint32_t> groupBegin;

@@ -81,13 +81,21 @@ struct WaitState {
       return nullptr;
     return &batches[batchOf[step]];
   }
+  /// The first and the last plus one of the members of the batch of a P2P step,
+  /// or of the step alone.
+  std::pair<uint32_t, uint32_t> members(uint32_t step) const {
+    const Batch *group = batch(step);
+    return group ? std::pair(group->begin, group->end)
+                 : std::pair(step, step + 1);
+  }
 
 private:
   class Chainer;
 };
 
 /// The queue of its rank that a P2P step is in, which moves the data of `port`.
-inline unsigned queueOf(WaitModel model, Step step, const DataFlow::Port &port) {
+inline unsigned queueOf(WaitModel model, Step step,
+                        const DataFlow::Port &port) {
   if (model == WaitModel::Stream)
     return 0;
   return model == WaitModel::Pair ? port.rank

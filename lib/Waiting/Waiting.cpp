@@ -147,9 +147,7 @@ void Waiting::forEachWait(uint32_t number,
   if (!mayBlock(number))
     return;
 
-  const WaitState::Batch *batch = state.batch(number);
-  uint32_t begin = batch ? batch->begin : number;
-  uint32_t end = batch ? batch->end : number + 1;
+  auto [begin, end] = state.members(number);
   if (!state.has(number, WaitState::Started)) {
     for (uint32_t member = begin; member != end; ++member)
       if (heads[member] != none)
@@ -180,9 +178,7 @@ void Waiting::forEachSendWait(uint32_t wait, uint32_t send,
     return edge({wait, WaitReason::Later, wait, send});
   if (!state.has(send, WaitState::Complete))
     return edge({wait, WaitReason::Send, send, send});
-  const WaitState::Batch *batch = state.batch(send);
-  uint32_t begin = batch ? batch->begin : send;
-  uint32_t end = batch ? batch->end : send + 1;
+  auto [begin, end] = state.members(send);
   for (uint32_t member = begin; member != end; ++member) {
     uint32_t receive = transfers.other(member);
     if (!isSend(step(member).kind()) || receive == none ||
