@@ -99,7 +99,7 @@ static std::optional<diag::Id> consequence(const Diagnostic &found,
   case diag::TransferUnmatched:
     // Without its receive a send does no harm; the step that needs the data
     // does not find it.
-    return receive ? diag::NoteRunWaits : diag::NoteRunStops;
+    return receive ? diag::NoteRunWaits.value : diag::NoteRunStops.value;
   case diag::TransferMissing:
   case diag::TransferInsideRank:
   case diag::ReceiveMissing:
@@ -109,7 +109,7 @@ static std::optional<diag::Id> consequence(const Diagnostic &found,
     return diag::NoteRunStops;
   case diag::TransferDoubled:
     // The second message is taken for the one that comes after it.
-    return receive ? diag::NoteRunStops : diag::NoteRunWrong;
+    return receive ? diag::NoteRunStops.value : diag::NoteRunWrong.value;
   case diag::TransferCrossed:
     return diag::NoteRunOtherTensor;
   case diag::ReduceGradMissing:
