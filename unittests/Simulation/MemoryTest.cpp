@@ -220,7 +220,7 @@ TEST(Memory, RefusesWhatDoesNotFit) {
   sum.memory.set(Figure::LiveF, INT64_MAX);
   sum.memory.set(Figure::LiveI, 1);
   EXPECT_TRUE(failed(MemoryModel::make(sum, diags)));
-  EXPECT_EQ(kinds, (std::vector(3, diag::MemoryTooLarge)));
+  EXPECT_EQ(kinds, (std::vector<diag::Id>(3, diag::MemoryTooLarge)));
 }
 
 } // namespace pipec::test

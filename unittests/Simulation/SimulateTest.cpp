@@ -168,7 +168,8 @@ TEST(Simulate, RefusesWhatDoesNotFit) {
   Schedule few = plain;
   few.numMicrobatches = 10;
   EXPECT_TRUE(failed(simulate(few, diags)));
-  EXPECT_EQ(kinds, (std::vector{diag::CostsTooFine, diag::TimesTooLarge,
-                                diag::CostsTooFine, diag::MemoryTooLarge,
-                                diag::TooFewSteps}));
+  EXPECT_EQ(kinds,
+            (std::vector<diag::Id>{diag::CostsTooFine, diag::TimesTooLarge,
+                                   diag::CostsTooFine, diag::MemoryTooLarge,
+                                   diag::TooFewSteps}));
 }
