@@ -6,12 +6,12 @@
 #   %python   the Python that the build found (%torch-python: the one of the
 #             PyTorch environment)
 #   %cxx      the C++ compiler of the build, with its sanitizers
-#   %mpicxx, %mpirun, %clang, %clang-format
+#   %mpicxx, %mpirun, %clang, %clang-format, %rustc
 #   %eigen    the include folder of Eigen
 #   %root     the source tree,  %build  the build tree
 #
 # Features: torch (an environment with PyTorch) and torch-2.13 or the like (its
-# version), mpi, eigen, clang, clang-format, asan, assertions, wheel (a wheel of the Python package can be made),
+# version), mpi, eigen, clang, clang-format, rustc, asan, assertions, wheel (a wheel of the Python package can be made),
 # venv (environments of Python can be made), browser (Chromium that Selenium can drive),
 # all (the long tests were asked for), root (the tests run as root).
 
@@ -54,6 +54,7 @@ config.substitutions += [
                            if config.pipec_sanitize else "")),
     ("%cmake", config.cmake),
     ("%clang-format", config.clang_format),
+    ("%rustc", config.rustc),
     ("%clang", config.clang),
     ("%eigen", config.eigen_include),
     ("%root", config.pipec_src_root),
@@ -70,6 +71,10 @@ if "NOTFOUND" not in config.clang:
     config.available_features.add("clang")
 if "NOTFOUND" not in config.clang_format:
     config.available_features.add("clang-format")
+# A rustc of rustup without a toolchain does not run.
+if "NOTFOUND" not in config.rustc and not subprocess.call(
+        [config.rustc, "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
+    config.available_features.add("rustc")
 if config.eigen_include:
     config.available_features.add("eigen")
 if (os.path.exists("/usr/bin/chromedriver") and os.path.exists("/usr/bin/chromium")

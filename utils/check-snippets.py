@@ -16,6 +16,7 @@ The fenced blocks of a page are taken in order, in one empty folder a page:
     ```pipec-steps header     entries of a header of 2 ranks, 4 stages, 8
                               micro-batches
     ```pipec-steps rank       lines of a rank of that schedule
+    ```mustache NAME     a template; the commands that follow find it as NAME
     ```console           commands after `$ ` and all that they print; a line
                          `...` of the page matches any number of lines
 
@@ -85,6 +86,8 @@ class Page:
                 self.program(begin, block, fence[2].split(), folder)
             elif fence[1] == "pipec-steps":
                 self.steps(begin, block, fence[2].split(), folder)
+            elif fence[1] == "mustache":
+                pathlib.Path(folder, fence[2]).write_text("\n".join(block) + "\n", encoding="utf-8")
             elif fence[1] == "console":
                 block = self.console(begin, block, folder)
             result += block + ["```"]

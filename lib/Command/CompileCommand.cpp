@@ -25,13 +25,18 @@
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
 namespace pipec {
 
 namespace {
+
+/// The largest template, and the largest partial.
+constexpr uint64_t maxTemplateBytes = uint64_t(1) << 20;
 
 /// One run of the compiler.
 class Compile : CommandRun {
@@ -46,6 +51,7 @@ private:
   LogicalResult checkUses();
   LogicalResult checkCosts(const PassRun &passes, CostUses uses);
   LogicalResult checkFirstWord();
+  LogicalResult readTemplate();
   /// Prints the program itself, or what it says of its schedules.
   LogicalResult showProgram(const OpenedInput &input);
 
@@ -100,12 +106,16 @@ LogicalResult Compile::checkUses() {
       {Opt::Cpp, EmitUse::Cpp},       {Opt::Model, EmitUse::Model},
       {Opt::Format, EmitUse::Format}, {Opt::Window, EmitUse::Window},
       {Opt::Width, EmitUse::Width},   {Opt::With, EmitUse::With},
+      {Opt::Template, EmitUse::Template},
   };
   for (auto [option, use] : rows)
     if (args.has(option) && !emitter->hasUse(use))
       return diags.report(
           DiagLoc(), diag::OptionWithoutEffect, args.written(option),
           ("on --emit=" + emitter->name + "; it is for " + usersOf(use)).str());
+  if (emitter->hasUse(EmitUse::Template) && !args.has(Opt::Template))
+    return unusable(diags, "`" + args.written(Opt::Emit) +
+                               "` without a --template=FILE");
   if (!emitter->printsProgram())
     return success();
   return checkGroups(usedByPrograms, "--emit=" + emitter->name);
@@ -120,6 +130,24 @@ LogicalResult Compile::checkCosts(const PassRun &passes, CostUses uses) {
                             "it is for " + usersOf(EmitUse::Costs) +
                             ", and for passes that use costs",
                         diags);
+}
+
+/// Reads the file that --template names. The partials of a template are files
+/// of its folder.
+LogicalResult Compile::readTemplate() {
+  if (!args.has(Opt::Template))
+    return success();
+  std::string path = args.text(Opt::Template).str();
+  FailureOr<StringRef> text = openInput(path, diags, maxTemplateBytes);
+  if (failed(text))
+    return failure();
+  emit.templateText = *text;
+  emit.templatePartial = [this, path](StringRef name, DiagLoc loc) {
+    SmallString<128> partial = sys::path::parent_path(path);
+    sys::path::append(partial, name + ".mustache");
+    return openInput(partial, diags, maxTemplateBytes, loc);
+  };
+  return success();
 }
 
 LogicalResult Compile::checkOptions() {
@@ -140,6 +168,8 @@ LogicalResult Compile::checkOptions() {
   emit.cppTable = args.text(Opt::Cpp) == "table";
   emit.json = isJson();
   emit.model = readModel(args);
+  if (args.text(Opt::Template) == "-")
+    return unusable(diags, "a template is a file, and `-` is not one");
   return readPictureOptions(args, emit, diags);
 }
 
@@ -228,6 +258,8 @@ LogicalResult Compile::run() {
       return failure();
     return schedule;
   };
+  if (failed(readTemplate()))
+    return failure();
   FailureOr<Schedule> schedule = compile(*input);
   if (failed(schedule))
     return failure();

@@ -60,6 +60,9 @@ LogicalResult checkOutputName(const Arguments &args, const EmitterInfo &emitter,
 
 FailureOr<const EmitterInfo *> chooseEmitter(const Arguments &args,
                                              DiagEngine &diags) {
+  // A template writes files of any name.
+  if (args.has(Opt::Template))
+    return findEmitter(args.text(Opt::Emit, "template"));
   if (args.has(Opt::Emit)) {
     const EmitterInfo *emitter = findEmitter(args.text(Opt::Emit));
     if (failed(checkOutputName(args, *emitter, diags)))

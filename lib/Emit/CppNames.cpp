@@ -12,6 +12,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/Unicode.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 
@@ -120,6 +121,20 @@ std::string cppComment(StringRef text) {
     text = text.drop_front(size);
   }
   return result;
+}
+
+std::string cppLiteral(StringRef text) {
+  std::string escaped;
+  raw_string_ostream os(escaped);
+  os.write_escaped(text, /*UseHexEscapes=*/false);
+  std::string result = "\"";
+  for (char c : escaped) {
+    // Two of them may begin a trigraph.
+    if (c == '?' && result.back() == '?')
+      result += '\\';
+    result += c;
+  }
+  return result + '"';
 }
 
 } // namespace pipec

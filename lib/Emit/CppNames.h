@@ -35,6 +35,9 @@ std::string cppGuard(llvm::StringRef name);
 /// text, too), backslashes and bytes that are not UTF-8 escaped as in step IR.
 std::string cppComment(llvm::StringRef text);
 
+/// Any text as a string literal, quotes included.
+std::string cppLiteral(llvm::StringRef text);
+
 } // namespace pipec
 
 #endif // PIPEC_EMIT_CPPNAMES_H

@@ -15,6 +15,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -45,6 +46,11 @@ struct EmitOptions {
   std::optional<TimeWindow> window;
   /// `--with`: a second schedule for forms that compare two.
   const Schedule *with = nullptr;
+  /// `--template`: its text, and the text of a partial that it names.
+  llvm::StringRef templateText;
+  std::function<llvm::FailureOr<llvm::StringRef>(llvm::StringRef name,
+                                                 DiagLoc loc)>
+      templatePartial;
 };
 
 /// Writes `schedule` to `os`. Reports what the format cannot express and fails;
@@ -70,6 +76,7 @@ enum class EmitUse : unsigned {
   With = 1 << 5,
   /// --cost, --cost-profile and --parts, which passes may use as well.
   Costs = 1 << 6,
+  Template = 1 << 7,
 };
 constexpr EmitUse operator|(EmitUse a, EmitUse b) {
   return EmitUse(unsigned(a) | unsigned(b));

@@ -1,0 +1,364 @@
+//===- DataModel.cpp - A schedule as data for templates -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Emit/DataModel.h"
+
+#include "Emit/CppNames.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <array>
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+struct FieldInfo {
+  DataType object;
+  StringLiteral name;
+};
+
+constexpr FieldInfo fields[] = {
+#define PIPEC_DATA_FIELD(Object, Name, Type, Meaning) {DataType::Object, #Name},
+#include "Emit/DataModel.def"
+};
+
+constexpr unsigned numTypes = unsigned(DataType::Node);
+constexpr uint16_t noField = ~0;
+/// The names of all fields, each once, and which field a name is in an object.
+struct NameTable {
+  StringMap<unsigned> numbers;
+  std::vector<StringRef> names;
+  std::vector<std::array<uint16_t, numTypes>> fieldOf;
+
+  NameTable() {
+    for (auto [i, field] : enumerate(fields)) {
+      auto [it, isNew] = numbers.try_emplace(field.name, names.size());
+      if (isNew) {
+        names.push_back(field.name);
+        fieldOf.emplace_back().fill(noField);
+      }
+      fieldOf[it->second][unsigned(field.object)] = i;
+    }
+  }
+};
+
+const NameTable &nameTable() {
+  static const NameTable table;
+  return table;
+}
+
+DataValue textOrNull(StringRef text) {
+  return text.empty() ? DataValue::null() : DataValue::of(text);
+}
+
+/// Items that a table has on a line.
+constexpr unsigned itemsPerLine = 16;
+
+} // namespace
+
+DataModel::DataModel(const Schedule &schedule, const SourceFiles &files)
+    : schedule(schedule), lines(schedule, files),
+      nameText(cppComment(schedule.name)),
+      sourceText(cppComment(lines.fileName())),
+      cppNamespace(pipec::cppNamespace(schedule.name)),
+      cppGuard(pipec::cppGuard(schedule.name)),
+      cppShortName(pipec::cppShortName(schedule.name)),
+      quotedName(cppLiteral(schedule.name)),
+      quotedSource(cppLiteral(lines.fileName())) {
+  for (const std::string &phase : schedule.phases)
+    phaseTexts.push_back(cppComment(phase));
+  for (const auto &[name, value] : schedule.params)
+    paramTexts.push_back(cppComment(name));
+  sharded.resize(schedule.numStages);
+  for (const StepList &list : schedule.ranks)
+    for (Step step : list) {
+      hasSteps |= step.kind() != StepKind::Bubble;
+      reducesGradients |= step.kind() == StepKind::ReduceGrad;
+      if (step.kind() != StepKind::Unshard && step.kind() != StepKind::Reshard)
+        continue;
+      sharded[step.stage()] = true;
+      isSharded = true;
+    }
+  waitsForSends = schedule.hasSendWaits();
+  waitsForReductions = schedule.hasReduceWaits();
+}
+
+//===----------------------------------------------------------------------===//
+// Access
+//===----------------------------------------------------------------------===//
+
+std::optional<unsigned> DataModel::nameNumber(StringRef name) const {
+  auto it = nameTable().numbers.find(name);
+  if (it == nameTable().numbers.end())
+    return std::nullopt;
+  return it->second;
+}
+
+ArrayRef<StringRef> DataModel::names() const { return nameTable().names; }
+
+DataNode DataModel::root() const { return listOf(DataType::Schedule, 1); }
+
+uint64_t DataModel::numObjects() const {
+  return schedule.numSteps() + schedule.numRanks + 2ull * schedule.numStages;
+}
+
+DataValue DataModel::get(const DataNode &object, unsigned name) const {
+  uint16_t field = nameTable().fieldOf[name][object.type];
+  return field == noField ? DataValue() : value(object, DataField(field));
+}
+
+void DataModel::forEachField(
+    const DataNode &object,
+    function_ref<void(StringRef, const DataValue &)> visit) const {
+  auto first = llvm::find_if(fields, [&](const FieldInfo &info) {
+    return uint16_t(info.object) == object.type;
+  });
+  for (const FieldInfo *info = first;
+       info != std::end(fields) && uint16_t(info->object) == object.type;
+       ++info) {
+    DataValue found = value(object, DataField(info - fields));
+    // Of the kinds of a step, only its own is written.
+    bool isKind = info->object == DataType::Step &&
+                  info - fields > unsigned(DataField::Step_kind) &&
+                  info - fields < unsigned(DataField::Step_stage);
+    if (!isKind || found.isTrue())
+      visit(info->name, found);
+  }
+}
+
+DataNode DataModel::item(const DataNode &list, uint32_t index) const {
+  DataNode node = list;
+  node.index = index;
+  if (DataType(list.type) != DataType::Node)
+    return node;
+  node.b = list.b + index;
+  switch (families().bodies[node.a].nodes[node.b].sort) {
+  case BodyNode::Loop:
+    node.type = uint16_t(DataType::Loop);
+    break;
+  case BodyNode::Group:
+    node.type = uint16_t(DataType::Group);
+    break;
+  case BodyNode::Step:
+    node.type = uint16_t(DataType::Step);
+    break;
+  }
+  return node;
+}
+
+const DataModel::Families &DataModel::families() const {
+  if (made)
+    return *made;
+  made = std::make_unique<Families>();
+  auto lineOf = [&](Step step) { return lines(step); };
+  for (const StepList &list : schedule.ranks)
+    made->trees.push_back(findLoops(list));
+  made->families = findFamilies(made->trees, lineOf);
+  made->places.assign(schedule.numRanks, {noFamily, 0});
+  for (auto [i, family] : enumerate(made->families)) {
+    made->bodies.push_back(
+        makeFamilyBody(made->trees[family.ranks.front()], lineOf));
+    std::string typeName = family.name;
+    typeName[0] = toUpper(typeName[0]);
+    made->typeNames.push_back(std::move(typeName));
+    for (auto [row, rank] : enumerate(family.ranks))
+      made->places[rank] = {uint32_t(i), uint32_t(row)};
+  }
+  return *made;
+}
+
+ArrayRef<Step> DataModel::stepsOf(unsigned rank) const {
+  if (stepsRank != rank)
+    steps = stepsToWrite(schedule.ranks[rank]);
+  stepsRank = rank;
+  return steps;
+}
+
+DataValue DataModel::phaseName(unsigned phase, bool forComment) const {
+  if (phase >= schedule.phases.size())
+    return DataValue::null();
+  return DataValue::of(forComment ? StringRef(phaseTexts[phase])
+                                  : StringRef(schedule.phases[phase]));
+}
+
+//===----------------------------------------------------------------------===//
+// Fields
+//===----------------------------------------------------------------------===//
+
+DataValue DataModel::value(const DataNode &object, DataField field) const {
+  switch (DataType(object.type)) {
+  case DataType::Schedule:
+    return scheduleField(field);
+  case DataType::Cpp:
+    return cppField(field);
+  case DataType::Param:
+  case DataType::Home:
+  case DataType::Stage:
+  case DataType::Phase:
+  case DataType::Rank:
+    return itemField(object, field);
+  case DataType::Family:
+  case DataType::Column:
+  case DataType::Row:
+  case DataType::Value:
+    return familyField(object, field);
+  case DataType::Loop:
+  case DataType::Group:
+    return bodyField(object, field);
+  case DataType::Step:
+    return stepField(object, field);
+  case DataType::Term:
+    return termField(object, field);
+  case DataType::Node:
+    break;
+  }
+  llvm_unreachable("an item of a list has a type");
+}
+
+DataValue DataModel::scheduleField(DataField field) const {
+  switch (field) {
+  case DataField::Schedule_format:
+    return DataValue::of(StringRef("pipec-model 1"));
+  case DataField::Schedule_name:
+    return DataValue::of(StringRef(schedule.name));
+  case DataField::Schedule_nameText:
+    return DataValue::of(StringRef(nameText));
+  case DataField::Schedule_source:
+    return textOrNull(lines.fileName());
+  case DataField::Schedule_sourceText:
+    return textOrNull(sourceText);
+  case DataField::Schedule_params:
+    return DataValue::list(listOf(DataType::Param, schedule.params.size()));
+  case DataField::Schedule_numRanks:
+    return DataValue::of(int64_t(schedule.numRanks));
+  case DataField::Schedule_numStages:
+    return DataValue::of(int64_t(schedule.numStages));
+  case DataField::Schedule_numMicrobatches:
+    return DataValue::of(int64_t(schedule.numMicrobatches));
+  case DataField::Schedule_numDirections:
+    return DataValue::of(int64_t(schedule.placement.numDirections()));
+  case DataField::Schedule_rankOfStage:
+    return DataValue::list(listOf(
+        DataType::Home, size_t(schedule.numStages) *
+                            schedule.placement.numDirections()));
+  case DataField::Schedule_stages:
+    return DataValue::list(listOf(DataType::Stage, schedule.numStages));
+  case DataField::Schedule_forwardOnly:
+    return DataValue::of(schedule.forwardOnly);
+  case DataField::Schedule_bidirectional:
+    return DataValue::of(schedule.placement.bidirectional());
+  case DataField::Schedule_isSharded:
+    return DataValue::of(isSharded);
+  case DataField::Schedule_reducesGradients:
+    return DataValue::of(reducesGradients);
+  case DataField::Schedule_waitsForSends:
+    return DataValue::of(waitsForSends);
+  case DataField::Schedule_waitsForReductions:
+    return DataValue::of(waitsForReductions);
+  case DataField::Schedule_waits:
+    return DataValue::of(waitsForSends || waitsForReductions);
+  case DataField::Schedule_hasSteps:
+    return DataValue::of(hasSteps);
+  case DataField::Schedule_phases:
+    return DataValue::list(listOf(DataType::Phase, schedule.phases.size()));
+  case DataField::Schedule_cpp:
+    return DataValue::object(listOf(DataType::Cpp, 1));
+  case DataField::Schedule_families:
+    return DataValue::list(
+        listOf(DataType::Family, families().families.size()));
+  case DataField::Schedule_ranks:
+    return DataValue::list(listOf(DataType::Rank, schedule.numRanks));
+  default:
+    llvm_unreachable("a field of another object");
+  }
+}
+
+DataValue DataModel::cppField(DataField field) const {
+  switch (field) {
+  case DataField::Cpp_namespace:
+    return DataValue::of(StringRef(cppNamespace));
+  case DataField::Cpp_guard:
+    return DataValue::of(StringRef(cppGuard));
+  case DataField::Cpp_shortName:
+    return textOrNull(cppShortName);
+  case DataField::Cpp_quotedName:
+    return DataValue::of(StringRef(quotedName));
+  case DataField::Cpp_quotedSource:
+    return DataValue::of(StringRef(quotedSource));
+  default:
+    llvm_unreachable("a field of another object");
+  }
+}
+
+/// A field of an item of the schedule's lists, families apart.
+DataValue DataModel::itemField(const DataNode &object, DataField field) const {
+  uint32_t i = object.index;
+  bool last = object.isLast();
+  bool wraps = !last && (i + 1) % itemsPerLine == 0;
+  switch (field) {
+  case DataField::Param_name:
+    return DataValue::of(StringRef(schedule.params[i].first));
+  case DataField::Param_nameText:
+    return DataValue::of(StringRef(paramTexts[i]));
+  case DataField::Param_value:
+    return DataValue::of(schedule.params[i].second);
+  case DataField::Home_direction:
+    return DataValue::of(int64_t(i / schedule.numStages));
+  case DataField::Home_stage:
+    return DataValue::of(int64_t(i % schedule.numStages));
+  case DataField::Home_rank:
+    return DataValue::of(int64_t(schedule.placement.rankOf(
+        i % schedule.numStages, i / schedule.numStages)));
+  case DataField::Stage_stage:
+  case DataField::Rank_rank:
+    return DataValue::of(int64_t(i));
+  case DataField::Stage_sharded:
+    return DataValue::of(bool(sharded[i]));
+  case DataField::Home_wraps:
+  case DataField::Stage_wraps:
+    return DataValue::of(wraps);
+  case DataField::Phase_name:
+    return phaseName(i, /*forComment=*/false);
+  case DataField::Phase_nameText:
+    return phaseName(i, /*forComment=*/true);
+  case DataField::Rank_hasSteps:
+    return DataValue::of(any_of(schedule.ranks[i], [](Step step) {
+      return step.kind() != StepKind::Bubble;
+    }));
+  case DataField::Rank_steps:
+    return DataValue::list(
+        listOf(DataType::Step, stepsOf(i).size(), noFamily, i));
+  case DataField::Param_last:
+  case DataField::Home_last:
+  case DataField::Stage_last:
+  case DataField::Phase_last:
+  case DataField::Rank_last:
+    return DataValue::of(last);
+  default:
+    break;
+  }
+  // The family of a rank.
+  auto [family, row] = families().places[i];
+  const RankFamily *found =
+      family == noFamily ? nullptr : &families().families[family];
+  switch (field) {
+  case DataField::Rank_family:
+    return found ? DataValue::of(StringRef(found->name)) : DataValue::null();
+  case DataField::Rank_hasRow:
+    return DataValue::of(found && !found->columns.empty());
+  case DataField::Rank_row:
+    return found ? DataValue::of(int64_t(row)) : DataValue::null();
+  default:
+    llvm_unreachable("a field of another object");
+  }
+}
+
+} // namespace pipec

@@ -1,0 +1,119 @@
+//===- DataModel.h - A schedule as data for templates ---------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The data model of docs/DataModel.md: the objects and fields of DataModel.def,
+// computed from a schedule when they are asked for. What is kept is the loops
+// of the ranks, once somebody asks for families, and the steps of one rank.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_EMIT_DATAMODEL_H
+#define PIPEC_EMIT_DATAMODEL_H
+
+#include "Emit/FamilyBody.h"
+#include "Emit/SourceLines.h"
+#include "Template/TemplateData.h"
+
+#include "llvm/ADT/StringMap.h"
+
+#include <memory>
+
+namespace pipec {
+
+/// The types of objects in the data model.
+enum class DataType : uint16_t {
+#define PIPEC_DATA_OBJECT(Object, Summary) Object,
+#include "Emit/DataModel.def"
+  /// A list whose items are a Loop, a Group or a Step.
+  Node,
+};
+
+/// All fields of all objects.
+enum class DataField : uint16_t {
+#define PIPEC_DATA_FIELD(Object, Name, Type, Meaning) Object##_##Name,
+#include "Emit/DataModel.def"
+};
+
+/// The data model of one schedule, which must outlive it. Not for use from
+/// several threads: it keeps what it made last.
+class DataModel : public TemplateData {
+public:
+  DataModel(const Schedule &schedule, const SourceFiles &files);
+
+  std::optional<unsigned> nameNumber(llvm::StringRef name) const override;
+  llvm::ArrayRef<llvm::StringRef> names() const override;
+  DataNode root() const override;
+  DataValue get(const DataNode &object, unsigned name) const override;
+  DataNode item(const DataNode &list, uint32_t index) const override;
+  uint64_t numObjects() const override;
+
+  /// Calls `visit(name, value)` for the fields of an object that the JSON has,
+  /// in its order.
+  void forEachField(const DataNode &object,
+                    llvm::function_ref<void(llvm::StringRef name,
+                                            const DataValue &value)>
+                        visit) const;
+
+private:
+  /// A part of the sum that a micro-batch is: a loop variable with a factor, a
+  /// column, or a number.
+  struct Term {
+    bool minus = false;
+    /// The depth of the loop, or -1.
+    int loop = -1;
+    int64_t factor = 1;
+    /// The column, or -1.
+    int column = -1;
+    int64_t number = 0;
+  };
+  /// `DataNode::a` of a step that is of the plain list of a rank.
+  static constexpr uint32_t noFamily = ~0u;
+
+  static DataNode listOf(DataType type, size_t size, uint32_t a = 0,
+                         uint32_t b = 0) {
+    return {uint16_t(type), 0, uint32_t(size), a, b};
+  }
+  /// What is made of the loops of all ranks.
+  struct Families {
+    std::vector<LoopTree> trees;
+    std::vector<RankFamily> families;
+    std::vector<FamilyBody> bodies;
+    std::vector<std::string> typeNames;
+    /// By rank: its family, or ~0u, and its row.
+    std::vector<std::pair<uint32_t, uint32_t>> places;
+  };
+
+  const Families &families() const;
+  llvm::ArrayRef<Step> stepsOf(unsigned rank) const;
+  DataValue value(const DataNode &object, DataField field) const;
+  DataValue scheduleField(DataField field) const;
+  DataValue cppField(DataField field) const;
+  DataValue itemField(const DataNode &object, DataField field) const;
+  DataValue familyField(const DataNode &object, DataField field) const;
+  DataValue bodyField(const DataNode &object, DataField field) const;
+  DataValue stepField(const DataNode &object, DataField field) const;
+  DataValue termField(const DataNode &object, DataField field) const;
+  llvm::SmallVector<Term, 4> termsOf(const DataNode &object) const;
+  DataValue phaseName(unsigned phase, bool forComment) const;
+
+  const Schedule &schedule;
+  mutable SourceLines lines;
+  std::string nameText, sourceText;
+  std::string cppNamespace, cppGuard, cppShortName, quotedName, quotedSource;
+  std::vector<std::string> phaseTexts, paramTexts;
+  std::vector<bool> sharded;
+  bool isSharded = false, reducesGradients = false, waitsForSends = false,
+       waitsForReductions = false, hasSteps = false;
+  mutable std::unique_ptr<Families> made;
+  /// The list of the rank that was asked for last.
+  mutable unsigned stepsRank = ~0u;
+  mutable StepList steps;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_EMIT_DATAMODEL_H

@@ -1,0 +1,95 @@
+//===- Json.cpp - --emit=json: the data model -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Objects that may be many (steps, rows) take a line each.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Emit/DataModel.h"
+#include "Emit/Emitter.h"
+
+#include "llvm/Support/JSON.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+/// Writes objects with all that is in them.
+class ModelWriter {
+public:
+  explicit ModelWriter(const DataModel &model) : model(model) {}
+
+  void writeFields(const DataNode &object, json::OStream &json) {
+    model.forEachField(object, [&](StringRef name, const DataValue &value) {
+      json.attributeBegin(name);
+      writeValue(value, json);
+      json.attributeEnd();
+    });
+  }
+
+private:
+  static bool isOneLine(const DataNode &object) {
+    switch (DataType(object.type)) {
+    case DataType::Schedule:
+    case DataType::Family:
+    case DataType::Rank:
+    case DataType::Loop:
+    case DataType::Group:
+      return false;
+    default:
+      return true;
+    }
+  }
+
+  void writeObject(const DataNode &object, json::OStream &json) {
+    if (!isOneLine(object))
+      return json.object([&] { writeFields(object, json); });
+    json.rawValue([&](raw_ostream &os) {
+      json::OStream line(os);
+      line.object([&] { writeFields(object, line); });
+    });
+  }
+
+  void writeValue(const DataValue &value, json::OStream &json) {
+    switch (value.kind) {
+    case DataValue::Missing:
+    case DataValue::Null:
+      return json.value(nullptr);
+    case DataValue::Bool:
+      return json.value(value.number != 0);
+    case DataValue::Number:
+      return json.value(value.number);
+    case DataValue::Text:
+      return json::isUTF8(value.text) ? json.value(value.text)
+                                      : json.value(json::fixUTF8(value.text));
+    case DataValue::Object:
+      return writeObject(value.node, json);
+    case DataValue::List:
+      return json.array([&] {
+        for (uint32_t i = 0; i != value.node.size; ++i)
+          writeObject(model.item(value.node, i), json);
+      });
+    }
+  }
+
+  const DataModel &model;
+};
+
+} // namespace
+
+LogicalResult emitJson(const Schedule &schedule, const EmitOptions &,
+                       raw_ostream &os, DiagEngine &diags) {
+  DataModel model(schedule, diags.sourceFiles());
+  json::OStream json(os, /*IndentSize=*/1);
+  json.object([&] { ModelWriter(model).writeFields(model.root(), json); });
+  os << '\n';
+  return success();
+}
+
+} // namespace pipec

@@ -1,0 +1,58 @@
+//===- SourceLines.h - The source lines of steps --------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_EMIT_SOURCELINES_H
+#define PIPEC_EMIT_SOURCELINES_H
+
+#include "IR/Schedule.h"
+#include "Support/SourceFiles.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/Support/Path.h"
+
+#include <string>
+
+namespace pipec {
+
+/// Finds the lines of steps. Steps of a rank come from few statements, so each
+/// position is looked up once.
+class SourceLines {
+public:
+  SourceLines(const Schedule &schedule, const SourceFiles &files)
+      : files(files) {
+    llvm::SMLoc loc = files.expand(schedule.source);
+    if (!loc.isValid())
+      return;
+    std::string path = files.lineColumn(loc).file.str();
+    file = llvm::sys::path::filename(path).str();
+    fromProgram = llvm::StringRef(file).ends_with(".pipe");
+  }
+
+  /// The name of the file, without folders; empty when unknown.
+  const std::string &fileName() const { return file; }
+
+  /// 0 when the step comes from a list of steps: there the line says no more
+  /// than the step does.
+  unsigned operator()(Step step) {
+    if (!fromProgram || !step.source().isValid())
+      return 0;
+    auto [it, isNew] = lines.try_emplace(step.source().offset, 0);
+    if (isNew)
+      it->second = files.lineColumn(files.expand(step.source())).line;
+    return it->second;
+  }
+
+private:
+  const SourceFiles &files;
+  std::string file;
+  bool fromProgram = false;
+  llvm::DenseMap<uint32_t, unsigned> lines;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_EMIT_SOURCELINES_H
