@@ -16,11 +16,11 @@
 #include "Emit/Palette.h"
 #include "Emit/Picture.h"
 #include "Explain/CriticalPath.h"
+#include "Template/Template.h"
+#include "Template/TextData.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
-
-#include <kainjow/mustache.hpp>
 
 #include <limits>
 
@@ -371,24 +371,29 @@ LogicalResult emitHtml(const Schedule &schedule, const EmitOptions &options,
       return failure();
     pictures.push_back(std::move(*picture));
   }
-  kainjow::mustache::data data;
-  data.set("title", markupText(schedule.name) + ": " + sizesText(schedule));
-  data.set("style", styleOfPage());
+  std::string title = markupText(schedule.name) + ": " + sizesText(schedule);
+  std::string style = styleOfPage();
+  TextData data;
+  data.set("title", title);
+  data.set("style", style);
   data.set("program", pageProgram);
   auto [head, tail] = StringRef(pageTemplate).split("{{! schedules }}\n");
   auto render = [&](StringRef part) {
-    kainjow::mustache::mustache page(part.str());
-    assert(page.is_valid() && "a broken template");
-    os << page.render(data);
+    auto noPartials = [](StringRef, DiagLoc) -> FailureOr<StringRef> {
+      llvm_unreachable("the page has no partials");
+    };
+    FailureOr<Template> page = Template::parse(part, data, noPartials, diags);
+    assert(succeeded(page) && "a template of the compiler has a mistake");
+    return page->render(data, os, diags);
   };
-  render(head);
+  if (failed(render(head)))
+    return failure();
   for (const Picture &picture : pictures) {
     os << "<script type=\"application/json\" class=\"pipec-schedule\">\n";
     DataWriter(picture, diags.sourceFiles(), os).write();
     os << "</script>\n";
   }
-  render(tail);
-  return success();
+  return render(tail);
 }
 
 } // namespace pipec

@@ -1,0 +1,48 @@
+//===- TextData.h - One object of named texts -----------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_TEMPLATE_TEXTDATA_H
+#define PIPEC_TEMPLATE_TEXTDATA_H
+
+#include "Template/TemplateData.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace pipec {
+
+/// Data of a template that only puts texts into others. The texts must outlive
+/// it.
+class TextData : public TemplateData {
+public:
+  void set(llvm::StringRef name, llvm::StringRef text) {
+    known.push_back(name);
+    texts.push_back(text);
+  }
+
+  std::optional<unsigned> nameNumber(llvm::StringRef name) const override {
+    const auto *found = llvm::find(known, name);
+    if (found == known.end())
+      return std::nullopt;
+    return found - known.begin();
+  }
+  llvm::ArrayRef<llvm::StringRef> names() const override { return known; }
+  DataNode root() const override { return {}; }
+  DataValue get(const DataNode &, unsigned name) const override {
+    return DataValue::of(texts[name]);
+  }
+  DataNode item(const DataNode &list, uint32_t) const override { return list; }
+  uint64_t numObjects() const override { return 1; }
+
+private:
+  llvm::SmallVector<llvm::StringRef, 4> known;
+  llvm::SmallVector<llvm::StringRef, 4> texts;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_TEMPLATE_TEXTDATA_H
