@@ -22,7 +22,7 @@ std::string cppNamespace(llvm::StringRef name);
 /// The name by which programs may call that namespace for short: that of the
 /// schedule. Empty when C++, a header of C or a macro is likely to have it
 /// already. Names that this misses are caught in the generated source, see
-/// templates/executor.mustache.
+/// templates/executor-foot.mustache.
 std::string cppShortName(llvm::StringRef name);
 
 /// The include guard of the executor. Differs for schedules whose names differ,
