@@ -236,7 +236,8 @@ private:
             "not work with torch.compile or selective activation "
             "checkpointing, and can leave a parameter without a gradient, "
             "which pipec.torch.check_gradients finds; "
-            "--passes='merge-backward{which=all},torch' makes whole ones"};
+            "the pass merge-backward{which=all}, before the passes of the "
+            "target, makes whole ones"};
   }
 
   void writeNotes(ArrayRef<std::string> notes) {
