@@ -139,6 +139,10 @@ public:
     return DataFlow(schedule, StageGraph::chain(schedule.numStages), true);
   }
 
+  /// False for steps that neither take nor make data: their row is empty.
+  static bool hasRow(StepKind kind) {
+    return rowOfKind[unsigned(kind)] != noRow;
+  }
   /// The row of a compute step or a reduction; an empty one for other steps.
   const Row &row(Step step) const {
     return rowAt(rowOfKind[unsigned(step.kind())], step.stage(),

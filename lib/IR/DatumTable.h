@@ -23,23 +23,25 @@ namespace pipec {
 template <typename T> class DatumTable {
 public:
   DatumTable(const Schedule &schedule, const DataFlow &flow)
-      : flat(flow.size() <= 16 * schedule.numSteps() + 4096 ? flow.size() : 0) {
-  }
+      : flat(flow.size() <= 16 * schedule.numSteps() + 4096 ? flow.size() : 0),
+        entries(flat.empty() ? nullptr : flat.data()) {}
 
   /// The entry of a datum, added when there is none.
   T &operator[](size_t number) {
-    return flat.empty() ? sparse[number] : flat[number];
+    return entries ? entries[number] : sparse[number];
   }
   /// The entry of a datum, a default-constructed one when there is none.
   const T &operator[](size_t number) const {
-    if (!flat.empty())
-      return flat[number];
+    if (entries)
+      return entries[number];
     auto it = sparse.find(number);
     return it == sparse.end() ? missing : it->second;
   }
 
 private:
   std::vector<T> flat;
+  /// Of `flat`, null when the data are sparse.
+  T *entries;
   llvm::DenseMap<size_t, T> sparse;
   T missing{};
 };

@@ -120,9 +120,18 @@ private:
 
   void advance(unsigned rank) {
     const StepList &list = schedule.ranks[rank];
+    const size_t size = list.size();
     RankState &self = ranks[rank];
-    while (self.at != list.size()) {
+    while (self.at != size) {
       const Step step = list[self.at];
+      // Most steps of a list with transfers have no data of their own.
+      if (!DataFlow::hasRow(step.kind()) && self.groupBegin == self.at &&
+          !step.joined()) {
+        ++self.at;
+        client.visit(rank, self.groupBegin, self.at);
+        self.groupBegin = self.at;
+        continue;
+      }
       const llvm::ArrayRef<DataFlow::Port> inputs = dataFlow.inputs(step);
       for (const DataFlow::Port &input : inputs) {
         if (Client::isThere(at(input, step)))
@@ -141,7 +150,7 @@ private:
       for (const DataFlow::Port &input : inputs)
         client.take(rank, at(input, step));
       ++self.at;
-      if (step.joined() && self.at != list.size())
+      if (step.joined() && self.at != size)
         continue;
       client.visit(rank, self.groupBegin, self.at);
       for (; self.groupBegin != self.at; ++self.groupBegin)
@@ -173,10 +182,14 @@ private:
                          1);
       wake(output.rank, number);
       if constexpr (unverified)
-        if (auto it = strays.find(number); it != strays.end())
-          for (unsigned stray : it->second)
-            wake(stray, number);
+        if (!strays.empty())
+          wakeStrays(number);
     }
+  }
+  void wakeStrays(size_t number) {
+    if (auto it = strays.find(number); it != strays.end())
+      for (unsigned stray : it->second)
+        wake(stray, number);
   }
   void wake(unsigned rank, size_t number) {
     RankState &consumer = ranks[rank];
