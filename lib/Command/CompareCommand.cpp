@@ -112,11 +112,11 @@ LogicalResult Compare::readOptions() {
     return unusable(diags, "schedules are compared at one size: --ranks and "
                            "--microbatches give it");
   if (**ranks < 1 || **microbatches < 1)
-    return unusable(diags, "a schedule of 0 ranks or micro-batches");
+    return unusable(diags, "--ranks and --microbatches must be at least 1");
   if (**ranks > maxRanks || **microbatches > maxMicrobatches)
-    return unusable(diags, "a schedule of more than " + Twine(maxRanks) +
-                               " ranks or " + Twine(maxMicrobatches) +
-                               " micro-batches");
+    return unusable(diags, "--ranks must be at most " + Twine(maxRanks) +
+                               " and --microbatches at most " +
+                               Twine(maxMicrobatches));
   options.ranks = **ranks;
   options.microbatches = **microbatches;
   options.model = readModel(args);

@@ -96,8 +96,8 @@ LogicalResult readLoweringButCosts(const Arguments &args,
   if (!parts)
     return success();
   if (*parts == 0 || *parts > maxStages)
-    return unusable(diags, "a model of " + Twine(*parts) +
-                               " parts; it has from 1 to " + Twine(maxStages));
+    return unusable(diags, "--parts must be from 1 to " + Twine(maxStages) +
+                               ", got " + Twine(*parts));
   lowering.given.per = CostPer::Part;
   lowering.given.parts = *parts;
   return success();

@@ -118,7 +118,7 @@ InFlightDiagnostic unusable(DiagEngine &diags, const Twine &why) {
 }
 
 InFlightDiagnostic reportNoInput(DiagEngine &diags) {
-  return unusable(diags, "no input; --help shows what can be given");
+  return unusable(diags, "no input; see --help");
 }
 
 //===----------------------------------------------------------------------===//

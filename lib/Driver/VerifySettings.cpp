@@ -54,7 +54,7 @@ FailureOr<VerifySettings> VerifySettings::parse(ArrayRef<StringRef> lists,
   }
   if (none && !settings.levels.empty())
     return diags.report(DiagLoc(), diag::UnusableOption,
-                        "both --verify=none and other levels");
+                        "--verify=none excludes other levels");
   return settings;
 }
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 //   digraph waits {
-//     label="crossing: deadlock under one in-order stream a rank";
+//     label="crossing: deadlock under one in-order stream per rank";
 //     node [shape=box];
 //     subgraph cluster_0 {
 //       label="rank 0";
@@ -20,7 +20,7 @@
 // A shortest cycle of steps that wait for each other, for Graphviz: one box a
 // step, one cluster a rank, one arrow a wait. Where there is no cycle, the
 // chain of waits that ends at a transfer without another side. The model is one
-// in-order stream a rank: what ends there ends everywhere, and is a graph
+// in-order stream per rank: what ends there ends everywhere, and is a graph
 // without nodes that says so.
 //
 //===----------------------------------------------------------------------===//
@@ -46,7 +46,7 @@ static StringRef reasonLabel(WaitReason reason) {
   case WaitReason::Queue:
     return "queue";
   case WaitReason::Reach:
-    return "stands before the other side";
+    return "precedes the other side";
   case WaitReason::Start:
     return "other side";
   case WaitReason::Batch:

@@ -208,7 +208,7 @@ private:
         "in a recipe"};
     addLayersNote(notes, "layers_per_stage");
     if (schedule.numMicrobatches < stagesOfRank())
-      notes.push_back("fewer micro-batches than stages a rank are refused "
+      notes.push_back("fewer micro-batches than stages per rank are refused "
                       "unless NEMOAUTOMODEL_PP_ALLOW_UNDERFILL=1");
     writeFramework("nemo_automodel", name, writeSettings, std::move(notes));
   }

@@ -63,7 +63,7 @@ void Explainer::printLink(const PathStep &link) {
     return note(source, diag::NoteRunsOrder, place, when, before);
   case Reason::Data:
     return note(source, diag::NoteRunsData, place, when, before, beforeRank,
-                "is there");
+                "has arrived");
   case Reason::Receive:
   case Reason::Gather:
     return note(source, diag::NoteRunsOnce, place, when, before);
@@ -75,7 +75,7 @@ void Explainer::printLink(const PathStep &link) {
   case Reason::Edge:
     if (computes)
       return note(source, diag::NoteRunsData, place, when, before, beforeRank,
-                  "and what stood behind it on the edge are there");
+                  "and the transfers after it on the edge have arrived");
     return note(source, diag::NoteGoesQueue, place, when, before,
                 "on its edge");
   case Reason::Peer:

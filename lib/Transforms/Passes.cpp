@@ -128,7 +128,7 @@ the verifier after every pass (debug builds do so without being asked), and
 # Targets
 
 A target is a list of passes under a name. `--target=NAME` runs it, and its name
-may stand in `--passes` as a pass: `--passes=merge-backward,torch`.
+may be used in `--passes` as a pass: `--passes=merge-backward,torch`.
 
 )";
   for (const PipelineInfo &target : registry.pipelines) {

@@ -42,11 +42,11 @@ std::optional<WaitModel> parseWaitModel(StringRef name) {
 StringRef waitModelPhrase(WaitModel model) {
   switch (model) {
   case WaitModel::Stream:
-    return "one in-order stream a rank";
+    return "one in-order stream per rank";
   case WaitModel::Pair:
-    return "one communicator a pair of ranks";
+    return "one communicator per pair of ranks";
   case WaitModel::Edge:
-    return "one queue a directed edge";
+    return "one queue per directed edge";
   case WaitModel::Buffered:
     return "buffered sends";
   }

@@ -68,7 +68,7 @@ TEST_F(TrainingRules, UnshardsUsed) {
     schedule.ranks[0].push_back(step);
   EXPECT_FALSE(checkUnshardsUsed(schedule, Severity::Warning, diags));
   ASSERT_EQ(messages.size(), 1u);
-  EXPECT_EQ(messages[0], "rank 0 step 3, `UNSHARD s0`, is used by no step "
+  EXPECT_EQ(messages[0], "rank 0 step 3, `UNSHARD s0`, is not used by any step "
                          "before its `RESHARD`");
 }
 

@@ -5,7 +5,7 @@
 Random schedules of the library, with random sizes, costs and sharding, are
 reported as JSON and written as the CSV that PyTorch runs. From the CSV alone,
 and sharing no code with pipec, the script counts UNSHARDs, refetches, transfers
-and volumes, and lets the lists run with one queue a directed edge, to sum what
+and volumes, and lets the lists run with one queue per directed edge, to sum what
 every rank waits for before its compute steps.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

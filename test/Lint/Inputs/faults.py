@@ -178,7 +178,7 @@ FAULTS = [
         Fault("two Ws", "v", double("1W1"), ("StepDoubled", "1W1"), twice(ERROR)),
         Fault("a B beside I and W", "v", insert("1B1", "1W1"), ("StepDoubled", "1B1"), twice(REFUSED)),
     ]),
-    *rule("A step stands behind what it needs", [
+    *rule("A step comes after what it needs", [
         Fault("a B before its F", "loop", move("3B2", before="3F2"), ("StepTooEarly", "3B2"), twice(REFUSED)),
         Fault("a W before its I", "v", move("3W2", before="3I2"), ("StepTooEarly", "3W2"), twice(REFUSED)),
         Fault("an F before that of the stage before it, on one rank", "v", move("2F1", before="1F1"),
@@ -212,7 +212,7 @@ FAULTS = [
               ("UnshardUnused", "1UNSHARD"), (RIGHT, ERROR)),
         Fault("an UNSHARD at the end", "loop", insert("1UNSHARD", "1RESHARD"), ("UnshardLeftOpen", "1UNSHARD"), (RIGHT, ERROR)),
     ]),
-    *rule("A transfer between ranks has one SEND and one RECV, where its data is there", [
+    *rule("A transfer between ranks has one SEND and one RECV, where its data is available", [
         Fault("no SEND_F", "loop", drop("1SEND_F2"), ("TransferUnmatched", "2RECV_F2"), twice(WAITS)),
         Fault("no SEND_B", "loop", drop("1SEND_B2"), ("TransferUnmatched", "0RECV_B2"), twice(WAITS)),
         Fault("no RECV_F", "loop", drop("2RECV_F2"), ("TransferUnmatched", "1SEND_F2"), twice(ERROR)),
@@ -237,7 +237,7 @@ FAULTS = [
         Fault("the same, with tensors of different sizes", "loop", swap("2RECV_F2", "0RECV_B0"),
               ("TransferCrossed", "0RECV_B0"), twice(ERROR), uneven=True),
     ]),
-    *rule("Nobody waits for ever", [
+    *rule("No rank waits forever", [
         Fault("a rank needs what it has not sent for yet", "loop",
               chain(move("1SEND_F0", after="3F0"), move("1SEND_F1", after="1SEND_F0")), ("Deadlock", "2RECV_F0"), twice(WAITS)),
         Fault("two ranks receive first, one communicator a rank", "loop", move("1SEND_F0", after="1RECV_F1"),

@@ -35,14 +35,14 @@ cases = {
     # The largest sizes, and nothing behind them.
     "claims": ("no `map`", "pipec-steps 1\nschedule @a { ranks 65536 stages 65536 "
                "microbatches 16777216\n"),
-    "empty-ranks": ("lacks 16777216 of 16777216 forwards", schedule(
+    "empty-ranks": ("is missing 16777216 of 16777216 forwards", schedule(
         65536, 65536, 16777216, "  map " + " ".join(map(str, limit)) + "\n", [()] * 65536)),
     # Many of one thing.
     "parameters": (None, one("".join(f"  param p{i} = {i}\n" for i in range(n)))),
     "overlap-costs": (None, one("  cost " + " ".join(" & ".join(k) + " = 1" for k in kinds) +
                                 "\n")),
     "labels": (None, one(lines=[f"p{i % 256}:" for i in range(n)] + ["F s0 m0", "B s0 m0"])),
-    "doubled": ("doubles", one(lines=["F s0 m0"] * n)),
+    "doubled": ("duplicates", one(lines=["F s0 m0"] * n)),
     "errors": ("expected a stage", one(lines=["F"] * n)),
     "large-overlaps": (None, schedule(1, 1, n, "  map 0\n", [
         ["overlap " + " & ".join(forwards), "overlap " + " & ".join(backwards) + " @3"]])),

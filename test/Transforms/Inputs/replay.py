@@ -1,4 +1,4 @@
-"""Runs step IR by hand: free arrival, and one in-order stream a rank.
+"""Runs step IR by hand: free arrival, and one in-order stream per rank.
 
 A reading of docs/Rationale/Waiting.md that shares nothing with the compiler.
 """
@@ -84,7 +84,7 @@ def free(schedule, costs, hop):
 
 
 def stream(schedule, costs, hop):
-    """The makespan with one in-order stream a rank; None for a deadlock."""
+    """The makespan with one in-order stream per rank; None for a deadlock."""
     ranks = range(len(schedule.ranks))
     at = [0] * len(ranks)
     time = [fractions.Fraction(0)] * len(ranks)
