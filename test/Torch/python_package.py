@@ -133,7 +133,7 @@ def process(rank, store):
     other = PipelineStage(model(2)[rank], 1 - rank, 2, torch.device("cpu"))
     refused(ValueError, f"puts stages [{rank}] on rank {rank}", load, "zb1p", [other], None, MICROBATCHES)
     refused(ValueError, "no stages", load, "zb1p", [], None, MICROBATCHES)
-    refused(pipec.CompileError, "two ranks", load, "chimera", [stage], None, 4)
+    refused(pipec.CompileError, "bidirectional", load, "chimera", [stage], None, 4)
 
     # Costs reach the compiler: the order of time follows them.
     orders = []
