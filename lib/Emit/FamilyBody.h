@@ -13,7 +13,7 @@
 #ifndef PIPEC_EMIT_FAMILYBODY_H
 #define PIPEC_EMIT_FAMILYBODY_H
 
-#include "Emit/CppFamilies.h"
+#include "Emit/RankFamily.h"
 
 #include <limits>
 

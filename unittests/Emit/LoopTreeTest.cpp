@@ -1,12 +1,12 @@
-//===- CppLoopsTest.cpp - Repetitions in a list of steps -----*- C++ -*-===//
+//===- LoopTreeTest.cpp - Repetitions in a list of steps -----*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Emit/CppLoops.h"
-#include "Emit/CppFamilies.h"
+#include "Emit/LoopTree.h"
+#include "Emit/RankFamily.h"
 
 #include "gtest/gtest.h"
 
@@ -38,7 +38,7 @@ unsigned depth(const LoopTree &tree, llvm::ArrayRef<LoopNode> nodes) {
   return deepest;
 }
 
-TEST(CppLoops, FoldsEqualRounds) {
+TEST(LoopTree, FoldsEqualRounds) {
   StepList list;
   for (unsigned m = 0; m != 5; ++m) {
     list.emplace_back(StepKind::F, 0, m);
@@ -52,7 +52,7 @@ TEST(CppLoops, FoldsEqualRounds) {
   expectSameSteps(tree.expand(), list);
 }
 
-TEST(CppLoops, MicrobatchesMayFallButMustMove) {
+TEST(LoopTree, MicrobatchesMayFallButMustMove) {
   StepList falling, standing;
   for (unsigned m = 0; m != 4; ++m) {
     falling.emplace_back(StepKind::B, 0, 9 - 3 * m);
@@ -66,7 +66,7 @@ TEST(CppLoops, MicrobatchesMayFallButMustMove) {
   EXPECT_EQ(findLoops(standing).roots.size(), standing.size());
 }
 
-TEST(CppLoops, StepsWithoutMicrobatchRideAlong) {
+TEST(LoopTree, StepsWithoutMicrobatchRideAlong) {
   StepList list;
   for (unsigned m = 0; m != 6; ++m) {
     list.emplace_back(StepKind::Unshard, 2, 0);
@@ -78,7 +78,7 @@ TEST(CppLoops, StepsWithoutMicrobatchRideAlong) {
   expectSameSteps(tree.expand(), list);
 }
 
-TEST(CppLoops, NestsForGroupsOfMicrobatches) {
+TEST(LoopTree, NestsForGroupsOfMicrobatches) {
   // Interleaved forwards: chunk by chunk in groups of four micro-batches.
   StepList list;
   for (unsigned group = 0; group != 8; ++group)
@@ -92,7 +92,7 @@ TEST(CppLoops, NestsForGroupsOfMicrobatches) {
   expectSameSteps(tree.expand(), list);
 }
 
-TEST(CppLoops, GroupsStayWhole) {
+TEST(LoopTree, GroupsStayWhole) {
   StepList list;
   for (unsigned m = 0; m != 7; ++m) {
     list.emplace_back(StepKind::F, 0, m + 3, 0, SourceLoc(), true);
@@ -106,13 +106,13 @@ TEST(CppLoops, GroupsStayWhole) {
   expectSameSteps(tree.expand(), list);
 }
 
-TEST(CppLoops, BubblesAreLeftOut) {
+TEST(LoopTree, BubblesAreLeftOut) {
   StepList list = {Step(StepKind::F, 0, 0), Step(), Step(StepKind::F, 0, 1)};
   EXPECT_EQ(findLoops(list).roots.size(), 1u);
   EXPECT_TRUE(findLoops({}).roots.empty());
 }
 
-TEST(CppLoops, LoopsEndWithTheirPhase) {
+TEST(LoopTree, LoopsEndWithTheirPhase) {
   StepList list;
   for (unsigned m = 0; m != 8; ++m)
     list.emplace_back(StepKind::F, 0, m, m < 3 ? 0 : 1);
@@ -123,7 +123,7 @@ TEST(CppLoops, LoopsEndWithTheirPhase) {
 }
 
 // Whatever the list is, the tree stands for it.
-TEST(CppLoops, ExpandsToItsList) {
+TEST(LoopTree, ExpandsToItsList) {
   std::mt19937 random(7);
   auto below = [&](unsigned n) { return unsigned(random() % n); };
   for (unsigned round = 0; round != 3000; ++round) {
@@ -153,7 +153,7 @@ TEST(CppLoops, ExpandsToItsList) {
   }
 }
 
-TEST(CppFamilies, RanksThatDifferInNumbersShare) {
+TEST(RankFamily, RanksThatDifferInNumbersShare) {
   std::vector<LoopTree> trees;
   for (unsigned rank = 0; rank != 4; ++rank) {
     StepList list;

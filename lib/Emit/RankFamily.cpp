@@ -1,4 +1,4 @@
-//===- CppFamilies.cpp - Ranks that run the same code -----*- C++ -*-===//
+//===- RankFamily.cpp - Ranks that run the same code -----*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Emit/CppFamilies.h"
+#include "Emit/RankFamily.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -1,4 +1,4 @@
-//===- CppLoops.cpp - Repetitions in a list of steps -----*- C++ -*-===//
+//===- LoopTree.cpp - Repetitions in a list of steps -----*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,7 +23,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Emit/CppLoops.h"
+#include "Emit/LoopTree.h"
 
 #include "llvm/ADT/DenseMap.h"
 

@@ -1,4 +1,4 @@
-//===- CppLoops.h - Repetitions in a list of steps -----*- C++ -*-===//
+//===- LoopTree.h - Repetitions in a list of steps -----*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,8 +16,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_EMIT_CPPLOOPS_H
-#define PIPEC_EMIT_CPPLOOPS_H
+#ifndef PIPEC_EMIT_LOOPTREE_H
+#define PIPEC_EMIT_LOOPTREE_H
 
 #include "IR/Schedule.h"
 
@@ -72,4 +72,4 @@ LoopTree findLoops(llvm::ArrayRef<Step> list);
 
 } // namespace pipec
 
-#endif // PIPEC_EMIT_CPPLOOPS_H
+#endif // PIPEC_EMIT_LOOPTREE_H

@@ -1,4 +1,4 @@
-//===- CppFamilies.h - Ranks that run the same code -----*- C++ -*-===//
+//===- RankFamily.h - Ranks that run the same code -----*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,10 +11,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_EMIT_CPPFAMILIES_H
-#define PIPEC_EMIT_CPPFAMILIES_H
+#ifndef PIPEC_EMIT_RANKFAMILY_H
+#define PIPEC_EMIT_RANKFAMILY_H
 
-#include "Emit/CppLoops.h"
+#include "Emit/LoopTree.h"
 
 #include <string>
 
@@ -71,4 +71,4 @@ std::vector<RankFamily> findFamilies(llvm::ArrayRef<LoopTree> trees,
 
 } // namespace pipec
 
-#endif // PIPEC_EMIT_CPPFAMILIES_H
+#endif // PIPEC_EMIT_RANKFAMILY_H
