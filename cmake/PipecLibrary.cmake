@@ -76,17 +76,22 @@ function(pipec_add_program name)
   pipec_own_code(${name})
 endfunction()
 
+# pipec_embed_text(target NAME FILE...)
+# Makes the text of the files, one after the other, available to the target's
+# sources as the string literal in "NAME.inc".
+function(pipec_embed_text target name)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake)
+  set(output ${PROJECT_BINARY_DIR}/lib/${name}.inc)
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -P ${script} -- ${ARGN}
+    DEPENDS ${ARGN} ${script} VERBATIM)
+  target_sources(${target} PRIVATE ${output})
+endfunction()
+
 # pipec_embed_templates(target FILE...)
-# Makes templates/FILE available to the target's sources as the string literal
-# in "Emit/FILE.inc".
+# The same for each of templates/FILE, as "Emit/FILE.inc".
 function(pipec_embed_templates target)
-  set(script ${PROJECT_SOURCE_DIR}/cmake/EmbedTemplate.cmake)
   foreach(name ${ARGN})
-    set(template ${PROJECT_SOURCE_DIR}/templates/${name})
-    set(output ${PROJECT_BINARY_DIR}/lib/Emit/${name}.inc)
-    add_custom_command(OUTPUT ${output}
-      COMMAND ${CMAKE_COMMAND} -DTEMPLATE=${template} -DOUTPUT=${output} -P ${script}
-      DEPENDS ${template} ${script} VERBATIM)
-    target_sources(${target} PRIVATE ${output})
+    pipec_embed_text(${target} Emit/${name} ${PROJECT_SOURCE_DIR}/templates/${name})
   endforeach()
 endfunction()

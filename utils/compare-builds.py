@@ -67,11 +67,11 @@ def run(folder, words, keep_messages):
     command = [str(folder / "pipec"), *words]
     result = subprocess.run(command, capture_output=True, cwd=WORK)
     # Positions name the schedules of each build's own library.
-    out = result.stdout.replace(str(folder.parent).encode(), b"BUILD")
+    out, messages = (text.replace(str(folder.parent).encode(), b"BUILD") for text in (result.stdout, result.stderr))
     if "--emit=cpp" in words:
         out = re.sub(rb"/\*.*?\*/|//[^\n]*", b"", out, flags=re.S)
         out = b"".join(out.split())
-    return result.returncode, out, result.stderr if keep_messages else b""
+    return result.returncode, out, messages if keep_messages else b""
 
 
 def main():

@@ -1,22 +1,27 @@
 #!/usr/bin/env python3
-"""Makes docs/Diagnostics.md from the tables and the examples of diagnostics.
+"""Makes docs/Diagnostics.md and docs/Diagnostics/*.md from the tables and the
+examples of diagnostics.
 
-    diagnostics-page.py [--bin FOLDER] [ROOT]            writes the page
-    diagnostics-page.py --check [--bin FOLDER] [--without KIND] [ROOT]
-                                                         compares it
+    diagnostics-page.py [--bin FOLDER] [ROOT]            writes the pages
+    diagnostics-page.py --check [--bin FOLDER] [--explain] [--without KIND] [ROOT]
+                                                         compares them
 
 The kinds come from lib/Support/Diagnostics/*.def, in the order of
-lib/Support/Diagnostics.def, the examples from test/Diagnostics/Inputs/*.example:
+lib/Support/Diagnostics.def, one page per table, the examples from
+test/Diagnostics/Inputs/*.example:
 
     kinds: UnknownName NoteDidYouMean
+    What the message means, and how to mend the program, in Markdown; optional.
     $ pipec a.pipe
     --- a.pipe
     schedule ...
 
-Commands are run in an empty folder that holds the files; the page shows files,
-commands and what they print. The output must show every kind of the first line,
-and the example is the one of the first kind. A kind without an example of its
-own refers to one that shows it; one that no example shows is a mistake.
+Commands are run in an empty folder that contains the files; the page shows
+files, commands and their output. The output must show every kind of the first
+line, and the example is that of the first kind. A kind without an example of
+its own refers to one that shows it; one that no example shows is a mistake.
+
+With --explain, `pipec --explain KIND` must print the section of every kind.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -33,46 +38,75 @@ import tempfile
 HEADER = """\
 # Diagnostics
 
-Every message of pipec and pipec-opt, by the phase that reports it. This page is made by `utils/diagnostics-page.py` from
+A message of pipec or pipec-opt has a *kind*, which `--show-kinds` prints after it and `--diagnostics-format=json` has as
+`kind`. The pages below have a section for every kind, by the phase that reports it; `pipec --explain KIND` prints this
+section. In the text of a message, `{0}`, `{1}`, ... are its arguments. `utils/diagnostics-page.py` makes these pages from
 the tables of the compiler; the outputs are those of the commands.
 
-A message has a *kind*, which `--show-kinds` prints after it. An **error** makes the run fail: the exit status is 1, or 2
-if the command line is wrong, and no output is written. A **warning** does not; its flag switches it off or makes it an
-error ([CommandLine.md](CommandLine.md#warnings)). A **note** belongs to the error or warning before it; some kinds of
-warnings are reported as notes of their own. In the text of a message, `{0}`, `{1}`, ... are its arguments.
+## Reading a message
 
-`--diagnostics-format=json` prints one object per message, each on one line, with `kind`, `severity`, `message`, `rank`, `position`,
-`cell`, `file`, `line`, `column`, `endLine`, `endColumn` and `notes`, themselves such objects; what a message does not
-have is `null`.
+```
+a.pipe:1:10: error: stage 1 is missing 1 of 4 backwards: micro-batch 3 [StepsMissing]
+schedule a(ranks p = 2, microbatches m = 4) {
+         ^
+a.pipe:4:32: note: the last of this stage is rank 1 step 6, `B s1 m2` [NoteLastStep]
+  cooldown { repeat m - rank { B } }
+                               ^
+```
 
-A position is file, line and column, the column in bytes, both counted from 1. The end is that of the text that the
-message points at, its column the one after the last byte; for a single position it is that position. Messages without
-a position are about the run itself and begin with the name of the program. In text, control characters of names and
-lines are shown as `?`.
+A position is file, line and column, the column in bytes, both counted from 1. The line of the source follows, with a mark
+below the text that the message is about. Messages without a position are about the run itself and begin with the name of
+the program. In text, control characters of names and lines are shown as `?`.
+
+- An **error** makes the run fail, and no output is written. The exit status is 1, or 2 if the command line is wrong.
+- A **warning** does not. Its flag switches it off or makes it an error ([CommandLine.md](CommandLine.md#warnings)).
+- A **note** belongs to the error or warning before it; some kinds of warnings are reported as notes of their own.
+
+The exit status is 0 without errors. After 20 errors, further ones are counted but not shown.
+
+`--diagnostics-format=json` prints one object per message, each on one line, with `kind`, `severity`, `message`, `rank`,
+`position`, `cell`, `file`, `line`, `column`, `endLine`, `endColumn` and `notes`, themselves such objects; what a message
+does not have is `null`. The end is that of the text that the message points at, its column the one after the last byte;
+for a single position it is that position.
 """
 
 SHOWN = re.compile(r"^(.*\b(?:error|warning|note): .*) \[(\w+)\]$", re.M)
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
-def read_tables(root):
-    """Groups of kinds: [(title, [(name, severity, flag, format)])]."""
-    master = (root / "lib/Support/Diagnostics.def").read_text(encoding="utf-8")
-    groups = []
-    for name in re.findall(r'^#include "Support/(Diagnostics/\w+\.def)"', master, re.M):
-        text = (root / "lib/Support" / name).read_text(encoding="utf-8")
+class Phase:
+    """One table: its name, its title, and its groups: [(title, [(kind, severity, flag, format)])]."""
+
+    def __init__(self, path):
+        text = path.read_text(encoding="utf-8")
+        self.name = path.stem
+        title = re.match(r"//===-+ \S+ - (.*?)[ -]*(?:\*- C\+\+ -\*-*)?===//", text)
+        self.title = title[1] if title else self.name
+        self.groups = []
         text = re.sub(r"^\s*//.*$", "", text, flags=re.M)
         for match in re.finditer(r'PIPEC_(DIAG_GROUP|ERROR|USAGE_ERROR|WARNING|NOTE)\(((?:"(?:[^"\\]|\\.)*"|[^")])*)\)',
                                  text):
             strings = STRING.findall(match[2])
             if match[1] == "DIAG_GROUP":
-                groups.append((strings[0], []))
+                self.groups.append((strings[0], []))
                 continue
             kind = match[2].split(",", 1)[0].strip()
             flag = strings.pop(0) if match[1] == "WARNING" else ""
             message = "".join(strings).replace("\\\\", "\\").replace('\\"', '"')
-            groups[-1][1].append((kind, match[1].removeprefix("USAGE_").lower(), flag, message))
-    return groups
+            self.groups[-1][1].append((kind, match[1].removeprefix("USAGE_").lower(), flag, message))
+
+    def kinds(self):
+        return [kind for _, kinds in self.groups for kind in kinds]
+
+
+def read_tables(root, without):
+    """The phases, without the kinds that are left out."""
+    master = (root / "lib/Support/Diagnostics.def").read_text(encoding="utf-8")
+    phases = [Phase(root / "lib/Support" / name)
+              for name in re.findall(r'^#include "Support/(Diagnostics/\w+\.def)"', master, re.M)]
+    for phase in phases:
+        phase.groups = [(title, [kind for kind in kinds if kind[0] not in without]) for title, kinds in phase.groups]
+    return phases
 
 
 class Example:
@@ -81,7 +115,8 @@ class Example:
         head, *parts = re.split(r"^--- (.*)\n", path.read_text(encoding="utf-8"), flags=re.M)
         first, *rest = head.splitlines()
         self.kinds = first.removeprefix("kinds: ").split()
-        self.commands = [line.removeprefix("$ ") for line in rest]
+        self.commands = [line.removeprefix("$ ") for line in rest if line.startswith("$ ")]
+        self.meaning = "\n".join(line for line in rest if not line.startswith("$ ")).strip()
         self.files = list(zip(parts[::2], parts[1::2]))
         self.shown = set()
         self.output = []
@@ -110,6 +145,8 @@ class Example:
         return self
 
     def lines(self):
+        if self.meaning:
+            yield f"{self.meaning}\n"
         for name, text in self.files:
             label = "pipe" if name.endswith(".pipe") else "json" if name.endswith(".json") else "text"
             if len(self.files) > 1:
@@ -127,9 +164,14 @@ def code(text):
     return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
-def make_page(groups, examples):
+def anchor(title):
+    return re.sub("[^a-z0-9 -]", "", title.lower()).replace(" ", "-")
+
+
+def find_examples(phases, examples):
+    """The example of each kind that has one, and one that shows it for each that is shown; and what is wrong."""
     failures = []
-    names = {kind for _, kinds in groups for kind, *_ in kinds}
+    names = {kind for phase in phases for kind, *_ in phase.kinds()}
     own, shown = {}, {}
     for example in examples:
         for kind in example.kinds:
@@ -141,14 +183,19 @@ def make_page(groups, examples):
         own[example.kinds[0]] = example
         for kind in sorted(example.shown):
             shown.setdefault(kind, example)
+    failures += [f"no example shows {kind}" for kind in sorted(names) if kind not in own and kind not in shown]
+    return own, shown, failures
 
-    lines = [HEADER]
+
+def phase_page(phase, page_of, own, shown):
+    lines = [f"# Diagnostics: {phase.title}\n",
+             "<!-- Made by utils/diagnostics-page.py. -->\n",
+             "[Diagnostics.md](../Diagnostics.md) explains how to read a message."]
+    groups = [(title, kinds) for title, kinds in phase.groups if kinds]
+    if len(groups) > 1:
+        lines[-1] += "\n"
+        lines += [f"- [{title}](#{anchor(title)})" for title, _ in groups]
     for title, kinds in groups:
-        if kinds:
-            lines.append(f"- [{title}](#{re.sub('[^a-z0-9 -]', '', title.lower()).replace(' ', '-')})")
-    for title, kinds in groups:
-        if not kinds:
-            continue
         lines.append(f"\n## {title}\n")
         for kind, severity, flag, message in kinds:
             lines.append(f"### {kind}\n")
@@ -158,17 +205,83 @@ def make_page(groups, examples):
                 lines += own[kind].lines()
             elif kind in shown:
                 other = shown[kind].kinds[0]
-                lines.append(f"Shown with [{other}](#{other.lower()}).\n")
-            else:
-                failures.append(f"no example shows {kind}")
-    return "\n".join(lines).rstrip() + "\n", failures
+                page = "" if page_of[other] == phase.name else page_of[other] + ".md"
+                lines.append(f"Shown with [{other}]({page}#{other.lower()}).\n")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def index_page(phases):
+    lines = [HEADER, "## Pages\n", "| page | reports |", "| --- | --- |"]
+    for phase in phases:
+        groups = [title for title, kinds in phase.groups if kinds]
+        lines.append(f"| [{phase.name}](Diagnostics/{phase.name}.md) | {'; '.join(groups)} |")
+    flags = {}
+    for phase in phases:
+        for kind, _, flag, _ in phase.kinds():
+            if flag:
+                flags.setdefault(flag, []).append((kind, phase.name))
+    if flags:
+        lines += ["\n## Flags\n", "`-Wno-NAME` switches off all kinds of a flag, `-Werror=NAME` makes errors of them.\n",
+                  "| flag | kinds |", "| --- | --- |"]
+        lines += [f"| `-W{flag}` | {', '.join(f'[{kind}](Diagnostics/{page}.md#{kind.lower()})' for kind, page in kinds)} |"
+                  for flag, kinds in sorted(flags.items())]
+    lines += ["\n## Kinds\n", "| kind | severity | page |", "| --- | --- | --- |"]
+    lines += [f"| [{kind}](Diagnostics/{page}.md#{kind.lower()}) | {severity} | [{page}](Diagnostics/{page}.md) |"
+              for kind, severity, page in sorted((kind, severity, phase.name)
+                                                 for phase in phases for kind, severity, *_ in phase.kinds())]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def make_pages(phases, own, shown):
+    page_of = {kind: phase.name for phase in phases for kind, *_ in phase.kinds()}
+    pages = {"docs/Diagnostics.md": index_page(phases)}
+    for phase in phases:
+        pages[f"docs/Diagnostics/{phase.name}.md"] = phase_page(phase, page_of, own, shown)
+    return pages
+
+
+def compare(root, pages, without):
+    """Yields the differences between the pages and those of the tree."""
+    for name, page in pages.items():
+        path = root / name
+        old = path.read_text(encoding="utf-8") if path.exists() else ""
+        for kind in without:
+            old = re.sub(rf"^### {kind}\n.*?\n(?=##)", "", old, flags=re.M | re.S)
+            old = re.sub(rf"^\| \[{kind}\]\(.*\n", "", old, flags=re.M)
+        difference = list(difflib.unified_diff(old.splitlines(True), page.splitlines(True), name, "now"))
+        if difference:
+            yield f"{name} is not up to date; utils/diagnostics-page.py makes it:\n" + "".join(difference)
+    for path in sorted((root / "docs/Diagnostics").glob("*.md")):
+        if str(path.relative_to(root)) not in pages:
+            yield f"{path.relative_to(root)} belongs to no table"
+
+
+def sections(page):
+    """The sections of the kinds of a page, by kind."""
+    parts = re.split(r"^### (\w+)\n", page, flags=re.M)[1:]
+    return {kind: re.split(r"^## ", text, flags=re.M)[0].strip() for kind, text in zip(parts[::2], parts[1::2])}
+
+
+def check_explain(pages, bin_folder):
+    """Yields the kinds of which `pipec --explain` prints something else than their sections."""
+    known = {kind: text for page in pages.values() for kind, text in sections(page).items()}
+    for kind, text in known.items():
+        run = subprocess.run([bin_folder / "pipec", "--explain", kind], check=False, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, timeout=100)
+        wanted = f"### {kind}\n\n{text}\n"
+        if other := re.search(r"^Shown with \[(\w+)\]", text, re.M):
+            wanted += f"\n### {other[1]}\n\n{known[other[1]]}\n"
+        printed = run.stdout.decode("utf-8", "replace")
+        if run.returncode or printed != wanted:
+            yield f"pipec --explain {kind} prints another text than the page; build it again:\n{printed}"
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Makes docs/Diagnostics.md.")
-    parser.add_argument("--check", action="store_true", help="compare the page, write nothing")
+    parser = argparse.ArgumentParser(description="Makes docs/Diagnostics.md and docs/Diagnostics/*.md.")
+    parser.add_argument("--check", action="store_true", help="compare the pages, write nothing")
     parser.add_argument("--bin", type=pathlib.Path, default=None,
                         help="the folder of pipec and pipec-opt (default: ROOT/build/release/bin)")
+    parser.add_argument("--explain", action="store_true", help="compare what --explain prints, too")
     parser.add_argument("--without", action="append", default=[], metavar="KIND",
                         help="leave out this kind and its example")
     parser.add_argument("root", nargs="?", type=pathlib.Path, default=pathlib.Path("."))
@@ -180,25 +293,20 @@ def main():
                 if path.stem not in options.without]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda example: example.run(bin_folder), examples))
-    groups = [(title, [kind for kind in kinds if kind[0] not in options.without])
-              for title, kinds in read_tables(root)]
-    page, failures = make_page(groups, examples)
-    target = root / "docs/Diagnostics.md"
+    phases = read_tables(root, options.without)
+    own, shown, failures = find_examples(phases, examples)
+    pages = make_pages(phases, own, shown)
     if options.check:
-        old = target.read_text(encoding="utf-8") if target.exists() else ""
-        for kind in options.without:
-            old = re.sub(rf"^### {kind}\n.*?\n(?=##)", "", old, flags=re.M | re.S)
-        difference = list(difflib.unified_diff(old.splitlines(True), page.splitlines(True),
-                                               "docs/Diagnostics.md", "now"))
-        if difference:
-            failures.append("the page is not up to date; utils/diagnostics-page.py makes it:\n" +
-                            "".join(difference))
+        failures += compare(root, pages, options.without)
     else:
-        target.write_text(page, encoding="utf-8")
+        (root / "docs/Diagnostics").mkdir(exist_ok=True)
+        for name, page in pages.items():
+            (root / name).write_text(page, encoding="utf-8")
+    if options.explain:
+        failures += check_explain(pages, bin_folder)
     for failure in failures:
         print(failure, file=sys.stderr)
-    print(f"{sum(len(kinds) for _, kinds in groups)} kinds, {len(examples)} examples, "
-          f"{len(failures)} wrong")
+    print(f"{sum(len(phase.kinds()) for phase in phases)} kinds, {len(examples)} examples, {len(failures)} wrong")
     sys.exit(1 if failures else 0)
 
 

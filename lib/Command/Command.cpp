@@ -8,6 +8,7 @@
 #include "Command/Command.h"
 
 #include "Command/CommandRun.h"
+#include "Driver/ExplainKind.h"
 #include "Driver/Help.h"
 #include "Driver/PassFlags.h"
 #include "Driver/Warnings.h"
@@ -142,7 +143,7 @@ a note or is off. `-Werror=NAME` makes it an error, and `-Wno-error=NAME` a
 warning where it would be an error. `--grade=NAME=GRADE,...` says the same, with
 `error`, `warning`, `note` or `off` as GRADE. The last one counts. `-Wall` undoes
 what was switched off; `-Werror` makes errors of all warnings except those that
-were graded as warnings. [Diagnostics.md](Diagnostics.md) has the names, and
+were graded as warnings. [Diagnostics.md](Diagnostics.md#flags) has the names, and
 [Lint.md](Lint.md#options) those that `pipec lint` looks for.
 
 ## Colors
@@ -207,6 +208,8 @@ int pipecMain(int argc, const char *const *argv, raw_ostream &out,
     return print(printPassNames);
   if (args.has(Opt::DocCommands))
     return print(printPage);
+  if (args.has(Opt::Explain))
+    return session.finish(printExplanation(args, out, session));
   session.setVerify(args.has(Opt::VerifyDiagnostics));
   CommandRun run(argc ? argv[0] : "pipec", args, session, out, err);
   if (failed(applyWarnings(args, session.engine())) ||

@@ -15,6 +15,7 @@
 
 #include "Opt/OptMain.h"
 
+#include "Driver/ExplainKind.h"
 #include "Driver/Grid.h"
 #include "Driver/Help.h"
 #include "Driver/InputFormat.h"
@@ -259,6 +260,8 @@ int optMain(int argc, const char *const *argv, raw_ostream &out,
     return print(printPassPage);
   if (args.has(Opt::DocFigures))
     return print(printFigurePage);
+  if (args.has(Opt::Explain))
+    return session->finish(printExplanation(args, out, *session));
 
   OptRun run(args, out, err);
   if (!args.has(Opt::SplitInputFile)) {

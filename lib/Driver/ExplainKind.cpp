@@ -1,0 +1,110 @@
+//===- ExplainKind.cpp - --explain: what a kind of diagnostic means --------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The text is that of the pages in docs/Diagnostics, which are compiled into
+// the program. A kind that was added after they were generated has the text of
+// its row only.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Driver/ExplainKind.h"
+
+#include "Driver/Arguments.h"
+#include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Words.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+static constexpr char pages[] =
+#include "Driver/DiagnosticPages.md.inc"
+    ;
+
+/// Calls `visit` with each line outside of fenced blocks, until it returns
+/// false.
+static void forEachLine(StringRef text, function_ref<bool(StringRef)> visit) {
+  bool fenced = false;
+  for (StringRef rest = text; !rest.empty();) {
+    StringRef line = rest.take_front(rest.find('\n'));
+    rest = rest.drop_front(std::min(rest.size(), line.size() + 1));
+    if (line.starts_with("```"))
+      fenced = !fenced;
+    else if (!fenced && !visit(line))
+      return;
+  }
+}
+
+/// The section of a kind, its heading included; empty if there is none.
+static StringRef sectionOf(StringRef kind) {
+  StringRef text(pages, sizeof(pages) - 1);
+  std::string heading = ("### " + kind).str();
+  const char *begin = nullptr, *end = text.end();
+  forEachLine(text, [&](StringRef line) {
+    if (begin && line.starts_with("#")) {
+      end = line.begin();
+      return false;
+    }
+    if (line == heading)
+      begin = line.begin();
+    return true;
+  });
+  return begin ? StringRef(begin, end - begin).rtrim() : StringRef();
+}
+
+/// The kind whose example shows the kind with this section, if the section
+/// refers to one.
+static StringRef kindWithExample(StringRef section) {
+  StringRef kind;
+  forEachLine(section, [&](StringRef line) {
+    if (line.consume_front("Shown with ["))
+      kind = line.take_until([](char c) { return c == ']'; });
+    return kind.empty();
+  });
+  return kind;
+}
+
+static void printKind(const DiagInfo &info, raw_ostream &os) {
+  StringRef section = sectionOf(info.name);
+  if (section.empty()) {
+    static constexpr StringLiteral severities[] = {"Error", "Warning", "Note"};
+    os << "### " << info.name << "\n\n"
+       << severities[unsigned(info.severity)] << ": " << info.format << '\n';
+    return;
+  }
+  os << section << '\n';
+  if (StringRef shown = kindWithExample(section); !shown.empty())
+    os << '\n' << sectionOf(shown) << '\n';
+}
+
+LogicalResult printExplanation(const Arguments &args, raw_ostream &out,
+                               DiagSession &session) {
+  DiagEngine &diags = session.engine();
+  if (!args.words().empty())
+    return unusable(diags, "--explain takes a kind of diagnostic and no input");
+  StringRef kind = args.text(Opt::Explain);
+  std::vector<StringRef> names;
+  for (const DiagInfo &info : allDiagInfos()) {
+    if (info.name == kind)
+      return writeOutput(args, out, session, [&](raw_ostream &os) {
+        printKind(info, os);
+        return success();
+      });
+    names.push_back(info.name);
+  }
+  InFlightDiagnostic error = diags.report(
+      DiagLoc(), diag::UnknownChoice, "kind of diagnostic", shortened(kind));
+  std::vector<StringRef> meant = nearestWords(kind, names);
+  if (!meant.empty() && meant.size() <= 3)
+    error.note(DiagLoc(), diag::NoteDidYouMean, join(meant, "` or `"));
+  return error;
+}
+
+} // namespace pipec

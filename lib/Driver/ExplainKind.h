@@ -1,0 +1,25 @@
+//===- ExplainKind.h - --explain: what a kind of diagnostic means -*- C++
+//-*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_DRIVER_EXPLAINKIND_H
+#define PIPEC_DRIVER_EXPLAINKIND_H
+
+#include "Driver/Io.h"
+
+namespace pipec {
+
+/// Writes, to the file of `--output` or to `out`, what docs/Diagnostics says
+/// about the kind that `--explain` names: its section, and that of the kind
+/// whose example shows it. Reports a kind that does not exist, and inputs.
+llvm::LogicalResult printExplanation(const Arguments &args,
+                                     llvm::raw_ostream &out,
+                                     DiagSession &session);
+
+} // namespace pipec
+
+#endif // PIPEC_DRIVER_EXPLAINKIND_H
