@@ -11,8 +11,8 @@
 #include "Emit/Emitter.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
+#include "Target/TorchVersions.h"
 #include "Transforms/Passes.h"
-#include "Transforms/TorchVersions.h"
 #include "Waiting/WaitModel.h"
 
 #include "llvm/ADT/StringExtras.h"

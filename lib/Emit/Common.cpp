@@ -21,13 +21,6 @@ std::string sizesText(const Schedule &schedule) {
          countText(schedule.numMicrobatches, "micro-batch", "es");
 }
 
-std::string overlapText(const Schedule &schedule, ArrayRef<Step> group) {
-  std::string text;
-  for (Step step : group)
-    text += (text.empty() ? "" : " & ") + stepText(schedule, step);
-  return text;
-}
-
 std::string markupText(StringRef text) {
   constexpr StringLiteral replacement = "\xEF\xBF\xBD";
   std::string valid = json::fixUTF8(text), result;

@@ -17,9 +17,6 @@ namespace pipec {
 /// `4 ranks, 4 stages, 8 micro-batches`.
 std::string sizesText(const Schedule &schedule);
 
-/// The members of an overlap as messages name them: `F s0 m7 & I s3 m2`.
-std::string overlapText(const Schedule &schedule, llvm::ArrayRef<Step> group);
-
 /// `text` as XML and HTML can hold it: what is not UTF-8, control characters
 /// except blanks, and U+FFFE and U+FFFF become U+FFFD. Nothing is escaped.
 std::string markupText(llvm::StringRef text);

@@ -14,7 +14,7 @@
 
 #include "Emit/DataModel.h"
 #include "Emit/Emitter.h"
-#include "Support/Diagnostics/EmitDiags.h"
+#include "Target/TargetCheck.h"
 #include "Template/Template.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -31,28 +31,36 @@ struct EmbeddedTemplate {
 };
 
 constexpr EmbeddedTemplate templates[] = {
-    {"executor",
+    {
+        "executor",
 #include "Emit/executor.mustache.inc"
     },
-    {"executor-arguments",
+    {
+        "executor-arguments",
 #include "Emit/executor-arguments.mustache.inc"
     },
-    {"executor-body",
+    {
+        "executor-body",
 #include "Emit/executor-body.mustache.inc"
     },
-    {"executor-foot",
+    {
+        "executor-foot",
 #include "Emit/executor-foot.mustache.inc"
     },
-    {"executor-function",
+    {
+        "executor-function",
 #include "Emit/executor-function.mustache.inc"
     },
-    {"executor-head",
+    {
+        "executor-head",
 #include "Emit/executor-head.mustache.inc"
     },
-    {"executor-kind",
+    {
+        "executor-kind",
 #include "Emit/executor-kind.mustache.inc"
     },
-    {"executor-table",
+    {
+        "executor-table",
 #include "Emit/executor-table.mustache.inc"
     },
 };
@@ -65,24 +73,12 @@ StringRef templateText(StringRef name) {
   return found->text;
 }
 
-/// True when a tensor has to cross ranks.
-bool needsTransfers(const Schedule &schedule) {
-  for (unsigned d = 0; d != schedule.placement.numDirections(); ++d) {
-    ArrayRef<uint32_t> map = schedule.placement.map(d);
-    for (size_t stage = 1; stage < map.size(); ++stage)
-      if (map[stage] != map[stage - 1])
-        return true;
-  }
-  return false;
-}
-
 } // namespace
 
 LogicalResult emitCpp(const Schedule &schedule, const EmitOptions &options,
                       raw_ostream &os, DiagEngine &diags) {
-  if (needsTransfers(schedule) && !schedule.hasP2P())
-    return diags.report(schedule.source, diag::OutputWithoutTransfers,
-                        schedule.name);
+  if (failed(checkOutput(schedule, Output::Cpp, diags)))
+    return failure();
   DataModel model(schedule, diags.sourceFiles());
   FailureOr<Template> parsed = Template::parse(
       templateText(options.cppTable ? "executor-table" : "executor"), model,

@@ -19,19 +19,18 @@
 //   overlap B s7 m3 & F s0 m7   (7B3;0F7)OVERLAP_B_F
 //   bubble                      (empty)
 //
-// There is no cell for a batch or for any other overlap: both are refused.
-// Rows may differ in length, lines end in LF, and a row that is a single empty
-// cell is written `""`, as Python's csv module does, since a blank line would
-// read as a row without cells.
+// There is no cell for a batch or for any other overlap; Target/Targets.def
+// lists what is refused. Rows may differ in length, lines end in LF, and a row
+// that is a single empty cell is written `""`, as Python's csv module does,
+// since a blank line would read as a row without cells.
 //
 // A list of 25 million steps is normal, so cells are put into a buffer of our
 // own, which goes to the stream in large pieces.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Emit/Common.h"
 #include "Emit/Emitter.h"
-#include "Support/Diagnostics/EmitDiags.h"
+#include "Target/TargetCheck.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -132,35 +131,11 @@ StringRef pairName(Step first, Step second) {
   return {};
 }
 
-/// Reports every group that has no cell. Looks at joined steps only, so that
-/// the common list costs one pass over a bit.
-LogicalResult checkGroups(const Schedule &schedule, DiagEngine &diags) {
-  LogicalResult result = success();
-  for (const StepList &list : schedule.ranks) {
-    for (size_t i = 0; i != list.size(); ++i) {
-      if (!list[i].joined())
-        continue;
-      size_t end = Schedule::groupEnd(list, i);
-      ArrayRef<Step> group = ArrayRef(list).slice(i, end - i);
-      if (isP2P(group.front().kind()))
-        result = diags.report(group.front().source(), diag::CsvBatch,
-                              group.size(), stepText(schedule, group.front()));
-      else if (group.size() != 2 || pairName(group[0], group[1]).empty())
-        result = diags.report(group.front().source(), diag::CsvOverlap,
-                              overlapText(schedule, group));
-      if (failed(result) && diags.atErrorLimit())
-        return result;
-      i = end - 1;
-    }
-  }
-  return result;
-}
-
 } // namespace
 
 LogicalResult emitCsv(const Schedule &schedule, const EmitOptions &,
                       raw_ostream &os, DiagEngine &diags) {
-  if (failed(checkGroups(schedule, diags)))
+  if (failed(checkOutput(schedule, Output::Csv, diags)))
     return failure();
   CellWriter out(os, schedule.numStages, schedule.numMicrobatches);
   char *at = out.begin();

@@ -17,13 +17,15 @@
 //   overlap B s3 m2 & F s0 m7   ["OVERLAP_B_F",["BWD",2,3],["FWD",7,0]]
 //   bubble                      null
 //
-// There is no step for a batch or for any other overlap: both are refused.
+// There is no step for a batch or for any other overlap; Target/Targets.def
+// lists what is refused.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Emit/Common.h"
 #include "Emit/Emitter.h"
 #include "Support/Diagnostics/EmitDiags.h"
+#include "Target/TargetCheck.h"
 
 using namespace llvm;
 
@@ -73,28 +75,6 @@ static StringRef overlapType(ArrayRef<Step> group) {
   if (a == StepKind::B && b == StepKind::F)
     return "OVERLAP_B_F";
   return {};
-}
-
-/// Reports every group that has no MetaStep.
-static LogicalResult checkGroups(const Schedule &schedule, DiagEngine &diags) {
-  LogicalResult result = success();
-  for (const StepList &list : schedule.ranks)
-    for (size_t begin = 0, end; begin != list.size(); begin = end) {
-      end = Schedule::groupEnd(list, begin);
-      ArrayRef<Step> group = ArrayRef(list).slice(begin, end - begin);
-      if (group.size() == 1 || !overlapType(group).empty())
-        continue;
-      Step first = group.front();
-      if (isP2P(first.kind()))
-        result = diags.report(first.source(), diag::HyperBatch, group.size(),
-                              stepText(schedule, first));
-      else
-        result = diags.report(first.source(), diag::HyperOverlap,
-                              overlapText(schedule, group));
-      if (diags.atErrorLimit())
-        return result;
-    }
-  return result;
 }
 
 static void writeStep(raw_ostream &os, Step step) {
@@ -149,13 +129,7 @@ static void noteWaits(const Schedule &schedule, DiagEngine &diags) {
 
 LogicalResult emitHyperParallel(const Schedule &schedule, const EmitOptions &,
                                 raw_ostream &os, DiagEngine &diags) {
-  if (schedule.placement.bidirectional())
-    return diags.report(schedule.source, diag::EmitBidirectional, schedule.name,
-                        "hyperparallel");
-  if (schedule.numRanks != 1 && !schedule.hasP2P())
-    return diags.report(schedule.source, diag::OutputWithoutTransfers,
-                        schedule.name);
-  if (failed(checkGroups(schedule, diags)))
+  if (failed(checkOutput(schedule, Output::HyperparallelOrder, diags)))
     return failure();
   noteWaits(schedule, diags);
 

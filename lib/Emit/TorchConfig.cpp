@@ -26,6 +26,7 @@
 #include "Emit/Common.h"
 #include "Emit/Emitter.h"
 #include "Support/Diagnostics/EmitDiags.h"
+#include "Target/TargetCheck.h"
 #include "Waiting/Waiting.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -265,9 +266,8 @@ private:
 
 LogicalResult emitTorchConfig(const Schedule &schedule, const EmitOptions &,
                               raw_ostream &os, DiagEngine &diags) {
-  if (schedule.placement.bidirectional())
-    return diags.report(schedule.source, diag::EmitBidirectional, schedule.name,
-                        "torch-config");
+  if (failed(checkOutput(schedule, Output::TorchConfig, diags)))
+    return failure();
   ConfigWriter(schedule, os, diags).write();
   os << '\n';
   return success();

@@ -7,7 +7,7 @@
 
 #include "Results/TorchVerdict.h"
 
-#include "Support/Diagnostics/VerifierDiags.h"
+#include "Target/TargetCheck.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -27,33 +27,12 @@ StringRef torchFormat(const Schedule &schedule) {
   return isComputeOnly(schedule) ? "compute_only" : "compute_comms";
 }
 
-static bool hasReductions(const Schedule &schedule) {
-  return any_of(schedule.ranks, [](const StepList &list) {
-    return any_of(
-        list, [](Step step) { return step.kind() == StepKind::ReduceGrad; });
-  });
-}
-
-static bool crossesRanks(const Schedule &schedule) {
-  ArrayRef<uint32_t> map = schedule.placement.map(0);
-  return any_of(map, [&](uint32_t rank) { return rank != map.front(); });
-}
-
 LogicalResult checkForTorch(const Schedule &schedule,
                             const TorchVersion &version, DiagEngine &diags) {
-  bool computeOnly = isComputeOnly(schedule);
-  // A check changes nothing, and takes what a pass takes.
-  Schedule copy = schedule;
-  Target target = computeOnly ? Target::TorchCompute : version.target;
-  bool good = succeeded(makeCheckTarget({target})->run(copy, diags));
-  if (computeOnly)
-    return success(good);
-  if (!schedule.hasP2P() && crossesRanks(schedule))
-    good = succeeded(
-        LogicalResult(diags.report(schedule.source, diag::TorchNoTransfers)));
-  if (!hasReductions(schedule))
-    good = succeeded(
-        LogicalResult(diags.report(schedule.source, diag::TorchNoReductions)));
+  if (isComputeOnly(schedule))
+    return checkTarget(schedule, Target::TorchCompute, diags);
+  bool good = succeeded(checkTarget(schedule, version.target, diags));
+  good &= succeeded(checkOutput(schedule, Output::TorchFile, diags));
   return success(good);
 }
 

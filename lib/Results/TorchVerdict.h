@@ -10,7 +10,7 @@
 
 #include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
-#include "Transforms/TorchVersions.h"
+#include "Target/TorchVersions.h"
 
 #include <vector>
 

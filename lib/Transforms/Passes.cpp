@@ -31,6 +31,14 @@ ArrayRef<PassChoice<WaitModel>> choicesOf(WaitModel) {
   return choices;
 }
 
+ArrayRef<PassChoice<Target>> choicesOf(Target) {
+  static constexpr PassChoice<Target> choices[] = {
+#define PIPEC_TARGET_RULES(Id, Name, Rules) {Name, Target::Id},
+#include "Target/Targets.def"
+  };
+  return choices;
+}
+
 /// Reads the text of one option, if it was given; false when it is no value.
 template <typename T>
 static bool readOption(T &option, std::optional<StringRef> text) {
@@ -72,7 +80,7 @@ static std::vector<PassInfo> makePassTable() {
 static constexpr PipelineInfo targets[] = {
 #define PIPEC_TARGET(Name, Summary, Passes, Guarantees)                        \
   {Name, Summary, Passes, Guarantees},
-#include "Transforms/Targets.def"
+#include "Target/Targets.def"
 };
 
 const PassRegistry &allPasses() {
@@ -136,6 +144,7 @@ may be used in `--passes` as a pass: `--passes=merge-backward,torch`.
        << target.passes << "\n```\n\n"
        << "**Guarantees** " << target.guarantees << ".\n\n";
   }
+  printRulePage(os);
 }
 
 } // namespace pipec

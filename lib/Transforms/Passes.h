@@ -11,6 +11,7 @@
 #include "Pass/Pass.h"
 #include "Pass/PassOptions.h"
 #include "Pass/PassRegistry.h"
+#include "Target/TargetRules.h"
 #include "Waiting/WaitModel.h"
 
 #include <memory>
@@ -33,6 +34,9 @@ using UnshardLookahead = ChoiceOr<LookaheadPolicy, std::vector<unsigned>>;
 /// The models of waiting as values of an option.
 llvm::ArrayRef<PassChoice<WaitModel>> choicesOf(WaitModel);
 
+/// The targets of `check-target`.
+llvm::ArrayRef<PassChoice<Target>> choicesOf(Target);
+
 // The options of each pass and the function that makes the pass.
 #define PIPEC_PASS(Class, Name, Summary, Description, Needs, Ensures, Cost)    \
   struct Class##Options {
@@ -44,7 +48,7 @@ llvm::ArrayRef<PassChoice<WaitModel>> choicesOf(WaitModel);
   std::unique_ptr<Pass> make##Class(const Class##Options &options);
 #include "Transforms/Passes.def"
 
-/// Every pass of Passes.def and every target of Targets.def.
+/// Every pass of Passes.def and every target of Target/Targets.def.
 const PassRegistry &allPasses();
 
 /// Writes docs/Passes.md: every pass and target with its texts and options.

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_TRANSFORMS_TORCHVERSIONS_H
-#define PIPEC_TRANSFORMS_TORCHVERSIONS_H
+#ifndef PIPEC_TARGET_TORCHVERSIONS_H
+#define PIPEC_TARGET_TORCHVERSIONS_H
 
-#include "Transforms/Passes.h"
+#include "Target/TargetRules.h"
 
 #include <array>
 
@@ -32,4 +32,4 @@ inline constexpr std::array<TorchVersion, 2> torchVersions = {{
 
 } // namespace pipec
 
-#endif // PIPEC_TRANSFORMS_TORCHVERSIONS_H
+#endif // PIPEC_TARGET_TORCHVERSIONS_H

@@ -1,0 +1,87 @@
+//===- OrderRules.h - Rules about the order of steps ------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One class per PIPEC_ORDER_RULE of Rules.def, which sees all steps of the
+// lists in which it takes part, in their order.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_TARGET_ORDERRULES_H
+#define PIPEC_TARGET_ORDERRULES_H
+
+#include "IR/Schedule.h"
+
+#include "llvm/ADT/BitVector.h"
+
+#include <optional>
+#include <utility>
+
+namespace pipec::order_rules {
+
+/// PyTorch appends the losses in the order in which the last stage computes
+/// them and reads them by micro-batch, so that stage has to run its forwards in
+/// ascending order.
+class LossOrder {
+public:
+  explicit LossOrder(const Schedule &schedule) : schedule(schedule) {}
+
+  /// Begins the list of `rank`; false if none of its steps is looked at.
+  bool begin(unsigned rank) {
+    last.reset();
+    for (unsigned d = 0; d != schedule.placement.numDirections(); ++d)
+      if (schedule.placement.rankOf(schedule.numStages - 1, d) == rank)
+        return true;
+    return false;
+  }
+
+  /// The step that `step` must not follow, if it does.
+  std::optional<Step> followed(Step step) {
+    if (step.kind() != StepKind::F || !schedule.isLastStage(step.stage()))
+      return std::nullopt;
+    std::optional<Step> before = std::exchange(last, step);
+    if (before && step.microbatch() < before->microbatch())
+      return before;
+    return std::nullopt;
+  }
+
+private:
+  const Schedule &schedule;
+  /// The last forward of the last stage.
+  std::optional<Step> last;
+};
+
+/// HyperParallel synchronises the gradients of a stage after its backward of
+/// micro-batch m-1, whichever is the last. Reports one step per stage.
+class LastBackward {
+public:
+  explicit LastBackward(const Schedule &schedule)
+      : schedule(schedule), synchronised(schedule.numStages) {}
+
+  bool begin(unsigned) { return true; }
+
+  std::optional<Step> followed(Step step) {
+    if (step.kind() != StepKind::B)
+      return std::nullopt;
+    if (step.microbatch() + 1 == schedule.numMicrobatches) {
+      synchronised.set(step.stage());
+      return std::nullopt;
+    }
+    if (!synchronised.test(step.stage()))
+      return std::nullopt;
+    synchronised.reset(step.stage());
+    return Step(StepKind::B, step.stage(), schedule.numMicrobatches - 1);
+  }
+
+private:
+  const Schedule &schedule;
+  /// The stages whose backward of micro-batch m-1 was seen.
+  llvm::BitVector synchronised;
+};
+
+} // namespace pipec::order_rules
+
+#endif // PIPEC_TARGET_ORDERRULES_H

@@ -1,0 +1,29 @@
+//===- TargetCheck.h - Whether a target takes a schedule --------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_TARGET_TARGETCHECK_H
+#define PIPEC_TARGET_TARGETCHECK_H
+
+#include "IR/Schedule.h"
+#include "Support/DiagEngine.h"
+#include "Target/TargetRules.h"
+
+namespace pipec {
+
+/// Reports what `target` refuses in the schedule as a whole, then in each list.
+/// Linear in the steps.
+llvm::LogicalResult checkTarget(const Schedule &schedule, Target target,
+                                DiagEngine &diags);
+
+/// The same for an output. The lists are not looked at when the schedule as a
+/// whole is refused.
+llvm::LogicalResult checkOutput(const Schedule &schedule, Output output,
+                                DiagEngine &diags);
+
+} // namespace pipec
+
+#endif // PIPEC_TARGET_TARGETCHECK_H
