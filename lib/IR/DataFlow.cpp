@@ -38,7 +38,7 @@ DataFlow::DataFlow(const Schedule &schedule, const StageGraph &graph, bool kept)
     : stages(graph.numStages()), microbatches(schedule.numMicrobatches),
       split(schedule.directionSplit()),
       directions(schedule.placement.numDirections()),
-      rows(directions * stages * numRows) {
+      rows(directions * stages * numStepKinds) {
   assert(stages == schedule.numStages);
   homes.reserve(directions * stages);
   for (unsigned d = 0; d != directions; ++d)
@@ -55,44 +55,50 @@ DataFlow::DataFlow(const Schedule &schedule, const StageGraph &graph, bool kept)
   addPlanes(DataKind::Gradient, numOut);
   for (unsigned stage = 0; stage != stages; ++stage) {
     unsigned in = numIn[stage], out = numOut[stage];
-    sizeRow(unsigned(DataKind::Activation), stage, in, out + kept);
-    sizeRow(unsigned(DataKind::Gradient), stage, out + kept, in + kept);
-    sizeRow(weightRow, stage, kept, 0);
+    sizeRow(StepKind::F, stage, in, out + kept);
+    sizeRow(StepKind::B, stage, out + kept, in + kept);
+    sizeRow(StepKind::W, stage, kept, 0);
+    sizeRow(StepKind::SendF, stage, 0, 0, out);
+    sizeRow(StepKind::RecvF, stage, 0, 0, in);
+    sizeRow(StepKind::SendB, stage, 0, 0, in);
+    sizeRow(StepKind::RecvB, stage, 0, 0, out);
   }
   std::vector<unsigned> in(stages), out(stages);
   for (StageGraph::Edge edge : graph.edges()) {
     unsigned output = out[edge.from]++, input = in[edge.to]++;
-    connect(unsigned(DataKind::Activation), StepKind::F, edge.from, output,
-            unsigned(DataKind::Activation), StepKind::F, edge.to, input,
-            plane(DataKind::Activation, edge.to, input));
-    connect(unsigned(DataKind::Gradient), StepKind::B, edge.to, input,
-            unsigned(DataKind::Gradient), StepKind::B, edge.from, output,
-            plane(DataKind::Gradient, edge.from, output));
+    uint32_t forth = plane(DataKind::Activation, edge.to, input);
+    connect(StepKind::F, edge.from, output, StepKind::F, edge.to, input, forth);
+    connect(StepKind::SendF, edge.from, output, StepKind::RecvF, edge.to, input,
+            forth);
+    uint32_t back = plane(DataKind::Gradient, edge.from, output);
+    connect(StepKind::B, edge.to, input, StepKind::B, edge.from, output, back);
+    connect(StepKind::SendB, edge.to, input, StepKind::RecvB, edge.from, output,
+            back);
   }
 
   for (unsigned stage = 0; kept && stage != stages; ++stage) {
     unsigned in = numIn[stage], out = numOut[stage];
-    connect(unsigned(DataKind::Activation), StepKind::F, stage, out,
-            unsigned(DataKind::Gradient), StepKind::B, stage, out, numPlanes++);
-    connect(unsigned(DataKind::Gradient), StepKind::B, stage, in, weightRow,
-            StepKind::W, stage, 0, numPlanes++);
+    connect(StepKind::F, stage, out, StepKind::B, stage, out, numPlanes++);
+    connect(StepKind::B, stage, in, StepKind::W, stage, 0, numPlanes++);
   }
 
   for (ArrayRef<unsigned> tied : graph.tied()) {
     unsigned others = tied.size() - 1;
     for (unsigned stage : tied) {
-      sizeRow(unsigned(DataKind::Reduction), stage, 0, others);
-      sizeRow(waitRow, stage, others, 0);
+      sizeRow(StepKind::ReduceGrad, stage, 0, others);
+      sizeRow(StepKind::WaitReduceGrad, stage, others, 0);
     }
     // The ports of a stage are the others in their order.
     for (unsigned from = 0; from != tied.size(); ++from)
       for (unsigned to = 0; to != tied.size(); ++to)
         if (from != to)
-          connect(unsigned(DataKind::Reduction), StepKind::ReduceGrad,
-                  tied[from], to - (to > from), waitRow,
+          connect(StepKind::ReduceGrad, tied[from], to - (to > from),
                   StepKind::WaitReduceGrad, tied[to], from - (from > to),
                   numPlanes++);
   }
+  copyRow(StepKind::I, StepKind::B);
+  copyRow(StepKind::WaitSendF, StepKind::SendF);
+  copyRow(StepKind::WaitSendB, StepKind::SendB);
   if (graph.tied().empty() && !kept && !hasGradients(schedule))
     numPlanes = firstPlane[unsigned(DataKind::Gradient)];
 }
@@ -116,44 +122,57 @@ uint32_t DataFlow::plane(DataKind data, unsigned stage, unsigned port) const {
 }
 
 /// Makes room for the ports of a row in all directions.
-void DataFlow::sizeRow(unsigned row, unsigned stage, unsigned inputs,
-                       unsigned outputs) {
-  assert(inputs < maxPorts && outputs < maxPorts);
+void DataFlow::sizeRow(StepKind kind, unsigned stage, unsigned inputs,
+                       unsigned outputs, unsigned moved) {
+  assert(inputs < maxPorts && outputs < maxPorts && moved < maxPorts);
+  if (inputs + outputs != 0)
+    kindsWithData |= step_facts::bit(kind);
   for (size_t d = 0; d != directions; ++d) {
-    Row &of = rows[(stage + d * stages) * numRows + row];
-    of.numInputs = inputs;
-    of.numOutputs = outputs;
-    if (inputs <= 1 && outputs <= 1)
+    Row &row = rowAt(kind, stage, d);
+    row.numInputs = inputs;
+    row.numOutputs = outputs;
+    row.numMoved = moved;
+    if (inputs <= 1 && outputs <= 1 && moved <= 1)
       continue;
-    of.begin = ports.size();
-    ports.resize(ports.size() + inputs + outputs);
+    simple = false;
+    row.begin = ports.size();
+    ports.resize(ports.size() + inputs + outputs + moved);
   }
 }
 
-/// Enters the data of `plane`: port `output` of the row `maker` of stage `from`
-/// and port `input` of the row `taker` of stage `to`.
-void DataFlow::connect(unsigned maker, StepKind makerKind, unsigned from,
-                       unsigned output, unsigned taker, StepKind takerKind,
-                       unsigned to, unsigned input, uint32_t plane) {
+/// Enters the data of `plane`: output `output` of the steps `maker` of stage
+/// `from` and input `input` of the steps `taker` of stage `to`, or what the
+/// sends `maker` and the receives `taker` move.
+void DataFlow::connect(StepKind maker, unsigned from, unsigned output,
+                       StepKind taker, unsigned to, unsigned input,
+                       uint32_t plane) {
   for (size_t d = 0; d != directions; ++d) {
     uint16_t fromRank = homes[from + d * stages];
     uint16_t toRank = homes[to + d * stages];
     bool transfers = fromRank != toRank;
-    Port out{plane,           toRank,    uint16_t(to),
-             uint16_t(input), takerKind, transfers};
-    Port in{plane,            fromRank,  uint16_t(from),
-            uint16_t(output), makerKind, transfers};
-    Row &makes = rows[(from + d * stages) * numRows + maker];
-    Row &takes = rows[(to + d * stages) * numRows + taker];
-    if (output == 0)
-      makes.firstOutput = out;
-    if (input == 0)
-      takes.firstInput = in;
-    if (makes.numInputs > 1 || makes.numOutputs > 1)
-      ports[makes.begin + makes.numInputs + output] = out;
-    if (takes.numInputs > 1 || takes.numOutputs > 1)
-      ports[takes.begin + input] = in;
+    portOf(rowAt(maker, from, d), output, /*isOutput=*/!isP2P(maker)) = {
+        plane, toRank, uint16_t(to), uint16_t(input), taker, transfers};
+    portOf(rowAt(taker, to, d), input, /*isOutput=*/false) = {
+        plane, fromRank, uint16_t(from), uint16_t(output), maker, transfers};
   }
+}
+
+/// The place of a port of a row.
+DataFlow::Port &DataFlow::portOf(Row &row, unsigned number, bool isOutput) {
+  if (isOutput)
+    return row.numOutputs > 1 ? ports[row.begin + row.numInputs + number]
+                              : row.firstOutput;
+  return row.numInputs > 1 || row.numMoved > 1 ? ports[row.begin + number]
+                                               : row.firstInput;
+}
+
+/// Steps of `kind` have the ports of those of another kind.
+void DataFlow::copyRow(StepKind kind, StepKind like) {
+  for (size_t d = 0; d != directions; ++d)
+    for (unsigned stage = 0; stage != stages; ++stage)
+      rowAt(kind, stage, d) = rowAt(like, stage, d);
+  if (takesOrMakes(like))
+    kindsWithData |= step_facts::bit(kind);
 }
 
 //===----------------------------------------------------------------------===//

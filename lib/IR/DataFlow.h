@@ -99,13 +99,14 @@ private:
 /// each kind of step, stage and direction. Its size is that of the stage graph.
 class DataFlow {
 public:
-  /// An input or an output of the steps of a row.
+  /// What the steps of a row take, make or move.
   struct Port {
     /// The data of one port of one row, one datum per micro-batch.
     uint32_t plane = 0;
-    /// The step at the other end, which is the producer of an input and the
-    /// consumer of an output: its rank and its stage, its kind (B also where
-    /// the list may have an I), and which of its ports this is.
+    /// The step at the other end, which is the producer of an input, the
+    /// consumer of an output, and the receive of what a send moves: its rank
+    /// and its stage, its kind (B also where the list may have an I), and which
+    /// of its ports this is.
     uint16_t rank = 0;
     uint16_t stage = 0;
     uint16_t port = 0;
@@ -115,17 +116,20 @@ public:
     /// The other end is a step of the same stage.
     bool isKept(Step self) const { return stage == self.stage(); }
   };
-  /// What the steps of one kind, on one stage and in one direction, take and
-  /// make. A row is small and most have one port of each sort, which is in it.
+  /// The ports of the steps of one kind, on one stage and in one direction:
+  /// what they take and make, or what they move. Most rows have one of a sort,
+  /// which is in the row, so that a walk touches little memory.
   class Row {
     friend class DataFlow;
     Port firstInput;
     Port firstOutput;
-    uint16_t numInputs = 0;
-    uint16_t numOutputs = 0;
     /// Where all inputs and then all outputs are in `DataFlow::ports`, for a
     /// row with more than one of a sort.
     uint32_t begin = 0;
+    uint16_t numInputs = 0;
+    uint16_t numOutputs = 0;
+    /// Of P2P steps, in the place of the inputs.
+    uint16_t numMoved = 0;
   };
 
   /// The flow of a schedule: its stages are a chain.
@@ -139,19 +143,16 @@ public:
     return DataFlow(schedule, StageGraph::chain(schedule.numStages), true);
   }
 
-  /// False for steps that neither take nor make data: their row is empty.
-  static bool hasRow(StepKind kind) {
-    return rowOfKind[unsigned(kind)] != noRow;
+  /// False when no step of this kind takes or makes data.
+  bool takesOrMakes(StepKind kind) const {
+    return step_facts::has(kindsWithData, kind);
   }
-  /// The row of a compute step or a reduction; an empty one for other steps.
   const Row &row(Step step) const {
-    return rowAt(rowOfKind[unsigned(step.kind())], step.stage(),
-                 step.microbatch() >= split);
+    return rowAt(step.kind(), step.stage(), step.microbatch() >= split);
   }
-  /// The row of the steps on `stage` that make and take `data`. Of reductions:
-  /// of those that make it.
+  /// The row of the F of a stage or of its B, whose I has an equal one.
   const Row &row(DataKind data, unsigned stage, unsigned direction) const {
-    return rowAt(unsigned(data), stage, direction);
+    return rowAt(makerOf(data), stage, direction);
   }
   llvm::ArrayRef<Port> inputs(const Row &row) const {
     return {row.numInputs > 1 ? &ports[row.begin] : &row.firstInput,
@@ -183,20 +184,18 @@ public:
   }
 
   /// The port of a P2P step, of a wait for a send that of the send: what is
-  /// moved, and what makes or consumes it at the other end. Null when the stage
-  /// does not have the port.
+  /// moved, and the P2P step at the other end. Null when the stage does not
+  /// have the port.
   const Port *transfer(Step step) const {
-    const Row &of = row(dataKind(step.kind()), step.stage(),
-                        step.microbatch() >= split);
-    llvm::ArrayRef<Port> all =
-        isRecv(step.kind()) ? inputs(of) : outputs(of);
-    return step.port() < all.size() ? &all[step.port()] : nullptr;
+    const Row &of = row(step);
+    if (step.port() >= of.numMoved)
+      return nullptr;
+    return of.numMoved > 1 ? &ports[of.begin + step.port()] : &of.firstInput;
   }
   /// The P2P step that meets `step`, which moves the data of `port`.
   static Step otherEnd(Step step, const Port &port) {
-    DataKind data = dataKind(step.kind());
-    Step other(isSend(step.kind()) ? recvKind(data) : sendKind(data),
-               port.stage, step.microbatch());
+    assert(isP2P(port.kind));
+    Step other(port.kind, port.stage, step.microbatch());
     other.setPort(port.port);
     return other;
   }
@@ -217,43 +216,31 @@ public:
   }
   size_t numStages() const { return stages; }
   /// True when each row has at most one input and one output, as in a chain.
-  bool isSimple() const { return ports.empty(); }
+  bool isSimple() const { return simple; }
   /// Where the rows of direction 1 begin, see `Schedule::directionSplit`.
   unsigned directionSplit() const { return split; }
   unsigned numDirections() const { return directions; }
 
 private:
-  /// Rows of a stage and a direction: what makes and takes activations,
-  /// gradients and reductions, by `DataKind`; an empty one; what takes
-  /// reductions; W.
-  static constexpr unsigned noRow = unsigned(DataKind::None);
-  static constexpr unsigned waitRow = noRow + 1;
-  static constexpr unsigned weightRow = noRow + 2;
-  static constexpr unsigned numRows = noRow + 3;
-  static constexpr auto rowOfKind = [] {
-    std::array<uint8_t, numStepKinds> rows{};
-    for (unsigned number = 0; number != numStepKinds; ++number) {
-      StepKind kind = StepKind(number);
-      DataKind data = dataKind(kind);
-      if (isCompute(kind))
-        rows[number] = data == DataKind::None ? weightRow : unsigned(data);
-      else if (data == DataKind::Reduction)
-        rows[number] = isWait(kind) ? waitRow : unsigned(data);
-      else
-        rows[number] = noRow;
-    }
-    return rows;
-  }();
-
-  const Row &rowAt(unsigned row, unsigned stage, size_t direction) const {
-    return rows[(stage + direction * stages) * numRows + row];
+  static constexpr StepKind makerOf(DataKind data) {
+    return data == DataKind::Activation ? StepKind::F
+           : data == DataKind::Gradient ? StepKind::B
+                                        : StepKind::ReduceGrad;
+  }
+  const Row &rowAt(StepKind kind, unsigned stage, size_t direction) const {
+    return rows[(stage + direction * stages) * numStepKinds + unsigned(kind)];
+  }
+  Row &rowAt(StepKind kind, unsigned stage, size_t direction) {
+    return rows[(stage + direction * stages) * numStepKinds + unsigned(kind)];
   }
   void addPlanes(DataKind data, llvm::ArrayRef<unsigned> numInputs);
   uint32_t plane(DataKind data, unsigned stage, unsigned port) const;
-  void sizeRow(unsigned row, unsigned stage, unsigned inputs, unsigned outputs);
-  void connect(unsigned maker, StepKind makerKind, unsigned from,
-               unsigned output, unsigned taker, StepKind takerKind, unsigned to,
-               unsigned input, uint32_t plane);
+  void sizeRow(StepKind kind, unsigned stage, unsigned inputs, unsigned outputs,
+               unsigned moved = 0);
+  void connect(StepKind maker, unsigned from, unsigned output, StepKind taker,
+               unsigned to, unsigned input, uint32_t plane);
+  Port &portOf(Row &row, unsigned number, bool isOutput);
+  void copyRow(StepKind kind, StepKind like);
 
   size_t stages;
   size_t microbatches;
@@ -264,11 +251,14 @@ private:
   /// and those of their other inputs.
   std::array<size_t, 2> firstPlane{};
   std::array<std::vector<uint32_t>, 2> morePlanes;
-  /// By direction and stage.
+  /// By direction, stage and kind.
   std::vector<Row> rows;
   std::vector<uint16_t> homes;
-  /// The ports of rows with more than one.
+  /// The ports of rows with more than one of a sort.
   std::vector<Port> ports;
+  bool simple = true;
+  /// Bit K for the kind of value K.
+  uint32_t kindsWithData = 0;
 };
 
 /// The directed pairs of ranks that the transfers of a schedule go along,

@@ -118,63 +118,70 @@ private:
     return table[dataFlow.datum(input, step.microbatch())];
   }
 
-  void advance(unsigned rank) {
+  // On its own, so that what its loop reads stays in registers.
+  LLVM_ATTRIBUTE_NOINLINE void advance(unsigned rank) {
     const StepList &list = schedule.ranks[rank];
-    const size_t size = list.size();
-    RankState &self = ranks[rank];
-    while (self.at != size) {
-      const Step step = list[self.at];
+    const Step *const first = list.data(), *const end = first + list.size();
+    // The members of a group are [begin, at), those before `begin` have run.
+    const Step *at = first + ranks[rank].at;
+    const Step *begin = first + ranks[rank].groupBegin;
+    while (at != end) {
+      const Step step = *at;
       // Most steps of a list with transfers have no data of their own.
-      if (!DataFlow::hasRow(step.kind()) && self.groupBegin == self.at &&
+      if (!dataFlow.takesOrMakes(step.kind()) && begin == at &&
           !step.joined()) {
-        ++self.at;
-        client.visit(rank, self.groupBegin, self.at);
-        self.groupBegin = self.at;
+        ++at;
+        client.visit(rank, begin - first, at - first);
+        begin = at;
         continue;
       }
-      const llvm::ArrayRef<DataFlow::Port> inputs = dataFlow.inputs(step);
-      for (const DataFlow::Port &input : inputs) {
-        if (Client::isThere(at(input, step)))
-          continue;
-        // The members of an overlap start together. A forward may keep its
-        // activations for a later one all the same.
-        if (input.isKept(step) && isKeptInGroup(self, list, input))
-          continue;
-        self.waitsFor = dataFlow.datum(input, step.microbatch());
-        if constexpr (unverified)
-          if (dataFlow.home(step) != rank)
-            strays[self.waitsFor].push_back(rank);
-        prefetchSteps(&list[self.at]);
-        return;
-      }
+      const DataFlow::Row &row = dataFlow.row(step);
+      const llvm::ArrayRef<DataFlow::Port> inputs = dataFlow.inputs(row);
       for (const DataFlow::Port &input : inputs)
-        client.take(rank, at(input, step));
-      ++self.at;
-      if (step.joined() && self.at != size)
+        if (LLVM_UNLIKELY(!Client::isThere(this->at(input, step))) &&
+            !isKeptFor(*at, input, begin)) {
+          size_t number = dataFlow.datum(input, step.microbatch());
+          ranks[rank] = {size_t(at - first), size_t(begin - first), number};
+          if constexpr (unverified)
+            if (dataFlow.home(step) != rank)
+              strays[number].push_back(rank);
+          prefetchSteps(at);
+          return;
+        }
+      for (const DataFlow::Port &input : inputs)
+        client.take(rank, this->at(input, step));
+      ++at;
+      if (step.joined() && at != end)
         continue;
-      client.visit(rank, self.groupBegin, self.at);
-      for (; self.groupBegin != self.at; ++self.groupBegin)
-        give(rank, self.groupBegin, list[self.groupBegin]);
+      client.visit(rank, begin - first, at - first);
+      if (LLVM_LIKELY(at - begin == 1)) {
+        give(rank, begin - first, step, row);
+        begin = at;
+      }
+      for (; begin != at; ++begin)
+        give(rank, begin - first, *begin, dataFlow.row(*begin));
     }
+    ranks[rank] = {list.size(), list.size(), nothing};
   }
 
-  /// True when an earlier member of the group that the rank is at makes
-  /// `input`, which its stage keeps for the member that the rank is at.
-  bool isKeptInGroup(const RankState &self, const StepList &list,
-                     const DataFlow::Port &input) const {
-    return llvm::any_of(
-        llvm::ArrayRef(list).slice(self.groupBegin, self.at - self.groupBegin),
-        [&](Step earlier) {
-          return earlier.kind() == StepKind::F &&
-                 input.kind == StepKind::F && earlier.stage() == input.stage &&
-                 earlier.microbatch() == list[self.at].microbatch();
-        });
+  /// True when a step from `group` on up to `step`, a later member of that
+  /// group, makes `input`, which the stage keeps for `step`. The members of an
+  /// overlap start together, and a forward may keep its activations for a later
+  /// one all the same.
+  LLVM_ATTRIBUTE_NOINLINE static bool
+  isKeptFor(const Step &step, const DataFlow::Port &input, const Step *group) {
+    return input.isKept(step) && std::any_of(group, &step, [&](Step earlier) {
+             return earlier.kind() == StepKind::F &&
+                    input.kind == StepKind::F &&
+                    earlier.stage() == input.stage &&
+                    earlier.microbatch() == step.microbatch();
+           });
   }
 
   /// Puts what a step makes into the table and wakes the ranks that wait for
   /// it.
-  void give(unsigned rank, size_t index, Step step) {
-    for (const DataFlow::Port &output : dataFlow.outputs(step)) {
+  void give(unsigned rank, size_t index, Step step, const DataFlow::Row &row) {
+    for (const DataFlow::Port &output : dataFlow.outputs(row)) {
       size_t number = dataFlow.datum(output, step.microbatch());
       table[number] = client.give(rank, index, output);
       // The data for the next micro-batches follow it.

@@ -36,22 +36,31 @@ size_t Schedule::numSteps() const {
   return count;
 }
 
-/// True when `is` holds for the kind of some step.
-template <typename Fn> static bool hasKind(const Schedule &schedule, Fn is) {
+/// True when some step has one of `kinds`, a mask with bit K for the kind of
+/// value K. Goes through a list without a branch per step.
+static bool hasKind(const Schedule &schedule, uint32_t kinds) {
   return any_of(schedule.ranks, [&](const StepList &list) {
-    return any_of(list, [&](Step step) { return is(step.kind()); });
+    uint32_t found = 0;
+    for (Step step : list)
+      found |= uint32_t(1) << unsigned(step.kind());
+    return (found & kinds) != 0;
   });
 }
 
-bool Schedule::hasP2P() const { return hasKind(*this, isP2P); }
+bool Schedule::hasP2P() const {
+  return hasKind(*this, step_facts::sends | step_facts::receives);
+}
 
-bool Schedule::hasFsdp() const { return hasKind(*this, isFsdp); }
+bool Schedule::hasFsdp() const {
+  return hasKind(*this, step_facts::collectives);
+}
 
-bool Schedule::hasSendWaits() const { return hasKind(*this, isSendWait); }
+bool Schedule::hasSendWaits() const {
+  return hasKind(*this, step_facts::sendWaits);
+}
 
 bool Schedule::hasReduceWaits() const {
-  return hasKind(
-      *this, [](StepKind kind) { return kind == StepKind::WaitReduceGrad; });
+  return hasKind(*this, step_facts::bit(StepKind::WaitReduceGrad));
 }
 
 unsigned Schedule::phaseIndex(StringRef phase) {

@@ -344,10 +344,10 @@ public:
   LogicalResult run(Schedule &schedule, DiagEngine &diags) override {
     if (options.when == FsdpWhen::Declared && !schedule.fsdp)
       return success();
-    if (options.existing == IfThere::Keep && schedule.hasFsdp())
-      return success();
-    if (failed(checkNoFsdp(schedule, "inject-fsdp", diags)))
-      return failure();
+    if (schedule.hasFsdp())
+      return options.existing == IfThere::Keep
+                 ? success()
+                 : checkNoFsdp(schedule, "inject-fsdp", diags);
     Plan plan;
     if (failed(makePlan(schedule, plan, diags)))
       return failure();

@@ -58,10 +58,11 @@ public:
   explicit InsertP2P(const InsertP2POptions &options) : options(options) {}
 
   LogicalResult run(Schedule &schedule, DiagEngine &diags) override {
-    if (options.existing == IfThere::Keep && schedule.hasP2P())
-      return success();
-    if (failed(checkNoP2P(schedule, "insert-p2p", diags)) ||
-        failed(checkEnoughSteps(schedule, "insert-p2p", diags)))
+    if (schedule.hasP2P())
+      return options.existing == IfThere::Keep
+                 ? success()
+                 : checkNoP2P(schedule, "insert-p2p", diags);
+    if (failed(checkEnoughSteps(schedule, "insert-p2p", diags)))
       return failure();
     FailureOr<std::vector<StepList>> lists = place(schedule, diags);
     if (failed(lists))

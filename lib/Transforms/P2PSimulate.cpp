@@ -187,8 +187,9 @@ private:
 
   const Schedule &schedule;
   DataFlow flow;
-  /// By number, the data that has been made.
-  std::vector<bool> there;
+  /// By number, the data that has been made. Bytes, so that nothing is read to
+  /// write one.
+  std::vector<uint8_t> there;
   std::vector<RankState> states;
   /// The ranks that can run: in this round, and in the next one.
   std::vector<uint64_t> current, next;

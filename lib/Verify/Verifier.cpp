@@ -12,22 +12,40 @@ using namespace llvm;
 
 namespace pipec {
 
+static bool wants(VerifyLevel levels, VerifyLevel level) {
+  return (unsigned(levels) & unsigned(level)) != 0;
+}
+
 VerifyLevel levelsAboveCompute(const Schedule &schedule, uint32_t kinds) {
-  auto has = [&](auto isOfClass) {
-    for (unsigned kind = 0; kind <= unsigned(StepKind::Bubble); ++kind)
-      if ((kinds >> kind & 1) && isOfClass(StepKind(kind)))
-        return true;
-    return false;
-  };
+  using namespace step_facts;
   unsigned levels = 0;
-  if (has(isP2P) || has(isSendWait))
+  if (kinds & (sends | receives | sendWaits))
     levels |= unsigned(VerifyLevel::Placed);
-  if (has(isFsdp) ||
-      has([](StepKind kind) { return kind == StepKind::WaitReduceGrad; }))
+  if (kinds & (collectives | collectiveWaits))
     levels |= unsigned(VerifyLevel::Sharded);
   if (!schedule.times.empty())
     levels |= unsigned(VerifyLevel::Timed);
   return VerifyLevel(levels);
+}
+
+/// The levels of a set without compute, for lists with or without waits for
+/// sends and for reductions.
+static bool verifyAbove(const Schedule &schedule, VerifyLevel levels,
+                        bool sendWaits, bool reduceWaits, DiagEngine &diags) {
+  bool good = true;
+  if (wants(levels, VerifyLevel::Placed)) {
+    good &= succeeded(verifyPlaced(schedule, diags));
+    if (sendWaits)
+      good &= succeeded(verifySendWaits(schedule, diags));
+  }
+  if (wants(levels, VerifyLevel::Sharded)) {
+    good &= succeeded(verifySharded(schedule, diags));
+    if (reduceWaits)
+      good &= succeeded(verifyReduceWaits(schedule, diags));
+  }
+  if (wants(levels, VerifyLevel::Timed))
+    good &= succeeded(verifyTimed(schedule, diags));
+  return good;
 }
 
 LogicalResult verify(const Schedule &schedule, DiagEngine &diags) {
@@ -38,31 +56,21 @@ LogicalResult verify(const Schedule &schedule, DiagEngine &diags) {
   if (compute == ComputeVerdict::Broken)
     return failure();
   bool good = compute == ComputeVerdict::Good;
-  VerifyLevel above = levelsAboveCompute(schedule, kinds);
-  good &= succeeded(verify(schedule, above, diags));
+  good &= verifyAbove(schedule, levelsAboveCompute(schedule, kinds),
+                      (kinds & step_facts::sendWaits) != 0,
+                      (kinds & step_facts::collectiveWaits) != 0, diags);
   return success(good);
 }
 
 LogicalResult verify(const Schedule &schedule, VerifyLevel level,
                      DiagEngine &diags) {
   bool good = true;
-  auto wants = [&](VerifyLevel one) {
-    return (unsigned(level) & unsigned(one)) != 0;
-  };
-  if (wants(VerifyLevel::Compute))
+  if (wants(level, VerifyLevel::Compute))
     good &= verifyCompute(schedule, diags) == ComputeVerdict::Good;
-  if (wants(VerifyLevel::Placed)) {
-    good &= succeeded(verifyPlaced(schedule, diags));
-    if (schedule.hasSendWaits())
-      good &= succeeded(verifySendWaits(schedule, diags));
-  }
-  if (wants(VerifyLevel::Sharded)) {
-    good &= succeeded(verifySharded(schedule, diags));
-    if (schedule.hasReduceWaits())
-      good &= succeeded(verifyReduceWaits(schedule, diags));
-  }
-  if (wants(VerifyLevel::Timed))
-    good &= succeeded(verifyTimed(schedule, diags));
+  good &= verifyAbove(
+      schedule, level,
+      wants(level, VerifyLevel::Placed) && schedule.hasSendWaits(),
+      wants(level, VerifyLevel::Sharded) && schedule.hasReduceWaits(), diags);
   return success(good);
 }
 

@@ -135,14 +135,13 @@ private:
     }
   }
 
-  /// True when the transfer that a step of `self`'s kind and stage has at
-  /// `port` has neither end.
-  bool hasNoEnd(Step self, StepKind end, const DataFlow::Port &port,
-                unsigned number) const {
+  /// True when the transfer whose end of the kind `end` is on the stage of
+  /// `self`, at this port, has neither end.
+  bool hasNoEnd(Step self, StepKind end, unsigned port) const {
     Step own(end, self.stage(), self.microbatch());
-    own.setPort(number);
+    own.setPort(port);
     return !firsts.find(own).isValid() &&
-           !firsts.find(DataFlow::otherEnd(own, port)).isValid();
+           !firsts.find(DataFlow::otherEnd(own, *flow.transfer(own))).isValid();
   }
 
   /// A transfer of which neither end exists is reported at its producer, or at
@@ -151,12 +150,12 @@ private:
   void judgeCompute(StepRef ref, Step step) {
     DataKind data = dataKind(step.kind());
     for (const auto &[number, output] : llvm::enumerate(flow.outputs(step)))
-      if (output.transfers && hasNoEnd(step, sendKind(data), output, number))
+      if (output.transfers && hasNoEnd(step, sendKind(data), number))
         (void)reporter.report(ref, diag::TransferMissing, output.rank);
     for (const auto &[number, input] : llvm::enumerate(flow.inputs(step)))
       if (input.transfers &&
           !findMaker(data, input.stage, step.microbatch()).isValid() &&
-          hasNoEnd(step, recvKind(data), input, number))
+          hasNoEnd(step, recvKind(data), number))
         (void)reporter.report(ref, diag::ReceiveMissing, input.rank);
   }
 

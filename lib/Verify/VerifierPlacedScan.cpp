@@ -9,8 +9,8 @@
 // says what was seen of it, so that a send finds its producer before it, a
 // receive its consumer after it, and no end comes twice. Each edge has a table
 // of data: the rank that is scanned first writes the numbers of the data that
-// it moves there, in order, the other one compares. A table has room for what its
-// edge must carry, so all is there when all tables are full.
+// it moves there, in order, the other one compares. A table has room for what
+// its edge must carry, so all is there when all tables are full.
 //
 //===----------------------------------------------------------------------===//
 

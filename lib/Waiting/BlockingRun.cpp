@@ -69,8 +69,8 @@ private:
   /// Lets the rank run until it has to stay; false when it must not go on.
   bool advance(unsigned rank) {
     RankState &self = ranks[rank];
-    for (; self.at != self.end; ++self.at) {
-      const Step step = *self.at;
+    for (const Step *at = self.at; at != self.end; ++at) {
+      const Step step = *at;
       if (!isP2P(step.kind())) {
         if (!mayRun(step))
           return false;
@@ -82,7 +82,8 @@ private:
       RankState &other = ranks[port->rank];
       if (other.at == other.end ||
           !other.at->sameAction(DataFlow::otherEnd(step, *port))) {
-        prefetchSteps(self.at);
+        prefetchSteps(at);
+        self.at = at;
         return true;
       }
       moved[flow.datum(*port, step.microbatch())] = true;
@@ -92,19 +93,21 @@ private:
         runnable.push_back(port->rank);
       }
     }
+    self.at = self.end;
     return true;
   }
 
   /// True when all that a step takes has come from other ranks, and what it
   /// waits for has gone: no rank goes past a send before it is complete.
   bool mayRun(Step step) const {
-    if (isSendWait(step.kind())) {
-      const DataFlow::Port *port = flow.transfer(step);
-      return port && isMoved(*port, step);
-    }
-    return all_of(flow.inputs(step), [&](const DataFlow::Port &input) {
-      return !input.transfers || isMoved(input, step);
-    });
+    if (flow.takesOrMakes(step.kind()))
+      return all_of(flow.inputs(step), [&](const DataFlow::Port &input) {
+        return !input.transfers || isMoved(input, step);
+      });
+    if (!isSendWait(step.kind()))
+      return true;
+    const DataFlow::Port *port = flow.transfer(step);
+    return port && isMoved(*port, step);
   }
 
   const Schedule &schedule;
