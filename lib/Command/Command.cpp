@@ -213,7 +213,9 @@ int pipecMain(int argc, const char *const *argv, raw_ostream &out,
   session.setVerify(args.has(Opt::VerifyDiagnostics));
   CommandRun run(argc ? argv[0] : "pipec", args, session, out, err);
   if (failed(applyWarnings(args, session.engine())) ||
-      (!command->name.empty() && failed(run.chooseForm(formsOf(args)))))
+      // The compiler and commands with a second output choose by themselves.
+      (!command->name.empty() && !args.takes(Opt::SummaryFormat) &&
+       failed(run.chooseForm(formsOf(args)))))
     return session.finish(failure());
   return session.finish(command->function(run));
 }

@@ -51,6 +51,9 @@ public:
   write(llvm::function_ref<void(llvm::raw_ostream &)> text,
         llvm::function_ref<void(llvm::json::OStream &)> json) const;
 
+  /// Where the result goes without `-o`, for a command that has a second one.
+  llvm::raw_ostream &standardOutput() const { return out; }
+
   const Arguments &args;
   DiagSession &session;
   DiagEngine &diags;

@@ -1,0 +1,562 @@
+//===- Calibration.cpp - Figures of a real run ----------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Calibrate/Calibration.h"
+
+#include "Support/Words.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <cmath>
+#include <set>
+
+using namespace llvm;
+
+namespace pipec {
+
+StringRef evidenceText(Evidence evidence) {
+  switch (evidence) {
+  case Evidence::Device:
+    return "device spans";
+  case Evidence::WithoutWaits:
+    return "spans without waits";
+  case Evidence::Executor:
+    return "executor spans";
+  case Evidence::InputThere:
+    return "steps whose input was there";
+  case Evidence::LowerQuartile:
+    return "lower quartile of spans with waits";
+  case Evidence::Transfers:
+    return "sends and receives";
+  case Evidence::Allocations:
+    return "allocations";
+  }
+  llvm_unreachable("no other evidence");
+}
+
+Rational milliseconds(int64_t nanoseconds) {
+  int64_t grain = nanoseconds >= 1000000  ? 1000
+                  : nanoseconds >= 100000 ? 100
+                                          : 1;
+  return *Rational::make((nanoseconds + grain / 2) / grain, 1000000 / grain);
+}
+
+/// The element with a share of `numerator` / 4 below it.
+static int64_t quartile(ArrayRef<int64_t> sorted, unsigned numerator) {
+  return sorted[(sorted.size() - 1) * numerator / 4];
+}
+
+namespace {
+
+/// Durations or sizes that were seen for one figure.
+struct Samples {
+  std::vector<int64_t> all;
+  /// Those of steps that did not wait.
+  std::vector<int64_t> unwaited;
+  Evidence evidence = Evidence::LowerQuartile;
+};
+
+class Calibrator {
+public:
+  explicit Calibrator(const Recording &recording)
+      : recording(recording), transfers(findTransfers(recording)) {
+    result.clocks = setClocks(recording, transfers);
+    result.numSteps = recording.numSteps();
+  }
+  Calibration run();
+
+private:
+  using Key = std::pair<Figure, Place>;
+
+  void collectSteps();
+  void addStep(size_t number, const StepSpan &span, unsigned trainingStep);
+  bool inputWasThere(size_t number, const StepSpan &span,
+                     unsigned trainingStep);
+  void findSendEnds();
+  void findRankFactors();
+  void setSteps();
+  void setOverlaps();
+  void setTransfers();
+  void setMemory();
+  void setStepTime();
+  void nameLeftOut();
+
+  void add(FigureBlock block, Key key, Rational value,
+           std::array<Rational, 2> spread, size_t samples, Evidence evidence);
+  void leaveOut(const Twine &text) { result.leftOut.push_back(text.str()); }
+
+  const Recording &recording;
+  std::vector<MeasuredTransfer> transfers;
+  Calibration result;
+  /// By figure and stage, and by rank.
+  std::map<Key, std::map<unsigned, Samples>> steps;
+  /// Pairs of a stage's own steps, in nanoseconds.
+  std::map<Key, int64_t> alone;
+  struct OverlapSpan {
+    uint32_t cell;
+    unsigned rank;
+    int64_t work;
+  };
+  std::vector<OverlapSpan> overlaps;
+  /// When a send was waited for, by step of training, number of the rank and
+  /// cell of the wait.
+  std::map<std::pair<unsigned, uint32_t>, std::pair<unsigned, int64_t>>
+      sendEnds;
+  /// The receives of each rank.
+  DenseSet<std::pair<unsigned, uint32_t>> receives;
+  std::set<StepKind> hostCollectives;
+};
+
+} // namespace
+
+void Calibrator::add(FigureBlock block, Key key, Rational value,
+                     std::array<Rational, 2> spread, size_t samples,
+                     Evidence evidence) {
+  if (block == FigureBlock::Cost)
+    result.costs.set(key.first, value, key.second);
+  else
+    result.memory.set(key.first, value, key.second);
+  result.figures.push_back({block,
+                            key.first,
+                            key.second,
+                            {},
+                            value,
+                            spread[0],
+                            spread[1],
+                            samples,
+                            evidence});
+}
+
+//===----------------------------------------------------------------------===//
+// Compute steps and collectives
+//===----------------------------------------------------------------------===//
+
+/// Remembers when sends were complete, as waits for them tell, and the
+/// receives.
+void Calibrator::findSendEnds() {
+  for (auto [number, rank] : enumerate(recording.ranks))
+    for (const StepSpan &span : rank.steps.front())
+      if (isRecv(recording.cells[span.cell][0].kind()))
+        receives.insert({unsigned(number), span.cell});
+  for (auto [number, rank] : enumerate(recording.ranks))
+    for (auto [i, step] : enumerate(rank.steps))
+      for (const StepSpan &span : step)
+        if (isSendWait(recording.cells[span.cell][0].kind()))
+          sendEnds[{unsigned(i), span.cell}] = {unsigned(number), span.hostEnd};
+}
+
+/// True when a compute step took nothing from another rank, or when its input
+/// is known to have been there: the sender had seen the end of its send.
+bool Calibrator::inputWasThere(size_t number, const StepSpan &span,
+                               unsigned trainingStep) {
+  Step step = recording.cells[span.cell][0];
+  if (!makesData(step.kind()))
+    return true;
+  bool gradient = step.kind() != StepKind::F;
+  if (gradient ? step.stage() + 1 == recording.numStages : step.stage() == 0)
+    return true;
+  const TraceCells &cells = recording.cells;
+  unsigned sender = gradient ? step.stage() + 1 : step.stage() - 1;
+  uint32_t receive =
+      cells.lookup(Step(gradient ? StepKind::RecvB : StepKind::RecvF,
+                        step.stage(), step.microbatch()));
+  if (!receives.contains({unsigned(number), receive}))
+    return true;
+  if (!recording.stepsAgree || !result.clocks.isShared())
+    return false;
+  uint32_t wait =
+      cells.lookup(Step(gradient ? StepKind::WaitSendB : StepKind::WaitSendF,
+                        sender, step.microbatch()));
+  auto it = sendEnds.find({trainingStep, wait});
+  return it != sendEnds.end() && it->second.second <= span.hostStart;
+}
+
+void Calibrator::addStep(size_t number, const StepSpan &span,
+                         unsigned trainingStep) {
+  const RecordedRank &rank = recording.ranks[number];
+  ArrayRef<Step> members = recording.cells[span.cell];
+  StepKind kind = members[0].kind();
+  bool executor = rank.origin == TraceOrigin::Executor;
+  if (members.size() > 1) {
+    overlaps.push_back({span.cell, unsigned(number), span.work()});
+    return;
+  }
+  if (isFsdp(kind) && !span.isDevice && !executor) {
+    hostCollectives.insert(kind);
+    return;
+  }
+  if (!isCompute(kind) && !isFsdp(kind))
+    return;
+  Samples &samples =
+      steps[{costFigure(kind), Place{FigureScope::Stage, members[0].stage()}}]
+           [unsigned(number)];
+  samples.all.push_back(span.work());
+  samples.evidence = span.isDevice   ? Evidence::Device
+                     : executor      ? Evidence::Executor
+                     : rank.hasWaits ? Evidence::WithoutWaits
+                                     : Evidence::LowerQuartile;
+  if (samples.evidence == Evidence::LowerQuartile &&
+      inputWasThere(number, span, trainingStep))
+    samples.unwaited.push_back(span.work());
+}
+
+void Calibrator::collectSteps() {
+  for (auto [number, rank] : enumerate(recording.ranks))
+    for (auto [i, step] : enumerate(rank.steps))
+      for (const StepSpan &span : step)
+        addStep(number, span, unsigned(i));
+}
+
+/// The samples to use, sorted, and the value that stands for them.
+static int64_t typicalOf(Samples &samples) {
+  constexpr size_t enough = 3;
+  if (samples.evidence == Evidence::LowerQuartile &&
+      samples.unwaited.size() >= std::min(enough, samples.all.size())) {
+    samples.evidence = Evidence::InputThere;
+    samples.all = std::move(samples.unwaited);
+  }
+  llvm::sort(samples.all);
+  return quartile(samples.all,
+                  samples.evidence == Evidence::LowerQuartile ? 1 : 2);
+}
+
+/// Where several ranks run a stage, their speeds differ by factors that are
+/// close to 1 for all but slow ranks; sets those, and leaves the times of one
+/// rank of factor 1.
+void Calibrator::findRankFactors() {
+  constexpr double notable = 1.05;
+  std::map<unsigned, std::vector<double>> ratios;
+  for (auto &[key, byRank] : steps) {
+    if (byRank.size() < 2)
+      continue;
+    int64_t least = std::numeric_limits<int64_t>::max();
+    std::map<unsigned, int64_t> typical;
+    for (auto &[rank, samples] : byRank) {
+      typical[rank] = typicalOf(samples);
+      least = std::min(least, typical[rank]);
+    }
+    for (auto [rank, time] : typical)
+      if (least > 0)
+        ratios[rank].push_back(double(time) / double(least));
+  }
+  for (auto &[rank, all] : ratios) {
+    llvm::sort(all);
+    double middle = all[(all.size() - 1) / 2];
+    if (middle < notable)
+      continue;
+    auto thousandths = [](double ratio) {
+      return *Rational::make(std::llround(ratio * 1000), 1000);
+    };
+    add(FigureBlock::Cost, {Figure::Factor, Place{FigureScope::Rank, rank}},
+        thousandths(middle),
+        {thousandths(all[(all.size() - 1) / 4]),
+         thousandths(all[(all.size() - 1) * 3 / 4])},
+        all.size(), Evidence::Executor);
+  }
+}
+
+void Calibrator::setSteps() {
+  for (auto &[key, byRank] : steps) {
+    // With a factor, the times of the rank as one without.
+    Samples all;
+    for (auto &[rank, samples] : byRank) {
+      (void)typicalOf(samples);
+      Rational factor =
+          result.costs.get(Figure::Factor, Place{FigureScope::Rank, rank})
+              .value_or(1);
+      for (int64_t time : samples.all)
+        all.all.push_back(std::llround(double(time) / factor.toDouble()));
+      all.evidence = samples.evidence;
+    }
+    int64_t typical = typicalOf(all);
+    alone[key] = typical;
+    add(FigureBlock::Cost, key, milliseconds(typical),
+        {milliseconds(quartile(all.all, 1)),
+         milliseconds(quartile(all.all, 3))},
+        all.all.size(), all.evidence);
+  }
+}
+
+/// The time of an overlap, as a factor of the times of its members.
+void Calibrator::setOverlaps() {
+  std::map<SmallVector<StepKind, 2>, std::vector<int64_t>> ratios;
+  std::set<std::string> unknown;
+  for (const OverlapSpan &span : overlaps) {
+    SmallVector<StepKind, 2> kinds;
+    int64_t sum = 0;
+    bool known = true;
+    for (Step step : recording.cells[span.cell]) {
+      kinds.push_back(step.kind());
+      auto it = alone.find(
+          {costFigure(step.kind()), Place{FigureScope::Stage, step.stage()}});
+      known &= it != alone.end();
+      sum += it == alone.end() ? 0 : it->second;
+    }
+    if (known && sum > 0)
+      ratios[kinds].push_back(
+          std::llround(1000.0 * double(span.work) / double(sum)));
+    else
+      unknown.insert(join(map_range(kinds, stepKindName), " & "));
+  }
+  for (auto &[kinds, all] : ratios) {
+    llvm::sort(all);
+    auto thousandths = [](int64_t value) {
+      return *Rational::make(value, 1000);
+    };
+    Rational value = thousandths(quartile(all, 2));
+    result.costs.set(CostSettings::Overlap{kinds, value, /*isFactor=*/true});
+    const RecordedRank &rank = recording.ranks.front();
+    result.figures.push_back(
+        {FigureBlock::Cost, Figure::Factor, Place{FigureScope::Overlap}, kinds,
+         value, thousandths(quartile(all, 1)), thousandths(quartile(all, 3)),
+         all.size(),
+         rank.hasDevice                         ? Evidence::Device
+         : rank.origin == TraceOrigin::Executor ? Evidence::Executor
+         : rank.hasWaits                        ? Evidence::WithoutWaits
+                                                : Evidence::LowerQuartile});
+  }
+  for (const std::string &kinds : unknown)
+    if (!any_of(ratios, [&](const auto &entry) {
+          return join(map_range(entry.first, stepKindName), " & ") == kinds;
+        }))
+      leaveOut("overlap " + kinds + ": its members never run alone");
+}
+
+//===----------------------------------------------------------------------===//
+// Transfers
+//===----------------------------------------------------------------------===//
+
+void Calibrator::setTransfers() {
+  const Clocks &clocks = result.clocks;
+  struct Edge {
+    std::vector<int64_t> times;
+    std::vector<int64_t> gaps;
+    bool seen = false;
+    const MeasuredTransfer *last = nullptr;
+  };
+  std::map<std::pair<unsigned, unsigned>, Edge> edges;
+  for (const MeasuredTransfer &transfer : transfers) {
+    Edge &edge = edges[{transfer.from, transfer.to}];
+    edge.seen = true;
+    int64_t shift = clocks.offset[transfer.to] - clocks.offset[transfer.from];
+    int64_t time = transfer.arrived + shift - transfer.sent;
+    // The receive was there first, and the rank waited for most of the time.
+    bool posted = transfer.posted + shift <= transfer.sent;
+    bool waited = transfer.arrived - transfer.waitedFrom >= time / 2;
+    if (posted && waited)
+      edge.times.push_back(time);
+  }
+  // Transfers that follow each other on a full edge.
+  std::map<std::pair<unsigned, unsigned>, std::vector<const MeasuredTransfer *>>
+      inOrder;
+  for (const MeasuredTransfer &transfer : transfers)
+    inOrder[{transfer.from, transfer.to}].push_back(&transfer);
+  for (auto &[ends, all] : inOrder) {
+    llvm::stable_sort(
+        all, [](const auto *a, const auto *b) { return a->sent < b->sent; });
+    int64_t shift = clocks.offset[ends.second] - clocks.offset[ends.first];
+    for (size_t i = 1; i < all.size(); ++i) {
+      const MeasuredTransfer &before = *all[i - 1], &after = *all[i];
+      if (before.step == after.step && after.sent < before.arrived + shift &&
+          after.posted + shift <= after.sent &&
+          after.waitedFrom <= before.arrived && after.arrived > before.arrived)
+        edges[ends].gaps.push_back(after.arrived - before.arrived);
+    }
+  }
+
+  std::vector<int64_t> latencies, occupancies;
+  std::vector<std::string> withoutOccupancy;
+  for (auto &[ends, edge] : edges) {
+    Place place{FigureScope::Edge, ends.first, ends.second};
+    std::string name = utostr(ends.first) + " -> " + utostr(ends.second);
+    if (!clocks.known[ends.first] || !clocks.known[ends.second]) {
+      leaveOut("p2p of edge " + name +
+               ": no transfers in both directions set the clocks");
+      continue;
+    }
+    llvm::sort(edge.times);
+    llvm::sort(edge.gaps);
+    if (edge.times.empty()) {
+      leaveOut("p2p of edge " + name +
+               ": no receive waited for a send that came after it");
+      continue;
+    }
+    int64_t time = edge.times.front();
+    int64_t uncertainty = 0;
+    if (clocks.clock[ends.first] != clocks.clock[ends.second])
+      uncertainty =
+          clocks.uncertainty[ends.first] + clocks.uncertainty[ends.second];
+    if (time < 0 || uncertainty > time) {
+      leaveOut("p2p of edge " + name + ": the clocks are uncertain by " +
+               utostr(uint64_t(uncertainty) / 1000) +
+               " us, the transfer takes " + itostr(time / 1000) + " us");
+      continue;
+    }
+    int64_t occupancy = edge.gaps.empty() ? 0 : edge.gaps.front();
+    occupancy = std::min(occupancy, time);
+    latencies.push_back(time - occupancy);
+    auto spread = [](ArrayRef<int64_t> all, int64_t less) {
+      return std::array<Rational, 2>{
+          milliseconds(std::max<int64_t>(quartile(all, 1) - less, 0)),
+          milliseconds(std::max<int64_t>(quartile(all, 3) - less, 0))};
+    };
+    add(FigureBlock::Cost, {Figure::P2P, place}, milliseconds(time - occupancy),
+        spread(edge.times, occupancy), edge.times.size(), Evidence::Transfers);
+    if (edge.gaps.empty()) {
+      withoutOccupancy.push_back(name);
+      continue;
+    }
+    occupancies.push_back(occupancy);
+    add(FigureBlock::Cost, {Figure::Occupancy, place}, milliseconds(occupancy),
+        spread(edge.gaps, 0), edge.gaps.size(), Evidence::Transfers);
+  }
+  if (!withoutOccupancy.empty())
+    leaveOut("occupancy of edge" +
+             Twine(withoutOccupancy.size() > 1 ? "s " : " ") +
+             join(withoutOccupancy, ", ") +
+             ": no transfers followed each other closely; it is part of p2p");
+  // Edges without a figure of their own get that of most edges.
+  for (auto [figure, all] : {std::pair(Figure::P2P, &latencies),
+                             std::pair(Figure::Occupancy, &occupancies)}) {
+    if (all->empty())
+      continue;
+    llvm::sort(*all);
+    add(FigureBlock::Cost, {figure, Place{}}, milliseconds(quartile(*all, 2)),
+        {milliseconds(quartile(*all, 1)), milliseconds(quartile(*all, 3))},
+        all->size(), Evidence::Transfers);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// What steps allocate: forwards and gradients of inputs, and receives. What
+/// the other kinds release follows from these.
+void Calibrator::setMemory() {
+  std::map<Key, std::vector<int64_t>> sizes;
+  for (const RecordedRank &rank : recording.ranks) {
+    if (rank.memory.empty())
+      continue;
+    std::vector<int64_t> sums = {0};
+    for (const MemoryEvent &event : rank.memory)
+      sums.push_back(sums.back() + event.bytes);
+    auto before = [&](int64_t time) {
+      return sums[llvm::partition_point(rank.memory,
+                                        [&](const MemoryEvent &event) {
+                                          return event.time < time;
+                                        }) -
+                  rank.memory.begin()];
+    };
+    for (const std::vector<StepSpan> &training : rank.steps)
+      for (const StepSpan &span : training) {
+        ArrayRef<Step> members = recording.cells[span.cell];
+        StepKind kind = members[0].kind();
+        if (members.size() > 1)
+          continue;
+        Place place{FigureScope::Stage, members[0].stage()};
+        int64_t change = before(span.hostEnd) - before(span.hostStart);
+        if (kind == StepKind::F || kind == StepKind::I)
+          sizes[{liveFigure(kind), place}].push_back(change);
+        else if (isRecv(kind) && change > 0)
+          sizes[{Figure::Receive, place}].push_back(change);
+      }
+  }
+  if (sizes.empty())
+    return leaveOut("memory: the traces have no allocations");
+  for (auto &[key, all] : sizes) {
+    llvm::sort(all);
+    add(FigureBlock::Memory, key, quartile(all, 2),
+        {quartile(all, 1), quartile(all, 3)}, all.size(),
+        Evidence::Allocations);
+  }
+  leaveOut("parameters, sharded and limit of memory: not in traces");
+}
+
+//===----------------------------------------------------------------------===//
+// The whole
+//===----------------------------------------------------------------------===//
+
+void Calibrator::setStepTime() {
+  if (!recording.stepsAgree || is_contained(result.clocks.known, false))
+    return;
+  std::vector<int64_t> times;
+  for (size_t i = 0; i != recording.numSteps(); ++i) {
+    int64_t first = std::numeric_limits<int64_t>::max();
+    int64_t last = std::numeric_limits<int64_t>::min();
+    for (auto [number, rank] : enumerate(recording.ranks))
+      for (const StepSpan &span : rank.steps[i])
+        if (isCompute(recording.cells[span.cell][0].kind())) {
+          int64_t offset = result.clocks.offset[number];
+          first = std::min(first, span.start + offset);
+          last = std::max(last, span.end + offset);
+        }
+    times.push_back(last - first);
+  }
+  llvm::sort(times);
+  result.stepTime = {milliseconds(times.front()),
+                     milliseconds(quartile(times, 2)),
+                     milliseconds(times.back())};
+}
+
+void Calibrator::nameLeftOut() {
+  std::set<StepKind> kinds;
+  for (const auto &[key, byRank] : steps)
+    for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W})
+      if (costFigure(kind) == key.first)
+        kinds.insert(kind);
+  std::string missing;
+  for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W})
+    if (!kinds.count(kind))
+      missing += (missing.empty() ? "" : ", ") + stepKindName(kind).str();
+  if (!missing.empty())
+    leaveOut(missing + ": not in the traces");
+  for (StepKind kind : kinds) {
+    std::string stages;
+    for (unsigned stage = 0; stage != recording.numStages; ++stage)
+      if (!steps.count({costFigure(kind), Place{FigureScope::Stage, stage}}))
+        stages += (stages.empty() ? "" : ", ") + utostr(stage);
+    if (!stages.empty())
+      leaveOut(stepKindName(kind) + " of stages " + stages +
+               ": not in the traces");
+  }
+  if (!hostCollectives.empty())
+    leaveOut(join(map_range(hostCollectives, stepKindName), ", ") +
+             ": spans of the host show when a collective starts, not how long "
+             "it takes");
+  if (!recording.stepsAgree)
+    leaveOut("p2p: the ranks have different numbers of training steps");
+  else if (transfers.empty() && recording.ranks.size() > 1)
+    leaveOut("p2p: the traces do not show when receives end; spans `PPWAIT:`, "
+             "which pipec.torch.profile adds, do");
+}
+
+Calibration Calibrator::run() {
+  findSendEnds();
+  collectSteps();
+  findRankFactors();
+  setSteps();
+  setOverlaps();
+  nameLeftOut();
+  setTransfers();
+  setMemory();
+  setStepTime();
+  llvm::stable_sort(result.figures,
+                    [](const MeasuredFigure &a, const MeasuredFigure &b) {
+                      return std::tuple(a.block, a.figure, a.place) <
+                             std::tuple(b.block, b.figure, b.place);
+                    });
+  return std::move(result);
+}
+
+Calibration calibrate(const Recording &recording) {
+  return Calibrator(recording).run();
+}
+
+} // namespace pipec

@@ -1,0 +1,74 @@
+//===- Calibration.h - Figures of a real run --------------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_CALIBRATE_CALIBRATION_H
+#define PIPEC_CALIBRATE_CALIBRATION_H
+
+#include "Calibrate/MeasuredTransfers.h"
+#include "Cost/Settings.h"
+
+namespace pipec {
+
+/// How the value of a figure was found.
+enum class Evidence {
+  /// From spans of the device, which has no waits in them.
+  Device,
+  /// From spans of the host without the waits that the trace has.
+  WithoutWaits,
+  /// From spans in which the executor does nothing but the step.
+  Executor,
+  /// From steps whose input was known to be there.
+  InputThere,
+  /// The lower quartile of spans that have waits inside.
+  LowerQuartile,
+  /// From the starts of sends and the ends of their receives.
+  Transfers,
+  /// From allocations.
+  Allocations,
+};
+llvm::StringRef evidenceText(Evidence evidence);
+
+/// A figure with its spread: milliseconds, bytes, or a factor.
+struct MeasuredFigure {
+  FigureBlock block;
+  Figure figure;
+  Place place;
+  /// Of an overlap its kinds.
+  llvm::SmallVector<StepKind, 2> members;
+  Rational value;
+  /// The quartiles.
+  Rational lower, upper;
+  size_t samples;
+  Evidence evidence;
+};
+
+/// What traces say about costs and memory.
+struct Calibration {
+  CostSettings costs;
+  MemorySettings memory;
+  /// In the order of the table of figures and of their places.
+  std::vector<MeasuredFigure> figures;
+  /// What is not known, and why; a line each.
+  std::vector<std::string> leftOut;
+  Clocks clocks;
+  /// The time of a training step, first start to last end over all ranks, in
+  /// milliseconds: the smallest, the median and the largest; nothing when the
+  /// clocks are not known.
+  std::optional<std::array<Rational, 3>> stepTime;
+  size_t numSteps = 0;
+};
+
+/// Finds the figures that are in a recording.
+Calibration calibrate(const Recording &recording);
+
+/// Milliseconds with at most six digits, of which at least three are after the
+/// point.
+Rational milliseconds(int64_t nanoseconds);
+
+} // namespace pipec
+
+#endif // PIPEC_CALIBRATE_CALIBRATION_H

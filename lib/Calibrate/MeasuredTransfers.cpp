@@ -1,0 +1,190 @@
+//===- MeasuredTransfers.cpp - Sends with their receives ------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Calibrate/MeasuredTransfers.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <limits>
+
+using namespace llvm;
+
+namespace pipec {
+
+//===----------------------------------------------------------------------===//
+// Transfers
+//===----------------------------------------------------------------------===//
+
+std::vector<int> stageOwners(const Recording &recording) {
+  std::vector<int> owners(
+      size_t(recording.numStages) * recording.numMicrobatches, -1);
+  for (auto [number, rank] : enumerate(recording.ranks))
+    for (const StepSpan &span : rank.steps.front())
+      for (Step step : recording.cells[span.cell])
+        if (isCompute(step.kind()))
+          owners[size_t(step.stage()) * recording.numMicrobatches +
+                 step.microbatch()] = int(number);
+  return owners;
+}
+
+namespace {
+
+/// What is known of one transfer while the spans of a step are gone through.
+struct Ends {
+  static constexpr int64_t unknown = std::numeric_limits<int64_t>::min();
+  int from = -1, to = -1;
+  int64_t sent = unknown, posted = unknown;
+  int64_t waitedFrom = unknown, arrived = unknown;
+};
+
+} // namespace
+
+/// The stage and the direction of the tensor that a step sends, receives or
+/// takes as its input, as the number of the transfer; nothing for other steps.
+static std::optional<size_t> transferOf(const Recording &recording, Step step) {
+  bool gradient = dataKind(step.kind()) == DataKind::Gradient;
+  unsigned stage = step.stage();
+  if (isSend(step.kind()))
+    stage += gradient ? -1 : 1;
+  else if (!isRecv(step.kind()) && !makesData(step.kind()))
+    return std::nullopt;
+  if (stage >= recording.numStages ||
+      step.microbatch() >= recording.numMicrobatches)
+    return std::nullopt;
+  return (size_t(gradient) * recording.numStages + stage) *
+             recording.numMicrobatches +
+         step.microbatch();
+}
+
+std::vector<MeasuredTransfer> findTransfers(const Recording &recording) {
+  std::vector<MeasuredTransfer> transfers;
+  if (!recording.stepsAgree)
+    return transfers;
+  for (size_t i = 0; i != recording.numSteps(); ++i) {
+    std::vector<Ends> all(2 * size_t(recording.numStages) *
+                          recording.numMicrobatches);
+    for (auto [number, rank] : enumerate(recording.ranks)) {
+      for (const StepSpan &span : rank.steps[i]) {
+        Step step = recording.cells[span.cell][0];
+        if (!isP2P(step.kind()))
+          continue;
+        std::optional<size_t> transfer = transferOf(recording, step);
+        if (!transfer)
+          continue;
+        Ends &ends = all[*transfer];
+        if (isSend(step.kind())) {
+          ends.from = int(number);
+          ends.sent = span.start;
+          continue;
+        }
+        ends.to = int(number);
+        ends.posted = span.start;
+        if (span.isDevice) {
+          ends.waitedFrom = span.start;
+          ends.arrived = span.end;
+        }
+      }
+      for (const TraceSpan &wait : rank.waits[i])
+        if (std::optional<size_t> transfer =
+                transferOf(recording, recording.cells[wait.cell][0])) {
+          Ends &ends = all[*transfer];
+          if (ends.arrived != Ends::unknown)
+            continue;
+          ends.waitedFrom = wait.start;
+          ends.arrived = wait.end;
+        }
+    }
+    for (const Ends &ends : all)
+      if (ends.from >= 0 && ends.to >= 0 && ends.from != ends.to &&
+          ends.arrived != Ends::unknown)
+        transfers.push_back({unsigned(ends.from), unsigned(ends.to), ends.sent,
+                             ends.arrived, ends.posted, ends.waitedFrom,
+                             unsigned(i)});
+  }
+  return transfers;
+}
+
+//===----------------------------------------------------------------------===//
+// Clocks
+//===----------------------------------------------------------------------===//
+
+/// Numbers the clocks: one for each machine with a name, one for all ranks of
+/// an executor, else one for each rank.
+static void numberClocks(const Recording &recording, bool byHost,
+                         Clocks &clocks) {
+  StringMap<unsigned> hosts;
+  clocks.clock.clear();
+  clocks.numClocks = 0;
+  for (const RecordedRank &rank : recording.ranks) {
+    bool executor = rank.origin == TraceOrigin::Executor;
+    if (!executor && (!byHost || rank.host.empty())) {
+      clocks.clock.push_back(clocks.numClocks++);
+      continue;
+    }
+    auto [it, isNew] =
+        hosts.try_emplace(executor ? StringRef() : rank.host, clocks.numClocks);
+    clocks.numClocks += isNew;
+    clocks.clock.push_back(it->second);
+  }
+}
+
+Clocks setClocks(const Recording &recording,
+                 ArrayRef<MeasuredTransfer> transfers) {
+  Clocks clocks;
+  numberClocks(recording, /*byHost=*/true, clocks);
+  // Machines may share a name, such as that of a container.
+  if (any_of(transfers, [&](const MeasuredTransfer &transfer) {
+        return clocks.clock[transfer.from] == clocks.clock[transfer.to] &&
+               transfer.arrived < transfer.sent;
+      }))
+    numberClocks(recording, /*byHost=*/false, clocks);
+
+  // The clock of `to` is at least `bound` ahead of that of `from`.
+  std::map<std::pair<unsigned, unsigned>, int64_t> bounds;
+  for (const MeasuredTransfer &transfer : transfers) {
+    unsigned from = clocks.clock[transfer.from], to = clocks.clock[transfer.to];
+    if (from == to)
+      continue;
+    int64_t bound = transfer.sent - transfer.arrived;
+    auto [it, isNew] = bounds.try_emplace({from, to}, bound);
+    if (!isNew)
+      it->second = std::max(it->second, bound);
+  }
+  constexpr int64_t none = std::numeric_limits<int64_t>::max();
+  std::vector<int64_t> least(clocks.numClocks, -none);
+  std::vector<int64_t> most(clocks.numClocks, none);
+  least[0] = most[0] = 0;
+  for (unsigned round = 0; round != clocks.numClocks; ++round) {
+    bool changed = false;
+    for (auto [edge, bound] : bounds) {
+      auto [from, to] = edge;
+      if (to != 0 && least[from] != -none && least[from] + bound > least[to]) {
+        least[to] = least[from] + bound;
+        changed = true;
+      }
+      if (from != 0 && most[to] != none && most[to] - bound < most[from]) {
+        most[from] = most[to] - bound;
+        changed = true;
+      }
+    }
+    if (!changed)
+      break;
+  }
+  for (unsigned clock : clocks.clock) {
+    bool known = least[clock] != -none && most[clock] != none;
+    clocks.known.push_back(known);
+    int64_t width =
+        known ? std::max<int64_t>(most[clock] - least[clock], 0) : 0;
+    clocks.offset.push_back(
+        known ? least[clock] + (most[clock] - least[clock]) / 2 : 0);
+    clocks.uncertainty.push_back((width + 1) / 2);
+  }
+  return clocks;
+}
+
+} // namespace pipec

@@ -1,0 +1,68 @@
+//===- MeasuredTransfers.h - Sends with their receives ----------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The clocks of ranks begin at different times. No receive ends before its send
+// starts, so transfers in both directions between two machines bound how far
+// their clocks are apart; the middle of that interval is taken. Ranks of one
+// machine read one clock, unless a transfer contradicts that.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_CALIBRATE_MEASUREDTRANSFERS_H
+#define PIPEC_CALIBRATE_MEASUREDTRANSFERS_H
+
+#include "Calibrate/Recording.h"
+
+namespace pipec {
+
+/// A transfer of one training step whose end was seen. Times are in the clocks
+/// of their ranks.
+struct MeasuredTransfer {
+  unsigned from;
+  unsigned to;
+  /// When the send was posted, and when the data was seen to be there.
+  int64_t sent;
+  int64_t arrived;
+  /// When the receive was posted, and since when the rank (of a device: its
+  /// stream) waited for it.
+  int64_t posted;
+  int64_t waitedFrom;
+  /// The index of the training step.
+  unsigned step;
+};
+
+/// The clocks of all ranks.
+struct Clocks {
+  /// By rank, what to add to its times to have those of rank 0, and how far
+  /// that can be from the truth.
+  std::vector<int64_t> offset;
+  std::vector<int64_t> uncertainty;
+  /// False for a rank whose clock no transfer ties to that of rank 0.
+  std::vector<bool> known;
+  /// The number of the clock that each rank reads.
+  std::vector<unsigned> clock;
+  unsigned numClocks = 1;
+
+  bool isShared() const { return numClocks == 1; }
+};
+
+/// The transfers of all training steps, in the order of the steps and of their
+/// data; none where the ranks have different numbers of steps.
+std::vector<MeasuredTransfer> findTransfers(const Recording &recording);
+
+/// Sets the clocks of all ranks. Linear in the transfers, and in the product of
+/// machines and edges.
+Clocks setClocks(const Recording &recording,
+                 llvm::ArrayRef<MeasuredTransfer> transfers);
+
+/// The rank that runs the compute steps of each stage for each micro-batch:
+/// index `stage * numMicrobatches + microbatch`; -1 where none does.
+std::vector<int> stageOwners(const Recording &recording);
+
+} // namespace pipec
+
+#endif // PIPEC_CALIBRATE_MEASUREDTRANSFERS_H

@@ -1,0 +1,310 @@
+//===- Recording.cpp - Training steps of all ranks ------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Calibrate/Recording.h"
+
+#include "Calibrate/TraceReader.h"
+#include "Support/Diagnostics/CalibrateDiags.h"
+#include "Support/Words.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+class RecordingMaker {
+public:
+  RecordingMaker(const RecordingOptions &options, DiagEngine &diags)
+      : options(options), diags(diags) {}
+
+  LogicalResult run(ArrayRef<std::string> paths);
+  Recording recording;
+
+private:
+  LogicalResult orderRanks(std::vector<RankTrace> &traces);
+  LogicalResult addRank(RankTrace &trace);
+  LogicalResult chooseSteps(RecordedRank &rank);
+  LogicalResult findSizes();
+
+  std::vector<std::vector<StepSpan>> splitSteps(const RankTrace &trace);
+  void useDevice(RecordedRank &rank, ArrayRef<TraceSpan> device);
+  void addWaits(RecordedRank &rank, ArrayRef<TraceSpan> waits);
+
+  bool hasMicrobatch(uint32_t cell) const {
+    return pipec::hasMicrobatch(recording.cells[cell][0].kind());
+  }
+
+  const RecordingOptions &options;
+  DiagEngine &diags;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Ranks
+//===----------------------------------------------------------------------===//
+
+/// Puts the traces into the order of their ranks.
+LogicalResult RecordingMaker::orderRanks(std::vector<RankTrace> &traces) {
+  for (const RankTrace &trace : traces)
+    if (trace.path != traces[0].path &&
+        (trace.origin == TraceOrigin::Executor ||
+         traces[0].origin == TraceOrigin::Executor)) {
+      bool first = traces[0].origin == TraceOrigin::Executor;
+      return diags.report(DiagLoc(), diag::TraceMixed,
+                          first ? traces[0].path : trace.path,
+                          first ? trace.path : traces[0].path);
+    }
+  bool someKnown = false, allPipeline = true;
+  for (RankTrace &trace : traces) {
+    if (auto it = options.ranks.find(trace.path); it != options.ranks.end()) {
+      trace.rank = it->second;
+      trace.isPipelineRank = true;
+    }
+    someKnown |= trace.rank.has_value();
+    allPipeline &= trace.rank && trace.isPipelineRank;
+  }
+  for (auto [i, trace] : enumerate(traces)) {
+    if (!trace.rank && someKnown)
+      return diags.report(DiagLoc(), diag::TraceRankUnknown, trace.path);
+    if (!trace.rank)
+      trace.rank = i;
+  }
+  llvm::stable_sort(traces, [](const RankTrace &a, const RankTrace &b) {
+    return *a.rank < *b.rank;
+  });
+  for (size_t i = 0; i != traces.size(); ++i) {
+    if (i != 0 && traces[i].rank == traces[i - 1].rank)
+      return diags.report(DiagLoc(), diag::TraceRankTwice, traces[i - 1].path,
+                          traces[i].path, *traces[i].rank);
+    // Ranks of a whole job may have others between them.
+    if (allPipeline && *traces[i].rank != i)
+      return diags.report(DiagLoc(), diag::TraceRankMissing,
+                          countText(traces.size(), "rank"), i);
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Training steps
+//===----------------------------------------------------------------------===//
+
+/// Cuts a trace where a step comes again: every step that has a micro-batch
+/// comes once in a training step.
+std::vector<std::vector<StepSpan>>
+RecordingMaker::splitSteps(const RankTrace &trace) {
+  std::vector<std::vector<StepSpan>> steps;
+  DenseSet<uint32_t> seen;
+  uint32_t run = 0;
+  for (const TraceSpan &span : trace.steps) {
+    bool again = hasMicrobatch(span.cell) && !seen.insert(span.cell).second;
+    if (trace.origin == TraceOrigin::Executor)
+      again = span.group != run;
+    if (steps.empty() || again) {
+      std::vector<StepSpan> next;
+      // A training step begins with the UNSHARDs before its first step.
+      while (again && !steps.empty() && !steps.back().empty() &&
+             trace.origin == TraceOrigin::Kineto &&
+             recording.cells[steps.back().back().cell][0].kind() ==
+                 StepKind::Unshard) {
+        next.insert(next.begin(), steps.back().back());
+        steps.back().pop_back();
+      }
+      steps.push_back(std::move(next));
+      seen.clear();
+      seen.insert(span.cell);
+      run = span.group;
+    }
+    StepSpan step;
+    step.cell = span.cell;
+    step.start = step.hostStart = span.start;
+    step.end = step.hostEnd = span.end;
+    steps.back().push_back(step);
+  }
+  return steps;
+}
+
+/// Replaces the times of the host by those of the device: the i-th span of a
+/// name on a stream is that of the i-th span of the name on the host, where
+/// both have as many.
+void RecordingMaker::useDevice(RecordedRank &rank, ArrayRef<TraceSpan> device) {
+  DenseMap<uint32_t, std::vector<StepSpan *>> hosts;
+  for (std::vector<StepSpan> &step : rank.steps)
+    for (StepSpan &span : step)
+      hosts[span.cell].push_back(&span);
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<const TraceSpan *>>
+      streams;
+  for (const TraceSpan &span : device)
+    streams[{span.cell, span.group}].push_back(&span);
+  for (const auto &[key, spans] : streams) {
+    std::vector<StepSpan *> &onHost = hosts[key.first];
+    if (onHost.size() != spans.size())
+      continue;
+    for (auto [host, span] : zip_equal(onHost, spans)) {
+      // Several streams of one step run at the same time.
+      host->start =
+          host->isDevice ? std::min(host->start, span->start) : span->start;
+      host->end = host->isDevice ? std::max(host->end, span->end) : span->end;
+      host->isDevice = true;
+    }
+  }
+}
+
+/// Takes waits off the compute steps that they are in.
+void RecordingMaker::addWaits(RecordedRank &rank, ArrayRef<TraceSpan> waits) {
+  rank.waits.resize(rank.steps.size());
+  size_t next = 0;
+  for (auto [i, step] : enumerate(rank.steps)) {
+    for (StepSpan &span : step) {
+      while (next != waits.size() && waits[next].start < span.hostStart)
+        ++next;
+      if (!isCompute(recording.cells[span.cell][0].kind()))
+        continue;
+      int64_t covered = span.hostStart;
+      while (next != waits.size() && waits[next].start < span.hostEnd) {
+        // Waits do not add up where they overlap.
+        int64_t from = std::max(waits[next].start, covered);
+        int64_t to = std::min(waits[next].end, span.hostEnd);
+        if (!span.isDevice && to > from)
+          span.waited += to - from;
+        covered = std::max(covered, to);
+        rank.waits[i].push_back(waits[next++]);
+      }
+    }
+  }
+}
+
+/// Leaves out training steps that are not complete, and the first ones.
+LogicalResult RecordingMaker::chooseSteps(RecordedRank &rank) {
+  auto cellsOf = [](const std::vector<StepSpan> &step) {
+    std::vector<uint32_t> cells;
+    for (const StepSpan &span : step)
+      cells.push_back(span.cell);
+    llvm::sort(cells);
+    return cells;
+  };
+  std::map<std::vector<uint32_t>, unsigned> kinds;
+  for (const auto &step : rank.steps)
+    ++kinds[cellsOf(step)];
+  // What most of them have is complete; of two the longer one.
+  auto complete = llvm::max_element(kinds, [](const auto &a, const auto &b) {
+    return std::pair(a.second, a.first.size()) <
+           std::pair(b.second, b.first.size());
+  });
+  size_t before = rank.steps.size();
+  llvm::erase_if(rank.steps, [&](const std::vector<StepSpan> &step) {
+    return cellsOf(step) != complete->first;
+  });
+  if (size_t partial = before - rank.steps.size())
+    (void)diags.report(DiagLoc(), diag::TracePartialSteps, rank.path,
+                       countText(partial, "training step"));
+  if (none_of(complete->first, [&](uint32_t cell) {
+        return isCompute(recording.cells[cell][0].kind());
+      }))
+    return diags.report(DiagLoc(), diag::TraceNoWholeStep, rank.path);
+  size_t warmup = options.warmup.value_or(rank.steps.size() > 1);
+  if (warmup >= rank.steps.size())
+    return diags.report(DiagLoc(), diag::TraceTooFewSteps, rank.path,
+                        countText(rank.steps.size(), "complete training step"),
+                        warmup);
+  rank.steps.erase(rank.steps.begin(), rank.steps.begin() + warmup);
+  return success();
+}
+
+LogicalResult RecordingMaker::addRank(RankTrace &trace) {
+  RecordedRank &rank = recording.ranks.emplace_back();
+  rank.path = trace.path;
+  rank.host = trace.host;
+  rank.origin = trace.origin;
+  rank.hasDevice = !trace.device.empty();
+  rank.hasWaits = !trace.waits.empty();
+  rank.steps = splitSteps(trace);
+  useDevice(rank, trace.device);
+  if (failed(chooseSteps(rank)))
+    return failure();
+  addWaits(rank, trace.waits);
+  if (trace.origin == TraceOrigin::Executor)
+    for (auto [step, waits] : zip_equal(rank.steps, rank.waits))
+      for (const StepSpan &span : step)
+        if (isRecv(recording.cells[span.cell][0].kind()))
+          waits.push_back({span.cell, 0, span.start, span.end});
+  rank.memory = std::move(trace.memory);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The whole
+//===----------------------------------------------------------------------===//
+
+/// Finds the numbers of stages and micro-batches, and checks that the traces
+/// are of one pipeline.
+LogicalResult RecordingMaker::findSizes() {
+  DenseMap<uint64_t, unsigned> owners;
+  std::vector<bool> stages;
+  for (auto [number, rank] : enumerate(recording.ranks)) {
+    for (const StepSpan &span : rank.steps.front())
+      for (Step step : recording.cells[span.cell]) {
+        if (!isCompute(step.kind()))
+          continue;
+        uint64_t key = (uint64_t(step.stage()) << 28 | step.microbatch()) << 3 |
+                       unsigned(step.kind());
+        auto [it, isNew] = owners.try_emplace(key, unsigned(number));
+        if (!isNew && it->second != number)
+          return diags.report(DiagLoc(), diag::TraceStepTwice, cellText(step),
+                              it->second, recording.ranks[it->second].path,
+                              number, rank.path);
+        recording.numMicrobatches =
+            std::max(recording.numMicrobatches, step.microbatch() + 1);
+        if (step.stage() >= stages.size())
+          stages.resize(step.stage() + 1);
+        stages[step.stage()] = true;
+      }
+    const RecordedRank &first = recording.ranks.front();
+    if (rank.steps.size() != first.steps.size() && recording.stepsAgree) {
+      recording.stepsAgree = false;
+      (void)diags.report(DiagLoc(), diag::TraceStepCounts, first.path,
+                         countText(first.steps.size(), "training step"),
+                         rank.path,
+                         countText(rank.steps.size(), "training step"));
+    }
+  }
+  recording.numStages = stages.size();
+  for (size_t stage = 0; stage != stages.size(); ++stage)
+    if (!stages[stage])
+      return diags.report(DiagLoc(), diag::TraceStageMissing, stage,
+                          stages.size() - 1);
+  return success();
+}
+
+LogicalResult RecordingMaker::run(ArrayRef<std::string> paths) {
+  std::vector<RankTrace> traces;
+  for (const std::string &path : paths)
+    if (failed(readTrace(path, recording.cells, traces, diags)))
+      return failure();
+  if (failed(orderRanks(traces)))
+    return failure();
+  for (RankTrace &trace : traces)
+    if (failed(addRank(trace)))
+      return failure();
+  return findSizes();
+}
+
+FailureOr<Recording> readRecording(ArrayRef<std::string> paths,
+                                   const RecordingOptions &options,
+                                   DiagEngine &diags) {
+  RecordingMaker maker(options, diags);
+  if (failed(maker.run(paths)))
+    return failure();
+  return std::move(maker.recording);
+}
+
+} // namespace pipec

@@ -1,0 +1,84 @@
+//===- Recording.h - Training steps of all ranks ----------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The traces of a job put together: which trace is of which rank, where each
+// training step begins, and which of them are looked at.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_CALIBRATE_RECORDING_H
+#define PIPEC_CALIBRATE_RECORDING_H
+
+#include "Calibrate/Trace.h"
+#include "Support/DiagEngine.h"
+
+#include <map>
+
+namespace pipec {
+
+/// A step as one rank ran it in one training step. Times are in nanoseconds, of
+/// the device where the trace has them, else of the host.
+struct StepSpan {
+  uint32_t cell = 0;
+  int64_t start = 0;
+  int64_t end = 0;
+  /// Time inside of it in which the rank is known to have waited.
+  int64_t waited = 0;
+  /// Where the host was, which is where memory is allocated.
+  int64_t hostStart = 0;
+  int64_t hostEnd = 0;
+  bool isDevice = false;
+
+  int64_t work() const { return end - start - waited; }
+};
+
+/// What one rank did, by training step.
+struct RecordedRank {
+  std::string path;
+  std::string host;
+  TraceOrigin origin = TraceOrigin::Kineto;
+  /// The trace has spans of a device; it tells waits inside of spans.
+  bool hasDevice = false;
+  bool hasWaits = false;
+  /// In the order of their starts.
+  std::vector<std::vector<StepSpan>> steps;
+  /// Waits for inputs; the cell is that of the compute step, of an UNSHARD, or
+  /// in traces of executors of the receive.
+  std::vector<std::vector<TraceSpan>> waits;
+  std::vector<MemoryEvent> memory;
+};
+
+struct RecordingOptions {
+  /// Training steps at the beginning that are left out; without a value 1, and
+  /// 0 of a trace with a single one.
+  std::optional<unsigned> warmup;
+  /// Ranks of traces that do not say theirs, by path.
+  std::map<std::string, unsigned> ranks;
+};
+
+struct Recording {
+  TraceCells cells;
+  std::vector<RecordedRank> ranks;
+  unsigned numStages = 0;
+  unsigned numMicrobatches = 0;
+  /// All ranks have the same number of training steps, so that the i-th of one
+  /// rank is the i-th of the others.
+  bool stepsAgree = true;
+
+  size_t numSteps() const { return ranks.front().steps.size(); }
+};
+
+/// Reads traces and puts them together. Reports, besides what `readTrace` does,
+/// traces that are not of one job, ranks and stages without a trace, and traces
+/// without a complete training step. Linear but for sorting.
+llvm::FailureOr<Recording> readRecording(llvm::ArrayRef<std::string> paths,
+                                         const RecordingOptions &options,
+                                         DiagEngine &diags);
+
+} // namespace pipec
+
+#endif // PIPEC_CALIBRATE_RECORDING_H

@@ -1,0 +1,90 @@
+//===- Trace.cpp - What one rank recorded ---------------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Calibrate/Trace.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+/// Reads `0F1` or `0UNSHARD`.
+static std::optional<Step> parseCell(StringRef text) {
+  auto takeNumber = [&](unsigned limit) -> std::optional<unsigned> {
+    StringRef digits = text.take_while(isDigit);
+    text = text.drop_front(digits.size());
+    unsigned number = 0;
+    if (digits.getAsInteger(10, number) || number >= limit)
+      return std::nullopt;
+    return number;
+  };
+  std::optional<unsigned> stage = takeNumber(maxStages);
+  StringRef letters =
+      text.take_while([](char c) { return isAlpha(c) || c == '_'; });
+  text = text.drop_front(letters.size());
+  std::optional<StepKind> kind = parseStepKind(letters);
+  if (!stage || !kind || !hasStage(*kind))
+    return std::nullopt;
+  std::optional<unsigned> microbatch = 0;
+  if (hasMicrobatch(*kind))
+    microbatch = takeNumber(maxMicrobatches);
+  if (!microbatch || !text.empty())
+    return std::nullopt;
+  return Step(*kind, *stage, *microbatch);
+}
+
+std::string cellText(ArrayRef<Step> members) {
+  if (members.size() == 1) {
+    Step step = members[0];
+    std::string text = utostr(step.stage()) + stepKindName(step.kind()).str();
+    return hasMicrobatch(step.kind()) ? text + utostr(step.microbatch()) : text;
+  }
+  std::string text = "(";
+  for (Step step : members)
+    text += (text.size() > 1 ? ";" : "") + cellText(step);
+  return text + ")OVERLAP_F_B";
+}
+
+uint32_t TraceCells::find(StringRef text) {
+  if (auto it = numbers.find(text); it != numbers.end())
+    return it->second;
+  StringRef inside = text;
+  Members members;
+  if (inside.consume_front("(")) {
+    SmallVector<StringRef, 2> parts;
+    inside.split(')').first.split(parts, ';');
+    for (StringRef part : parts) {
+      std::optional<Step> step = parseCell(part);
+      if (!step || !isCompute(step->kind()))
+        return none;
+      members.push_back(*step);
+    }
+    if (members.size() < 2 || inside.split(')').second != "OVERLAP_F_B")
+      return none;
+  } else if (std::optional<Step> step = parseCell(text)) {
+    members.push_back(*step);
+  } else {
+    return none;
+  }
+  uint32_t number = all.size();
+  numbers[text] = number;
+  all.push_back(std::move(members));
+  names.push_back(text.str());
+  return number;
+}
+
+uint32_t TraceCells::find(ArrayRef<Step> members) {
+  return find(cellText(members));
+}
+
+uint32_t TraceCells::lookup(ArrayRef<Step> members) const {
+  auto it = numbers.find(cellText(members));
+  return it == numbers.end() ? none : it->second;
+}
+
+} // namespace pipec

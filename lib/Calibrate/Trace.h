@@ -1,0 +1,105 @@
+//===- Trace.h - What one rank recorded -------------------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Spans of steps, as a profiler or an executor recorded them, before anything
+// is concluded from them. Times are in nanoseconds.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_CALIBRATE_TRACE_H
+#define PIPEC_CALIBRATE_TRACE_H
+
+#include "IR/Step.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pipec {
+
+/// The names of steps in traces, each kept once: `0F1`, `2SEND_F3`,
+/// `0UNSHARD`, `(0F1;1B0)OVERLAP_F_B`.
+class TraceCells {
+public:
+  /// A step, or the members of an overlap.
+  using Members = llvm::SmallVector<Step, 2>;
+  static constexpr uint32_t none = ~0u;
+
+  /// The number of the cell called `text`; `none` when that names no step.
+  uint32_t find(llvm::StringRef text);
+  /// The number of the cell of one step or of an overlap.
+  uint32_t find(llvm::ArrayRef<Step> members);
+  /// The same, but `none` for a cell that no trace has.
+  uint32_t lookup(llvm::ArrayRef<Step> members) const;
+
+  size_t size() const { return all.size(); }
+  llvm::ArrayRef<Step> operator[](uint32_t cell) const { return all[cell]; }
+  llvm::StringRef name(uint32_t cell) const { return names[cell]; }
+
+private:
+  llvm::StringMap<uint32_t> numbers;
+  std::vector<Members> all;
+  std::vector<std::string> names;
+};
+
+/// The text of a step as a cell of a CSV shows it: `0F1`, `0UNSHARD`.
+std::string cellText(llvm::ArrayRef<Step> members);
+
+/// A time in which something went on.
+struct TraceSpan {
+  uint32_t cell;
+  /// Of an executor: the number of the run. Of a device: the stream.
+  uint32_t group;
+  int64_t start;
+  int64_t end;
+
+  int64_t length() const { return end - start; }
+};
+
+/// An allocation (positive) or a release.
+struct MemoryEvent {
+  int64_t time;
+  int64_t bytes;
+};
+
+/// How the spans of a trace came about.
+enum class TraceOrigin {
+  /// torch.profiler: spans are those of the host, with waits inside.
+  Kineto,
+  /// An executor of pipec: compute steps without waits, receives as the waits
+  /// for them.
+  Executor,
+};
+
+/// The trace of one rank.
+struct RankTrace {
+  std::string path;
+  TraceOrigin origin = TraceOrigin::Kineto;
+  /// As the trace says: the rank in the pipeline (`isPipelineRank`), or in the
+  /// whole job.
+  std::optional<unsigned> rank;
+  bool isPipelineRank = false;
+  /// The machine, if the trace names it: ranks of one read one clock.
+  std::string host;
+
+  /// In the order of their starts.
+  std::vector<TraceSpan> steps;
+  /// Waits inside of compute steps; the cell is the compute step whose input
+  /// is waited for, or the UNSHARD.
+  std::vector<TraceSpan> waits;
+  /// Spans of a device, in the order of their starts.
+  std::vector<TraceSpan> device;
+  std::vector<MemoryEvent> memory;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_CALIBRATE_TRACE_H

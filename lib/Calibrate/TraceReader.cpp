@@ -1,0 +1,376 @@
+//===- TraceReader.cpp - Traces of PyTorch and of executors ---------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Calibrate/TraceReader.h"
+
+#include "Calibrate/JsonScanner.h"
+#include "Calibrate/TraceText.h"
+#include "Support/Diagnostics/CalibrateDiags.h"
+#include "Support/Words.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <cmath>
+#include <map>
+
+using namespace llvm;
+
+namespace pipec {
+
+/// Microseconds, as a number of JSON, in nanoseconds; nothing when they do not
+/// fit. Exact but for an exponent.
+static std::optional<int64_t> parseMicros(StringRef text) {
+  constexpr int64_t limit = int64_t(1) << 60;
+  if (text.find_first_of("eE") != StringRef::npos) {
+    double value = 0;
+    if (text.getAsDouble(value) || !(std::abs(value) < limit / 1000))
+      return std::nullopt;
+    return int64_t(value * 1000);
+  }
+  bool negative = text.consume_front("-");
+  auto [whole, fraction] = text.split('.');
+  int64_t micros = 0;
+  if (whole.getAsInteger(10, micros) || micros >= limit / 1000)
+    return std::nullopt;
+  int64_t nanos = 0;
+  for (size_t i = 0; i != 3; ++i)
+    nanos = nanos * 10 + (i < fraction.size() ? fraction[i] - '0' : 0);
+  nanos += micros * 1000;
+  return negative ? -nanos : nanos;
+}
+
+namespace {
+
+/// Reads the text of one trace.
+class TraceReader {
+public:
+  TraceReader(StringRef path, StringRef text, TraceCells &cells,
+              DiagEngine &diags)
+      : path(path), text(text), json(text), cells(cells), diags(diags) {}
+
+  /// False when there is a fault, which `fault` then has.
+  bool read();
+  /// Adds what was read.
+  LogicalResult finish(std::vector<RankTrace> &ranks);
+
+  struct Fault {
+    const char *at = nullptr;
+    std::string text;
+    bool isSyntax = true;
+  };
+  Fault fault;
+
+private:
+  /// The members of an event that matter, as they are written.
+  struct Event {
+    StringRef type, category, name, start, duration, process, thread, arguments;
+  };
+
+  void readEvent();
+  void readPipelineSpan(const Event &event, StringRef cell, bool isWait);
+  void readExecutorSpan(const Event &event);
+  void readMemory(const Event &event);
+  void readIdentity(StringRef object, bool isPipelineRank);
+  std::optional<TraceSpan> readTimes(const Event &event);
+  void joinOverlaps(std::vector<TraceSpan> &spans);
+
+  /// Calls `member` for the members of an object whose syntax is checked.
+  static void
+  forEach(StringRef object,
+          function_ref<void(StringRef key, StringRef value)> member) {
+    JsonScanner scanner(object);
+    if (scanner.atObject())
+      scanner.object([&](StringRef key) { member(key, scanner.value()); });
+  }
+  void refuse(StringRef at, const Twine &why) {
+    json.setFault(at.data(), "");
+    if (!fault.at)
+      fault = {at.data(), why.str(), /*isSyntax=*/false};
+  }
+
+  StringRef path;
+  StringRef text;
+  JsonScanner json;
+  TraceCells &cells;
+  DiagEngine &diags;
+
+  RankTrace trace;
+  int64_t base = 0;
+  bool hasEvents = false;
+  /// The spans of an executor, by rank.
+  std::map<unsigned, std::vector<TraceSpan>> executors;
+  std::vector<MemoryEvent> hostMemory, deviceMemory;
+  std::string unknown;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Events
+//===----------------------------------------------------------------------===//
+
+std::optional<TraceSpan> TraceReader::readTimes(const Event &event) {
+  std::optional<int64_t> start = parseMicros(event.start);
+  std::optional<int64_t> length = parseMicros(event.duration);
+  if (!start || !length || *length < 0) {
+    StringRef at = start ? event.duration : event.start;
+    refuse(at.empty() ? event.name : at,
+           "the " + Twine(start ? "duration" : "time") + " of `" +
+               shortened(decodeJsonString(event.name)) +
+               "` is not a number of microseconds");
+    return std::nullopt;
+  }
+  return TraceSpan{TraceCells::none, 0, *start, *start + *length};
+}
+
+void TraceReader::readPipelineSpan(const Event &event, StringRef cell,
+                                   bool isWait) {
+  if (event.type != "\"X\"")
+    return;
+  bool isDevice = event.category == "\"gpu_user_annotation\"";
+  std::optional<TraceSpan> span = readTimes(event);
+  if (!span)
+    return;
+  span->cell = cells.find(cell);
+  if (span->cell == TraceCells::none) {
+    if (unknown.empty())
+      unknown = cell.str();
+    return;
+  }
+  if (isDevice) {
+    if (event.thread.getAsInteger(10, span->group))
+      span->group = 0;
+    if (!isWait)
+      trace.device.push_back(*span);
+  } else {
+    (isWait ? trace.waits : trace.steps).push_back(*span);
+  }
+}
+
+void TraceReader::readExecutorSpan(const Event &event) {
+  StringRef kindText, stageText, microbatchText = "0", runText;
+  forEach(event.arguments, [&](StringRef key, StringRef value) {
+    if (key == "kind")
+      kindText = value;
+    else if (key == "stage")
+      stageText = value;
+    else if (key == "microbatch")
+      microbatchText = value;
+    else if (key == "run")
+      runText = value;
+  });
+  // Other programs use the names of the categories too.
+  if (kindText.empty() || runText.empty())
+    return;
+  std::optional<StepKind> kind = parseStepKind(kindText.trim('"'));
+  unsigned process = 0, stage = 0, microbatch = 0, run = 0;
+  if (!kind || !hasStage(*kind) || event.process.getAsInteger(10, process) ||
+      process == 0 || process > maxRanks || stageText.getAsInteger(10, stage) ||
+      stage >= maxStages || microbatchText.getAsInteger(10, microbatch) ||
+      microbatch >= maxMicrobatches || runText.getAsInteger(10, run))
+    return refuse(event.arguments, "the arguments of `" +
+                                       shortened(decodeJsonString(event.name)) +
+                                       "` are not those of a step");
+  std::optional<TraceSpan> span = readTimes(event);
+  if (!span)
+    return;
+  span->cell = cells.find(Step(*kind, stage, microbatch));
+  span->group = run;
+  executors[process - 1].push_back(*span);
+}
+
+void TraceReader::readMemory(const Event &event) {
+  std::optional<int64_t> time = parseMicros(event.start);
+  int64_t bytes = 0, device = 0;
+  forEach(event.arguments, [&](StringRef key, StringRef value) {
+    if (key == "Bytes")
+      value.getAsInteger(10, bytes);
+    else if (key == "Device Type")
+      value.getAsInteger(10, device);
+  });
+  if (time && bytes)
+    (device ? deviceMemory : hostMemory).push_back({*time, bytes});
+}
+
+void TraceReader::readEvent() {
+  if (!json.atObject())
+    return (void)json.value();
+  Event event;
+  json.object([&](StringRef key) {
+    StringRef value = json.value();
+    if (key == "ph")
+      event.type = value;
+    else if (key == "cat")
+      event.category = value;
+    else if (key == "name")
+      event.name = value;
+    else if (key == "ts")
+      event.start = value;
+    else if (key == "dur")
+      event.duration = value;
+    else if (key == "pid")
+      event.process = value;
+    else if (key == "tid")
+      event.thread = value;
+    else if (key == "args")
+      event.arguments = value;
+  });
+  if (json.hasFault())
+    return;
+  StringRef name = event.name.trim('"');
+  if (name.consume_front("PP:"))
+    return readPipelineSpan(event, name, /*isWait=*/false);
+  if (name.consume_front("PPWAIT:"))
+    return readPipelineSpan(event, name, /*isWait=*/true);
+  if (name == "[memory]")
+    return readMemory(event);
+  if (event.type == "\"X\"" &&
+      is_contained({"\"compute\"", "\"transfer\"", "\"fsdp\""}, event.category))
+    readExecutorSpan(event);
+}
+
+//===----------------------------------------------------------------------===//
+// The whole
+//===----------------------------------------------------------------------===//
+
+/// Takes the rank of `distributedInfo` or of `pipec`.
+void TraceReader::readIdentity(StringRef object, bool isPipelineRank) {
+  forEach(object, [&](StringRef key, StringRef value) {
+    unsigned rank = 0;
+    if (key != "rank" || value.getAsInteger(10, rank) ||
+        (trace.rank && trace.isPipelineRank))
+      return;
+    trace.rank = rank;
+    trace.isPipelineRank = isPipelineRank;
+  });
+}
+
+bool TraceReader::read() {
+  if (!json.atObject()) {
+    fault = {text.data(), "expected an object"};
+    return false;
+  }
+  json.object([&](StringRef key) {
+    if (key == "traceEvents") {
+      hasEvents = true;
+      return json.list([&] { readEvent(); });
+    }
+    StringRef value = json.value();
+    if (key == "baseTimeNanoseconds")
+      value.getAsInteger(10, base);
+    else if (key == "host_name")
+      trace.host = decodeJsonString(value);
+    else if (key == "distributedInfo")
+      readIdentity(value, /*isPipelineRank=*/false);
+    else if (key == "pipec")
+      readIdentity(value, /*isPipelineRank=*/true);
+  });
+  json.end();
+  if (json.hasFault() && !fault.at)
+    fault = {json.faultAt(), json.faultText()};
+  return !fault.at;
+}
+
+/// Makes overlaps of compute steps that run at the same time: an executor
+/// records the members one by one. The spans are in the order of their starts.
+void TraceReader::joinOverlaps(std::vector<TraceSpan> &spans) {
+  auto isComputeSpan = [&](const TraceSpan &span) {
+    return isCompute(cells[span.cell][0].kind());
+  };
+  std::vector<TraceSpan> joined;
+  TraceCells::Members members;
+  size_t last = 0;
+  for (const TraceSpan &span : spans) {
+    bool overlaps = !members.empty() && isComputeSpan(span) &&
+                    span.start < joined[last].end &&
+                    span.group == joined[last].group;
+    if (overlaps) {
+      members.push_back(cells[span.cell][0]);
+      joined[last].end = std::max(joined[last].end, span.end);
+      joined[last].cell = cells.find(members);
+      continue;
+    }
+    if (isComputeSpan(span)) {
+      members = {cells[span.cell][0]};
+      last = joined.size();
+    }
+    joined.push_back(span);
+  }
+  spans = std::move(joined);
+}
+
+LogicalResult TraceReader::finish(std::vector<RankTrace> &ranks) {
+  if (!hasEvents)
+    return diags.report(DiagLoc(), diag::TraceNoEvents, path);
+  if (!unknown.empty())
+    (void)diags.report(DiagLoc(), diag::TraceUnknownStep, path,
+                       shortened(unknown));
+  auto sorted = [](std::vector<TraceSpan> &spans) {
+    // Of spans that begin at once the longer one is outside.
+    llvm::stable_sort(spans, [](const TraceSpan &a, const TraceSpan &b) {
+      return std::pair(a.start, -a.end) < std::pair(b.start, -b.end);
+    });
+  };
+  if (!trace.steps.empty()) {
+    trace.path = path.str();
+    for (std::vector<TraceSpan> *spans :
+         {&trace.steps, &trace.waits, &trace.device}) {
+      sorted(*spans);
+      for (TraceSpan &span : *spans) {
+        span.start += base;
+        span.end += base;
+      }
+    }
+    trace.memory = std::move(deviceMemory.empty() ? hostMemory : deviceMemory);
+    for (MemoryEvent &event : trace.memory)
+      event.time += base;
+    llvm::stable_sort(trace.memory,
+                      [](const MemoryEvent &a, const MemoryEvent &b) {
+                        return a.time < b.time;
+                      });
+    ranks.push_back(std::move(trace));
+    return success();
+  }
+  if (executors.empty())
+    return diags.report(DiagLoc(), diag::TraceNoSpans, path)
+        .note(DiagLoc(), diag::NoteTraceNames);
+  for (auto &[rank, spans] : executors) {
+    sorted(spans);
+    joinOverlaps(spans);
+    RankTrace &one = ranks.emplace_back();
+    one.path = path.str();
+    one.origin = TraceOrigin::Executor;
+    one.rank = rank;
+    one.isPipelineRank = true;
+    one.steps = std::move(spans);
+  }
+  return success();
+}
+
+LogicalResult readTrace(StringRef path, TraceCells &cells,
+                        std::vector<RankTrace> &ranks, DiagEngine &diags) {
+  FailureOr<std::unique_ptr<MemoryBuffer>> text =
+      openTraceText(path, maxTraceBytes, diags);
+  if (failed(text))
+    return failure();
+  TraceReader reader(path, (*text)->getBuffer(), cells, diags);
+  if (reader.read())
+    return reader.finish(ranks);
+  // Only a text with a fault is kept, for its place in the message.
+  TraceReader::Fault fault = reader.fault;
+  DiagLoc at;
+  if (Expected<StringRef> kept = diags.sourceFiles().add(std::move(*text)))
+    at = SMLoc::getFromPointer(fault.at);
+  else
+    consumeError(kept.takeError());
+  if (fault.isSyntax)
+    return diags.report(at, diag::TraceSyntax, fault.text);
+  return diags.report(at, diag::TraceBadSpan, fault.text);
+}
+
+} // namespace pipec

@@ -1,0 +1,29 @@
+//===- TraceReader.h - Traces of PyTorch and of executors -------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_CALIBRATE_TRACEREADER_H
+#define PIPEC_CALIBRATE_TRACEREADER_H
+
+#include "Calibrate/Trace.h"
+#include "Support/DiagEngine.h"
+
+namespace pipec {
+
+/// Bytes that a trace may have once it is decompressed.
+inline constexpr uint64_t maxTraceBytes = uint64_t(1) << 31;
+
+/// Reads a trace: the JSON of torch.profiler (one rank) or of a pipec executor
+/// (all ranks), plain or compressed by gzip, and adds what every rank recorded
+/// to `ranks`. Reports a file that cannot be read and, at its place, what is
+/// not JSON or has values that no trace has; warns of spans that are called
+/// like steps and are none. The text is not kept. Linear.
+llvm::LogicalResult readTrace(llvm::StringRef path, TraceCells &cells,
+                              std::vector<RankTrace> &ranks, DiagEngine &diags);
+
+} // namespace pipec
+
+#endif // PIPEC_CALIBRATE_TRACEREADER_H

@@ -1,0 +1,130 @@
+//===- CalibrateCommand.cpp - The calibrate command -----------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Calibrate/ProfileWriter.h"
+#include "Command/CommandRun.h"
+#include "Driver/Input.h"
+#include "Driver/OutputName.h"
+#include "Results/CalibrationSummary.h"
+#include "Results/TraceInput.h"
+#include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Words.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+/// One run of the command.
+class Calibrate : CommandRun {
+public:
+  explicit Calibrate(const CommandRun &run) : CommandRun(run) {}
+  LogicalResult run();
+
+private:
+  LogicalResult checkOptions();
+  LogicalResult checkSchedule(const Recording &recording);
+
+  std::vector<std::string> traces;
+  Grid sizes;
+};
+
+} // namespace
+
+LogicalResult Calibrate::checkOptions() {
+  FailureOr<Grid> read = Grid::read(args, Grid::Values::One, traces, diags);
+  if (failed(read))
+    return failure();
+  sizes = std::move(*read);
+  if (traces.empty())
+    return unusable(diags, "no traces; see --help");
+  if (args.text(Opt::Output, "-") == "-")
+    return unusable(diags, "expected -o with a file for the profile; the "
+                           "summary goes to standard output");
+  if (failed(pipec::chooseForm(args, {"json"}, diags)))
+    return failure();
+  if (args.has(Opt::For))
+    return success();
+  // Everything about a schedule needs one.
+  using namespace optgroup;
+  std::string useless = sizes.firstWritten();
+  if (auto option =
+          args.firstOf(InputForm | Search | Programs | Lowering | StepSizes))
+    useless = args.written(*option);
+  if (!useless.empty())
+    return diags.report(DiagLoc(), diag::OptionWithoutEffect, useless,
+                        "without --for, which names the schedule");
+  return success();
+}
+
+/// Reads the schedule that --for names, with the sizes of the traces, and
+/// compares.
+LogicalResult Calibrate::checkSchedule(const Recording &recording) {
+  if (!args.has(Opt::For))
+    return success();
+  auto source = ScheduleSource::find(args.text(Opt::For), search, args, diags);
+  if (failed(source))
+    return failure();
+  LowerOptions lowering;
+  lowering.maxSteps = args.count(Opt::MaxSteps, lowering.maxSteps);
+  bool isProgram = (*source)->isProgram();
+  if (failed(checkInputOptions(args, isProgram, !isProgram, diags)))
+    return failure();
+  FailureOr<Schedule> schedule = failure();
+  if (isProgram) {
+    auto chosen = (*source)->schedule(args.text(Opt::Schedule), diags);
+    if (failed(chosen))
+      return failure();
+    int64_t ranks = recording.ranks.size();
+    sizes.setDefault("ranks", ranks);
+    sizes.setDefault("microbatches", int64_t(recording.numMicrobatches));
+    sizes.setDefault("chunks",
+                     std::max<int64_t>(recording.numStages / ranks, 1));
+    if (failed(sizes.fit((*chosen)->decl, /*otherInputs=*/false, diags)))
+      return failure();
+    lowering.params = sizes.point(*(*chosen)->decl);
+    schedule = (*source)->lower(**chosen, lowering, diags);
+  } else {
+    if (failed(sizes.fit({}, /*otherInputs=*/true, diags)))
+      return failure();
+    schedule = (*source)->read(sizes.wanted(args), lowering, diags);
+  }
+  if (failed(schedule))
+    return failure();
+  return checkFits(recording, *schedule, diags);
+}
+
+LogicalResult Calibrate::run() {
+  if (failed(checkOptions()))
+    return failure();
+  FailureOr<Recording> recording = readTraces(args, traces, progress, diags);
+  if (failed(recording) || failed(checkSchedule(*recording)))
+    return failure();
+  progress.phase("measuring");
+  Calibration calibration = calibrate(*recording);
+  if (failed(write([&](raw_ostream &os) {
+        writeCostProfile(calibration.costs, calibration.memory, os);
+        return success();
+      })))
+    return failure();
+  progress.end();
+  if (args.text(Opt::SummaryFormat, "text") == "text") {
+    printCalibration(*recording, calibration, standardOutput());
+  } else {
+    json::OStream json(standardOutput(), /*IndentSize=*/2);
+    json.object([&] { writeCalibration(*recording, calibration, json); });
+    standardOutput() << '\n';
+  }
+  return success();
+}
+
+LogicalResult runCalibrate(const CommandRun &run) {
+  return Calibrate(run).run();
+}
+
+} // namespace pipec

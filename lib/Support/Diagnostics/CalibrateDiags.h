@@ -1,0 +1,17 @@
+//===- CalibrateDiags.h - Diagnostics of reading traces ---------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SUPPORT_DIAGNOSTICS_CALIBRATEDIAGS_H
+#define PIPEC_SUPPORT_DIAGNOSTICS_CALIBRATEDIAGS_H
+
+#include "Support/DiagKinds.h"
+
+#define PIPEC_DIAG_PHASE Calibrate
+#define PIPEC_DIAG_TABLE "Support/Diagnostics/Calibrate.def"
+#include "Support/DeclareDiagnostics.def"
+
+#endif // PIPEC_SUPPORT_DIAGNOSTICS_CALIBRATEDIAGS_H

@@ -1,0 +1,97 @@
+"""Traces of a job for `pipec calibrate`."""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from typing import Any, Iterator
+
+import torch
+import torch.distributed as dist
+import torch.profiler
+from torch.distributed.pipelining.schedules import BACKWARD_INPUT, _PipelineScheduleRuntime
+
+
+class _TimedWait:
+    """The works of a receive. Waiting for them is a span of its own."""
+
+    def __init__(self, works: Any, name: str):
+        self._works, self._name = works, name
+
+    def wait(self) -> None:
+        with torch.profiler.record_function(self._name):
+            for work in self._works:
+                work.wait()
+
+
+class _TimedReceives(dict[Any, Any]):
+    """The receives that are under way. What `pop` returns, the runtime waits for."""
+
+    def __init__(self, receives: dict[Any, Any], letter: str, inputs: frozenset[tuple[int, int]] = frozenset()):
+        super().__init__(receives)
+        self._letter, self._inputs = letter, inputs
+
+    def pop(self, key: Any, *default: Any) -> Any:
+        works = super().pop(key, *default)
+        letter = "I" if key in self._inputs else self._letter
+        return [_TimedWait(works, f"PPWAIT:{key[0]}{letter}{key[1]}")]
+
+
+@contextlib.contextmanager
+def _timed_waits(runtime: Any) -> Iterator[None]:
+    """Records spans for the waits of `runtime` that are inside of its steps: for
+    receives, and for the parameters of stages."""
+    inputs = frozenset((member.stage_index, member.microbatch_index)
+                       for action in runtime.pipeline_order_with_comms[runtime.rank]
+                       for member in (getattr(action, "sub_actions", None) or (action,))
+                       if member.computation_type == BACKWARD_INPUT)
+    forward, backward = runtime.fwd_recv_ops, runtime.bwd_recv_ops
+    unsharded = runtime._assert_unsharded
+
+    def timed(stage: Any) -> None:
+        if stage.stage_index not in runtime.unshard_ops:
+            return unsharded(stage)
+        with torch.profiler.record_function(f"PPWAIT:{stage.stage_index}UNSHARD"):
+            unsharded(stage)
+
+    runtime.fwd_recv_ops = _TimedReceives(forward, "F")
+    runtime.bwd_recv_ops = _TimedReceives(backward, "B", inputs)
+    runtime._assert_unsharded = timed
+    try:
+        yield
+    finally:
+        runtime.fwd_recv_ops, runtime.bwd_recv_ops = dict(runtime.fwd_recv_ops), dict(runtime.bwd_recv_ops)
+        del runtime._assert_unsharded
+
+
+@contextlib.contextmanager
+def profile(schedule: _PipelineScheduleRuntime, folder: str | os.PathLike[str], *, memory: bool = False,
+            **options: Any) -> Iterator[torch.profiler.profile]:
+    """Records the training steps that run inside of it, for `pipec calibrate`:
+
+        with pipec.torch.profile(schedule, "traces"):
+            for _ in range(5):
+                schedule.step(...)
+
+    Every rank of the job does so and writes `folder/rankR.json.gz`, R its rank
+    in the whole job. `schedule` is one with a list of steps, as `load_schedule`
+    returns; the waits inside of its steps are recorded as spans `PPWAIT:`.
+    `memory` records allocations too. `options` are further arguments of
+    `torch.profiler.profile`, which is what `with ... as` gives.
+
+    Raises TypeError for a schedule without a list.
+    """
+    runtime: Any = schedule
+    if not isinstance(schedule, _PipelineScheduleRuntime) or runtime.pipeline_order_with_comms is None:
+        raise TypeError(f"{type(schedule).__name__} has no list of steps, so its trace has no spans of steps")
+    os.makedirs(folder, exist_ok=True)
+    stage = runtime._stages[0]
+    rank = dist.get_rank() if dist.is_initialized() else stage.group_rank
+    options.setdefault("activities", torch.profiler.supported_activities())
+    with _timed_waits(runtime):
+        with torch.profiler.profile(profile_memory=memory, **options) as recorder:
+            recorder.add_metadata_json("pipec", json.dumps({"rank": stage.group_rank, "ranks": stage.group_size}))
+            yield recorder
+    recorder.export_chrome_trace(os.path.join(folder, f"rank{rank}.json.gz"))
