@@ -32,11 +32,28 @@ constexpr FieldInfo fields[] = {
 
 constexpr unsigned numTypes = unsigned(DataType::Node);
 constexpr uint16_t noField = ~0;
+
+/// Fields of a step that `flags` has: those that follow from the step alone.
+/// The first are those of the kinds, in the order of StepKind.
+constexpr DataField flagFields[] = {
+#define PIPEC_STEP(Id, Text) DataField::Step_is##Id,
+#define PIPEC_OTHER(Id, Text)
+#include "Cost/Steps.def"
+    DataField::Step_hasMicrobatch,
+    DataField::Step_joined,
+    DataField::Step_last,
+};
+constexpr unsigned numKindFlags = std::size(flagFields) - 3;
+static_assert(numKindFlags == unsigned(StepKind::Bubble) &&
+              std::size(flagFields) <= 64);
+
 /// The names of all fields, each once, and which field a name is in an object.
 struct NameTable {
   StringMap<unsigned> numbers;
   std::vector<StringRef> names;
   std::vector<std::array<uint16_t, numTypes>> fieldOf;
+  /// By name, its bit in the flags of a step.
+  std::vector<std::optional<unsigned>> flagBits;
 
   NameTable() {
     for (auto [i, field] : enumerate(fields)) {
@@ -47,6 +64,9 @@ struct NameTable {
       }
       fieldOf[it->second][unsigned(field.object)] = i;
     }
+    flagBits.resize(names.size());
+    for (auto [bit, field] : enumerate(flagFields))
+      flagBits[numbers.lookup(fields[unsigned(field)].name)] = bit;
   }
 };
 
@@ -110,9 +130,30 @@ uint64_t DataModel::numObjects() const {
   return schedule.numSteps() + schedule.numRanks + 2ull * schedule.numStages;
 }
 
+bool DataModel::has(const DataNode &object, unsigned name) const {
+  return nameTable().fieldOf[name][object.type] != noField;
+}
+
 DataValue DataModel::get(const DataNode &object, unsigned name) const {
-  uint16_t field = nameTable().fieldOf[name][object.type];
-  return field == noField ? DataValue() : value(object, DataField(field));
+  return value(object, DataField(nameTable().fieldOf[name][object.type]));
+}
+
+std::optional<unsigned> DataModel::flagBit(unsigned name) const {
+  return nameTable().flagBits[name];
+}
+
+DataFlags DataModel::flags(const DataNode &object) const {
+  if (DataType(object.type) != DataType::Step)
+    return {};
+  Step step = stepOf(object);
+  uint64_t ofKind = uint64_t(1) << unsigned(step.kind());
+  uint64_t others = uint64_t(hasMicrobatch(step.kind())) |
+                    uint64_t(step.joined()) << 1 |
+                    uint64_t(object.isLast()) << 2;
+  // A bubble has no field of its own.
+  uint64_t values =
+      (ofKind & ((uint64_t(1) << numKindFlags) - 1)) | others << numKindFlags;
+  return {(uint64_t(1) << std::size(flagFields)) - 1, values};
 }
 
 void DataModel::forEachField(
@@ -246,9 +287,9 @@ DataValue DataModel::scheduleField(DataField field) const {
   case DataField::Schedule_numDirections:
     return DataValue::of(int64_t(schedule.placement.numDirections()));
   case DataField::Schedule_rankOfStage:
-    return DataValue::list(listOf(
-        DataType::Home, size_t(schedule.numStages) *
-                            schedule.placement.numDirections()));
+    return DataValue::list(
+        listOf(DataType::Home, size_t(schedule.numStages) *
+                                   schedule.placement.numDirections()));
   case DataField::Schedule_stages:
     return DataValue::list(listOf(DataType::Stage, schedule.numStages));
   case DataField::Schedule_forwardOnly:

@@ -47,7 +47,10 @@ public:
   std::optional<unsigned> nameNumber(llvm::StringRef name) const override;
   llvm::ArrayRef<llvm::StringRef> names() const override;
   DataNode root() const override;
+  bool has(const DataNode &object, unsigned name) const override;
   DataValue get(const DataNode &object, unsigned name) const override;
+  std::optional<unsigned> flagBit(unsigned name) const override;
+  DataFlags flags(const DataNode &object) const override;
   DataNode item(const DataNode &list, uint32_t index) const override;
   uint64_t numObjects() const override;
 
@@ -95,6 +98,7 @@ private:
   DataValue itemField(const DataNode &object, DataField field) const;
   DataValue familyField(const DataNode &object, DataField field) const;
   DataValue bodyField(const DataNode &object, DataField field) const;
+  Step stepOf(const DataNode &object) const;
   DataValue stepField(const DataNode &object, DataField field) const;
   DataValue termField(const DataNode &object, DataField field) const;
   llvm::SmallVector<Term, 4> termsOf(const DataNode &object) const;

@@ -43,8 +43,8 @@ DataValue DataModel::familyField(const DataNode &object,
   case DataField::Row_rank:
     return DataValue::of(int64_t(family.ranks[object.index]));
   case DataField::Row_values:
-    return DataValue::list(listOf(DataType::Value, family.columns.size(),
-                                  number, object.index));
+    return DataValue::list(
+        listOf(DataType::Value, family.columns.size(), number, object.index));
   case DataField::Value_value:
     return DataValue::of(family.columns[object.index][object.b]);
   case DataField::Family_last:
@@ -65,8 +65,7 @@ DataValue DataModel::bodyField(const DataNode &object, DataField field) const {
   bool isGroup = node.sort == BodyNode::Group;
   auto isCompute = [&] {
     const LoopTree &tree = families().trees[family.ranks.front()];
-    return pipec::isCompute(
-        tree.steps[body.nodes[node.begin].begin].kind());
+    return pipec::isCompute(tree.steps[body.nodes[node.begin].begin].kind());
   };
   switch (field) {
   case DataField::Loop_isLoop:
@@ -121,6 +120,14 @@ DataValue DataModel::bodyField(const DataNode &object, DataField field) const {
   default:
     llvm_unreachable("a field of another object");
   }
+}
+
+Step DataModel::stepOf(const DataNode &object) const {
+  if (object.a == noFamily)
+    return stepsOf(object.b)[object.index];
+  const RankFamily &family = families().families[object.a];
+  const BodyNode &node = families().bodies[object.a].nodes[object.b];
+  return families().trees[family.ranks.front()].steps[node.begin];
 }
 
 DataValue DataModel::stepField(const DataNode &object, DataField field) const {
@@ -192,16 +199,15 @@ DataValue DataModel::stepField(const DataNode &object, DataField field) const {
   case DataField::Step_line:
     return DataValue::of(int64_t(node ? node->line : lines(step)));
   case DataField::Step_startsLine:
-    return DataValue::of(
-        node ? node->startsLine
-             : lines(step) != (before ? lines(*before) : 0));
+    return DataValue::of(node ? node->startsLine
+                              : lines(step) != (before ? lines(*before) : 0));
   case DataField::Step_phase:
     return phaseName(step.phase(), /*forComment=*/false);
   case DataField::Step_phaseText:
     return phaseName(step.phase(), /*forComment=*/true);
   case DataField::Step_startsPhase: {
-    bool starts = node ? node->startsPhase
-                       : !before || before->phase() != step.phase();
+    bool starts =
+        node ? node->startsPhase : !before || before->phase() != step.phase();
     return DataValue::of(starts && step.phase() < schedule.phases.size());
   }
   case DataField::Step_last:
@@ -251,9 +257,8 @@ DataValue DataModel::termField(const DataNode &object, DataField field) const {
   case DataField::Term_column:
     return term.column < 0
                ? DataValue::null()
-               : DataValue::of(StringRef(families()
-                                             .families[object.a]
-                                             .columnNames[term.column]));
+               : DataValue::of(StringRef(
+                     families().families[object.a].columnNames[term.column]));
   case DataField::Term_isNumber:
     return DataValue::of(isNumber);
   case DataField::Term_number:

@@ -25,7 +25,7 @@ public:
         tagsLeft((data.numObjects() + 64) * maxTagsPerObject) {}
 
   LogicalResult run() {
-    stack.push_back(data.root());
+    push(data.root());
     return render(source.files.front(), 0, source.files.front().pieces.size());
   }
 
@@ -37,8 +37,19 @@ private:
   LogicalResult renderVariable(const Piece &piece, const DataValue &value);
   LogicalResult renderSection(const File &file, size_t section);
   LogicalResult renderPartial(const Piece &piece);
+  /// Of a section: the value of its name, if that is a flag of the innermost
+  /// object.
+  std::optional<bool> flag(const Piece &piece) const;
+  /// The innermost object that has the name; null if none has it.
+  const DataNode *owner(unsigned name) const;
   DataValue find(const File &file, const Piece &piece) const;
+  /// The value of `names` from an object on, each that of the one before.
+  DataValue findMember(const DataNode *object,
+                       llvm::ArrayRef<unsigned> names) const;
   LogicalResult countTag(const Piece &piece);
+  void push(const DataNode &object) {
+    stack.push_back({object, data.flags(object)});
+  }
   void write(StringRef text) {
     tagsLeft -= std::min<uint64_t>(tagsLeft, text.size() / bytesPerTag);
     os << text;
@@ -54,28 +65,48 @@ private:
   raw_ostream &os;
   DiagEngine &diags;
   /// The objects whose names are known, the innermost last.
-  SmallVector<DataNode> stack;
+  struct Frame {
+    DataNode object;
+    DataFlags flags;
+  };
+  SmallVector<Frame> stack;
   /// What the lines of the partial begin with.
   SmallString<32> indent;
   unsigned partials = 0;
   uint64_t tagsLeft;
 };
 
+const DataNode *TemplateRenderer::owner(unsigned name) const {
+  for (const Frame &frame : reverse(stack))
+    if (data.has(frame.object, name))
+      return &frame.object;
+  return nullptr;
+}
+
+// Values are returned in place: a copy would read fields that were just written
+// one by one in larger pieces, which stalls the processor.
 DataValue TemplateRenderer::find(const File &file, const Piece &piece) const {
-  ArrayRef<unsigned> names =
-      ArrayRef(file.names).slice(piece.firstName, piece.numNames);
-  DataValue value;
-  for (const DataNode &object : reverse(stack)) {
-    value = data.get(object, names.front());
-    if (value.kind != DataValue::Missing)
-      break;
-  }
-  for (unsigned name : names.drop_front()) {
+  const unsigned *names = &file.names[piece.firstName];
+  const DataNode *object = owner(names[0]);
+  if (piece.numNames == 1)
+    return object ? data.get(*object, names[0]) : DataValue();
+  return findMember(object, ArrayRef(names, piece.numNames));
+}
+
+DataValue TemplateRenderer::findMember(const DataNode *object,
+                                       ArrayRef<unsigned> names) const {
+  if (!object)
+    return DataValue::null();
+  DataNode member = *object;
+  for (unsigned name : names.drop_back()) {
+    DataValue value =
+        data.has(member, name) ? data.get(member, name) : DataValue();
     if (value.kind != DataValue::Object)
       return DataValue::null();
-    value = data.get(value.node, name);
+    member = value.node;
   }
-  return value;
+  return data.has(member, names.back()) ? data.get(member, names.back())
+                                        : DataValue();
 }
 
 /// Sections within sections over long lists may render a short text for longer
@@ -115,21 +146,28 @@ LogicalResult TemplateRenderer::renderVariable(const Piece &piece,
   llvm_unreachable("every kind is rendered or refused");
 }
 
+std::optional<bool> TemplateRenderer::flag(const Piece &piece) const {
+  if (piece.flag == Piece::noFlag)
+    return std::nullopt;
+  const DataFlags &flags = stack.back().flags;
+  if (!(flags.known >> piece.flag & 1))
+    return std::nullopt;
+  return flags.values >> piece.flag & 1;
+}
+
 LogicalResult TemplateRenderer::renderSection(const File &file,
                                               size_t section) {
   const Piece &piece = file.pieces[section];
+  bool inverted = piece.kind == Piece::Inverted;
   DataValue value = find(file, piece);
-  if (piece.kind == Piece::Inverted)
-    return value.isTrue() ? success()
-                          : render(file, section + 1, piece.target);
-  if (!value.isTrue())
+  if (value.isTrue() == inverted)
     return success();
-  if (value.kind != DataValue::List && value.kind != DataValue::Object)
+  if (inverted ||
+      (value.kind != DataValue::List && value.kind != DataValue::Object))
     return render(file, section + 1, piece.target);
   uint32_t size = value.kind == DataValue::List ? value.node.size : 1;
   for (uint32_t i = 0; i != size; ++i) {
-    stack.push_back(value.kind == DataValue::List ? data.item(value.node, i)
-                                                  : value.node);
+    push(value.kind == DataValue::List ? data.item(value.node, i) : value.node);
     if (failed(countTag(piece)) ||
         failed(render(file, section + 1, piece.target)))
       return failure();
@@ -177,7 +215,10 @@ LogicalResult TemplateRenderer::render(const File &file, size_t begin,
     switch (piece.kind) {
     case Piece::Section:
     case Piece::Inverted:
-      result = renderSection(file, i);
+      if (std::optional<bool> isTrue = flag(piece); !isTrue)
+        result = renderSection(file, i);
+      else if (*isTrue == (piece.kind == Piece::Section))
+        result = render(file, i + 1, piece.target);
       i = piece.target - 1;
       break;
     case Piece::Partial:

@@ -220,8 +220,7 @@ LogicalResult TemplateParser::setDelimiters(StringRef tag, StringRef inside) {
   second = second.trim();
   if (!closed || first.empty() || second.empty() || first.contains('=') ||
       second.find_first_of(" \t\r\n=") != StringRef::npos)
-    return diags.report(rangeOf(tag), diag::TemplateDelimiters,
-                        "{{=<% %>=}}");
+    return diags.report(rangeOf(tag), diag::TemplateDelimiters, "{{=<% %>=}}");
   open = first;
   close = second;
   return success();
@@ -245,8 +244,8 @@ LogicalResult TemplateParser::closeSection(StringRef tag, StringRef name) {
   auto [number, opened] = sections.pop_back_val();
   Piece &section = file().pieces[number];
   if (section.text != name)
-    return diags.report(rangeOf(tag), diag::TemplateSectionCrossed, name,
-                        section.text)
+    return diags
+        .report(rangeOf(tag), diag::TemplateSectionCrossed, name, section.text)
         .note(rangeOf(opened), diag::NoteSectionOpened, section.text);
   section.target = file().pieces.size();
   return success();
@@ -286,6 +285,8 @@ LogicalResult TemplateParser::addName(StringRef tag, StringRef name,
     file().names.push_back(*number);
   }
   piece.numNames = parts.size();
+  if (piece.numNames == 1)
+    piece.flag = data.flagBit(file().names.back()).value_or(Piece::noFlag);
   return success();
 }
 

@@ -8,10 +8,10 @@
 // The language of mustache(5): variables, sections, inverted sections,
 // comments, partials, set delimiters, and lines that hold one tag alone, which
 // are left out. Of a partial within a line, the line break at the end of its
-// file is left out, too. Stricter than that page in what would be a silent mistake: a
-// name that the data does not have, a variable without a value, and a partial
-// that cannot be found are errors with a position. Rendering is bounded in
-// depth and in time.
+// file is left out, too. Stricter than that page in what would be a silent
+// mistake: a name that the data does not have, a variable without a value, and
+// a partial that cannot be found are errors with a position. Rendering is
+// bounded in depth and in time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,9 +44,8 @@ class Template {
 public:
   /// Returns the text of the partial `name`, which lives as long as the
   /// template; reports at `loc` when there is none.
-  using Loader =
-      llvm::function_ref<llvm::FailureOr<llvm::StringRef>(llvm::StringRef name,
-                                                          DiagLoc loc)>;
+  using Loader = llvm::function_ref<llvm::FailureOr<llvm::StringRef>(
+      llvm::StringRef name, DiagLoc loc)>;
 
   /// Parses `text` and all partials that it names, directly or not. The names
   /// in it are those of `data`. Reports the first mistake of each file.
@@ -66,6 +65,7 @@ private:
 
   /// A part of a file, in the order of the text.
   struct Piece {
+    static constexpr uint8_t noFlag = 64;
     enum Kind : uint8_t {
       Text,
       /// A line that is written begins: the place of the indentation.
@@ -84,6 +84,8 @@ private:
     /// Of a name: where its numbers begin in `File::names`, and how many.
     uint32_t firstName = 0;
     uint32_t numNames = 0;
+    /// The bit of a name alone in the flags of objects, else `noFlag`.
+    uint8_t flag = noFlag;
     /// Of a section: the piece after it. Of a partial: the number of its file.
     uint32_t target = 0;
   };

@@ -83,6 +83,13 @@ struct DataValue {
   }
 };
 
+/// Booleans of an object, one bit each: which of them `values` has, and their
+/// values.
+struct DataFlags {
+  uint64_t known = 0;
+  uint64_t values = 0;
+};
+
 /// The data of one rendering.
 class TemplateData {
 public:
@@ -93,8 +100,17 @@ public:
   /// All names, for suggestions.
   virtual llvm::ArrayRef<llvm::StringRef> names() const = 0;
   virtual DataNode root() const = 0;
-  /// The value of a name, given by its number, in an object.
+  /// Whether an object has a name, given by its number.
+  virtual bool has(const DataNode &object, unsigned name) const = 0;
+  /// The value of a name that the object has.
   virtual DataValue get(const DataNode &object, unsigned name) const = 0;
+  /// The bit that a name has in `flags`, if it may have one.
+  virtual std::optional<unsigned> flagBit(unsigned name) const {
+    return std::nullopt;
+  }
+  /// The booleans of an object that cost next to nothing together. Saves `get`
+  /// for each of them.
+  virtual DataFlags flags(const DataNode &object) const { return {}; }
   /// The object at `index` of a list.
   virtual DataNode item(const DataNode &list, uint32_t index) const = 0;
   /// About how many objects there are. A template may render each of them a

@@ -32,6 +32,7 @@ public:
   }
   llvm::ArrayRef<llvm::StringRef> names() const override { return known; }
   DataNode root() const override { return {}; }
+  bool has(const DataNode &, unsigned) const override { return true; }
   DataValue get(const DataNode &, unsigned name) const override {
     return DataValue::of(texts[name]);
   }
