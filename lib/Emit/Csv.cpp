@@ -24,17 +24,16 @@
 // that is a single empty cell is written `""`, as Python's csv module does,
 // since a blank line would read as a row without cells.
 //
-// A list of 25 million steps is normal, so cells are put into a buffer of our
-// own, which goes to the stream in large pieces.
+// A list of 25 million steps is normal, so the pieces of a cell are made once
+// and copied into a buffer.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Emit/Emitter.h"
+#include "Support/TextBuffer.h"
 #include "Target/TargetCheck.h"
 
 #include "llvm/ADT/StringExtras.h"
-
-#include <cstring>
 
 using namespace llvm;
 
@@ -62,13 +61,14 @@ template <unsigned Room> struct Piece {
 /// Micro-batches from here on are written digit by digit.
 constexpr unsigned maxNumbers = 1 << 16;
 
-/// Collects cells in a fixed buffer and hands it on when it is nearly full. The
-/// place of the next character is the caller's, in a local variable: a member
-/// would be read and written again for every character.
-class CellWriter {
+/// The longest cell, a pair, takes less.
+constexpr size_t longestCell = 128;
+
+/// The texts of cells. Each function writes at a place with room for a cell and
+/// returns the place after it.
+class CellTexts {
 public:
-  CellWriter(raw_ostream &os, unsigned numStages, unsigned numMicrobatches)
-      : os(os) {
+  CellTexts(unsigned numStages, unsigned numMicrobatches) {
     for (unsigned i = 0; i != std::min(maxNumbers, numMicrobatches); ++i)
       numbers.emplace_back(utostr(i));
     for (unsigned stage = 0; stage != numStages; ++stage) {
@@ -78,27 +78,13 @@ public:
     }
   }
 
-  char *begin() { return buffer; }
-  /// Makes room for one cell at `at`. The longest, a pair, takes under 128
-  /// bytes.
-  char *reserve(char *at) {
-    if (at <= buffer + sizeof(buffer) - 128)
-      return at;
-    return flush(at);
-  }
-  /// Hands on what lies before `at`.
-  char *flush(char *at) {
-    os.write(buffer, at - buffer);
-    return buffer;
-  }
-
   char *put(char *at, StringRef text) const {
     std::memcpy(at, text.data(), text.size());
     return at + text.size();
   }
   /// The cell of a step alone, with a comma before it.
   char *put(char *at, Step step) const {
-    at = heads[step.stage() * numKinds + unsigned(step.kind())].copyTo(at);
+    at = heads[step.stage() * numStepKinds + unsigned(step.kind())].copyTo(at);
     if (!hasMicrobatch(step.kind()))
       return at;
     if (step.microbatch() >= numbers.size())
@@ -113,13 +99,9 @@ public:
   }
 
 private:
-  static constexpr unsigned numKinds = unsigned(StepKind::Bubble) + 1;
-
-  raw_ostream &os;
   /// By stage and kind: `,3SEND_F`.
   std::vector<Piece<24>> heads;
   std::vector<Piece<8>> numbers;
-  char buffer[1 << 16];
 };
 
 /// The name of the overlap of exactly two steps, empty when there is none.
@@ -137,32 +119,32 @@ LogicalResult emitCsv(const Schedule &schedule, const EmitOptions &,
                       raw_ostream &os, DiagEngine &diags) {
   if (failed(checkOutput(schedule, Output::Csv, diags)))
     return failure();
-  CellWriter out(os, schedule.numStages, schedule.numMicrobatches);
-  char *at = out.begin();
+  CellTexts cells(schedule.numStages, schedule.numMicrobatches);
+  TextBuffer out(os);
   for (const StepList &list : schedule.ranks) {
     for (size_t i = 0, e = list.size(); i != e; ++i) {
-      char *cell = at = out.reserve(at);
+      char *const cell = out.reserve(longestCell);
+      char *at;
       bool first = i == 0;
       Step step = list[i];
       if (step.joined()) {
         Step second = list[++i];
-        at = out.put(at, ",");
-        at = out.put(at, '(', step);
-        at = out.put(at, ';', second);
-        at = out.put(at, ")");
-        at = out.put(at, pairName(step, second));
+        at = cells.put(cell, ",");
+        at = cells.put(at, '(', step);
+        at = cells.put(at, ';', second);
+        at = cells.put(at, ")");
+        at = cells.put(at, pairName(step, second));
       } else {
-        at = out.put(at, step);
+        at = cells.put(cell, step);
       }
       if (first) // no comma
         at = std::copy(cell + 1, at, cell);
+      out.commit(at);
     }
     if (list.size() == 1 && list[0].kind() == StepKind::Bubble)
-      at = out.put(at, "\"\"");
-    at = out.reserve(at);
-    *at++ = '\n';
+      out.text("\"\"");
+    out.text("\n");
   }
-  out.flush(at);
   return success();
 }
 

@@ -12,8 +12,10 @@
 
 namespace pipec {
 
-/// Asks for the steps behind `at`, where a rank of many has to wait: other
-/// ranks come first, and by the time it goes on they will be there.
+/// Prefetches the steps after `at`, where a rank of many has to wait: other
+/// ranks come first, and by the time it goes on they are in the cache. Without
+/// this and the other prefetches of walks a whole run of 25 million steps takes
+/// 1.13 times as long (benchmarks/README.md).
 inline void prefetchSteps(const Step *at) {
   for (int line = 1; line <= 4; ++line)
     __builtin_prefetch(reinterpret_cast<const char *>(at) + 64 * line);

@@ -5,68 +5,21 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Tens of millions of lines are normal, so a step is put together in a buffer
-// on the stack and costs one or two copies; streams see whole buffers only.
+// Tens of millions of lines are normal, so a step is put together in place in a
+// buffer.
 //
 //===----------------------------------------------------------------------===//
 
 #include "StepText/StepPrinter.h"
+#include "Support/TextBuffer.h"
 
 #include "llvm/ADT/StringExtras.h"
-
-#include <array>
-#include <charconv>
-#include <cstring>
 
 using namespace llvm;
 
 namespace pipec {
 
 namespace {
-
-/// Collects text and hands it to the stream in large pieces.
-class TextBuffer {
-public:
-  explicit TextBuffer(raw_ostream &os) : os(os) {}
-  ~TextBuffer() { flush(); }
-
-  void text(StringRef s) {
-    if (s.size() > size_t(end() - at)) {
-      flush();
-      if (s.size() > bytes.size()) {
-        os << s;
-        return;
-      }
-    }
-    std::memcpy(at, s.data(), s.size());
-    at += s.size();
-  }
-  template <typename Int> void number(Int value) {
-    if (size_t(end() - at) < 24)
-      flush();
-    at = std::to_chars(at, end(), value).ptr;
-  }
-
-  /// Room for `size` bytes, at most the buffer's; `commit` says how far it was
-  /// used.
-  char *reserve(size_t size) {
-    if (size > size_t(end() - at))
-      flush();
-    return at;
-  }
-  void commit(char *end) { at = end; }
-
-private:
-  char *end() { return bytes.data() + bytes.size(); }
-  void flush() {
-    os.write(bytes.data(), at - bytes.data());
-    at = bytes.data();
-  }
-
-  raw_ostream &os;
-  std::array<char, 1 << 14> bytes;
-  char *at = bytes.data();
-};
 
 class Printer {
 public:

@@ -1,16 +1,16 @@
-//===- LargePages.cpp - Large pages behind large lists --------------------===//
+//===- LargePages.cpp - Large pages for large lists -----------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Linux gives large pages to who asks for them (`madvise`, the usual setting of
-// transparent huge pages), and the GNU library asks only when the environment
-// says so (glibc.malloc.hugetlb). So `operator new` asks: when a large block
-// comes from the heap, for all of the heap that was not asked for yet, and
-// otherwise for the block. The heap grows in large pieces and keeps them, so
-// that there is little to ask, and no page is taken twice.
+// Linux gives large pages to memory for which `madvise` was called (the usual
+// setting of transparent huge pages), and the GNU library calls it only when
+// the environment says so (glibc.malloc.hugetlb). So `operator new` calls it:
+// when a large block comes from the heap, for all of the heap for which it was
+// not called yet, and otherwise for the block. The heap grows in large pieces
+// and keeps them, so that there are few calls, and no page is taken twice.
 //
 // A program gets these operators only by calling `useLargePages`, since this
 // file is part of a static library. Sanitizers bring their own.
@@ -33,14 +33,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/// Blocks from here on are worth a question.
+/// Blocks of this size and more are worth a call.
 static constexpr size_t largeBlock = size_t(1) << 18;
 static constexpr size_t smallPage = 4096;
 /// By how much the heap grows at least.
 static constexpr int heapPiece = 64 << 20;
 
-/// The end of the part of the heap that large pages were asked for. Who reads
-/// an old value asks twice.
+/// The end of the part of the heap for which large pages were requested. A
+/// thread that reads an old value requests them twice.
 static std::atomic<uintptr_t> asked = 0;
 
 static void askForLargePages(void *block, size_t size) {
@@ -57,7 +57,7 @@ static void askForLargePages(void *block, size_t size) {
   }
   begin = (begin + smallPage - 1) / smallPage * smallPage;
   end = end / smallPage * smallPage;
-  // What is refused is no worse than not asked for.
+  // A refusal changes nothing.
   if (begin < end)
     (void)madvise(reinterpret_cast<void *>(begin), end - begin, MADV_HUGEPAGE);
 }
