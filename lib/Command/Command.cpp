@@ -40,7 +40,7 @@ static ArrayRef<CommandInfo> allCommands() {
   using namespace optgroup;
   constexpr Set Common = Output | Diagnostics | General;
   constexpr Set AnyInput = InputForm | Search | Programs | Lowering | Sizes |
-                           Parameters;
+                           ChunkCount | Parameters;
   constexpr Set OneInput = AnyInput | StepSizes;
   constexpr Set ManyInputs = AnyInput | Library | Grids;
   static constexpr CommandInfo commands[] = {
@@ -212,10 +212,11 @@ int pipecMain(int argc, const char *const *argv, raw_ostream &out,
     return session.finish(printExplanation(args, out, session));
   session.setVerify(args.has(Opt::VerifyDiagnostics));
   CommandRun run(argc ? argv[0] : "pipec", args, session, out, err);
+  // The compiler and commands with a second output choose by themselves.
+  bool hasForm = !command->name.empty() && !args.takes(Opt::SummaryFormat) &&
+                 !args.takes(Opt::ReportFormat);
   if (failed(applyWarnings(args, session.engine())) ||
-      // The compiler and commands with a second output choose by themselves.
-      (!command->name.empty() && !args.takes(Opt::SummaryFormat) &&
-       failed(run.chooseForm(formsOf(args)))))
+      (hasForm && failed(run.chooseForm(formsOf(args)))))
     return session.finish(failure());
   return session.finish(command->function(run));
 }

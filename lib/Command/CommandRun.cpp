@@ -41,19 +41,31 @@ CommandRun::write(function_ref<LogicalResult(raw_ostream &)> writer) const {
   return writeOutput(args, out, session, writer);
 }
 
+void CommandRun::writeForm(raw_ostream &os,
+                           function_ref<void(raw_ostream &)> text,
+                           function_ref<void(json::OStream &)> json) const {
+  if (!isJson())
+    return text(os);
+  json::OStream object(os, /*IndentSize=*/2);
+  object.object([&] { json(object); });
+  os << '\n';
+}
+
 LogicalResult
 CommandRun::write(function_ref<void(raw_ostream &)> text,
                   function_ref<void(json::OStream &)> json) const {
   return write([&](raw_ostream &os) {
-    if (isJson()) {
-      json::OStream object(os, /*IndentSize=*/2);
-      object.object([&] { json(object); });
-      os << '\n';
-    } else {
-      text(os);
-    }
+    writeForm(os, text, json);
     return success();
   });
+}
+
+LogicalResult
+CommandRun::print(function_ref<void(raw_ostream &)> text,
+                  function_ref<void(json::OStream &)> json) const {
+  progress.end();
+  writeForm(out, text, json);
+  return success();
 }
 
 } // namespace pipec

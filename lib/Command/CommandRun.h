@@ -53,6 +53,11 @@ public:
 
   /// Where the result goes without `-o`, for a command that has a second one.
   llvm::raw_ostream &standardOutput() const { return out; }
+  /// The same to standard output, also where `-o` names a file for something
+  /// else.
+  llvm::LogicalResult
+  print(llvm::function_ref<void(llvm::raw_ostream &)> text,
+        llvm::function_ref<void(llvm::json::OStream &)> json) const;
 
   const Arguments &args;
   DiagSession &session;
@@ -65,6 +70,10 @@ public:
   llvm::raw_ostream &err;
 
 private:
+  void writeForm(llvm::raw_ostream &os,
+                 llvm::function_ref<void(llvm::raw_ostream &)> text,
+                 llvm::function_ref<void(llvm::json::OStream &)> json) const;
+
   llvm::raw_ostream &out;
 };
 

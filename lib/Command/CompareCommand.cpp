@@ -71,17 +71,8 @@ LogicalResult Compare::readCosts() {
           {options.ranks, *lowering.given.parts, options.microbatches}, diags)))
     return failure();
   options.given = std::move(lowering.given);
-  if (args.has(Opt::MemoryLimit)) {
-    std::optional<Rational> limit =
-        Rational::parse(args.text(Opt::MemoryLimit));
-    if (!limit || limit->isNegative())
-      return diags.report(DiagLoc(), diag::OptionValue,
-                          shortened(args.text(Opt::MemoryLimit)),
-                          "--memory-limit",
-                          "a size; a size is a number in the unit of the "
-                          "profile's sizes, such as 20 or 3.5");
-    options.given.memory.emplace_back().set(Figure::Limit, *limit);
-  }
+  if (failed(readMemoryLimit(args, options.given, diags)))
+    return failure();
   memoryLimit = options.given.allMemory().limit();
   return success();
 }

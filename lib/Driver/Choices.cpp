@@ -74,6 +74,15 @@ std::vector<Choice> sortChoices() {
           {"name", ""}};
 }
 
+std::vector<Choice> searchPlacementChoices() {
+  return {{"loop", "stages in rounds over the ranks"},
+          {"v", "down the ranks and back"}};
+}
+
+std::vector<Choice> backwardChoices() {
+  return {{"split", "I and W"}, {"whole", "B"}};
+}
+
 std::vector<Choice> diagnosticsFormatChoices() {
   return {{"text", ""}, {"json", ""}};
 }

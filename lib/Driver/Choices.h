@@ -37,6 +37,8 @@ std::vector<Choice> cppChoices();
 std::vector<Choice> formatChoices();
 std::vector<Choice> tableFormatChoices();
 std::vector<Choice> sortChoices();
+std::vector<Choice> searchPlacementChoices();
+std::vector<Choice> backwardChoices();
 std::vector<Choice> diagnosticsFormatChoices();
 std::vector<Choice> colorChoices();
 

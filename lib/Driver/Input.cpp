@@ -115,6 +115,21 @@ FailureOr<std::vector<CostSettings>> readCosts(const Arguments &args,
   return all;
 }
 
+LogicalResult readMemoryLimit(const Arguments &args, GivenSettings &given,
+                              DiagEngine &diags) {
+  if (!args.has(Opt::MemoryLimit))
+    return success();
+  std::optional<Rational> limit = Rational::parse(args.text(Opt::MemoryLimit));
+  if (!limit || limit->isNegative())
+    return diags.report(DiagLoc(), diag::OptionValue,
+                        shortened(args.text(Opt::MemoryLimit)),
+                        "--memory-limit",
+                        "a size; a size is a number in the unit of the "
+                        "profile's sizes, such as 20 or 3.5");
+  given.memory.emplace_back().set(Figure::Limit, *limit);
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Schedules
 //===----------------------------------------------------------------------===//

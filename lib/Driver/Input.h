@@ -27,6 +27,9 @@ llvm::LogicalResult readLoweringButCosts(const Arguments &args,
 /// Reads what every `--cost` sets, in their order.
 llvm::FailureOr<std::vector<CostSettings>> readCosts(const Arguments &args,
                                                      DiagEngine &diags);
+/// Adds what `--memory-limit` sets to `given`.
+llvm::LogicalResult readMemoryLimit(const Arguments &args, GivenSettings &given,
+                                    DiagEngine &diags);
 
 /// `--model`; nothing when it was not given.
 std::optional<WaitModel> readModel(const Arguments &args);
@@ -55,15 +58,13 @@ struct CostUses {
 };
 /// Reports the first option about costs that has no effect `where`.
 llvm::LogicalResult checkCostsUsed(const Arguments &args, CostUses uses,
-                                   const llvm::Twine &where,
-                                   DiagEngine &diags);
+                                   const llvm::Twine &where, DiagEngine &diags);
 
 /// The input of a command that takes one schedule, and its sizes.
 struct InputRequest {
   /// Reads the words and sizes; reports when there is not exactly one input.
-  static llvm::FailureOr<InputRequest> read(const Arguments &args,
-                                            const SearchPath &search,
-                                            DiagEngine &diags);
+  static llvm::FailureOr<InputRequest>
+  read(const Arguments &args, const SearchPath &search, DiagEngine &diags);
   /// Finds and reads the input; reports when there is none.
   llvm::FailureOr<OpenedInput> open(const SearchPath &search,
                                     DiagEngine &diags) const;

@@ -1,0 +1,364 @@
+//===- Anneal.cpp - Better words by moving letters ------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Search/Anneal.h"
+
+#include <algorithm>
+
+namespace pipec::search {
+
+/// Counts of letters are kept at every place that this divides.
+static constexpr uint32_t countEvery = 16;
+
+Annealer::Annealer(const Problem &problem, uint64_t seed)
+    : problem(problem), random(seed), timing(problem), counts(problem.ranks),
+      newRankEnds(problem.ranks), firstChanged(problem.ranks),
+      at(problem.ranks), running(problem.numLetters()) {
+  for (auto &table : counts)
+    table.resize((problem.wordLength() / countEvery + 1) *
+                 problem.numLetters());
+}
+
+//===----------------------------------------------------------------------===//
+// The words at hand
+//===----------------------------------------------------------------------===//
+
+/// Counts letters from place `from`, where a count is kept, to place `to`.
+void Annealer::countWord(unsigned rank, uint32_t from, uint32_t to) {
+  unsigned letters = problem.numLetters();
+  uint32_t *row = &counts[rank][from / countEvery * letters];
+  std::copy(row, row + letters, running.begin());
+  for (uint32_t i = from; i != to;) {
+    ++running[words[rank][i]];
+    if (++i % countEvery == 0) {
+      row += letters;
+      std::copy(running.begin(), running.end(), row);
+    }
+  }
+}
+
+bool Annealer::load(const Words &start) {
+  words = start;
+  if (!timing.run(words))
+    return false;
+  for (unsigned rank = 0; rank != problem.ranks; ++rank)
+    countWord(rank, 0, problem.wordLength());
+  newEnds = timing.ends;
+  makespan = timing.makespan;
+  sumOfEnds = 0;
+  for (Ticks end : timing.rankEnds)
+    sumOfEnds += end;
+  timing.findTails();
+  findCritical();
+  return true;
+}
+
+void Annealer::findCritical() {
+  critical.clear();
+  for (uint32_t step = 0; step != problem.numSteps(); ++step)
+    if (timing.ends[step] + timing.tails[step] == makespan)
+      critical.push_back(step);
+  work += problem.numSteps() * 6;
+}
+
+//===----------------------------------------------------------------------===//
+// Neighbours
+//===----------------------------------------------------------------------===//
+
+bool Annealer::propose(Move &move) {
+  uint32_t length = problem.wordLength();
+  uint32_t place;
+  if (!critical.empty() && random.chance(65)) {
+    uint32_t step = critical[random.below(critical.size())];
+    move.rank = step / length;
+    place = timing.places[step];
+    if (place && random.chance(50))
+      --place;
+  } else {
+    move.rank = random.below(problem.ranks);
+    place = random.below(length);
+  }
+  uint32_t most = 3;
+  if (!random.chance(50))
+    most = random.chance(60) ? 3 * problem.chunks + 3 : 6 * problem.ranks;
+  uint32_t distance = 1 + random.below(most);
+  move.forward = random.chance(50);
+  const Word &word = words[move.rank];
+  uint8_t letter = word[place];
+  if (move.forward) {
+    move.begin = place;
+    move.end = std::min(place + distance + 1, length);
+    // Equal letters change places without a trace.
+    while (move.end - move.begin > 1 && word[move.begin + 1] == letter)
+      ++move.begin;
+    while (move.end - move.begin > 1 && word[move.end - 1] == letter)
+      --move.end;
+  } else {
+    move.begin = place > distance ? place - distance : 0;
+    move.end = place + 1;
+    while (move.end - move.begin > 1 && word[move.end - 2] == letter)
+      --move.end;
+    while (move.end - move.begin > 1 && word[move.begin] == letter)
+      ++move.begin;
+  }
+  uint32_t size = move.end - move.begin;
+  if (size < 2)
+    return false;
+  segment.resize(size);
+  const uint8_t *old = &word[move.begin];
+  if (move.forward) {
+    std::copy(old + 1, old + size, segment.begin());
+    segment.back() = letter;
+  } else {
+    segment.front() = letter;
+    std::copy(old, old + size - 1, segment.begin() + 1);
+  }
+  return true;
+}
+
+/// Whether the rank can run the changed word; numbers its steps.
+bool Annealer::fits(const Move &move) {
+  unsigned letters = problem.numLetters();
+  const Word &word = words[move.rank];
+  uint32_t from = move.begin / countEvery * countEvery;
+  const uint32_t *row = &counts[move.rank][move.begin / countEvery * letters];
+  std::copy(row, row + letters, running.begin());
+  for (uint32_t i = from; i != move.begin; ++i)
+    ++running[word[i]];
+  const Letter *infos = &problem.info(move.rank, 0);
+  Ticks held = 0;
+  for (unsigned letter = 0; letter != letters; ++letter)
+    held += running[letter] * (infos[letter].taken - infos[letter].given);
+  uint32_t base = problem.base(move.rank, 0);
+  segmentSteps.resize(segment.size());
+  work += (move.begin - from) / 4 + segment.size();
+  for (size_t i = 0; i != segment.size(); ++i) {
+    uint8_t letter = segment[i];
+    const Letter &own = infos[letter];
+    uint32_t n = running[letter]++;
+    if (own.before >= 0 && running[own.before] <= n)
+      return false;
+    held += own.taken;
+    if (held > problem.caps[move.rank])
+      return false;
+    held -= own.given;
+    segmentSteps[i] = base + letter * problem.microbatches + n;
+  }
+  return true;
+}
+
+/// The longest path through the changed part, as far as the times of the other
+/// ranks stay as they are.
+bool Annealer::isPromising(const Move &move, Ticks limit) {
+  size_t size = segment.size();
+  const auto &list = timing.steps[move.rank];
+  const Letter *infos = &problem.info(move.rank, 0);
+  uint32_t base = problem.base(move.rank, 0);
+  Ticks now = move.begin ? timing.ends[list[move.begin - 1]] : 0;
+  segmentEnds.resize(size);
+  for (size_t i = 0; i != size; ++i) {
+    const Letter &own = infos[segment[i]];
+    if (own.sourceRank >= 0) {
+      uint32_t n = segmentSteps[i] - base - segment[i] * problem.microbatches;
+      now = std::max(now, timing.ends[own.sourceBase + n] + own.sourceHop);
+    }
+    now += own.time;
+    segmentEnds[i] = now;
+  }
+  work += size * 2;
+  Ticks tail = 0;
+  if (move.end != list.size()) {
+    uint32_t next = list[move.end];
+    tail = timing.tails[next] + infos[words[move.rank][move.end]].time;
+  }
+  for (size_t i = size; i-- != 0;) {
+    const Letter &own = infos[segment[i]];
+    if (own.userRank >= 0) {
+      uint32_t n = segmentSteps[i] - base - segment[i] * problem.microbatches;
+      uint32_t user = own.userBase + n;
+      tail = std::max(tail, timing.tails[user] + problem.infoOf(user).time +
+                                own.userHop);
+    }
+    if (segmentEnds[i] + tail > limit)
+      return false;
+    tail += own.time;
+  }
+  return true;
+}
+
+/// Exchanges the changed part and the one at hand.
+void Annealer::exchange(const Move &move) {
+  Word &word = words[move.rank];
+  auto &list = timing.steps[move.rank];
+  for (size_t i = 0; i != segment.size(); ++i) {
+    uint32_t place = move.begin + i;
+    std::swap(word[place], segment[i]);
+    std::swap(list[place], segmentSteps[i]);
+    timing.places[list[place]] = place;
+  }
+}
+
+/// The times of the words after a move; false when they wait for each other or
+/// are later than `limit`.
+bool Annealer::evaluate(const Move &move, Ticks limit) {
+  uint32_t length = problem.wordLength();
+  // The first step that changes started then; what started before it stays.
+  uint32_t oldFirst = segmentSteps.front();
+  Ticks since = timing.ends[oldFirst] - problem.infoOf(oldFirst).time;
+  waiting.clear();
+  for (unsigned rank = 0; rank != problem.ranks; ++rank) {
+    const auto &list = timing.steps[rank];
+    const Word &word = words[rank];
+    const Letter *infos = &problem.info(rank, 0);
+    uint32_t first = move.begin;
+    if (rank != move.rank) {
+      uint32_t low = 0, high = length;
+      while (low != high) {
+        uint32_t middle = (low + high) / 2;
+        if (timing.ends[list[middle]] - infos[word[middle]].time < since)
+          low = middle + 1;
+        else
+          high = middle;
+      }
+      first = low;
+      waiting.push_back(rank);
+    }
+    firstChanged[rank] = at[rank] = first;
+    newRankEnds[rank] = first ? timing.ends[list[first - 1]] : 0;
+  }
+  waiting.push_back(move.rank);
+  uint64_t left = 0;
+  for (unsigned rank = 0; rank != problem.ranks; ++rank)
+    left += length - firstChanged[rank];
+  newMakespan = 0;
+  newSum = 0;
+  bool good = true;
+  uint64_t before = left;
+  while (!waiting.empty() && good) {
+    unsigned rank = waiting.back();
+    waiting.pop_back();
+    const uint32_t *list = timing.steps[rank].data();
+    const uint8_t *word = words[rank].data();
+    const Letter *infos = &problem.info(rank, 0);
+    uint32_t base = problem.base(rank, 0);
+    Ticks now = newRankEnds[rank];
+    uint32_t i = at[rank];
+    for (; i != length; ++i) {
+      uint32_t step = list[i];
+      const Letter &own = infos[word[i]];
+      uint32_t n = step - base - word[i] * problem.microbatches;
+      if (own.sourceRank >= 0) {
+        uint32_t source = own.sourceBase + n;
+        if (at[own.sourceRank] <= timing.places[source])
+          break;
+        now = std::max(now, newEnds[source] + own.sourceHop);
+      }
+      now += own.time;
+      newEnds[step] = now;
+      bool inside = rank == move.rank && i < move.end;
+      if (!inside && now + timing.tails[step] > limit) {
+        good = false;
+        ++i;
+        break;
+      }
+      if (own.userRank >= 0 &&
+          at[own.userRank] == timing.places[own.userBase + n])
+        waiting.push_back(own.userRank);
+    }
+    left -= i - at[rank];
+    at[rank] = i;
+    newRankEnds[rank] = now;
+  }
+  work += 8 * problem.ranks + (before - left) * 3;
+  if (!good || left)
+    return false;
+  for (Ticks end : newRankEnds) {
+    newMakespan = std::max(newMakespan, end);
+    newSum += end;
+  }
+  return true;
+}
+
+/// Copies the times of the steps that were looked at.
+void Annealer::copyEnds(const std::vector<Ticks> &from,
+                        std::vector<Ticks> &to) {
+  for (unsigned rank = 0; rank != problem.ranks; ++rank)
+    for (uint32_t i = firstChanged[rank]; i != at[rank]; ++i) {
+      uint32_t step = timing.steps[rank][i];
+      to[step] = from[step];
+    }
+}
+
+void Annealer::keep(const Move &move) {
+  copyEnds(newEnds, timing.ends);
+  timing.rankEnds = newRankEnds;
+  makespan = newMakespan;
+  sumOfEnds = newSum;
+  countWord(move.rank, move.begin / countEvery * countEvery, move.end);
+}
+
+//===----------------------------------------------------------------------===//
+// A round
+//===----------------------------------------------------------------------===//
+
+Found Annealer::run(const Found &start, unsigned heat, Ticks bound,
+                    Budget &budget) {
+  Found best = start;
+  if (start.makespan <= bound || !load(start.words))
+    return best;
+  constexpr unsigned numSteps = 64;
+  // The 64th root of 100 is 1.0746.
+  Ticks hundred = 100 * Ticks(problem.ranks);
+  Ticks temperature = Ticks(__int128(makespan) * hundred * heat / 1'000'000);
+  uint64_t all = budget.left(), begin = budget.spent();
+  unsigned level = 0;
+  uint32_t renewEvery = problem.numSteps() / 400 + 1, accepted = 0;
+  while (!budget.done()) {
+    while (level + 1 < numSteps &&
+           budget.spent() - begin > all / numSteps * (level + 1)) {
+      ++level;
+      temperature = Ticks(__int128(temperature) * 10000 / 10746);
+    }
+    for (unsigned n = 0; n != 64; ++n) {
+      work += 6;
+      Move move;
+      if (!propose(move) || !fits(move))
+        continue;
+      Ticks threshold =
+          cost(makespan, sumOfEnds) +
+          Ticks(__int128(temperature) * random.exponential() >> 16);
+      Ticks limit = (threshold - 3 * (sumOfEnds - sumOfEnds / 64)) / hundred;
+      if (!isPromising(move, limit))
+        continue;
+      exchange(move);
+      if (!evaluate(move, limit) || cost(newMakespan, newSum) > threshold) {
+        copyEnds(timing.ends, newEnds);
+        exchange(move);
+        continue;
+      }
+      keep(move);
+      if (makespan < best.makespan) {
+        best = {words, makespan};
+        if (makespan <= bound) {
+          budget.spend(work);
+          work = 0;
+          return best;
+        }
+      }
+      if (++accepted % renewEvery == 0) {
+        timing.run(words);
+        timing.findTails();
+        findCritical();
+      }
+    }
+    budget.spend(work);
+    work = 0;
+  }
+  return best;
+}
+
+} // namespace pipec::search

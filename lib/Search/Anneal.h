@@ -1,0 +1,85 @@
+//===- Anneal.h - Better words by moving letters ----------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Simulated annealing on the words. A neighbour takes one letter out of a word
+// and puts it in elsewhere; the micro-batches follow by their order. It is
+// looked at in three ways, the cheapest first: whether the rank can run the
+// word within its cap; an estimate of the longest path through the changed
+// part; and the times of all steps after it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SEARCH_ANNEAL_H
+#define PIPEC_SEARCH_ANNEAL_H
+
+#include "Search/Justify.h"
+#include "Search/Random.h"
+
+namespace pipec::search {
+
+class Annealer {
+public:
+  Annealer(const Problem &problem, uint64_t seed);
+
+  /// One round: cools from `heat` millionths of the makespan down to a
+  /// hundredth of that, over the whole budget, or ends at a makespan of
+  /// `bound`. Returns the best words that it came by.
+  Found run(const Found &start, unsigned heat, Ticks bound, Budget &budget);
+
+private:
+  struct Move {
+    unsigned rank;
+    /// The changed part of the word.
+    uint32_t begin, end;
+    /// The letter goes from one end of it to the other.
+    bool forward;
+  };
+
+  bool load(const Words &words);
+  void findCritical();
+  bool propose(Move &move);
+  bool fits(const Move &move);
+  bool isPromising(const Move &move, Ticks limit);
+  bool evaluate(const Move &move, Ticks limit);
+  void exchange(const Move &move);
+  void keep(const Move &move);
+  void copyEnds(const std::vector<Ticks> &from, std::vector<Ticks> &to);
+  void countWord(unsigned rank, uint32_t from, uint32_t to);
+
+  Ticks cost(Ticks makespan, Ticks sumOfEnds) const {
+    return 100 * Ticks(problem.ranks) * makespan + 3 * sumOfEnds;
+  }
+
+  const Problem &problem;
+  Random random;
+  Words words;
+  Timing timing;
+  Ticks makespan = 0;
+  Ticks sumOfEnds = 0;
+  /// Steps on a longest path.
+  std::vector<uint32_t> critical;
+  /// How often each letter comes before every 16th place of a word.
+  std::vector<std::vector<uint32_t>> counts;
+  /// The changed part of a word, as letters and as steps.
+  Word segment;
+  std::vector<uint32_t> segmentSteps;
+  std::vector<Ticks> segmentEnds;
+  /// The times of a neighbour; those of steps that it does not change are equal
+  /// to the times at hand.
+  std::vector<Ticks> newEnds;
+  std::vector<Ticks> newRankEnds;
+  std::vector<uint32_t> firstChanged, at;
+  std::vector<uint32_t> running;
+  std::vector<unsigned> waiting;
+  Ticks newMakespan = 0;
+  Ticks newSum = 0;
+  uint64_t work = 0;
+};
+
+} // namespace pipec::search
+
+#endif // PIPEC_SEARCH_ANNEAL_H

@@ -1,0 +1,172 @@
+//===- Blocks.cpp - Targets that repeat -----------------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Search/Blocks.h"
+
+#include <algorithm>
+
+namespace pipec::search {
+
+/// What decoding and timing one step takes, in units of work.
+static constexpr uint64_t workPerStep = 24;
+
+BlockSearch::BlockSearch(const Problem &problem, uint64_t seed)
+    : problem(problem), random(seed), decoder(problem), timing(problem) {
+  Ticks sum = 0;
+  for (unsigned rank = 0; rank != problem.ranks; ++rank)
+    sum += problem.work(rank);
+  meanTime = std::max<Ticks>(1, sum / problem.numSteps());
+  periodOfWork = std::max<Ticks>(1, problem.maxWork() / problem.microbatches);
+}
+
+Block BlockSearch::sample() {
+  static constexpr unsigned periods[] = {100, 100, 101, 103, 106,
+                                         110, 120, 140, 165};
+  static constexpr unsigned stretchF[] = {100, 100, 160, 250};
+  static constexpr unsigned stretchI[] = {100, 100, 150, 200};
+  static constexpr unsigned lateW[] = {0, 50, 100, 200, 400, 0};
+  static constexpr unsigned patience[] = {0, 30, 70, 120};
+  unsigned stages = problem.numStages();
+  Block block;
+  block.period = std::max<Ticks>(1, periodOfWork * random.of(periods) / 100);
+  block.patience = meanTime * random.of(patience) / 100;
+  block.offsets.assign(problem.numKinds() * stages, 0);
+  Ticks *forward = block.offsets.data(), *backward = forward + stages;
+  unsigned stretch = random.of(stretchF);
+  for (unsigned s = 1; s != stages; ++s)
+    forward[s] = forward[s - 1] + (problem.stages[s - 1].time[LetterF] +
+                                   problem.stages[s].hopF) *
+                                      stretch / 100;
+  stretch = random.of(stretchI);
+  backward[stages - 1] =
+      forward[stages - 1] + problem.stages[stages - 1].time[LetterF];
+  for (unsigned s = stages - 1; s-- != 0;)
+    backward[s] = backward[s + 1] + (problem.stages[s + 1].time[LetterI] +
+                                     problem.stages[s].hopI) *
+                                        stretch / 100;
+  if (problem.split) {
+    unsigned choice = random.below(std::size(lateW));
+    Ticks late = choice + 1 == std::size(lateW)
+                     ? block.period * 2 * problem.microbatches
+                     : block.period * lateW[choice] / 100;
+    for (unsigned s = 0; s != stages; ++s)
+      backward[stages + s] =
+          backward[s] + problem.stages[s].time[LetterI] + late;
+  }
+  unsigned limits = random.below(5);
+  unsigned more = random.below(3);
+  block.inFlight.assign(problem.ranks, problem.microbatches);
+  for (unsigned rank = 0; rank != problem.ranks; ++rank) {
+    Ticks behind = problem.ranks - rank;
+    Ticks limit = problem.microbatches;
+    unsigned stage = problem.stageOf(rank, 0);
+    if (limits == 1)
+      limit = behind + (problem.chunks - 1) * problem.ranks + more;
+    else if (limits == 2)
+      limit = 2 * behind - 1 + (problem.chunks - 1) * problem.ranks + more;
+    else if (limits == 3)
+      limit = (backward[stage] + problem.stages[stage].time[LetterI] -
+               forward[stage]) /
+                  block.period +
+              more;
+    block.inFlight[rank] = std::clamp<Ticks>(limit, 1, problem.microbatches);
+  }
+  block.hold = Targets::Hold(random.below(3));
+  return block;
+}
+
+Block BlockSearch::change(const Block &from) {
+  Block block = from;
+  unsigned stages = problem.numStages();
+  auto delta = [&] {
+    Ticks size = random.chance(50) ? meanTime : block.period;
+    return size * (int(random.below(201)) - 100) / 100;
+  };
+  for (unsigned n = 1 + random.below(3); n != 0; --n) {
+    unsigned what = random.below(20);
+    if (what < 9) {
+      block.offsets[random.below(block.offsets.size())] += delta();
+    } else if (what < 14) {
+      // All that comes after a step.
+      unsigned from = random.below(2 * stages);
+      Ticks by = delta();
+      for (unsigned at = from; at != 2 * stages; ++at) {
+        unsigned stage = at < stages ? at : 2 * stages - 1 - at;
+        block.offsets[at < stages ? stage : stages + stage] += by;
+        if (at >= stages && problem.split)
+          block.offsets[2 * stages + stage] += by;
+      }
+    } else if (what < 15) {
+      block.patience = meanTime * random.below(200) / 100;
+    } else if (what < 17) {
+      block.period =
+          std::max<Ticks>(1, block.period * (95 + random.below(11)) / 100);
+    } else if (what < 19) {
+      uint32_t &limit = block.inFlight[random.below(problem.ranks)];
+      limit = std::clamp<int64_t>(int64_t(limit) + int(random.below(5)) - 2, 1,
+                                  problem.microbatches);
+    } else {
+      block.hold = Targets::Hold(random.below(3));
+    }
+  }
+  return block;
+}
+
+Ticks BlockSearch::evaluate(const Block &block) {
+  unsigned stages = problem.numStages();
+  targets.times.resize(problem.numSteps());
+  targets.patience = block.patience;
+  targets.inFlight = block.inFlight;
+  targets.hold = block.hold;
+  for (unsigned kind = 0; kind != problem.numKinds(); ++kind)
+    for (unsigned stage = 0; stage != stages; ++stage) {
+      Ticks time = block.offsets[kind * stages + stage];
+      uint32_t step = problem.step(LetterKind(kind), stage, 0);
+      for (uint32_t j = 0; j != problem.microbatches; ++j, time += block.period)
+        targets.times[step + j] = time;
+    }
+  const Words &words = decoder.run(targets);
+  Ticks makespan = *timing.run(words);
+  if (found.words.empty() || makespan < found.makespan) {
+    found = {words, makespan};
+    bestBlock = block;
+  }
+  return makespan;
+}
+
+void BlockSearch::run(Budget &budget, Ticks bound) {
+  uint64_t work = workPerStep * problem.numSteps();
+  uint64_t begin = budget.spent(), all = budget.left();
+  auto closed = [&] {
+    return !found.words.empty() && (found.makespan <= bound || budget.done());
+  };
+  uint64_t sampling = all * 2 / 5;
+  while (!closed() &&
+         (found.words.empty() || budget.spent() - begin < sampling)) {
+    evaluate(sample());
+    budget.spend(work);
+  }
+  if (closed())
+    return;
+  Block current = bestBlock;
+  Ticks makespan = found.makespan;
+  while (!closed()) {
+    Block next = change(current);
+    budget.spend(work);
+    // From 1 % of the makespan down to nothing.
+    uint64_t left = budget.left() >> 10, of = (all >> 10) + 1;
+    Ticks heat = Ticks(__int128(found.makespan) * left / of / 100);
+    Ticks limit = makespan + Ticks(__int128(heat) * random.exponential() >> 16);
+    Ticks made = evaluate(next);
+    if (made > limit)
+      continue;
+    makespan = made;
+    current = std::move(next);
+  }
+}
+
+} // namespace pipec::search

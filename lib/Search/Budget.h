@@ -1,0 +1,60 @@
+//===- Budget.h - Work counted without a clock ------------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A search is a function of the problem, the seed and the effort: it counts its
+// work and looks at no clock. A limit of time, or a signal, only ends it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SEARCH_BUDGET_H
+#define PIPEC_SEARCH_BUDGET_H
+
+#include <atomic>
+#include <cstdint>
+
+namespace pipec::search {
+
+/// One unit of effort in units of work. A unit of work is a few operations; one
+/// unit of effort takes about a second.
+inline constexpr uint64_t workPerEffort = 300'000'000;
+
+/// A share of the effort, spent by one thread.
+class Budget {
+public:
+  using Flag = std::atomic<bool>;
+
+  /// Another thread may set `stop` and `other` at any time; null flags are
+  /// never set.
+  explicit Budget(uint64_t work, const Flag *stop = nullptr,
+                  const Flag *other = nullptr)
+      : limit(work), stop(stop), other(other) {}
+  /// A part of this one, which stops with it; the caller spends what the part
+  /// has spent.
+  Budget part(uint64_t work) const {
+    return Budget(work < left() ? work : left(), stop, other);
+  }
+
+  void spend(uint64_t work) { used += work; }
+  /// True when nothing is left, or the search was told to stop.
+  bool done() const { return used >= limit || isSet(stop) || isSet(other); }
+  uint64_t spent() const { return used; }
+  uint64_t left() const { return used < limit ? limit - used : 0; }
+
+private:
+  static bool isSet(const Flag *flag) {
+    return flag && flag->load(std::memory_order_relaxed);
+  }
+
+  uint64_t used = 0;
+  uint64_t limit;
+  const Flag *stop;
+  const Flag *other;
+};
+
+} // namespace pipec::search
+
+#endif // PIPEC_SEARCH_BUDGET_H

@@ -1,0 +1,134 @@
+//===- Decoder.cpp - Words from target times ------------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Search/Decoder.h"
+
+#include <algorithm>
+#include <cassert>
+#include <tuple>
+
+namespace pipec::search {
+
+Decoder::Decoder(const Problem &problem)
+    : problem(problem), states(problem.ranks),
+      counts(problem.ranks * problem.numLetters()),
+      arrivals(problem.numSteps()), words(problem.ranks) {
+  for (Word &word : words)
+    word.reserve(problem.wordLength());
+}
+
+/// Fills `choices` with what the rank can run next.
+void Decoder::findChoices(unsigned rank, const Targets &targets) {
+  choices.clear();
+  const Rank &state = states[rank];
+  // The least target of an F that has its data, and no room.
+  Ticks blocked = never;
+  for (unsigned letter = 0; letter != problem.numLetters(); ++letter) {
+    uint32_t n = count(rank, letter);
+    if (n == problem.microbatches)
+      continue;
+    const Letter &own = problem.info(rank, letter);
+    if (own.before >= 0 && count(rank, own.before) <= n)
+      continue;
+    uint32_t step = problem.base(rank, letter) + n;
+    Ticks arrival = own.sourceRank >= 0 ? arrivals[step] : 0;
+    if (arrival == never)
+      continue;
+    Ticks start = std::max(state.now, arrival);
+    Ticks target = targets.times[step];
+    if (own.kind == LetterF) {
+      uint32_t inFlight = n - count(rank, problem.letter(LetterI, 0));
+      if (own.chunk == 0 && inFlight >= targets.inFlight[rank])
+        continue;
+      uint32_t *started = &count(rank, 0);
+      ++started[letter];
+      bool safe = problem.isSafe(rank, started, state.held + own.taken);
+      --started[letter];
+      if (!safe) {
+        blocked = std::min(blocked, target);
+        continue;
+      }
+      if (targets.hold == Targets::Hold::Forwards ||
+          (targets.hold == Targets::Hold::FirstStage && own.stage == 0))
+        start = std::max(start, target);
+    }
+    choices.push_back({letter, start, target});
+  }
+  // A W makes room.
+  if (blocked != never)
+    for (Choice &choice : choices)
+      if (problem.info(rank, choice.letter).kind == LetterW)
+        choice.target = std::min(choice.target, blocked);
+}
+
+/// Runs the best step of a rank.
+void Decoder::take(unsigned rank, const Targets &targets) {
+  findChoices(rank, targets);
+  assert(!choices.empty());
+  Ticks first = never;
+  for (const Choice &choice : choices)
+    first = std::min(first, choice.start);
+  const Choice *best = nullptr;
+  auto better = [](const Choice &a, const Choice *b) {
+    return !b || std::tie(a.target, a.start) < std::tie(b->target, b->start);
+  };
+  for (const Choice &choice : choices)
+    if (choice.start <= first + targets.patience && better(choice, best))
+      best = &choice;
+  if (best->start > first) {
+    // What is done before the chosen step starts.
+    const Choice *filler = nullptr;
+    for (const Choice &choice : choices)
+      if (choice.start + problem.info(rank, choice.letter).time <=
+              best->start &&
+          better(choice, filler))
+        filler = &choice;
+    if (filler)
+      best = filler;
+  }
+
+  Rank &state = states[rank];
+  const Letter &letter = problem.info(rank, best->letter);
+  uint32_t n = count(rank, best->letter)++;
+  words[rank].push_back(best->letter);
+  state.now = best->start + letter.time;
+  state.held += letter.taken - letter.given;
+  if (letter.userRank >= 0) {
+    arrivals[letter.userBase + n] = state.now + letter.userHop;
+    findChoices(letter.userRank, targets);
+    Ticks next = never;
+    for (const Choice &choice : choices)
+      next = std::min(next, choice.start);
+    states[letter.userRank].next = next;
+  }
+  findChoices(rank, targets);
+  state.next = never;
+  for (const Choice &choice : choices)
+    state.next = std::min(state.next, choice.start);
+}
+
+const Words &Decoder::run(const Targets &targets) {
+  std::fill(states.begin(), states.end(), Rank());
+  std::fill(counts.begin(), counts.end(), 0);
+  std::fill(arrivals.begin(), arrivals.end(), never);
+  for (unsigned rank = 0; rank != problem.ranks; ++rank) {
+    words[rank].clear();
+    if (problem.info(rank, 0).stage != 0)
+      states[rank].next = never;
+  }
+  for (uint32_t left = problem.numSteps(); left != 0; --left) {
+    unsigned least = 0;
+    for (unsigned rank = 1; rank != problem.ranks; ++rank)
+      if (states[rank].next < states[least].next)
+        least = rank;
+    assert(states[least].next != never && "lemma 2");
+    take(least, targets);
+  }
+  return words;
+}
+
+} // namespace pipec::search

@@ -1,0 +1,75 @@
+//===- Decoder.h - Words from target times ----------------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs the ranks step by step, always the one that can start first, and prefers
+// the step with the least target time. A rank starts an F only if the run can
+// still be finished (Problem::isSafe), so that no order of targets can end in a
+// deadlock.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SEARCH_DECODER_H
+#define PIPEC_SEARCH_DECODER_H
+
+#include "Search/Problem.h"
+
+namespace pipec::search {
+
+/// When steps are wanted, and how strictly.
+struct Targets {
+  /// By the number of the step.
+  std::vector<Ticks> times;
+  /// A rank waits this long for a step with a smaller target.
+  Ticks patience = 0;
+  /// The most micro-batches in flight on each rank, at least 1.
+  std::vector<uint32_t> inFlight;
+  /// Which steps do not start before their target.
+  enum class Hold : uint8_t { None, FirstStage, Forwards } hold = Hold::None;
+};
+
+class Decoder {
+public:
+  explicit Decoder(const Problem &problem);
+
+  /// The words that `targets` lead to. They are valid, and can run.
+  const Words &run(const Targets &targets);
+
+private:
+  static constexpr Ticks never = Problem::maxTicks * 4096;
+
+  /// A rank while it runs.
+  struct Rank {
+    Ticks now = 0;
+    /// The least start of the steps that it can run next.
+    Ticks next = 0;
+    Ticks held = 0;
+  };
+  struct Choice {
+    unsigned letter;
+    Ticks start;
+    Ticks target;
+  };
+
+  void findChoices(unsigned rank, const Targets &targets);
+  void take(unsigned rank, const Targets &targets);
+  uint32_t &count(unsigned rank, unsigned letter) {
+    return counts[rank * problem.numLetters() + letter];
+  }
+
+  const Problem &problem;
+  std::vector<Rank> states;
+  std::vector<uint32_t> counts;
+  /// When the data of a step from another rank arrives; `never` while that is
+  /// not known.
+  std::vector<Ticks> arrivals;
+  std::vector<Choice> choices;
+  Words words;
+};
+
+} // namespace pipec::search
+
+#endif // PIPEC_SEARCH_DECODER_H

@@ -1,0 +1,281 @@
+//===- Model.cpp - Schedules and costs as a problem -----------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Search/Model.h"
+
+#include "Simulation/Memory.h"
+#include "Simulation/TickCosts.h"
+#include "Support/Decimal.h"
+#include "Support/Diagnostics/SearchDiags.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <numeric>
+
+using namespace llvm;
+
+namespace pipec::search {
+
+Rational Model::time(Ticks ticks) const {
+  return *Rational::make(ticks * tickFactor, ticksPerUnit);
+}
+
+Rational Model::size(Ticks units) const {
+  return *Rational::make(units * sizeFactor, sizesPerUnit);
+}
+
+//===----------------------------------------------------------------------===//
+// The problem
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Fills a model from its header.
+class Maker {
+public:
+  Maker(Model &model, DiagEngine &diags)
+      : model(model), problem(model.problem), header(model.header),
+        diags(diags) {}
+
+  LogicalResult run() {
+    if (failed(readSizes()) || failed(readTimes()) || failed(readMemory()))
+      return failure();
+    problem.finish();
+    unsigned rank = problem.firstWithoutRoom();
+    if (rank == problem.ranks)
+      return success();
+    Ticks taken = 0;
+    for (unsigned chunk = 0; chunk != problem.chunks; ++chunk)
+      taken += problem.stages[problem.stageOf(rank, chunk)].taken();
+    auto room =
+        Rational::sub(*header.memory.limit(),
+                      *Rational::make(residents[rank], model.sizesPerUnit));
+    return diags.report(header.source, diag::SearchNoRoom, rank,
+                        room ? decimalText(*room) : "nothing",
+                        decimalText(model.size(taken)));
+  }
+
+private:
+  LogicalResult readSizes();
+  LogicalResult readTimes();
+  LogicalResult readMemory();
+  StepKind kindOf(unsigned letter) const {
+    if (letter == LetterF)
+      return StepKind::F;
+    if (letter == LetterW)
+      return StepKind::W;
+    return problem.split ? StepKind::I : StepKind::B;
+  }
+
+  Model &model;
+  Problem &problem;
+  const ScheduleHeader &header;
+  DiagEngine &diags;
+  /// What the parameters of each rank take, in parts of `sizesPerUnit`.
+  std::vector<Ticks> residents;
+};
+
+} // namespace
+
+LogicalResult Maker::readSizes() {
+  problem.ranks = header.numRanks;
+  problem.chunks = header.numStages / header.numRanks;
+  problem.microbatches = header.numMicrobatches;
+  ArrayRef<uint32_t> map = header.placement.map(0);
+  problem.map.assign(map.begin(), map.end());
+  problem.stages.resize(header.numStages);
+  auto check = [&](uint64_t number, uint64_t most,
+                   StringRef what) -> LogicalResult {
+    if (number <= most)
+      return success();
+    return diags.report(header.source, diag::SearchTooLarge, most, what,
+                        number);
+  };
+  if (failed(check(problem.chunks, Problem::maxLetters / 3, "chunks per rank")))
+    return failure();
+  return check(uint64_t(header.numStages) * header.numMicrobatches *
+                   problem.numKinds(),
+               Problem::maxSteps, "steps");
+}
+
+LogicalResult Maker::readTimes() {
+  // The costs are those of a schedule, by its steps.
+  Schedule steps(header);
+  steps.ranks.resize(header.numRanks);
+  for (unsigned stage = 0; stage != header.numStages; ++stage)
+    for (unsigned kind = 0; kind != problem.numKinds(); ++kind)
+      for (unsigned j = 0; j != header.numMicrobatches; ++j)
+        steps.ranks[problem.map[stage]].push_back(Step(kindOf(kind), stage, j));
+  FailureOr<TickCosts> costs = TickCosts::make(steps, diags);
+  if (failed(costs))
+    return failure();
+  model.isRelaxed =
+      costs->hasOccupancy() || header.costs.has(FigureScope::Microbatch);
+  Ticks common = 0;
+  __int128 sum = 0;
+  auto add = [&](Ticks ticks) {
+    common = std::gcd(common, ticks);
+    sum += __int128(ticks) * header.numMicrobatches;
+    return ticks;
+  };
+  for (unsigned stage = 0; stage != header.numStages; ++stage) {
+    StageFigures &own = problem.stages[stage];
+    unsigned rank = problem.map[stage];
+    for (unsigned kind = 0; kind != problem.numKinds(); ++kind) {
+      Ticks least = 0;
+      for (unsigned j = 0; j != header.numMicrobatches; ++j) {
+        Step step(kindOf(kind), stage, j);
+        Ticks ticks = costs->duration(step, 0, 1);
+        least = j ? std::min(least, ticks) : ticks;
+      }
+      own.time[kind] = add(least);
+    }
+    if (stage)
+      own.hopF = add(costs->hop(problem.map[stage - 1], rank));
+    if (stage + 1 != header.numStages)
+      own.hopI = add(costs->hop(problem.map[stage + 1], rank));
+  }
+  common = std::max<Ticks>(common, 1);
+  if (sum / common > Problem::maxTicks)
+    return diags.report(header.source, diag::SearchTimes);
+  for (StageFigures &own : problem.stages) {
+    for (Ticks &time : own.time)
+      time /= common;
+    own.hopF /= common;
+    own.hopI /= common;
+  }
+  model.ticksPerUnit = costs->perUnit();
+  model.tickFactor = common;
+  return success();
+}
+
+LogicalResult Maker::readMemory() {
+  Schedule empty(header);
+  empty.ranks.resize(header.numRanks);
+  FailureOr<MemoryModel> memory = MemoryModel::make(empty, diags);
+  if (failed(memory))
+    return failure();
+  Ticks common = 0;
+  for (unsigned stage = 0; stage != header.numStages; ++stage) {
+    StageFigures &own = problem.stages[stage];
+    auto delta = [&](StepKind kind) {
+      return memory->delta(Step(kind, stage, 0));
+    };
+    Ticks taken = delta(StepKind::F);
+    Ticks byI = delta(kindOf(LetterI));
+    Ticks byW = problem.split ? delta(StepKind::W) : 0;
+    if (taken < 0 || byI > 0 || byW > 0 || __int128(taken) + byI + byW != 0) {
+      auto text = [&](Ticks size) { return decimalText(memory->size(size)); };
+      return diags.report(header.source, diag::SearchMemory, stage, text(taken),
+                          text(-byI), text(-byW));
+    }
+    own.givenByI = -byI;
+    own.givenByW = -byW;
+    common = std::gcd(common, std::gcd(byI, byW));
+  }
+  common = std::max<Ticks>(common, 1);
+  for (StageFigures &own : problem.stages) {
+    own.givenByI /= common;
+    own.givenByW /= common;
+    if (own.taken() > Problem::maxTicks / header.numMicrobatches)
+      return diags.report(header.source, diag::SearchTimes);
+  }
+  model.sizesPerUnit = memory->perUnit();
+  model.sizeFactor = common;
+  for (unsigned rank = 0; rank != header.numRanks; ++rank) {
+    // What all micro-batches at once take is as good as no limit.
+    Ticks most = 0;
+    for (unsigned stage = 0; stage != header.numStages; ++stage)
+      if (problem.map[stage] == rank)
+        most += problem.stages[stage].taken() * header.numMicrobatches;
+    problem.caps.push_back(most);
+    residents.push_back(memory->highest(rank).total);
+    std::optional<Rational> limit = header.memory.limit();
+    if (!limit)
+      continue;
+    __int128 units = __int128(limit->numerator()) * memory->perUnit();
+    __int128 left = units / limit->denominator() - residents[rank];
+    // Rounded down, which matters for a negative number only.
+    if (left < 0)
+      left = -1;
+    else
+      left /= common;
+    problem.caps.back() = Ticks(std::min<__int128>(left, most));
+  }
+  return success();
+}
+
+FailureOr<Model> makeModel(const ScheduleHeader &header, bool split,
+                           DiagEngine &diags) {
+  Model model;
+  model.header = header;
+  model.problem.split = split;
+  if (failed(Maker(model, diags).run()))
+    return failure();
+  return model;
+}
+
+//===----------------------------------------------------------------------===//
+// Words and schedules
+//===----------------------------------------------------------------------===//
+
+Schedule makeSchedule(const Model &model, const Words &words) {
+  const Problem &problem = model.problem;
+  Schedule schedule(model.header);
+  for (unsigned rank = 0; rank != problem.ranks; ++rank) {
+    std::vector<unsigned> next(problem.numLetters());
+    StepList &list = schedule.ranks.emplace_back();
+    list.reserve(words[rank].size());
+    for (uint8_t letter : words[rank]) {
+      const Letter &own = problem.info(rank, letter);
+      StepKind kind = own.kind == LetterF   ? StepKind::F
+                      : own.kind == LetterW ? StepKind::W
+                      : problem.split       ? StepKind::I
+                                            : StepKind::B;
+      list.push_back(Step(kind, own.stage, next[letter]++));
+    }
+  }
+  return schedule;
+}
+
+std::optional<Words> wordsOf(const Model &model, const Schedule &schedule) {
+  const Problem &problem = model.problem;
+  if (schedule.placement != model.header.placement || schedule.forwardOnly ||
+      schedule.numMicrobatches != problem.microbatches)
+    return std::nullopt;
+  Words words(problem.ranks);
+  for (unsigned rank = 0; rank != problem.ranks; ++rank)
+    for (Step step : schedule.ranks[rank]) {
+      if (!isCompute(step.kind()))
+        continue;
+      auto add = [&](LetterKind kind) {
+        words[rank].push_back(
+            problem.letter(kind, problem.chunkOf(step.stage())));
+      };
+      switch (step.kind()) {
+      case StepKind::F:
+        add(LetterF);
+        break;
+      case StepKind::I:
+        add(LetterI);
+        break;
+      case StepKind::B:
+        add(LetterI);
+        if (problem.split)
+          add(LetterW);
+        break;
+      default:
+        if (problem.split)
+          add(LetterW);
+      }
+    }
+  if (!problem.isValid(words))
+    return std::nullopt;
+  return words;
+}
+
+} // namespace pipec::search

@@ -1,0 +1,61 @@
+//===- Model.h - Schedules and costs as a problem ---------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Turns the header of a schedule into a problem in whole numbers, and words
+// into a schedule and back. Times and sizes are exact: a tick is the largest
+// unit in which all are whole.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SEARCH_MODEL_H
+#define PIPEC_SEARCH_MODEL_H
+
+#include "IR/Schedule.h"
+#include "Search/Problem.h"
+#include "Support/DiagEngine.h"
+
+#include <optional>
+
+namespace pipec::search {
+
+struct Model {
+  Problem problem;
+  /// The sizes, the placement, the costs and the memory settings.
+  ScheduleHeader header;
+  /// Micro-batches have costs of their own, or edges are occupied: the problem
+  /// then takes the cheapest micro-batch, and edges that are always free. Its
+  /// bound holds all the same.
+  bool isRelaxed = false;
+
+  /// Ticks as a time, and units of memory as a size, in the units of the
+  /// header.
+  Rational time(Ticks ticks) const;
+  Rational size(Ticks units) const;
+
+  /// The unit of time as a multiple of one of `ticksPerUnit`; sizes alike.
+  Ticks ticksPerUnit = 1, tickFactor = 1;
+  Ticks sizesPerUnit = 1, sizeFactor = 1;
+};
+
+/// The problem of a header with a placement of one direction that gives all
+/// ranks equally many stages; `split` says whether backwards are. Reports costs
+/// and sizes that the search does not take, and ranks without room.
+llvm::FailureOr<Model> makeModel(const ScheduleHeader &header, bool split,
+                                 DiagEngine &diags);
+
+/// The schedule of words.
+Schedule makeSchedule(const Model &model, const Words &words);
+
+/// The words of a verified schedule of the same sizes and placement, with
+/// backwards split or joined as the problem has them; nothing when it has
+/// another number of stages or placement, or does not fit the memory. Which
+/// micro-batch a step runs is not looked at: the order decides (lemma 1).
+std::optional<Words> wordsOf(const Model &model, const Schedule &schedule);
+
+} // namespace pipec::search
+
+#endif // PIPEC_SEARCH_MODEL_H

@@ -1,0 +1,160 @@
+//===- Problem.h - What is searched, in whole numbers -----------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A problem is a split of the model into stages, a map from stages to ranks, a
+// number of micro-batches, and whole numbers for times and sizes. Every rank
+// has the same number of chunks.
+//
+// All micro-batches cost the same, so some optimal schedule runs each kind of
+// step of each stage in the order of the micro-batches
+// (docs/Rationale/Bounds.md, lemma 1). A schedule is then one word per rank: a
+// letter is a kind and a chunk, and its n-th occurrence is micro-batch n.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SEARCH_PROBLEM_H
+#define PIPEC_SEARCH_PROBLEM_H
+
+#include <cstdint>
+#include <vector>
+
+namespace pipec::search {
+
+/// A time or a size.
+using Ticks = int64_t;
+
+/// The kinds of letters. Without a split of the backward, `I` is the whole
+/// backward and there is no `W`.
+enum LetterKind : uint8_t { LetterF, LetterI, LetterW };
+
+/// The word of each rank.
+using Word = std::vector<uint8_t>;
+using Words = std::vector<Word>;
+
+/// What one stage takes.
+struct StageFigures {
+  /// Durations by `LetterKind`.
+  Ticks time[3] = {};
+  /// What I and W give back when they end; F takes both when it starts.
+  Ticks givenByI = 0;
+  Ticks givenByW = 0;
+  /// From the end of F (I) of the stage before (after) this one on another
+  /// rank until this stage can start.
+  Ticks hopF = 0;
+  Ticks hopI = 0;
+
+  Ticks taken() const { return givenByI + givenByW; }
+};
+
+/// One letter of one rank.
+struct Letter {
+  LetterKind kind;
+  uint8_t chunk;
+  uint32_t stage;
+  Ticks time;
+  /// What the start takes and the end gives back.
+  Ticks taken;
+  Ticks given;
+  /// The letter of the rank whose n-th occurrence precedes that of this one; -1
+  /// without one.
+  int before;
+  /// The letter of another rank whose result this one takes; -1 without one.
+  int sourceRank = -1;
+  uint32_t sourceBase = 0;
+  Ticks sourceHop = 0;
+  /// The letter of another rank that takes the result.
+  int userRank = -1;
+  uint32_t userBase = 0;
+  Ticks userHop = 0;
+};
+
+/// The placement `loop` or `v` of `chunks` chunks on each of `ranks` ranks.
+std::vector<uint32_t> placementMap(bool isV, unsigned ranks, unsigned chunks);
+
+class Problem {
+public:
+  /// The largest number of letters of a rank.
+  static constexpr unsigned maxLetters = 96;
+  /// The largest sum of all times, and the largest size: sums of costs in the
+  /// search cannot overflow.
+  static constexpr Ticks maxTicks = Ticks(1) << 40;
+  static constexpr uint32_t maxSteps = 1u << 22;
+
+  unsigned ranks = 0;
+  unsigned chunks = 0;
+  unsigned microbatches = 0;
+  /// Backwards are split into I and W.
+  bool split = true;
+  /// The rank of each stage.
+  std::vector<uint32_t> map;
+  std::vector<StageFigures> stages;
+  /// What each rank has room for.
+  std::vector<Ticks> caps;
+
+  /// Fills in what follows from the above; call it once.
+  void finish();
+
+  unsigned numStages() const { return map.size(); }
+  unsigned numKinds() const { return split ? 3 : 2; }
+  /// Letters of a rank: `kind * chunks + chunk`.
+  unsigned numLetters() const { return numKinds() * chunks; }
+  unsigned letter(LetterKind kind, unsigned chunk) const {
+    return kind * chunks + chunk;
+  }
+  /// Length of every word.
+  uint32_t wordLength() const { return numLetters() * microbatches; }
+  uint32_t numSteps() const { return ranks * wordLength(); }
+  unsigned stageOf(unsigned rank, unsigned chunk) const {
+    return stageTable[rank * chunks + chunk];
+  }
+  const Letter &info(unsigned rank, unsigned letter) const {
+    return letters[rank * numLetters() + letter];
+  }
+  /// The number of the first step of a letter; that of micro-batch n is n
+  /// higher.
+  uint32_t base(unsigned rank, unsigned letter) const {
+    return (rank * numLetters() + letter) * microbatches;
+  }
+  /// The number of a step by its stage.
+  uint32_t step(LetterKind kind, unsigned stage, unsigned microbatch) const {
+    return base(map[stage], letter(kind, chunkTable[stage])) + microbatch;
+  }
+  /// The chunk of a stage on its rank.
+  unsigned chunkOf(unsigned stage) const { return chunkTable[stage]; }
+  /// The letter and the duration of a step by its number.
+  const Letter &infoOf(uint32_t step) const {
+    return letters[step / microbatches];
+  }
+
+  /// The work of a rank.
+  Ticks work(unsigned rank) const;
+  /// The largest of all ranks.
+  Ticks maxWork() const;
+
+  /// True when a run whose ranks have started the F of `started[chunk]`
+  /// micro-batches, of a rank that holds `held`, can be finished (lemma 2).
+  bool isSafe(unsigned rank, const uint32_t *started, Ticks held) const;
+  /// The first rank that has no room for one micro-batch; `ranks` when all
+  /// have.
+  unsigned firstWithoutRoom() const;
+
+  /// True when each word has each letter once per micro-batch, in an order that
+  /// its rank can run within its cap. Whether the words together can run is up
+  /// to `Timing`.
+  bool isValid(const Words &words) const;
+  /// The most that the word of a rank holds.
+  Ticks peak(unsigned rank, const Word &word) const;
+
+private:
+  std::vector<uint32_t> stageTable;
+  std::vector<uint32_t> chunkTable;
+  std::vector<Letter> letters;
+};
+
+} // namespace pipec::search
+
+#endif // PIPEC_SEARCH_PROBLEM_H

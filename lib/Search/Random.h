@@ -1,0 +1,49 @@
+//===- Random.h - Random numbers that are equal everywhere ------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Standard distributions and logarithms differ between libraries; a search
+// must give the same schedule on every machine.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SEARCH_RANDOM_H
+#define PIPEC_SEARCH_RANDOM_H
+
+#include <cstdint>
+
+namespace pipec::search {
+
+/// The generator splitmix64.
+class Random {
+public:
+  explicit Random(uint64_t seed) : state(seed * 0x9e3779b97f4a7c15u + 1) {}
+
+  uint64_t next() {
+    uint64_t z = state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+  }
+  /// A number below `bound`, which is at most 2^32.
+  uint32_t below(uint64_t bound) {
+    return uint32_t((next() >> 32) * bound >> 32);
+  }
+  /// True `percent` times of 100.
+  bool chance(unsigned percent) { return below(100) < percent; }
+  template <typename T, unsigned n> const T &of(const T (&values)[n]) {
+    return values[below(n)];
+  }
+  /// -ln(u) for a random u from 0 to 1, in units of 2^-16.
+  uint32_t exponential();
+
+private:
+  uint64_t state;
+};
+
+} // namespace pipec::search
+
+#endif // PIPEC_SEARCH_RANDOM_H

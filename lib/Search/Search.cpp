@@ -1,0 +1,208 @@
+//===- Search.cpp - The best schedule, and how good it can be -------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Search/Search.h"
+
+#include "Search/Anneal.h"
+#include "Search/Blocks.h"
+#include "Search/Refuter.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <memory>
+#include <thread>
+
+namespace pipec::search {
+
+namespace {
+
+/// The search in its phases.
+class Searcher {
+public:
+  Searcher(const Problem &problem, const SearchOptions &options)
+      : problem(problem), options(options), refuter(problem) {}
+
+  SearchResult run(const std::vector<Words> &starts);
+
+private:
+  static constexpr unsigned numRuns = 8;
+
+  /// What one run keeps from phase to phase.
+  struct Run {
+    std::unique_ptr<BlockSearch> blocks;
+    std::unique_ptr<Annealer> annealer;
+    Found own;
+  };
+
+  bool closed() const {
+    Ticks gap = best.makespan - refuter.bound();
+    return !best.words.empty() &&
+           __int128(gap) * 1'000'000 <=
+               __int128(options.within) * refuter.bound();
+  }
+  bool stopped() const { return options.stop && options.stop->load(); }
+  bool over() const { return closed() || stopped(); }
+  uint64_t share(uint64_t perMille) const {
+    return options.work / 1000 * perMille;
+  }
+  void note(const char *phase) {
+    if (options.progress)
+      options.progress(best.makespan, refuter.bound(), phase);
+  }
+  void offer(const Found &found) {
+    if (!found.words.empty() &&
+        (best.words.empty() || found.makespan < best.makespan))
+      best = found;
+  }
+  void takeStarts(const std::vector<Words> &starts);
+  void inParallel(uint64_t perMille, uint64_t forBound,
+                  const std::function<void(unsigned, Budget &)> &task);
+  void decode(uint64_t perMille, uint64_t forBound);
+  void anneal(unsigned round, uint64_t perMille, uint64_t forBound);
+
+  const Problem &problem;
+  const SearchOptions &options;
+  Refuter refuter;
+  std::vector<Run> runs;
+  Found best;
+  /// The best of the words that were given.
+  Found given;
+};
+
+} // namespace
+
+void Searcher::takeStarts(const std::vector<Words> &starts) {
+  Timing timing(problem);
+  Decoder decoder(problem);
+  Budget budget(~uint64_t(0));
+  for (const Words &words : starts) {
+    std::optional<Ticks> makespan = timing.run(words);
+    if (!makespan)
+      continue;
+    Found found = {words, *makespan};
+    justify(problem, found, decoder, timing, budget);
+    if (given.words.empty() || found.makespan < given.makespan)
+      given = found;
+  }
+  offer(given);
+}
+
+/// Calls `task` for each run, each with its share of the effort, and raises the
+/// bound meanwhile. Once a run has reached the bound those with higher numbers
+/// are ended, which the result does not depend on.
+void Searcher::inParallel(uint64_t perMille, uint64_t forBound,
+                          const std::function<void(unsigned, Budget &)> &task) {
+  std::array<std::atomic<bool>, numRuns> ended = {};
+  std::atomic<unsigned> next = 0;
+  Ticks goal = refuter.bound();
+  Ticks known = best.makespan;
+  auto work = [&] {
+    for (unsigned i; (i = next++) <= numRuns;) {
+      if (i == numRuns) {
+        Budget budget(share(forBound), options.stop);
+        if (forBound && known > goal)
+          refuter.raise(known, budget);
+        continue;
+      }
+      Budget budget(share(perMille) / numRuns, options.stop, &ended[i]);
+      task(i, budget);
+      if (runs[i].own.makespan <= goal && !runs[i].own.words.empty())
+        for (unsigned j = i + 1; j < numRuns; ++j)
+          ended[j] = true;
+    }
+  };
+  std::vector<std::thread> others;
+  for (unsigned i = 1; i < std::min(options.threads, numRuns + 1); ++i)
+    others.emplace_back(work);
+  work();
+  for (std::thread &other : others)
+    other.join();
+  for (const Run &run : runs)
+    offer(run.own);
+}
+
+void Searcher::decode(uint64_t perMille, uint64_t forBound) {
+  Ticks goal = refuter.bound();
+  inParallel(perMille, forBound, [&](unsigned i, Budget &budget) {
+    Run &run = runs[i];
+    if (!run.blocks)
+      run.blocks =
+          std::make_unique<BlockSearch>(problem, options.seed * 1000 + i);
+    run.blocks->run(budget, goal);
+    run.own = run.blocks->best();
+    Decoder decoder(problem);
+    Timing timing(problem);
+    justify(problem, run.own, decoder, timing, budget);
+  });
+  note("blocks");
+}
+
+void Searcher::anneal(unsigned round, uint64_t perMille, uint64_t forBound) {
+  static constexpr unsigned heats[] = {3000, 12000, 1500, 30000, 6000};
+  Ticks goal = refuter.bound();
+  Found common = best;
+  inParallel(perMille, forBound, [&](unsigned i, Budget &budget) {
+    Run &run = runs[i];
+    if (!run.annealer)
+      run.annealer =
+          std::make_unique<Annealer>(problem, options.seed * 1000 + i + 500);
+    const Found *start = &run.own;
+    if (round == 0 ? i % 4 == 1 && !given.words.empty() : false)
+      start = &given;
+    else if (round == 0 ? i % 4 == 0 : i % 2 == 0)
+      start = &common;
+    unsigned heat = heats[(round + i / 2) % std::size(heats)];
+    run.own = run.annealer->run(*start, heat, goal, budget);
+    Decoder decoder(problem);
+    Timing timing(problem);
+    justify(problem, run.own, decoder, timing, budget);
+  });
+  note("anneal");
+}
+
+SearchResult Searcher::run(const std::vector<Words> &starts) {
+  runs.resize(numRuns);
+  Ticks simple = refuter.bound();
+  takeStarts(starts);
+  note("library");
+  auto bound = [&](uint64_t perMille) {
+    if (over())
+      return;
+    Budget budget(share(perMille), options.stop);
+    refuter.raise(best.makespan, budget);
+    note("bound");
+  };
+  if (!over()) {
+    decode(5, 0);
+    bound(20);
+  }
+  if (!over()) {
+    decode(95, 30);
+    bound(20);
+  }
+  static constexpr unsigned shares[] = {10, 20, 30, 50, 80, 120, 150, 150, 150};
+  for (unsigned round = 0; round != std::size(shares) && !over(); ++round) {
+    anneal(round, shares[round], shares[round] / 4);
+    bound(10);
+  }
+  SearchResult result;
+  result.best = best;
+  result.bound = std::min(refuter.bound(), best.makespan);
+  result.source = refuter.bound() > simple              ? BoundSource::Windows
+                  : refuter.paths().longest() == simple ? BoundSource::Paths
+                                                        : BoundSource::Rank;
+  result.stopped = stopped() && !closed();
+  return result;
+}
+
+SearchResult search(const Problem &problem, const std::vector<Words> &starts,
+                    const SearchOptions &options) {
+  return Searcher(problem, options).run(starts);
+}
+
+} // namespace pipec::search

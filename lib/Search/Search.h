@@ -1,0 +1,59 @@
+//===- Search.h - The best schedule, and how good it can be -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Decodes blocks, raises the lower bound and anneals words, in rounds, until
+// the two meet or the effort is spent. The effort goes to eight runs with seeds
+// of their own, on any number of threads, so that the result depends on the
+// problem, the seed and the effort alone.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SEARCH_SEARCH_H
+#define PIPEC_SEARCH_SEARCH_H
+
+#include "Search/Budget.h"
+#include "Search/Justify.h"
+
+#include <functional>
+
+namespace pipec::search {
+
+struct SearchOptions {
+  /// In units of work.
+  uint64_t work = 10 * workPerEffort;
+  uint64_t seed = 1;
+  unsigned threads = 1;
+  /// Ends when the makespan is at most this many millionths above the bound.
+  uint64_t within = 0;
+  /// Set by another thread to end the search; may be null.
+  const std::atomic<bool> *stop = nullptr;
+  /// Told what was found so far, by the thread that called.
+  std::function<void(Ticks makespan, Ticks bound, const char *phase)> progress;
+};
+
+/// What a bound follows from.
+enum class BoundSource { Paths, Rank, Windows };
+
+struct SearchResult {
+  /// Empty when the search was stopped before it found any.
+  Found best;
+  Ticks bound = 0;
+  BoundSource source = BoundSource::Paths;
+  /// `stop` was set before the search ended.
+  bool stopped = false;
+
+  bool isOptimal() const { return best.makespan == bound; }
+};
+
+/// Searches `problem`, in which every rank has room for a micro-batch. `starts`
+/// are valid words that can run; the result is not worse than any of them.
+SearchResult search(const Problem &problem, const std::vector<Words> &starts,
+                    const SearchOptions &options);
+
+} // namespace pipec::search
+
+#endif // PIPEC_SEARCH_SEARCH_H

@@ -1,0 +1,101 @@
+//===- Timing.cpp - When the steps of words run ---------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Search/Timing.h"
+
+#include <algorithm>
+#include <array>
+
+namespace pipec::search {
+
+Timing::Timing(const Problem &problem)
+    : steps(problem.ranks), places(problem.numSteps()),
+      ends(problem.numSteps()), tails(problem.numSteps()),
+      rankEnds(problem.ranks), problem(problem) {
+  for (auto &list : steps)
+    list.resize(problem.wordLength());
+  order.reserve(problem.numSteps());
+}
+
+std::optional<Ticks> Timing::run(const Words &words) {
+  for (unsigned rank = 0; rank != problem.ranks; ++rank) {
+    std::array<uint32_t, Problem::maxLetters> next;
+    for (unsigned i = 0; i != problem.numLetters(); ++i)
+      next[i] = problem.base(rank, i);
+    for (uint32_t i = 0; i != words[rank].size(); ++i) {
+      uint32_t step = next[words[rank][i]]++;
+      steps[rank][i] = step;
+      places[step] = i;
+    }
+  }
+
+  order.clear();
+  makespan = 0;
+  uint32_t length = problem.wordLength();
+  std::vector<uint32_t> at(problem.ranks);
+  std::vector<unsigned> waiting;
+  for (unsigned rank = problem.ranks; rank-- != 0;)
+    waiting.push_back(rank);
+  std::fill(rankEnds.begin(), rankEnds.end(), 0);
+  while (!waiting.empty()) {
+    unsigned rank = waiting.back();
+    waiting.pop_back();
+    Ticks now = rankEnds[rank];
+    uint32_t i = at[rank];
+    for (; i != length; ++i) {
+      uint32_t step = steps[rank][i];
+      const Letter &letter = problem.info(rank, words[rank][i]);
+      if (letter.sourceRank >= 0) {
+        uint32_t source =
+            letter.sourceBase + (step - problem.base(rank, words[rank][i]));
+        if (at[letter.sourceRank] <= places[source])
+          break;
+        now = std::max(now, ends[source] + letter.sourceHop);
+      }
+      now += letter.time;
+      ends[step] = now;
+      order.push_back(step);
+      if (letter.userRank >= 0) {
+        uint32_t user =
+            letter.userBase + (step - problem.base(rank, words[rank][i]));
+        // The user has come to that step and waits for it.
+        if (at[letter.userRank] == places[user])
+          waiting.push_back(letter.userRank);
+      }
+    }
+    // A user that was pushed above looks at `at` only after this.
+    at[rank] = i;
+    rankEnds[rank] = now;
+    makespan = std::max(makespan, now);
+  }
+  if (order.size() != problem.numSteps())
+    return std::nullopt;
+  return makespan;
+}
+
+void Timing::findTails() {
+  uint32_t length = problem.wordLength();
+  for (size_t i = order.size(); i-- != 0;) {
+    uint32_t step = order[i];
+    uint32_t block = step / problem.microbatches;
+    const Letter &letter = problem.infoOf(step);
+    unsigned rank = block / problem.numLetters();
+    Ticks tail = 0;
+    if (uint32_t place = places[step]; place + 1 != length) {
+      uint32_t next = steps[rank][place + 1];
+      tail = tails[next] + problem.infoOf(next).time;
+    }
+    if (letter.userRank >= 0) {
+      uint32_t user = letter.userBase + step - block * problem.microbatches;
+      tail = std::max(tail,
+                      tails[user] + problem.infoOf(user).time + letter.userHop);
+    }
+    tails[step] = tail;
+  }
+}
+
+} // namespace pipec::search

@@ -1,0 +1,17 @@
+//===- SearchDiags.h - Diagnostics of analyses ----------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SUPPORT_DIAGNOSTICS_SEARCHDIAGS_H
+#define PIPEC_SUPPORT_DIAGNOSTICS_SEARCHDIAGS_H
+
+#include "Support/DiagKinds.h"
+
+#define PIPEC_DIAG_PHASE Search
+#define PIPEC_DIAG_TABLE "Support/Diagnostics/Search.def"
+#include "Support/DeclareDiagnostics.def"
+
+#endif // PIPEC_SUPPORT_DIAGNOSTICS_SEARCHDIAGS_H

@@ -1,0 +1,51 @@
+//===- RandomProblems.cpp - Small random problems of a search -------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Search/RandomProblems.h"
+
+namespace pipec::test {
+
+using namespace pipec::search;
+
+Problem randomProblem(Random &random, const ProblemLimits &limits) {
+  for (;;) {
+    Problem problem;
+    problem.ranks = 1 + random.below(limits.ranks);
+    problem.chunks = 1 + random.below(limits.chunks);
+    problem.microbatches = 1 + random.below(limits.microbatches);
+    problem.split = random.chance(75);
+    unsigned stages = problem.ranks * problem.chunks;
+    if (stages * problem.microbatches * problem.numKinds() > limits.steps)
+      continue;
+    problem.map =
+        placementMap(random.chance(50), problem.ranks, problem.chunks);
+    // Mostly no backward gives all back at one of its two ends.
+    unsigned both = random.below(3);
+    for (unsigned stage = 0; stage != stages; ++stage) {
+      StageFigures figures;
+      for (unsigned kind = 0; kind != problem.numKinds(); ++kind)
+        figures.time[kind] =
+            random.chance(5) ? 0 : 1 + random.below(limits.figures);
+      figures.givenByI = both == 1 ? 0 : random.below(3);
+      figures.givenByW = both == 2 || !problem.split ? 0 : random.below(3);
+      if (stage && problem.map[stage] != problem.map[stage - 1])
+        figures.hopF = random.below(3);
+      if (stage + 1 != stages && problem.map[stage] != problem.map[stage + 1])
+        figures.hopI = random.below(3);
+      problem.stages.push_back(figures);
+    }
+    problem.caps.assign(problem.ranks, 0);
+    for (unsigned stage = 0; stage != stages; ++stage)
+      problem.caps[problem.map[stage]] += problem.stages[stage].taken();
+    for (Ticks &cap : problem.caps)
+      cap += random.below(limits.spare + 1);
+    problem.finish();
+    return problem;
+  }
+}
+
+} // namespace pipec::test

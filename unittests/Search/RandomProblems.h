@@ -1,0 +1,34 @@
+//===- RandomProblems.h - Small random problems of a search -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_UNITTESTS_SEARCH_RANDOMPROBLEMS_H
+#define PIPEC_UNITTESTS_SEARCH_RANDOMPROBLEMS_H
+
+#include "Search/Problem.h"
+#include "Search/Random.h"
+
+namespace pipec::test {
+
+/// What `randomProblem` may make.
+struct ProblemLimits {
+  unsigned ranks = 3;
+  unsigned chunks = 2;
+  unsigned microbatches = 4;
+  /// Of all steps.
+  unsigned steps = 24;
+  /// Sizes and durations.
+  unsigned figures = 5;
+  /// How far a cap may be above the least that has any schedule.
+  unsigned spare = 4;
+};
+
+search::Problem randomProblem(search::Random &random,
+                              const ProblemLimits &limits);
+
+} // namespace pipec::test
+
+#endif // PIPEC_UNITTESTS_SEARCH_RANDOMPROBLEMS_H

@@ -1,0 +1,185 @@
+//===- SoundnessTest.cpp - Bounds against all schedules -------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Search/RandomProblems.h"
+#include "Search/Search.h"
+
+#include "gtest/gtest.h"
+
+#include <algorithm>
+#include <optional>
+
+using namespace pipec::search;
+using namespace pipec::test;
+
+namespace {
+
+/// Tries all orders of all steps, of any micro-batch, and shares no code with
+/// the search: the definition of a problem and no lemma.
+class AllSchedules {
+public:
+  AllSchedules(const Problem &problem, Ticks limit)
+      : problem(problem), limit(limit), free(problem.ranks),
+        held(problem.ranks), work(problem.ranks) {
+    for (unsigned kind = 0; kind != 3; ++kind)
+      ends[kind].assign(problem.numStages(), std::vector<std::optional<Ticks>>(
+                                                 problem.microbatches));
+    for (unsigned stage = 0; stage != problem.numStages(); ++stage)
+      for (unsigned kind = 0; kind != kinds(); ++kind)
+        work[problem.map[stage]] +=
+            problem.stages[stage].time[kind] * problem.microbatches;
+    findTails();
+  }
+
+  /// Whether some schedule has a makespan of at most the limit; nothing when
+  /// that takes too long to find out.
+  std::optional<bool> any() {
+    bool found = place(problem.numStages() * problem.microbatches * kinds(), 0);
+    if (!found && nodes > maxNodes)
+      return std::nullopt;
+    return found;
+  }
+
+private:
+  static constexpr unsigned maxNodes = 60'000;
+  unsigned kinds() const { return problem.split ? 3 : 2; }
+
+  /// What must follow the end of a step of one micro-batch.
+  void findTails() {
+    unsigned stages = problem.numStages();
+    for (auto &list : tails)
+      list.assign(stages, 0);
+    auto time = [&](unsigned kind, unsigned stage) {
+      return problem.stages[stage].time[kind];
+    };
+    for (unsigned s = 0; s != stages; ++s) {
+      Ticks tail = problem.split ? time(LetterW, s) : 0;
+      if (s)
+        tail = std::max(tail, hop(LetterI, s - 1) + time(LetterI, s - 1) +
+                                  tails[LetterI][s - 1]);
+      tails[LetterI][s] = tail;
+    }
+    for (unsigned s = stages; s-- != 0;) {
+      Ticks tail = time(LetterI, s) + tails[LetterI][s];
+      if (s + 1 != stages)
+        tail = std::max(tail, hop(LetterF, s + 1) + time(LetterF, s + 1) +
+                                  tails[LetterF][s + 1]);
+      tails[LetterF][s] = tail;
+    }
+  }
+
+  /// To the step of `stage`.
+  Ticks hop(unsigned kind, unsigned stage) const {
+    unsigned other = kind == LetterF ? stage - 1 : stage + 1;
+    if (problem.map[other] == problem.map[stage])
+      return 0;
+    return kind == LetterF ? problem.stages[stage].hopF
+                           : problem.stages[stage].hopI;
+  }
+
+  /// When the data of a step is there; nothing while it is not made.
+  std::optional<Ticks> arrival(unsigned kind, unsigned stage, unsigned j) {
+    if (kind == LetterW)
+      return ends[LetterI][stage][j];
+    unsigned last = problem.numStages() - 1;
+    std::optional<Ticks> from = 0;
+    if (kind == LetterF ? stage != 0 : stage != last) {
+      from = ends[kind][kind == LetterF ? stage - 1 : stage + 1][j];
+      if (from)
+        *from += hop(kind, stage);
+    }
+    if (kind == LetterI) {
+      std::optional<Ticks> own = ends[LetterF][stage][j];
+      if (!own)
+        return own;
+      if (from)
+        from = std::max(*from, *own);
+    }
+    return from;
+  }
+
+  /// Places the remaining steps, in the order of their starts.
+  bool place(unsigned left, Ticks since) {
+    if (left == 0)
+      return true;
+    if (++nodes > maxNodes)
+      return false;
+    for (unsigned stage = 0; stage != problem.numStages(); ++stage) {
+      unsigned rank = problem.map[stage];
+      const StageFigures &own = problem.stages[stage];
+      for (unsigned kind = 0; kind != kinds(); ++kind)
+        for (unsigned j = 0; j != problem.microbatches; ++j) {
+          if (ends[kind][stage][j])
+            continue;
+          std::optional<Ticks> data = arrival(kind, stage, j);
+          if (!data)
+            continue;
+          Ticks taken = kind == LetterF ? own.givenByI + own.givenByW : 0;
+          if (held[rank] + taken > problem.caps[rank])
+            continue;
+          Ticks start = std::max(free[rank], *data);
+          Ticks end = start + own.time[kind];
+          Ticks tail = kind == LetterW ? 0 : tails[kind][stage];
+          if (start < since || end + tail > limit || start + work[rank] > limit)
+            continue;
+          Ticks given = kind == LetterI   ? own.givenByI
+                        : kind == LetterW ? own.givenByW
+                                          : 0;
+          Ticks before = free[rank];
+          ends[kind][stage][j] = end;
+          free[rank] = end;
+          held[rank] += taken - given;
+          work[rank] -= own.time[kind];
+          bool found = place(left - 1, start);
+          work[rank] += own.time[kind];
+          held[rank] -= taken - given;
+          free[rank] = before;
+          ends[kind][stage][j] = std::nullopt;
+          if (found)
+            return true;
+        }
+    }
+    return false;
+  }
+
+  const Problem &problem;
+  Ticks limit;
+  unsigned nodes = 0;
+  std::vector<std::vector<std::optional<Ticks>>> ends[3];
+  std::vector<Ticks> free, held, work;
+  std::vector<Ticks> tails[2];
+};
+
+} // namespace
+
+TEST(Search, BoundIsBelowAllSchedules) {
+  Random random(7);
+  unsigned decided = 0, optimal = 0, total = 0;
+  for (unsigned round = 0; round != 1000; ++round) {
+    Problem problem = randomProblem(random, ProblemLimits());
+    SearchOptions options;
+    options.seed = round;
+    options.work = workPerEffort / 50;
+    SearchResult result = search(problem, {}, options);
+    ASSERT_TRUE(problem.isValid(result.best.words)) << round;
+    ASSERT_LE(result.bound, result.best.makespan) << round;
+    ++total;
+    optimal += result.isOptimal();
+    std::optional<bool> below = AllSchedules(problem, result.bound - 1).any();
+    if (!below)
+      continue;
+    ASSERT_FALSE(*below) << round << ": a makespan below the bound "
+                         << result.bound;
+    ++decided;
+    // What was found exists.
+    std::optional<bool> there =
+        AllSchedules(problem, result.best.makespan).any();
+    ASSERT_TRUE(there.value_or(true)) << round;
+  }
+  EXPECT_GE(decided, 500u);
+  EXPECT_GE(optimal * 100, total * 95);
+}
