@@ -47,9 +47,10 @@ Rational milliseconds(int64_t nanoseconds) {
   return *Rational::make((nanoseconds + grain / 2) / grain, 1000000 / grain);
 }
 
-/// The element with a share of `numerator` / 4 below it.
+/// The element with a share of `numerator` / 4 below it; of two in the middle
+/// the smaller one.
 static int64_t quartile(ArrayRef<int64_t> sorted, unsigned numerator) {
-  return sorted[(sorted.size() - 1) * numerator / 4];
+  return sorted[((sorted.size() - 1) * numerator + 1) / 4];
 }
 
 namespace {
@@ -183,6 +184,9 @@ void Calibrator::addStep(size_t number, const StepSpan &span,
   ArrayRef<Step> members = recording.cells[span.cell];
   StepKind kind = members[0].kind();
   bool executor = rank.origin == TraceOrigin::Executor;
+  // A step that starts nothing on the device takes no time there.
+  if (isCompute(kind) && rank.hasDevice && !span.isDevice)
+    return;
   if (members.size() > 1) {
     overlaps.push_back({span.cell, unsigned(number), span.work()});
     return;
@@ -492,7 +496,8 @@ void Calibrator::setStepTime() {
     int64_t last = std::numeric_limits<int64_t>::min();
     for (auto [number, rank] : enumerate(recording.ranks))
       for (const StepSpan &span : rank.steps[i])
-        if (isCompute(recording.cells[span.cell][0].kind())) {
+        if (isCompute(recording.cells[span.cell][0].kind()) &&
+            (span.isDevice || !rank.hasDevice)) {
           int64_t offset = result.clocks.offset[number];
           first = std::min(first, span.start + offset);
           last = std::max(last, span.end + offset);

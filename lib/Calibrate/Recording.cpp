@@ -37,6 +37,7 @@ private:
 
   std::vector<std::vector<StepSpan>> splitSteps(const RankTrace &trace);
   void useDevice(RecordedRank &rank, ArrayRef<TraceSpan> device);
+  void addHostTime(RecordedRank &rank);
   void addWaits(RecordedRank &rank, ArrayRef<TraceSpan> waits);
 
   bool hasMicrobatch(uint32_t cell) const {
@@ -183,6 +184,27 @@ void RecordingMaker::addWaits(RecordedRank &rank, ArrayRef<TraceSpan> waits) {
   }
 }
 
+/// Adds what the host does between two compute steps to the first of them.
+void RecordingMaker::addHostTime(RecordedRank &rank) {
+  bool executor = rank.origin == TraceOrigin::Executor;
+  for (std::vector<StepSpan> &step : rank.steps) {
+    StepSpan *before = nullptr;
+    int64_t waited = 0;
+    for (StepSpan &span : step) {
+      StepKind kind = recording.cells[span.cell][0].kind();
+      if (isWait(kind) || (executor && (isRecv(kind) || isFsdp(kind))))
+        waited += span.hostEnd - span.hostStart;
+      if (!isCompute(kind))
+        continue;
+      if (before && !before->isDevice)
+        before->host =
+            std::max<int64_t>(span.hostStart - before->hostEnd - waited, 0);
+      before = &span;
+      waited = 0;
+    }
+  }
+}
+
 /// Leaves out training steps that are not complete, and the first ones.
 LogicalResult RecordingMaker::chooseSteps(RecordedRank &rank) {
   auto cellsOf = [](const std::vector<StepSpan> &step) {
@@ -231,6 +253,7 @@ LogicalResult RecordingMaker::addRank(RankTrace &trace) {
   useDevice(rank, trace.device);
   if (failed(chooseSteps(rank)))
     return failure();
+  addHostTime(rank);
   addWaits(rank, trace.waits);
   if (trace.origin == TraceOrigin::Executor)
     for (auto [step, waits] : zip_equal(rank.steps, rank.waits))

@@ -28,12 +28,16 @@ struct StepSpan {
   int64_t end = 0;
   /// Time inside of it in which the rank is known to have waited.
   int64_t waited = 0;
+  /// Time from the end of a compute step to the start of the next one in which
+  /// the host posts transfers and the like; 0 on a device, which does not wait
+  /// for the host.
+  int64_t host = 0;
   /// Where the host was, which is where memory is allocated.
   int64_t hostStart = 0;
   int64_t hostEnd = 0;
   bool isDevice = false;
 
-  int64_t work() const { return end - start - waited; }
+  int64_t work() const { return end - start - waited + host; }
 };
 
 /// What one rank did, by training step.

@@ -67,8 +67,8 @@ void printCalibration(const Recording &recording,
   table.column("figure", TextTable::Align::Left);
   table.column("of", TextTable::Align::Left);
   table.column("value");
-  table.column("from");
-  table.column("to");
+  table.column("25 %");
+  table.column("75 %");
   table.column("samples");
   table.column("found in", TextTable::Align::Left);
   for (const MeasuredFigure &figure : calibration.figures) {
