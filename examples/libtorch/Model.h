@@ -1,4 +1,4 @@
-//===- Model.h - A transformer of torch::nn modules, in stages -*- C++ -*-===//
+//===- Model.h - A transformer of torch::nn modules, in stages --*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

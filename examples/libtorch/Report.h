@@ -1,4 +1,4 @@
-//===- Report.h - What both programs read and print -----*- C++ -*-===//
+//===- Report.h - What both programs read and print -------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

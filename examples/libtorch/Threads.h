@@ -1,4 +1,4 @@
-//===- Threads.h - Training with ranks as threads -----*- C++ -*-===//
+//===- Threads.h - Training with ranks as threads ---------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Compare.cpp - A pipelined run beside an unpipelined one ----===//
+//===- Compare.cpp - A pipelined run beside an unpipelined one ------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

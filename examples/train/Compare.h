@@ -1,4 +1,4 @@
-//===- Compare.h - A pipelined run beside an unpipelined one -*- C++ -*-===//
+//===- Compare.h - A pipelined run beside an unpipelined one ----*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

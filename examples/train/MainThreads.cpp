@@ -1,4 +1,4 @@
-//===- MainThreads.cpp - Trains with any schedule, ranks as threads ----===//
+//===- MainThreads.cpp - Trains with any schedule, ranks as threads -------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Model.h - The network as a model of the pipec runtime -*- C++ -*-===//
+//===- Model.h - The network as a model of the pipec runtime ----*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

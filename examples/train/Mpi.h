@@ -1,4 +1,4 @@
-//===- Mpi.h - Training with ranks as MPI processes -----*- C++ -*-===//
+//===- Mpi.h - Training with ranks as MPI processes -------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- MpiShards.h - Copies that are processes -----*- C++ -*-===//
+//===- MpiShards.h - Copies that are processes ------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Shards.h - Stages sharded over copies of the pipeline -*- C++ -*-===//
+//===- Shards.h - Stages sharded over copies of the pipeline ----*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

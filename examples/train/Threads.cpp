@@ -1,4 +1,4 @@
-//===- Threads.cpp - Training with ranks as threads -----*- C++ -*-===//
+//===- Threads.cpp - Training with ranks as threads -----------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Context.h - The memory of a program's tree -----*- C++ -*-===//
+//===- Context.h - The memory of a program's tree ---------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Stmt.h - Statements as written -----*- C++ -*-===//
+//===- Stmt.h - Statements as written ---------------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

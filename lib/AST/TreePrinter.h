@@ -1,5 +1,4 @@
-//===- TreePrinter.h - The tree as text, and programs in canonical form -----*-
-//C++ -*-===//
+//===- TreePrinter.h - The tree of a program as text ------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,7 +15,7 @@
 
 namespace pipec::ast {
 
-/// Prints the tree of a file, one node a line, with line and column of each
+/// Prints the tree of a file, one node per line, with line and column of each
 /// node's start (`--emit=ast`).
 void printTree(const Module &module, const SourceFiles &files,
                llvm::raw_ostream &os);

@@ -1,4 +1,4 @@
-//===- Command.h - The commands of pipec -----*- C++ -*-===//
+//===- Command.h - The commands of pipec ------------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- CommandRun.h - What all commands have in common --------*- C++ -*-===//
+//===- CommandRun.h - What all commands have in common ----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

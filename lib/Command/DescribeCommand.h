@@ -1,5 +1,4 @@
-//===- DescribeCommand.h - What the library holds, for people -----*- C++
-//-*-===//
+//===- DescribeCommand.h - What the library holds, for people ---*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- LintCommand.cpp - The lint command -----===//
+//===- LintCommand.cpp - The lint command ---------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

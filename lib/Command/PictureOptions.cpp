@@ -1,5 +1,4 @@
-//===- PictureOptions.cpp - Options about pictures
-//--------------------------===//
+//===- PictureOptions.cpp - Options about pictures ------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

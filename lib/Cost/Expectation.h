@@ -1,4 +1,4 @@
-//===- Expectation.h - What a schedule is expected to have ---*- C++ -*-===//
+//===- Expectation.h - What a schedule is expected to have ------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

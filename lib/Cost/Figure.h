@@ -1,4 +1,4 @@
-//===- Figure.h - Figures of costs and memory, by place -----*- C++ -*-===//
+//===- Figure.h - Figures of costs and memory, by place ---------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- FigurePage.cpp - docs/Figures.md -----===//
+//===- FigurePage.cpp - docs/Figures.md -----------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

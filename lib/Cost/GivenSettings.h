@@ -1,4 +1,4 @@
-//===- GivenSettings.h - Costs from outside a schedule --------*- C++ -*-===//
+//===- GivenSettings.h - Costs from outside a schedule ----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

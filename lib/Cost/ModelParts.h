@@ -1,4 +1,4 @@
-//===- ModelParts.h - One model, cut in different ways -----*- C++ -*-===//
+//===- ModelParts.h - One model, cut in different ways ----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

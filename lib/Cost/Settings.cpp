@@ -1,4 +1,4 @@
-//===- Settings.cpp - Costs, memory and FSDP settings -----===//
+//===- Settings.cpp - Costs, memory and FSDP settings ---------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Settings.h - Costs, memory and FSDP settings ----------*- C++ -*-===//
+//===- Settings.h - Costs, memory and FSDP settings -------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

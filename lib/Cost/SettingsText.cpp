@@ -1,4 +1,4 @@
-//===- SettingsText.cpp - Costs in one line -----===//
+//===- SettingsText.cpp - Costs in one line -------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- SettingsText.h - Costs in one line -----*- C++ -*-===//
+//===- SettingsText.h - Costs in one line -----------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

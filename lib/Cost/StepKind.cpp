@@ -1,4 +1,4 @@
-//===- StepKind.cpp - The kinds of steps -----===//
+//===- StepKind.cpp - The kinds of steps ----------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- StepKind.h - The kinds of steps and their limits -*- C++ -*-===//
+//===- StepKind.h - The kinds of steps and their limits ---------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Arguments.cpp - A command line that was read ---*- C++ -*-===//
+//===- Arguments.cpp - A command line that was read -----------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

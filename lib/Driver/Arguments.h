@@ -1,4 +1,4 @@
-//===- Arguments.h - A command line that was read ---*- C++ -*-===//
+//===- Arguments.h - A command line that was read ---------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

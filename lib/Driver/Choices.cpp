@@ -1,4 +1,4 @@
-//===- Choices.cpp - The values that options take ---*- C++ -*-===//
+//===- Choices.cpp - The values that options take -------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

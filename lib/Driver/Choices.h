@@ -1,4 +1,4 @@
-//===- Choices.h - The values that options take ---*- C++ -*-===//
+//===- Choices.h - The values that options take -----------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Grid.h - The sizes that a command line gives ------------*- C++ -*-===//
+//===- Grid.h - The sizes that a command line gives -------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Input.cpp - The schedule that a command line names -----===//
+//===- Input.cpp - The schedule that a command line names -----------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Input.h - The schedule that a command line names -----*- C++ -*-===//
+//===- Input.h - The schedule that a command line names ---------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

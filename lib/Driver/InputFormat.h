@@ -1,4 +1,4 @@
-//===- InputFormat.h - The formats that are read -----------------*- C++ -*===//
+//===- InputFormat.h - The formats that are read ----------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Io.h - Input, output and diagnostics of a program ------*- C++ -*-===//
+//===- Io.h - Input, output and diagnostics of a program --------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Library.cpp - Where programs are found -----===//
+//===- Library.cpp - Where programs are found -----------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

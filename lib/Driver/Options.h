@@ -1,4 +1,4 @@
-//===- Options.h - The table of command line options ---*- C++ -*-===//
+//===- Options.h - The table of command line options ------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- PassFlags.h - Passes on the command line ---------------------*- C++
-//-*===//
+//===- PassFlags.h - Passes on the command line -----------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Program.cpp - Loading programs with what they import -----===//
+//===- Program.cpp - Loading programs with what they import ---------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Program.h - Loading programs with what they import -----*- C++ -*-===//
+//===- Program.h - Loading programs with what they import -------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- ScheduleSource.h - One input, schedules of any size -----*- C++ -*-===//
+//===- ScheduleSource.h - One input, schedules of any size ------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

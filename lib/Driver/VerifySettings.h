@@ -1,4 +1,4 @@
-//===- VerifySettings.h - The levels that --verify names ---------*- C++ -*===//
+//===- VerifySettings.h - The levels of --verify ----------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

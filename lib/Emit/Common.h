@@ -1,4 +1,4 @@
-//===- Common.h - What several output formats write ------------*- C++ -*-===//
+//===- Common.h - What several output formats write -------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Cpp.cpp - --emit=cpp: an executor in C++ -----*- C++ -*-===//
+//===- Cpp.cpp - --emit=cpp: an executor in C++ ---------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- CppNames.h - Names that a C++ source can have ----------*- C++ -*-===//
+//===- CppNames.h - Names that a C++ source can have ------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

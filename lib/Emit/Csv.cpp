@@ -1,4 +1,4 @@
-//===- Csv.cpp - --emit=csv: PyTorch's schedule CSV -----*- C++ -*-===//
+//===- Csv.cpp - --emit=csv: PyTorch's schedule CSV -----------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- DataModel.h - A schedule as data for templates ---------*- C++ -*-===//
+//===- DataModel.h - A schedule as data for templates -----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

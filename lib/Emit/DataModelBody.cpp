@@ -1,4 +1,4 @@
-//===- DataModelBody.cpp - Families and steps as data -----*- C++ -*-===//
+//===- DataModelBody.cpp - Families and steps as data ---------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Emitter.cpp - The table of output formats -----*- C++ -*-===//
+//===- Emitter.cpp - The table of output formats --------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Emitter.h - The interface of all output formats -----*- C++ -*-===//
+//===- Emitter.h - The interface of all output formats ----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

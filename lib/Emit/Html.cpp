@@ -1,4 +1,4 @@
-//===- Html.cpp - --emit=html: a page to look into a schedule -*- C++ -*-===//
+//===- Html.cpp - --emit=html: a page to look into a schedule -------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- HyperParallel.cpp - --emit=hyperparallel: its exec_order ----------===//
+//===- HyperParallel.cpp - --emit=hyperparallel: its exec_order -----------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

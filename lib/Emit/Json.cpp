@@ -1,4 +1,4 @@
-//===- Json.cpp - --emit=json: the data model -----*- C++ -*-===//
+//===- Json.cpp - --emit=json: the data model -----------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

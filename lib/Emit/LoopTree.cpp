@@ -1,4 +1,4 @@
-//===- LoopTree.cpp - Repetitions in a list of steps -----*- C++ -*-===//
+//===- LoopTree.cpp - Repetitions in a list of steps ----------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- LoopTree.h - Repetitions in a list of steps -----*- C++ -*-===//
+//===- LoopTree.h - Repetitions in a list of steps --------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

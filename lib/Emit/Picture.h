@@ -1,4 +1,4 @@
-//===- Picture.h - A run of a schedule, ready to be drawn -----*- C++ -*-===//
+//===- Picture.h - A run of a schedule, ready to be drawn -------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- RankFamily.h - Ranks that run the same code -----*- C++ -*-===//
+//===- RankFamily.h - Ranks that run the same code --------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- ReportDetail.h - The two forms of reports -----*- C++ -*-===//
+//===- ReportDetail.h - The two forms of reports ----------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

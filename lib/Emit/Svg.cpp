@@ -1,4 +1,4 @@
-//===- Svg.cpp - --emit=svg: a picture of a schedule in time ----===//
+//===- Svg.cpp - --emit=svg: a picture of a schedule in time --------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

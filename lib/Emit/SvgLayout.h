@@ -1,4 +1,4 @@
-//===- SvgLayout.h - Where everything of a picture stands -----*- C++ -*-===//
+//===- SvgLayout.h - Where everything of a picture stands -------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Timeline.h - The two forms of the timeline -----*- C++ -*-===//
+//===- Timeline.h - The two forms of the timeline ---------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- TorchConfig.cpp - --emit=torch-config: how to use a CSV -----------===//
+//===- TorchConfig.cpp - --emit=torch-config: how to use a CSV ------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Trace.cpp - --emit=trace: Chrome's JSON, for Perfetto -*- C++ -*-===//
+//===- Trace.cpp - --emit=trace: Chrome's JSON, for Perfetto --------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- UserTemplate.cpp - --template: a form of the user's -----*- C++ -*-===//
+//===- UserTemplate.cpp - --template: a form of the user's ----------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Causes.cpp - Why every step starts when it does ----===//
+//===- Causes.cpp - Why every step starts when it does --------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Causes.h - Why every step starts when it does -*- C++ -*-===//
+//===- Causes.h - Why every step starts when it does ------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

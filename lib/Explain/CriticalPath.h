@@ -1,4 +1,4 @@
-//===- CriticalPath.h - The chain of causes of a step -*- C++ -*-===//
+//===- CriticalPath.h - The chain of causes of a step -----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

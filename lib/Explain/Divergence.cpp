@@ -1,4 +1,4 @@
-//===- Divergence.cpp - Where two schedules part -----===//
+//===- Divergence.cpp - Where two schedules part --------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Divergence.h - Where two schedules part -----*- C++ -*-===//
+//===- Divergence.h - Where two schedules part ------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

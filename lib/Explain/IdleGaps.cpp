@@ -1,4 +1,4 @@
-//===- IdleGaps.cpp - Where a rank does nothing, and why ----===//
+//===- IdleGaps.cpp - Where a rank does nothing, and why ------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- IdleGaps.h - Where a rank does nothing, and why -----*- C++ -*-===//
+//===- IdleGaps.h - Where a rank does nothing, and why ----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Report.cpp - What a schedule costs ----===//
+//===- Report.cpp - What a schedule costs ---------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Report.h - What a schedule costs -----*- C++ -*-===//
+//===- Report.h - What a schedule costs -------------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

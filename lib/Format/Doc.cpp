@@ -1,4 +1,4 @@
-//===- Doc.cpp - Text that knows where it may be broken -----*- C++ -*-===//
+//===- Doc.cpp - Text that knows where it may be broken -------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Doc.h - Text that knows where it may be broken -----*- C++ -*-===//
+//===- Doc.h - Text that knows where it may be broken -----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- FormatFlat.cpp - Statements on one line ----===//
+//===- FormatFlat.cpp - Statements on one line ----------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

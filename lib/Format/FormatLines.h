@@ -1,4 +1,4 @@
-//===- FormatLines.h - Lines of a formatted program -----*- C++ -*-===//
+//===- FormatLines.h - Lines of a formatted program -------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- FormatStmt.cpp - Statements in canonical form -----*- C++ -*-===//
+//===- FormatStmt.cpp - Statements in canonical form ----------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Formatter.cpp - Programs in canonical form -----*- C++ -*-===//
+//===- Formatter.cpp - Programs in canonical form -------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Formatter.h - Programs in canonical form -----*- C++ -*-===//
+//===- Formatter.h - Programs in canonical form -----------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- FormatterDetail.h - The work of the formatter -----*- C++ -*-===//
+//===- FormatterDetail.h - The work of the formatter ------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- OrderWalk.h - Going through lists as their data allows ----*- C++ -*===//
+//===- OrderWalk.h - Data-driven traversal of all ranks ---------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Schedule.h - A schedule as lists of steps -----*- C++ -*-===//
+//===- Schedule.h - A schedule as lists of steps ----------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- StepPlaces.h - Steps and their places in messages -----*- C++ -*-===//
+//===- StepPlaces.h - Steps and their places in messages --------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

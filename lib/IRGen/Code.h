@@ -1,4 +1,4 @@
-//===- Code.h - The flat form of a program -----*- C++ -*-===//
+//===- Code.h - The flat form of a program ----------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Compiler.cpp - Tree to flat form -----===//
+//===- Compiler.cpp - Tree to flat form -----------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

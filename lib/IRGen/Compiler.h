@@ -1,4 +1,4 @@
-//===- Compiler.h - Tree to flat form -----*- C++ -*-===//
+//===- Compiler.h - Tree to flat form ---------------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- IRGen.cpp - Checked program to step IR -----===//
+//===- IRGen.cpp - Checked program to step IR -----------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- IRGen.h - Checked program to step IR -----*- C++ -*-===//
+//===- IRGen.h - Checked program to step IR ---------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Lowering.h - The steps of lowering one schedule -----*- C++ -*-===//
+//===- Lowering.h - The steps of lowering one schedule ----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Machine.cpp - Runs the flat form of a program -----===//
+//===- Machine.cpp - Runs the flat form of a program ----------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

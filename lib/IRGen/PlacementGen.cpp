@@ -1,4 +1,4 @@
-//===- PlacementGen.cpp - Which rank holds which stage -----===//
+//===- PlacementGen.cpp - Which rank holds which stage --------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

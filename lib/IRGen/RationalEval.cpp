@@ -1,4 +1,4 @@
-//===- RationalEval.cpp - Exact values in costs and expectations -----===//
+//===- RationalEval.cpp - Exact values in costs and expectations ----------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- RationalEval.h - Exact values in costs and expectations -*- C++ -*-===//
+//===- RationalEval.h - Exact values in costs and expectations --*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- SettingsGen.cpp - Costs, memory, FSDP and expectations -----===//
+//===- SettingsGen.cpp - Costs, memory, FSDP and expectations -------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

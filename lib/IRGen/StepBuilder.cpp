@@ -1,4 +1,4 @@
-//===- StepBuilder.cpp - The steps of one rank as they are made -----===//
+//===- StepBuilder.cpp - The steps of one rank as they are made -----------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- StepBuilder.h - The steps of one rank as they are made -*- C++ -*-===//
+//===- StepBuilder.h - The steps of one rank as they are made ---*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

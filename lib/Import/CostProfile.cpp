@@ -1,4 +1,4 @@
-//===- CostProfile.cpp - Costs from the command line and from files -----===//
+//===- CostProfile.cpp - Costs from the command line and from files -------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- CostProfile.h - Costs of command lines and of files -*- C++ -*-===//
+//===- CostProfile.h - Costs of command lines and of files ------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

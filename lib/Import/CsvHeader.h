@@ -1,4 +1,4 @@
-//===- CsvHeader.h - What the steps of a CSV say of the whole -*- C++ -*-===//
+//===- CsvHeader.h - What the steps of a CSV say of the whole ---*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

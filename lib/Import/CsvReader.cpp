@@ -1,4 +1,4 @@
-//===- CsvReader.cpp - Step IR from PyTorch's schedule CSV ----------===//
+//===- CsvReader.cpp - Step IR from PyTorch's schedule CSV ----------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- CsvReader.h - Step IR from PyTorch's schedule CSV ------------*- C++
-//-*-===//
+//===- CsvReader.h - Step IR from PyTorch's schedule CSV --------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- JsonWalk.h - JSON with its places and spellings --------*- C++ -*-===//
+//===- JsonWalk.h - JSON with its places and spellings ----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

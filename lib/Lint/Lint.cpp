@@ -1,4 +1,4 @@
-//===- Lint.cpp - Every finding in one schedule -----===//
+//===- Lint.cpp - Every finding in one schedule ---------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Lint.h - Every finding in one schedule -----*- C++ -*-===//
+//===- Lint.h - Every finding in one schedule -------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- TrainingRules.h - What training loops expect -----*- C++ -*-===//
+//===- TrainingRules.h - What training loops expect -------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

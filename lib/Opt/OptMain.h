@@ -1,4 +1,4 @@
-//===- OptMain.h - The program pipec-opt -------------------------*- C++ -*===//
+//===- OptMain.h - The program pipec-opt ------------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

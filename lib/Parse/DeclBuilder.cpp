@@ -1,4 +1,4 @@
-//===- DeclBuilder.cpp - Schedules and files from the parse tree -----===//
+//===- DeclBuilder.cpp - Schedules and files from the parse tree ----------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- OffsetMap.cpp - Code points to bytes -----===//
+//===- OffsetMap.cpp - Code points to bytes -------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Parser.cpp - Text to tree -----===//
+//===- Parser.cpp - Text to tree ------------------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

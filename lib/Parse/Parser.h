@@ -1,4 +1,4 @@
-//===- Parser.h - Text to tree -----*- C++ -*-===//
+//===- Parser.h - Text to tree ----------------------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

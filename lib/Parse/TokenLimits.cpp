@@ -1,4 +1,4 @@
-//===- TokenLimits.cpp - Checks on tokens before the parser runs -----===//
+//===- TokenLimits.cpp - Checks on tokens before the parser runs ----------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

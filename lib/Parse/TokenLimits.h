@@ -1,4 +1,4 @@
-//===- TokenLimits.h - Checks on tokens before the parser runs -*- C++ -*-===//
+//===- TokenLimits.h - Checks on tokens before the parser runs --*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- TreeBuilder.h - Parse tree to syntax tree -----*- C++ -*-===//
+//===- TreeBuilder.h - Parse tree to syntax tree ----------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

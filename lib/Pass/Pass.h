@@ -1,4 +1,4 @@
-//===- Pass.h - A transformation of step IR -----*- C++ -*-===//
+//===- Pass.h - A transformation of step IR ---------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

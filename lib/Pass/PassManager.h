@@ -1,4 +1,4 @@
-//===- PassManager.h - Running a list of passes ------------------*- C++ -*===//
+//===- PassManager.h - Running a list of passes -----------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

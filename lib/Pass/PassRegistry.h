@@ -1,4 +1,4 @@
-//===- PassRegistry.h - The tables of passes and pipelines -------*- C++ -*===//
+//===- PassRegistry.h - The tables of passes and pipelines ------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

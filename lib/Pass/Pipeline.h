@@ -1,4 +1,4 @@
-//===- Pipeline.h - A list of passes from text -------------------*- C++ -*===//
+//===- Pipeline.h - A list of passes from text ------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Candidates.h - Schedules for one model at one size -----*- C++ -*-===//
+//===- Candidates.h - Schedules for one model at one size -------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- CheckRun.h - The `expect` clauses of a schedule at many sizes ------===//
+//===- CheckRun.h - The `expect` clauses at many sizes ----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

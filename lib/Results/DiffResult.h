@@ -1,4 +1,4 @@
-//===- DiffResult.h - How two schedules differ ----------------*- C++ -*-===//
+//===- DiffResult.h - How two schedules differ ------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

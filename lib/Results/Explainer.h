@@ -1,4 +1,4 @@
-//===- Explainer.h - Why a rank waits -------------------------*- C++ -*-===//
+//===- Explainer.h - Why a rank waits ---------------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Figures.h - What two commands compare schedules by -----*- C++ -*-===//
+//===- Figures.h - What two commands compare schedules by -------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

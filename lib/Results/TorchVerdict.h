@@ -1,4 +1,4 @@
-//===- TorchVerdict.h - Which PyTorch takes a schedule ---------*- C++ -*-===//
+//===- TorchVerdict.h - Which PyTorch takes a schedule ----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Checker.h - The work of Sema -----*- C++ -*-===//
+//===- Checker.h - The work of Sema -----------------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

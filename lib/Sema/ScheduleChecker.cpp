@@ -1,4 +1,4 @@
-//===- ScheduleChecker.cpp - Parameters, placement, settings -----===//
+//===- ScheduleChecker.cpp - Parameters, placement, settings --------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Sema.cpp - Names, arity, ranges -----===//
+//===- Sema.cpp - Names, arity, ranges ------------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

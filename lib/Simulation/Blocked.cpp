@@ -1,4 +1,4 @@
-//===- Blocked.cpp - Reporting an order that cannot run ----===//
+//===- Blocked.cpp - Reporting an order that cannot run -------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

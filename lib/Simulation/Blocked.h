@@ -1,4 +1,4 @@
-//===- Blocked.h - Reporting an order that cannot run -----*- C++ -*-===//
+//===- Blocked.h - Reporting an order that cannot run -----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

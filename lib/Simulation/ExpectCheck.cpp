@@ -1,4 +1,4 @@
-//===- ExpectCheck.cpp - `expect` clauses against a run -----===//
+//===- ExpectCheck.cpp - `expect` clauses against a run -------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- FreeClock.h - The time of each rank under free arrival -*- C++ -*-===//
+//===- FreeClock.h - The time of each rank under free arrival ---*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

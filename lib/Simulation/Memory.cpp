@@ -1,4 +1,4 @@
-//===- Memory.cpp - What every rank keeps ----===//
+//===- Memory.cpp - What every rank keeps ---------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

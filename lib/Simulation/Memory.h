@@ -1,4 +1,4 @@
-//===- Memory.h - What every rank keeps -----*- C++ -*-===//
+//===- Memory.h - What every rank keeps -------------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

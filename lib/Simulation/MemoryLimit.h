@@ -1,4 +1,4 @@
-//===- MemoryLimit.h - What a rank has room for ---------------*- C++ -*-===//
+//===- MemoryLimit.h - What a rank has room for -----------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

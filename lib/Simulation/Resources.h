@@ -1,4 +1,4 @@
-//===- Resources.h - What a run has to wait for beside data ---*- C++ -*-===//
+//===- Resources.h - What a run has to wait for beside data -----*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

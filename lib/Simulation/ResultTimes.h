@@ -1,4 +1,4 @@
-//===- ResultTimes.h - When results are made and arrive -*- C++ -*-===//
+//===- ResultTimes.h - When results are made and arrive ---------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Simulate.cpp - When every step runs ----===//
+//===- Simulate.cpp - When every step runs --------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- SlotOrder.cpp - Are the slots of a list time slots ---- ===//
+//===- SlotOrder.cpp - Are the slots of a list time slots -----------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

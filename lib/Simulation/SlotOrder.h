@@ -1,4 +1,4 @@
-//===- SlotOrder.h - Are the slots of a list time slots -----*- C++ -*- ===//
+//===- SlotOrder.h - Are the slots of a list time slots ---------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Slots.cpp - Steps in slots of unit time -----*- C++ -*-===//
+//===- Slots.cpp - Steps in slots of unit time ----------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

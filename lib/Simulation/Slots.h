@@ -1,4 +1,4 @@
-//===- Slots.h - Steps in slots of unit time -----*- C++ -*-===//
+//===- Slots.h - Steps in slots of unit time --------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

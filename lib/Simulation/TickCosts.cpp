@@ -1,4 +1,4 @@
-//===- TickCosts.cpp - Durations as whole numbers ----===//
+//===- TickCosts.cpp - Durations as whole numbers -------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- TickCosts.h - Durations as whole numbers -----*- C++ -*-===//
+//===- TickCosts.h - Durations as whole numbers -----------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- ParserSettings.cpp - Costs, memory and FSDP of step IR ----===//
+//===- SettingsParser.cpp - Costs, memory and FSDP of step IR -------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

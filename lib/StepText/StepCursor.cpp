@@ -1,4 +1,4 @@
-//===- StepCursor.cpp - A place in step IR text ----===//
+//===- StepCursor.cpp - A place in step IR text ---------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- StepCursor.h - A place in step IR text -----*- C++ -*-===//
+//===- StepCursor.h - A place in step IR text -------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

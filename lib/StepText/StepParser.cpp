@@ -1,4 +1,4 @@
-//===- StepParser.cpp - Step IR from text ----===//
+//===- StepParser.cpp - Step IR from text ---------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- DiagEngine.h - Reporting of errors and warnings --------*- C++ -*-===//
+//===- DiagEngine.h - Reporting of errors and warnings ----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -24,6 +24,21 @@ struct Tables {
 
 } // namespace
 
+// An id holds the number of its phase, so the tables must be included in the
+// order of the phases.
+static constexpr diag::Phase tableOrder[] = {
+#define PIPEC_DIAG_PHASE(Id) diag::Phase::Id,
+#include "Support/Diagnostics.def"
+};
+static constexpr bool isTableOrderOfPhases() {
+  for (unsigned phase = 0; phase != std::size(tableOrder); ++phase)
+    if (unsigned(tableOrder[phase]) != phase)
+      return false;
+  return std::size(tableOrder) == diag::numPhases;
+}
+static_assert(isTableOrderOfPhases(),
+              "Diagnostics.def must list the phases as DiagPhases.def does");
+
 // Titles are separators in a table; a row has the last one above it.
 static Tables makeTables() {
   Tables tables;

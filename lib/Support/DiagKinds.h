@@ -1,4 +1,4 @@
-//===- DiagKinds.h - The kinds of diagnostics -----------------*- C++ -*-===//
+//===- DiagKinds.h - The kinds of diagnostics -------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -37,6 +37,12 @@ enum class Phase : uint8_t {
 #define PIPEC_DIAG_PHASE(Id) Id,
 #include "Support/DiagPhases.def"
 };
+
+/// The number of phases.
+inline constexpr unsigned numPhases = 0
+#define PIPEC_DIAG_PHASE(Id) +1
+#include "Support/DiagPhases.def"
+    ;
 
 /// A kind of diagnostic: a row of the table of a phase. The value is fixed by
 /// the phase and the row alone, so the tables know nothing of each other.

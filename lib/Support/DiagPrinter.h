@@ -1,4 +1,4 @@
-//===- DiagPrinter.h - Diagnostics as text --------------------*- C++ -*-===//
+//===- DiagPrinter.h - Diagnostics as text ----------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

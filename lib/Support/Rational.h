@@ -1,4 +1,4 @@
-//===- Rational.h - Exact fractions of 64-bit integers --------*- C++ -*-===//
+//===- Rational.h - Exact fractions of 64-bit integers ----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- SourceFiles.h - The files of one run -------------------*- C++ -*-===//
+//===- SourceFiles.h - The files of one run ---------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- SourceLoc.h - A source position in four bytes -*- C++ -*-===//
+//===- SourceLoc.h - A source position in four bytes ------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- TextTable.cpp - Aligned columns of text ----===//
+//===- TextTable.cpp - Aligned columns of text ----------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- TextTable.h - Aligned columns of text -----*- C++ -*-===//
+//===- TextTable.h - Aligned columns of text --------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

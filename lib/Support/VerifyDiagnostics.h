@@ -1,4 +1,4 @@
-//===- VerifyDiagnostics.h - Expected diagnostics in tests ----*- C++ -*-===//
+//===- VerifyDiagnostics.h - Expected diagnostics in tests ------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- TorchVersions.h - Versions of PyTorch that differ -------*- C++ -*-===//
+//===- TorchVersions.h - Versions of PyTorch that differ --------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

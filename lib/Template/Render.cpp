@@ -1,4 +1,4 @@
-//===- Render.cpp - The text of a template for some data -----*- C++ -*-===//
+//===- Render.cpp - The text of a template for some data ------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- TemplateData.h - What a template is rendered with ------*- C++ -*-===//
+//===- TemplateData.h - What a template is rendered with --------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- TextData.h - One object of named texts -----------------*- C++ -*-===//
+//===- TextData.h - One object of named texts -------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- InjectFsdp.cpp - Unsharding, resharding and reducing -----*- C++ -*-===//
+//===- InjectFsdp.cpp - Unsharding, resharding and reducing ---------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

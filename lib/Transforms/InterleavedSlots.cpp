@@ -1,4 +1,4 @@
-//===- InterleavedSlots.cpp - The slots of Interleaved1F1B ---------- ===//
+//===- InterleavedSlots.cpp - The slots of Interleaved1F1B ----------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- P2POrders.h - The orders of insert-p2p --------------------*- C++ -*===//
+//===- P2POrders.h - The orders of insert-p2p -------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Passes.h - The passes and their options -------------------*- C++ -*===//
+//===- Passes.h - The passes and their options ------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

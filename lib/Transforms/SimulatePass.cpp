@@ -1,5 +1,4 @@
-//===- SimulatePass.cpp - Start times for every step
-//--------------------------===//
+//===- SimulatePass.cpp - Start times for every step ----------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

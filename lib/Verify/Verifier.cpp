@@ -1,4 +1,4 @@
-//===- Verifier.cpp - What makes step IR well-formed ----===//
+//===- Verifier.cpp - What makes step IR well-formed ----------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

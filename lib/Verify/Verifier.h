@@ -1,4 +1,4 @@
-//===- Verifier.h - What makes step IR well-formed -----*- C++ -*-===//
+//===- Verifier.h - What makes step IR well-formed --------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

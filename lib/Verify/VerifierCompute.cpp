@@ -1,4 +1,4 @@
-//===- VerifierCompute.cpp - Every compute step once ----===//
+//===- VerifierCompute.cpp - Every compute step once ----------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

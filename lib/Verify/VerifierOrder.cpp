@@ -1,4 +1,4 @@
-//===- VerifierOrder.cpp - The order as a whole can run ----===//
+//===- VerifierOrder.cpp - The order as a whole can run -------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- VerifierPlaced.cpp - One send and one receive a transfer ----===//
+//===- VerifierPlaced.cpp - One send and one receive a transfer -----------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- VerifierPlaced.h - The two parts of level placed ----------*- C++ -*-===//
+//===- VerifierPlaced.h - The two parts of level placed ---------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

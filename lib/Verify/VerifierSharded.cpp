@@ -1,4 +1,4 @@
-//===- VerifierSharded.cpp - Parameters are there when used ----===//
+//===- VerifierSharded.cpp - Parameters are there when used ---------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

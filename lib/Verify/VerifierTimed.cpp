@@ -1,4 +1,4 @@
-//===- VerifierTimed.cpp - Start times that can be kept ----===//
+//===- VerifierTimed.cpp - Start times that can be kept -------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

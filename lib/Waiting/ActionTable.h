@@ -1,4 +1,4 @@
-//===- ActionTable.h - Steps of one rank by what they do -----*- C++ -*-===//
+//===- ActionTable.h - Steps of one rank by what they do --------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- BlockingRun.h - Does a schedule end if transfers block -*- C++ -*-===//
+//===- BlockingRun.h - Does a schedule end if transfers block ---*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Cycle.h - A shortest cycle of steps that wait -----*- C++ -*-===//
+//===- Cycle.h - A shortest cycle of steps that wait ------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

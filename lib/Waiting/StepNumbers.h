@@ -1,4 +1,4 @@
-//===- StepNumbers.h - One number for every step of a schedule -*- C++ -*-===//
+//===- StepNumbers.h - One number for every step of a schedule --*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Transfers.cpp - Which send meets which receive ----===//
+//===- Transfers.cpp - Which send meets which receive ---------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Transfers.h - Which send meets which receive -----*- C++ -*-===//
+//===- Transfers.h - Which send meets which receive -------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- WaitModel.h - How P2P steps wait for each other -----*- C++ -*-===//
+//===- WaitModel.h - How P2P steps wait for each other ----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Waiting.h - Does a schedule end, and who waits for what -*- C++ -*-===//
+//===- Waiting.h - Does a schedule end, and who waits for what --*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

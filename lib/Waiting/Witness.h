@@ -1,4 +1,4 @@
-//===- Witness.h - Explaining a deadlock -----*- C++ -*-===//
+//===- Witness.h - Explaining a deadlock ------------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- main.cpp - The compiler
-//----------------------------------------------===//
+//===- main.cpp - The compiler --------------------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- GivenSettingsTest.cpp - Costs from outside a schedule ----===//
+//===- GivenSettingsTest.cpp - Costs from outside a schedule --------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

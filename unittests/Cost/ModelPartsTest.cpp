@@ -1,4 +1,4 @@
-//===- ModelPartsTest.cpp - One model, cut in different ways ----===//
+//===- ModelPartsTest.cpp - One model, cut in different ways --------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

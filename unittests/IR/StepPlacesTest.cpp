@@ -1,4 +1,4 @@
-//===- StepPlacesTest.cpp - Positions in messages ----===//
+//===- StepPlacesTest.cpp - Positions in messages -------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

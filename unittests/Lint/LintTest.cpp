@@ -1,4 +1,4 @@
-//===- LintTest.cpp - What a lint finds and what it lets pass ----===//
+//===- LintTest.cpp - What a lint finds and what it lets pass -------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

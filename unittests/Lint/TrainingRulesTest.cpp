@@ -1,4 +1,4 @@
-//===- TrainingRulesTest.cpp - What training loops expect ----===//
+//===- TrainingRulesTest.cpp - What training loops expect -----------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- ExecutorTest.cpp - What an executor does -----*- C++ -*-===//
+//===- ExecutorTest.cpp - What an executor does ---------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

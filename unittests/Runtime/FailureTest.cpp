@@ -1,4 +1,4 @@
-//===- FailureTest.cpp - How a run fails -----*- C++ -*-===//
+//===- FailureTest.cpp - How a run fails ----------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

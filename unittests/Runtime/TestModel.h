@@ -1,4 +1,4 @@
-//===- TestModel.h - A model that knows what it must be given -*- C++ -*-===//
+//===- TestModel.h - A model that knows what it must be given ---*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

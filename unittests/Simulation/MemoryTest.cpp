@@ -1,4 +1,4 @@
-//===- MemoryTest.cpp - What ranks keep, by its definition ----===//
+//===- MemoryTest.cpp - What ranks keep, by its definition ----------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Replay.cpp - Times by their definition ----===//
+//===- Replay.cpp - Times by their definition -----------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

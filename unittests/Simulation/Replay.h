@@ -1,4 +1,4 @@
-//===- Replay.h - Times by their definition -----*- C++ -*-===//
+//===- Replay.h - Times by their definition ---------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- SimulateTest.cpp - Simulated times against their definition ----===//
+//===- SimulateTest.cpp - Simulated times against their definition --------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

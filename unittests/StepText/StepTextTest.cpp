@@ -1,4 +1,4 @@
-//===- StepTextTest.cpp - Step IR as text, there and back ----===//
+//===- StepTextTest.cpp - Step IR as text, there and back -----------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- InjectFsdpTest.cpp - inject-fsdp against its definition ----===//
+//===- InjectFsdpTest.cpp - inject-fsdp against its definition ------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- P2PTimedTest.cpp - What insert-p2p{order=timed} promises ----===//
+//===- P2PTimedTest.cpp - What insert-p2p{order=timed} promises -----------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

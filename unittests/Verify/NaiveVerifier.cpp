@@ -1,4 +1,4 @@
-//===- NaiveVerifier.cpp - The definitions, read literally ----===//
+//===- NaiveVerifier.cpp - The definitions, read literally ----------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

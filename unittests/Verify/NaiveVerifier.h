@@ -1,4 +1,4 @@
-//===- NaiveVerifier.h - The definitions, read literally ----===//
+//===- NaiveVerifier.h - The definitions, read literally --------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- VerifierTest.cpp - The verifier against its definitions ----===//
+//===- VerifierTest.cpp - The verifier against its definitions ------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

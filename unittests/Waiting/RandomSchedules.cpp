@@ -1,4 +1,4 @@
-//===- RandomSchedules.cpp - Small schedules for tests ----===//
+//===- RandomSchedules.cpp - Small schedules for tests --------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

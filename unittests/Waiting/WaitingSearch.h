@@ -1,4 +1,4 @@
-//===- WaitingSearch.h - All interleavings of a small schedule -*- C++ -*-===//
+//===- WaitingSearch.h - All interleavings of a small schedule --*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- WaitingTest.cpp - The waiting model against all interleavings ----===//
+//===- WaitingTest.cpp - The waiting model against all interleavings ------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- PipeFuzzer.cpp - Programs from hostile text ----===//
+//===- PipeFuzzer.cpp - Programs from hostile text ------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Smoke.cpp - A fuzz target without libFuzzer ----===//
+//===- Smoke.cpp - A fuzz target without libFuzzer ------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- StepsFuzzer.cpp - Step IR and CSV from hostile text ----===//
+//===- StepsFuzzer.cpp - Step IR and CSV from hostile text ----------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Errors.h - How a run fails -----*- C++ -*-===//
+//===- Errors.h - How a run fails -------------------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Executor.h - Runs the steps of one rank -----*- C++ -*-===//
+//===- Executor.h - Runs the steps of one rank ------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- ExecutorRun.h - Start, end and failure of a run -----*- C++ -*-===//
+//===- ExecutorRun.h - Start, end and failure of a run ----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

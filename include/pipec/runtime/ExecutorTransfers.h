@@ -1,4 +1,4 @@
-//===- ExecutorTransfers.h - Sends, receives and waiting -----*- C++ -*-===//
+//===- ExecutorTransfers.h - Sends, receives and waiting --------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Model.h - What an executor asks of a model -----*- C++ -*-===//
+//===- Model.h - What an executor asks of a model ---------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

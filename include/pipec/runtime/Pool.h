@@ -1,4 +1,4 @@
-//===- Pool.h - Objects that are used again and again -----*- C++ -*-===//
+//===- Pool.h - Objects that are used again and again -----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Ring.h - A queue that reuses its memory -----*- C++ -*-===//
+//===- Ring.h - A queue that reuses its memory ------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Schedule.h - What generated code says of its schedule -*- C++ -*-===//
+//===- Schedule.h - What generated code says of its schedule ----*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

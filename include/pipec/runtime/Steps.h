@@ -1,4 +1,4 @@
-//===- Steps.h - The steps that generated code runs -----*- C++ -*-===//
+//===- Steps.h - The steps that generated code runs -------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Transport.h - How tensors travel between ranks -----*- C++ -*-===//
+//===- Transport.h - How tensors travel between ranks -----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- CommandDiags.h - Diagnostics of the command line and the run -*- C++ -*-===//
+//===- CommandDiags.h - Diagnostics of the command line ---------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- LoweringDiags.h - Diagnostics of lowering programs to steps -*- C++ -*-===//
+//===- LoweringDiags.h - Diagnostics of lowering ----------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
