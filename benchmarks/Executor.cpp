@@ -1,25 +1,26 @@
-//===- Executor.cpp - Time of an executor, a step -------------------------===//
+//===- Executor.cpp - Time of an executor per step ------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// What an executor costs beyond the model and the transport: the model here
-// does nothing. Each figure is of one benchmark's run, in nanoseconds; Google
-// Benchmark repeats it nine times and gives the median. One rank alone is
-// measured by its own computing time; two ranks by the clock on the wall, so
-// that they need two cores of their own.
+// The cost of an executor without the model and the transport: the model here
+// does nothing. Each figure is from one run of the benchmark, in nanoseconds;
+// Google Benchmark repeats it nine times and reports the median. Runs with one
+// rank are measured by CPU time, runs with two ranks by wall-clock time, so
+// they need two idle cores.
 //
-//   OneRank        1F1B and its split form on one rank: a compute step
-//   Transfers      rank 0 of two over a transport on which everything is
-//                  complete at once: a transfer beyond the compute steps
-//   TwoRanks       1F1B on two threads: a transfer and its compute step, by the
-//                  executor and by a loop that was written by hand for the same
-//                  transport, in 400 turns, each so short that it is seldom
-//                  interrupted: the medians, and the ratio of the two
+//   OneRank        1F1B and its split form on one rank: per compute step
+//   Transfers      rank 0 of two with a transport on which everything completes
+//                  immediately: per transfer, in addition to the compute steps
+//   TwoRanks       1F1B on two threads: per transfer and its compute step, for
+//   the
+//                  executor and for a hand-written loop on the same transport,
+//                  in 400 short turns that are rarely interrupted: the medians,
+//                  and the ratio of the two
 //
-// `allocations` counts what was asked of the heap while time was taken.
+// `allocations` is the number of heap allocations during the measurement.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,7 +44,7 @@ using namespace pipec::runtime;
 
 static std::atomic<long> allocations = 0;
 
-// Not inlined: GCC 12 takes the halves for a pair that does not match.
+// Not inlined, because GCC 12 then warns about mismatched new and delete.
 [[gnu::noinline]] void *operator new(std::size_t size) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   if (void *memory = std::malloc(size))
@@ -65,8 +66,8 @@ double nanosecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
 }
 
-/// What this thread has computed, in nanoseconds; other programs on the machine
-/// do not count.
+/// The CPU time of this thread in nanoseconds, which excludes other programs on
+/// the machine.
 double ownTime() {
   timespec time;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -98,7 +99,8 @@ struct EmptyModel {
   }
 };
 
-/// Everything is complete at once, and what comes is what was expected.
+/// Everything completes immediately, and every received tensor is the expected
+/// one.
 class InstantTransport {
 public:
   struct Request {
@@ -123,7 +125,7 @@ private:
 using InstantWorker = Executor<EmptyModel, InstantTransport>;
 using ThreadWorker = Executor<EmptyModel, ThreadTransport>;
 
-/// Time of one run on rank 0, in nanoseconds, and what it allocates.
+/// The time of one run on rank 0 in nanoseconds, and its allocations.
 struct Measured {
   double time = 0;
   double allocations = 0;
@@ -182,9 +184,10 @@ void Transfers(benchmark::State &state) {
 // Two ranks
 //===----------------------------------------------------------------------===//
 
-/// What a person writes for 1F1B on two ranks and this transport: receives are
-/// waited for where they are needed, sends when their buffer is. No books, no
-/// checks; one buffer and one request for each micro-batch and direction.
+/// A hand-written loop for 1F1B on two ranks with this transport: it waits for
+/// receives when their data is needed, and for sends when their buffer is. No
+/// bookkeeping and no checks; one buffer and one request per micro-batch and
+/// direction.
 class ByHand {
 public:
   static constexpr int m = pair::microbatches;
@@ -252,7 +255,7 @@ private:
 void TwoRanks(benchmark::State &state) {
   constexpr double transfers = 2 * pair::microbatches;
   ThreadGroup group(2);
-  // The second rank takes part in every round until there is none.
+  // The second rank takes part in every round.
   std::barrier together(2);
   std::atomic<bool> goOn = true;
   std::vector<double> executor, byHand;

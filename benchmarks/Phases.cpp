@@ -1,13 +1,13 @@
-//===- Phases.cpp - Time of every phase, a step ---------------------------===//
+//===- Phases.cpp - Time of every phase per step --------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs each phase of the compiler alone, on interleaved 1F1B of the library.
-// `ns/step` counts the steps of the list that the phase leaves (reads, where it
-// leaves none).
+// Runs each phase of the compiler separately, on interleaved 1F1B of the
+// library. `ns/step` is per step of the resulting list, or of the input list if
+// there is no result.
 //
 //   pipec-benchmarks --size=small     p=64 v=4 m=512: 262 144 compute steps
 //   pipec-benchmarks --size=large     p=256 v=4 m=4096: 8.4 M compute steps,
@@ -45,7 +45,8 @@ struct Sizes {
   int64_t microbatches = 512;
 };
 
-/// Everything that a phase needs beside its input; one for a measured round.
+/// Everything that a phase needs in addition to its input; one object per
+/// measured run.
 struct Session {
   SourceFiles files;
   DiagPrinter printer{errs(), files, "pipec-benchmarks"};
@@ -132,7 +133,7 @@ void measureSimulation(const std::string &name, const Schedule &input,
       ->Unit(benchmark::kMillisecond);
 }
 
-/// Throws away what is written.
+/// Discards all output.
 class NullStream final : public raw_ostream {
   uint64_t written = 0;
   void write_impl(const char *, size_t size) override { written += size; }
@@ -149,7 +150,7 @@ void registerAll(Sizes sizes) {
         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
   })->Unit(benchmark::kMillisecond);
 
-  // Shared by the phases, which take copies.
+  // The phases share these and take copies.
   static Schedule computes = lowerLibrary("interleaved", sizes);
   static Schedule lowered = computes;
   runPasses(lowered, "inject-fsdp,insert-p2p");
@@ -192,7 +193,7 @@ void registerAll(Sizes sizes) {
   measureSimulation("simulate/free", computes, std::nullopt);
   for (WaitModel model : allWaitModels)
     measureSimulation("simulate/" + waitModelName(model).str(), lowered, model);
-  // Every part of the cost model at once.
+  // All parts of the cost model together.
   auto costly = [](Schedule schedule) {
     CostSettings &costs = schedule.costs;
     costs.set(Figure::P2P, *Rational::make(1, 10));
@@ -201,8 +202,7 @@ void registerAll(Sizes sizes) {
     costs.set(Figure::Factor, *Rational::make(6, 5), {FigureScope::Rank, 1});
     costs.set(Figure::Factor, *Rational::make(3, 2),
               {FigureScope::Microbatch, 0});
-    for (Figure figure :
-         {Figure::Unshard, Figure::Reshard, Figure::ReduceGrad})
+    for (Figure figure : {Figure::Unshard, Figure::Reshard, Figure::ReduceGrad})
       costs.set(figure, *Rational::make(1, 4));
     return schedule;
   };

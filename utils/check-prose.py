@@ -102,6 +102,7 @@ SOURCE = re.compile(r"""//(?P<comment>[^\n]*)|"(?P<string>(?:[^"\\\n]|\\.)*)"|'(
 def source_prose(text):
     """The comments and strings of a source of C++; lines keep their numbers."""
     lines = [[] for _ in range(text.count("\n") + 1)]
+    end = 0
     for match in SOURCE.finditer(text):
         if match["comment"] is not None:
             part = re.sub(r"^[/!]?<?", "", match["comment"])
@@ -109,9 +110,12 @@ def source_prose(text):
                 part = "\n"  # a banner, an example, or the end of a paragraph
         elif match["string"] is not None:
             part = re.sub(r"\\.", CODE, match["string"].replace(r"\"", '"'))
+            if text[end:match.start()].strip():
+                part = "; " + part  # not a continuation of the string before
         else:
             continue
         lines[text.count("\n", 0, match.start())].append(part)
+        end = match.end()
     # Every line of the source is one of the result.
     text = "\n".join(" ".join(parts).replace("\n", "#") for parts in lines)
     text = re.sub(r"`[^`\n]*(?:\n[^`\n]*)?`", code, text)

@@ -1,4 +1,4 @@
-//===- AST.cpp - Small facts about the tree's parts -----------------------===//
+//===- AST.cpp - Helpers for nodes of the tree ----------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

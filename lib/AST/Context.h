@@ -18,7 +18,7 @@
 
 namespace pipec::ast {
 
-/// Owns the nodes of all files of one program; they die together.
+/// Owns the nodes of all files of one program.
 class Context {
 public:
   template <typename T, typename... Args> T *make(Args &&...args) {
@@ -27,7 +27,7 @@ public:
     return new (arena.Allocate<T>()) T(std::forward<Args>(args)...);
   }
 
-  /// Moves a list that was built on the side into the arena.
+  /// Allocates a copy of `list` in the arena.
   template <typename T> llvm::MutableArrayRef<T> copy(llvm::ArrayRef<T> list) {
     static_assert(std::is_trivially_destructible_v<T>);
     T *data = arena.Allocate<T>(list.size());

@@ -16,7 +16,7 @@
 
 namespace pipec::ast {
 
-/// A string literal; `value` has its escapes replaced.
+/// A string literal; escapes in `value` are resolved.
 struct StringLit {
   llvm::SMRange range;
   llvm::StringRef value;
@@ -24,7 +24,7 @@ struct StringLit {
 
 /// `require condition, "message with {name}";`
 struct RequireStmt : Stmt {
-  /// A piece of the message: text, or a name whose value goes there.
+  /// A piece of the message: text, or a name that is replaced by its value.
   struct Piece {
     llvm::StringRef text;
     NameExpr *name = nullptr;
@@ -38,7 +38,7 @@ struct RequireStmt : Stmt {
   Expr *condition;
   std::optional<StringLit> message;
   llvm::ArrayRef<Piece> pieces;
-  /// Of condition and message; set by Sema.
+  /// The dependence of condition and message; set by Sema.
   Dependence dependence;
 };
 
@@ -68,17 +68,17 @@ struct ForwardOnlyStmt : Stmt {
 /// `edge 0 -> 1 { ... }`, `F & B { ... }`.
 struct SettingEntry {
   llvm::SMRange range;
-  /// The letters on the left, empty when it is a word.
+  /// The letters on the left; empty if a word is there.
   llvm::ArrayRef<Letter> letters;
   Name word;
-  /// One value, the stages of an fsdp block, or the numbers behind the word of
-  /// a scope.
+  /// One value, the stages of an fsdp block, or the numbers after the word of a
+  /// scope.
   llvm::ArrayRef<Expr *> values;
   bool isScope = false;
   llvm::ArrayRef<SettingEntry> entries;
 };
 
-/// `cost { }`, `memory { }` or `fsdp { }`, told apart by the kind.
+/// `cost { }`, `memory { }` or `fsdp { }`, distinguished by the kind.
 struct SettingsStmt : Stmt {
   SettingsStmt(Kind kind, llvm::SMRange range,
                llvm::ArrayRef<SettingEntry> entries)
@@ -103,7 +103,7 @@ struct ExpectStmt : Stmt {
   bool ofRank; // written with `(rank)`
   BinaryOp relation;
   Expr *value;
-  /// When the clause holds; null: always.
+  /// The condition of the clause; null if it always holds.
   Expr *condition;
 };
 
@@ -120,7 +120,7 @@ struct PhaseStmt : Stmt {
   bool timed = false; // Sema
 };
 
-/// What a parameter is to the schedule.
+/// The role of a parameter in the schedule.
 enum class Role : uint8_t { None, Ranks, Microbatches, Chunks };
 
 /// `ranks p = 4`, `group g = p`, `depth = 2`, `microbatches m`
@@ -138,8 +138,8 @@ struct ScheduleDecl {
   Name name;
   llvm::MutableArrayRef<ParamDecl> params;
   Block body;
-  /// The comment right above it, comment marks removed, lines joined by
-  /// newlines.
+  /// The comment directly above the schedule, without comment marks, lines
+  /// joined by newlines.
   llvm::StringRef doc;
 };
 
@@ -147,7 +147,7 @@ struct ScheduleDecl {
 struct ImportDecl {
   llvm::SMRange range;
   StringLit path;
-  /// Set when the imported file was loaded.
+  /// Set once the imported file is loaded.
   struct Module *module = nullptr;
 };
 

@@ -18,13 +18,13 @@ namespace pipec::ast {
 struct Variable;
 struct FnDecl;
 
-/// A word of the source and where it stands.
+/// A word of the source and its position.
 struct Name {
   llvm::StringRef text;
   llvm::SMRange range;
 };
 
-/// The letters of steps, as the language writes them.
+/// The letters of steps in the language.
 enum class Letter : uint8_t { F, B, I, W };
 llvm::StringRef letterName(Letter letter);
 
@@ -100,7 +100,7 @@ struct UnaryExpr : Expr {
   Expr *operand;
 };
 
-/// The binary operators, loosest first.
+/// The binary operators, lowest precedence first.
 enum class BinaryOp : uint8_t {
   Or,
   And,
@@ -147,7 +147,7 @@ struct ConditionalExpr : Expr {
   Expr *whenFalse;
 };
 
-/// The functions that the language brings.
+/// The built-in functions.
 enum class Builtin : uint8_t { None, Min, Max, Abs, CeilDiv, Stage };
 
 /// `chunk(k)`, `min(a, b)`, `stage(c)`.
@@ -158,7 +158,7 @@ struct CallExpr : Expr {
 
   Name callee;
   llvm::ArrayRef<Expr *> args;
-  /// One of the two is set by Sema.
+  /// Sema sets one of the two.
   Builtin builtin = Builtin::None;
   const FnDecl *fn = nullptr;
 };

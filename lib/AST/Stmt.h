@@ -16,17 +16,17 @@ namespace pipec::ast {
 
 struct PatternDecl;
 
-/// What must be known before a value can be computed, apart from parameters.
+/// What a value depends on, apart from parameters.
 struct Dependence {
   /// The value may differ from rank to rank.
   bool onRank = false;
-  /// The value looks at the stages that the placement makes.
+  /// The value depends on the stages that the placement defines.
   bool onPlacement = false;
-  /// The value looks at `chunks` on the level of a file, where it is not known
-  /// yet what that depends on: the schedule that uses the value says so.
+  /// The value uses `chunks` at file level, where its dependences are not yet
+  /// known; they are those of the schedule that uses the value.
   bool onChunks = false;
-  /// The roles whose value is looked at, whatever the parameter is called; one
-  /// bit for each `Role`.
+  /// The roles that the value depends on, independent of the names of the
+  /// parameters; one bit per `Role`.
   uint8_t onRoles = 0;
 
   Dependence &operator|=(Dependence other) {
@@ -38,15 +38,15 @@ struct Dependence {
   }
 };
 
-/// A name that holds a value: a parameter, `let`, loop variable or parameter of
-/// a function or pattern, or one of the builtins. Made by Sema.
+/// A name that holds a value: a parameter, `let`, loop variable, parameter of a
+/// function or pattern, or builtin. Created by Sema.
 struct Variable {
   enum class Kind : uint8_t { Param, Let, Loop, Argument, Builtin };
 
   llvm::StringRef name;
   llvm::SMRange range;
   Kind kind;
-  /// Dense over one program: the place of its value.
+  /// Numbered densely within a program: the index of its value.
   unsigned id;
   /// What its value may depend on.
   Dependence dependence;
@@ -66,7 +66,7 @@ struct Stmt {
     Use,
     At,
     Fill,
-    // On the level of a schedule only:
+    // Only at schedule level:
     Require,
     Placement,
     ForwardOnly,
@@ -83,7 +83,7 @@ struct Stmt {
   llvm::SMRange range;
 };
 
-/// `{ ... }`; the range holds both braces.
+/// `{ ... }`; the range includes both braces.
 struct Block {
   llvm::SMRange range;
   llvm::ArrayRef<Stmt *> stmts;
@@ -119,7 +119,7 @@ struct FnDecl : Stmt {
   llvm::SMRange bodyRange;
   llvm::ArrayRef<LetStmt *> lets;
   Expr *result;
-  /// Set by Sema; the id is dense over one program.
+  /// Set by Sema; numbered densely within a program.
   unsigned id = 0;
   Dependence dependence;
   mutable bool used = false;
@@ -138,7 +138,7 @@ struct PatternDecl : Stmt {
   unsigned id = 0; // Sema
   mutable bool used = false;
   /// Set by Sema: the first statement that makes it timed (`at`, `fill`) and
-  /// the first that makes it plain, null when there is none.
+  /// the first that makes it plain; null if there is none.
   const Stmt *timed = nullptr;
   const Stmt *plain = nullptr;
 };
@@ -153,8 +153,8 @@ struct RepeatStmt : Stmt {
   Block body;
 };
 
-/// `for name in begin..end { ... }`; `reverse begin..end` runs the same values
-/// from the last to the first.
+/// `for name in begin..end { ... }`; `reverse begin..end` iterates in
+/// descending order.
 struct ForStmt : Stmt {
   ForStmt(llvm::SMRange range, Name name, bool reverse, Expr *begin, Expr *end,
           Block body)
@@ -170,8 +170,8 @@ struct ForStmt : Stmt {
   Variable *variable = nullptr; // Sema
 };
 
-/// `if condition { ... } else { ... }`; an `else if` is an else block that
-/// holds one `if` and has no braces of its own.
+/// `if condition { ... } else { ... }`. An `else if` is an else block that
+/// contains one `if` and has no braces.
 struct IfStmt : Stmt {
   IfStmt(llvm::SMRange range, Expr *condition, Block then,
          std::optional<Block> otherwise, bool elseIf)
@@ -189,7 +189,7 @@ struct IfStmt : Stmt {
 struct StepRef {
   Letter letter;
   llvm::SMRange range;
-  /// `W*`: all that are owed.
+  /// `W*`: all pending weight gradients.
   bool all = false;
   Expr *chunk = nullptr;
   Expr *microbatch = nullptr;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One node a line, children two columns further in, in the order of the text:
+// One node per line, children indented by two columns, in source order:
 //
 //   schedule gpipe 2:1
 //     param ranks p 2:16
@@ -17,8 +17,8 @@
 //         steps 4:25
 //           step F 4:25
 //
-// A child that could be taken for another one stands under a line that names
-// its part: `chunk`, `micro-batch`, `then`, `else`, `lets`, ...
+// A child whose role would be ambiguous is printed below a line that names it:
+// `chunk`, `micro-batch`, `then`, `else`, `lets`, ...
 //
 //===----------------------------------------------------------------------===//
 
@@ -355,7 +355,7 @@ void TreePrinter::print(const Module &module) {
   for (const ImportDecl &import : module.imports)
     Node(*this, import.range, "import " + quoted(import.path.range));
 
-  // Definitions and schedules in the order of the text.
+  // Definitions and schedules in source order.
   const Stmt *const *decl = module.decls.begin();
   for (const ScheduleDecl *schedule : module.schedules) {
     const char *start = schedule->range.Start.getPointer();

@@ -15,8 +15,8 @@
 
 namespace pipec::ast {
 
-/// Prints the tree of a file, one node per line, with line and column of each
-/// node's start (`--emit=ast`).
+/// Prints the tree of a file, one node per line with the line and column of its
+/// start (`--emit=ast`).
 void printTree(const Module &module, const SourceFiles &files,
                llvm::raw_ostream &os);
 

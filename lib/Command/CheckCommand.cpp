@@ -75,8 +75,8 @@ LogicalResult Check::openSources() {
                              diags)))
       return failure();
   std::vector<const ast::ScheduleDecl *> decls = schedules.decls();
-  if (failed(checkInputOptions(args, !decls.empty(), schedules.hasSteps(),
-                               diags)))
+  if (failed(
+          checkInputOptions(args, !decls.empty(), schedules.hasSteps(), diags)))
     return failure();
   return grid.fit(decls, schedules.hasSteps(), diags);
 }

@@ -54,7 +54,7 @@ static ArrayRef<CommandInfo> allCommands() {
   return commands;
 }
 
-/// The command of that name, null when there is none.
+/// The command with that name; null if there is none.
 static const CommandInfo *findCommand(StringRef name) {
   const auto *it = find_if(allCommands(), [&](const CommandInfo &command) {
     return command.name == name;
@@ -158,7 +158,7 @@ terminal. `--color=always` and `--color=never` override the environment.
 // Runs
 //===----------------------------------------------------------------------===//
 
-/// The forms of the output of a command: the values of its --format.
+/// The forms of the output of a command: the values of its --format option.
 static std::vector<StringRef> formsOf(const Arguments &args) {
   std::vector<StringRef> forms;
   for (Opt option : {Opt::TableFormat, Opt::Format})

@@ -13,16 +13,16 @@
 
 namespace pipec {
 
-/// Runs `pipec`: the command that the first argument names, else the compiler.
-/// Output that no `-o` names goes to `out`, messages to `err`. Returns the exit
-/// status: 0 when no error was reported, 2 when the command line cannot be
-/// used, otherwise 1.
+/// Runs `pipec`: the command given by the first argument, otherwise the
+/// compiler. Output goes to the file of `-o` or to `out`, messages go to `err`.
+/// Returns the exit status: 0 if no error was reported, 2 if the command line
+/// is invalid, otherwise 1.
 int pipecMain(int argc, const char *const *argv, llvm::raw_ostream &out,
               llvm::raw_ostream &err);
 
 class CommandRun;
 
-/// A command, called with the command line that was read.
+/// A command, called with the parsed command line.
 using CommandFunction = llvm::LogicalResult (*)(const CommandRun &run);
 
 #define PIPEC_COMMAND(Name, Run, Groups, Words, Overview, Examples)            \

@@ -1,4 +1,4 @@
-//===- CommandRun.cpp - What all commands have in common ------------------===//
+//===- CommandRun.cpp - The shared parts of all commands ------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,7 +13,7 @@ using namespace llvm;
 
 namespace pipec {
 
-/// The path of the program that runs; any function of it serves to find it.
+/// The path of the running program; any function in it serves to find it.
 static std::string programPath(const char *name) {
   return sys::fs::getMainExecutable(name,
                                     reinterpret_cast<void *>(&programPath));

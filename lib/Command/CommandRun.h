@@ -1,12 +1,11 @@
-//===- CommandRun.h - What all commands have in common ----------*- C++ -*-===//
+//===- CommandRun.h - The shared parts of all commands ----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A command is a row of Commands.def and a function that works with what is
-// here:
+// A command is a row of Commands.def and a function that uses a CommandRun:
 //
 //   LogicalResult runLint(const CommandRun &run) {
 //     if (run.args.has(Opt::Require)) ...
@@ -29,24 +28,24 @@ namespace pipec {
 /// The names of the commands.
 std::vector<llvm::StringRef> commandNames();
 
-/// What a command works with once its command line is read.
+/// The environment of a command after its command line has been parsed.
 class CommandRun {
 public:
-  /// `program` is the path by which the program was called.
+  /// `program` is the path with which the program was started.
   CommandRun(const char *program, const Arguments &args, DiagSession &session,
              llvm::raw_ostream &out, llvm::raw_ostream &err);
 
-  /// Chooses the form of the output among `forms`, as --format and the name of
-  /// the output file say; reports when they contradict each other.
+  /// Chooses the form of the output among `forms` by --format and the name of
+  /// the output file; reports if they contradict each other.
   llvm::LogicalResult chooseForm(llvm::ArrayRef<llvm::StringRef> forms);
   bool isJson() const { return form == "json"; }
 
-  /// Has `writer` write the output to where `-o` says.
+  /// Calls `writer` to write the output to the destination given by `-o`.
   llvm::LogicalResult
   write(llvm::function_ref<llvm::LogicalResult(llvm::raw_ostream &)> writer)
       const;
-  /// The same in the form that was chosen, text or JSON; `json` writes the
-  /// attributes of an object.
+  /// The same in the chosen form, text or JSON; `json` writes the attributes of
+  /// an object.
   llvm::LogicalResult
   write(llvm::function_ref<void(llvm::raw_ostream &)> text,
         llvm::function_ref<void(llvm::json::OStream &)> json) const;
@@ -64,9 +63,9 @@ public:
   DiagEngine &diags;
   Progress &progress;
   const SearchPath search;
-  /// Of the output: `text`, `json` or `csv`.
+  /// The form of the output: `text`, `json` or `csv`.
   llvm::StringRef form = "text";
-  /// For what passes print on the way.
+  /// For output that passes print during the run.
   llvm::raw_ostream &err;
 
 private:

@@ -45,12 +45,12 @@ private:
   Grid grid;
   CandidateOptions options;
   std::optional<Rational> memoryLimit;
-  /// Those of the command line, then the library.
+  /// The inputs of the command line, then the library.
   std::vector<std::string> inputs;
   size_t numGiven = 0;
   ScheduleList schedules;
   std::vector<Candidate> candidates;
-  /// Those that --top does not show.
+  /// The number of candidates that --top hides.
   size_t numHidden = 0;
 };
 
@@ -77,8 +77,8 @@ LogicalResult Compare::readCosts() {
   return success();
 }
 
-/// Schedules are compared under costs of parts of one model; nothing else is
-/// the same for all of them.
+/// Schedules are compared under costs per part of one model, which is the only
+/// unit that all of them share.
 LogicalResult Compare::setParts(GivenSettings &given) {
   if (given.per == CostPer::Stage)
     return diags.report(given.source, diag::ProfilePerStage);
@@ -87,7 +87,7 @@ LogicalResult Compare::setParts(GivenSettings &given) {
   if (!given.per && given.source.isValid())
     (void)diags.report(given.source, diag::ProfilePer, *given.parts);
   given.per = CostPer::Part;
-  return success(!diags.hadErrors()); // with -Werror a warning is one
+  return success(!diags.hadErrors()); // with -Werror a warning is an error
 }
 
 LogicalResult Compare::readOptions() {
@@ -161,7 +161,7 @@ LogicalResult Compare::evaluate() {
   return success();
 }
 
-/// A figure of --sort; the name is sorted by apart from these.
+/// The figure for --sort; sorting by name is separate.
 static Rational figureOf(const Report &figures, StringRef key) {
   if (key == "makespan")
     return figures.makespan;
@@ -181,7 +181,7 @@ static Rational figureOf(const Report &figures, StringRef key) {
   return figures.waiting.exposed;
 }
 
-/// Sorts by --sort, and equal ones as without it.
+/// Sorts by --sort; equal candidates keep their order.
 void Compare::sortByKey() {
   if (!args.has(Opt::Sort))
     return;
@@ -197,7 +197,7 @@ void Compare::sortByKey() {
   });
 }
 
-/// Drops what --top does not want to see.
+/// Removes candidates beyond --top.
 void Compare::keepTop() {
   if (std::optional<unsigned> top = args.number(Opt::Top)) {
     size_t fits = llvm::count_if(candidates, [](const Candidate &candidate) {
@@ -236,7 +236,7 @@ void Compare::printText(raw_ostream &os) const {
   table.column("transfers");
   table.column("exposed");
   table.column("copies");
-  // Equal rows of one schedule are one row, with the parameters of all.
+  // Equal rows of one schedule are merged into one row with all parameters.
   unsigned place = 0;
   std::vector<std::string> last;
   auto flush = [&] {
@@ -297,7 +297,7 @@ void Compare::printText(raw_ostream &os) const {
 // CSV
 //===----------------------------------------------------------------------===//
 
-/// A cell, in quotes where its text needs them.
+/// A cell, quoted if necessary.
 static std::string csvCell(StringRef text) {
   if (text.find_first_of(",\"\r\n") == StringRef::npos)
     return text.str();

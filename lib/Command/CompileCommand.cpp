@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The list of phases, and nothing else: read, parse, check, lower, verify, run
-// passes, verify, emit. Each stops the run when it reported an error.
+// The list of phases: read, parse, check, lower, verify, run passes, verify,
+// emit. A phase that reports an error ends the run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,7 @@ namespace pipec {
 
 namespace {
 
-/// The largest template, and the largest partial.
+/// The maximum size of a template, and of a partial.
 constexpr uint64_t maxTemplateBytes = uint64_t(1) << 20;
 
 /// One run of the compiler.
@@ -52,7 +52,7 @@ private:
   LogicalResult checkCosts(const PassRun &passes, CostUses uses);
   LogicalResult checkFirstWord();
   LogicalResult readTemplate();
-  /// Prints the program itself, or what it says of its schedules.
+  /// Prints the program itself, or information about its schedules.
   LogicalResult showProgram(const OpenedInput &input);
 
   const EmitterInfo *emitter = nullptr;
@@ -66,8 +66,7 @@ private:
 // Options
 //===----------------------------------------------------------------------===//
 
-/// What is asked for beside a schedule, and the options that have an effect on
-/// it.
+/// Outputs other than a schedule, and the options that affect each of them.
 static constexpr struct {
   Opt option;
   optgroup::Set used;
@@ -79,8 +78,8 @@ static constexpr struct {
 static constexpr optgroup::Set usedByPrograms =
     optgroup::Search | optgroup::InputForm | optgroup::Emit;
 
-/// Reports the first option that is not of one of these groups, nor of those
-/// that every command has.
+/// Reports the first option that belongs neither to one of these groups nor to
+/// those of all commands.
 LogicalResult Compile::checkGroups(optgroup::Set used, const Twine &output) {
   using namespace optgroup;
   std::optional<Opt> unused =
@@ -91,7 +90,7 @@ LogicalResult Compile::checkGroups(optgroup::Set used, const Twine &output) {
                       args.written(*unused), ("with " + output).str());
 }
 
-/// The output formats that an option has an effect on.
+/// The output formats that an option affects.
 static std::string usersOf(EmitUse use) {
   SmallVector<StringRef> users;
   for (const EmitterInfo &info : allEmitters())
@@ -100,12 +99,12 @@ static std::string usersOf(EmitUse use) {
   return "--emit=" + join(users, ", ");
 }
 
-/// Reports options that have no effect on what is written.
+/// Reports options that do not affect the output.
 LogicalResult Compile::checkUses() {
   static constexpr std::pair<Opt, EmitUse> rows[] = {
-      {Opt::Cpp, EmitUse::Cpp},       {Opt::Model, EmitUse::Model},
-      {Opt::Format, EmitUse::Format}, {Opt::Window, EmitUse::Window},
-      {Opt::Width, EmitUse::Width},   {Opt::With, EmitUse::With},
+      {Opt::Cpp, EmitUse::Cpp},           {Opt::Model, EmitUse::Model},
+      {Opt::Format, EmitUse::Format},     {Opt::Window, EmitUse::Window},
+      {Opt::Width, EmitUse::Width},       {Opt::With, EmitUse::With},
       {Opt::Template, EmitUse::Template},
   };
   for (auto [option, use] : rows)
@@ -121,7 +120,7 @@ LogicalResult Compile::checkUses() {
   return checkGroups(usedByPrograms, "--emit=" + emitter->name);
 }
 
-/// Reports costs that neither the output nor a pass nor a check uses.
+/// Reports costs that are not used by the output, a pass or a check.
 LogicalResult Compile::checkCosts(const PassRun &passes, CostUses uses) {
   if (emitter->hasUse(EmitUse::Costs) || passes.usesCosts())
     return success();
@@ -132,8 +131,8 @@ LogicalResult Compile::checkCosts(const PassRun &passes, CostUses uses) {
                         diags);
 }
 
-/// Reads the file that --template names. The partials of a template are files
-/// of its folder.
+/// Reads the file given by --template. The partials of a template are files of
+/// the same folder.
 LogicalResult Compile::readTemplate() {
   if (!args.has(Opt::Template))
     return success();
@@ -173,8 +172,8 @@ LogicalResult Compile::checkOptions() {
   return readPictureOptions(args, emit, diags);
 }
 
-/// Reports a first word that is not an input but was probably meant as a
-/// command, or as an option.
+/// Reports a first word that is not an input but probably a misspelled command,
+/// or an option.
 LogicalResult Compile::checkFirstWord() {
   ArrayRef<std::string> words = args.words();
   if (words.empty() || search.findInput(words[0]))
@@ -190,7 +189,7 @@ LogicalResult Compile::checkFirstWord() {
     error.note(DiagLoc(), diag::NoteChoices, join(commandNames(), "`, `"));
     return error;
   }
-  // Two words where one is a file: the first may be meant as a command.
+  // Two words, one of which is a file: the first may be meant as a command.
   if (words.size() > 1 && !nearestWord(first, commandNames()).empty())
     return reportUnknownChoice(diags, "command", first, commandNames());
   return success();
@@ -284,7 +283,7 @@ LogicalResult Compile::run() {
     emit.colors = session.useColors(os);
     if (!emit.width && !args.has(Opt::Output) && os.is_displayed())
       emit.width = terminalWidth();
-    // With -Werror a warning of the emitter's is an error.
+    // With -Werror a warning of the emitter is an error.
     return success(succeeded(emitter->function(*schedule, emit, os, diags)) &&
                    !diags.hadErrors());
   });

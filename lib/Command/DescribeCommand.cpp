@@ -1,4 +1,4 @@
-//===- DescribeCommand.cpp - What the library holds, for people -----------===//
+//===- DescribeCommand.cpp - Listings of the library ----------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- DescribeCommand.h - What the library holds, for people ---*- C++ -*-===//
+//===- DescribeCommand.h - Listings of the library --------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,14 +21,14 @@ namespace pipec {
 ///     gpipe         GPipe: all forwards, then all backwards.
 ///     one_f_one_b   1F1B, also called PipeDream-flush.
 ///
-/// With `patterns`, for those whose names match one of these globs; reports a
-/// pattern that is not a glob or matches none.
+/// With `patterns`, prints only those whose names match one of these globs;
+/// reports a pattern that is not a glob or does not match.
 llvm::LogicalResult listLibrary(const SearchPath &search,
                                 llvm::ArrayRef<std::string> patterns,
                                 llvm::raw_ostream &os, DiagEngine &diags);
 
-/// Prints documentation, parameters and constraints of the schedules of a file
-/// (of one, when `name` is not empty).
+/// Prints the documentation, parameters and constraints of the schedules of a
+/// file (of one, if `name` is not empty).
 void describeSchedules(const ast::Module &module, llvm::StringRef name,
                        llvm::raw_ostream &os);
 

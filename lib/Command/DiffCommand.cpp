@@ -71,7 +71,7 @@ LogicalResult Diff::makeSchedules() {
   LowerOptions lowering;
   if (failed(readLowering(args, lowering, diags)))
     return failure();
-  // A value goes to the side that has its parameter, or to both.
+  // A value applies to the side that has its parameter, or to both.
   std::vector<const ast::ScheduleDecl *> decls;
   for (const DiffSide &side : result.sides)
     if (side.checked)

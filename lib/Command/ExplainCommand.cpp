@@ -22,17 +22,17 @@ namespace pipec {
 
 namespace {
 
-/// The step that is asked for.
+/// The step on the command line.
 struct WantedStep {
   StepKind kind = StepKind::F;
-  /// Nothing when any stage will do, or when the chunk says which.
+  /// Nothing if any stage matches, or if the chunk determines it.
   std::optional<unsigned> stage;
   unsigned microbatch = 0;
-  /// The stage's place among those of its rank.
+  /// The index of the stage among those of its rank.
   std::optional<unsigned> chunk;
 };
 
-/// What the command line asks.
+/// The question on the command line.
 struct Question {
   std::optional<unsigned> rank;
   std::optional<Rational> time;
@@ -45,9 +45,9 @@ struct Question {
 // The command
 //===----------------------------------------------------------------------===//
 
-/// Reads a step as pictures and CSV show it, in one word: the kind, the
-/// micro-batch and the letter of the chunk, if the rank has several: `F3`,
-/// `F3b`, `WAIT_SEND_F3`; or the stage before it: `1F3`, `1UNSHARD`.
+/// Parses a step in the short form of pictures and CSV: the kind, the
+/// micro-batch and, if the rank has several chunks, the letter of the chunk:
+/// `F3`, `F3b`, `WAIT_SEND_F3`; or preceded by the stage: `1F3`, `1UNSHARD`.
 static std::optional<WantedStep> parseShortStep(StringRef text) {
   WantedStep step;
   auto takeNumber = [&] {
@@ -82,8 +82,8 @@ static std::optional<WantedStep> parseShortStep(StringRef text) {
   return step;
 }
 
-/// Reads `F s1 m3`, `UNSHARD s2` or the short form; nothing when it is none of
-/// them.
+/// Parses `F s1 m3`, `UNSHARD s2` or the short form; returns nothing for other
+/// texts.
 static std::optional<WantedStep> parseStep(StringRef text) {
   text = text.trim();
   if (!text.contains(' '))
@@ -132,7 +132,7 @@ static FailureOr<Question> readQuestion(const Arguments &args,
   return question;
 }
 
-/// The stage that is `chunk` of `rank`; nothing when the rank has fewer.
+/// The stage that is `chunk` of `rank`; nothing if the rank has fewer chunks.
 static std::optional<unsigned> stageOf(const Schedule &schedule, unsigned rank,
                                        unsigned chunk) {
   SmallVector<unsigned> stages;
@@ -145,7 +145,7 @@ static std::optional<unsigned> stageOf(const Schedule &schedule, unsigned rank,
   return stages[chunk];
 }
 
-/// The first step of that name, on the rank that is asked for if one is.
+/// The first step with that name, on the given rank if there is one.
 static std::optional<StepRef> findStep(const Schedule &schedule,
                                        const WantedStep &wanted,
                                        std::optional<unsigned> onRank) {

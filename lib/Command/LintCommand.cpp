@@ -24,7 +24,7 @@ namespace pipec {
 
 namespace {
 
-/// Shows the first few findings of each kind and counts the others.
+/// Shows the first findings of each kind and counts the others.
 class FindingCap {
 public:
   explicit FindingCap(DiagEngine::Handler show) : show(std::move(show)) {}
@@ -33,7 +33,7 @@ public:
     if (++counts[finding.id] <= shown)
       show(finding);
   }
-  /// Says how many there were beside those shown.
+  /// Reports the number of findings that were not shown.
   void finish() const {
     for (auto [id, count] : counts)
       if (count > shown)
@@ -63,22 +63,22 @@ public:
   LogicalResult run();
 
 private:
-  /// Finds and reads the schedule; nothing is left to lint when that fails.
+  /// Finds and reads the schedule; if that fails, nothing is checked.
   FailureOr<Schedule> load();
   LintResult find(const Schedule &schedule);
   void printText(raw_ostream &os, const Schedule &schedule);
   void printJson(json::OStream &json);
-  /// Fills `reasons`, and reports those against the version that --pytorch
-  /// names. --grade and -W have no part in that.
+  /// Sets `reasons`, and reports those against the version given by --pytorch.
+  /// --grade and -W do not affect this.
   void judge(const Schedule &schedule, const LintResult &result);
-  /// True when that version loads the schedule and trains rightly with it.
+  /// True if that version loads the schedule and trains correctly with it.
   bool isGoodFor(size_t version) const {
     return isRead && reasons[version].empty();
   }
 
   bool isRead = false;
-  /// The reasons against each of `torchVersions`. A schedule that cannot be
-  /// read, or whose list is wrong, has these errors as reasons against all.
+  /// The reasons against each of `torchVersions`. If a schedule cannot be read,
+  /// or its list has faults, these errors are reasons against all versions.
   std::array<std::vector<Diagnostic>, torchVersions.size()> reasons;
   LintOptions options;
   std::optional<InputRequest> request;
@@ -106,7 +106,7 @@ FailureOr<Schedule> Lint::load() {
 }
 
 LintResult Lint::find(const Schedule &schedule) {
-  // Every finding counts, and they are the output of this command.
+  // All findings are shown, since they are the output of this command.
   diags.setErrorLimit(0);
   progress.phase("looking for findings");
   return pipec::lint(schedule, options, diags);
@@ -155,8 +155,8 @@ void Lint::printText(raw_ostream &os, const Schedule &schedule) {
   }
 }
 
-/// Writes one object, also for an input that cannot be read; then its errors
-/// are the findings.
+/// Writes one object, even if the input cannot be read; then its errors are the
+/// findings.
 void Lint::printJson(json::OStream &json) {
   LintResult result;
   auto print = [&](const Diagnostic &finding) {

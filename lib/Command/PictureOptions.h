@@ -13,13 +13,13 @@
 
 namespace pipec {
 
-/// Reads the options about what a picture shows and how large it is. Reports a
+/// Reads the options about the contents and the size of a picture. Reports a
 /// window that cannot be shown.
 llvm::LogicalResult readPictureOptions(const Arguments &args, EmitOptions &emit,
                                        DiagEngine &diags);
 
-/// The columns of the terminal that standard output is: what COLUMNS says, else
-/// what the terminal does; 0 when neither says anything.
+/// The number of columns of the terminal of standard output: the value of
+/// COLUMNS, otherwise that of the terminal; 0 if neither is known.
 unsigned terminalWidth();
 
 } // namespace pipec

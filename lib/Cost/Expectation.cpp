@@ -1,4 +1,4 @@
-//===- Expectation.cpp - What a schedule is expected to have --------------===//
+//===- Expectation.cpp - Evaluated `expect` clauses -----------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,7 +13,7 @@ using namespace llvm;
 
 namespace pipec {
 
-/// The index of `name` in `names` as an enumerator.
+/// The enumerator whose index in the list of names is that of `name`.
 template <typename T>
 static std::optional<T> find(ArrayRef<StringRef> names, StringRef name) {
   const StringRef *it = llvm::find(names, name);

@@ -1,4 +1,4 @@
-//===- Expectation.h - What a schedule is expected to have ------*- C++ -*-===//
+//===- Expectation.h - Evaluated `expect` clauses ---------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -28,7 +28,7 @@ struct Expectation {
 
   Metric metric;
   Relation relation;
-  /// The rank of a metric per rank.
+  /// The rank, for a metric that is per rank.
   std::optional<unsigned> rank;
   Rational value;
   SourceLoc source;
@@ -39,7 +39,7 @@ llvm::ArrayRef<llvm::StringRef> metricNames();
 /// `makespan`, `bubble_span`, ...
 llvm::StringRef metricName(Expectation::Metric metric);
 std::optional<Expectation::Metric> parseMetric(llvm::StringRef name);
-/// True for metrics that every rank has its own of: `idle`, `peak`.
+/// True for metrics with one value per rank: `idle`, `peak`.
 bool isPerRank(Expectation::Metric metric);
 
 /// `==`, `<=`, ...

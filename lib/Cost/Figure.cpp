@@ -17,7 +17,7 @@ namespace pipec {
 // The table
 //===----------------------------------------------------------------------===//
 
-/// The bits of the column of scopes.
+/// The bits of the scopes column.
 namespace bit {
 enum : uint8_t {
 #define PIPEC_SCOPE(Id, Word, Numbers, Key, One, Many, Doc)                    \

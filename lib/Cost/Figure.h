@@ -5,25 +5,26 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The cost model and the memory model are sets of figures: `F`, `p2p`,
-// `parameters` and so on, each an exact rational. Figures.def has one row for
-// each: its name, its unit, its default and the scopes that it may be given
-// for. The checker of programs, their evaluation, step IR, cost profiles,
-// `--cost`, the printers and docs/Figures.md all walk that table.
+// The cost model and the memory model are sets of figures such as `F`, `p2p`
+// and `parameters`, each an exact rational. Figures.def has one row per figure:
+// its name, unit, default, and the scopes that it may be given for. The checker
+// of programs, their evaluation, step IR, cost profiles, `--cost`, the printers
+// and docs/Figures.md all use that table.
 //
-// Scopes. A figure is given for the whole schedule, or for a place in it: a
-// stage, a rank, a micro-batch, the edges between nodes, one edge, an overlap
-// of certain kinds. A narrower place wins: rank over stage over the whole, edge
-// over nodes over the whole. A figure that is given nowhere has its default.
+// Scopes. A figure is given for the whole schedule or for a place in it: a
+// stage, a rank, a micro-batch, the edges between nodes, one edge, or an
+// overlap of certain kinds. A narrower scope overrides a wider one: rank over
+// stage over the whole schedule, edge over nodes over the whole schedule. A
+// figure that is not given has its default.
 //
-// Precedence. The same place may be given a figure by several sources. The
-// program (or step IR) comes first, a profile of `--cost-profile` overrides it,
-// and `--cost` overrides both, figure by figure (`FigureSet::merge`,
-// GivenSettings.h). Within a program, later entries override earlier ones.
+// Precedence. Several sources may give a figure for the same place. Figures of
+// the program (or step IR) are overridden by a profile of `--cost-profile`, and
+// both by `--cost`, figure by figure (`FigureSet::merge`, GivenSettings.h).
+// Within a program, later entries override earlier ones.
 //
-// Units. Times are in any one unit, sizes in units of one chunk's activations;
-// pipec never converts between units. `Time`, `Factor` and `Size` figures are
-// not negative, a `Change` may be.
+// Units. Times may be in any unit, sizes are in units of one chunk's
+// activations; pipec does not convert units. Figures of the units `Time`,
+// `Factor` and `Size` must not be negative; a `Change` may be.
 //
 //===----------------------------------------------------------------------===//
 
@@ -66,8 +67,8 @@ enum class FigureBlock : uint8_t { Cost, Memory };
 /// What a figure counts.
 enum class FigureUnit : uint8_t { Time, Factor, Size, Change };
 
-/// What becomes of a figure of a part of the model when the model is cut into
-/// another number of stages (ModelParts.h).
+/// How a figure of a part of the model changes if the model is cut into another
+/// number of stages (ModelParts.h).
 enum class WhenCut : uint8_t { Divided, Kept };
 
 /// A row of Figures.def.
@@ -76,16 +77,16 @@ struct FigureInfo {
   FigureBlock block;
   llvm::StringLiteral name;
   FigureUnit unit;
-  /// The bit `1 << scope` for each scope that may have the figure.
+  /// The bit `1 << scope` is set for each scope that may have the figure.
   uint8_t scopes;
   WhenCut cut;
   llvm::StringLiteral defaultText;
   llvm::StringLiteral doc;
-  /// Nothing when the default follows from other figures.
+  /// Nothing if the default depends on other figures.
   std::optional<Rational> defaultValue;
 
   bool isIn(FigureScope scope) const { return scopes >> unsigned(scope) & 1; }
-  /// True when `value` is negative and may not be.
+  /// True if `value` is negative and must not be.
   bool refuses(Rational value) const {
     return unit != FigureUnit::Change && value.isNegative();
   }
@@ -94,10 +95,10 @@ struct FigureInfo {
 struct ScopeInfo {
   FigureScope scope;
   llvm::StringLiteral word;
-  /// Numbers after the word.
+  /// The number of numbers that follow the word.
   unsigned numbers;
   llvm::StringLiteral profileKey;
-  /// One of it and many in messages.
+  /// Singular and plural for messages.
   llvm::StringLiteral one, many;
   llvm::StringLiteral doc;
 };
@@ -116,18 +117,19 @@ inline const ScopeInfo &infoOf(FigureScope scope) {
 /// `cost`, `memory`.
 llvm::StringRef blockName(FigureBlock block);
 
-/// The figure that a scope of `block` has under `name`, null when it has none.
+/// The figure `name` of a scope of `block`; null if there is none.
 const FigureInfo *findFigure(FigureBlock block, FigureScope scope,
                              llvm::StringRef name);
 /// The names of the figures of a scope, in the order of the table.
 llvm::SmallVector<llvm::StringRef, 12> figureNames(FigureBlock block,
                                                    FigureScope scope);
-/// The scopes of `block` within the whole, in the order of the table.
+/// The scopes of `block` other than the whole schedule, in the order of the
+/// table.
 llvm::SmallVector<const ScopeInfo *, 8> scopesOf(FigureBlock block);
 
 /// The cost of a compute or FSDP kind.
 Figure costFigure(StepKind kind);
-/// What a compute kind does to the live activations.
+/// The change of the live activations by a compute kind.
 Figure liveFigure(StepKind kind);
 
 //===----------------------------------------------------------------------===//
@@ -140,20 +142,20 @@ struct ModelSizes {
   unsigned microbatches;
 };
 
-/// The largest of every size.
+/// The maximum of each size.
 inline constexpr ModelSizes maxSizes = {maxRanks, maxStages, maxMicrobatches};
 
-/// How many stages, ranks or micro-batches a numbered scope counts.
+/// The number of stages, ranks or micro-batches, for a scope that counts them.
 unsigned countOf(FigureScope scope, ModelSizes sizes);
 
-/// What a figure is given for: a scope and its numbers. Overlaps, which have
-/// kinds for numbers, are apart (`CostSettings::Overlap`).
+/// What a figure is given for: a scope and its numbers. Overlaps, which are
+/// identified by kinds, are separate (`CostSettings::Overlap`).
 struct Place {
   FigureScope scope = FigureScope::Whole;
-  /// The stage, rank or micro-batch, the size of a node, or the rank that an
-  /// edge comes from.
+  /// The stage, rank or micro-batch, the size of a node, or the source rank of
+  /// an edge.
   unsigned number = 0;
-  /// The rank that an edge goes to.
+  /// The destination rank of an edge.
   unsigned to = 0;
   friend auto operator<=>(const Place &, const Place &) = default;
 };
@@ -170,7 +172,7 @@ public:
     return std::nullopt;
   }
   void set(Figure figure, Rational value);
-  /// Sets everything that `over` sets.
+  /// Sets all figures that are set in `over`.
   void merge(const FigureRow &over) {
     for (const auto &[figure, value] : over.entries)
       set(figure, value);
@@ -184,29 +186,29 @@ private:
   std::vector<Entry> entries;
 };
 
-/// The figures of one block, by place. A place without figures is not kept.
+/// The figures of one block, by place. Places without figures are not stored.
 class FigureSet {
 public:
   using Places = std::map<Place, FigureRow>;
 
-  /// What is given for exactly this place.
+  /// The figure given for exactly this place.
   std::optional<Rational> get(Figure figure, Place place = {}) const {
     auto it = rows.find(place);
     return it == rows.end() ? std::nullopt : it->second.get(figure);
   }
-  /// What is given for the whole schedule, else the default, else 0.
+  /// The figure given for the whole schedule, else the default, else 0.
   Rational general(Figure figure) const;
-  /// The figures of a place; none when nothing is given for it.
+  /// The figures given for a place; empty if there are none.
   const FigureRow &at(Place place) const;
-  /// Every place with its figures, in order.
+  /// All places with their figures, in order.
   const Places &places() const { return rows; }
   llvm::iterator_range<Places::const_iterator> in(FigureScope scope) const;
   bool has(FigureScope scope) const { return !in(scope).empty(); }
   bool empty() const { return rows.empty(); }
 
   void set(Figure figure, Rational value, Place place = {});
-  /// Sets all figures of `row`. Nodes of another size are other edges: they
-  /// replace the nodes there were.
+  /// Sets all figures of `row`. Nodes of a different size replace the previous
+  /// nodes, since they define other edges.
   void merge(Place place, const FigureRow &row);
   void merge(const FigureSet &over);
 

@@ -30,7 +30,7 @@ LogicalResult checkKeys(const GivenSettings &given, ModelSizes sizes,
   return success();
 }
 
-/// Says that settings of the schedule itself are not used.
+/// Warns that settings of the schedule itself are not used.
 static void warnUnused(const ModelSettings &settings, StringRef block,
                        DiagEngine &diags) {
   (void)diags.report(settings.source, diag::OwnCostsUnused, block,

@@ -5,10 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Costs and sizes that a command line gives, in a profile or in options, for a
-// schedule of any origin. They are those of a stage of that schedule, or those
-// of one of a number of equal parts of the model, whatever the schedule cuts it
-// into (ModelParts.h).
+// Costs and sizes from a profile or from options, for a schedule of any origin.
+// They apply to a stage of that schedule, or to one of a number of equal parts
+// of the model, however the schedule cuts it into stages (ModelParts.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,30 +21,30 @@
 
 namespace pipec {
 
-/// What costs and sizes are those of.
+/// What costs and sizes apply to.
 enum class CostPer { Stage, Part };
 
 struct GivenSettings {
-  /// The later go over the earlier, figure by figure.
+  /// Later settings override earlier ones, figure by figure.
   std::vector<CostSettings> costs;
   std::vector<MemorySettings> memory;
 
-  /// What they are those of; nothing when that is not said, which means a stage
-  /// in every command but `compare`.
+  /// What they apply to. Nothing if this was not specified, which means a stage
+  /// in every command except `compare`.
   std::optional<CostPer> per;
-  /// The number of parts, from 1 to `maxStages`; nothing means as many as the
-  /// schedule has ranks.
+  /// The number of parts, from 1 to `maxStages`. Nothing means the number of
+  /// ranks of the schedule.
   std::optional<unsigned> parts;
-  /// With costs per part, leaves the sizes of a schedule as they are where none
-  /// are given: closed forms of peaks count the activations of a stage.
+  /// For costs per part: keep the sizes of the schedule if none are given,
+  /// because closed forms of peaks count the activations of a stage.
   bool keepOwnSizes = false;
-  /// Where a profile says what they are those of, or begins; invalid without a
-  /// profile.
+  /// The place in the profile that says what the figures apply to, or the start
+  /// of the profile; invalid without a profile.
   llvm::SMRange source;
 
-  /// A key of a profile that names a stage (with costs per part, a part), a
-  /// rank, a micro-batch or an end of an edge. Whether a schedule has it is
-  /// known only once there is a settings.
+  /// A key of a profile that names a stage (a part, for costs per part), a
+  /// rank, a micro-batch or an end of an edge. It is checked against each
+  /// schedule that the profile is applied to.
   struct Key {
     FigureScope scope;
     unsigned number;
@@ -56,7 +55,7 @@ struct GivenSettings {
 
   bool perPart() const { return per == CostPer::Part; }
   unsigned numParts(unsigned ranks) const { return parts.value_or(ranks); }
-  /// All of `costs` (`memory`) as one.
+  /// The merge of all `costs` (`memory`).
   CostSettings allCosts() const { return merged(costs); }
   MemorySettings allMemory() const { return merged(memory); }
 
@@ -70,17 +69,18 @@ private:
   }
 };
 
-/// Reports, at its place, the first key that a schedule of these sizes does not
-/// have.
+/// Reports, at its place in the profile, the first key that does not exist in a
+/// schedule of these sizes.
 llvm::LogicalResult checkKeys(const GivenSettings &given, ModelSizes sizes,
                               DiagEngine &diags);
 
-/// Puts given costs over those of `settings`; costs per part replace them, and
-/// a warning says so. Reports a key that the schedule does not have, and costs
-/// that do not fit 64 bits when they are spread over its stages.
+/// Overrides the costs of `settings` with the given ones. Costs per part
+/// replace them all, with a warning. Reports a key that does not exist in the
+/// schedule, and costs that do not fit 64 bits after they are spread over its
+/// stages.
 llvm::LogicalResult applyCosts(ModelSettings &settings,
                                const GivenSettings &given, DiagEngine &diags);
-/// The same for sizes, without the keys.
+/// The same for sizes. Does not check keys.
 llvm::LogicalResult applyMemory(ModelSettings &settings,
                                 const GivenSettings &given, DiagEngine &diags);
 

@@ -1,4 +1,4 @@
-//===- ModelParts.cpp - One model, cut in different ways ------------------===//
+//===- ModelParts.cpp - Cutting one model in different ways ---------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,7 +15,7 @@ namespace pipec {
 
 namespace {
 
-/// A figure of one part; nothing when it does not fit.
+/// A figure of one part; nothing if it does not fit.
 using PartFigure = function_ref<std::optional<Rational>(unsigned part)>;
 
 /// Cuts `parts` parts into `stages` stages.
@@ -23,10 +23,11 @@ class Cutter {
 public:
   Cutter(unsigned parts, unsigned stages) : parts(parts), stages(stages) {}
 
-  /// The figure of a stage, of each part what lies in it. Sets `fits` to false
-  /// when it does not fit.
+  /// Sums, over all parts, the share of the figure that lies in the stage. Sets
+  /// `fits` to false if the result does not fit.
   std::optional<Rational> ofStage(unsigned stage, PartFigure figure) {
-    // In units of which a part is `stages` and a stage is `parts`.
+    // In units where a part has the length `stages` and a stage the length
+    // `parts`.
     uint64_t begin = uint64_t(stage) * parts, end = begin + parts;
     std::optional<Rational> sum = Rational(0);
     for (uint64_t part = begin / stages; part * stages < end && sum; ++part) {
@@ -41,7 +42,8 @@ public:
     return sum;
   }
 
-  /// True when `holds` for a part that lies in the stage, wholly or not.
+  /// True if `holds` for a part that lies in the stage, completely or
+  /// partially.
   bool anyPart(unsigned stage, function_ref<bool(unsigned part)> holds) const {
     uint64_t begin = uint64_t(stage) * parts, end = begin + parts;
     for (uint64_t part = begin / stages; part * stages < end; ++part)
@@ -50,7 +52,7 @@ public:
     return false;
   }
 
-  /// The figure of a stage whose parts have all the same.
+  /// The figure of a stage if all parts have the same.
   std::optional<Rational> scale(std::optional<Rational> figure) {
     std::optional<Rational> share = Rational::make(parts, stages);
     std::optional<Rational> scaled =
@@ -68,7 +70,7 @@ private:
 
 } // namespace
 
-/// Gives `spread` the figures of `whole`, but for those of single parts.
+/// Copies the figures of `whole` to `spread`, except those of single parts.
 static void spreadPlaces(const FigureSet &whole, FigureSet &spread,
                          Cutter &cut) {
   for (const auto &[place, row] : whole.places()) {
@@ -97,8 +99,8 @@ std::optional<CostSettings> spreadCosts(const CostSettings &costs,
     if (info.block != FigureBlock::Cost || info.cut != WhenCut::Divided)
       continue;
     Figure figure = info.figure;
-    // What has a default gets a cost of its own, but for B: where none is set
-    // it is the sum of I and W, also of a rank with an I of its own.
+    // Figures with a default get an explicit cost, except B: if it is not set,
+    // it is the sum of I and W, even on a rank with its own I.
     bool isSum = !info.defaultValue;
     if (!isSum && !info.defaultValue->isZero() && !costs.get(figure))
       if (auto scaled = cut.scale(info.defaultValue))
@@ -132,7 +134,7 @@ std::optional<MemorySettings> spreadMemory(const MemorySettings &memory,
         spread.set(figure, *scaled);
     if (anyStages)
       for (unsigned stage = 0; stage != stages; ++stage) {
-        // What stays is that of the first part of the stage.
+        // A figure that is kept is that of the first part of the stage.
         auto own = info.cut == WhenCut::Kept
                        ? memory.of(figure, uint64_t(stage) * parts / stages)
                        : cut.ofStage(stage, [&](unsigned part) {

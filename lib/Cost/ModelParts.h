@@ -1,17 +1,17 @@
-//===- ModelParts.h - One model, cut in different ways ----------*- C++ -*-===//
+//===- ModelParts.h - Cutting one model in different ways -------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Costs and sizes belong to a stage, so they say nothing about a schedule that
-// cuts the model into more stages. Here they are taken as those of the model
-// cut into a number of equal parts, and spread over any other number of stages:
-// a stage has of each part what lies in it. A model of 8 parts in 16 stages has
-// stages of half a part; costs of single parts go to the stages that they
-// became. What goes from stage to stage is the same however the model is cut,
-// and keeps its size and its time.
+// Costs and sizes are given per stage, so they do not apply to a schedule that
+// cuts the model into more stages. The functions here interpret them as the
+// figures of the model cut into a number of equal parts, and spread them over
+// any other number of stages: a stage gets the share of each part that lies in
+// it. A model of 8 parts in 16 stages has stages of half a part. Costs of
+// single parts go to the stages that the parts are cut into. Transfers between
+// stages do not depend on the cut, and keep their size and time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,15 +22,15 @@
 
 namespace pipec {
 
-/// The costs of a model of `parts` parts, whose costs are `costs` (defaults
-/// applied), for a schedule that cuts it into `stages`. The overrides of stages
-/// in `costs` are of parts, those of ranks are for a part on that rank. Nothing
-/// when a figure does not fit 64 bits.
+/// The costs for a schedule that cuts into `stages` a model of `parts` parts
+/// with the given costs (defaults applied). Stage scopes in `costs` are those
+/// of parts, rank scopes are for a part on that rank. Returns nothing if a
+/// figure does not fit 64 bits.
 std::optional<CostSettings> spreadCosts(const CostSettings &costs,
                                         unsigned parts, unsigned stages);
 
 /// The same for activations and parameters. The size of a received tensor and
-/// the limit stay.
+/// the limit do not change.
 std::optional<MemorySettings> spreadMemory(const MemorySettings &memory,
                                            unsigned parts, unsigned stages);
 

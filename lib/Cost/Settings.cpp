@@ -87,7 +87,7 @@ void CostSettings::set(const Overlap &overlap) {
 
 void CostSettings::merge(const CostSettings &over) {
   FigureSet::merge(over);
-  // By members: a profile may have many overlaps.
+  // Indexed by members, since a profile may have many overlaps.
   std::map<SmallVector<StepKind, 2>, size_t> known;
   if (!over.overlaps.empty())
     for (const auto &[i, own] : enumerate(overlaps))

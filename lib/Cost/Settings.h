@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a schedule says of costs, memory and FSDP. Costs and memory are sets of
-// figures (Figure.h), and the functions here apply defaults and the order of
-// scopes. docs/Simulation.md says what every figure means.
+// The costs, memory figures and FSDP settings of a schedule. Costs and memory
+// are sets of figures (Figure.h); the functions here apply the defaults and the
+// precedence of scopes. docs/Simulation.md defines each figure.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,43 +21,43 @@
 
 namespace pipec {
 
-/// A stage without settings of its own: the functions below then give what
-/// holds in general.
+/// Stands for a stage without settings of its own: the functions below then
+/// return the general figures.
 inline constexpr unsigned anyStage = ~0u;
 
-/// How long each kind of step takes, in any one unit of time: the cost model.
+/// The cost model: how long each kind of step takes, in any one unit of time.
 struct CostSettings : FigureSet {
-  /// The cost of an overlap with exactly these kinds in this issue order: a
-  /// time, or with `isFactor` a number that replaces `overlap`.
+  /// The cost of an overlap of exactly these kinds in this issue order: a time,
+  /// or with `isFactor` a number that replaces `overlap`.
   struct Overlap {
     llvm::SmallVector<StepKind, 2> members;
     Rational cost;
     bool isFactor = false;
     friend bool operator==(const Overlap &, const Overlap &) = default;
   };
-  /// In the order of definition; no two have the same members.
+  /// In the order of definition, with distinct members.
   std::vector<Overlap> overlaps;
 
-  /// A figure for one stage, and with `rank` for that rank, defaults applied;
-  /// nothing when I + W overflows.
+  /// The figure for a stage, and with `rank` for that rank, with defaults
+  /// applied. Returns nothing if I + W overflows.
   std::optional<Rational> of(Figure figure, unsigned stage,
                              std::optional<unsigned> rank = std::nullopt) const;
-  /// The cost of one compute or FSDP step; factors are not in it.
+  /// The cost of one compute or FSDP step, without factors.
   std::optional<Rational>
   of(StepKind kind, unsigned stage,
      std::optional<unsigned> rank = std::nullopt) const {
     return of(costFigure(kind), stage, rank);
   }
-  /// The product of the factors of a rank and of a micro-batch; nothing when it
+  /// The product of the factors of a rank and of a micro-batch; nothing if it
   /// overflows.
   std::optional<Rational> factorOf(unsigned rank, unsigned microbatch) const;
-  /// The time of an overlap of `members` if one was set.
+  /// The time of an overlap of `members`, if it was set.
   std::optional<Rational> ofOverlap(llvm::ArrayRef<StepKind> members) const;
-  /// The factor of an overlap of `members` without a time.
+  /// The factor of an overlap of `members` whose time was not set.
   Rational overlapFactor(llvm::ArrayRef<StepKind> members) const;
-  /// A figure of the directed edge between two ranks; 0 inside a rank. A
-  /// transfer is on the edge for its occupancy, where no other can be, and
-  /// arrives `p2p`, its latency, after it has left it.
+  /// The figure of the directed edge between two ranks; 0 within a rank. A
+  /// transfer occupies the edge exclusively for its occupancy, and arrives
+  /// `p2p` (the latency) after that.
   Rational onEdge(Figure figure, unsigned from, unsigned to) const;
   Rational latency(unsigned from, unsigned to) const {
     return onEdge(Figure::P2P, from, to);
@@ -68,19 +68,19 @@ struct CostSettings : FigureSet {
 
   using FigureSet::merge;
   using FigureSet::set;
-  /// Sets the cost of an overlap and replaces an older one.
+  /// Sets the cost of an overlap, replacing a previous one.
   void set(const Overlap &overlap);
-  /// Sets everything that `over` sets.
+  /// Sets everything that is set in `over`.
   void merge(const CostSettings &over);
 
   friend bool operator==(const CostSettings &, const CostSettings &) = default;
 };
 
-/// What a rank keeps, in units of one chunk's activations: the memory model.
+/// The memory model: what a rank keeps, in units of one chunk's activations.
 struct MemorySettings : FigureSet {
-  /// A figure for one stage, defaults applied; nothing when F + I overflows.
+  /// The figure for a stage, defaults applied; nothing if F + I overflows.
   std::optional<Rational> of(Figure figure, unsigned stage) const;
-  /// What a compute step does to the live activations of its rank.
+  /// The change of the live activations of the rank by a compute step.
   std::optional<Rational> delta(StepKind kind, unsigned stage) const {
     return of(liveFigure(kind), stage);
   }
@@ -90,14 +90,14 @@ struct MemorySettings : FigureSet {
   }
   Rational sharded(unsigned stage) const { return *of(Figure::Sharded, stage); }
   Rational receive(unsigned stage) const { return *of(Figure::Receive, stage); }
-  /// What a rank has room for.
+  /// The memory that is available per rank.
   std::optional<Rational> limit() const { return get(Figure::Limit); }
 
   friend bool operator==(const MemorySettings &,
                          const MemorySettings &) = default;
 };
 
-/// What `inject-fsdp` does unless its options say otherwise.
+/// The defaults of the options of `inject-fsdp`.
 struct FsdpSettings {
   /// The managed stages in ascending order; nothing means all of them.
   std::optional<std::vector<unsigned>> stages;
@@ -106,17 +106,17 @@ struct FsdpSettings {
   friend bool operator==(const FsdpSettings &, const FsdpSettings &) = default;
 };
 
-/// A schedule as far as costs see it: its sizes, and what it says of costs,
-/// memory and FSDP.
+/// What the cost model uses of a schedule: its sizes and its costs, memory and
+/// FSDP settings.
 struct ModelSettings {
   std::string name;
   unsigned numRanks = 0;
   unsigned numStages = 0;
   unsigned numMicrobatches = 0;
   CostSettings costs;
-  /// Parts of the model that the costs and sizes were given for, before they
-  /// were spread over the stages; 0 when they were given per stage. For
-  /// reports: step IR says costs per stage, and not where they come from.
+  /// The number of parts of the model that the costs and sizes were given for
+  /// before they were spread over the stages; 0 if they were given per stage.
+  /// Only for reports: step IR stores costs per stage, not their origin.
   unsigned costParts = 0;
   MemorySettings memory;
   std::optional<FsdpSettings> fsdp;

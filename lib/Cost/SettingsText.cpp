@@ -16,11 +16,12 @@ using namespace llvm;
 
 namespace pipec {
 
-/// Overlaps, edges and ranges of stages that the line names; more are counted.
+/// The number of overlaps, edges and ranges of stages that the line lists;
+/// others are only counted.
 static constexpr size_t maxNamed = 8;
 
-/// Says which stages, ranks or micro-batches have costs of their own:
-/// `, stage 3 has its own`, `, stages 0 to 6, 8 have their own`.
+/// Prints which stages, ranks or micro-batches have costs of their own: `,
+/// stage 3 has its own`, `, stages 0 to 6, 8 have their own`.
 static void printOwn(raw_ostream &os, const CostSettings &costs,
                      FigureScope scope) {
   SmallVector<std::pair<unsigned, unsigned>> ranges;
@@ -54,7 +55,7 @@ static void printOwn(raw_ostream &os, const CostSettings &costs,
   os << " have their own";
 }
 
-/// A cost as a decimal where that is exact, else as a fraction.
+/// A cost as a decimal if that is exact, otherwise as a fraction.
 static std::string exactText(Rational cost) {
   Decimal decimal = toDecimal(cost);
   if (decimal.exact)

@@ -20,12 +20,12 @@ namespace pipec {
 /// 1, p2p = 0`, with the overlaps and stages that have costs of their own.
 std::string costText(const CostSettings &costs);
 
-/// The title of such a line: `costs per stage`, and where they were given for
-/// parts of the model, `costs per stage, given per part (1/8 of the model)`.
+/// The title of such a line: `costs per stage`, or `costs per stage, given per
+/// part (1/8 of the model)` if they were given for parts of the model.
 std::string costTitle(const ModelSettings &settings);
 
-/// Writes what the costs were given for: the attributes `per`, `stage` or
-/// `part`, and `parts`, their number or null.
+/// Writes what the costs were given for: the attributes `per` (`stage` or
+/// `part`) and `parts` (their number or null).
 void writeCostBasis(const ModelSettings &settings, llvm::json::OStream &json);
 
 } // namespace pipec

@@ -21,36 +21,37 @@ enum class StepKind : uint8_t {
 #include "Cost/Steps.def"
 };
 
-/// For tables by kind.
+/// The size of tables by kind.
 inline constexpr unsigned numStepKinds = unsigned(StepKind::Bubble) + 1;
 
 /// The name of a kind in step IR, CSV and messages.
 llvm::StringRef stepKindName(StepKind kind);
-/// The kind of that name, nothing when there is none.
+/// The kind with that name; nothing if there is none.
 std::optional<StepKind> parseStepKind(llvm::StringRef name);
 
-/// What the steps of a schedule make, take and move.
+/// The kinds of data that steps produce, consume and transfer.
 enum class DataKind : uint8_t {
-  /// The output of a stage for a micro-batch: an F makes it.
+  /// The output of a stage for a micro-batch, produced by an F.
   Activation,
-  /// The gradient of a stage's input for a micro-batch: a B or an I makes it.
+  /// The gradient of a stage's input for a micro-batch, produced by a B or an
+  /// I.
   Gradient,
-  /// A rank's share of a gradient that several ranks add up: a REDUCE_GRAD
-  /// makes it, a WAIT_REDUCE_GRAD takes it.
+  /// A rank's contribution to a gradient that is summed over several ranks. A
+  /// REDUCE_GRAD produces it, a WAIT_REDUCE_GRAD consumes it.
   Reduction,
   None,
 };
 inline constexpr unsigned numDataKinds = unsigned(DataKind::None) + 1;
 
-/// The parts of what a stage does for a micro-batch, each of which is done
-/// once. A B does two of them.
+/// The parts of the work of a stage on a micro-batch, each of which is done
+/// exactly once. A B does two of them.
 namespace StageWork {
 enum Part : uint8_t { Forward = 1, InputGradient = 2, WeightGradient = 4 };
 inline constexpr unsigned All = Forward | InputGradient | WeightGradient;
 } // namespace StageWork
 
-// What Steps.def says of each kind. Sets of kinds are masks with bit K for the
-// kind of value K.
+// The columns of Steps.def. A set of kinds is a mask whose bit K is the kind
+// with value K.
 namespace step_facts {
 using namespace StageWork;
 constexpr uint32_t bit(StepKind kind) { return uint32_t(1) << unsigned(kind); }
@@ -91,7 +92,7 @@ constexpr uint8_t needs[] = {
 #define PIPEC_COMPUTE(Id, Text, Data, Work, Needs) Needs,
 #include "Cost/Steps.def"
 };
-/// The computes that do one of `parts`.
+/// The computes that do at least one of `parts`.
 constexpr uint32_t computesThatDo(unsigned parts) {
   uint32_t kinds = 0;
   for (unsigned kind = 0; kind != sizeof(work); ++kind)
@@ -103,7 +104,7 @@ static_assert(computes == (uint32_t(1) << sizeof(work)) - 1,
 constexpr bool has(uint32_t kinds, StepKind kind) {
   return kinds >> unsigned(kind) & 1;
 }
-/// By kind of data, the kind of `kinds` that deals with it.
+/// For each kind of data, the kind among `kinds` that handles it.
 struct ByData {
   StepKind of[numDataKinds];
   constexpr explicit ByData(uint32_t kinds) : of() {
@@ -132,16 +133,16 @@ constexpr bool isRecv(StepKind kind) {
 constexpr bool isP2P(StepKind kind) {
   return step_facts::has(step_facts::sends | step_facts::receives, kind);
 }
-/// Waits until an earlier send of its rank is complete.
+/// True for a wait until an earlier send of the rank is complete.
 constexpr bool isSendWait(StepKind kind) {
   return step_facts::has(step_facts::sendWaits, kind);
 }
-/// A collective of FSDP; the wait for one is not one.
+/// True for an FSDP collective, but not for the wait for one.
 constexpr bool isFsdp(StepKind kind) {
   return step_facts::has(step_facts::collectives, kind);
 }
-/// Does no work and takes no time: waits for what an earlier step of its rank
-/// started.
+/// True for steps that do no work and take no time, but wait for what an
+/// earlier step of the rank has started.
 constexpr bool isWait(StepKind kind) {
   return step_facts::has(step_facts::sendWaits | step_facts::collectiveWaits,
                          kind);
@@ -153,40 +154,39 @@ constexpr bool hasStage(StepKind kind) {
   return hasMicrobatch(kind) || isFsdp(kind) || isWait(kind);
 }
 
-/// The kind of data that a step makes or takes, moves, or waits for the move
-/// of.
+/// The kind of data that a step produces, consumes, transfers, or whose
+/// transfer it waits for.
 constexpr DataKind dataKind(StepKind kind) {
   return step_facts::data[unsigned(kind)];
 }
-/// The parts of its stage's work that a compute step does, and those that must
-/// be done before it.
+/// The parts of the work of its stage that a compute step does, and those that
+/// must be done before it.
 constexpr unsigned workOf(StepKind kind) {
   return step_facts::work[unsigned(kind)];
 }
 constexpr unsigned workBefore(StepKind kind) {
   return step_facts::needs[unsigned(kind)];
 }
-/// B or I: the step that makes the gradient of the stage's input.
+/// B or I: the step that produces the gradient of the stage's input.
 constexpr bool makesInputGradient(StepKind kind) {
   return step_facts::has(step_facts::computesThatDo(StageWork::InputGradient),
                          kind);
 }
-/// B or W: the step that makes the gradient of the stage's weights.
+/// B or W: the step that produces the gradient of the stage's weights.
 constexpr bool makesWeightGradient(StepKind kind) {
   return step_facts::has(step_facts::computesThatDo(StageWork::WeightGradient),
                          kind);
 }
-/// F, B or I: takes data from other stages and makes data for others.
+/// F, B or I: consumes data of other stages and produces data for others.
 constexpr bool makesData(StepKind kind) {
-  return step_facts::has(step_facts::computesThatDo(StageWork::Forward |
-                                                    StageWork::InputGradient),
-                         kind);
+  return step_facts::has(
+      step_facts::computesThatDo(StageWork::Forward | StageWork::InputGradient),
+      kind);
 }
 
-/// The kind of the send, the receive or the wait for a send of some data.
-constexpr StepKind sendKind(DataKind data) {
-  return step_facts::sendOf[data];
-}
+/// The kind of the send, of the receive, or of the wait for a send, of a kind
+/// of data.
+constexpr StepKind sendKind(DataKind data) { return step_facts::sendOf[data]; }
 constexpr StepKind recvKind(DataKind data) {
   return step_facts::receiveOf[data];
 }
@@ -201,10 +201,10 @@ constexpr StepKind waitOfSend(StepKind send) {
   return step_facts::sendWaitOf[dataKind(send)];
 }
 
-/// Limits of the sizes of a schedule: those of a packed step (IR/Step.h).
+/// The limits of the sizes of a schedule, given by the packed step (IR/Step.h).
 inline constexpr unsigned maxStages = 1u << 16;
 inline constexpr unsigned maxMicrobatches = 1u << 24;
-/// No field of a step holds a rank; a map of `maxStages` entries names no more.
+/// Steps do not store ranks; a map of `maxStages` entries cannot name more.
 inline constexpr unsigned maxRanks = 1u << 16;
 
 } // namespace pipec

@@ -1,12 +1,11 @@
-//===- Arguments.cpp - A command line that was read -----------------------===//
+//===- Arguments.cpp - Parsed command lines -------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// llvm::opt splits the command line; the types of values, which it does not
-// know, are checked here.
+// llvm::opt splits the command line; the types of values are checked here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,8 +63,8 @@ constexpr Spelling spellings[] = {
 
 constexpr StringLiteral prefixes[] = {"--", "-"};
 
-/// The order that llvm::opt searches by: that of the alphabet, but a name that
-/// begins with another comes before it.
+/// The order in which llvm::opt searches: alphabetical, except that a name
+/// comes before its own prefixes.
 bool isBefore(StringRef a, StringRef b) {
   size_t common = std::min(a.size(), b.size());
   if (int order =
@@ -78,7 +77,7 @@ bool isBefore(StringRef a, StringRef b) {
 
 StringRef withoutDashes(StringRef text) { return text.ltrim('-'); }
 
-/// The spellings, as llvm::opt wants them.
+/// The spellings as a table of llvm::opt.
 class Table : public opt::GenericOptTable {
 public:
   static const Table &get() {
@@ -86,7 +85,7 @@ public:
     static const Table table(rows);
     return table;
   }
-  /// The spelling of an option that was found.
+  /// The spelling of a parsed option.
   const Spelling &spelling(const opt::Option &option) const {
     return *rows.sorted[option.getID() - numSpecial - 1];
   }
@@ -142,7 +141,7 @@ Table::Rows::Rows() {
 
 } // namespace
 
-/// The spelling `text`, if it takes the next argument as its value.
+/// The spelling `text` if its value is the next argument.
 static const Spelling *separate(StringRef text) {
   for (const Spelling &spelling : spellings)
     if (spelling.text == text && spelling.kind == opt::Option::SeparateClass)
@@ -157,7 +156,7 @@ static const Spelling *separate(StringRef text) {
 Arguments::Arguments(ArrayRef<const char *> argv, optgroup::Set groups)
     : groups(groups) {
   const Table &table = Table::get();
-  // An option with a value that another option follows lacks its value.
+  // An option is missing its value if another option follows it.
   SmallVector<const char *> rest;
   for (size_t i = 0; i != argv.size(); ++i) {
     bool ends = i + 1 == argv.size();
@@ -201,7 +200,7 @@ Arguments::Arguments(ArrayRef<const char *> argv, optgroup::Set groups)
     given.text = shortened(given.text);
     all.push_back(std::move(given));
   }
-  // What is left is the last argument, a short option.
+  // The last argument is a short option without its value.
   StringRef text = missingCount ? rest[missingIndex] : "";
   for (const Spelling &spelling : spellings)
     if (missingCount && spelling.text == text && (spelling.group & groups)) {
@@ -225,7 +224,7 @@ LogicalResult Arguments::checkUnknown(const Given &given,
   for (const OptionInfo &info : allOptions())
     if ((info.group & groups) && info.name.size() > 1 && !info.help.empty())
       names.push_back(info.name);
-  // The name of a pass is an option of mlir-opt and opt, not of ours.
+  // Names of passes are options of mlir-opt and opt, but not of these programs.
   StringRef pass = bare.take_until([](char c) { return c == '{'; });
   if ((groups & optgroup::Passes) &&
       (allPasses().findPass(pass) || allPasses().findPipeline(pass))) {
@@ -233,7 +232,7 @@ LogicalResult Arguments::checkUnknown(const Given &given,
                shortened(("--passes=" + withoutDashes(given.value)).str()));
     return failure();
   }
-  // A short option that many programs have.
+  // A short option of many programs.
   StringRef meant = name == "-v" ? "version" : nearestWord(bare, names);
   if (meant.empty())
     return failure();

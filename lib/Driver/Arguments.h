@@ -1,4 +1,4 @@
-//===- Arguments.h - A command line that was read ---------------*- C++ -*-===//
+//===- Arguments.h - Parsed command lines -----------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,40 +21,40 @@ namespace pipec {
 /// The options and words of one command line.
 class Arguments {
 public:
-  /// Reads `argv` by the options of `groups`. What does not fit is kept for
-  /// `check`, so that the options about diagnostics can be looked at first.
+  /// Parses `argv` by the options of `groups`. Errors are stored for `check`,
+  /// so that the options about diagnostics can take effect first.
   Arguments(llvm::ArrayRef<const char *> argv, optgroup::Set groups);
 
-  /// Reports everything that does not fit, in the order of the command line:
-  /// unknown options, options given twice, and values that are missing or are
-  /// not of the option's type. The other functions may be called only when
-  /// nothing was reported, `has` and `text` always.
+  /// Reports all errors in the order of the command line: unknown options,
+  /// duplicate options, and values that are missing or do not have the option's
+  /// type. The other functions may only be called if nothing was reported,
+  /// except `has` and `text`.
   llvm::LogicalResult check(DiagEngine &diags) const;
 
-  /// True when the option was given.
+  /// True if the option was given.
   bool has(Opt option) const { return find(option); }
-  /// The text of the value; `otherwise` when the option was not given.
+  /// The text of the value; `otherwise` if the option was not given.
   llvm::StringRef text(Opt option, llvm::StringRef otherwise = "") const;
-  /// The value of a Number; nothing when the option was not given.
+  /// The value of a Number; nothing if the option was not given.
   std::optional<unsigned> number(Opt option) const;
   /// The value of a Count.
   uint64_t count(Opt option, uint64_t otherwise) const;
   /// The value of a Switch.
   bool isOn(Opt option, bool otherwise) const;
-  /// The values of a List, in their order.
+  /// The values of a List, in order.
   std::vector<llvm::StringRef> list(Opt option) const;
-  /// Those of several Lists, in the order of the command line.
+  /// The values of several Lists, in the order of the command line.
   std::vector<std::pair<Opt, llvm::StringRef>>
   lists(llvm::ArrayRef<Opt> options) const;
-  /// The first option on the command line that is of one of `groups`.
+  /// The first option on the command line that belongs to one of `groups`.
   std::optional<Opt> firstOf(optgroup::Set groups) const;
-  /// True when the command has the option, given or not.
+  /// True if the command has the option, whether it was given or not.
   bool takes(Opt option) const { return optionInfo(option).group & groups; }
   /// The arguments that are not options.
   llvm::ArrayRef<std::string> words() const { return allWords; }
 
-  /// The option as it was written, with its value, for messages: `--ranks=8`,
-  /// `-Dm=2`; shortened if it is long. The option must have been given.
+  /// The option as written, with its value, for messages: `--ranks=8`, `-Dm=2`;
+  /// shortened if it is long. The option must have been given.
   std::string written(Opt option) const;
 
 private:
@@ -62,7 +62,7 @@ private:
   struct Given {
     const OptionInfo *info;
     std::string value;
-    /// As `written` returns it.
+    /// The result of `written`.
     std::string text;
     enum class Problem { None, Unknown, NoValue } problem = Problem::None;
   };

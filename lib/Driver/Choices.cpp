@@ -96,7 +96,7 @@ InFlightDiagnostic reportUnknownChoice(DiagEngine &diags, StringRef noun,
                                        ArrayRef<StringRef> choices) {
   InFlightDiagnostic error =
       diags.report(DiagLoc(), diag::UnknownChoice, noun, shortened(word));
-  // Where many are as near, none of them is a hint.
+  // If many are equally similar, none of them is a useful hint.
   std::vector<StringRef> meant = nearestWords(word, choices);
   if (!meant.empty() && meant.size() <= 3)
     error.note(DiagLoc(), diag::NoteDidYouMean, join(meant, "` or `"));

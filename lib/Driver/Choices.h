@@ -17,17 +17,17 @@
 
 namespace pipec {
 
-/// One value of an option that takes one of a list.
+/// One value of an option with a fixed list of values.
 struct Choice {
   llvm::StringRef name;
-  /// What it means, for --help; may be empty.
+  /// Its meaning, for --help; may be empty.
   llvm::StringRef summary;
 };
 
 using ChoiceFunction = std::vector<Choice> (*)();
 
-/// The lists that Options.def names. Those of things that have a table of
-/// their own come from it.
+/// The lists that Options.def names. If there is a table of the things listed,
+/// the list is generated from it.
 std::vector<Choice> inputFormatChoices();
 std::vector<Choice> modelChoices();
 std::vector<Choice> targetChoices();
@@ -42,8 +42,8 @@ std::vector<Choice> backwardChoices();
 std::vector<Choice> diagnosticsFormatChoices();
 std::vector<Choice> colorChoices();
 
-/// Reports that `word` is not among `choices` of what `noun` names, with the
-/// one that was probably meant and all of them.
+/// Reports that `word` is not one of `choices`, which are values of `noun`,
+/// with the most similar one and all of them.
 InFlightDiagnostic reportUnknownChoice(DiagEngine &diags, llvm::StringRef noun,
                                        llvm::StringRef word,
                                        llvm::ArrayRef<llvm::StringRef> choices);

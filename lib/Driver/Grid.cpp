@@ -1,4 +1,4 @@
-//===- Grid.cpp - The sizes that a command line gives ---------------------===//
+//===- Grid.cpp - The sizes on a command line -----------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,7 +23,7 @@ using namespace llvm;
 
 namespace pipec {
 
-/// The most values of one parameter.
+/// The maximum number of values of one parameter.
 static constexpr size_t maxValues = 1 << 16;
 
 //===----------------------------------------------------------------------===//
@@ -37,7 +37,7 @@ static bool isSize(StringRef word) {
   return !name.empty() && word.drop_front(name.size()).starts_with("=");
 }
 
-/// `1000000` for `1e6`; empty for any other text.
+/// `1000000` for `1e6`; empty for other texts.
 static std::string withoutExponent(StringRef text) {
   auto [digits, exponent] = text.split('e');
   unsigned zeros = 0;
@@ -87,7 +87,7 @@ LogicalResult Grid::add(StringRef name, StringRef list, std::string written,
       return bad(part, "a range that rises");
     if (uint64_t(high) - uint64_t(low) >= maxValues)
       return bad(part, "a range of at most 65536 values");
-    // Counted by distance, so that a range may end at the largest number.
+    // Counts by distance, so that a range may end at the largest number.
     for (uint64_t i = 0; i <= uint64_t(high) - uint64_t(low); ++i)
       if (seen.insert(low + int64_t(i)).second)
         dimension.values.push_back(low + int64_t(i));
@@ -168,7 +168,7 @@ WantedSizes Grid::wanted(const Arguments &args) const {
 // Schedules
 //===----------------------------------------------------------------------===//
 
-/// The parameter that `word` means; null when there is none.
+/// The parameter that `word` refers to; null if there is none.
 static const ast::ParamDecl *findParam(const ast::ScheduleDecl &schedule,
                                        StringRef word) {
   const auto *it = find_if(schedule.params, [&](const ast::ParamDecl &param) {
@@ -235,7 +235,7 @@ LogicalResult Grid::fit(ArrayRef<const ast::ScheduleDecl *> schedules,
                          dimension->written);
     }
     if (!good)
-      break; // the same mistake in every other schedule
+      break; // the same error for every other schedule
   }
   return success(good);
 }

@@ -1,18 +1,18 @@
-//===- Grid.h - The sizes that a command line gives -------------*- C++ -*-===//
+//===- Grid.h - The sizes on a command line ---------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A size is a value of a parameter, by its role or its name. All of
+// A size is a value of a parameter, given by role or name. The forms
 //
 //   --ranks=8   -Dranks=8   -Dp=8   ranks=8   p=8   --grid ranks=8
 //
-// say the same of a schedule whose number of ranks is its parameter `p`, and
-// two of them on one command line are an error. Steps and CSV have no
-// parameters; by its role, a value insists on their number. Commands that look at many
-// sizes take lists of values, `ranks=2,4..8`.
+// are equivalent for a schedule whose number of ranks is its parameter `p`, and
+// giving two of them is an error. Steps and CSV have no parameters; for them, a
+// value given by role is compared with the actual number. Commands that handle
+// many sizes accept lists of values, `ranks=2,4..8`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,49 +32,49 @@
 
 namespace pipec {
 
-/// Values for parameters: role or name, and value.
+/// Values of parameters: role or name, and value.
 using ParamValues = std::vector<std::pair<std::string, int64_t>>;
 
-/// Some parameters, each with a list of values; the points are all
+/// Parameters, each with a list of values. The points of the grid are all
 /// combinations.
 class Grid {
 public:
   /// How many values a parameter may have.
   enum class Values { One, Many };
 
-  /// Reads the sizes of a command line; words that are not NAME=VALUE are put
-  /// into `inputs`. Reports texts that are not sizes, and a name that is given
-  /// twice.
+  /// Reads the sizes of a command line, and adds words that are not NAME=VALUE
+  /// to `inputs`. Reports texts that are not sizes, and duplicate names.
   static llvm::FailureOr<Grid> read(const Arguments &args, Values values,
                                     std::vector<std::string> &inputs,
                                     DiagEngine &diags);
 
-  /// Adds values of a parameter for the schedules that have it and whose value
-  /// is not given otherwise.
+  /// Adds values of a parameter for the schedules that have it and for which
+  /// the command line gives no value.
   void setDefault(llvm::StringRef name, llvm::ArrayRef<int64_t> values);
 
   bool empty() const { return dimensions.empty(); }
-  /// The first value as it was given, `ranks=8`; empty when none was.
+  /// The first value as written, `ranks=8`; empty if there is none.
   std::string firstWritten() const {
     return dimensions.empty() ? "" : dimensions.front().written;
   }
-  /// The only value given under `name`; nothing when none was given. Reports
-  /// more than one.
+  /// The only value given for `name`; nothing if there is none. Reports more
+  /// than one value.
   llvm::FailureOr<std::optional<int64_t>> only(llvm::StringRef name,
                                                DiagEngine &diags) const;
 
-  /// Reports the parameters that none of `schedules` has, with those that they
-  /// have, and those that one of them has under two names. `otherInputs` says
-  /// that some inputs hold steps, on whose numbers of ranks and micro-batches
-  /// the command line insists.
+  /// Reports the parameters that none of `schedules` has, with a list of their
+  /// parameters, and those that one schedule has under two of the given names.
+  /// `otherInputs` means that some inputs are lists of steps, whose numbers of
+  /// ranks and micro-batches are compared with the command line.
   llvm::LogicalResult fit(llvm::ArrayRef<const ast::ScheduleDecl *> schedules,
                           bool otherInputs, DiagEngine &diags) const;
-  /// What the values of `ranks` and `microbatches`, in any spelling, and
-  /// --stages demand of steps.
+  /// The sizes that the values of `ranks` and `microbatches`, in any spelling,
+  /// and --stages require for steps.
   WantedSizes wanted(const Arguments &args) const;
 
-  /// Calls `visit` for every point of the parameters that `schedule` has, in
-  /// the order of the command line, the last one changing fastest.
+  /// Calls `visit` for every combination of values of the parameters that
+  /// `schedule` has, in the order of the command line; the last parameter
+  /// changes fastest.
   void forEachPoint(const ast::ScheduleDecl &schedule,
                     llvm::function_ref<void(const ParamValues &)> visit) const;
   /// The first of these points.
@@ -86,10 +86,10 @@ private:
   struct Dimension {
     std::string name;
     std::vector<int64_t> values;
-    /// As it was given, for messages; empty for a default.
+    /// As given, for messages; empty for a default.
     std::string written;
 
-    /// True for a size that steps have too, which the command line insists on.
+    /// True for a size that steps have too, and which must match.
     bool insists() const {
       return !written.empty() && (name == "ranks" || name == "microbatches");
     }

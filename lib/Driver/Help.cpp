@@ -68,7 +68,8 @@ static bool isShown(const OptionInfo &info, const HelpText &help) {
   return (info.group & help.groups) && !info.help.empty();
 }
 
-/// The headings of a command's options, each once, in the order of the table.
+/// The headings of a command's options without duplicates, in the order of the
+/// table.
 static SmallVector<StringRef> headings(const HelpText &help) {
   SmallVector<StringRef> found;
   for (const OptionInfo &info : allOptions())
@@ -77,8 +78,8 @@ static SmallVector<StringRef> headings(const HelpText &help) {
   return found;
 }
 
-/// Splits the choices of an option: those that need an explanation, and the
-/// names when none does.
+/// Returns the names of the choices of an option if none of them has a summary;
+/// otherwise an empty text.
 static std::string plainChoices(ArrayRef<Choice> choices) {
   std::string text;
   for (const auto &[i, choice] : enumerate(choices)) {

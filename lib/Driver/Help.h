@@ -14,15 +14,15 @@
 
 namespace pipec {
 
-/// What --help says of one command besides its options.
+/// The parts of --help of one command, other than the options.
 struct HelpText {
   /// `pipec lint`
   llvm::StringRef command;
-  /// What follows the options in the usage line: `<file or name>`.
+  /// The text after the options in the usage line: `<file or name>`.
   llvm::StringRef words;
   /// One sentence.
   llvm::StringRef overview;
-  /// Command lines, one a line.
+  /// Command lines, one per line.
   llvm::StringRef examples;
   optgroup::Set groups;
 };
@@ -32,7 +32,7 @@ void printHelp(const HelpText &help, llvm::raw_ostream &os);
 /// Prints the same as a section of a Markdown page.
 void printHelpPage(const HelpText &help, llvm::raw_ostream &os);
 
-/// Prints `left` and, in the columns next to it, `text`, broken into lines of
+/// Prints `left` and, in the columns to its right, `text`, broken into lines of
 /// at most 80 columns.
 void printHelpRow(llvm::StringRef left, llvm::StringRef text,
                   llvm::raw_ostream &os);

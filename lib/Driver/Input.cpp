@@ -1,4 +1,4 @@
-//===- Input.cpp - The schedule that a command line names -----------------===//
+//===- Input.cpp - The input schedule of a command ------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -31,7 +31,7 @@ std::optional<WaitModel> readModel(const Arguments &args) {
 LogicalResult checkModelUsed(const Arguments &args,
                              ArrayRef<const Schedule *> schedules,
                              DiagEngine &diags) {
-  // One rank has no transfers, and is a size like any other.
+  // A schedule with one rank has no transfers, but one rank is a valid size.
   if (!args.has(Opt::Model) || any_of(schedules, [](const Schedule *schedule) {
         return schedule->hasP2P() || schedule->numRanks == 1;
       }))
@@ -60,7 +60,7 @@ LogicalResult checkInputOptions(const Arguments &args, bool hasPrograms,
 
 LogicalResult checkCostsUsed(const Arguments &args, CostUses uses,
                              const Twine &where, DiagEngine &diags) {
-  // Profiles have memory settings as well, and parts divide them.
+  // Profiles may have memory settings too, which parts divide.
   for (Opt option : {Opt::Cost, Opt::CostProfile, Opt::Parts})
     if (args.has(option) && !uses.times && !(uses.limit && option != Opt::Cost))
       return diags.report(DiagLoc(), diag::OptionWithoutEffect,
@@ -134,7 +134,7 @@ LogicalResult readMemoryLimit(const Arguments &args, GivenSettings &given,
 // Schedules
 //===----------------------------------------------------------------------===//
 
-/// Reports a command line without an input. A word such as `zb1p=8` may be
+/// Reports that the command line has no input. A word such as `zb1p=8` may be
 /// meant as one.
 static InFlightDiagnostic reportNoInput(const Arguments &args,
                                         const SearchPath &search,

@@ -1,4 +1,4 @@
-//===- Input.h - The schedule that a command line names ---------*- C++ -*-===//
+//===- Input.h - The input schedule of a command ----------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,38 +15,38 @@
 
 namespace pipec {
 
-/// Reads the options about costs and lowering into `lowering`, the sizes apart.
-/// Reports every value that cannot be used.
+/// Reads the options about costs and lowering into `lowering`, except sizes.
+/// Reports all invalid values.
 llvm::LogicalResult readLowering(const Arguments &args, LowerOptions &lowering,
                                  DiagEngine &diags);
-/// The same without `--cost`, for a command that does not put one over the
-/// other.
+/// The same without `--cost`, for a command that does not merge the values of
+/// several `--cost` options.
 llvm::LogicalResult readLoweringButCosts(const Arguments &args,
                                          LowerOptions &lowering,
                                          DiagEngine &diags);
-/// Reads what every `--cost` sets, in their order.
+/// Reads the costs of each `--cost` option, in order.
 llvm::FailureOr<std::vector<CostSettings>> readCosts(const Arguments &args,
                                                      DiagEngine &diags);
 /// Adds what `--memory-limit` sets to `given`.
 llvm::LogicalResult readMemoryLimit(const Arguments &args, GivenSettings &given,
                                     DiagEngine &diags);
 
-/// `--model`; nothing when it was not given.
+/// The value of `--model`; nothing if it was not given.
 std::optional<WaitModel> readModel(const Arguments &args);
-/// Reports a `--model` that has no effect on `schedules`, since none of them
+/// Reports a `--model` option that has no effect because none of `schedules`
 /// has transfers.
 llvm::LogicalResult checkModelUsed(const Arguments &args,
                                    llvm::ArrayRef<const Schedule *> schedules,
                                    DiagEngine &diags);
 
-/// Reports options about programs where no input is one, and options about
-/// steps where no input holds some.
+/// Reports options about programs if there is no program among the inputs, and
+/// options about steps if all inputs are programs.
 llvm::LogicalResult checkInputOptions(const Arguments &args, bool hasPrograms,
                                       bool hasSteps, DiagEngine &diags);
 
-/// What a run that shows no times uses costs for all the same.
+/// What a run that shows no times may use costs for.
 struct CostUses {
-  /// Start times in an input, which the verifier holds against the costs.
+  /// Start times in an input, which the verifier checks against the costs.
   bool times = false;
   /// A limit in the memory settings.
   bool limit = false;
@@ -62,13 +62,14 @@ llvm::LogicalResult checkCostsUsed(const Arguments &args, CostUses uses,
 
 /// The input of a command that takes one schedule, and its sizes.
 struct InputRequest {
-  /// Reads the words and sizes; reports when there is not exactly one input.
+  /// Reads the words and sizes; reports if there is not exactly one input.
   static llvm::FailureOr<InputRequest>
   read(const Arguments &args, const SearchPath &search, DiagEngine &diags);
-  /// Finds and reads the input; reports when there is none.
+  /// Finds and reads the input; reports if it does not exist.
   llvm::FailureOr<OpenedInput> open(const SearchPath &search,
                                     DiagEngine &diags) const;
-  /// Makes the schedule of an input: lowers a program, reads step IR or CSV.
+  /// Creates the schedule of an input: lowers a program, or reads step IR or
+  /// CSV.
   llvm::FailureOr<Schedule> makeSchedule(const OpenedInput &input,
                                          const SearchPath &search,
                                          DiagSession &session) const;

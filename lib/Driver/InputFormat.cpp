@@ -1,4 +1,4 @@
-//===- InputFormat.cpp - The formats that are read ------------------------===//
+//===- InputFormat.cpp - The input formats --------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,7 +26,7 @@ namespace pipec {
 // Recognition
 //===----------------------------------------------------------------------===//
 
-/// The text from its first word on that is not in a comment.
+/// The text from its first word outside comments on.
 static StringRef firstWords(StringRef text) {
   text.consume_front(byteOrderMark);
   text = text.ltrim();
@@ -39,8 +39,8 @@ static bool sniffSteps(StringRef text) {
   return firstWords(text).starts_with("pipec-steps");
 }
 
-/// A cell begins with a stage, a bracket or a quote, an empty one with its
-/// comma. No program does.
+/// Cells begin with a stage, a bracket or a quote, empty ones with a comma.
+/// Programs do not begin with any of these.
 static bool sniffCsv(StringRef text) {
   text = firstWords(text);
   return !text.empty() &&
@@ -58,8 +58,8 @@ static FailureOr<Schedule> readSteps(StringRef, StringRef text,
   return parseSteps(text, diags);
 }
 
-/// The name of a schedule that comes from `path`: the file's own name with `_`
-/// for whatever no name may contain.
+/// The name of a schedule from `path`: the file name with `_` in place of all
+/// characters that names may not contain.
 static std::string scheduleName(StringRef path) {
   std::string name = sys::path::stem(path).str();
   for (char &c : name)

@@ -1,4 +1,4 @@
-//===- InputFormat.h - The formats that are read ----------------*- C++ -*-===//
+//===- InputFormat.h - The input formats ------------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,20 +17,20 @@
 
 namespace pipec {
 
-/// What an input file holds.
+/// The kind of contents of an input file.
 enum class InputKind {
 #define PIPEC_INPUT_FORMAT(Kind, Name, Extension, Sniff, Read, Summary) Kind,
 #include "Driver/InputFormats.def"
 };
 
-/// A size that the command line insists on, and how it was written there.
+/// A size required by the command line, and how it was written there.
 struct WantedSize {
-  /// One of these.
+  /// The allowed values.
   std::vector<int64_t> numbers;
   std::string written;
 };
 
-/// Sizes that steps or a CSV must have.
+/// The sizes that steps or a CSV must have.
 struct WantedSizes {
   std::optional<WantedSize> ranks;
   std::optional<WantedSize> stages;
@@ -43,8 +43,8 @@ struct InputFormat {
   llvm::StringLiteral name;
   llvm::StringLiteral extension;
   bool (*sniff)(llvm::StringRef text);
-  /// Reads the schedule. `path` names that of a CSV, `text` is a file of the
-  /// engine's `SourceFiles`. Null for a program.
+  /// Reads the schedule. `path` provides the name of a CSV; `text` must be a
+  /// file of the engine's `SourceFiles`. Null for a program.
   llvm::FailureOr<Schedule> (*read)(llvm::StringRef path, llvm::StringRef text,
                                     const WantedSizes &sizes,
                                     DiagEngine &diags);
@@ -55,16 +55,16 @@ struct InputFormat {
 llvm::ArrayRef<InputFormat> allInputFormats();
 const InputFormat &inputFormat(InputKind kind);
 
-/// Bytes that an input of this kind may have.
+/// The maximum size in bytes of an input of this kind.
 uint64_t maxInputBytes(InputKind kind);
 
-/// Finds out what an input holds: as `--input` says, else by its extension,
-/// else by its first characters.
+/// Determines the kind of an input: from `--input` if given, otherwise from its
+/// extension, otherwise from its first characters.
 InputKind inputKind(llvm::StringRef path, llvm::StringRef text,
                     const Arguments &args);
 
-/// Reads steps of a `kind` that is not `Program`. Reports sizes that are not
-/// the wanted ones.
+/// Reads steps of a `kind` other than `Program`. Reports sizes that differ from
+/// the required ones.
 llvm::FailureOr<Schedule> readStepInput(InputKind kind, llvm::StringRef path,
                                         llvm::StringRef text,
                                         const WantedSizes &sizes,

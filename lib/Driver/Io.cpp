@@ -20,8 +20,8 @@ using namespace llvm;
 
 namespace pipec {
 
-/// A message of the system in the form of all others, which begin with a small
-/// letter.
+/// Converts a system message to the form of other messages, which begin with a
+/// lower case letter.
 static std::string inOurForm(StringRef message) {
   std::string text = message.str();
   if (text.size() > 1 && isUpper(text[0]) && !isUpper(text[1]))
@@ -36,7 +36,7 @@ static std::string inOurForm(StringRef message) {
 void DiagSession::setVerify(bool on) {
   verifying = on;
   if (on)
-    diags.setErrorLimit(0); // every diagnostic counts in a test
+    diags.setErrorLimit(0); // in a test every diagnostic counts
 }
 
 void DiagSession::divert(DiagEngine::Handler handler,
@@ -78,7 +78,7 @@ int DiagSession::finish(LogicalResult result) {
   return succeeded(result) && !diags.hadErrors() ? 0 : 1;
 }
 
-/// True when the environment has the variable, with a value that is not 0.
+/// True if the environment has the variable with a value other than 0.
 static bool isSet(const char *variable) {
   const char *value = std::getenv(variable);
   return value && StringRef(value) != "" && StringRef(value) != "0";
@@ -164,7 +164,7 @@ LogicalResult writeOutput(const Arguments &args, raw_ostream &out,
   };
   if (failed(check(file.open(out))))
     return failure();
-  // What goes to the terminal is progress enough.
+  // Output to a terminal makes progress visible anyway.
   if (file.stream().is_displayed())
     session.progress().end();
   else

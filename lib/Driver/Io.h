@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What every program of the project does around its phases: set up the
-// diagnostics of the run as its command line says, open the input, and write an
-// output file that exists only if the run succeeded. Streams are handed in.
+// The common frame of the programs: set up diagnostics as specified by the
+// command line, open the input, and write an output file that only exists if
+// the run succeeds. Streams are arguments.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,13 +31,13 @@
 
 namespace pipec {
 
-/// The files and the diagnostics of one run. Messages are printed as they come;
-/// under `--verify-diagnostics` they are collected instead and compared with
-/// the comments of the input when the run ends. A run that gets no more memory,
-/// or that cannot write its standard output, ends with a message and status 1.
+/// The files and the diagnostics of one run. Messages are printed immediately;
+/// with `--verify-diagnostics` they are collected and compared with the
+/// comments of the input at the end. If memory runs out or standard output
+/// cannot be written, the run ends with a message and status 1.
 class DiagSession {
 public:
-  /// `tool` names the program in messages that have no position.
+  /// `tool` names the program in messages without a position.
   DiagSession(llvm::StringRef tool, llvm::raw_ostream &err)
       : printer(err, sources, tool), verifier(sources),
         diags(sources, [this](const Diagnostic &d) { handle(d); }), err(err),
@@ -45,40 +45,43 @@ public:
 
   SourceFiles &files() { return sources; }
   DiagEngine &engine() { return diags; }
-  /// What the run is doing, for a person who waits.
+  /// The progress line.
   Progress &progress() { return line; }
 
-  /// A printer for messages that are part of the output: it writes them to `os`
-  /// as text.
+  /// Creates a printer for messages that are part of the output, which it
+  /// writes to `os` as text.
   DiagPrinter printerTo(llvm::raw_ostream &os) const;
-  /// Hands what is reported while `body` runs to `handler` and does not print
-  /// it; under `--verify-diagnostics` it is collected all the same.
+  /// Runs `body` and passes its diagnostics to `handler` instead of printing
+  /// them. With `--verify-diagnostics` they are collected as well.
   void divert(DiagEngine::Handler handler, llvm::function_ref<void()> body);
 
-  /// Prints messages from now on as the options about diagnostics ask.
+  /// Sets the form of later messages as specified by the options about
+  /// diagnostics.
   void setForm(const Arguments &args);
-  /// From now on collects what is reported, for `finish` to compare.
+  /// Collects later diagnostics for comparison in `finish`.
   void setVerify(bool on);
-  /// Files of the folder `path` are not the user's own: notes that point into
-  /// them show no source line.
+  /// Marks files in the folder `path` as not belonging to the user: notes that
+  /// point into them show no source line.
   void setLibrary(llvm::StringRef path) { printer.setLibrary(path); }
 
-  /// True when text that goes to `os` is to have colors.
+  /// True if text written to `os` should have colors.
   bool useColors(llvm::raw_ostream &os) const;
-  /// True while messages are compared with the comments of the input.
+  /// True while messages are collected for comparison with the comments of the
+  /// input.
   bool isVerifying() const { return verifying; }
 
-  /// Ends the run. Returns the exit status: 0 when `result` is success and no
-  /// error was given, 2 when the command line could not be used, otherwise 1.
-  /// Under `--verify-diagnostics` it is 0 when exactly the expected diagnostics
-  /// were given.
+  /// Ends the run. Returns the exit status: 0 if `result` is success and there
+  /// were no errors, 2 if the command line was invalid, otherwise 1. With
+  /// `--verify-diagnostics` it is 0 if exactly the expected diagnostics were
+  /// emitted.
   int finish(llvm::LogicalResult result);
 
 private:
   FatalErrors::Handlers fatalHandlers();
   void handle(const Diagnostic &diagnostic);
   void print(const Diagnostic &diagnostic) {
-    // Most errors end the run, and nothing should be drawn behind its last.
+    // Most errors end the run, and the progress line must not follow the last
+    // one.
     bool isError = diagnostic.severity == Severity::Error;
     Progress::Hidden hidden(line, /*untilNext=*/isError);
     printer(diagnostic);
@@ -90,9 +93,9 @@ private:
   DiagEngine diags;
   DiagEngine::Handler diverted;
   bool verifying = false;
-  /// An error was about the command line.
+  /// True if there was an error in the command line.
   bool badUsage = false;
-  /// `--color`: always, never, or as the stream and the environment say.
+  /// `--color`: always, never, or by the stream and the environment.
   std::optional<bool> colors;
   llvm::raw_ostream &err;
   Progress line;
@@ -102,14 +105,14 @@ private:
 /// Prints the name and the version of the compiler.
 void printVersion(llvm::raw_ostream &os);
 
-/// Reports that the command line cannot be used, and why.
+/// Reports that the command line is invalid because of `why`.
 InFlightDiagnostic unusable(DiagEngine &diags, const llvm::Twine &why);
-/// Reports that it names no input.
+/// Reports that there is no input.
 InFlightDiagnostic reportNoInput(DiagEngine &diags);
 
-/// Reads the file at `path` ("-" is standard input), which may have as many
-/// bytes as `limit` says; see `SourceFiles::open`. Reports at `loc` when the
-/// file cannot be read or is larger.
+/// Reads the file at `path` ("-" is standard input), whose size is limited by
+/// `limit`; see `SourceFiles::open`. Reports at `loc` if the file cannot be
+/// read or is too large.
 llvm::FailureOr<llvm::StringRef> openInput(llvm::StringRef path,
                                            DiagEngine &diags,
                                            SourceFiles::ByteLimit limit,
@@ -118,9 +121,8 @@ llvm::FailureOr<llvm::StringRef> openInput(llvm::StringRef path,
                                            DiagEngine &diags, uint64_t limit,
                                            DiagLoc loc = {});
 
-/// Has `writer` write the output: to the file that `--output` names, else to
-/// `out`. The file is there only when `writer` succeeds. Reports what cannot be
-/// written.
+/// Calls `writer` to write the output, to the file of `--output` or to `out`.
+/// The file only exists if `writer` succeeds. Reports output errors.
 llvm::LogicalResult writeOutput(
     const Arguments &args, llvm::raw_ostream &out, DiagSession &session,
     llvm::function_ref<llvm::LogicalResult(llvm::raw_ostream &)> writer);

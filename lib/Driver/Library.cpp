@@ -1,4 +1,4 @@
-//===- Library.cpp - Where programs are found -----------------------------===//
+//===- Library.cpp - Finding programs -------------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -38,7 +38,7 @@ static std::optional<std::string> fileIn(StringRef folder, StringRef name) {
 std::optional<std::string> SearchPath::findInput(StringRef input) const {
   if (input == "-" || (sys::fs::exists(input) && !sys::fs::is_directory(input)))
     return input.str();
-  // What is written as a path is meant as one.
+  // An input that is written as a path is not looked up by name.
   if (input.empty() || sys::path::has_parent_path(input))
     return std::nullopt;
   std::string name = input.str();

@@ -1,4 +1,4 @@
-//===- Library.h - Where programs are found ---------------------*- C++ -*-===//
+//===- Library.h - Finding programs -----------------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,18 +17,18 @@
 
 namespace pipec {
 
-/// The folders in which programs are looked for by name: those of `-I`, then
+/// The folders in which programs are found by name: those of `-I`, followed by
 /// the library that is installed with the compiler.
 class SearchPath {
 public:
-  /// `program` is the path of the running program, beside which the library
-  /// lies in `../share/pipec/schedules`.
+  /// `program` is the path of the running program; the library is in
+  /// `../share/pipec/schedules` relative to it.
   SearchPath(llvm::StringRef program, llvm::ArrayRef<llvm::StringRef> includes);
 
-  /// The file that `input` means on the command line: a path as it is, or a
-  /// bare name in one of the folders.
+  /// The file that `input` on the command line refers to: a path, or a name in
+  /// one of the folders.
   std::optional<std::string> findInput(llvm::StringRef input) const;
-  /// The file that an `import "name"` in a file of folder `from` means.
+  /// The file that `import "name"` in a file of folder `from` refers to.
   std::optional<std::string> findImport(llvm::StringRef name,
                                         llvm::StringRef from) const;
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Driver/Options.def as data: what Arguments reads command lines by, and what
-// --help and docs/CommandLine.md are printed from.
+// Driver/Options.def as data, for parsing command lines and printing --help and
+// docs/CommandLine.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@
 
 namespace pipec {
 
-/// An option, by its Id in Options.def.
+/// An option, identified by its Id in Options.def.
 enum class Opt : uint8_t {
 #define PIPEC_FLAG(Group, Id, Name, Help) Id,
 #define PIPEC_SWITCH(Group, Id, Name, Help) Id,
@@ -41,7 +41,7 @@ enum OptionGroupNumber : unsigned {
 static_assert(NumOptionGroups <= 32, "a set of groups has 32 bits");
 } // namespace detail
 
-/// The groups of Options.def; a command takes the options of a set of them.
+/// The groups of Options.def; a command takes the options of a set of groups.
 namespace optgroup {
 using Set = uint32_t;
 #define PIPEC_OPTION_GROUP(Group, Heading)                                     \
@@ -49,15 +49,15 @@ using Set = uint32_t;
 #include "Driver/Options.def"
 } // namespace optgroup
 
-/// What an option takes.
+/// The types of values of options.
 enum class OptionType : uint8_t {
   Flag,
   Switch, // --name, --no-name, --name=true, --name=false
   Text,
-  Number, // of 32 bits, unsigned
-  Count,  // of 64 bits, unsigned
+  Number, // 32 bits, unsigned
+  Count,  // 64 bits, unsigned
   Choice,
-  List, // a text; the only one that may be given more than once
+  List, // text; the only type that may be given more than once
 };
 
 /// One row of Options.def.
@@ -67,11 +67,11 @@ struct OptionInfo {
   OptionType type;
   /// Without dashes.
   llvm::StringLiteral name;
-  /// The name of one letter if it has one, else empty.
+  /// The one-letter name; empty if there is none.
   llvm::StringLiteral letter;
-  /// What stands for the value in --help.
+  /// The placeholder for the value in --help.
   llvm::StringLiteral value;
-  /// What is chosen, and the list of choices; for a choice.
+  /// For a choice: what is chosen, and the list of choices.
   llvm::StringLiteral noun;
   ChoiceFunction choices;
   llvm::StringLiteral help;
@@ -83,7 +83,7 @@ struct OptionInfo {
 /// All options, in the order of the table.
 llvm::ArrayRef<OptionInfo> allOptions();
 const OptionInfo &optionInfo(Opt option);
-/// The heading in --help of a group, which is a set of one.
+/// The heading in --help of a group, given as a set of one group.
 llvm::StringRef groupHeading(optgroup::Set group);
 
 } // namespace pipec

@@ -1,12 +1,13 @@
-//===- OutputFile.cpp - A file that a run writes as a whole ---------------===//
+//===- OutputFile.cpp - Writing output files atomically -------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// `llvm::writeToOutput` and `sys::fs::TempFile` cannot be used: they replace
-// every `%` of the path, also those of its folders, and links and owners too.
+// `llvm::writeToOutput` and `sys::fs::TempFile` are unsuitable: they replace
+// every `%` of the path, including those of its folders, and replace links and
+// owners too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,19 +29,18 @@ using namespace llvm;
 
 namespace pipec {
 
-/// Links from a link that are followed; systems allow about as many.
+/// The maximum number of links to follow; systems have similar limits.
 static constexpr unsigned maxLinks = 40;
-/// Names that are tried for a temporary file.
+/// The maximum number of attempts to find a name for a temporary file.
 static constexpr unsigned maxNames = 100;
 
-/// The file that `path` leads to through symbolic links, the last of which may
-/// lead nowhere.
+/// The file at the end of the symbolic links from `path`. It may not exist.
 static std::string followLinks(StringRef path) {
   std::filesystem::path file(path.str());
   std::error_code error;
   for (unsigned i = 0; i != maxLinks; ++i) {
     std::filesystem::path next = std::filesystem::read_symlink(file, error);
-    if (error) // it is not a link
+    if (error) // not a link
       break;
     file = file.parent_path() / next;
   }
@@ -66,7 +66,7 @@ std::error_code OutputFile::openFile() {
   bool exists = !error;
   if (exists && sys::fs::is_directory(status))
     return make_error_code(errc::is_a_directory);
-  // A device or a pipe has no place that another file could take.
+  // A device or a pipe cannot be replaced by another file.
   if (exists && !sys::fs::is_regular_file(status)) {
     owned = std::make_unique<raw_fd_ostream>(path, error);
     os = owned.get();
@@ -84,7 +84,7 @@ std::error_code OutputFile::openFile() {
   return {};
 }
 
-/// Makes the file to write, for a target that is as `old` says if it exists.
+/// Creates the file to write, for a target with the status `old` if it exists.
 std::error_code OutputFile::makeTemporary(bool exists,
                                           const sys::fs::file_status &old) {
   std::error_code error = createBeside();
@@ -98,7 +98,7 @@ std::error_code OutputFile::makeTemporary(bool exists,
               sys::fs::setPermissions(descriptor, old.permissions());
     return {};
   }
-  // The folder takes no new file.
+  // New files cannot be created in the folder.
   inPlace = true;
   SmallString<128> name;
   error = sys::fs::createTemporaryFile("pipec", "tmp", descriptor, name);
@@ -146,7 +146,7 @@ void OutputFile::removeTemporary() {
 
 std::error_code OutputFile::commit() {
   os->flush();
-  // A stream of the caller's tells whether it failed only if it is a file's.
+  // A stream of the caller only reports errors if it is a file stream.
   raw_fd_ostream *file = owned.get();
   if (os == &outs())
     file = &outs();
@@ -182,7 +182,7 @@ std::error_code OutputFile::copyToTarget() {
   sys::fs::file_status old;
   if (std::error_code error = sys::fs::status(file, old))
     return error;
-  // Takes the room on the disk before the first byte is overwritten.
+  // Allocates the space on disk before the first byte is overwritten.
   uint64_t size = (*text)->getBufferSize();
   if (size > old.getSize())
     if (std::error_code error = sys::fs::resize_file(file, size)) {

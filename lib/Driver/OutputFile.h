@@ -1,4 +1,4 @@
-//===- OutputFile.h - A file that a run writes as a whole -------*- C++ -*-===//
+//===- OutputFile.h - Writing output files atomically -----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,15 +18,15 @@
 
 namespace pipec {
 
-/// The output of a run. A file is written under another name and takes its
-/// place in `commit`; without a commit nothing changes on disk. Standard
-/// output, devices and pipes are written directly.
+/// The output of a run. A file is written under a temporary name and renamed by
+/// `commit`; without a commit nothing changes on disk. Standard output, devices
+/// and pipes are written directly.
 ///
-/// A symbolic link is followed, also to a file that does not exist yet. A file
-/// that exists keeps its mode, owner, group and hard links: where replacing it
-/// would change one of them, or where its folder takes no new file, `commit`
-/// overwrites its contents once all of the output is there. A file that nobody
-/// may write is refused, whatever its folder allows.
+/// Symbolic links are followed, even to a file that does not exist yet. An
+/// existing file keeps its mode, owner, group and hard links: if replacing it
+/// would change one of them, or if its folder does not allow new files,
+/// `commit` overwrites its contents after all output has been produced. A file
+/// without write permission is refused, whatever the permissions of its folder.
 class OutputFile {
 public:
   explicit OutputFile(llvm::StringRef path) : path(path.str()) {}
@@ -37,8 +37,8 @@ public:
   /// Opens the file for writing; the path "-" writes to `out`.
   std::error_code open(llvm::raw_ostream &out);
   llvm::raw_ostream &stream() { return *os; }
-  /// Makes the output final. When not all of it could be written, the file is
-  /// as it was before the run.
+  /// Makes the output final. If it cannot be written completely, the file is
+  /// unchanged.
   std::error_code commit();
 
 private:
@@ -51,12 +51,13 @@ private:
   void removeTemporary();
 
   const std::string path;
-  /// Where the file goes: `path` with its symbolic links followed.
+  /// The destination of the file: `path` with symbolic links followed.
   std::string target;
-  /// The file that is written, empty when there is none.
+  /// The temporary file; empty if there is none.
   std::string temporary;
   int descriptor = -1;
-  /// The contents of the target are overwritten, not the file replaced.
+  /// True if the contents of the target are overwritten instead of replacing
+  /// the file.
   bool inPlace = false;
   std::unique_ptr<llvm::raw_fd_ostream> owned;
   llvm::raw_ostream *os = nullptr;

@@ -1,4 +1,4 @@
-//===- OutputName.cpp - What the name of the output says ------------------===//
+//===- OutputName.cpp - Formats by the output file name -------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,7 +22,7 @@ namespace pipec {
 static constexpr std::pair<StringLiteral, StringLiteral> formExtensions[] = {
     {"text", "txt"}, {"json", "json"}, {"csv", "csv"}};
 
-/// The extension of the output file, in small letters and without its dot.
+/// The extension of the output file, in lower case and without the dot.
 static std::string outputExtension(const Arguments &args) {
   StringRef extension = sys::path::extension(args.text(Opt::Output));
   extension.consume_front(".");
@@ -60,7 +60,7 @@ LogicalResult checkOutputName(const Arguments &args, const EmitterInfo &emitter,
 
 FailureOr<const EmitterInfo *> chooseEmitter(const Arguments &args,
                                              DiagEngine &diags) {
-  // A template writes files of any name.
+  // Output files of templates may have any name.
   if (args.has(Opt::Template))
     return findEmitter(args.text(Opt::Emit, "template"));
   if (args.has(Opt::Emit)) {
@@ -83,9 +83,8 @@ FailureOr<StringRef> chooseForm(const Arguments &args,
   Opt option = args.has(Opt::TableFormat) ? Opt::TableFormat : Opt::Format;
   StringRef form = args.text(option, "text");
   std::string extension = outputExtension(args);
-  const auto *named = find_if(formExtensions, [&](const auto &row) {
-    return row.second == extension;
-  });
+  const auto *named = find_if(
+      formExtensions, [&](const auto &row) { return row.second == extension; });
   if (named != std::end(formExtensions) && is_contained(forms, named->first) &&
       (!args.has(option) || form == named->first))
     return StringRef(named->first);
@@ -94,10 +93,10 @@ FailureOr<StringRef> chooseForm(const Arguments &args,
     names.assign({named->first});
   if (names.empty())
     return form;
-  return reportContradiction(
-      args,
-      args.has(option) ? "`" + args.written(option) + "`" : std::string("text"),
-      join(names, " or "), diags);
+  return reportContradiction(args,
+                             args.has(option) ? "`" + args.written(option) + "`"
+                                              : std::string("text"),
+                             join(names, " or "), diags);
 }
 
 } // namespace pipec

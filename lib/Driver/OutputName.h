@@ -1,13 +1,13 @@
-//===- OutputName.h - What the name of the output says ----------*- C++ -*-===//
+//===- OutputName.h - Formats by the output file name -----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The extension of the file that -o names says what is written there, in every
-// command: capital and small letters are equal, and what contradicts it is an
-// error. A name with another extension, or none, says nothing.
+// In every command, the extension of the file given by -o determines the
+// format, ignoring case; an option that contradicts it is an error. Other
+// extensions, or none, do not determine a format.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,21 +19,21 @@
 
 namespace pipec {
 
-/// Chooses the output format of the compiler (Emit/Emitters.def): as --emit
-/// says, else as the output file is called, else the timeline. Reports when
-/// they contradict each other, and a name that several formats have.
+/// Chooses the output format of the compiler (Emit/Emitters.def): that of
+/// --emit, otherwise that of the output file name, otherwise the timeline.
+/// Reports contradictions, and ambiguous names.
 llvm::FailureOr<const EmitterInfo *> chooseEmitter(const Arguments &args,
                                                    DiagEngine &diags);
 
-/// Chooses the form of an output that is in one of `forms` (`text`, `json`,
-/// `csv`): as --format says, else as the output file is called, else `text`.
-/// Reports when they contradict each other, and the name of any other format.
+/// Chooses the form of an output with the given `forms` (`text`, `json`,
+/// `csv`): that of --format, otherwise that of the output file name, otherwise
+/// `text`. Reports contradictions, and the name of any other format.
 llvm::FailureOr<llvm::StringRef>
 chooseForm(const Arguments &args, llvm::ArrayRef<llvm::StringRef> forms,
            DiagEngine &diags);
 
-/// Reports an output file whose name is not that of `emitter`, which is the
-/// only one that a program has.
+/// Reports an output file whose name is not that of `emitter`, the only format
+/// of a program.
 llvm::LogicalResult checkOutputName(const Arguments &args,
                                     const EmitterInfo &emitter,
                                     DiagEngine &diags);

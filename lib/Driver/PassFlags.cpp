@@ -34,7 +34,7 @@ FailureOr<StringRef> choosePasses(const Arguments &args, StringRef otherwise,
 
 namespace {
 
-/// Names the pass that runs.
+/// Shows the running pass on the progress line.
 class ShowPasses : public PassInstrumentation {
 public:
   explicit ShowPasses(Progress &progress) : progress(progress) {}
@@ -82,17 +82,17 @@ FailureOr<PassRun> PassRun::make(const Arguments &args, StringRef passes,
   bool before = args.has(Opt::PrintBeforeAll);
   bool after = args.has(Opt::PrintAfterAll);
   bool time = args.has(Opt::TimePasses);
-  // All print to standard error.
+  // All of these print to standard error.
   if (time || before || after)
     session.progress().end();
-  // The clock runs only while no other looks at the schedule.
+  // The clock must be the innermost, so that it does not include the others.
   if (before)
     manager.add(makePrintBeforeAll(err));
   if (time)
     manager.add(makeTimePasses(err));
   if (after)
     manager.add(makePrintAfterAll(err));
-  // --verify=none speaks for the default of debug builds too.
+  // --verify=none also disables the default of debug builds.
   if (args.isOn(Opt::VerifyEach, verifyEachByDefault) && check->any())
     manager.add(makeVerifyEach());
   manager.add(std::make_unique<ShowPasses>(session.progress()));
@@ -101,7 +101,7 @@ FailureOr<PassRun> PassRun::make(const Arguments &args, StringRef passes,
 }
 
 LogicalResult PassRun::run(Schedule &schedule, DiagEngine &diags) {
-  // Levels named with --verify are asked of the result alone.
+  // The levels of --verify only apply to the result.
   progress->phase("verifying");
   if (check.all && failed(verify(schedule, diags)))
     return failure();
@@ -112,7 +112,7 @@ LogicalResult PassRun::run(Schedule &schedule, DiagEngine &diags) {
   if (!unchanged && failed(check.run(schedule, diags)))
     return failure();
   check.warn(schedule, diags);
-  return success(!diags.hadErrors()); // with -Werror a warning is one
+  return success(!diags.hadErrors()); // with -Werror a warning is an error
 }
 
 void printPassNames(raw_ostream &os) {
@@ -123,7 +123,7 @@ void printPassNames(raw_ostream &os) {
 }
 
 void printPassHelp(raw_ostream &os) {
-  // A name that does not fit its column has a line of its own.
+  // A name that is wider than its column is on a line of its own.
   auto row = [&](StringRef indent, StringRef name, StringRef help) {
     std::string left = (indent + name).str();
     if (left.size() > 28)

@@ -14,28 +14,29 @@
 
 namespace pipec {
 
-/// The list of passes that the command line asks for: that of --target, or that
-/// of --passes, or `otherwise`. Reports when both are given.
+/// The list of passes on the command line: that of --target or --passes, or
+/// `otherwise`. Reports if both are given.
 llvm::FailureOr<llvm::StringRef> choosePasses(const Arguments &args,
                                               llvm::StringRef otherwise,
                                               DiagEngine &diags);
 
-/// Passes that are ready to run, and what is checked before and after them.
+/// Passes that are ready to run, and the checks before and after them.
 class PassRun {
 public:
-  /// Reads the options; `passes` is the list or the name of a target. What they
-  /// ask to be printed goes to `err`, and what runs is said to the progress of
-  /// `session`, which must outlive this. Reports every mistake.
+  /// Reads the options; `passes` is the list or the name of a target. Output
+  /// that they request goes to `err`, and the running pass is shown on the
+  /// progress line of `session`, which must outlive this object. Reports all
+  /// errors.
   static llvm::FailureOr<PassRun> make(const Arguments &args,
                                        llvm::StringRef passes,
                                        llvm::raw_ostream &err,
                                        DiagSession &session);
 
-  /// Verifies `schedule`, runs the passes and verifies the result, as asked.
+  /// Verifies `schedule`, runs the passes and verifies the result, as specified
+  /// by the options.
   llvm::LogicalResult run(Schedule &schedule, DiagEngine &diags);
 
-  /// True when costs have an effect on the result, or on what is printed on
-  /// the way.
+  /// True if costs affect the result, or what is printed during the run.
   bool usesCosts() const { return prints || manager.usesCosts(); }
 
 private:
@@ -46,12 +47,12 @@ private:
 
   PassManager manager;
   VerifySettings check;
-  /// Schedules are printed before or after passes.
+  /// True if schedules are printed before or after passes.
   bool prints;
   Progress *progress;
 };
 
-/// Prints the names of the passes and targets, one a line.
+/// Prints the names of the passes and targets, one per line.
 void printPassNames(llvm::raw_ostream &os);
 /// Prints the passes and targets with their summaries and options, for
 /// --help-passes.

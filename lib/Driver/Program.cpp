@@ -1,4 +1,4 @@
-//===- Program.cpp - Loading programs with what they import ---------------===//
+//===- Program.cpp - Loading programs with their imports ------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,7 +20,7 @@ using namespace llvm;
 
 namespace pipec {
 
-/// One name for one file, however it is reached.
+/// A unique name for a file, independent of the path.
 static std::string realPath(StringRef path) {
   SmallString<256> real;
   if (path == "-" || sys::fs::real_path(path, real))
@@ -63,8 +63,8 @@ LogicalResult ProgramLoader::loadImport(ast::ImportDecl &import,
     import.module = known->second;
     if (import.module)
       return success();
-    // Not loaded to the end: it is one of those that led here, or it has
-    // errors, which were reported.
+    // The file is not completely loaded: it is on the current chain of imports,
+    // or it has errors, which were reported.
     if (!is_contained(loading, key))
       return failure();
     InFlightDiagnostic error =

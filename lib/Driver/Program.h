@@ -1,4 +1,4 @@
-//===- Program.h - Loading programs with what they import -------*- C++ -*-===//
+//===- Program.h - Loading programs with their imports ----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,15 +17,15 @@
 
 namespace pipec {
 
-/// Reads files and the files they import, each once.
+/// Reads files and the files that they import, each once.
 class ProgramLoader {
 public:
   ProgramLoader(const SearchPath &search, ast::Context &context,
                 DiagEngine &diags)
       : search(search), context(context), diags(diags) {}
 
-  /// Parses `text`, which was read from `path`, and all that it imports.
-  /// Reports what is missing, wrong, or imports itself.
+  /// Parses `text`, which was read from `path`, and all its imports. Reports
+  /// missing and invalid files, and cyclic imports.
   llvm::FailureOr<ast::Module *> load(llvm::StringRef path,
                                       llvm::StringRef text);
 
@@ -35,11 +35,11 @@ private:
   const SearchPath &search;
   ast::Context &context;
   DiagEngine &diags;
-  /// Every file by its real path; null while it is being loaded, or when it
-  /// has errors.
+  /// All files by real path; null while a file is being loaded, or if it has
+  /// errors.
   std::map<std::string, ast::Module *> modules;
   /// The real paths of the files that are being loaded, each imported by the
-  /// one before it, and the imports that led to them.
+  /// previous one, and the imports that led to them.
   std::vector<std::string> loading;
   std::vector<llvm::SMRange> importedAt;
 };

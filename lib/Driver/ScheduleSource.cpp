@@ -18,7 +18,7 @@ using namespace llvm;
 
 namespace pipec {
 
-/// Reports that `input` is neither a file nor a name of the library.
+/// Reports that `input` is neither a file nor a name in the library.
 static LogicalResult reportNotFound(StringRef input, const SearchPath &search,
                                     DiagEngine &diags) {
   InFlightDiagnostic error =

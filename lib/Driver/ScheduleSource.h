@@ -23,17 +23,19 @@ struct OpenedInput {
   InputKind kind;
 };
 
-/// Finds and reads the input called `name`, whose format `args` may name;
-/// reports when there is none.
+/// Finds and reads the input called `name`, whose format may be specified in
+/// `args`; reports if there is none.
 llvm::FailureOr<OpenedInput> findInput(llvm::StringRef name,
                                        const SearchPath &search,
                                        const Arguments &args,
                                        DiagEngine &diags);
 
-/// An input that is read and checked once and becomes schedules of any sizes.
+/// An input that is read and checked once, and can be lowered to schedules of
+/// any size.
 class ScheduleSource {
 public:
-  /// Takes what was read; reports every mistake that needs no sizes.
+  /// Takes an input that was read; reports all errors that do not depend on
+  /// sizes.
   static llvm::FailureOr<std::unique_ptr<ScheduleSource>>
   load(const OpenedInput &input, const SearchPath &search, DiagEngine &diags);
   /// The same for a file, or the name of a program.
@@ -47,8 +49,8 @@ public:
   llvm::ArrayRef<CheckedSchedule> schedules() const {
     return program->schedules;
   }
-  /// The schedule of a program called `name`, or its only one when `name` is
-  /// empty. Reports when there is none or more than one.
+  /// The schedule of a program called `name`, or its only one if `name` is
+  /// empty. Reports if there is none or more than one.
   llvm::FailureOr<const CheckedSchedule *> schedule(llvm::StringRef name,
                                                     DiagEngine &diags) const;
 
@@ -56,8 +58,8 @@ public:
   llvm::FailureOr<Schedule> lower(const CheckedSchedule &schedule,
                                   const LowerOptions &options,
                                   DiagEngine &diags) const;
-  /// Reads an input that holds steps, not a program, and puts the costs and
-  /// memory settings of `lowering` over its own.
+  /// Reads an input that is a list of steps, and overrides its costs and memory
+  /// settings with those of `lowering`.
   llvm::FailureOr<Schedule> read(const WantedSizes &sizes,
                                  const LowerOptions &lowering,
                                  DiagEngine &diags) const;
@@ -75,20 +77,20 @@ class ScheduleList {
 public:
   struct Entry {
     const ScheduleSource *source;
-    /// Null for an input that holds steps.
+    /// Null for an input that is a list of steps.
     const CheckedSchedule *schedule;
   };
 
-  /// Adds the schedules of the input called `name`: of a program all, or the
-  /// one called `schedule`. Reports what cannot be found or read.
+  /// Adds the schedules of the input called `name`: all schedules of a program,
+  /// or the one called `schedule`. Reports what cannot be found or read.
   llvm::LogicalResult add(llvm::StringRef name, llvm::StringRef schedule,
                           const SearchPath &search, const Arguments &args,
                           DiagEngine &diags);
 
   llvm::ArrayRef<Entry> entries() const { return all; }
-  /// The declarations of those that are programs.
+  /// The declarations of the schedules that are programs.
   std::vector<const ast::ScheduleDecl *> decls() const;
-  /// True when some of the inputs hold steps.
+  /// True if at least one input is a list of steps.
   bool hasSteps() const;
 
 private:

@@ -16,27 +16,26 @@
 
 namespace pipec {
 
-/// What `--verify=compute,placed,...` asks for; `--verify=none` asks for no
-/// check, and without the option every level is checked that the steps of a
-/// schedule call for.
+/// The value of `--verify=compute,placed,...`. `--verify=none` disables all
+/// checks. Without the option, all levels that apply to the steps of a schedule
+/// are checked.
 struct VerifySettings {
-  /// Check what the steps call for.
+  /// Check the levels that apply.
   bool all = true;
-  /// Otherwise these levels, whether they are called for or not.
+  /// Otherwise these levels, even if they do not apply.
   std::vector<VerifyLevel> levels;
 
   bool any() const { return all || !levels.empty(); }
 
-  /// Reads the values of `--verify`, lists of names; reports a name that no
-  /// level has.
+  /// Reads the values of `--verify`, lists of names; reports unknown names.
   static llvm::FailureOr<VerifySettings>
   parse(llvm::ArrayRef<llvm::StringRef> lists, DiagEngine &diags);
 
-  /// Verifies `schedule` as asked.
+  /// Verifies `schedule` accordingly.
   llvm::LogicalResult run(const Schedule &schedule, DiagEngine &diags) const;
 
-  /// Warns of what a verified schedule does that is not wrong, but not what a
-  /// training loop expects; silent when no check was asked for.
+  /// Warns about properties of a verified schedule that are not errors but that
+  /// training loops do not expect; does nothing if all checks are disabled.
   void warn(const Schedule &schedule, DiagEngine &diags) const;
 };
 

@@ -8,7 +8,7 @@
 //   -WNAME -Wno-NAME -Werror=NAME -Wno-error=NAME --grade=NAME=GRADE
 //   -Wall -Wno-all -Werror -Wno-error
 //
-// All commands read them here, and DiagEngine does what they say.
+// All commands read them here, and DiagEngine applies them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,7 +40,7 @@ static LogicalResult setGrade(StringRef name, Grade grade, DiagEngine &diags) {
   return reportUnknownChoice(diags, "warning", name, names);
 }
 
-/// Reads the value of one `-W`.
+/// Applies the value of one `-W` option.
 static LogicalResult applyFlag(StringRef flag, DiagEngine &diags) {
   bool on = !flag.consume_front("no-");
   if (flag == "error") {
@@ -52,7 +52,7 @@ static LogicalResult applyFlag(StringRef flag, DiagEngine &diags) {
   return setGrade(flag, on ? Grade::On : Grade::Off, diags);
 }
 
-/// Reads the value of one `--grade`.
+/// Applies the value of one `--grade` option.
 static LogicalResult applyGrades(StringRef list, DiagEngine &diags) {
   SmallVector<StringRef> settings;
   list.split(settings, ',');

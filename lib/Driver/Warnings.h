@@ -12,9 +12,9 @@
 
 namespace pipec {
 
-/// Grades diagnostics as `-W` and `--grade` ask, in the order of the command
-/// line: of two about one name, the last one counts. Reports a name that no
-/// warning has, and a grade that does not exist.
+/// Grades diagnostics as specified by `-W` and `--grade`, in the order of the
+/// command line; for each name the last one applies. Reports unknown names and
+/// grades.
 llvm::LogicalResult applyWarnings(const Arguments &args, DiagEngine &diags);
 
 } // namespace pipec

@@ -1,4 +1,4 @@
-//===- Common.cpp - What several output formats write ---------------------===//
+//===- Common.cpp - Shared parts of output formats ------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -31,7 +31,7 @@ std::string markupText(StringRef text) {
       size = 3;
       allowed = false;
     }
-    // Of white space, XML does not know these two.
+    // XML does not allow these two white space characters.
     allowed = allowed && rest[0] != '\v' && rest[0] != '\f';
     result += allowed ? rest.take_front(size) : StringRef(replacement);
     rest = rest.drop_front(size);

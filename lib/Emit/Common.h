@@ -1,4 +1,4 @@
-//===- Common.h - What several output formats write -------------*- C++ -*-===//
+//===- Common.h - Shared parts of output formats ----------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,13 +17,14 @@ namespace pipec {
 /// `4 ranks, 4 stages, 8 micro-batches`.
 std::string sizesText(const Schedule &schedule);
 
-/// `text` as XML and HTML can hold it: what is not UTF-8, control characters
-/// except blanks, and U+FFFE and U+FFFF become U+FFFD. Nothing is escaped.
+/// `text` with U+FFFD in place of everything that XML and HTML do not allow:
+/// bytes that are not UTF-8, control characters except blanks, U+FFFE and
+/// U+FFFF. Nothing is escaped.
 std::string markupText(llvm::StringRef text);
 
-/// Writes the attributes that every JSON of a schedule begins with:
-/// `schedule` (its name), `ranks`, `stages`, `microbatches`, and
-/// `stage_to_rank`, the map of direction 0 on one line.
+/// Writes the first attributes of every JSON of a schedule: `schedule` (its
+/// name), `ranks`, `stages`, `microbatches`, and `stage_to_rank`, the map of
+/// direction 0 on one line.
 void writeScheduleHead(llvm::json::OStream &json, const Schedule &schedule);
 
 } // namespace pipec

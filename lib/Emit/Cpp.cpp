@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Writes one C++20 source for one schedule. All of its text is in templates:
-// templates/executor.mustache has functions with loops, one for each family of
-// ranks, and templates/executor-table.mustache, for `--cpp=table`, constant
-// tables. What is in them is the data model (DataModel.h).
+// templates/executor.mustache has functions with loops, one per family of
+// ranks; templates/executor-table.mustache, for `--cpp=table`, has constant
+// tables. Their data is the data model (DataModel.h).
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,11 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The two formats of torch.distributed.pipelining: `compute_only` holds
-// computes, pairs and empty cells; `compute_comms` holds transfers and FSDP
-// actions too. Which of the two comes out follows from the steps: they are
-// written as they stand, one row a rank, one cell a step, and nothing is
-// added, dropped or moved.
+// The two formats of torch.distributed.pipelining: `compute_only` contains
+// computes, pairs and empty cells; `compute_comms` also contains transfers and
+// FSDP actions. The steps determine the format: they are written unchanged, one
+// row per rank and one cell per step.
 //
 //   step                        cell
 //   F s0 m7                     0F7
@@ -19,12 +18,12 @@
 //   overlap B s7 m3 & F s0 m7   (7B3;0F7)OVERLAP_B_F
 //   bubble                      (empty)
 //
-// There is no cell for a batch or for any other overlap; Target/Targets.def
-// lists what is refused. Rows may differ in length, lines end in LF, and a row
-// that is a single empty cell is written `""`, as Python's csv module does,
-// since a blank line would read as a row without cells.
+// Batches and other overlaps have no cell; Target/Targets.def lists what is
+// refused. Rows may differ in length and lines end in LF. A row with a single
+// empty cell is written as `""`, as by Python's csv module, since a blank line
+// would be read as a row without cells.
 //
-// A list of 25 million steps is normal, so the pieces of a cell are made once
+// Lists of 25 million steps are normal, so the parts of cells are formatted once
 // and copied into a buffer.
 //
 //===----------------------------------------------------------------------===//
@@ -41,8 +40,8 @@ namespace pipec {
 
 namespace {
 
-/// A piece of a cell, in memory that is quick to copy: what is too much of a
-/// copy of fixed size is overwritten.
+/// A part of a cell. It is copied with a fixed size, which is fast; the next
+/// part overwrites the excess.
 template <unsigned Room> struct Piece {
   char text[Room - 1] = {};
   uint8_t size = 0;
@@ -58,13 +57,13 @@ template <unsigned Room> struct Piece {
   }
 };
 
-/// Micro-batches from here on are written digit by digit.
+/// Micro-batches from here on are formatted digit by digit.
 constexpr unsigned maxNumbers = 1 << 16;
 
-/// The longest cell, a pair, takes less.
+/// The maximum length of a cell, which is a pair.
 constexpr size_t longestCell = 128;
 
-/// The texts of cells. Each function writes at a place with room for a cell and
+/// The texts of cells. Each function writes to a place with room for a cell and
 /// returns the place after it.
 class CellTexts {
 public:
@@ -82,7 +81,7 @@ public:
     std::memcpy(at, text.data(), text.size());
     return at + text.size();
   }
-  /// The cell of a step alone, with a comma before it.
+  /// Writes the cell of a step that is not joined, with a comma before it.
   char *put(char *at, Step step) const {
     at = heads[step.stage() * numStepKinds + unsigned(step.kind())].copyTo(at);
     if (!hasMicrobatch(step.kind()))
@@ -91,7 +90,7 @@ public:
       return put(at, utostr(step.microbatch()));
     return numbers[step.microbatch()].copyTo(at);
   }
-  /// The same with another character in place of the comma.
+  /// The same with another character instead of the comma.
   char *put(char *at, char before, Step step) const {
     char *end = put(at, step);
     *at = before;
@@ -104,7 +103,7 @@ private:
   std::vector<Piece<8>> numbers;
 };
 
-/// The name of the overlap of exactly two steps, empty when there is none.
+/// The name of the overlap of exactly these two steps; empty if there is none.
 StringRef pairName(Step first, Step second) {
   if (first.kind() == StepKind::F && second.kind() == StepKind::B)
     return "OVERLAP_F_B";

@@ -33,8 +33,8 @@ constexpr FieldInfo fields[] = {
 constexpr unsigned numTypes = unsigned(DataType::Node);
 constexpr uint16_t noField = ~0;
 
-/// Fields of a step that `flags` has: those that follow from the step alone.
-/// The first are those of the kinds, in the order of StepKind.
+/// The fields of a step in `flags`, which depend on the step alone. The fields of
+/// kinds come first, in the order of StepKind.
 constexpr DataField flagFields[] = {
 #define PIPEC_STEP(Id, Text) DataField::Step_is##Id,
 #define PIPEC_OTHER(Id, Text)
@@ -47,7 +47,8 @@ constexpr unsigned numKindFlags = std::size(flagFields) - 3;
 static_assert(numKindFlags == unsigned(StepKind::Bubble) &&
               std::size(flagFields) <= 64);
 
-/// The names of all fields, each once, and which field a name is in an object.
+/// The names of all fields without duplicates, and the field of each name in
+/// each object.
 struct NameTable {
   StringMap<unsigned> numbers;
   std::vector<StringRef> names;
@@ -79,7 +80,7 @@ DataValue textOrNull(StringRef text) {
   return text.empty() ? DataValue::null() : DataValue::of(text);
 }
 
-/// Items that a table has on a line.
+/// The number of items per line in a table.
 constexpr unsigned itemsPerLine = 16;
 
 } // namespace
@@ -166,7 +167,7 @@ void DataModel::forEachField(
        info != std::end(fields) && uint16_t(info->object) == object.type;
        ++info) {
     DataValue found = value(object, DataField(info - fields));
-    // Of the kinds of a step, only its own is written.
+    // Only the field of the step's own kind is written.
     bool isKind = info->object == DataType::Step &&
                   info - fields > unsigned(DataField::Step_kind) &&
                   info - fields < unsigned(DataField::Step_stage);
@@ -339,7 +340,7 @@ DataValue DataModel::cppField(DataField field) const {
   }
 }
 
-/// A field of an item of the schedule's lists, families apart.
+/// A field of an item of the schedule's lists, other than families.
 DataValue DataModel::itemField(const DataNode &object, DataField field) const {
   uint32_t i = object.index;
   bool last = object.isLast();

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The data model of docs/DataModel.md: the objects and fields of DataModel.def,
-// computed from a schedule when they are asked for. What is kept is the loops
-// of the ranks, once somebody asks for families, and the steps of one rank.
+// computed from a schedule on demand. Only the loops of the ranks, once
+// families are needed, and the steps of one rank are stored.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,18 +28,18 @@ namespace pipec {
 enum class DataType : uint16_t {
 #define PIPEC_DATA_OBJECT(Object, Summary) Object,
 #include "Emit/DataModel.def"
-  /// A list whose items are a Loop, a Group or a Step.
+  /// A list whose items are loops, groups or steps.
   Node,
 };
 
-/// All fields of all objects.
+/// The fields of all objects.
 enum class DataField : uint16_t {
 #define PIPEC_DATA_FIELD(Object, Name, Type, Meaning) Object##_##Name,
 #include "Emit/DataModel.def"
 };
 
-/// The data model of one schedule, which must outlive it. Not for use from
-/// several threads: it keeps what it made last.
+/// The data model of one schedule, which must outlive it. Not thread-safe,
+/// since it caches its last results.
 class DataModel : public TemplateData {
 public:
   DataModel(const Schedule &schedule, const SourceFiles &files);
@@ -54,15 +54,15 @@ public:
   DataNode item(const DataNode &list, uint32_t index) const override;
   uint64_t numObjects() const override;
 
-  /// Calls `visit(name, value)` for the fields of an object that the JSON has,
-  /// in its order.
-  void forEachField(const DataNode &object,
-                    llvm::function_ref<void(llvm::StringRef name,
-                                            const DataValue &value)>
-                        visit) const;
+  /// Calls `visit(name, value)` for the fields of an object in the JSON, in
+  /// order.
+  void forEachField(
+      const DataNode &object,
+      llvm::function_ref<void(llvm::StringRef name, const DataValue &value)>
+          visit) const;
 
 private:
-  /// A part of the sum that a micro-batch is: a loop variable with a factor, a
+  /// A term of a micro-batch expression: a loop variable with a factor, a
   /// column, or a number.
   struct Term {
     bool minus = false;
@@ -73,20 +73,20 @@ private:
     int column = -1;
     int64_t number = 0;
   };
-  /// `DataNode::a` of a step that is of the plain list of a rank.
+  /// `DataNode::a` of a step in the plain list of a rank.
   static constexpr uint32_t noFamily = ~0u;
 
   static DataNode listOf(DataType type, size_t size, uint32_t a = 0,
                          uint32_t b = 0) {
     return {uint16_t(type), 0, uint32_t(size), a, b};
   }
-  /// What is made of the loops of all ranks.
+  /// The result of the analysis of the loops of all ranks.
   struct Families {
     std::vector<LoopTree> trees;
     std::vector<RankFamily> families;
     std::vector<FamilyBody> bodies;
     std::vector<std::string> typeNames;
-    /// By rank: its family, or ~0u, and its row.
+    /// By rank: its family (~0u for none) and its row.
     std::vector<std::pair<uint32_t, uint32_t>> places;
   };
 
@@ -113,7 +113,7 @@ private:
   bool isSharded = false, reducesGradients = false, waitsForSends = false,
        waitsForReductions = false, hasSteps = false;
   mutable std::unique_ptr<Families> made;
-  /// The list of the rank that was asked for last.
+  /// The rank of the last list, and the list.
   mutable unsigned stepsRank = ~0u;
   mutable StepList steps;
 };

@@ -13,7 +13,7 @@ using namespace llvm;
 
 namespace pipec {
 
-/// What the loops around a step are called, from the outside.
+/// The names of the loop variables around a step, outermost first.
 static constexpr StringLiteral loopVariables = "ijk";
 static_assert(loopVariables.size() == maxLoopDepth);
 

@@ -17,11 +17,11 @@
 //     n3 -> n12 [label="other side"];
 //   }
 //
-// A shortest cycle of steps that wait for each other, for Graphviz: one box a
-// step, one cluster a rank, one arrow a wait. Where there is no cycle, the
-// chain of waits that ends at a transfer without another side. The model is one
-// in-order stream per rank: what ends there ends everywhere, and is a graph
-// without nodes that says so.
+// A shortest cycle of steps that wait for each other, for Graphviz: one box per
+// step, one cluster per rank, one arrow per wait. If there is no cycle, the
+// chain of waits that ends at an unmatched transfer. The model is one in-order
+// stream per rank: a schedule that finishes under it finishes under all models,
+// and results in a graph without nodes that says so.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,8 +59,8 @@ static StringRef reasonLabel(WaitReason reason) {
   llvm_unreachable("every reason has a label");
 }
 
-/// Writes `text` as it is written between the quotes of a label. A label is one
-/// line for people, on a terminal or in a picture.
+/// Writes `text` for use between the quotes of a label, on one line and with
+/// terminal control characters replaced.
 static void writeQuoted(raw_ostream &os, StringRef text) {
   for (char c : terminalText(text)) {
     if (c == '"' || c == '\\')

@@ -21,32 +21,32 @@
 
 namespace pipec {
 
-/// A part of a schedule's time, in the unit of its costs.
+/// A part of the time of a schedule, in the unit of its costs.
 struct TimeWindow {
   Rational from;
   Rational to;
-  /// As it was given, for messages.
+  /// As given, for messages.
   std::string text;
 };
 
-/// What the command line says about the output.
+/// Options of the output from the command line.
 struct EmitOptions {
-  /// `--cpp=table`: constant tables in place of code.
+  /// `--cpp=table`: constant tables instead of code.
   bool cppTable = false;
-  /// `--model`: how transfers wait when the schedule has some (Analysis/
-  /// Simulate.h); `edge` without it.
+  /// `--model`: the communication model if the schedule has transfers
+  /// (Simulation/Simulate.h); nothing means `edge`.
   std::optional<WaitModel> model;
-  /// `--format=json`, for forms that have both.
+  /// `--format=json`, for formats with text and JSON.
   bool json = false;
-  /// The stream is a terminal that shows colours.
+  /// True if the stream is a terminal with colors.
   bool colors = false;
-  /// Columns that a terminal form may take; 0 means no limit.
+  /// The maximum number of columns of terminal output; 0 means no limit.
   unsigned width = 0;
-  /// `--window`: the part that a picture shows; without it the whole.
+  /// `--window`: the part that a picture shows; nothing means all.
   std::optional<TimeWindow> window;
-  /// `--with`: a second schedule for forms that compare two.
+  /// `--with`: a second schedule, for formats that compare two.
   const Schedule *with = nullptr;
-  /// `--template`: its text, and the text of a partial that it names.
+  /// `--template`: its text, and the loader of its partials.
   llvm::StringRef templateText;
   std::function<llvm::FailureOr<llvm::StringRef>(llvm::StringRef name,
                                                  DiagLoc loc)>
@@ -54,7 +54,7 @@ struct EmitOptions {
 };
 
 /// Writes `schedule` to `os`. Reports what the format cannot express and fails;
-/// the caller then drops the output.
+/// the caller then discards the output.
 using EmitFunction = llvm::LogicalResult (*)(const Schedule &schedule,
                                              const EmitOptions &options,
                                              llvm::raw_ostream &os,
@@ -65,7 +65,7 @@ using EmitFunction = llvm::LogicalResult (*)(const Schedule &schedule,
                                llvm::raw_ostream &, DiagEngine &);
 #include "Emit/Emitters.def"
 
-/// The options of the command line that have an effect on a format.
+/// The options of the command line that may affect a format.
 enum class EmitUse : unsigned {
   None = 0,
   Cpp = 1 << 0,
@@ -74,7 +74,7 @@ enum class EmitUse : unsigned {
   Window = 1 << 3,
   Width = 1 << 4,
   With = 1 << 5,
-  /// --cost, --cost-profile and --parts, which passes may use as well.
+  /// --cost, --cost-profile and --parts, which may also affect passes.
   Costs = 1 << 6,
   Template = 1 << 7,
 };
@@ -86,22 +86,22 @@ struct EmitterInfo {
   llvm::StringLiteral name;
   /// Null for a format that prints the program itself.
   EmitFunction function;
-  /// The target whose passes run first unless the command line names some.
+  /// The target whose passes run first if the command line specifies none.
   llvm::StringLiteral target;
-  /// The extensions of files of this format, without dots.
+  /// The extensions of files in this format, without dots.
   llvm::StringLiteral extensions;
   EmitUse uses;
   llvm::StringLiteral summary;
 
   bool printsProgram() const { return !function; }
   bool hasUse(EmitUse use) const { return unsigned(uses) & unsigned(use); }
-  /// True for an extension in small letters.
+  /// True for an extension of this format; `extension` is in lower case.
   bool hasExtension(llvm::StringRef extension) const;
 };
 
 /// All formats, in the order of the table.
 llvm::ArrayRef<EmitterInfo> allEmitters();
-/// The format of that name, null when there is none.
+/// The format with that name; null if there is none.
 const EmitterInfo *findEmitter(llvm::StringRef name);
 
 } // namespace pipec

@@ -13,7 +13,7 @@ namespace pipec {
 
 namespace {
 
-/// Fills a body in the order in which it is read.
+/// Builds a body in order.
 class BodyMaker {
 public:
   BodyMaker(const LoopTree &tree, LineOf lineOf) : tree(tree), lineOf(lineOf) {}
@@ -29,7 +29,7 @@ private:
   void addLoop(uint32_t at, const LoopNode &loop);
   void addGroup(uint32_t at, const LoopNode &node);
   void fillStep(BodyNode &node, uint32_t index);
-  /// The one line of all steps in `nodes`; nothing when they differ.
+  /// The common line of all steps in `nodes`; nothing if they differ.
   std::optional<unsigned> commonLine(ArrayRef<LoopNode> nodes) const;
   void setLine(BodyNode &node, unsigned newLine) {
     node.line = newLine;
@@ -42,7 +42,8 @@ private:
   FamilyBody body;
   uint32_t numbers = 0;
   std::optional<unsigned> phase;
-  /// The line of what ran before; nothing at the start of a body with several.
+  /// The line of the preceding step; nothing at the start of a body with
+  /// several lines.
   std::optional<unsigned> line = 0;
 };
 

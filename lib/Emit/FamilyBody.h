@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The tree of a family in one list, with all that its text needs: which numbers
-// of the family are whose, and where a line or a phase begins.
+// The tree of a family as one list with the information that its code needs:
+// the numbers of the family in each node, and where a line or a phase begins.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,45 +19,46 @@
 
 namespace pipec {
 
-/// From a step to the line of the `.pipe` source that it comes from, 0 when it
-/// has none.
+/// Returns the line of the `.pipe` source that a step comes from; 0 if there is
+/// none.
 using LineOf = llvm::function_ref<unsigned(Step)>;
 
 /// A loop, a group or a step of a body.
 struct BodyNode {
   enum Sort : uint8_t { Loop, Group, Step };
-  /// Of a loop over several lines.
+  /// For a loop over several lines.
   static constexpr uint32_t noLine = std::numeric_limits<uint32_t>::max();
 
   Sort sort = Step;
   bool startsLine = false;
   bool startsPhase = false;
   uint8_t phase = 0;
-  /// Loops around it.
+  /// The number of enclosing loops.
   uint8_t depth = 0;
   uint32_t line = 0;
-  /// The innermost loop around it, if there is one.
+  /// The innermost enclosing loop, if there is one.
   uint32_t parent = 0;
-  /// Of a loop or a group: its nodes in `FamilyBody::nodes`. Of a step: its
-  /// number in `LoopTree::steps`.
+  /// For a loop or a group: its nodes in `FamilyBody::nodes`. For a step: its
+  /// index in `LoopTree::steps`.
   uint32_t begin = 0;
   uint32_t size = 0;
-  /// Its first number in `RankFamily::numbers`: the rounds of a loop; the stage
-  /// of a step, then its micro-batch.
+  /// The index of its first number in `RankFamily::numbers`: the iterations of
+  /// a loop; the stage of a step, followed by its micro-batch.
   uint32_t number = 0;
-  /// Of a loop: what a round adds to every micro-batch.
+  /// For a loop: the growth of every micro-batch per iteration.
   int32_t growth = 0;
 };
 
-/// What one family runs.
+/// The body of one family.
 struct FamilyBody {
-  /// The first `numRoots` are the body; the nodes of a loop or a group follow
-  /// each other.
+  /// The first `numRoots` nodes are the body; the nodes of a loop or a group
+  /// are consecutive.
   std::vector<BodyNode> nodes;
   uint32_t numRoots = 0;
 };
 
-/// Lays out the tree of the first rank of a family. Linear in its nodes.
+/// Builds the body of a family from the tree of its first rank. Linear in its
+/// nodes.
 FamilyBody makeFamilyBody(const LoopTree &tree, LineOf lineOf);
 
 } // namespace pipec

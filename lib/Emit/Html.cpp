@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One file that needs nothing else: templates/page.html with its style and its
-// program, and one block of JSON for each schedule (a second one to compare
-// with, when `--with` gives it). The JSON holds columns, not rows: for each
-// rank one string of kinds and arrays of small numbers, times as differences in
-// ticks. templates/page-model.js reads it and says what every field is.
+// One self-contained file: templates/page.html with its style and script, and
+// one block of JSON per schedule (a second one for comparison with `--with`).
+// The JSON contains columns instead of rows: for each rank a string of kinds
+// and arrays of small numbers, with times as differences in ticks.
+// templates/page-model.js reads it and documents every field.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +42,7 @@ constexpr char pageProgram[] =
 #include "Emit/page.js.inc"
     ;
 
-/// What the page can draw while somebody moves it about.
+/// The limits for drawing while the user pans or zooms.
 constexpr Picture::Limits limits = {/*steps=*/100000, /*ranks=*/4096};
 
 /// Writes one block of JSON.
@@ -111,8 +111,8 @@ private:
   raw_ostream &os;
   std::vector<Source> sources;
   DenseMap<uint32_t, int> sourceNumbers;
-  /// The compute steps of the critical path, and where in the columns of their
-  /// lane each of them stands, as far as they are shown.
+  /// The compute steps of the critical path, and the indices of those that are
+  /// shown in the columns of their lane.
   std::vector<uint32_t> critical;
   DenseMap<uint32_t, size_t> criticalPlaces;
 };
@@ -132,8 +132,8 @@ int DataWriter::sourceOf(Step step) {
   auto [it, isNew] =
       sourceNumbers.try_emplace(step.source().offset, int(sources.size()));
   if (isNew) {
-    // A line may be as long as the file, and all of its steps on it: a CSV has
-    // a line for each rank. Only so much of it is looked at.
+    // A line may be as long as the file and contain all its steps: a CSV has
+    // one line per rank. So only the beginning is considered.
     constexpr size_t most = 160, indented = 1000;
     SMLoc loc = files.expand(step.source());
     LineColumn at = files.lineColumn(loc);
@@ -147,8 +147,8 @@ int DataWriter::sourceOf(Step step) {
   return it->second;
 }
 
-/// Writes the colours of kinds on light and dark pages: all shades, then that
-/// of the text on them.
+/// Writes the colors of kinds on light and dark pages: all shades, then that of
+/// the text on them.
 void DataWriter::writeColors() {
   unsigned shades = numShades(picture.chunks().most());
   for (Scheme scheme : {Scheme::Light, Scheme::Dark}) {
@@ -169,7 +169,7 @@ void DataWriter::writeColors() {
   os << "}}";
 }
 
-/// The style of the page, with the colour of idle time.
+/// The style of the page, with the color of idle time.
 static std::string styleOfPage() {
   std::string text;
   raw_string_ostream(text)

@@ -7,7 +7,7 @@
 //
 // The execution order that MindSpore HyperParallel's PipelineScheduleRuntime
 // runs, as JSON; docs/HyperParallel.md has the loader. A rank is a list, a step
-// an array that holds what its MetaStep takes:
+// is an array with the arguments of its MetaStep:
 //
 //   step                        JSON
 //   F s0 m7                     ["FWD",7,0]
@@ -17,8 +17,8 @@
 //   overlap B s3 m2 & F s0 m7   ["OVERLAP_B_F",["BWD",2,3],["FWD",7,0]]
 //   bubble                      null
 //
-// There is no step for a batch or for any other overlap; Target/Targets.def
-// lists what is refused.
+// Batches and other overlaps have no MetaStep; Target/Targets.def lists what is
+// refused.
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,7 +65,7 @@ static StringLiteral metaStepType(StepKind kind) {
   llvm_unreachable("waits and bubbles have no type");
 }
 
-/// The type of the overlap of these steps, empty when there is none.
+/// The type of the overlap of these steps; empty if there is none.
 static StringRef overlapType(ArrayRef<Step> group) {
   if (group.size() != 2)
     return {};
@@ -111,7 +111,8 @@ static void writeList(raw_ostream &os, ArrayRef<Step> list) {
   os << ']';
 }
 
-/// Says once that waits are left out: HyperParallel's runtime waits by itself.
+/// Notes, once, that waits are omitted because HyperParallel's runtime waits
+/// itself.
 static void noteWaits(const Schedule &schedule, DiagEngine &diags) {
   std::optional<Step> first;
   size_t count = 0;
@@ -136,7 +137,7 @@ LogicalResult emitHyperParallel(const Schedule &schedule, const EmitOptions &,
   json::OStream json(os, /*IndentSize=*/2);
   json.object([&] {
     writeScheduleHead(json, schedule);
-    // A line a rank: millions of steps are normal.
+    // One line per rank, since millions of steps are normal.
     json.attributeArray("exec_order", [&] {
       for (const StepList &list : schedule.ranks)
         json.rawValue([&](raw_ostream &out) { writeList(out, list); });

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Objects that may be many (steps, rows) take a line each.
+// Objects that may be numerous (steps, rows) are on one line each.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ namespace pipec {
 
 namespace {
 
-/// Writes objects with all that is in them.
+/// Writes objects with all their fields.
 class ModelWriter {
 public:
   explicit ModelWriter(const DataModel &model) : model(model) {}

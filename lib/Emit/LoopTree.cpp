@@ -5,21 +5,21 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One level of folding goes from left to right over a list of items, at first
-// the groups of the list, then the groups and loops that the level before made.
-// Every item has a shape, a hash of all that must be equal in every round, and
-// a base, the micro-batch of its first step that has one. An item without any
-// inherits the base of the one before it.
+// One level of folding processes a list of items from left to right: first the
+// groups of the list, then the groups and loops of the previous level. Every
+// item has a shape, a hash of everything that must be equal in every iteration,
+// and a base, the micro-batch of its first step that has one. An item without a
+// base inherits that of the previous item.
 //
-// With the difference of neighbouring bases, delta, a body of L items at i is
-// repeated at i + L exactly if the shapes of both stretches are equal and so
-// are the deltas behind the first item that has a base. Stretches are compared
-// through prefix sums of a polynomial hash, in constant time. Candidates for L
-// are the places where the pair (shape, next shape, delta between) of item i
-// occurs again, smallest first: those not farther than the longest body, and no
-// more than `maxCandidates` of them, so that a level stays linear. The first L
-// that fits is taken, with as many rounds as follow, and the scan goes on
-// behind them.
+// Let delta be the difference of adjacent bases. A body of L items at i is
+// repeated at i + L exactly if the shapes of both ranges are equal, and so are
+// the deltas after the first item that has a base. Ranges are compared through
+// prefix sums of a polynomial hash, in constant time. Candidates for L are the
+// distances to further occurrences of the pair (shape, next shape, delta
+// between) of item i, smallest first: at most `maxCandidates` of them, and none
+// longer than the longest body, so that a level remains linear. The first L
+// that fits is used, with as many iterations as there are, and the scan
+// continues after them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ namespace pipec {
 
 namespace {
 
-/// Repetitions of a pair that are tried as the length of a body.
+/// The maximum number of occurrences of a pair that are tried.
 constexpr unsigned maxCandidates = 512;
 
 uint64_t mix(uint64_t hash, uint64_t value) {
@@ -42,7 +42,7 @@ uint64_t mix(uint64_t hash, uint64_t value) {
   return hash ^ (hash >> 33);
 }
 
-/// A node on its way through the levels.
+/// A node during folding.
 struct Item {
   LoopNode node;
   uint64_t shape = 0;
@@ -96,7 +96,8 @@ public:
 
 private:
   void prepare();
-  /// Rounds of a body of `length` items at `begin`; 1 when it does not repeat.
+  /// The number of iterations of a body of `length` items at `begin`; 1 if it
+  /// is not repeated.
   size_t countRounds(size_t begin, size_t length) const;
   bool repeats(size_t begin, size_t length) const;
   Item makeLoop(size_t begin, size_t length, size_t rounds);
@@ -110,9 +111,9 @@ private:
   std::vector<Item> items;
   std::vector<LoopNode> &children;
   StretchHash shapes;
-  /// Shapes with the delta to the item before.
+  /// Shapes with the delta to the previous item.
   StretchHash steps;
-  /// The next item at or behind each that has a base of its own.
+  /// The first item at or after each item that has a base of its own.
   std::vector<size_t> withBase;
   /// The next item that begins an equal pair, or the size of the list.
   std::vector<size_t> nextPair;
@@ -140,7 +141,7 @@ void LevelFolder::prepare() {
     if (i + 1 != n)
       pair = mix(mix(pair, items[i + 1].shape),
                  items[i].hasBase ? uint64_t(delta(i + 1)) : 0);
-    // Two values are the map's own.
+    // The map reserves two values.
     pair >>= 2;
     auto [it, isNew] = last.try_emplace(pair, i);
     if (!isNew) {
@@ -150,11 +151,11 @@ void LevelFolder::prepare() {
   }
 }
 
-/// True when the body at `begin` comes again right behind itself. The growth
-/// may be any number.
+/// True if the body at `begin` is repeated directly after itself, with any
+/// growth.
 bool LevelFolder::repeats(size_t begin, size_t length) const {
   size_t other = begin + length;
-  size_t head = distanceToBase(begin) + 1; // up to the first base, included
+  size_t head = distanceToBase(begin) + 1; // up to and including the first base
   return head <= length && shapes.equal(begin, other, head) &&
          steps.equal(begin + head, other + head, length - head);
 }
@@ -174,7 +175,8 @@ size_t LevelFolder::countRounds(size_t begin, size_t length) const {
   return rounds;
 }
 
-/// The smallest body at `begin` that repeats; 0 when none does.
+/// The length of the smallest body at `begin` that is repeated; 0 if there is
+/// none.
 size_t LevelFolder::findLength(size_t begin) const {
   if (begin + 2 <= items.size() && countRounds(begin, 1) > 1)
     return 1;
@@ -288,7 +290,7 @@ StepList stepsToWrite(ArrayRef<Step> list) {
           kind == StepKind::ReduceGrad)
         firstOfNext = end + 1;
     }
-    // A batch is one step.
+    // A batch counts as one step.
     while (firstOfNext != i && firstOfNext != end &&
            out[firstOfNext - 1].joined())
       ++firstOfNext;

@@ -5,14 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A loop is a body of steps that is repeated at least twice in a row, in which
-// kind, stage, place in a group and phase are equal from round to round and
-// every micro-batch grows by the same number, not 0:
+// A loop is a body of steps that occurs at least twice in a row, where kind,
+// stage, place in a group and phase are equal in every iteration and all
+// micro-batches grow by the same number, which is not 0:
 //
 //   F s0 m0, SEND_F s0 m0, F s0 m1, SEND_F s0 m1, F s0 m2, SEND_F s0 m2
 //   -> 3 rounds of { F s0 m0, SEND_F s0 m0 }, growth 1
 //
-// Loops nest three deep at most. Executors are written from the result.
+// Loops nest at most three deep. Executors are generated from the result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,28 +25,29 @@
 
 namespace pipec {
 
-/// The longest body of a loop, in items of its level.
+/// The maximum length of a loop body, in items of its level.
 inline constexpr unsigned maxLoopBody = 4096;
-/// How deep loops nest.
+/// The maximum nesting depth of loops.
 inline constexpr unsigned maxLoopDepth = 3;
 
 /// A group of steps (a step, an overlap, a batch), or a loop over nodes.
 struct LoopNode {
-  /// Of a group: its first step and its size. Of a loop: its first child in
-  /// `LoopTree::children` and how many there are.
+  /// For a group: its first step and its size. For a loop: its first child in
+  /// `LoopTree::children` and the number of children.
   uint32_t begin = 0;
   uint32_t size = 0;
-  /// 0 for a group.
+  /// The number of iterations; 0 for a group.
   uint32_t rounds = 0;
-  /// What a round adds to every micro-batch.
+  /// The growth of every micro-batch per iteration.
   int32_t growth = 0;
 
   bool isLoop() const { return rounds != 0; }
 };
 
-/// The steps of one rank, folded. Groups name the steps of the first round.
+/// The steps of one rank as a tree of loops. Groups refer to the steps of the
+/// first iteration.
 struct LoopTree {
-  /// The steps that run; bubbles are left out.
+  /// The steps that run, without bubbles.
   StepList steps;
   std::vector<LoopNode> roots;
   std::vector<LoopNode> children;
@@ -57,14 +58,15 @@ struct LoopTree {
   llvm::ArrayRef<Step> group(const LoopNode &node) const {
     return llvm::ArrayRef(steps).slice(node.begin, node.size);
   }
-  /// The list that the tree stands for.
+  /// The list that the tree represents.
   StepList expand() const;
 };
 
-/// The list without its bubbles, with the phases and sources of transfers and
-/// FSDP actions set for reading: between two computes, what finishes the first
-/// (sends, RESHARD, REDUCE_GRAD) and all before it takes those of the first,
-/// the rest those of the second.
+/// Returns the list without bubbles, with the phases and sources of transfers
+/// and FSDP actions adjusted for readability: between two computes, the steps
+/// up to the last one that finishes the first compute (sends, RESHARD,
+/// REDUCE_GRAD) get those of the first compute, and the others those of the
+/// second.
 StepList stepsToWrite(llvm::ArrayRef<Step> list);
 
 /// Folds the list of one rank. Linear in its steps.

@@ -48,7 +48,8 @@ constexpr Range rangeOf(Scheme scheme, StepKind kind) {
   case StepKind::W:
     return choose({rgb(0xad8200), rgb(0xa5942f)},
                   {rgb(0xf8e000), rgb(0xf5f660)});
-  // FSDP actions have a lane of their own: purple shades, apart by lightness.
+  // FSDP actions have a separate lane: shades of purple, distinguished by
+  // lightness.
   case StepKind::ReduceGrad:
   case StepKind::WaitReduceGrad:
     return choose({rgb(0x5e1a4a), rgb(0x5e1a4a)},
@@ -70,7 +71,7 @@ constexpr Color white = rgb(0xffffff), ink = rgb(0x111827);
 
 Color fillColor(Scheme scheme, StepKind kind, unsigned shade, unsigned shades) {
   auto [dark, light] = rangeOf(scheme, kind);
-  // A single shade is the middle.
+  // A single shade is the middle one.
   unsigned part = shades == 1 ? 1 : 2 * shade;
   unsigned whole = shades == 1 ? 2 : 2 * (shades - 1);
   auto mix = [&](uint8_t a, uint8_t b) {

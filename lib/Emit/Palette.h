@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 //
 // Blue, orange, green and yellow, the hues of Okabe and Ito ("Color Universal
-// Design", 2008), which people with any kind of colour vision tell apart. Their
-// lightness differs too: F is the darkest, then I, B and W. So they stay apart
-// in grey, and all of them stay apart from idle time, which has the colour of
-// the paper; so light and dark pages have a set each. The chunks of a rank are
-// shades of their kind's colour.
+// Design", 2008), which are distinguishable with all forms of color vision.
+// They also differ in lightness, in the order F (darkest), I, B, W, so they can
+// be told apart in grayscale, and from idle time, which has the color of the
+// page. Light and dark pages therefore have separate sets. The chunks of a rank
+// are shades of the color of their kind.
 //
-// unittests/Emit/PaletteTest.cpp measures all of this.
+// unittests/Emit/PaletteTest.cpp measures these properties.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@
 
 namespace pipec {
 
-/// An sRGB colour, 8 bits a channel.
+/// An sRGB color, 8 bits per channel.
 struct Color {
   uint8_t red, green, blue;
 };
@@ -33,30 +33,30 @@ struct Color {
 /// Prints `#rrggbb`.
 llvm::raw_ostream &operator<<(llvm::raw_ostream &os, Color color);
 
-/// How many shades the chunks of a rank are told apart by, at most; with more
-/// chunks neighbours share one.
+/// The maximum number of shades for the chunks of a rank; with more chunks,
+/// adjacent ones share a shade.
 inline constexpr unsigned maxShades = 4;
 
 /// The number of shades of `chunks` chunks.
 inline unsigned numShades(unsigned chunks) {
   return chunks < maxShades ? (chunks ? chunks : 1) : maxShades;
 }
-/// The shade of a chunk, from 0, the darkest.
+/// The shade of a chunk; 0 is the darkest.
 inline unsigned shadeOf(unsigned chunk, unsigned chunks) {
   return chunks <= maxShades ? chunk
                              : unsigned(uint64_t(chunk) * maxShades / chunks);
 }
 
-/// The page that a picture is on.
+/// The background of a picture.
 enum class Scheme { Light, Dark };
 
-/// The colour of a step that computes or is an FSDP action, or of the mark of a
-/// wait for one.
+/// The color of a compute step or an FSDP action, or of the mark of a wait for
+/// one.
 Color fillColor(Scheme scheme, StepKind kind, unsigned shade = 0,
                 unsigned shades = 1);
-/// The colour of text on a kind's colours.
+/// The color of text on the colors of a kind.
 Color textColor(Scheme scheme, StepKind kind);
-/// The colour of idle time: that of the page.
+/// The color of idle time, which is that of the page.
 Color idleColor(Scheme scheme);
 
 } // namespace pipec

@@ -88,7 +88,7 @@ void printJsonString(raw_ostream &os, StringRef text) {
 }
 
 AxisTicks::AxisTicks(const TickCosts &costs, int64_t from, int64_t least) {
-  // Steps below one unit exist only where they are whole numbers of ticks.
+  // Units below one are only usable if they are integral numbers of ticks.
   __int128 below = 1000000000;
   __int128 unit = costs.perUnit();
   for (__int128 above = 1;; below > 1 ? below /= 10 : above *= 10) {
@@ -108,8 +108,8 @@ AxisTicks::AxisTicks(const TickCosts &costs, int64_t from, int64_t least) {
 // The run and its window
 //===----------------------------------------------------------------------===//
 
-/// How many parts of a unit of time the ends of a window are whole numbers of;
-/// 1 where that does not fit.
+/// The least common denominator of the ends of a window, which makes them
+/// integral numbers of ticks; 1 if that does not fit.
 static int64_t partsOf(const TimeWindow &window) {
   int64_t a = window.from.denominator(), b = window.to.denominator();
   __int128 common = __int128(a / std::gcd(a, b)) * b;
@@ -150,8 +150,8 @@ LogicalResult Picture::chooseWindow(const EmitOptions &options,
   numShownRanks = theSchedule->numRanks;
   if (!options.window)
     return success();
-  // What does not fit is beyond the end. Ends between two ticks of the clock,
-  // which had to be coarser than them, move outwards.
+  // A time that does not fit is after the end. Ends between two ticks, if the
+  // clock had to be coarser, are rounded outwards.
   auto ticks = [&](Rational time, bool up) {
     __int128 scaled = __int128(time.numerator()) * costs().perUnit();
     __int128 whole = scaled / time.denominator();
@@ -170,8 +170,8 @@ LogicalResult Picture::chooseWindow(const EmitOptions &options,
   return success();
 }
 
-/// Leaves out ranks and moves the end of the window forward until there is no
-/// more than the form can show. Returns false when that holds already.
+/// Drops ranks and moves the end of the window forward until the limits are
+/// met. Returns false if they are already met.
 bool Picture::shrink(const Limits &limits) {
   bool fewerRanks = numShownRanks > limits.ranks;
   numShownRanks = std::min(numShownRanks, limits.ranks);
@@ -186,7 +186,7 @@ bool Picture::shrink(const Limits &limits) {
     });
   auto last = starts.begin() + ptrdiff_t(limits.steps);
   std::nth_element(starts.begin(), last, starts.end());
-  // At one time all steps may start; then there is nothing to choose from.
+  // All steps may start at the same time; then the window cannot shrink.
   int64_t all = std::exchange(windowTo, std::max(*last, windowFrom + 1));
   numShownSteps = countShown();
   return fewerRanks || windowTo != all;

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What all pictures have in common: the schedule run under its costs, the part
-// of it that is shown, the names of its chunks and the texts around it. How it
-// looks is the matter of each form.
+// Shared parts of all pictures: the run of the schedule under its costs, the
+// part that is shown, the names of its chunks and the texts around it. Each
+// format does its own drawing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,66 +24,66 @@
 
 namespace pipec {
 
-/// The places of stages on their ranks. A rank that holds several stages calls
-/// them chunks, in the order in which a micro-batch meets them.
+/// The chunk numbers of stages on their ranks. If a rank holds several stages,
+/// they are its chunks, in the order in which a micro-batch passes through
+/// them.
 class ChunkNames {
 public:
   explicit ChunkNames(const Schedule &schedule);
 
-  /// The largest number of chunks that a rank holds.
+  /// The maximum number of chunks per rank.
   unsigned most() const { return most_; }
-  /// The chunk that a step of a compute kind works on.
+  /// The chunk of a compute step.
   unsigned of(const Schedule &schedule, Step step) const {
     return chunks[schedule.directionOf(step.microbatch())][step.stage()];
   }
-  /// Writes a chunk after a micro-batch: `a`, `b`, ..., `.26`, ...; nothing
-  /// where every rank holds one stage.
+  /// Writes a chunk after a micro-batch: `a`, `b`, ..., `.26`, ...; nothing if
+  /// every rank holds one stage.
   void print(unsigned chunk, llvm::raw_ostream &os) const;
 
 private:
   unsigned most_ = 0;
-  /// By direction and stage.
+  /// Indexed by direction and stage.
   std::vector<std::vector<uint32_t>> chunks;
 };
 
-/// A fraction as a decimal with at most six digits after the point, rounded
-/// where there are more.
+/// A fraction as a decimal, rounded to at most six digits after the point.
 std::string roundedText(Rational value);
-/// A number of ticks as such a decimal number of units of time: `33`, `2.5`.
+/// Formats ticks as such a decimal in units of time: `33`, `2.5`.
 std::string timeText(const TickCosts &costs, int64_t ticks);
 /// A fraction as a percentage with one digit: `27.3 %`.
 std::string percentText(Rational value);
 
-/// The place in a source that a step comes from, `one_f_one_b.pipe:6:14`, with
-/// the name of the file without folders; empty when it has none.
+/// The source position of a step, `one_f_one_b.pipe:6:14`, with the file name
+/// without folders; empty if it has none.
 std::string placeText(const SourceFiles &files, SourceLoc source);
 std::string placeText(const LineColumn &at);
-/// Writes a string of JSON that may stand in a page: `<` is escaped too.
+/// Writes a JSON string that may be embedded in a page: `<` is escaped too.
 void printJsonString(llvm::raw_ostream &os, llvm::StringRef text);
 
-/// Times for the labels of an axis: multiples of 1, 2 or 5 times a power of ten
-/// units of time in [from, to].
+/// Times for the labels of an axis: multiples in [from, to] of 1, 2 or 5 times
+/// a power of ten units of time.
 struct AxisTicks {
-  /// The first one and the distance of two, in ticks of the clock.
+  /// The first time and the distance between two, in ticks of the clock.
   int64_t first = 0;
   int64_t step = 1;
 
-  /// As many as leave each at least `least` ticks of the clock.
+  /// Chooses the shortest distance of at least `least` ticks of the clock.
   AxisTicks(const TickCosts &costs, int64_t from, int64_t least);
 };
 
-/// A schedule that has run, and the window of it that is shown.
+/// A run of a schedule and the window of it that is shown.
 class Picture {
 public:
-  /// What a form can show at most; the window shrinks to that.
+  /// The limits of a format; the window shrinks to meet them.
   struct Limits {
     size_t steps = std::numeric_limits<size_t>::max();
     unsigned ranks = maxRanks;
   };
 
   /// Runs `schedule`, which must outlive the picture. Reports an order that
-  /// cannot run, figures that do not fit, and a window that shows nothing;
-  /// warns when the window had to shrink.
+  /// cannot run, figures that do not fit, and an empty window; warns if the
+  /// window had to shrink.
   static llvm::FailureOr<Picture> make(const Schedule &schedule,
                                        const EmitOptions &options,
                                        const Limits &limits, DiagEngine &diags);
@@ -93,34 +93,35 @@ public:
   const TickCosts &costs() const { return run.costs(); }
   const ChunkNames &chunks() const { return chunkNames; }
   const MemoryModel &memory() const { return theMemory; }
-  /// How long the step at `index` of a list takes by itself, in ticks; members
-  /// of an overlap share its time by this.
+  /// The duration of the step at `index` of a list on its own, in ticks; the
+  /// time of an overlap is divided among its members in proportion.
   int64_t alone(unsigned rank, size_t index) const {
     return costs().duration(theSchedule->ranks[rank], index, index + 1);
   }
 
   /// When the last step ends, in ticks; the first starts at 0.
   int64_t length() const { return lastEnd; }
-  /// The times that are shown, in ticks, and the ranks [0, shownRanks).
+  /// The window in ticks, and the ranks [0, shownRanks).
   int64_t from() const { return windowFrom; }
   int64_t to() const { return windowTo; }
   unsigned shownRanks() const { return numShownRanks; }
-  /// How many steps are at least partly inside.
+  /// The number of steps that are at least partly inside.
   size_t shownSteps() const { return numShownSteps; }
-  /// What part is shown: `time 0 to 12 of 33, ...`; empty when it is all.
+  /// The part that is shown: `time 0 to 12 of 33, ...`; empty if it is
+  /// everything.
   std::string windowText() const;
 
   std::string time(int64_t ticks) const { return timeText(costs(), ticks); }
 
-  /// A step, an overlap or a batch in time. [begin, end) are indices into the
-  /// list of the rank.
+  /// A step, an overlap or a batch with its times. [begin, end) are indices
+  /// into the list of the rank.
   struct Group {
     unsigned rank;
     size_t begin, end;
     int64_t start, finish;
   };
   /// Calls `visit(group)` for the groups of a rank that are at least partly in
-  /// the window, in the order of its list. Bubbles and waits are left out.
+  /// the window, in the order of its list. Skips bubbles and waits.
   template <class Visit> void forEachGroup(unsigned rank, Visit visit) const {
     const StepList &list = theSchedule->ranks[rank];
     for (size_t begin = 0; begin != list.size();) {
@@ -136,8 +137,8 @@ public:
     }
   }
 
-  /// Calls `visit(step, time)` for the waits of a rank that are in the window,
-  /// in the order of its list, with the time at which each is over.
+  /// Calls `visit(step, time)` for the waits of a rank in the window, in the
+  /// order of its list, with the time at which each ends.
   template <class Visit> void forEachWait(unsigned rank, Visit visit) const {
     const StepList &list = theSchedule->ranks[rank];
     for (size_t i = 0; i != list.size(); ++i)
@@ -146,9 +147,9 @@ public:
           visit(list[i], time);
   }
 
-  /// What a rank keeps within the window: calls `point(time, total)` at its
-  /// begin and wherever that changes, times rising, the total in whole numbers
-  /// of `memory().perUnit()`.
+  /// Calls `point(time, total)` for the memory of a rank in the window, at its
+  /// beginning and at each change, in ascending order of time. The total is in
+  /// integers of `memory().perUnit()`.
   template <class Point> void forEachLevel(unsigned rank, Point point) const {
     int64_t at = windowFrom, level = 0, told = -1;
     auto tell = [&] {

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A tree without its numbers is written as a string of values; ranks with equal
-// strings are a family. Then the n-th numbers of all its trees stand side by
-// side: equal ones are literals, others a column, and columns with the same
-// values are one.
+// The shape of a tree, without its numbers, is written as a string of values;
+// ranks with equal strings form a family. The n-th numbers of all its trees are
+// then compared: if they are equal, they become a literal, otherwise a column.
+// Columns with the same values are merged.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ namespace pipec {
 
 namespace {
 
-/// All of a tree but its numbers.
+/// Describes all of a tree except its numbers.
 void describeShape(const LoopTree &tree, ArrayRef<LoopNode> nodes,
                    function_ref<unsigned(Step)> lineOf,
                    std::vector<uint64_t> &out) {

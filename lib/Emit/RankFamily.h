@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The loop trees of many ranks are equal but for their numbers: stages,
-// micro-batches and rounds. Such ranks are a family and share one function;
-// numbers that differ between them become columns of a table with a row a rank.
+// The loop trees of many ranks are equal except for their numbers: stages,
+// micro-batches and iterations. Such ranks are a family and share one function;
+// numbers that differ between them become columns of a table with one row per
+// rank.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,32 +21,32 @@
 
 namespace pipec {
 
-/// A number in the text of a family's function: the same for all its ranks, or
-/// a column of its table.
+/// A number in the function of a family: a literal for all its ranks, or a
+/// column of its table.
 struct FamilyNumber {
   int64_t value = 0;
-  /// Index into `RankFamily::columns`, -1 for a literal.
+  /// The index in `RankFamily::columns`; -1 for a literal.
   int column = -1;
 };
 
 struct RankFamily {
-  /// In ascending order; the tree of the first is written.
+  /// In ascending order; the code is generated from the tree of the first.
   std::vector<unsigned> ranks;
   /// `rank0`, `ranks1To6`, ...
   std::string name;
-  /// What the columns are called, and one value a rank for each.
+  /// The names of the columns, and one value per rank for each.
   std::vector<std::string> columnNames;
   std::vector<std::vector<int64_t>> columns;
-  /// All numbers in the order in which `forEachNumber` meets them.
+  /// All numbers in the order in which `forEachNumber` visits them.
   std::vector<FamilyNumber> numbers;
 };
 
-/// What a number of a tree is.
+/// The meaning of a number in a tree.
 enum class NumberRole { Stage, Microbatch, Rounds };
 
 /// Calls `visit(role, value)` for every number of a tree, in the order of the
-/// text: the rounds of a loop before its body, the stage of a step before its
-/// micro-batch.
+/// code: the iterations of a loop before its body, the stage of a step before
+/// its micro-batch.
 template <class Visit>
 void forEachNumber(const LoopTree &tree, llvm::ArrayRef<LoopNode> nodes,
                    Visit &&visit) {
@@ -63,9 +64,9 @@ void forEachNumber(const LoopTree &tree, llvm::ArrayRef<LoopNode> nodes,
   }
 }
 
-/// Sorts ranks into families, in the order of their first ranks. Ranks without
-/// steps are in none. `lineOf` gives the source line of a step, which must be
-/// equal too.
+/// Groups ranks into families, in the order of their first ranks. Ranks without
+/// steps belong to no family. `lineOf` returns the source line of a step, which
+/// must be equal too.
 std::vector<RankFamily> findFamilies(llvm::ArrayRef<LoopTree> trees,
                                      llvm::function_ref<unsigned(Step)> lineOf);
 

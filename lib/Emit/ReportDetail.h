@@ -14,11 +14,11 @@
 
 namespace pipec {
 
-/// Writes a report as tables for people.
+/// Writes a report as text tables.
 void printReport(const Schedule &schedule, const Report &report,
                  llvm::raw_ostream &os);
 
-/// Writes a report as the JSON object that docs/Report.md describes.
+/// Writes a report as the JSON object documented in docs/Report.md.
 void writeReport(const Schedule &schedule, const Report &report,
                  llvm::json::OStream &json);
 

@@ -1,4 +1,4 @@
-//===- ReportJson.cpp - Reports for other programs ------------------------===//
+//===- ReportJson.cpp - Reports as JSON -----------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

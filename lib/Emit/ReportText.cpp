@@ -1,13 +1,13 @@
-//===- ReportText.cpp - Reports for people --------------------------------===//
+//===- ReportText.cpp - Reports as text -----------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Tables of decimals: all digits where they end, else rounded with a `~` in
-// front. A column in which nothing is said is left out, and so are the middle
-// of a long path and parts that a schedule does not have.
+// Numbers are decimals: all digits if the expansion terminates, otherwise
+// rounded, with a preceding `~`. Empty columns are omitted, as are the middle
+// of a long path and parts that do not apply to a schedule.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ using namespace llvm;
 
 namespace pipec {
 
-/// Lines of the critical path that are shown at each end of it.
+/// The number of lines of the critical path that are shown at each of its ends.
 static constexpr size_t shownStays = 15;
 
 namespace {
@@ -68,7 +68,7 @@ private:
 
 } // namespace
 
-/// A figure of a column that is left out when all its figures are 0.
+/// A figure of a column that is omitted if all its figures are 0.
 static std::string unlessAllZero(bool allZero, Rational value) {
   return allZero ? "" : decimalText(value);
 }
@@ -110,8 +110,8 @@ void ReportPrinter::printHead() {
   table.print(os);
 }
 
-/// How much more a rank with these peaks keeps than it has room for; empty for
-/// a rank that does not.
+/// By how much a rank with these peaks exceeds the memory limit; empty if it
+/// does not.
 std::string ReportPrinter::overLimit(const MemoryPeaks &peaks) const {
   if (!report.isOverLimit(peaks))
     return "";
@@ -127,7 +127,7 @@ void ReportPrinter::printRanks() {
                             "idle (span)", "bubble (span)", "peak", "receives",
                             "parameters", "total", "limit", "over"})
     table.column(heading.str());
-  // With activations alone, their peak says it all.
+  // If there are only activations, their peak is sufficient.
   bool noReceives = report.memory.receives.isZero();
   bool noParameters = report.memory.parameters.isZero();
   for (auto [rank, self] : enumerate(report.ranks))
@@ -204,8 +204,7 @@ void ReportPrinter::printEdges() {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Links [begin, end) of a path that stay on one rank, each right behind the
-/// one before.
+/// The links [begin, end) of a path that are adjacent on one rank.
 struct Stay {
   size_t begin;
   size_t end;

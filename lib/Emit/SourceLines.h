@@ -18,8 +18,8 @@
 
 namespace pipec {
 
-/// Finds the lines of steps. Steps of a rank come from few statements, so each
-/// position is looked up once.
+/// Finds the lines of steps. The steps of a rank come from few statements, so
+/// each position is only looked up once.
 class SourceLines {
 public:
   SourceLines(const Schedule &schedule, const SourceFiles &files)
@@ -32,11 +32,11 @@ public:
     fromProgram = llvm::StringRef(file).ends_with(".pipe");
   }
 
-  /// The name of the file, without folders; empty when unknown.
+  /// The name of the file, without folders; empty if unknown.
   const std::string &fileName() const { return file; }
 
-  /// 0 when the step comes from a list of steps: there the line says no more
-  /// than the step does.
+  /// The line of a step; 0 if it comes from a list of steps, whose lines add no
+  /// information.
   unsigned operator()(Step step) {
     if (!fromProgram || !step.source().isValid())
       return 0;

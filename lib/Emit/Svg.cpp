@@ -7,17 +7,17 @@
 //
 //   title, sizes and parameters, figures
 //   legend
-//   rank 0  [0][1][2]     [0][3]   a lane a rank, a thin one below it for FSDP
-//                \  /              arrows where the schedule has transfers
+//   rank 0  [0][1][2]     [0][3]   one lane per rank, and a thin one for FSDP
+//                \  /              arrows if the schedule has transfers
 //   rank 1     [0][1][0]
 //           0    2    4    6       time
-//   rank 0  __/----\___            what the rank keeps, in time
+//   rank 0  __/----\___            the memory of the rank over time
 //
-// A box is as wide as its step lasts; its number is the micro-batch. The
-// members of an overlap stand side by side in one frame. All coordinates are
-// whole tenths of a pixel, computed from ticks without rounding on the way, so
-// the same schedule gives the same bytes everywhere. The text is written as it
-// goes, in time linear in the steps.
+// The width of a box is the duration of its step; its number is the
+// micro-batch. The members of an overlap are adjacent in one frame. All
+// coordinates are whole tenths of a pixel, computed from ticks without
+// intermediate rounding, so the same schedule results in the same bytes on all
+// systems. The text is written in one pass, in time linear in the steps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,10 +33,10 @@ constexpr char style[] =
 #include "Emit/svg.css.inc"
     ;
 
-/// Beyond these a picture is no longer one: viewers choke on it.
+/// Viewers cannot handle larger pictures.
 constexpr Picture::Limits limits = {/*steps=*/20000, /*ranks=*/256};
 
-/// A coordinate: tenths of a pixel, printed in pixels.
+/// A coordinate in tenths of a pixel, printed in pixels.
 struct Px {
   int64_t tenths;
 };
@@ -48,8 +48,7 @@ raw_ostream &operator<<(raw_ostream &os, Px px) {
   return os;
 }
 
-/// Prints text with the characters escaped that XML has a use for, and those
-/// replaced that it cannot hold.
+/// Prints text with XML characters escaped and invalid characters replaced.
 struct Xml {
   StringRef text;
 };
@@ -58,7 +57,7 @@ raw_ostream &operator<<(raw_ostream &os, Xml xml) {
   for (char c : markupText(xml.text))
     if (c == '<')
       os << "&lt;";
-    else if (c == '>') // `]]>` ends more than text.
+    else if (c == '>') // `]]>` is special in text.
       os << "&gt;";
     else if (c == '&')
       os << "&amp;";
@@ -117,7 +116,7 @@ void SvgWriter::writeStyle() {
   os << "}\n</style>\n";
 }
 
-/// Writes the colours of lanes, boxes and the numbers on them.
+/// Writes the colors of lanes, boxes and their numbers.
 void SvgWriter::writeColors(Scheme scheme) {
   os << ".lane { fill: " << idleColor(scheme) << "; }\n";
   for (unsigned kind = 0; kind != unsigned(StepKind::Bubble); ++kind) {
@@ -193,7 +192,7 @@ void SvgWriter::writeLegend() {
 
 void SvgWriter::writeAxis() {
   int64_t shown = picture.to() - picture.from();
-  // Labels stand at least 42 pixels apart.
+  // Labels are at least 42 pixels apart.
   int64_t least = int64_t(__int128(shown) * 420 / plotWidth) + 1;
   AxisTicks ticks(picture.costs(), picture.from(), least);
   os << "<path class=\"axis\" d=\"M" << Px{leftMargin} << ' ' << Px{axisTop}
@@ -238,7 +237,7 @@ void SvgWriter::writeLanes() {
 
 void SvgWriter::writeLane(unsigned rank) {
   const StepList &list = schedule.ranks[rank];
-  // Boxes first, then what stands on them.
+  // First the boxes, then the text and frames on them.
   std::string above;
   raw_string_ostream aboveOs(above);
   os << "<g class=\"box\">\n";
@@ -269,7 +268,8 @@ void SvgWriter::writeLane(unsigned rank) {
       at = next;
     }
     if (size > 1)
-      // Around the boxes, where it stands out from the darkest of them.
+      // The frame is drawn around the boxes, so that it is visible next to dark
+      // ones.
       aboveOs << "<rect class=\"pair\" x=\"" << Px{left}
               << "\" y=\"-0.7\" width=\"" << Px{right - left}
               << "\" height=\"23.4\"/>\n";
@@ -303,7 +303,7 @@ void SvgWriter::writeMark(StringRef colorClass, int64_t x, int64_t y) {
      << Px{y + 55} << "Z\"/>\n";
 }
 
-/// A mark below the lane where a wait is over; it takes no time.
+/// Marks the end of each wait below the lane; waits take no time.
 void SvgWriter::writeWaits(unsigned rank) {
   picture.forEachWait(rank, [&](Step step, int64_t time) {
     StringRef colorClass = step.kind() == StepKind::WaitSendF   ? "head-act"
@@ -315,8 +315,8 @@ void SvgWriter::writeWaits(unsigned rank) {
   });
 }
 
-/// What a rank has room for, in whole numbers of the model, rounded down; 0
-/// without a limit.
+/// The memory limit per rank, as an integer of the model, rounded down; 0 if
+/// there is none.
 int64_t SvgWriter::memoryLimit(const MemoryModel &memory) const {
   std::optional<Rational> limit = schedule.memory.limit();
   if (!limit)
@@ -339,7 +339,7 @@ void SvgWriter::writeMemory() {
     peaks.push_back(peak);
     highest = std::max(highest, peak);
   }
-  // A limit far above all peaks would press the curves flat.
+  // A limit far above all peaks would flatten the curves.
   int64_t limit = memoryLimit(memory);
   if (limit / 2 > highest)
     limit = 0;

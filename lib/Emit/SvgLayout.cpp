@@ -1,4 +1,4 @@
-//===- SvgLayout.cpp - Where everything of a picture stands ---------------===//
+//===- SvgLayout.cpp - The layout of the SVG timeline ---------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,7 +13,7 @@ using namespace llvm;
 
 namespace pipec {
 
-/// What the kinds of boxes are called in the legend.
+/// The name of a kind of box in the legend.
 static StringRef legendText(StepKind kind) {
   switch (kind) {
   case StepKind::F:
@@ -116,8 +116,8 @@ void SvgLayout::layOut() {
   facts = figures();
   note = picture.windowText();
 
-  // A step of average length has room for its number, and so has one of the
-  // shortest kind unless that is very short.
+  // The number of a step of average duration must fit, and that of the shortest
+  // kind too unless it is very short.
   int64_t shortest = 0, count = 0;
   __int128 sum = 0;
   for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W}) {
@@ -151,7 +151,7 @@ void SvgLayout::layOut() {
   height = memoryTop + picture.shownRanks() * memoryPitch + 100;
 }
 
-/// The legend flows into as many lines as it takes; `y` becomes the last one.
+/// Breaks the legend into lines; `y` becomes the last one.
 void SvgLayout::layOutLegend(int64_t &y) {
   int64_t legendX = edge;
   auto item = [&](StringRef text, LegendItem::Symbol symbol,

@@ -1,4 +1,4 @@
-//===- SvgLayout.h - Where everything of a picture stands -------*- C++ -*-===//
+//===- SvgLayout.h - The layout of the SVG timeline -------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,7 +18,8 @@
 
 namespace pipec {
 
-/// What is in a picture, and the places of its parts, in tenths of a pixel.
+/// The contents of a picture and the positions of its parts, in tenths of a
+/// pixel.
 class SvgLayout {
 public:
   // Sizes in tenths of a pixel.
@@ -51,31 +52,31 @@ public:
     }
   };
 
-  /// Where each item of the legend stands.
+  /// An item of the legend and its position.
   struct LegendItem {
     enum Symbol { Box, Arrow, Mark };
     int64_t x, y;
     std::string text;
     Symbol symbol;
-    /// The class that gives the symbol its colour.
+    /// The CSS class with the color of the symbol.
     std::string symbolClass;
   };
 
-  /// The place of a time.
+  /// The x coordinate of a time.
   int64_t x(int64_t ticks) const {
     int64_t shown = std::max<int64_t>(picture.to() - picture.from(), 1);
     ticks = std::clamp(ticks, picture.from(), picture.to()) - picture.from();
     return leftMargin + int64_t(__int128(ticks) * plotWidth / shown);
   }
   int64_t laneTop(unsigned rank) const { return lanesTop + rank * lanePitch; }
-  /// The height of a lane with the one for FSDP actions.
+  /// The height of a lane including that for FSDP actions.
   int64_t laneDepth() const {
     return laneHeight + (hasFsdp ? 20 + fsdpHeight : 0);
   }
   int64_t lanesBottom() const {
     return laneTop(picture.shownRanks()) - laneGap;
   }
-  /// What stands on the box of a step: the micro-batch, and the chunk.
+  /// The text on the box of a step: the micro-batch and the chunk.
   std::string number(Step step) const {
     std::string text = std::to_string(step.microbatch());
     llvm::raw_string_ostream os(text);
@@ -89,19 +90,19 @@ public:
 
   const Picture &picture;
   const Schedule &schedule;
-  /// Shades of the chunks.
+  /// The number of shades for the chunks.
   unsigned shades;
 
-  /// By `StepKind`.
+  /// Indexed by `StepKind`.
   std::array<KindFacts, numStepKinds> kinds;
   std::vector<Arrow> arrows;
   bool hasFsdp = false;
   bool hasSendWaits = false, hasReductionWaits = false;
-  /// The longest `number`.
+  /// The length of the longest `number`.
   size_t labelLetters = 1;
 
   std::string title, sizes, facts;
-  /// What part is shown, when it is not all.
+  /// The part that is shown, if it is not everything.
   std::string note;
   int64_t plotWidth = 0, width = 0, height = 0;
   int64_t legendTop = 0, lanesTop = 0, lanePitch = 0, laneGap = 0;

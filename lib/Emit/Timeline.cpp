@@ -5,14 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where nobody has said what steps cost, each takes a slot, as papers draw
-// schedules; costs, or a model of waiting, make it an axis of time. Both name
-// steps alike:
+// Without costs, each step takes one slot, which is the form in which papers
+// draw schedules; costs, or a communication model, change this to an axis of
+// time. Both forms use the same names of steps:
 //
 //   F3      forward of micro-batch 3; B full backward, I its input half, W its
 //           weight half
-//   F3a     a rank with several stages: a is the first of them on the way
-//           through the model, b the second, ...
+//   F3a     on a rank with several stages: a is the first of them in the order
+//   of
+//           the model, b the second, ...
 //   F3&B1   an overlap, members in issue order
 //   .       idle
 //
@@ -37,8 +38,9 @@ void printTimelineStep(raw_ostream &os, const Schedule &schedule,
 }
 
 StringRef terminalColor(StepKind kind) {
-  // Bright blue, since most terminals show blue too dark to be read on black;
-  // yellow, green and cyan: apart for most eyes, and the letter says it again.
+  // Bright blue, since most terminals show blue too dark to read on black;
+  // yellow, green and cyan. These are distinguishable for most readers, and the
+  // letter identifies the kind too.
   static constexpr StringLiteral codes[] = {"\033[94m", "\033[33m", "\033[32m",
                                             "\033[36m"};
   return codes[unsigned(kind)];

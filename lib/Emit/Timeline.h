@@ -12,11 +12,11 @@
 
 namespace pipec {
 
-/// Columns before every row: the rank and a gap.
+/// The columns before every row: the rank and a gap.
 inline constexpr unsigned timelineHead = 6;
 
-/// What a table shows at most; beyond that nobody reads it. A cell is the place
-/// of a step in the one form, a character in the other.
+/// The maximum size of a table. A cell is the place of a step in the form with
+/// slots, and a character in the form with times.
 inline constexpr unsigned timelineRanks = 4096;
 inline constexpr uint64_t timelineCells = uint64_t(1) << 20;
 inline constexpr uint64_t timelineCharacters = uint64_t(1) << 23;
@@ -31,15 +31,15 @@ llvm::LogicalResult writeTimes(const Schedule &schedule,
                                const EmitOptions &options,
                                llvm::raw_ostream &os, DiagEngine &diags);
 
-/// Writes a compute step as `F3`, or `F3a` where ranks hold several chunks.
+/// Writes a compute step as `F3`, or `F3a` if ranks hold several chunks.
 void printTimelineStep(llvm::raw_ostream &os, const Schedule &schedule,
                        const ChunkNames &chunks, Step step);
 
-/// Begins and ends the colour of a compute kind on a terminal.
+/// The escape sequence of the color of a compute kind on a terminal.
 llvm::StringRef terminalColor(StepKind kind);
 inline constexpr llvm::StringLiteral plainColor = "\033[0m";
 
-/// Writes how many transfers, FSDP actions and waits stand in no row.
+/// Writes the numbers of transfers, FSDP actions and waits, which have no row.
 void printNotDrawn(llvm::raw_ostream &os, const Schedule &schedule);
 
 } // namespace pipec

@@ -13,10 +13,10 @@
 //
 //   not drawn: 12 transfers
 //
-// Every step takes one slot, whatever it costs, and stands in the earliest one
-// that its rank and its data allow (Simulation/Slots.h). A table wider than the
-// terminal continues in further blocks of slots; of one with more than a
-// million cells only the first are written, and a line says so.
+// Every step takes one slot, whatever its cost, and is in the earliest slot
+// that its rank and its inputs allow (Simulation/Slots.h). A table wider than
+// the terminal continues in further blocks of slots; of a table with more than
+// a million cells only the first ones are written, and a line says so.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +46,8 @@ public:
     limit();
   }
 
-  /// What part is shown: `slots 0 to 255 of 300, ...`; empty when it is all.
+  /// The part that is shown: `slots 0 to 255 of 300, ...`; empty if it is
+  /// everything.
   const std::string &part() const { return thePart; }
 
   void print() {
@@ -87,7 +88,7 @@ private:
   raw_ostream &os;
   ChunkNames chunks;
   unsigned cellWidth = 0;
-  /// What is shown, from the first of each.
+  /// The numbers of ranks and slots that are shown.
   unsigned numRanks = 0, numSlots = 0;
   std::string thePart;
 };
@@ -175,7 +176,7 @@ void SlotPrinter::printRank(unsigned rank, unsigned from, unsigned to,
   os << '\n';
 }
 
-/// Says where every rank of an order that cannot run came to a halt.
+/// Reports where every rank of an order that cannot run has stopped.
 LogicalResult reportBlocked(const Schedule &schedule, const SlotTable &table,
                             DiagEngine &diags) {
   std::optional<InFlightDiagnostic> report;

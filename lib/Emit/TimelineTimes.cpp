@@ -11,11 +11,10 @@
 //      0  F0 F1 .  .  B0--- F2 B1--- .  B2---
 //      1  .  F0 B0--- F1 B1--- F2 B2--- .  .
 //
-// Steps stand where the simulator puts them and are as wide as they last. The
-// scale leaves room for the names of steps. What is wider than the terminal
-// continues in further blocks; what would take many blocks, or a file larger
-// than anybody reads, is scaled down, and a line says so.
-//
+// Steps are at the times of the simulation, and as wide as their durations. The
+// scale leaves room for the names of steps. A table wider than the terminal
+// continues in further blocks. If it would take many blocks, or a very large
+// file, it is scaled down, and a line says so.
 //===----------------------------------------------------------------------===//
 
 #include "Emit/Timeline.h"
@@ -34,7 +33,7 @@ namespace pipec {
 
 namespace {
 
-/// From this many blocks on the table is scaled down instead.
+/// From this number of blocks on, the table is scaled down instead.
 constexpr int64_t maxBlocks = 8;
 
 class TimePrinter {
@@ -74,7 +73,7 @@ private:
   void printRuler(int64_t begin, int64_t end);
 
   int64_t length() const { return picture.to() - picture.from(); }
-  /// Columns for the table, at least one cell.
+  /// The columns available for the table, at least one cell.
   int64_t available() const {
     return std::max<int64_t>(int64_t(options.width) - timelineHead, cell);
   }
@@ -110,8 +109,8 @@ private:
   int64_t cell = 2;
   int64_t columns = 0;
   bool scaledDown = false;
-  /// A row a rank: its characters, and for each the kind of its step (as a
-  /// digit) or a blank.
+  /// For each rank, its row of characters, and for each character the kind of
+  /// its step (as a digit) or a blank.
   std::vector<std::string> rows, kinds;
 };
 
@@ -145,8 +144,8 @@ void TimePrinter::chooseScale() {
     columns = cell;
     return;
   }
-  // The scale at which the name that is widest for its duration has room. Very
-  // short steps do not stretch the rest without end.
+  // The scale at which every name fits, except that very short steps do not
+  // stretch the table without limit.
   int64_t average = std::max<int64_t>(int64_t(sum / count), 1);
   int64_t widest = 1, shortest = average;
   forEachStep([&](const Picture::Group &group, int64_t width) {
@@ -157,7 +156,7 @@ void TimePrinter::chooseScale() {
       shortest = duration;
     }
   });
-  // Where that leaves room, each quantum gets equally many columns.
+  // If there is enough room, each quantum gets the same number of columns.
   int64_t perQuantum =
       int64_t((__int128(widest) * quantum + shortest - 1) / shortest);
   if (perQuantum > 1 && length() % quantum == 0) {
@@ -165,12 +164,12 @@ void TimePrinter::chooseScale() {
     columns = length() / quantum * cell;
   } else {
     cell = widest;
-    // Steps are few and far between where waiting takes most of the time.
+    // If ranks mostly wait, there are few steps.
     __int128 wanted = (__int128(length()) * widest + shortest - 1) / shortest;
     columns = int64_t(std::min(wanted, __int128(count) * cell * 16 + 1024));
     columns = std::max(columns, cell);
   }
-  // Rows of a file may be long, but all of them together have a limit.
+  // Rows of a file may be long, but their total size is limited.
   int64_t most = int64_t(timelineCharacters / picture.shownRanks());
   if (options.width && columns > available() * maxBlocks) {
     scaledDown = true;
@@ -202,13 +201,13 @@ void TimePrinter::drawRows() {
       name.clear();
       raw_svector_ostream nameOs(name);
       printName(group, nameOs);
-      // A blank after it, if the name leaves room for one.
+      // A blank after the name, if there is room.
       bool gap = !scaledDown || end - begin > int64_t(name.size());
       int64_t drawn = std::max<int64_t>(end - begin - gap, 1);
       std::fill(row.begin() + begin, row.begin() + end, ' ');
       for (int64_t i = 0; i != drawn; ++i)
         row[begin + i] = i < int64_t(name.size()) ? name[i] : '-';
-      // Of an overlap each member has its colour up to its `&`.
+      // In an overlap, the color of each member extends to its `&`.
       size_t member = group.begin;
       for (int64_t i = 0; i != drawn; ++i) {
         if (i < int64_t(name.size()) && name[i] == '&')
@@ -261,7 +260,7 @@ void TimePrinter::printBlock(int64_t begin, int64_t end) {
   }
 }
 
-/// Steps have none: they are as wide as the scale says.
+/// The number of steps is not limited: their width follows from the scale.
 static constexpr Picture::Limits limits = {std::numeric_limits<size_t>::max(),
                                            /*ranks=*/timelineRanks};
 

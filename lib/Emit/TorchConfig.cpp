@@ -5,21 +5,21 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A CSV of PyTorch's does not say how many ranks, stages and micro-batches it
-// is for; this JSON lies beside it and does. docs/Csv.md lists the keys.
+// PyTorch's CSV does not contain the numbers of ranks, stages and
+// micro-batches; this JSON file accompanies it. docs/Csv.md lists the keys.
 //
 // torchtitan (torchtitan/distributed/pipeline_parallel.py) and NeMo AutoModel
 // (components/distributed/pipelining/functional.py) load a `compute_only` CSV,
-// but place the stages by the name of a schedule that is set beside it:
+// but place the stages by the name of a schedule in their configuration:
 //
-//   name               placement                       stages a rank
+//   name               placement                       stages per rank
 //   1F1B               loop: stage s on rank s % p     1
 //   Interleaved1F1B    loop                            2 and more
 //   ZBVZeroBubble      V: stage s on rank s, then
 //                      2p-1-s                          2
 //
-// Whatever else is placed otherwise, so there are no settings for it: a warning
-// says so, and the settings are null.
+// Other placements have no settings: a warning says so, and the settings are
+// null.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,7 +73,7 @@ public:
   }
 
 private:
-  /// The models of communication under which the lists end; null without
+  /// The communication models under which the lists finish; null without
   /// transfers, which PyTorch then adds.
   void writeSafe() {
     if (!ownTransfers()) {
@@ -90,8 +90,8 @@ private:
     return schedule.hasP2P() || schedule.numRanks == 1;
   }
 
-  /// What PyTorch's runtime is set to. Since 2.15 a list waits for each send
-  /// and reduction, which no version before can read.
+  /// The settings of PyTorch's runtime. Since 2.15 lists may have waits for
+  /// sends and reductions, which earlier versions cannot read.
   void writeTorch() {
     bool before = !waits, since = waits || !waitable;
     bool needsEdge = since && ownTransfers() &&
@@ -118,11 +118,12 @@ private:
     });
   }
 
-  /// The name that lets the frameworks place the stages as they are, empty
-  /// where there is none. Reports the first stage that stands in the way.
+  /// The name for which the frameworks place the stages as in the schedule;
+  /// empty if there is none. Reports the first stage with another placement.
   StringRef placementName() {
     unsigned ranks = schedule.numRanks;
-    // The first stage that lies elsewhere, the number of stages when none does.
+    // The first stage with another placement; the number of stages if there is
+    // none.
     auto firstOff = [&](auto rankOf) {
       for (unsigned stage = 0; stage != map.size(); ++stage)
         if (map[stage] != rankOf(stage))
@@ -152,8 +153,8 @@ private:
   std::string csvName() const { return schedule.name + ".csv"; }
   unsigned stagesOfRank() const { return map.size() / schedule.numRanks; }
 
-  /// What a framework that places stages by the name of a schedule is set to,
-  /// and what is to be known about that.
+  /// The settings of a framework that places stages by the name of a schedule,
+  /// with notes on them.
   void writeFramework(StringRef key, StringRef name,
                       function_ref<void()> writeSettings,
                       std::vector<std::string> notes) {
@@ -229,7 +230,7 @@ private:
       notes.push_back("with one rank pipeline parallelism is off");
   }
 
-  /// What holds for the schedule wherever PyTorch runs it.
+  /// Notes on the schedule that apply to all uses of PyTorch.
   std::vector<std::string> commonNotes() const {
     if (!halves)
       return {};
@@ -255,7 +256,8 @@ private:
   /// By model; meaningless without transfers.
   std::array<bool, 4> safe = {};
   bool transfers = false;
-  /// Whether there is a step that PyTorch 2.15 wants a wait for, and a wait.
+  /// Whether there is a step that needs a wait in PyTorch 2.15, and whether
+  /// there is a wait.
   bool waitable = false;
   bool waits = false;
   bool halves = false;

@@ -6,27 +6,26 @@
 //===----------------------------------------------------------------------===//
 //
 // The "JSON Object Format" of Google's document "Trace Event Format", in the
-// subset that Perfetto's importer reads as it is meant. Every rank is a process
-// with a track for its compute steps, one for its phases, one for its FSDP
-// actions where there are some, one for each edge and direction on which it
-// sends, and a counter of what it keeps.
+// subset that Perfetto's importer supports. Every rank is a process with a
+// track for its compute steps, one for its phases, one for its FSDP actions if
+// there are any, one per edge and direction on which it sends, and a counter of
+// its memory.
 //
 //   X       a step or an overlap; a phase
-//   i       a wait for a send or a reduction, when it is over
-//   s, f    a flow: a result that another rank uses, from its producer to there
-//   b, e    a transfer, where the schedule has transfers
-//   C       memory
+//   i       the end of a wait for a send or a reduction
+//   s, f    a flow: a result for another rank, from its producer to its
+//   consumer b, e    a transfer, if the schedule has transfers C       memory
 //
-// Perfetto takes process and thread 0 for the idle one, names threads by their
-// number alone, and reads the number of a flow as an integer; asynchronous
-// events share tracks where process and name are equal. So processes count from
-// 1, no two threads of the trace have the same number, and the name of a
-// transfer is its edge; what it carries is in its arguments.
+// Perfetto treats process and thread 0 as the idle ones, identifies threads by
+// their number alone, and reads the number of a flow as an integer;
+// asynchronous events share tracks if process and name are equal. So processes
+// count from 1, all threads of the trace have distinct numbers, and the name of
+// a transfer is its edge; its data is in its arguments.
 //
-// Times of a trace are microseconds; a unit of the costs becomes 1000 of them,
-// or less when the whole would not fit; `otherData` and the labels of the
-// processes say which. Nanoseconds are whole numbers here, so steps that follow
-// each other without a gap do so in the trace.
+// Times in a trace are microseconds. A unit of the costs becomes 1000 of them,
+// or fewer if the whole would not fit; `otherData` and the labels of the
+// processes contain the factor. All times are integral nanoseconds, so steps
+// that follow each other without a gap do so in the trace.
 //
 //===----------------------------------------------------------------------===//
 
@@ -106,7 +105,7 @@ private:
     return os << "{\"ph\":\"" << type << "\",\"pid\":" << process(rank)
               << ",\"tid\":" << track << ",\"ts\":" << micros(ticks);
   }
-  /// Writes a name or a place in the order of tracks; `value` is JSON.
+  /// Writes a name or an index for sorting tracks; `value` is JSON.
   void metadata(StringRef what, unsigned rank, unsigned track, StringRef key,
                 const Twine &value) {
     event('M', rank, track, 0) << ",\"name\":\"" << what << "\",\"args\":{\""
@@ -117,7 +116,7 @@ private:
     metadata("thread_name", rank, track, "name", "\"" + name + "\"");
     metadata("thread_sort_index", rank, track, "sort_index", Twine(place));
   }
-  /// The duration of a slice, so that it ends where the next one begins.
+  /// The duration of a slice that ends where the next one begins.
   Micros length(int64_t start, int64_t finish) const {
     return {micros(finish).nanos - micros(start).nanos};
   }
@@ -142,13 +141,15 @@ private:
     if (neighbour(step, /*next=*/true))
       visit(flow(step.stage(), step.microbatch(), gradient), true);
   }
-  /// The number of the flow of a result: what a stage makes of a micro-batch.
+  /// The number of the flow of a result: a stage, a micro-batch, and the kind
+  /// of data.
   uint64_t flow(unsigned stage, unsigned microbatch, bool gradient) const {
     return (uint64_t(gradient) * schedule.numStages + stage) *
                schedule.numMicrobatches +
            microbatch;
   }
-  /// The stage that makes the input of `step`, or uses its result (`next`).
+  /// The stage that produces the input of `step`, or consumes its result
+  /// (`next`).
   std::optional<unsigned> neighbour(Step step, bool next) const {
     bool up = (step.kind() == StepKind::F) == next;
     int64_t stage = int64_t(step.stage()) + (up ? 1 : -1);
@@ -169,7 +170,7 @@ private:
   uint64_t numTransfers = 0;
   /// The steps of the critical path, by number.
   BitVector critical;
-  /// How many ends of each flow are shown; empty when all are.
+  /// How many ends of each flow are shown; empty if all are.
   std::vector<uint8_t> flowEnds;
 };
 
@@ -201,7 +202,7 @@ void TraceWriter::writeNames(unsigned rank) {
     nameTrack(rank, phaseTrack(rank), "phases", 2);
 }
 
-/// Writes a slice for each row of compute steps of one phase.
+/// Writes a slice for each run of compute steps of one phase.
 void TraceWriter::writePhases(unsigned rank) {
   unsigned phase = maxPhases;
   int64_t start = 0, finish = 0;
@@ -211,7 +212,7 @@ void TraceWriter::writePhases(unsigned rank) {
     event('X', rank, phaseTrack(rank), start)
         << ",\"dur\":" << length(start, finish)
         << ",\"cat\":\"phase\",\"name\":";
-    // A slice without a name is shown as a mistake.
+    // Perfetto shows a slice without a name as an error.
     StringRef name = schedule.phases[phase];
     printJsonString(os, name.empty() ? "phase" : name);
     os << ",\"args\":{}}";
@@ -257,7 +258,7 @@ void TraceWriter::writeRank(unsigned rank) {
   });
 }
 
-/// What a step is, as members of an object of JSON.
+/// Writes a step as members of a JSON object.
 void TraceWriter::writeWhat(Step step) {
   os << "\"kind\":\"" << stepKindName(step.kind())
      << "\",\"stage\":" << step.stage();
@@ -313,7 +314,7 @@ void TraceWriter::writeStep(const Picture::Group &group) {
       writeFlow(group, step);
 }
 
-/// Of a part of a schedule only the flows are shown whose two ends are in it.
+/// In a part of a schedule, only flows with both ends in it are shown.
 void TraceWriter::countFlowEnds() {
   if (picture.windowText().empty())
     return;
@@ -330,7 +331,7 @@ void TraceWriter::writeFlow(const Picture::Group &group, Step step) {
   forEachFlow(step, [&](uint64_t id, bool begins) {
     if (!flowEnds.empty() && flowEnds[id] != 2)
       return;
-    // Bound to the slice that the track has begun last, that of the step.
+    // It is bound to the last slice that the track has begun, that of the step.
     event(begins ? 's' : 'f', group.rank, computeTrack(group.rank), group.start)
         << (begins ? "" : ",\"bp\":\"e\"") << ",\"cat\":\"flow\",\"name\":\""
         << (step.kind() == StepKind::F ? "activations" : "gradients")

@@ -22,8 +22,8 @@ LogicalResult emitTemplate(const Schedule &schedule, const EmitOptions &options,
       Template::parse(text, model, options.templatePartial, diags);
   if (failed(parsed))
     return failure();
-  // Some mistakes show only when the place of them is reached. The first
-  // rendering finds those before anything is written.
+  // Some errors are only found during rendering. The first rendering finds them
+  // before anything is written.
   raw_null_ostream nowhere;
   if (failed(parsed->render(model, nowhere, diags)))
     return failure();

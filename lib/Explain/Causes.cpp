@@ -1,15 +1,15 @@
-//===- Causes.cpp - Why every step starts when it does --------------------===//
+//===- Causes.cpp - The causes of start times -----------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A step asks all that it may have waited for in a fixed order, and takes the
-// first one that ended at its own start. What stands before a step in its list
-// is found by walking back over the steps that do not compute; a chain walks
-// over each step of a list at most once, since whatever it comes to next on
-// that rank stands before where it left it.
+// The cause of a step is found by checking everything that it may have waited
+// for, in a fixed order, and taking the first that ended at the start of the
+// step. The predecessor of a step in its list is found by walking back over
+// steps that do not compute; a chain of causes visits each step of a list at
+// most once, because it always continues further back on that rank.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,7 +39,7 @@ Causes::Causes(const Schedule &schedule, const Simulation &simulation)
     theTransfers.emplace(schedule, run);
 }
 
-/// A link of a step of whose other figures nothing is known yet.
+/// A link for a step with only these figures set.
 static PathStep linkFor(uint32_t step, int64_t start, int64_t end) {
   PathStep link;
   link.step = step;
@@ -49,10 +49,10 @@ static PathStep linkFor(uint32_t step, int64_t start, int64_t end) {
 }
 
 //===----------------------------------------------------------------------===//
-// What stands before a step in its list
+// Predecessors of a step in its list
 //===----------------------------------------------------------------------===//
 
-/// The compute step before `index` on its rank, the first of its group.
+/// The compute step before `index` on its rank; the first member of a group.
 uint32_t Causes::computeBefore(unsigned rank, size_t index) const {
   const StepList &list = theSchedule.ranks[rank];
   while (index && !isCompute(list[index - 1].kind()))
@@ -79,9 +79,9 @@ uint32_t Causes::unshardBefore(unsigned rank, size_t index,
   return none;
 }
 
-/// What the rank waited for at `wait`, if it ended when the wait did; else
-/// `none`. For a buffered send that is what the other rank did before it posted
-/// the receive.
+/// What the rank waited for at `wait`, if it ended at the same time as the
+/// wait; otherwise `none`. For a buffered send, that is the step of the other
+/// rank before it posted the receive.
 uint32_t Causes::awaited(StepRef wait) const {
   const StepList &list = theSchedule.ranks[wait.rank];
   int64_t over = run.start(wait.rank, wait.index);
@@ -107,8 +107,8 @@ uint32_t Causes::awaited(StepRef wait) const {
   return before != none && run.end(before) == over ? before : uint32_t(none);
 }
 
-/// True when what is at `index` of a rank's list is reached at `link.start`
-/// because of a wait between it and the compute step before it.
+/// True if the rank reaches `index` of its list at `link.start` because of a
+/// wait between it and the previous compute step.
 bool Causes::findWait(PathStep &link, unsigned rank, size_t index) const {
   const StepList &list = theSchedule.ranks[rank];
   for (; index != 0 && !isCompute(list[index - 1].kind()); --index) {
@@ -116,7 +116,7 @@ bool Causes::findWait(PathStep &link, unsigned rank, size_t index) const {
     if (!isWait(list[at.index].kind()))
       continue;
     if (run.start(rank, at.index) != link.start)
-      return false; // those before it ended earlier still
+      return false; // earlier waits ended earlier
     if (uint32_t what = awaited(at); what != none) {
       link.reason = Reason::Wait;
       link.before = what;
@@ -149,8 +149,8 @@ PathStep Causes::link(uint32_t step) const {
   return linkOfOther(at);
 }
 
-/// An FSDP step, which waits for its rank and then for those before it; or one
-/// that takes no time.
+/// For an FSDP step, which waits for its rank and for the previous FSDP steps,
+/// or a step that takes no time.
 PathStep Causes::linkOfOther(StepRef at) const {
   int64_t start = run.start(at.rank, at.index);
   PathStep link = linkFor(numbers.of(at), start, run.end(at.rank, at.index));
@@ -200,8 +200,8 @@ PathStep Causes::linkOfCompute(StepRef at) const {
   return link;
 }
 
-/// True when a compute step starts when the receive of `consumer`, which is the
-/// step or a member of it, is complete.
+/// True if a compute step starts when the receive of `consumer`, which is the
+/// step or one of its members, completes.
 bool Causes::findReceive(PathStep &link, uint32_t consumer) const {
   for (uint32_t receive : theTransfers->receives(consumer)) {
     if (theTransfers->batchEnd(receive) != link.start)
@@ -213,8 +213,8 @@ bool Causes::findReceive(PathStep &link, uint32_t consumer) const {
   return false;
 }
 
-/// The same under free arrival, where the step that makes the input is its
-/// cause, or the one that has kept the edge busy before it.
+/// The same under free arrival: the cause is the producer of the input, or the
+/// producer of the first result in the sequence that has kept the edge busy.
 bool Causes::findMaker(PathStep &link, unsigned rank, Step consumer) const {
   for (const DataFlow::Port &input : theResults.inputs(consumer)) {
     uint32_t maker = theResults.maker(input, consumer);
@@ -225,8 +225,7 @@ bool Causes::findMaker(PathStep &link, unsigned rank, Step consumer) const {
       continue;
     bool waited = leaves != run.end(maker);
     link.reason = waited ? Reason::Edge : Reason::Data;
-    link.before =
-        waited ? theResults.firstOfBusyEdge(input, consumer) : maker;
+    link.before = waited ? theResults.firstOfBusyEdge(input, consumer) : maker;
     link.latency = link.start - run.end(link.before);
     return true;
   }
@@ -240,7 +239,7 @@ bool Causes::findMaker(PathStep &link, unsigned rank, Step consumer) const {
 PathStep Causes::linkOfTransfer(uint32_t step) const {
   int64_t end = theTransfers->batchEnd(step);
   if (theTransfers->end(step) != end) {
-    // Another member of the batch is the last.
+    // Another member of the batch is the last one to complete.
     StepRef at = numbers.at(step);
     size_t i = groupBegin(theSchedule.ranks[at.rank], at.index);
     while (theTransfers->end(numbers.of(at.rank, i)) != end)
@@ -266,7 +265,7 @@ PathStep Causes::linkOfTransfer(uint32_t step) const {
   return link;
 }
 
-/// A transfer until its edge is free for the next one.
+/// The link of a transfer until its edge is free for the next one.
 PathStep Causes::linkOnEdge(uint32_t send) const {
   PathStep link =
       linkFor(send, theTransfers->edgeStart(send), theTransfers->edgeEnd(send));
@@ -279,7 +278,7 @@ PathStep Causes::linkOnEdge(uint32_t send) const {
   return link;
 }
 
-/// Why a P2P step starts when it does: its queue, its edge, or its rank.
+/// Sets the cause of the start of a P2P step: its queue, its edge, or its rank.
 void Causes::findStart(PathStep &link) const {
   StepRef at = numbers.at(link.step);
   const StepList &list = theSchedule.ranks[at.rank];
@@ -310,7 +309,7 @@ void Causes::findStart(PathStep &link) const {
 }
 
 //===----------------------------------------------------------------------===//
-// From link to link
+// Following the chain
 //===----------------------------------------------------------------------===//
 
 std::optional<PathStep> Causes::linkBefore(const PathStep &last) const {
@@ -320,7 +319,7 @@ std::optional<PathStep> Causes::linkBefore(const PathStep &last) const {
     return linkOnEdge(last.before);
   if (last.reason != Reason::Peer)
     return link(last.before);
-  // It waited for that step to start, not to end.
+  // It waited for the start of that step, not its end.
   int64_t start = run.start(last.before);
   PathStep other = linkFor(last.before, start, start);
   findStart(other);

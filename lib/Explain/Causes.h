@@ -1,14 +1,14 @@
-//===- Causes.h - Why every step starts when it does ------------*- C++ -*-===//
+//===- Causes.h - The causes of start times ---------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// In a simulation every event happens at the latest time of what it waits for.
-// So each step has a cause: a step whose end (or start) is its own start.
-// Nothing is recorded while the schedule runs: the causes are found afterwards,
-// where somebody asks, from the times alone.
+// In a simulation, every event happens at the latest time of the events it
+// waits for. So each step has a cause: a step whose end (or start) is its own
+// start. Nothing is recorded during the run: causes are computed from the times
+// on demand.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,32 +29,32 @@ enum class Reason : uint8_t {
 /// `order`, `data`, ...
 llvm::StringRef reasonName(Reason reason);
 
-/// One link of a chain of causes: a step with the time that it takes on the
-/// chain and the reason why this does not begin earlier, which is the link
-/// before it.
+/// One link of a chain of causes: a step, the time that it takes on the chain,
+/// and the reason why it does not start earlier, which is the previous link.
 struct PathStep {
-  /// Its number; of an overlap the first member, of a batch the member that
-  /// the chain goes through.
+  /// The number of the step; the first member of an overlap, or the member of a
+  /// batch that is on the chain.
   uint32_t step = StepNumbers::none;
-  /// The step that it waited for, the link before it; `none` for the first.
+  /// The step that it waited for, which is the previous link; `none` for the
+  /// first.
   uint32_t before = StepNumbers::none;
   Reason reason = Reason::First;
-  /// In ticks. A compute step from start to end; a transfer from when both its
-  /// sides have started until it is complete, and a side that only lets the
-  /// other begin with its start alone.
+  /// In ticks. For a compute step, start to end; for a transfer, from when both
+  /// ends have started until it is complete. A transfer end that only allows
+  /// the other end to begin takes no time.
   int64_t start = 0;
   int64_t end = 0;
-  /// Ticks between the end of the link before and `start`: the way of a result
-  /// to another rank, where the schedule has no transfers as steps.
+  /// The ticks between the end of the previous link and `start`: the latency of
+  /// a result for another rank, if the schedule has no transfer steps.
   int64_t latency = 0;
 };
 
-/// Answers why steps start when they do. The schedule and its simulation must
-/// outlive it, and pass `checkResults`. Where several things hold a step up
-/// until the same time, the first of these is its cause: its rank's order, for
-/// a transfer its queue; then the first member of an overlap or a batch that
-/// waits; the order of the list of reasons. Linear memory, see `ResultTimes`
-/// and `TransferTimes`.
+/// Determines why steps start when they do. The schedule and its simulation
+/// must outlive this object and pass `checkResults`. If several things delay a
+/// step until the same time, its cause is the first of these: the order of its
+/// rank, or for a transfer its queue; the first member of an overlap or a batch
+/// that waits; the first reason in the order of the list of reasons. Linear
+/// memory, see `ResultTimes` and `TransferTimes`.
 class Causes {
 public:
   Causes(const Schedule &schedule, const Simulation &simulation);
@@ -65,13 +65,13 @@ public:
   /// Nothing under free arrival.
   const std::optional<TransferTimes> &transfers() const { return theTransfers; }
 
-  /// The last link of every chain that ends with `step`: its times and why it
-  /// starts when it does.
+  /// The last link of every chain that ends with `step`: its times and the
+  /// reason for its start.
   PathStep link(uint32_t step) const;
-  /// The link before `link` on its chain, with its own cause; nothing for the
-  /// first of a chain.
+  /// The link before `link` on its chain, with its own cause; nothing if `link`
+  /// is the first.
   std::optional<PathStep> linkBefore(const PathStep &link) const;
-  /// The step with which a rank ends; `none` without any.
+  /// The last step of a rank; `none` if it has no steps.
   uint32_t lastStep(unsigned rank) const;
 
 private:

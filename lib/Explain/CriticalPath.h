@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// From cause to cause the way leads back in time, without a hole, to a step
-// that starts with the schedule. The way back from the last end is the critical
+// Following the causes leads back in time, without gaps, to a step that starts
+// at the beginning of the schedule. The chain of the last end is the critical
 // path of the run (Kelley and Walker, "Critical-path planning and scheduling",
-// 1959; here of one run in its given order, not of the graph of dependences
+// 1959; here for one run in its given order, not for the graph of dependences
 // alone).
 //
 //===----------------------------------------------------------------------===//
@@ -20,18 +20,17 @@
 
 namespace pipec {
 
-/// A chain in the order of time: the end of each link and the latency of the
-/// next one make the start of that one.
+/// A chain in chronological order: the start of each link is the end of the
+/// previous one plus its latency.
 using PathSteps = std::vector<PathStep>;
 
-/// The chain of causes of `step`, back to the first link that starts at `since`
-/// or earlier, or until it has `maxLinks` (0: any number).
+/// The chain of causes of `step`, back to the first link that starts at or
+/// before `since`, or with at most `maxLinks` links (0: no limit).
 PathSteps causeChain(const Causes &causes, uint32_t step, int64_t since,
                      size_t maxLinks = 0);
 
-/// The chain that ends with the last end of all and begins at the start of the
-/// schedule; of several last ends that of the lowest rank. Empty when nothing
-/// computes.
+/// The chain from the start of the schedule to the last end; if several ranks
+/// end last, to that of the lowest rank. Empty if there are no computes.
 PathSteps criticalPath(const Causes &causes);
 
 } // namespace pipec

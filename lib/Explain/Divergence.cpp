@@ -1,4 +1,4 @@
-//===- Divergence.cpp - Where two schedules part --------------------------===//
+//===- Divergence.cpp - Finding where two schedules diverge ---------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,7 +11,7 @@ using namespace llvm;
 
 namespace pipec {
 
-/// Moves `at` to the next step that is compared, or to the end.
+/// Advances `at` to the next step that is compared, or to the end.
 static void skip(const StepList &list, size_t &at, CompareSteps which) {
   while (at != list.size() &&
          (which == CompareSteps::Compute ? !isCompute(list[at].kind())

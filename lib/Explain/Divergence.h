@@ -1,4 +1,4 @@
-//===- Divergence.h - Where two schedules part ------------------*- C++ -*-===//
+//===- Divergence.h - Finding where two schedules diverge -------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,22 +15,23 @@
 
 namespace pipec {
 
-/// The first difference of one rank's lists.
+/// The first difference between the lists of one rank.
 struct Divergence {
-  /// Index into the list of either schedule; its size where the other goes on.
+  /// The index in the list of either schedule; the size of the list if it ends
+  /// first.
   size_t first = 0;
   size_t second = 0;
 };
 
-/// Which steps are compared.
+/// The steps that are compared.
 enum class CompareSteps {
-  All,     // all but bubbles, which carry no time
-  Compute, // compute steps alone
+  All,     // all but bubbles, which take no time
+  Compute, // only compute steps
 };
 
-/// Where the lists of each rank that both schedules have part; nothing for a
-/// rank whose lists are the same. Steps are the same when they do the same in
-/// the same place of an overlap or a batch. Linear.
+/// The first difference for each rank that both schedules have; nothing for a
+/// rank with equal lists. Steps are equal if they perform the same action and
+/// are joined in the same way. Linear.
 std::vector<std::optional<Divergence>> findDivergence(const Schedule &first,
                                                       const Schedule &second,
                                                       CompareSteps which);

@@ -1,4 +1,4 @@
-//===- IdleGaps.cpp - Where a rank does nothing, and why ------------------===//
+//===- IdleGaps.cpp - Idle gaps of ranks and their causes -----------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -40,7 +40,7 @@ static bool isLarger(const IdleGap &a, const IdleGap &b) {
 
 std::vector<IdleGap> largestGaps(const Schedule &schedule,
                                  const Simulation &simulation, unsigned count) {
-  // A heap whose top is the smallest gap that is kept.
+  // A heap with the smallest of these gaps on top.
   std::vector<IdleGap> kept;
   auto offer = [&](const IdleGap &gap) {
     if (count == 0)
@@ -70,19 +70,19 @@ std::vector<IdleGap> largestGaps(const Schedule &schedule,
 }
 
 //===----------------------------------------------------------------------===//
-// What binds a gap
+// The cause of a gap
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-/// Looks for a step that could have filled a gap.
+/// Searches for a step that could have filled a gap.
 class ReadyStep {
 public:
   ReadyStep(IdleGap &gap, const Causes &causes, const MemoryModel &memory)
       : gap(gap), causes(causes), memory(memory), schedule(causes.schedule()),
         run(causes.simulation()), list(schedule.ranks[gap.rank]) {}
 
-  /// Fills `ready`, `overLimit` and `held` of the gap.
+  /// Sets `ready`, `overLimit` and `held` of the gap.
   void find();
 
 private:
@@ -103,9 +103,10 @@ private:
   const Schedule &schedule;
   const Simulation &run;
   const StepList &list;
-  /// Stages that are managed on the rank and sharded during the gap.
+  /// True for stages that are managed on the rank and sharded during the gap.
   std::vector<bool> sharded;
-  /// What the rank keeps from the gap on, and how far `mostUntil` has come.
+  /// The memory of the rank from the gap on, and how far `mostUntil` has
+  /// advanced.
   std::vector<Level> levels;
   size_t nextLevel = 0;
   int64_t most = 0;
@@ -113,7 +114,7 @@ private:
 
 } // namespace
 
-/// True when this rank has the result of a stage of its own before the gap.
+/// True if the result of a stage of this rank is available before the gap.
 bool ReadyStep::isDone(DataKind data, unsigned stage,
                        unsigned microbatch) const {
   uint32_t maker = causes.results().maker(data, stage, microbatch);
@@ -122,8 +123,8 @@ bool ReadyStep::isDone(DataKind data, unsigned stage,
          maker < run.numbers().of(gap.before);
 }
 
-/// True when a step that stands alone could run from the start of the gap on
-/// and be done by its end.
+/// True if a step that is not joined could run at the start of the gap and
+/// finish within it.
 bool ReadyStep::isReady(size_t index) const {
   Step step = list[index];
   if (run.end(gap.rank, index) - run.start(gap.rank, index) > gap.length())
@@ -166,8 +167,8 @@ void ReadyStep::readLevels() {
   });
 }
 
-/// The most that the rank keeps from the start of the gap until `time`; ask for
-/// ascending times.
+/// The maximum memory of the rank from the start of the gap until `time`. Must
+/// be called with ascending times.
 int64_t ReadyStep::mostUntil(int64_t time) {
   if (levels.empty())
     readLevels();
@@ -218,7 +219,7 @@ void explainGap(IdleGap &gap, const Causes &causes, const MemoryModel &memory) {
     gap.binding = gap.overLimit ? Binding::Memory : Binding::Order;
     return;
   }
-  // The first of the largest parts.
+  // The largest part, or the first of several.
   const std::pair<int64_t, Binding> parts[] = {
       {gap.parts.dependency, Binding::Dependency},
       {gap.parts.latency, Binding::Latency},

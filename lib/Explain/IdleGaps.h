@@ -1,4 +1,4 @@
-//===- IdleGaps.h - Where a rank does nothing, and why ----------*- C++ -*-===//
+//===- IdleGaps.h - Idle gaps of ranks and their causes ---------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,7 +13,7 @@
 
 namespace pipec {
 
-/// What a gap would be shorter without.
+/// The cause of a gap, without which it would be shorter.
 enum class Binding : uint8_t {
 #define PIPEC_BINDING(Id, Name) Id,
 #include "Explain/Bindings.def"
@@ -22,38 +22,38 @@ enum class Binding : uint8_t {
 /// `dependency`, `memory`, ...
 llvm::StringRef bindingName(Binding binding);
 
-/// A time in which a rank does nothing before a step. Times are in ticks.
+/// A period in which a rank is idle before a step. Times are in ticks.
 struct IdleGap {
   unsigned rank = 0;
   int64_t start = 0;
   int64_t end = 0;
-  /// The step behind the gap, of an overlap the first member.
+  /// The step after the gap; the first member of an overlap.
   StepRef before;
 
-  // What follows is filled by `explainGap`.
+  // `explainGap` sets the following members.
 
   Binding binding = Binding::Dependency;
-  /// The gap in parts, by what the step behind it waits for.
+  /// The parts of the gap, by what the step after it waits for.
   WaitParts parts;
   /// Why that step does not start earlier, and the link that it waits for, if
-  /// any.
+  /// there is one.
   PathStep link;
   std::optional<PathStep> cause;
-  /// A step from further behind in the list of the rank whose input was there
-  /// when the gap began, and that takes no longer than the gap: the first one
-  /// that the memory limit lets run there, else the first one.
+  /// A later step in the list of the rank whose input was available when the
+  /// gap began, and which takes no longer than the gap: the first one that fits
+  /// the memory limit, otherwise the first one.
   std::optional<StepRef> ready;
-  /// The memory limit does not let it run there: the rank would keep `held`, in
-  /// units of the memory model.
+  /// True if the step does not fit the memory limit: the rank would keep
+  /// `held`, in units of the memory model.
   bool overLimit = false;
   int64_t held = 0;
 
   int64_t length() const { return end - start; }
 };
 
-/// Calls `visit(from, to, begin)` for every time in which a rank does nothing
-/// before the step or overlap that begins at `begin` of its list: the first one
-/// from the start of the schedule on.
+/// Calls `visit(from, to, begin)` for every period in which a rank is idle
+/// before the step or overlap that starts at `begin` of its list. The first
+/// period starts with the schedule.
 template <typename Visitor>
 void forEachGap(const Schedule &schedule, const Simulation &simulation,
                 unsigned rank, Visitor visit) {
@@ -69,12 +69,12 @@ void forEachGap(const Schedule &schedule, const Simulation &simulation,
   }
 }
 
-/// The `count` largest gaps of all ranks, those before a rank's first step
-/// among them: the longest first, then by start and rank. Not explained.
+/// The `count` largest gaps of all ranks, including those before a rank's first
+/// step, ordered by length, start and rank. They are not explained.
 std::vector<IdleGap> largestGaps(const Schedule &schedule,
                                  const Simulation &simulation, unsigned count);
 
-/// Finds out what binds a gap. Linear in the list of its rank.
+/// Determines the cause of a gap. Linear in the length of the rank's list.
 void explainGap(IdleGap &gap, const Causes &causes, const MemoryModel &memory);
 
 } // namespace pipec

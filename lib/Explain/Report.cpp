@@ -1,4 +1,4 @@
-//===- Report.cpp - What a schedule costs ---------------------------------===//
+//===- Report.cpp - The figures of a run ----------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,7 +21,7 @@ namespace pipec {
 
 namespace {
 
-/// Fills a report from a run.
+/// Computes a report from a run.
 class Reporter {
 public:
   Reporter(const Schedule &schedule, const Simulation &run,
@@ -50,7 +50,7 @@ private:
   const Simulation &run;
   const Causes &causes;
   const MemoryModel &memory;
-  /// The last rank that was seen to unshard each stage, plus 1.
+  /// The last rank found to unshard each stage, plus 1.
   std::vector<unsigned> fetched;
 };
 
@@ -59,7 +59,7 @@ private:
 void Reporter::summarize() {
   report.makespan = run.time(run.makespan());
   report.span = run.time(run.span());
-  // `makeReport` has seen to it that these fit.
+  // `makeReport` has checked that these fit.
   report.bubbleMakespan = *run.bubbleRate(run.makespan());
   report.bubbleSpan = *run.bubbleRate(run.span());
   report.work = run.time(run.work());
@@ -75,7 +75,7 @@ static Rational rateOf(int64_t idle, int64_t clock) {
   return clock == 0 ? Rational(0) : *Rational::make(idle, clock);
 }
 
-/// What a rank waits for before its compute steps, together.
+/// The sum of the waits of a rank before its compute steps.
 WaitParts Reporter::waits(unsigned rank) const {
   WaitParts sum;
   forEachGap(schedule, run, rank, [&](int64_t from, int64_t, size_t begin) {
@@ -141,19 +141,20 @@ void Reporter::reportRanks() {
 // Communication
 //===----------------------------------------------------------------------===//
 
-/// True when the schedule says what a received tensor takes.
+/// True if the schedule gives the size of a received tensor.
 static bool hasSizes(const MemorySettings &memory) {
   return any_of(memory.places(), [](const auto &entry) {
     return entry.second.get(Figure::Receive).has_value();
   });
 }
 
-/// Counts what crosses ranks: the sends, or in a schedule without transfers the
-/// results that are used on another rank. False when sizes do not fit.
+/// Counts the transfers: the sends, or the results that are used on another
+/// rank if the schedule has no transfer steps. Returns false if sizes do not
+/// fit.
 bool Reporter::countTransfers() {
   bool placed = schedule.hasP2P();
   unsigned directions = schedule.placement.numDirections();
-  // By direction of the schedule, stage that sends, and what it sends.
+  // Indexed by direction of the schedule, sending stage, and data.
   auto cell = [&](unsigned direction, unsigned stage, bool gradients) {
     return 2 * (size_t(direction) * schedule.numStages + stage) + gradients;
   };

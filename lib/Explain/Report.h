@@ -1,14 +1,13 @@
-//===- Report.h - What a schedule costs -------------------------*- C++ -*-===//
+//===- Report.h - The figures of a run --------------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// All that one run of a schedule says about it, as plain data: the figures that
-// people compare schedules by, and what to look at to better them.
-// docs/Report.md explains every figure. Nothing here is text.
-//
+// All figures of one run of a schedule as plain data: those for comparing
+// schedules, and those that show where to improve one. docs/Report.md explains
+// every figure. Nothing here is text.
 //===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_EXPLAIN_REPORT_H
@@ -22,14 +21,14 @@
 
 namespace pipec {
 
-/// What is to be found out. The figures of `Report` that are not parts of their
-/// own are always there.
+/// The optional parts of a report.
 struct ReportOptions {
-  /// How transfers wait in time, where the schedule has some; `edge` without.
+  /// The communication model of transfers, if the schedule has any; nothing
+  /// means `edge`.
   std::optional<WaitModel> model;
-  /// Whether to follow the critical path.
+  /// Whether to compute the critical path.
   bool path = true;
-  /// How many of the largest idle gaps to explain.
+  /// The number of largest idle gaps to explain.
   unsigned gaps = 10;
 };
 
@@ -40,37 +39,36 @@ struct WaitingTime {
   Rational queue;
   Rational wait;
   Rational gather;
-  /// All but `dependency`: exposed communication. What is needed next has been
-  /// computed, and the rank does nothing.
+  /// All but `dependency`: exposed communication. The next input has been
+  /// computed, and the rank is idle.
   Rational exposed;
 };
 
-/// One rank. All times are in the unit of the costs, counted from the start of
-/// the schedule.
+/// The figures of one rank. All times are in the unit of the costs, from the
+/// start of the schedule.
 struct RankReport {
-  /// Start of its first and end of its last compute step; both 0 when it
-  /// computes nothing.
+  /// The start of the first and the end of the last compute step; both 0 if
+  /// there are none.
   Rational start;
   Rational end;
-  /// The durations of its compute steps together.
+  /// The sum of the durations of its compute steps.
   Rational work;
-  /// The makespan, and the span, without its work.
+  /// The makespan, and the span, minus its work.
   Rational idle;
   Rational idleSpan;
-  /// Between its own start and end without its work.
+  /// The time between its own start and end minus its work.
   Rational gaps;
-  /// `idle` over makespan and `idleSpan` over span.
+  /// `idle` / makespan and `idleSpan` / span.
   Rational bubbleMakespan;
   Rational bubbleSpan;
-  /// The most that it keeps; `activations` is the peak of closed forms and
+  /// The peaks of its memory; `activations` is the peak of closed forms and
   /// expectations.
   MemoryPeaks memory;
   WaitingTime waiting;
-  /// The most sends at once that it has posted and not yet waited for, by the
-  /// order of its list; without a wait for it a send counts until the end.
+  /// The maximum number of sends that it has posted but not waited for, by the
+  /// order of its list; a send without a wait counts until the end.
   uint64_t outstandingSends = 0;
-  /// UNSHARDs, and those among them that are not the first of their stage on
-  /// the rank.
+  /// UNSHARDs, and those that are not the first of their stage on the rank.
   uint64_t unshards = 0;
   uint64_t refetches = 0;
 };
@@ -79,44 +77,44 @@ struct RankReport {
 struct EdgeReport {
   unsigned from = 0;
   unsigned to = 0;
-  /// Activations of a forward (false), gradients of a backward (true).
+  /// False for activations of a forward, true for gradients of a backward.
   bool gradients = false;
   uint64_t transfers = 0;
-  /// Their sizes together, where the schedule says what a received tensor
-  /// takes.
+  /// The sum of their sizes, if the schedule gives the size of a received
+  /// tensor.
   std::optional<Rational> volume;
 };
 
-/// The report of one run.
+/// The report on one run.
 struct Report {
-  /// The model of waiting; nothing under free arrival, which schedules without
-  /// transfers run under.
+  /// The communication model; nothing under free arrival, which applies to
+  /// schedules without transfer steps.
   std::optional<WaitModel> model;
 
-  /// Last end minus first start over all ranks; the longest rank's own last end
-  /// minus first start.
+  /// The last end minus the first start over all ranks, and the maximum over
+  /// the ranks of the rank's own last end minus first start.
   Rational makespan;
   Rational span;
-  /// 1 - work / (ranks * makespan), and so for the span; 0 for a schedule that
-  /// takes no time.
+  /// 1 - work / (ranks * makespan), and likewise for the span; 0 for a schedule
+  /// that takes no time.
   Rational bubbleMakespan;
   Rational bubbleSpan;
   /// The work of all ranks.
   Rational work;
-  /// The makespan under free arrival, where the run is under a model: what is
-  /// between the two is the cost of the order of the transfers.
+  /// For a run under a model, the makespan under free arrival: the difference
+  /// of the two is the cost of the order of the transfers.
   std::optional<Rational> freeMakespan;
-  /// The largest peaks of all ranks, each by itself, and what the schedule says
-  /// that a rank has room for.
+  /// The maximum of each peak over all ranks, and the memory limit of the
+  /// schedule.
   MemoryPeaks memory;
   std::optional<Rational> memoryLimit;
-  /// True when a rank with these peaks keeps more than that.
+  /// True if a rank with these peaks exceeds the limit.
   bool isOverLimit(const MemoryPeaks &peaks) const {
     return memoryLimit && *memoryLimit < peaks.total;
   }
 
   std::vector<RankReport> ranks;
-  /// Some rank waits for its sends in the middle of its list.
+  /// True if a rank waits for its sends in the middle of its list.
   bool sendWaits = false;
 
   /// Ordered by sender, receiver, and activations before gradients.
@@ -128,7 +126,7 @@ struct Report {
   uint64_t unshards = 0;
   uint64_t refetches = 0;
 
-  /// Times in ticks of which `ticksPerUnit` are one unit of time.
+  /// Times in ticks; one unit of time has `ticksPerUnit`.
   PathSteps path;
   int64_t ticksPerUnit = 1;
   Rational time(int64_t ticks) const {
@@ -139,7 +137,7 @@ struct Report {
   std::vector<IdleGap> gaps;
 };
 
-/// Lets `schedule` run and reports on it. Reports, through `diags`, an order
+/// Runs `schedule` and reports on the run. Reports, through `diags`, an order
 /// that cannot run and figures that do not fit 64 bits. Linear in the steps.
 llvm::FailureOr<Report> makeReport(const Schedule &schedule,
                                    const ReportOptions &options,

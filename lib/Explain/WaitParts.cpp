@@ -43,7 +43,7 @@ WaitParts waitParts(const Causes &causes, unsigned rank, size_t begin,
     for (uint32_t receive : transfers->receives(run.numbers().of(rank, i)))
       arrived = std::max(arrived, transfers->batchEnd(receive));
   }
-  // The last wait of the rank before the step is over when all of them are.
+  // The rank continues when all of its waits before the step are over.
   int64_t waited = since;
   for (size_t i = begin; i != 0 && !isCompute(list[i - 1].kind()); --i)
     if (isWait(list[i - 1].kind())) {

@@ -12,27 +12,27 @@
 
 namespace pipec {
 
-/// What a rank waited for before a compute step, in ticks; what comes later in
-/// this list starts to count when the earlier is over, so that the parts add up
-/// to the wait.
+/// What a rank waited for before a compute step, in ticks. Each part counts
+/// from the end of the parts above it, so that the parts add up to the wait.
 struct WaitParts {
-  /// For steps of other ranks that make its input to end.
+  /// For the producers of its input on other ranks to end.
   int64_t dependency = 0;
-  /// For the input to be on its way, as fast as it can be.
+  /// For the input to arrive, without contention.
   int64_t latency = 0;
-  /// For transfers in queues, or for the other rank to come to its side.
+  /// For transfers in queues, or for the other rank to reach its end of the
+  /// transfer.
   int64_t queue = 0;
   /// At waits for its own sends and reductions.
   int64_t wait = 0;
-  /// For parameters that are being gathered.
+  /// For parameters to be gathered.
   int64_t gather = 0;
 
   int64_t exposed() const { return latency + queue + wait + gather; }
   WaitParts &operator+=(const WaitParts &other);
 };
 
-/// What the overlap or step that begins at `begin` of the list of `rank` waited
-/// for, when the rank was free from `since` on.
+/// What the overlap or step that starts at `begin` of the list of `rank` waited
+/// for, if the rank was free from `since` on.
 WaitParts waitParts(const Causes &causes, unsigned rank, size_t begin,
                     int64_t since);
 

@@ -1,4 +1,4 @@
-//===- Doc.cpp - Text that knows where it may be broken -------------------===//
+//===- Doc.cpp - Text with optional line breaks ---------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -65,8 +65,7 @@ struct Pending {
 };
 } // namespace
 
-/// Whether what is `pending`, up to the next end of a line, takes at most
-/// `room` columns.
+/// True if `pending`, up to the next line break, takes at most `room` columns.
 static bool fits(Pending first, ArrayRef<Pending> pending, size_t room) {
   SmallVector<Pending, 32> rest = {first};
   while (true) {

@@ -1,4 +1,4 @@
-//===- Doc.h - Text that knows where it may be broken -----------*- C++ -*-===//
+//===- Doc.h - Text with optional line breaks -------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,31 +18,31 @@
 
 namespace pipec::ast {
 
-/// A piece of text with places where a line may end. Made by `DocBuilder`.
+/// A piece of text with optional line breaks, created by `DocBuilder`.
 struct Doc {
   enum class Kind : uint8_t { Text, Break, Concat, Nest, Group };
   Kind kind;
-  /// Break: written as a space when the line does not end here.
+  /// Break: written as a space if the line does not end here.
   bool spaced = false;
-  /// Nest: how much further in the lines of the part begin.
+  /// Nest: the additional indentation of the lines of the part.
   unsigned indent = 0;
   llvm::StringRef text;
   llvm::ArrayRef<const Doc *> parts;
 };
 using DocRef = const Doc *;
 
-/// Makes documents and lays them out (Wadler, "A prettier printer", 1998): a
-/// group stands on one line when it fits, else every break that belongs to it
-/// ends a line, and the groups inside it are tried again.
+/// Creates documents and lays them out (Wadler, "A prettier printer", 1998): if
+/// a group fits on one line, it is printed on one line; otherwise each of its
+/// breaks ends a line, and the nested groups are tried separately.
 class DocBuilder {
 public:
   /// `text` must outlive the document.
   DocRef text(llvm::StringRef text);
-  /// A copy of `text` is kept.
+  /// Copies `text`.
   DocRef copied(llvm::StringRef text) { return this->text(text.copy(arena)); }
-  /// A space, or the end of the line.
+  /// A space or a line break.
   DocRef line() { return &spacedBreak; }
-  /// Nothing, or the end of the line.
+  /// Nothing or a line break.
   DocRef softLine() { return &plainBreak; }
   DocRef concat(llvm::ArrayRef<DocRef> parts);
   DocRef concat(std::initializer_list<DocRef> parts) {
@@ -51,15 +51,15 @@ public:
   DocRef nest(unsigned indent, DocRef doc);
   DocRef group(DocRef doc);
 
-  /// The document on one line, or false when that takes more than `width`
-  /// columns; `out` is then unspecified.
+  /// Writes the document on one line. Returns false if that takes more than
+  /// `width` columns; `out` is then unspecified.
   static bool renderFlat(DocRef doc, size_t width, std::string &out);
 
   struct Line {
     unsigned indent;
     std::string text;
   };
-  /// Lays the document out in `width` columns, from column `indent` on.
+  /// Lays out the document in `width` columns, starting at column `indent`.
   static std::vector<Line> render(DocRef doc, unsigned indent, size_t width);
 
 private:

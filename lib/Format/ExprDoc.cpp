@@ -13,7 +13,7 @@ using namespace llvm;
 
 namespace pipec::ast {
 
-/// How tightly the expression itself binds.
+/// The precedence of the expression itself.
 static unsigned bindingOf(const Expr *expr) {
   if (isa<ConditionalExpr>(expr))
     return bindAny;
@@ -30,8 +30,8 @@ static bool isOrder(BinaryOp op) {
          op == BinaryOp::GE;
 }
 
-/// What an operand of `op` must bind like; the left one of a chain of the same
-/// level is no operand here, but a part of the chain.
+/// The minimum precedence of an operand of `op`. The left operand in a chain of
+/// the same precedence is part of the chain and does not count as an operand.
 static unsigned operandBinding(BinaryOp op) {
   if (isEquality(op) || isOrder(op))
     return precedence(BinaryOp::Add);
@@ -39,8 +39,8 @@ static unsigned operandBinding(BinaryOp op) {
 }
 
 static DocRef binaryDoc(DocBuilder &docs, const BinaryExpr *expr) {
-  // A chain of operators of one level breaks at all of them or none, and is
-  // walked in a loop: it may be long.
+  // A chain of operators of one precedence breaks at all of them or at none. It
+  // may be long, so this is a loop.
   unsigned level = precedence(expr->op);
   bool chains = !isEquality(expr->op) && !isOrder(expr->op);
   SmallVector<const BinaryExpr *, 8> chain = {expr};
@@ -60,7 +60,8 @@ static DocRef binaryDoc(DocBuilder &docs, const BinaryExpr *expr) {
                                  docs.nest(4, docs.concat(rest))}));
 }
 
-/// `a ? b : c ? d : e`, a condition and its value on a line each when broken.
+/// `a ? b : c ? d : e`; if it is broken, each condition and its value are on a
+/// line.
 static DocRef conditionalDoc(DocBuilder &docs, const ConditionalExpr *expr) {
   SmallVector<DocRef, 16> parts;
   auto addArm = [&](const ConditionalExpr *arm) {

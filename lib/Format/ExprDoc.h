@@ -13,14 +13,13 @@
 
 namespace pipec::ast {
 
-/// How tightly a place binds: an expression that binds less tightly than its
-/// place asks for stands in parentheses. 1 to 6 are the binary operators.
+/// Precedences: an expression of lower precedence than its context requires is
+/// parenthesized. 1 to 6 are the binary operators.
 enum : unsigned { bindAny = 0, bindUnary = 7, bindPrimary = 8 };
 
-/// The expression with the parentheses that it needs, and those that tell a
-/// reader what nobody remembers: `(a && b) || c`, `(a < b) == c`,
-/// `a ? (b ? c : d) : e`, `-(-a)`. Lines break before an operator, before `:`
-/// and behind a comma.
+/// The expression with the necessary parentheses, and with those that clarify
+/// uncommon precedence: `(a && b) || c`, `(a < b) == c`, `a ? (b ? c : d) : e`,
+/// `-(-a)`. Lines break before an operator, before `:` and after a comma.
 DocRef exprDoc(DocBuilder &docs, const Expr *expr, unsigned binding = bindAny);
 
 /// `(a, b)`

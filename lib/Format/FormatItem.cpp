@@ -21,7 +21,7 @@ static StringRef wordOf(const SettingsStmt *stmt) {
 // On one line
 //===----------------------------------------------------------------------===//
 
-/// `F & B`, `p2p`, `stage 0`, `edge 0 -> 1`: what stands on the left.
+/// The left side of an entry: `F & B`, `p2p`, `stage 0`, `edge 0 -> 1`.
 DocRef Formatter::entryHead(const SettingEntry &entry) {
   SmallVector<DocRef, 8> parts;
   for (Letter letter : entry.letters) {
@@ -54,8 +54,8 @@ DocRef Formatter::entryDoc(const SettingEntry &entry, bool assigns) {
   return docs.group(docs.nest(4, docs.concat(parts)));
 }
 
-/// All entries in braces. Behind `=` a `;` separates; what reads like a
-/// statement ends in one.
+/// All entries in braces. Entries with `=` are separated by `;`; entries that
+/// read like a statement end with it.
 DocRef Formatter::entriesDoc(ArrayRef<SettingEntry> entries, bool assigns) {
   SmallVector<DocRef, 16> parts = {docs.text("{ ")};
   for (const SettingEntry &entry : entries) {
@@ -193,7 +193,7 @@ void Formatter::addPlacement(const PlacementStmt *stmt, unsigned indent,
   for (bool second : {false, true}) {
     const Expr *value = second ? stmt->rank : stmt->stages;
     addCommentLines(takeComments(start), indent + 2, first);
-    // The last `;` may be missing.
+    // The last `;` is optional.
     const char *end = value->range.End.getPointer();
     for (const char *next = skipSpace(end); *next == ')' || *next == ';';
          next = skipSpace(end))
@@ -240,7 +240,7 @@ void Formatter::addSchedule(const ScheduleDecl &schedule, bool blank) {
        DocBuilder::renderFlat(head, formatWidth, flat))) {
     addDoc(head, 0, headEnd, blank);
   } else {
-    // A parameter a line.
+    // One parameter per line.
     addDoc(docs.concat({docs.text("schedule "), docs.text(schedule.name.text),
                         docs.text("(")}),
            0, past(schedule.name.range.End.getPointer(), '('), blank);

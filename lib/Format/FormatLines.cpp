@@ -5,22 +5,23 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Two things are aligned, and both are a function of the lines alone, so that
-// formatting a formatted file changes nothing.
+// The alignment of heads and comments depends only on the lines, so formatting
+// is idempotent.
 //
-// Heads. A run is lines one below the other, of the same indentation and the
-// same kind of first head. All of them pad that head to the longest; inside the
-// run, neighbours that share the kind of their second head do the same with it:
+// Heads. A run consists of consecutive lines with the same indentation and the
+// same kind of first head. All of them pad that head to the longest. Within the
+// run, consecutive lines with the same kind of second head are aligned
+// likewise:
 //
 //   warmup   { repeat w     { F } }
 //   steady   { repeat m - w { F B } }
 //
-// When a padded line would pass the width, the run tries again with one level
-// of heads less.
+// If a padded line would exceed the width, the run is aligned with one level of
+// heads less.
 //
-// Comments. Neighbouring lines that end in a comment put it into one column,
-// two behind the longest code. A run ends before the line that would push a
-// comment past the width.
+// Comments. The trailing comments of consecutive lines are aligned, two columns
+// after the longest code. A run ends before a line that would push a comment
+// past the width.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +36,7 @@ using namespace llvm;
 
 namespace pipec::ast {
 
-/// Columns on a terminal; bytes where that is unknown.
+/// The width on a terminal; the number of bytes if it is unknown.
 static size_t columns(StringRef text) {
   int width = sys::unicode::columnWidthUTF8(text);
   return width < 0 ? text.size() : size_t(width);
@@ -48,7 +49,7 @@ size_t FormatLine::width() const {
   return sum;
 }
 
-/// Pads the heads of a run from `level` up to, but not including, `levels`.
+/// Pads the heads of a run at the levels [`level`, `levels`).
 static void padHeads(MutableArrayRef<FormatLine> run, size_t level,
                      size_t levels) {
   if (level == levels)
@@ -107,7 +108,7 @@ static void alignHeads(MutableArrayRef<FormatLine> lines) {
   }
 }
 
-/// The column of each line's trailing comment, 0 where there is none.
+/// The column of the trailing comment of each line; 0 if there is none.
 static std::vector<size_t> commentColumns(ArrayRef<FormatLine> lines) {
   std::vector<size_t> result(lines.size(), 0);
   for (size_t begin = 0; begin != lines.size();) {

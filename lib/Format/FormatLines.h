@@ -17,13 +17,13 @@
 
 namespace pipec::ast {
 
-/// The columns that a line of code may take; comments may be longer.
+/// The maximum number of columns of a line of code; comments may be longer.
 inline constexpr size_t formatWidth = 100;
 
-/// The part of a line in front of something that neighbouring lines align:
-/// `let far` in front of `=`, `warmup` and `{ repeat w` in front of a brace.
+/// The part of a line before an element that consecutive lines align: `let far`
+/// before `=`, `warmup` and `{ repeat w` before a brace.
 struct LineHead {
-  /// Only heads of one kind align with each other.
+  /// Only heads of the same kind are aligned.
   unsigned kind;
   std::string text;
 };
@@ -32,17 +32,17 @@ struct LineHead {
 struct FormatLine {
   unsigned indent = 0;
   llvm::SmallVector<LineHead, 2> heads;
-  /// What follows the heads; a line that is a comment is all body.
+  /// The rest of the line. A line that is a comment consists of the body.
   std::string body;
-  /// The comment behind the code, or empty.
+  /// The comment after the code, or empty.
   std::string comment;
   bool blankAbove = false;
 
-  /// Columns of the code without padding, the indentation left out.
+  /// The number of columns of the code without padding and indentation.
   size_t width() const;
 };
 
-/// Aligns the lines as docs/LangRef.md defines it under "Canonical form", and
+/// Aligns the lines as defined in docs/LangRef.md under "Canonical form", and
 /// writes them.
 void printLines(std::vector<FormatLine> lines, llvm::raw_ostream &os);
 

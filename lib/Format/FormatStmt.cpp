@@ -14,7 +14,7 @@ using namespace llvm;
 namespace pipec::ast {
 
 //===----------------------------------------------------------------------===//
-// Heads: what stands in front of a block, and statements without one
+// Heads of blocks, and statements without a block
 //===----------------------------------------------------------------------===//
 
 const Block *Formatter::blockOf(const Stmt *stmt) {
@@ -102,7 +102,8 @@ DocRef Formatter::headDoc(const Stmt *stmt) {
     const Expr *count = cast<IdleStmt>(stmt)->count;
     if (!count)
       return docs.text("idle");
-    // A call is an expression, but no count: it would be a pattern's use.
+    // A call is an expression but not a count: it would read as the use of a
+    // pattern.
     bool bare = isa<NumberExpr>(count) || isa<NameExpr>(count);
     return docs.concat({docs.text(bare ? "idle " : "idle ("),
                         exprDoc(docs, count), docs.text(bare ? "" : ")")});
@@ -151,7 +152,7 @@ DocRef Formatter::armHead(const Arm &arm, StringRef before) {
 // Statements on lines of their own
 //===----------------------------------------------------------------------===//
 
-/// Two of these may share a line.
+/// True for statements that may share a line.
 static bool isInline(const Stmt *stmt) {
   switch (stmt->kind) {
   case Stmt::Kind::Repeat:
@@ -182,7 +183,7 @@ void Formatter::addList(ArrayRef<Stmt *> stmts, unsigned indent, bool &first) {
       addStmt(stmts[i++], indent, blank);
       continue;
     }
-    // Statements that share a line go on sharing it while there is room.
+    // Statements that share a line continue to share it as long as they fit.
     for (++i; i != stmts.size(); ++i) {
       if (!isInline(stmts[i - 1]) || !isInline(stmts[i]) ||
           !onOneLine(stmts[i - 1]->range.End.getPointer(),
@@ -218,8 +219,8 @@ void Formatter::addWithBlock(DocRef head, const Block &block, unsigned indent,
   addClose("}", indent, block.range.End.getPointer(), true);
 }
 
-/// One line an arm; false, with nothing added, when some arm does not fit or
-/// was not written on one line.
+/// Writes one line per arm. Adds nothing and returns false if an arm does not
+/// fit or was not written on one line.
 bool Formatter::addArmLines(ArrayRef<Arm> arms, unsigned indent, bool blank) {
   std::vector<Flat> flats;
   for (const Arm &arm : arms) {
@@ -242,8 +243,8 @@ void Formatter::addIf(const IfStmt *stmt, unsigned indent, bool blank) {
          arms[0].block.range.Start.getPointer() + 1, blank);
   addBlock(arms[0].block, indent);
   for (const Arm &arm : ArrayRef(arms).drop_front()) {
-    // Comments between the brace and the next block would part the two; they
-    // go into the block, unless there is but one.
+    // Comments between the brace and the next block would separate the two, so
+    // they go into the block, unless there is only one block.
     const char *open = arm.block.range.Start.getPointer() + 1;
     SmallVector<Comment, 4> comments(takeComments(open));
     if (const Comment *trailing = takeTrailing(open))
@@ -270,7 +271,7 @@ void Formatter::addFn(const FnDecl *fn, unsigned indent, bool blank) {
   std::vector<Stmt *> lets(fn->lets.begin(), fn->lets.end());
   addList(lets, indent + 2, first);
 
-  // Parentheses around the result are outside its range.
+  // Parentheses around the result are not part of its range.
   const char *start =
       skipSpace(lets.empty() ? open : lets.back()->range.End.getPointer());
   const char *end = fn->result->range.End.getPointer();

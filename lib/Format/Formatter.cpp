@@ -153,7 +153,7 @@ void Formatter::addClose(StringRef text, unsigned indent, const char *end,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// An import, definition or schedule.
+/// An import, a definition or a schedule.
 struct TopLevel {
   SMRange range;
   const ImportDecl *import = nullptr;
@@ -175,7 +175,7 @@ std::vector<FormatLine> Formatter::format() {
   });
 
   bool first = true;
-  size_t previousBegin = 0; // the first line of the item before
+  size_t previousBegin = 0; // the first line of the previous item
   bool previousSchedule = false;
   for (const TopLevel &item : items) {
     size_t above = lines.size();
@@ -193,7 +193,7 @@ std::vector<FormatLine> Formatter::format() {
     else
       addList(item.decl, 0, first);
 
-    // Schedules, and whatever takes several lines, stand apart.
+    // Schedules, and items of several lines, are separated by blank lines.
     bool apart = previousSchedule || item.schedule ||
                  above - previousBegin > 1 || lines.size() - begin > 1;
     if (above != 0 && apart &&

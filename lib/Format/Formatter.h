@@ -14,9 +14,9 @@
 
 namespace pipec::ast {
 
-/// Prints a file in canonical form (`--emit=source`), comments kept. The output
-/// parses to a tree that differs in nothing but positions, and printing that
-/// tree gives the same bytes. docs/LangRef.md defines the form.
+/// Prints a file in canonical form (`--emit=source`), including comments. The
+/// output parses to the same tree except for positions, and is its own
+/// canonical form. docs/LangRef.md defines the form.
 void printCanonical(const Module &module, llvm::raw_ostream &os);
 
 } // namespace pipec::ast

@@ -1,26 +1,25 @@
-//===- FormatterDetail.h - The work of the formatter ------------*- C++ -*-===//
+//===- FormatterDetail.h - The formatter ------------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The formatter walks the tree in the order of the text and appends lines.
-// Three things come from the text and not from the tree:
+// The formatter walks over the tree in source order and appends lines. Three
+// things are taken from the text instead of the tree:
 //
-//   - whether a body was written on one line: it stays there when it fits;
+//   - whether a body was written on one line: it stays there if it fits;
 //   - empty lines between statements: one of them stays;
-//   - comments. A comment on its own line stands above the statement that
-//     follows it; a comment behind a statement stays behind it; of the comments
-//     in the middle of a statement the last one moves behind it and the others
-//     above it.
+//   - comments. A comment on its own line goes above the statement that follows
+//     it; a trailing comment stays there; of the comments within a statement,
+//     the last one becomes its trailing comment and the others go above it.
 //
-// Whatever is asked of the text has the same answer for the text that is
-// printed; that is why the form is stable.
+// The same questions about the formatted text have the same answers, which
+// makes formatting idempotent.
 //
-// Files: Formatter.cpp (comments, lists, files), FormatStmt.cpp (statements of
-// bodies), FormatFlat.cpp (those that share a line), FormatItem.cpp (what
-// stands in a schedule only).
+// The implementation is in Formatter.cpp (comments, lists, files),
+// FormatStmt.cpp (statements of bodies), FormatFlat.cpp (statements that share
+// a line) and FormatItem.cpp (parts of a schedule).
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +40,7 @@ public:
 
 private:
   // The text
-  /// No end of a line in the range.
+  /// True if the range contains no line break.
   static bool onOneLine(const char *begin, const char *end);
   static bool onOneLine(llvm::SMRange range) {
     return onOneLine(range.Start.getPointer(), range.End.getPointer());
@@ -50,29 +49,29 @@ private:
     return {range.Start.getPointer(),
             size_t(range.End.getPointer() - range.Start.getPointer())};
   }
-  /// An empty line stands above what begins here.
+  /// True if the line above `place` is empty.
   bool blankAbove(const char *place) const;
-  /// The next character that is neither space nor comment.
+  /// The next character that is neither blank nor part of a comment.
   const char *skipSpace(const char *place) const;
-  /// Behind the next `wanted` that is in no comment.
+  /// The position after the next `wanted` outside comments.
   const char *past(const char *place, char wanted) const;
 
   // Comments
-  /// Takes the comments that begin before `place`.
+  /// Removes and returns the comments that begin before `place`.
   llvm::ArrayRef<Comment> takeComments(const char *place);
   bool hasComment(llvm::SMRange range) const;
-  /// Takes the comment on the rest of the line behind `place`.
+  /// Removes and returns the comment on the rest of the line after `place`.
   const Comment *takeTrailing(const char *place);
   void addCommentLines(llvm::ArrayRef<Comment> comments, unsigned indent,
                        bool &first);
 
   // Lines
-  /// Appends the lines of a statement (or of its head) that ends at `end` in
-  /// the text, with the comments in it and behind it.
+  /// Appends the lines of a statement (or its head) that ends at `end` in the
+  /// source, with the comments within and after it.
   void addCode(std::vector<FormatLine> code, const char *end, bool blank);
   void addDoc(DocRef doc, unsigned indent, const char *end, bool blank);
-  /// Appends a closing line such as `}` for the brace that ends at `end`, below
-  /// the comments in front of it.
+  /// Appends a closing line such as `}` for the brace that ends at `end`, after
+  /// the comments that precede it.
   void addClose(llvm::StringRef text, unsigned indent, const char *end,
                 bool first);
 
@@ -80,7 +79,7 @@ private:
   struct Flat {
     llvm::SmallVector<LineHead, 2> heads;
     std::string text;
-    /// Nothing but heads was written: the next statement may give one.
+    /// True if only heads were written: the next statement may add one.
     bool atHead = true;
     size_t room;
     size_t width() const;
@@ -94,7 +93,7 @@ private:
     flat.text += text;
     return flat.width() <= flat.room;
   }
-  /// Ends the head of a statement whose block follows.
+  /// Ends the head of a statement that is followed by its block.
   bool endHead(Flat &flat, Stmt::Kind kind);
   FormatLine lineOf(Flat flat, unsigned indent) {
     FormatLine line;
@@ -121,19 +120,19 @@ private:
   void addFn(const FnDecl *fn, unsigned indent, bool blank);
   void addWithBlock(DocRef head, const Block &block, unsigned indent,
                     bool blank);
-  /// What stands in front of a statement's block, or the whole statement.
+  /// The part of a statement before its block, or the whole statement.
   DocRef headDoc(const Stmt *stmt);
   DocRef stepDoc(const StepRef &step);
   DocRef itemDoc(const Stmt *stmt);
   DocRef parameterNames(llvm::ArrayRef<Argument> args);
   static const Block *blockOf(const Stmt *stmt);
 
-  // What stands in a schedule only
+  // Parts of a schedule
   DocRef entryHead(const SettingEntry &entry);
   DocRef entryDoc(const SettingEntry &entry, bool assigns);
   DocRef entriesDoc(llvm::ArrayRef<SettingEntry> entries, bool assigns);
   DocRef placementHalf(const PlacementStmt *stmt, bool second);
-  /// Written on one line, or nothing that could take more.
+  /// True if the statement was written on one line, or cannot take more.
   bool staysOnLine(const Stmt *stmt) const;
   void addEntries(llvm::ArrayRef<SettingEntry> entries, unsigned indent,
                   bool assigns);

@@ -1,4 +1,4 @@
-//===- DataFlow.cpp - Which step makes what for which steps ---------------===//
+//===- DataFlow.cpp - Producers and consumers of data ---------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,7 +21,8 @@ StageGraph StageGraph::chain(unsigned numStages) {
   return StageGraph(numStages, std::move(edges));
 }
 
-/// A forward-only schedule has some when it was not verified.
+/// True if there are gradients. An unverified forward-only schedule may have
+/// some.
 static bool hasGradients(const Schedule &schedule) {
   auto deals = [](Step step) {
     return dataKind(step.kind()) == DataKind::Gradient;
@@ -50,7 +51,8 @@ DataFlow::DataFlow(const Schedule &schedule, const StageGraph &graph, bool kept)
     ++numIn[edge.to];
     ++numOut[edge.from];
   }
-  // What enters a stage on the way forth leaves it on the way back.
+  // What enters a stage in the forward direction leaves it in the backward
+  // direction.
   addPlanes(DataKind::Activation, numIn);
   addPlanes(DataKind::Gradient, numOut);
   for (unsigned stage = 0; stage != stages; ++stage) {
@@ -88,7 +90,7 @@ DataFlow::DataFlow(const Schedule &schedule, const StageGraph &graph, bool kept)
       sizeRow(StepKind::ReduceGrad, stage, 0, others);
       sizeRow(StepKind::WaitReduceGrad, stage, others, 0);
     }
-    // The ports of a stage are the others in their order.
+    // Each stage has a port for every other stage, in their order.
     for (unsigned from = 0; from != tied.size(); ++from)
       for (unsigned to = 0; to != tied.size(); ++to)
         if (from != to)
@@ -103,8 +105,8 @@ DataFlow::DataFlow(const Schedule &schedule, const StageGraph &graph, bool kept)
     numPlanes = firstPlane[unsigned(DataKind::Gradient)];
 }
 
-/// Numbers the inputs of all stages: the first ones stage by stage, whether
-/// there is one or not, then the others.
+/// Numbers the inputs of all stages: first one input per stage, whether it
+/// exists or not, then the remaining ones.
 void DataFlow::addPlanes(DataKind data, ArrayRef<unsigned> numInputs) {
   firstPlane[unsigned(data)] = numPlanes;
   numPlanes += stages;
@@ -121,7 +123,7 @@ uint32_t DataFlow::plane(DataKind data, unsigned stage, unsigned port) const {
                    : morePlanes[unsigned(data)][stage] + port - 1;
 }
 
-/// Makes room for the ports of a row in all directions.
+/// Reserves the ports of a row in all directions.
 void DataFlow::sizeRow(StepKind kind, unsigned stage, unsigned inputs,
                        unsigned outputs, unsigned moved) {
   assert(inputs < maxPorts && outputs < maxPorts && moved < maxPorts);
@@ -140,9 +142,9 @@ void DataFlow::sizeRow(StepKind kind, unsigned stage, unsigned inputs,
   }
 }
 
-/// Enters the data of `plane`: output `output` of the steps `maker` of stage
-/// `from` and input `input` of the steps `taker` of stage `to`, or what the
-/// sends `maker` and the receives `taker` move.
+/// Connects output `output` of the steps `maker` of stage `from` to input
+/// `input` of the steps `taker` of stage `to` by the data of `plane`, or a send
+/// `maker` to a receive `taker` that transfer these data.
 void DataFlow::connect(StepKind maker, unsigned from, unsigned output,
                        StepKind taker, unsigned to, unsigned input,
                        uint32_t plane) {

@@ -1,12 +1,12 @@
-//===- DataFlow.h - Which step makes what for which steps -------*- C++ -*-===//
+//===- DataFlow.h - Producers and consumers of data -------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The model of data flow: the one definition that the verifier, the walks, the
-// waiting engine, the simulation and the P2P passes read.
+// The model of data flow: the single definition that the verifier, the walks,
+// the waiting engine, the simulation and the P2P passes use.
 //
 // Components
 //
@@ -20,29 +20,30 @@
 //
 // Definitions
 //
-//   datum        what one step makes for one other step, for one micro-batch.
-//                On each stage edge u -> v there are two: the activation, which
-//                F u makes and F v takes, and the gradient, which B or I v
-//                makes and B or I u takes. A step with several consumers makes
-//                a datum for each.
-//   producer     the step that makes a datum. It has made it at its end.
-//   consumer     the step that takes a datum. It cannot start before.
+//   datum        the result of one step for one other step and one micro-batch.
+//                Each stage edge u -> v has two: the activation, which F u
+//                produces and F v consumes, and the gradient, which B or I v
+//                produces and B or I u consumes. A step with several consumers
+//                produces a datum for each.
+//   producer     the step that produces a datum, which is available when the
+//                step ends.
+//   consumer     the step that consumes a datum. It cannot start earlier.
 //   transfer     a datum whose producer and consumer are on different ranks. It
 //                is moved by a send on the producer's rank, after the producer,
 //                and a receive on the consumer's rank, before the consumer.
-//   edge         a directed pair of ranks that a transfer goes along. Transfers
-//                carry no name: the k-th send of an edge meets the k-th
+//   edge         a directed pair of ranks between which transfers go. Transfers
+//                have no names: the k-th send of an edge matches the k-th
 //                receive.
 //   peer         the rank at the other end of a transfer.
-//   collective   what the ranks that hold tied stages do together: each
-//                REDUCE_GRAD of such a stage makes a datum for the
+//   collective   a joint operation of the ranks that hold tied stages: each
+//                REDUCE_GRAD of such a stage produces a datum for the
 //                WAIT_REDUCE_GRAD of each of the other stages.
 //
-// A stage also keeps what it has made for its own later steps: the activations
-// that F saves for B or I, and the gradient that I keeps for W. All steps of a
-// pair of stage and micro-batch are on one rank, so that this follows from the
+// A stage also keeps results for its own later steps: the activations that F
+// saves for B or I, and the gradient that I keeps for W. All steps of a pair of
+// stage and micro-batch are on one rank, so these dependences follow from the
 // order of one list (`workBefore` in Cost/StepKind.h), and most users do not
-// ask for it. In a flow `withKept` these are data too, the last port of a row.
+// need them. In a flow `withKept` they are data too, in the last port of a row.
 //
 //                          inputs                     outputs
 //   F s m                  F u m for all u -> s       F v m for all s -> v
@@ -51,9 +52,9 @@
 //   WAIT_REDUCE_GRAD s     one per tied stage
 //   all others             none                       none
 //
-// where "B s m" stands for the B or the I that the list has. The order of a
-// row's inputs and outputs is that of the graph's edges; a P2P step names its
-// datum by the number in this order (`Step::port`).
+// where "B s m" means the B or the I of the list. The inputs and outputs of a
+// row are in the order of the graph's edges; a P2P step identifies its datum by
+// the index in this order (`Step::port`).
 //
 //===----------------------------------------------------------------------===//
 
@@ -67,7 +68,7 @@
 
 namespace pipec {
 
-/// The stages of a model and which feed which.
+/// The stages of a model and the edges between them.
 class StageGraph {
 public:
   /// The output of `from` is an input of `to`.
@@ -76,13 +77,13 @@ public:
     unsigned to;
   };
 
-  /// A graph without cycles. Each element of `tied` names stages that share
-  /// parameters, so that their gradients are added up.
+  /// The graph must be acyclic. Each element of `tied` lists stages that share
+  /// parameters, whose gradients are summed.
   StageGraph(unsigned numStages, std::vector<Edge> edges,
              std::vector<std::vector<unsigned>> tied = {})
       : stages(numStages), stageEdges(std::move(edges)),
         tiedStages(std::move(tied)) {}
-  /// Stage s feeds stage s + 1.
+  /// The graph where stage s feeds stage s + 1.
   static StageGraph chain(unsigned numStages);
 
   unsigned numStages() const { return stages; }
@@ -95,8 +96,9 @@ private:
   std::vector<std::vector<unsigned>> tiedStages;
 };
 
-/// The data flow of a schedule as a table, for loops over all steps: a row for
-/// each kind of step, stage and direction. Its size is that of the stage graph.
+/// The data flow of a schedule as a table for loops over all steps, with one
+/// row per kind of step, stage and direction. Its size depends only on the
+/// stage graph.
 class DataFlow {
 public:
   /// What the steps of a row take, make or move.
@@ -104,27 +106,28 @@ public:
     /// The data of one port of one row, one datum per micro-batch.
     uint32_t plane = 0;
     /// The step at the other end, which is the producer of an input, the
-    /// consumer of an output, and the receive of what a send moves: its rank
-    /// and its stage, its kind (B also where the list may have an I), and which
-    /// of its ports this is.
+    /// consumer of an output, or the receive of the data of a send: its rank,
+    /// stage and kind (B even if the list may have an I), and its port.
     uint16_t rank = 0;
     uint16_t stage = 0;
     uint16_t port = 0;
     StepKind kind = StepKind::Bubble;
-    /// The other end is on another rank: the data of the port are transfers.
+    /// True if the other end is on another rank, so that the data of the port
+    /// are transfers.
     bool transfers = false;
-    /// The other end is a step of the same stage.
+    /// True if the other end is a step of the same stage.
     bool isKept(Step self) const { return stage == self.stage(); }
   };
-  /// The ports of the steps of one kind, on one stage and in one direction:
-  /// what they take and make, or what they move. Most rows have one of a sort,
-  /// which is in the row, so that a walk touches little memory.
+  /// The ports of the steps of one kind, stage and direction: their inputs and
+  /// outputs, or the data that they transfer. Most rows have at most one port of
+  /// each of these, which is stored in the row, so that a walk touches little
+  /// memory.
   class Row {
     friend class DataFlow;
     Port firstInput;
     Port firstOutput;
-    /// Where all inputs and then all outputs are in `DataFlow::ports`, for a
-    /// row with more than one of a sort.
+    /// For a row with several ports of one of these: the index in
+    /// `DataFlow::ports` of all inputs, followed by all outputs.
     uint32_t begin = 0;
     uint16_t numInputs = 0;
     uint16_t numOutputs = 0;
@@ -132,25 +135,26 @@ public:
     uint16_t numMoved = 0;
   };
 
-  /// The flow of a schedule: its stages are a chain.
+  /// The flow of a schedule whose stages form a chain.
   explicit DataFlow(const Schedule &schedule);
-  /// The flow of a schedule whose stages are those of `graph`; with `kept`,
-  /// what stages keep for themselves among the data.
+  /// The flow of a schedule whose stages form `graph`. With `kept`, includes
+  /// the data that stages keep for themselves.
   DataFlow(const Schedule &schedule, const StageGraph &graph,
            bool kept = false);
-  /// The flow of a schedule with what its stages keep for themselves.
+  /// The flow of a schedule, including the data that stages keep for
+  /// themselves.
   static DataFlow withKept(const Schedule &schedule) {
     return DataFlow(schedule, StageGraph::chain(schedule.numStages), true);
   }
 
-  /// False when no step of this kind takes or makes data.
+  /// False if no step of this kind consumes or produces data.
   bool takesOrMakes(StepKind kind) const {
     return step_facts::has(kindsWithData, kind);
   }
   const Row &row(Step step) const {
     return rowAt(step.kind(), step.stage(), step.microbatch() >= split);
   }
-  /// The row of the F of a stage or of its B, whose I has an equal one.
+  /// The row of the F of a stage, or of its B, which equals that of its I.
   const Row &row(DataKind data, unsigned stage, unsigned direction) const {
     return rowAt(makerOf(data), stage, direction);
   }
@@ -166,16 +170,16 @@ public:
   llvm::ArrayRef<Port> inputs(Step step) const { return inputs(row(step)); }
   llvm::ArrayRef<Port> outputs(Step step) const { return outputs(row(step)); }
 
-  /// How many data there are: every datum has a number below that.
+  /// The number of data. Data are numbered from 0.
   size_t size() const { return numPlanes * microbatches; }
-  /// The number of the datum of a port for a micro-batch. Data are ordered by
-  /// what consumes them, so that what a rank looks up is close together, in the
-  /// order of its lists.
+  /// The number of the datum of a port for a micro-batch. Data are numbered by
+  /// consumer, so that the lookups of a rank are contiguous and in the order of
+  /// its list.
   size_t datum(const Port &port, unsigned microbatch) const {
     return port.plane * microbatches + microbatch;
   }
-  /// A number below `size` for the F of a stage, or its B or I, whether it has
-  /// an input or not: that of its first input if it has one.
+  /// A number below `size` for the F of a stage, or for its B or I: the number
+  /// of its first input if it has one, otherwise a number that no datum has.
   size_t number(DataKind data, unsigned stage, unsigned microbatch) const {
     return (firstPlane[unsigned(data)] + stage) * microbatches + microbatch;
   }
@@ -183,28 +187,28 @@ public:
     return number(dataKind(step.kind()), step.stage(), step.microbatch());
   }
 
-  /// The port of a P2P step, of a wait for a send that of the send: what is
-  /// moved, and the P2P step at the other end. Null when the stage does not
-  /// have the port.
+  /// The port of a P2P step, or of the send that a wait for a send waits for:
+  /// the data that is transferred and the P2P step at the other end. Null if the
+  /// stage does not have the port.
   const Port *transfer(Step step) const {
     const Row &of = row(step);
     if (step.port() >= of.numMoved)
       return nullptr;
     return of.numMoved > 1 ? &ports[of.begin + step.port()] : &of.firstInput;
   }
-  /// The P2P step that meets `step`, which moves the data of `port`.
+  /// The matching P2P step of `step`, which transfers the data of `port`.
   static Step otherEnd(Step step, const Port &port) {
     assert(isP2P(port.kind));
     Step other(port.kind, port.stage, step.microbatch());
     other.setPort(port.port);
     return other;
   }
-  /// The step at the other end of `port`, a port of a step of `microbatch`.
+  /// The step at the other end of `port`, for a step of `microbatch`.
   static Step partner(const Port &port, unsigned microbatch) {
     return Step(port.kind, port.stage, microbatch);
   }
 
-  /// The rank that the placement gives to a step.
+  /// The rank on which the placement puts a step.
   uint32_t home(unsigned stage, unsigned microbatch) const {
     return homes[stage + (microbatch >= split ? stages : 0)];
   }
@@ -215,9 +219,9 @@ public:
     return homes[stage + direction * stages];
   }
   size_t numStages() const { return stages; }
-  /// True when each row has at most one input and one output, as in a chain.
+  /// True if each row has at most one input and one output, as in a chain.
   bool isSimple() const { return simple; }
-  /// Where the rows of direction 1 begin, see `Schedule::directionSplit`.
+  /// The first micro-batch of direction 1, see `Schedule::directionSplit`.
   unsigned directionSplit() const { return split; }
   unsigned numDirections() const { return directions; }
 
@@ -247,21 +251,21 @@ private:
   unsigned split;
   unsigned directions;
   size_t numPlanes = 0;
-  /// By kind of data: the planes of the first inputs of all stages begin here,
-  /// and those of their other inputs.
+  /// By kind of data: the first plane of the first inputs of all stages, and
+  /// the first plane of the other inputs.
   std::array<size_t, 2> firstPlane{};
   std::array<std::vector<uint32_t>, 2> morePlanes;
-  /// By direction, stage and kind.
+  /// Indexed by direction, stage and kind.
   std::vector<Row> rows;
   std::vector<uint16_t> homes;
-  /// The ports of rows with more than one of a sort.
+  /// The ports of the rows with several ports of one sort.
   std::vector<Port> ports;
   bool simple = true;
   /// Bit K for the kind of value K.
   uint32_t kindsWithData = 0;
 };
 
-/// The directed pairs of ranks that the transfers of a schedule go along,
+/// The directed pairs of ranks between which the transfers of a schedule go,
 /// numbered in ascending order.
 class EdgeNumbers {
 public:
@@ -270,11 +274,11 @@ public:
   explicit EdgeNumbers(const DataFlow &flow);
 
   size_t size() const { return pairs.size(); }
-  /// Where the transfers of an edge come from and where they go.
+  /// The source and the destination of an edge.
   std::pair<uint32_t, uint32_t> ranks(uint32_t edge) const {
     return pairs[edge];
   }
-  /// The edge between two ranks, which there is.
+  /// The edge between two ranks, which must exist.
   uint32_t find(uint32_t from, uint32_t to) const;
 
 private:

@@ -1,4 +1,4 @@
-//===- DatumTable.h - What is known of each datum ---------------*- C++ -*-===//
+//===- DatumTable.h - Tables indexed by datum -------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,21 +16,22 @@
 
 namespace pipec {
 
-/// A table by datum that stays linear in the steps of a schedule whatever sizes
-/// its header claims: a flat array when the lists are about as full as they can
-/// be, which is the normal case, and a map when they name few steps of a huge
-/// model. Loops that have checked the number of steps use a vector.
+/// A table indexed by datum. Its size is linear in the number of steps,
+/// whatever sizes the header of a schedule declares: it is an array in the
+/// normal case of lists that are nearly complete, and a map for lists with few
+/// steps of a huge model. Loops that run after a check of the number of steps
+/// use a vector instead.
 template <typename T> class DatumTable {
 public:
   DatumTable(const Schedule &schedule, const DataFlow &flow)
       : flat(flow.size() <= 16 * schedule.numSteps() + 4096 ? flow.size() : 0),
         entries(flat.empty() ? nullptr : flat.data()) {}
 
-  /// The entry of a datum, added when there is none.
+  /// The entry of a datum; adds it if necessary.
   T &operator[](size_t number) {
     return entries ? entries[number] : sparse[number];
   }
-  /// The entry of a datum, a default-constructed one when there is none.
+  /// The entry of a datum, or a default-constructed value if there is none.
   const T &operator[](size_t number) const {
     if (entries)
       return entries[number];
@@ -40,7 +41,7 @@ public:
 
 private:
   std::vector<T> flat;
-  /// Of `flat`, null when the data are sparse.
+  /// The data of `flat`; null if `sparse` is used.
   T *entries;
   llvm::DenseMap<size_t, T> sparse;
   T missing{};

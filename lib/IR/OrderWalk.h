@@ -5,13 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The one walk through a schedule by its data: all lists, each in its order,
-// and each group of joined steps after the steps that make what it takes.
-// IR/DataFlow.h says what that is. P2P steps play no part. A table has what is
-// known of each datum. A rank goes through its list until it comes to a step
-// whose data has not been made, and notes the datum that it waits for; the
-// producer puts the rank back to work. So each step is looked at once, and once
-// more for each datum that its rank waited for there.
+// The walk over all lists of a schedule, each in order, that visits each group
+// of joined steps after the producers of its inputs (IR/DataFlow.h). P2P steps
+// are ignored. A table stores the state of each datum. The walk advances on a
+// rank until it reaches a step with an input that has not been produced, and
+// records that datum; its producer makes the rank runnable again. Each step is
+// therefore visited once, plus once per datum that its rank waited for there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,23 +29,23 @@
 
 namespace pipec {
 
-/// One walk through a schedule for `Client`, which says what is known of a
-/// datum and is told what happens:
+/// A walk over a schedule for a `Client`, which defines the state of a datum
+/// and is notified of events:
 ///
-///   struct Datum;                           // by default one not made yet
+///   struct Datum;                           // by default, not yet produced
 ///   static bool isThere(const Datum &);
-///   // The next group of `rank` takes `datum`.
+///   // The next group of `rank` consumes `datum`.
 ///   void take(unsigned rank, const Datum &datum);
-///   // All of [begin, end) in the list of `rank` was taken: the group runs.
+///   // All inputs of [begin, end) in the list of `rank` were taken: it runs.
 ///   void visit(unsigned rank, size_t begin, size_t end);
-///   // What the step at `index`, a member of that group, makes for `port`.
+///   // The result for `port` of the step at `index`, a member of that group.
 ///   Datum give(unsigned rank, size_t index, const DataFlow::Port &port);
 ///
-/// The order of the visits is one of many that the data allows.
+/// The data flow allows many orders of visits; the walk uses one of them.
 ///
-/// A client for lists that were not verified has `static constexpr bool
-/// unverified = true`. Then the table is linear in the steps, and a step on a
-/// rank that does not hold its stage gets its data too.
+/// A client for unverified lists has `static constexpr bool unverified = true`.
+/// Then the size of the table is linear in the number of steps, and a step on a
+/// rank that does not hold its stage receives its inputs too.
 template <typename Client> class OrderWalk {
   static constexpr bool unverified = requires { Client::unverified; };
 
@@ -61,9 +60,9 @@ public:
       : schedule(schedule), client(client), dataFlow(std::move(flow)),
         table(makeTable()), ranks(schedule.numRanks) {}
 
-  /// True when every rank came to its end.
+  /// True if every rank has finished.
   bool run() {
-    // The first rank first.
+    // Start with the first rank.
     for (unsigned rank = schedule.numRanks; rank != 0; --rank)
       runnable.push_back(rank - 1);
     while (!runnable.empty()) {
@@ -77,12 +76,13 @@ public:
     return true;
   }
 
-  /// Where `rank` has stopped: the group that comes next, the size of its list
-  /// at the end.
+  /// The index of the group where `rank` has stopped; the size of its list if
+  /// it has finished.
   size_t group(unsigned rank) const { return ranks[rank].groupBegin; }
-  /// The member of that group whose data has not been made.
+  /// The index of the member of that group that has a missing input.
   size_t member(unsigned rank) const { return ranks[rank].at; }
-  /// The first input of `step` that has not been made, null when all are there.
+  /// The first input of `step` that has not been produced; null if there is
+  /// none.
   const DataFlow::Port *missingInput(Step step) const {
     for (const DataFlow::Port &input : dataFlow.inputs(step))
       if (!Client::isThere(at(input, step)))
@@ -90,21 +90,21 @@ public:
     return nullptr;
   }
 
-  /// What steps take and give.
+  /// The inputs and outputs of steps.
   const DataFlow &flow() const { return dataFlow; }
-  /// What is known of the datum with this number; the client may change it.
+  /// The state of the datum with this number, which the client may change.
   Datum &datum(size_t number) { return table[number]; }
-  /// What is known of all data, by number.
+  /// The states of all data, by number.
   Table takeTable() { return std::move(table); }
 
 private:
   static constexpr size_t nothing = std::numeric_limits<size_t>::max();
 
   struct RankState {
-    /// The member that is waited for, or the group that comes next.
+    /// The index of the member with a missing input, or of the next group.
     size_t at = 0;
     size_t groupBegin = 0;
-    /// The number of the datum that it waits for.
+    /// The number of the datum that the rank waits for.
     size_t waitsFor = nothing;
   };
 
@@ -127,7 +127,7 @@ private:
     const Step *begin = first + ranks[rank].groupBegin;
     while (at != end) {
       const Step step = *at;
-      // Most steps of a list with transfers have no data of their own.
+      // Most steps of a list with transfers have no inputs or outputs.
       if (!dataFlow.takesOrMakes(step.kind()) && begin == at &&
           !step.joined()) {
         ++at;
@@ -164,10 +164,9 @@ private:
     ranks[rank] = {list.size(), list.size(), nothing};
   }
 
-  /// True when a step from `group` on up to `step`, a later member of that
-  /// group, makes `input`, which the stage keeps for `step`. The members of an
-  /// overlap start together, and a forward may keep its activations for a later
-  /// one all the same.
+  /// True if a step in [group, step) produces `input`, which its stage keeps for
+  /// `step`, a later member of the same group. The members of an overlap start
+  /// together; even so, a forward may keep its activations for a later member.
   LLVM_ATTRIBUTE_NOINLINE static bool
   isKeptFor(const Step &step, const DataFlow::Port &input, const Step *group) {
     return input.isKept(step) && std::any_of(group, &step, [&](Step earlier) {
@@ -178,13 +177,13 @@ private:
            });
   }
 
-  /// Puts what a step makes into the table and wakes the ranks that wait for
-  /// it.
+  /// Stores the results of a step in the table and makes the ranks that wait
+  /// for them runnable.
   void give(unsigned rank, size_t index, Step step, const DataFlow::Row &row) {
     for (const DataFlow::Port &output : dataFlow.outputs(row)) {
       size_t number = dataFlow.datum(output, step.microbatch());
       table[number] = client.give(rank, index, output);
-      // The data for the next micro-batches follow it.
+      // The data for the next micro-batches are adjacent.
       __builtin_prefetch(reinterpret_cast<const char *>(&table[number]) + 128,
                          1);
       wake(output.rank, number);
@@ -209,12 +208,12 @@ private:
   const Schedule &schedule;
   Client &client;
   DataFlow dataFlow;
-  /// By number.
+  /// Indexed by number of datum.
   Table table;
   std::vector<RankState> ranks;
-  /// Ranks that can go on.
+  /// Ranks that can advance.
   std::vector<unsigned> runnable;
-  /// Ranks that have waited for a datum with a step of another rank.
+  /// Ranks that wait for a datum at a step that belongs to another rank.
   llvm::DenseMap<size_t, llvm::SmallVector<unsigned, 1>> strays;
 };
 

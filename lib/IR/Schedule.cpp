@@ -36,8 +36,8 @@ size_t Schedule::numSteps() const {
   return count;
 }
 
-/// True when some step has one of `kinds`, a mask with bit K for the kind of
-/// value K. Goes through a list without a branch per step.
+/// True if at least one step has one of `kinds`, a mask with bit K for the kind
+/// with value K. Scans each list without a branch per step.
 static bool hasKind(const Schedule &schedule, uint32_t kinds) {
   return any_of(schedule.ranks, [&](const StepList &list) {
     uint32_t found = 0;

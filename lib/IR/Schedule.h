@@ -21,12 +21,12 @@
 
 namespace pipec {
 
-/// Which rank holds which stage. A bidirectional schedule has two copies of the
-/// model, so two maps; every other has one.
+/// The rank of each stage. A bidirectional schedule has two copies of the model
+/// and therefore two maps; all others have one map.
 class Placement {
 public:
   Placement() = default;
-  /// One map a direction, each from stage to rank.
+  /// Takes one map from stage to rank per direction.
   explicit Placement(std::vector<std::vector<uint32_t>> maps)
       : maps(std::move(maps)) {}
 
@@ -47,37 +47,38 @@ private:
 /// The steps of one rank, in order.
 using StepList = std::vector<Step>;
 
-/// What a schedule says besides its steps.
+/// The part of a schedule other than its steps.
 struct ScheduleHeader : ModelSettings {
-  /// Inference or evaluation: no backward steps.
+  /// True for inference or evaluation: no backward steps.
   bool forwardOnly = false;
   Placement placement;
-  /// The parameters it was made from, in the order of their definition.
+  /// The parameters of the schedule, in the order of their definition.
   std::vector<std::pair<std::string, int64_t>> params;
   std::vector<Expectation> expectations;
   /// Names of the phases, indexed by `Step::phase`.
   std::vector<std::string> phases;
 };
 
-/// A schedule: a header and `numRanks` ordered lists of steps. Plain data. The
-/// verifier decides what is well-formed (Verify/Verifier.h), but every schedule
-/// has this: sizes that agree with the map and the number of lists, stages and
-/// micro-batches within the sizes, and no list that ends in a joined step.
+/// A schedule: a header and `numRanks` ordered lists of steps. The verifier
+/// defines what is well-formed (Verify/Verifier.h), but all schedules have
+/// these properties: the sizes agree with the map and the number of lists,
+/// stages and micro-batches of steps are within the sizes, and no list ends in
+/// a joined step.
 struct Schedule : ScheduleHeader {
   Schedule() = default;
-  /// A schedule with this header and no lists.
+  /// Creates a schedule with this header and no lists.
   explicit Schedule(const ScheduleHeader &header) : ScheduleHeader(header) {}
 
   /// One list per rank.
   std::vector<StepList> ranks;
-  /// Start times: empty when no step has one, else one list a rank and one
-  /// entry a step, nothing for a step without a time. The members of an overlap
-  /// or a batch have the same entry.
+  /// Start times: empty if no step has one; otherwise one list per rank with
+  /// one entry per step, which is nothing for a step without a time. The
+  /// members of an overlap or a batch have equal entries.
   std::vector<std::vector<std::optional<Rational>>> times;
 
-  /// The first micro-batch of direction 1, above all micro-batches where there
-  /// is one direction: a bidirectional schedule runs the first half of its
-  /// micro-batches in direction 0 and the rest in direction 1.
+  /// The first micro-batch of direction 1; larger than all micro-batches if
+  /// there is only one direction. A bidirectional schedule runs the first half
+  /// of its micro-batches in direction 0 and the rest in direction 1.
   unsigned directionSplit() const {
     return placement.bidirectional() ? numMicrobatches / 2 : maxMicrobatches;
   }
@@ -89,14 +90,13 @@ struct Schedule : ScheduleHeader {
   unsigned rankOf(unsigned stage, unsigned microbatch) const {
     return placement.rankOf(stage, directionOf(microbatch));
   }
-  /// The rank at the other end of a P2P step. The stage of the step must have
-  /// the neighbour that the step talks to (`hasPeer`).
+  /// The rank at the other end of a P2P step. Requires `hasPeer`.
   unsigned peerOf(const Step &step) const;
-  /// False for a P2P step on a stage at the model's end that has no neighbour
-  /// in that step's direction.
+  /// False for a P2P step whose stage is the first or last of the model and has
+  /// no neighbour on that side.
   bool hasPeer(const Step &step) const;
-  /// The stage whose rank `peerOf` gives: the next one for SEND_F and RECV_B,
-  /// the one before for RECV_F and SEND_B.
+  /// The stage at the other end of the transfer: the next one for SEND_F and
+  /// RECV_B, the previous one for RECV_F and SEND_B.
   static int peerStage(const Step &step) {
     bool next = isSend(step.kind()) ==
                 (dataKind(step.kind()) == DataKind::Activation);
@@ -104,18 +104,18 @@ struct Schedule : ScheduleHeader {
   }
   bool isLastStage(unsigned stage) const { return stage + 1 == numStages; }
 
-  /// Steps of all ranks together.
+  /// The number of steps of all ranks.
   size_t numSteps() const;
-  /// True when some rank has a P2P step (an FSDP step, a wait for a send, a
-  /// wait for a reduction).
+  /// True if at least one rank has a P2P step (an FSDP step, a wait for a send,
+  /// a wait for a reduction).
   bool hasP2P() const;
   bool hasFsdp() const;
   bool hasSendWaits() const;
   bool hasReduceWaits() const;
 
   /// The index after the group (overlap, batch or single step) that starts at
-  /// `begin` of `list`. A list that ends in a joined step, which only a faulty
-  /// pass makes, ends its last group.
+  /// `begin` of `list`. If a faulty pass leaves a joined step at the end of the
+  /// list, the last group ends there.
   static size_t groupEnd(llvm::ArrayRef<Step> list, size_t begin) {
     size_t end = begin;
     while (list[end].joined() && end + 1 != list.size())
@@ -123,12 +123,12 @@ struct Schedule : ScheduleHeader {
     return end + 1;
   }
 
-  /// The number of the phase called `name`, added when there is none.
+  /// The index of the phase called `name`; adds it if there is none.
   unsigned phaseIndex(llvm::StringRef name);
 };
 
-/// Writes a step as messages name it: `F s0 m1`, `SEND_F s0 m1 -> r1`,
-/// `UNSHARD s2`, `bubble`.
+/// Writes a step in the form that messages use: `F s0 m1`, `SEND_F s0 m1 ->
+/// r1`, `UNSHARD s2`, `bubble`.
 void printStep(llvm::raw_ostream &os, const Schedule &schedule, Step step);
 std::string stepText(const Schedule &schedule, Step step);
 

@@ -16,16 +16,16 @@
 
 namespace pipec {
 
-/// Limits of the packed form, as those of StepKind.h; each has a diagnostic
-/// where input can pass it.
+/// The limits of the packed form. Like those of StepKind.h, each has a
+/// diagnostic if input can exceed it.
 inline constexpr unsigned maxPhases = 1u << 8;
 inline constexpr unsigned maxPorts = 1u << 11;
 static_assert(maxStages == 1u << 16 && maxMicrobatches == 1u << 24,
               "the fields of a step have these bits");
 
-/// One step, in 12 bytes. Steps are values in one flat list a rank; a step that
-/// is `joined` runs together with the next one of its list: compute steps so
-/// joined are one overlap, P2P steps one batch.
+/// One step, in 12 bytes. Each rank has one flat list of steps. A `joined` step
+/// runs together with the next one of its list: joined compute steps form one
+/// overlap, joined P2P steps one batch.
 class Step {
 public:
   Step() = default;
@@ -38,17 +38,17 @@ public:
   }
 
   StepKind kind() const { return StepKind(what & kindMask); }
-  /// Place in the model, 0-based; 0 for a bubble.
+  /// The position in the model, from 0; 0 for a bubble.
   unsigned stage() const { return what >> stageShift; }
-  /// 0-based; 0 for steps that carry none.
+  /// Counts from 0; 0 for steps without a micro-batch.
   unsigned microbatch() const { return which & (maxMicrobatches - 1); }
   /// Index into `Schedule::phases`.
   unsigned phase() const { return which >> phaseShift; }
-  /// Of a P2P step or a wait for a send: which of the inputs (a receive) or
-  /// outputs (a send) of its stage it moves, in the order of IR/DataFlow.h. In
-  /// a chain of stages each has one, number 0.
+  /// For a P2P step or a wait for a send: the index of the input (receive) or
+  /// output (send) of its stage, in the order of IR/DataFlow.h. In a chain of
+  /// stages it is always 0.
   unsigned port() const { return what >> portShift & (maxPorts - 1); }
-  /// Runs together with the next step of the list.
+  /// True if the step runs together with the next step of the list.
   bool joined() const { return what & joinedBit; }
   /// The statement, line or cell that the step comes from.
   SourceLoc source() const { return where; }
@@ -66,15 +66,15 @@ public:
   }
   void setSource(SourceLoc source) { where = source; }
 
-  /// Same kind, stage, port, micro-batch and place in a group; phase and source
-  /// are not compared.
+  /// True if kind, stage, port, micro-batch and `joined` are equal; phase and
+  /// source are ignored.
   bool sameAction(const Step &other) const {
     return what == other.what && microbatch() == other.microbatch();
   }
 
 private:
-  // Shifts in place of bit-fields: those are written one after the other, each
-  // by reading the memory that it goes to.
+  // The class uses shifts instead of bit-fields, since compilers write
+  // bit-fields one by one, with a read of the same memory for each.
   static constexpr uint32_t kindMask = 15;
   static_assert(unsigned(StepKind::Bubble) <= kindMask, "a kind has 4 bits");
   static constexpr uint32_t joinedBit = 16;
@@ -89,8 +89,8 @@ private:
 
 static_assert(sizeof(Step) == 12, "a step is 12 bytes");
 
-/// A step of a schedule by its place: the rank and the index in that rank's
-/// list. A default-constructed one is invalid: it refers to no step.
+/// A reference to a step of a schedule: the rank and the index in its list. A
+/// default-constructed reference is invalid.
 struct StepRef {
   uint32_t rank = ~0u;
   uint32_t index = 0;

@@ -16,27 +16,26 @@
 
 namespace pipec {
 
-/// Names steps the way every message does: "rank 0 step 5, `F s0 m1`". The
-/// position counts from 0 the lines of a rank's list: an overlap, a batch and a
-/// bubble are one each, as a cell of a CSV is.
+/// Describes steps as all messages do: "rank 0 step 5, `F s0 m1`". The position
+/// counts the lines of a rank's list from 0: an overlap, a batch and a bubble
+/// are one line each, like a cell of a CSV.
 class StepPlaces {
 public:
   explicit StepPlaces(const Schedule &schedule) : schedule(schedule) {}
 
-  /// The position of the step at `index` of the list of `rank`. The first
-  /// question about a rank walks over its list, every other one over a few
-  /// steps, so that any number of messages is cheap.
+  /// The position of the step at `index` of the list of `rank`. The first call
+  /// for a rank walks over its list, all others over a few steps.
   unsigned position(unsigned rank, size_t index);
 
   /// `rank 0 step 5, `F s0 m1``
   StepPlace name(unsigned rank, size_t index);
   /// `F s0 m1`, without backticks.
   std::string text(Step step) const { return stepText(schedule, step); }
-  /// The whole overlap or batch that the step is a member of:
-  /// `F s0 m1 & B s0 m0`, `SEND_F s0 m1 -> r1, RECV_B s0 m0 <- r1`.
+  /// The overlap or batch that contains the step: `F s0 m1 & B s0 m0`, `SEND_F
+  /// s0 m1 -> r1, RECV_B s0 m0 <- r1`.
   std::string groupText(unsigned rank, size_t index) const;
-  /// The step as one event in time: an overlap as a whole, of a batch the
-  /// member alone.
+  /// The step as one event in time: the whole overlap, but only the member of a
+  /// batch.
   std::string eventText(unsigned rank, size_t index) const;
 
 private:
@@ -44,7 +43,7 @@ private:
 
   const Schedule &schedule;
   /// By rank, the position of every `stride`-th step; empty before the first
-  /// question.
+  /// call for that rank.
   std::vector<std::vector<unsigned>> marks;
 };
 

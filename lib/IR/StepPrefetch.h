@@ -1,4 +1,4 @@
-//===- StepPrefetch.h - The steps that a rank comes to next -----*- C++ -*-===//
+//===- StepPrefetch.h - Prefetching the next steps of a rank ----*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,10 +12,10 @@
 
 namespace pipec {
 
-/// Prefetches the steps after `at`, where a rank of many has to wait: other
-/// ranks come first, and by the time it goes on they are in the cache. Without
-/// this and the other prefetches of walks a whole run of 25 million steps takes
-/// 1.13 times as long (benchmarks/README.md).
+/// Prefetches the steps after `at` when a rank of many blocks there. The walk
+/// continues with other ranks, and the steps are in the cache when it returns.
+/// Without this and the other prefetches of walks, a whole run of 25 million
+/// steps takes 1.13 times as long (benchmarks/README.md).
 inline void prefetchSteps(const Step *at) {
   for (int line = 1; line <= 4; ++line)
     __builtin_prefetch(reinterpret_cast<const char *>(at) + 64 * line);

@@ -7,9 +7,9 @@
 //
 // Expressions and statements are compiled to a list of instructions over one
 // array of 64-bit slots. Every variable, constant and intermediate value has a
-// slot of its own for the whole run: functions and patterns cannot recurse, so
-// nothing needs a stack but the return addresses. An operand is always a slot;
-// constants lie in slots that are set before the run.
+// slot of its own during the whole run: functions and patterns cannot recurse,
+// so only return addresses need a stack. All operands are slots; those of
+// constants are set before the run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@
 
 namespace pipec {
 
-/// What an instruction does; a, b and c are its operands.
+/// The operation of an instruction with the operands a, b and c.
 enum class Op : uint8_t {
   Move,            // a = b
   Neg,             // a = -b
@@ -44,30 +44,30 @@ enum class Op : uint8_t {
   Abs,             // a = |b|
   CeilDiv,         // a = ceil(b / c)
   Stage,           // a = stage of this rank's chunk b
-  Jump,            // go to c
-  JumpIfZero,      // go to c when b is 0
-  JumpIfNotZero,   // go to c when b is not 0
-  ForEnter,        // go to c unless a < b
-  ForNext,         // ++a, go to c when a < b
-  ForEnterReverse, // go to c unless a > b, --a
-  ForNextReverse,  // when a > b: --a, go to c
-  RepeatEnter,     // a = b rounds to go, go to c when there is none
-  RepeatNext,      // --a, go to c while there are rounds to go
-  Call,            // push the return address, go to c
-  Recall,          // a = result of fn c for b and skip 3, if it is remembered
-  Remember,        // a = result of fn c; remember it for b
-  Return,          // pop it
-  Step,            // letter of chunk b (or none), micro-batch c (or none)
-  DrainW,          // every owed W, of chunk b (or none)
-  Idle,            // b bubbles (one when none)
-  At,              // the steps that follow go to slot b
-  Fill,            // free slots of this phase take owed Ws
-  Phase,           // phase number a begins
-  EndPhase,        // the phase ends; a timed one is put in order
+  Jump,            // continue at c
+  JumpIfZero,      // continue at c if b is 0
+  JumpIfNotZero,   // continue at c if b is not 0
+  ForEnter,        // continue at c unless a < b
+  ForNext,         // ++a, continue at c if a < b
+  ForEnterReverse, // continue at c unless a > b, --a
+  ForNextReverse,  // if a > b: --a, continue at c
+  RepeatEnter, // a = b remaining iterations, continue at c if there are none
+  RepeatNext,  // --a, continue at c while iterations remain
+  Call,        // push the return address, continue at c
+  Recall,      // if the result of fn c for b is known: a = it, skip 3
+  Remember,    // a = result of fn c, store it for b
+  Return,      // pop the return address and continue there
+  Step,        // letter of chunk b (or none), micro-batch c (or none)
+  DrainW,      // all pending Ws, of chunk b (or none)
+  Idle,        // b bubbles (one if none)
+  At,          // the following steps go to slot b
+  Fill,        // pending Ws fill the free slots of this phase
+  Phase,       // phase number a begins
+  EndPhase,    // the phase ends; the steps of a timed one are sorted
   Halt,
 };
 
-/// "No operand" of a step.
+/// A missing operand of a step.
 inline constexpr uint32_t noSlot = ~0u;
 
 struct Instruction {
@@ -79,40 +79,40 @@ struct Instruction {
   uint32_t c = 0;
 };
 
-/// One level of what surrounds an instruction, for the notes of an error.
+/// A scope around an instruction, for the notes of an error.
 struct DebugScope {
   enum class Kind : uint8_t { Phase, Loop, Fn, Pattern };
   Kind kind;
   uint32_t parent; // noSlot at the root
-  /// Where the note points: the loop, the phase.
+  /// The range that the note points at: the loop or the phase.
   llvm::SMRange range;
   llvm::StringRef name;
-  /// The variables that this level brings.
+  /// The variables that this scope defines.
   llvm::SmallVector<const ast::Variable *, 2> variables;
 };
 
 /// The instructions of one schedule.
 struct Code {
   std::vector<Instruction> instructions;
-  /// For each instruction: what it stands for in the source, and the scope.
+  /// The source range and the scope of each instruction.
   std::vector<llvm::SMRange> ranges;
   std::vector<uint32_t> scopes;
   std::vector<DebugScope> debugScopes;
-  /// The four-byte form of `ranges`, for the steps made there.
+  /// The four-byte form of `ranges`, for the steps created there.
   std::vector<SourceLoc> locs;
-  /// Start values of all slots: constants, and 0.
+  /// Initial values of all slots: constants, and 0.
   std::vector<int64_t> slots;
-  /// Of each function and pattern, by id: where its body begins. A function
+  /// The start of the body of each function and pattern, by id. A function
   /// leaves its result in its slot.
   std::vector<uint32_t> fnEntries;
   std::vector<uint32_t> fnResults;
-  /// Functions whose result follows from their only argument for the whole
-  /// run: every rank asks for the same values, so they are remembered.
+  /// True for functions whose result depends only on their single argument. All
+  /// ranks call them with the same values, so their results are cached.
   std::vector<bool> fnIsPure;
   std::vector<uint32_t> patternEntries;
 };
 
-/// A piece of code that computes one value and halts.
+/// Code that computes one value and halts.
 struct Segment {
   uint32_t entry;
   uint32_t result; // slot

@@ -1,4 +1,4 @@
-//===- Compiler.cpp - Tree to flat form -----------------------------------===//
+//===- Compiler.cpp - Syntax tree to flat form ----------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -44,14 +44,14 @@ Compiler::Compiler(const CheckedProgram &program, const ScheduleDecl &schedule,
   for (const Stmt *item : schedule.body.stmts)
     if (const auto *let = dyn_cast<LetStmt>(item))
       fixedVariables[let->variable->id] = !let->variable->dependence.onRank;
-  // Instruction 0 is where a function that was called from outside returns to.
+  // Functions that are called from outside return to instruction 0.
   emit(Op::Halt, {});
   code.fnEntries.resize(program.fns.size());
   code.fnResults.resize(program.fns.size());
   code.fnIsPure.resize(program.fns.size());
   code.patternEntries.resize(program.patterns.size());
-  // Sema numbers definitions in the order of the text, and a body sees only
-  // what stands before it, so every entry that is needed is known.
+  // Sema numbers definitions in source order, and a body only refers to earlier
+  // definitions, so the entries that it needs are known.
   for (const FnDecl *fn : program.fns)
     compileFn(fn);
   for (const PatternDecl *pattern : program.patterns)
@@ -97,7 +97,7 @@ Segment Compiler::compileSegment(const Expr *expr) {
 uint32_t Compiler::compile(const Expr *expr) {
   switch (expr->kind) {
   case Expr::Kind::Number:
-    // Sema let only integers through that fit.
+    // Sema has checked that the number is an integer that fits.
     return constant(Rational::parse(cast<NumberExpr>(expr)->text)->numerator());
   case Expr::Kind::Name:
     return cast<NameExpr>(expr)->variable->id;
@@ -119,7 +119,7 @@ uint32_t Compiler::compile(const Expr *expr) {
   case Expr::Kind::CostOf:
     break;
   }
-  llvm_unreachable("costs are no integers");
+  llvm_unreachable("costs are not integers");
 }
 
 uint32_t Compiler::compile(const BinaryExpr *expr) {
@@ -169,8 +169,7 @@ uint32_t Compiler::compile(const BinaryExpr *expr) {
   return result;
 }
 
-/// `a && b`: the value of a decides alone when it is 0 (for `||`, when it is
-/// not).
+/// `a && b` is decided by a if it is 0 (`||`: if it is not 0).
 uint32_t Compiler::compileLogical(const BinaryExpr *expr) {
   uint32_t result = newSlot();
   emit(Op::Bool, expr->lhs->range, result, compile(expr->lhs));
@@ -194,8 +193,8 @@ uint32_t Compiler::compile(const ConditionalExpr *expr) {
   return result;
 }
 
-/// All arguments are computed before the first is handed over, since one of
-/// them may call the same function.
+/// Computes all arguments before it assigns the first, since one of them may
+/// call the same function.
 void Compiler::compileArguments(ArrayRef<Argument> params,
                                 ArrayRef<Expr *> args) {
   SmallVector<uint32_t, 4> values;
@@ -290,9 +289,9 @@ bool Compiler::isFixed(const Expr *expr, unsigned firstOwn) const {
   }
 }
 
-/// A function numbers its arguments and lets before anything else that comes
-/// after it, so all ids from its first argument on are its own. What it calls
-/// stands before it and was judged before it.
+/// Sema numbers the arguments and lets of a function before all later
+/// variables, so all ids from its first argument on belong to the function. The
+/// functions that it calls are defined, and were analysed, before it.
 bool Compiler::isPure(const FnDecl *fn) const {
   if (fn->args.size() != 1)
     return false;
@@ -342,7 +341,7 @@ uint32_t Compiler::compileBody(ArrayRef<unsigned> phaseNumbers) {
   size_t nextPhase = 0;
   for (const Stmt *item : schedule.body.stmts) {
     if (const auto *let = dyn_cast<LetStmt>(item)) {
-      // The others were computed before the first rank.
+      // The other lets were computed before the first rank.
       if (let->variable->dependence.onRank)
         compile(let);
       continue;
@@ -375,7 +374,7 @@ void Compiler::compile(const Stmt *stmt) {
   }
   case Stmt::Kind::Fn:
   case Stmt::Kind::Pattern:
-    return; // compiled where they are defined
+    return; // compiled at their definition
   case Stmt::Kind::Repeat: {
     auto *repeat = cast<RepeatStmt>(stmt);
     uint32_t count = compile(repeat->count);
@@ -434,8 +433,8 @@ void Compiler::compile(const Stmt *stmt) {
 }
 
 void Compiler::compileLoop(const ForStmt *loop) {
-  // The bounds are computed once; the variable starts at one and the other is
-  // kept in a slot of its own.
+  // The bounds are computed once: the variable starts at one of them, the other
+  // is kept in its own slot.
   uint32_t begin = compile(loop->begin);
   uint32_t end = compile(loop->end);
   uint32_t variable = loop->variable->id;
@@ -454,8 +453,8 @@ void Compiler::compileLoop(const ForStmt *loop) {
 }
 
 void Compiler::compileSteps(const StepsStmt *steps) {
-  // Chunks and micro-batches of all members first, so that nothing stands
-  // between the steps of an overlap.
+  // Compute the chunks and micro-batches of all members first, so that the
+  // steps of an overlap are adjacent.
   SmallVector<std::pair<uint32_t, uint32_t>, 2> operands;
   for (const StepRef &step : steps->steps) {
     uint32_t chunk = step.chunk ? compile(step.chunk) : noSlot;

@@ -1,4 +1,4 @@
-//===- Compiler.h - Tree to flat form ---------------------------*- C++ -*-===//
+//===- Compiler.h - Syntax tree to flat form --------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,17 +15,17 @@
 
 namespace pipec {
 
-/// Compiles what one schedule needs of a program. The slot of a variable is its
-/// id.
+/// Compiles the parts of a program that one schedule uses. The slot of a
+/// variable is its id.
 class Compiler {
 public:
   Compiler(const CheckedProgram &program, const ast::ScheduleDecl &schedule,
            const SourceFiles &files);
 
-  /// Code for one expression; runs on its own.
+  /// Compiles one expression to code that runs separately.
   Segment compileSegment(const ast::Expr *expr);
-  /// Code for what a rank does: the lets of the schedule that depend on the
-  /// rank, and the phases. `phaseNumber` names each phase.
+  /// Compiles the code of a rank: the lets of the schedule that depend on the
+  /// rank, and the phases. `phaseNumber` has the number of each phase.
   uint32_t compileBody(llvm::ArrayRef<unsigned> phaseNumbers);
 
   Code take() { return std::move(code); }
@@ -38,7 +38,7 @@ private:
   uint32_t here() const { return code.instructions.size(); }
   void patch(uint32_t at) { code.instructions[at].c = here(); }
 
-  /// Compiles a value and returns the slot that holds it.
+  /// Compiles an expression and returns the slot of its value.
   uint32_t compile(const ast::Expr *expr);
   uint32_t compile(const ast::BinaryExpr *expr);
   uint32_t compileLogical(const ast::BinaryExpr *expr);
@@ -48,8 +48,9 @@ private:
                         llvm::ArrayRef<ast::Expr *> args);
 
   void compileFn(const ast::FnDecl *fn);
-  /// True when nothing that `expr` reads changes during the run, apart from the
-  /// variables with ids from `firstOwn`: those of the function it belongs to.
+  /// True if the variables that `expr` reads do not change during the run,
+  /// except those with ids from `firstOwn` on, which belong to the same
+  /// function.
   bool isFixed(const ast::Expr *expr, unsigned firstOwn) const;
   bool isPure(const ast::FnDecl *fn) const;
   void compilePattern(const ast::PatternDecl *pattern);
@@ -58,13 +59,14 @@ private:
   void compileSteps(const ast::StepsStmt *steps);
   void compileLoop(const ast::ForStmt *loop);
 
-  /// Enters a debug scope for the life of the object.
+  /// Opens a debug scope for the lifetime of the object.
   class ScopeGuard;
 
   const ast::ScheduleDecl &schedule;
   const SourceFiles &files;
   Code code;
-  /// By variable id: set once, before the first rank.
+  /// Indexed by variable id: true if the variable is set once, before the first
+  /// rank.
   std::vector<bool> fixedVariables;
   std::map<int64_t, uint32_t> constants;
   uint32_t scope = noSlot;

@@ -83,7 +83,7 @@ FailureOr<Schedule> Lowering::run() {
 // Parameters
 //===----------------------------------------------------------------------===//
 
-/// Finds the parameter of each `-D`.
+/// Finds the parameter of each `-D` option.
 LogicalResult Lowering::matchOptions() {
   MutableArrayRef<ParamDecl> params = checked.decl->params;
   given.resize(params.size());
@@ -107,7 +107,8 @@ LogicalResult Lowering::matchOptions() {
       continue;
     }
     size_t i = it - params.begin();
-    // The same word twice is an override; two words are a misunderstanding.
+    // The same word again overrides the value; another word for the parameter
+    // is an error.
     if (given[i] && givenAs[i] != name && *given[i] != value) {
       good = false;
       (void)diags.report(DiagLoc(), diag::ParameterGivenTwice, it->name.text,
@@ -146,7 +147,7 @@ LogicalResult Lowering::bindParams() {
       return failure();
     machine->setValue(param.variable, *value);
     schedule.params.push_back({param.name.text.str(), *value});
-    // A role is checked at once: the defaults to its right may divide by it.
+    // Roles are checked immediately, because later defaults may divide by them.
     unsigned chunks = 0;
     bool good = param.role == Role::Ranks
                     ? succeeded(checkRole(&param, maxRanks, schedule.numRanks))
@@ -176,12 +177,12 @@ LogicalResult Lowering::runItems() {
   bool met = true;
   for (const Stmt *item : checked.decl->body.stmts) {
     if (const auto *require = dyn_cast<RequireStmt>(item)) {
-      // No placement is made once a requirement is not met.
+      // The placement is not computed if a requirement is not met.
       if (!met && require->dependence.onPlacement)
         continue;
       met &= succeeded(checkRequire(require));
-      // What follows may rest on it: it is computed for the sake of the other
-      // requirements, and what fails there is not worth a message.
+      // Later items may depend on the requirement. They are evaluated for the
+      // sake of other requirements, but their errors are not reported.
       machine->setQuiet(!met);
     } else if (const auto *let = dyn_cast<LetStmt>(item)) {
       if (let->variable->dependence.onRank)

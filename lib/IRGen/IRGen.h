@@ -19,21 +19,21 @@
 
 namespace pipec {
 
-/// What the command line says about lowering.
+/// Options of lowering from the command line.
 struct LowerOptions {
   /// `-D` values: a parameter's label or name, and its value.
   std::vector<std::pair<std::string, int64_t>> params;
-  /// Steps, loop rounds and calls of all ranks together that a program may
-  /// take.
+  /// The maximum number of steps, loop iterations and calls, over all ranks.
   uint64_t maxSteps = uint64_t(1) << 28;
-  /// Costs and sizes that go over those of the program.
+  /// Costs and sizes that override those of the program.
   GivenSettings given;
 };
 
-/// Evaluates `schedule` for every rank. All `require`s are checked before any
-/// step is made. Reports every mistake where it stands, with notes that say for
-/// which rank and loop values; the first rank with a mistake ends the work.
-/// Linear in the steps, loop rounds and calls that the program makes.
+/// Evaluates `schedule` for every rank. All `require` statements are checked
+/// before the first step is created. Errors are reported at their source range,
+/// with notes for the rank and the loop values; lowering stops after the first
+/// rank with an error. The cost is linear in the steps, loop iterations and
+/// calls of the program.
 llvm::FailureOr<Schedule> lower(const CheckedProgram &program,
                                 const CheckedSchedule &schedule,
                                 const LowerOptions &options, DiagEngine &diags);

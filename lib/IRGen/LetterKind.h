@@ -13,9 +13,10 @@
 
 namespace pipec {
 
-/// The kind of the steps that a program writes as `letter`.
+/// The kind of the steps that `letter` denotes.
 constexpr StepKind kindOf(ast::Letter letter) {
-  // Neither AST nor IR includes the other, so their agreement is checked here.
+  // AST and IR do not include each other, so the correspondence is checked
+  // here.
   static_assert(unsigned(ast::Letter::F) == unsigned(StepKind::F) &&
                     unsigned(ast::Letter::B) == unsigned(StepKind::B) &&
                     unsigned(ast::Letter::I) == unsigned(StepKind::I) &&

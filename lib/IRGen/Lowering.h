@@ -15,12 +15,13 @@
 
 namespace pipec {
 
-/// True for the word in `stages all`, which is no variable.
+/// True for the word in `stages all`, which is not a variable.
 bool isAllStages(const ast::Expr *expr);
 
-/// Lowers one schedule. First everything that needs no rank, in the order of
-/// the text: parameters, lets, requirements, placement, settings. Then the
-/// body, once a rank. Files: IRGen, PlacementGen and SettingsGen.
+/// Lowers one schedule: first everything that is independent of the rank, in
+/// source order (parameters, lets, requirements, placement, settings), then the
+/// body, once per rank. The implementation is in IRGen.cpp, PlacementGen.cpp
+/// and SettingsGen.cpp.
 class Lowering {
 public:
   Lowering(const CheckedProgram &program, const CheckedSchedule &checked,
@@ -67,15 +68,16 @@ private:
   DiagEngine &diags;
 
   Schedule schedule;
-  /// Segments of the expressions that need no rank, in the order of use.
+  /// The segments of expressions that are independent of the rank, in the order
+  /// of use.
   std::map<const ast::Expr *, Segment> segments;
   uint32_t bodyEntry = 0;
   std::vector<unsigned> phaseNumbers;
   Code code;
   std::optional<Machine> machine;
-  /// The value that the command line gives to each parameter.
+  /// The value of each parameter on the command line.
   std::vector<std::optional<int64_t>> given;
-  /// The stages of each rank's chunks.
+  /// The stages of the chunks of each rank.
   std::vector<std::vector<uint32_t>> chunkStages;
 };
 

@@ -1,4 +1,4 @@
-//===- Machine.cpp - Runs the flat form of a program ----------------------===//
+//===- Machine.cpp - Interpreter of the flat form -------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,7 +21,7 @@ namespace pipec {
 // Errors
 //===----------------------------------------------------------------------===//
 
-/// `, i = 3, k = 1` for the variables of a scope.
+/// Formats the variables of a scope: `, i = 3, k = 1`.
 static std::string valuesText(ArrayRef<const ast::Variable *> variables,
                               ArrayRef<int64_t> slots) {
   std::string text;
@@ -31,11 +31,11 @@ static std::string valuesText(ArrayRef<const ast::Variable *> variables,
   return text;
 }
 
-/// Calls that have a note of their own; of a longer chain the rest is counted.
+/// The maximum number of calls with a note; further calls are only counted.
 static constexpr unsigned maxCallNotes = 8;
 
-/// Says how the program came to instruction `at`: the loops around it, the
-/// calls that led there and the loops around those, and the rank.
+/// Adds notes that explain how execution reached instruction `at`: the loops
+/// around it, the chain of calls with the loops around each, and the rank.
 void Machine::addNotes(InFlightDiagnostic &diagnostic, uint32_t at) {
   unsigned calls = 0;
   auto noteRest = [&](SMRange outermost) {
@@ -43,8 +43,8 @@ void Machine::addNotes(InFlightDiagnostic &diagnostic, uint32_t at) {
       diagnostic.note(outermost, diag::NoteMoreCalls, calls - maxCallNotes);
   };
   for (size_t depth = returns.size();; --depth) {
-    // The loops of this level, outermost first in the text; the note points at
-    // the innermost.
+    // The loops of this level, outermost first; the note points at the
+    // innermost.
     SmallVector<const ast::Variable *, 4> loops;
     const DebugScope *innermost = nullptr;
     const DebugScope *root = nullptr;
@@ -159,20 +159,20 @@ LogicalResult Machine::runRank(uint32_t entry, unsigned rank,
 // The loop
 //===----------------------------------------------------------------------===//
 
-/// What a slot costs of --max-steps beside its steps.
+/// The cost of a slot for --max-steps, in addition to its steps.
 static constexpr uint64_t slotCost = 3;
 
-/// Both are in 0..2^32: their quotient can be taken the fast way.
+/// True if both are in 0..2^32, which allows a fast division.
 static bool areSmall(int64_t a, int64_t b) {
   return (uint64_t(a | b) >> 32) == 0;
 }
 
-/// The mark of an empty place; a function that really gives it is called anew.
+/// Marks an empty entry. A result that equals it is computed again.
 static constexpr int64_t notRemembered = std::numeric_limits<int64_t>::min();
-/// Arguments from 0 up to here are worth a place.
+/// Results for arguments from 0 to this value are cached.
 static constexpr int64_t maxRemembered = 1 << 20;
-/// Places of all functions together: what they take stays small, however many
-/// functions a program has.
+/// The maximum number of entries of all functions, which bounds the memory
+/// independent of the number of functions.
 static constexpr size_t maxPlaces = size_t(1) << 24;
 
 void Machine::remember(std::vector<int64_t> &results, int64_t argument,
@@ -382,7 +382,7 @@ LogicalResult Machine::run(uint32_t entry) {
     case Op::Step: {
       if (fuel-- == 0)
         return outOfFuel(pc);
-      // Nearly all steps are a forward or backward of a chunk of the rank.
+      // Fast path for the next forward or backward of a chunk of the rank.
       if (in.c == noSlot &&
           builder->addNext(in.letter, in.joined, in.b == noSlot ? 0 : s[in.b],
                            in.b == noSlot, code.locs[pc]))
@@ -412,7 +412,7 @@ LogicalResult Machine::run(uint32_t entry) {
       break;
     }
     case Op::At:
-      // A step in a slot is kept in memory twice over until its phase ends.
+      // Each step in a slot is stored twice until its phase ends.
       if (fuel < slotCost)
         return outOfFuel(pc);
       fuel -= slotCost;

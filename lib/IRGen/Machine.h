@@ -1,4 +1,4 @@
-//===- Machine.h - Runs the flat form of a program --------------*- C++ -*-===//
+//===- Machine.h - Interpreter of the flat form -----------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,8 +17,8 @@
 
 namespace pipec {
 
-/// Runs code and reports what goes wrong in it, with the loop values and calls
-/// that led there.
+/// Runs code and reports errors, with the loop values and calls that led to
+/// them.
 class Machine {
 public:
   Machine(const Code &code, uint64_t maxSteps, DiagEngine &diags)
@@ -32,21 +32,22 @@ public:
     slots[variable->id] = value;
   }
 
-  /// The value of an expression; nothing when an error was reported.
+  /// Returns the value of an expression; nothing if an error was reported.
   std::optional<int64_t> evaluate(Segment segment);
-  /// The value of `fn` for these arguments; nothing when an error was reported.
+  /// Returns the value of `fn` for these arguments; nothing if an error was
+  /// reported.
   std::optional<int64_t> call(const ast::FnDecl *fn,
                               llvm::ArrayRef<int64_t> args);
-  /// `stage(chunk)` of the rank that ran last; nothing when there is no such
-  /// chunk, which is then reported at `range`.
+  /// Returns `stage(chunk)` on the current rank. If there is no such chunk,
+  /// reports it at `range` and returns nothing.
   std::optional<int64_t> stage(int64_t chunk, llvm::SMRange range);
-  /// Runs the body of a schedule for the rank whose list `builder` makes.
+  /// Runs the body of a schedule for a rank; `builder` receives the steps.
   llvm::LogicalResult runRank(uint32_t entry, unsigned rank,
                               StepBuilder &builder);
-  /// The rank that notes name from now on; `runRank` sets it.
+  /// Sets the rank that notes mention; `runRank` does this too.
   void setRank(std::optional<unsigned> rank) { currentRank = rank; }
 
-  /// While quiet, errors end the run as ever and are not reported.
+  /// While quiet, errors still end the run but are not reported.
   void setQuiet(bool on) { quiet = on; }
 
 private:
@@ -62,14 +63,14 @@ private:
   const Code &code;
   std::vector<int64_t> slots;
   uint64_t maxSteps;
-  /// How many more steps, rounds and calls may come.
+  /// The remaining number of steps, iterations and calls.
   uint64_t fuel;
   DiagEngine &diags;
   StepBuilder *builder = nullptr;
   std::vector<uint32_t> returns;
-  /// By function and argument: what pure functions gave.
+  /// The results of pure functions, by function and argument.
   std::vector<std::vector<int64_t>> remembered;
-  /// How many results have a place in `remembered`.
+  /// The number of entries of `remembered`.
   size_t places = 0;
   std::optional<unsigned> currentRank;
   bool quiet = false;

@@ -1,4 +1,4 @@
-//===- PlacementGen.cpp - Which rank holds which stage --------------------===//
+//===- PlacementGen.cpp - The placement of stages on ranks ----------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,7 +26,7 @@ LogicalResult Lowering::makePlacement(const PlacementStmt *placement) {
   return success();
 }
 
-/// The number of chunks a rank that a named placement asks for.
+/// The number of chunks per rank of a named placement.
 FailureOr<unsigned> Lowering::chunksPerRank(const PlacementStmt *placement) {
   StringRef name = placement->name.text;
   const ParamDecl *param = checked.chunks;
@@ -67,7 +67,7 @@ LogicalResult Lowering::makeNamed(const PlacementStmt *placement) {
     } else if (name == "blocked") {
       map[s] = s / *chunks;
     } else {
-      // v and wave: down on even passes, up on odd ones.
+      // v and wave: ascending ranks on even passes, descending on odd ones.
       unsigned pass = s / p;
       unsigned place = s % p;
       map[s] = pass % 2 == 0 ? place : p - 1 - place;
@@ -137,8 +137,8 @@ LogicalResult Lowering::makeSpelledOut(const PlacementStmt *placement) {
   return success();
 }
 
-/// A rank counts its chunks in the order of the way through the model, or, with
-/// two directions, its directions.
+/// The chunks of a rank are numbered in the order of the stages or, if there
+/// are two directions, by direction.
 void Lowering::listChunks() {
   chunkStages.assign(schedule.numRanks, {});
   for (unsigned d = 0; d != schedule.placement.numDirections(); ++d)

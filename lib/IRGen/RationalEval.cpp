@@ -138,7 +138,7 @@ std::optional<Rational> RationalEval::evaluate(const BinaryExpr *expr) {
   auto quotient = fits(Rational::div(*lhs, *rhs), expr);
   if (!quotient || expr->op == BinaryOp::Div)
     return quotient;
-  // a % b = a - b * floor(a / b), for rationals too.
+  // a % b = a - b * floor(a / b) holds for rationals too.
   auto whole = fits(Rational::mul(*rhs, Rational(quotient->floor())), expr);
   return whole ? fits(Rational::sub(*lhs, *whole), expr) : std::nullopt;
 }

@@ -14,22 +14,22 @@
 
 namespace pipec {
 
-/// Evaluates expressions of `cost`, `memory` and `expect`, where numbers are
-/// exact rationals and the letters are the costs of steps. Variables and the
-/// program's functions stay integers and come from the machine.
+/// Evaluates expressions of `cost`, `memory` and `expect`, in which numbers are
+/// exact rationals and letters are costs of steps. Variables and functions of
+/// the program are integers, and are evaluated by the machine.
 class RationalEval {
 public:
   RationalEval(Machine &machine, const CostSettings &costs, DiagEngine &diags)
       : machine(machine), costs(costs), diags(diags) {}
 
-  /// Nothing when an error was reported.
+  /// Returns nothing if an error was reported.
   std::optional<Rational> evaluate(const ast::Expr *expr);
 
 private:
   std::optional<Rational> evaluate(const ast::BinaryExpr *expr);
   std::optional<Rational> evaluate(const ast::CallExpr *expr);
   std::optional<Rational> costOf(const ast::CostOfExpr *expr);
-  /// Reports when `value` is nothing.
+  /// Reports an overflow if `value` is nothing.
   std::optional<Rational> fits(std::optional<Rational> value,
                                const ast::Expr *expr);
   std::optional<int64_t> integer(Rational value, const ast::Expr *expr);

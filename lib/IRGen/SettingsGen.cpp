@@ -52,8 +52,8 @@ LogicalResult Lowering::makeMemory() {
   return applyMemory(schedule, options.given, diags);
 }
 
-/// Evaluates the entries of a block or scope. Each sees the costs of those
-/// above it.
+/// Evaluates the entries of a block or scope. Each entry sees the costs set by
+/// the previous ones.
 LogicalResult Lowering::makeFigures(ArrayRef<SettingEntry> entries,
                                     FigureBlock block, FigureSet &figures,
                                     Place place) {
@@ -65,7 +65,7 @@ LogicalResult Lowering::makeFigures(ArrayRef<SettingEntry> entries,
         return failure();
       continue;
     }
-    // `F & B { factor = 0.9 }` has one entry in its braces, or none.
+    // `F & B { factor = 0.9 }` has at most one entry in its braces.
     for (const SettingEntry &one :
          entry.isScope ? entry.entries : ArrayRef(entry)) {
       RationalEval eval(*machine, schedule.costs, diags);
@@ -89,7 +89,7 @@ LogicalResult Lowering::makeFigures(ArrayRef<SettingEntry> entries,
   return success();
 }
 
-/// The place that a scope names with a word and numbers.
+/// The place given by the word and the numbers of a scope.
 FailureOr<Place> Lowering::placeOf(const SettingEntry &entry) {
   const ScopeInfo &scope =
       *find_if(allScopes(), [&](const ScopeInfo &candidate) {

@@ -1,4 +1,4 @@
-//===- StepBuilder.cpp - The steps of one rank as they are made -----------===//
+//===- StepBuilder.cpp - Building the list of a rank ----------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -57,8 +57,8 @@ StepList StepBuilder::take() {
   for (size_t i = 0; i != fullBlocks; ++i)
     size += blockSize(i);
   list.reserve(size);
-  // The first block serves the next rank; a long list gives up the others one
-  // by one, so that it is never in memory twice.
+  // The first block is reused for the next rank. The other blocks of a long
+  // list are freed one by one, so that it is never in memory twice.
   for (size_t i = 0; i <= fullBlocks; ++i) {
     size_t count = i == fullBlocks ? inLast : blockSize(i);
     list.insert(list.end(), blocks[i].get(), blocks[i].get() + count);
@@ -92,7 +92,7 @@ std::optional<StepError> StepBuilder::add(const StepRequest &request) {
   return std::nullopt;
 }
 
-/// Checks all that does not depend on the order of the steps.
+/// Checks everything that does not depend on the order of the steps.
 std::optional<StepError> StepBuilder::check(const StepRequest &request,
                                             Checked &checked) {
   StepError error{};

@@ -1,13 +1,13 @@
-//===- StepBuilder.h - The steps of one rank as they are made ---*- C++ -*-===//
+//===- StepBuilder.h - Building the list of a rank --------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Holds what the language leaves implicit: how many forwards and backwards each
-// chunk has had, which weight gradients are owed, and in a timed phase which
-// step goes to which slot.
+// Tracks what the language leaves implicit: the number of forwards and
+// backwards of each chunk, the pending weight gradients, and in a timed phase
+// the slot of each step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,18 +24,18 @@
 
 namespace pipec {
 
-/// One step as a program writes it.
+/// One step as written in a program.
 struct StepRequest {
   ast::Letter letter;
   bool joined;
   std::optional<int64_t> chunk;
   std::optional<int64_t> microbatch;
-  /// The instruction it comes from, for errors, and its source.
+  /// The instruction that creates the step, for errors, and its source.
   uint32_t instruction;
   SourceLoc source;
 };
 
-/// Why a step could not be made.
+/// The error of a step that could not be created.
 struct StepError {
   enum class Kind : uint8_t {
     AmbiguousChunk,
@@ -48,32 +48,33 @@ struct StepError {
   Kind kind;
   uint32_t instruction = 0;
   ast::Letter letter = ast::Letter::F;
-  /// The chunk, micro-batch or slot that is wrong, and what there is.
+  /// The invalid chunk, micro-batch or slot, and the number of valid ones.
   int64_t value = 0;
   int64_t low = 0;
   int64_t high = 0;
-  /// SlotTaken: the instruction of the first step.
+  /// For SlotTaken: the instruction of the first step.
   uint32_t other = 0;
 };
 
-/// Makes the list of one rank.
+/// Builds the list of one rank.
 class StepBuilder {
 public:
-  /// `chunkStages` are the stages of the rank's chunks (directions) in the
-  /// order of the way through the model.
+  /// Starts a list. `chunkStages` are the stages of the rank's chunks
+  /// (directions) in the order of the stages of the model.
   void start(const Schedule &schedule, std::vector<uint32_t> chunkStages);
 
   unsigned numChunks() const { return chunkStages.size(); }
   uint32_t stageOf(unsigned chunk) const { return chunkStages[chunk]; }
 
   void beginPhase(unsigned phase);
-  /// In a timed phase: puts the collected steps in order and makes them.
-  /// `steps` counts the Ws that `fill` makes.
+  /// Ends a phase. In a timed phase, sorts the collected steps and adds them to
+  /// the list; adds to `steps` the number of Ws created by `fill`.
   std::optional<StepError> endPhase(uint64_t &steps);
 
   std::optional<StepError> add(const StepRequest &request);
-  /// The short way for the next F or B of a chunk outside timed phases. Does
-  /// nothing and returns false when there is more to it; then `add` says what.
+  /// Fast path for the next F or B of a chunk outside timed phases. If it does
+  /// not apply, does nothing and returns false; `add` then handles the step or
+  /// returns the error.
   bool addNext(ast::Letter letter, bool joined, int64_t chunk, bool noChunk,
                SourceLoc source) {
     bool forward = letter == ast::Letter::F;
@@ -91,19 +92,19 @@ public:
     ++made;
     return true;
   }
-  /// `W*`: makes every owed W (of `chunk`), oldest first; adds their number to
-  /// `steps`.
+  /// `W*`: adds all pending Ws (of `chunk`), oldest first, and adds their
+  /// number to `steps`.
   std::optional<StepError> drain(std::optional<int64_t> chunk,
                                  uint32_t instruction, SourceLoc source,
                                  uint64_t &steps);
   void addBubbles(uint64_t count, SourceLoc source);
 
-  /// The steps that follow, up to the end of their overlap, go to this slot.
+  /// Puts the following steps, up to the end of their overlap, in this slot.
   void at(int64_t slot);
-  /// Free slots of this phase take owed Ws.
+  /// Lets pending Ws fill the free slots of this phase.
   void fill(SourceLoc source);
 
-  /// The finished list; the builder is empty then.
+  /// Returns the finished list and leaves the builder empty.
   StepList take();
 
 private:
@@ -112,12 +113,12 @@ private:
     uint32_t microbatch;
     bool taken;
   };
-  /// A request whose chunk and micro-batch, where they are written, exist.
+  /// A request with a valid chunk and micro-batch, if they are given.
   struct Checked {
     ast::Letter letter;
     bool joined;
-    int32_t chunk;      // -1: not written
-    int32_t microbatch; // -1: not written
+    int32_t chunk;      // -1: not given
+    int32_t microbatch; // -1: not given
     uint32_t instruction;
     SourceLoc source;
   };
@@ -138,7 +139,7 @@ private:
   }
   std::optional<size_t> findOwed(unsigned chunk, uint32_t microbatch);
   void takeOwed(size_t index, bool joined, SourceLoc source);
-  /// The oldest owed W of `chunk` (of the rank when there is none).
+  /// The oldest pending W of `chunk` (of the rank if none is given).
   std::optional<size_t> oldestOwed(std::optional<unsigned> chunk);
   void push(Step step) {
     if (next == blockEnd)
@@ -153,19 +154,19 @@ private:
   unsigned directionSplit = 0;
   unsigned phase = 0;
 
-  /// Forwards and backwards (B and I) by chunk: written so far, and made so
-  /// far. In a timed phase the two differ until the phase ends.
+  /// The number of forwards and backwards (B and I) by chunk, as written and as
+  /// added to the list. In a timed phase the two differ until the phase ends.
   std::vector<uint32_t> writtenForwards, writtenBackwards;
   std::vector<uint32_t> forwards, backwards;
 
-  /// Every I in order; the Ws still owed are those not taken. `oldest` moves
-  /// over the taken ones, of the rank and of each chunk.
+  /// All Is in order; those that are not taken have a pending W. `oldest` skips
+  /// the taken ones, for the rank and for each chunk.
   std::vector<Owed> owed;
   size_t oldest = 0;
   std::vector<std::vector<uint32_t>> owedOfChunk;
   std::vector<size_t> oldestOfChunk;
-  /// Place in `owed` of each chunk's micro-batches, counted from 1; made when a
-  /// `W` first names its micro-batch.
+  /// The index in `owed` of the micro-batches of each chunk, counted from 1;
+  /// computed when the first `W` names its micro-batch.
   std::vector<std::vector<uint32_t>> owedPlace;
 
   bool timed = false;
@@ -174,16 +175,16 @@ private:
   std::vector<Checked> timedSteps;
   std::vector<TimedGroup> groups;
 
-  /// The list grows in blocks, so that a program that makes too much is
-  /// stopped before memory is copied for it. After some small ones, which stay
-  /// with the program for the next list, come blocks that the system takes back
-  /// at once.
+  /// The list grows in blocks, so that a program with too many steps is stopped
+  /// before memory is copied. The first blocks are small and are reused for the
+  /// next list. Later blocks are large, and their memory is returned to the
+  /// system immediately.
   static constexpr size_t numSmallBlocks = 64;
   static size_t blockSize(size_t block) {
     return size_t(1) << (block < numSmallBlocks ? 16 : 20);
   }
   std::vector<std::unique_ptr<Step[]>> blocks;
-  /// Where the next step goes, in the last block that is in use.
+  /// The position of the next step in the last block.
   Step *next = nullptr;
   Step *blockEnd = nullptr;
   size_t fullBlocks = 0;

@@ -27,7 +27,7 @@ namespace pipec {
 // What both forms share
 //===----------------------------------------------------------------------===//
 
-/// Reads `F & B`; empty when the text is something else.
+/// Parses `F & B`; empty if the text is anything else.
 static SmallVector<StepKind, 2> parseMembers(StringRef text) {
   SmallVector<StepKind, 2> members;
   SmallVector<StringRef, 2> words;
@@ -41,7 +41,8 @@ static SmallVector<StepKind, 2> parseMembers(StringRef text) {
   return members;
 }
 
-/// Reads a number as JSON and people write it: `7/2`, `1e-3`, `.5`.
+/// Parses a number in the syntax of JSON or in another common form: `7/2`,
+/// `1e-3`, `.5`.
 static std::optional<Rational> parseNumber(StringRef text) {
   size_t at = text.find_first_of("eE");
   std::string mantissa = text.take_front(at).str();
@@ -68,14 +69,15 @@ static std::optional<Rational> parseNumber(StringRef text) {
 
 namespace {
 
-/// A key of an object that is not a figure, and what reads its value.
+/// A key of an object that is not a figure, and the function that reads its
+/// value.
 struct ProfileKey {
   StringRef name;
   function_ref<void()> read;
 };
 
-/// Reads the objects of a profile: `readTop` and the functions that it names
-/// say which keys there are, and Figures.def which figures.
+/// Reads the objects of a profile. `readTop` and the functions that it names
+/// define the keys, and Figures.def the figures.
 class ProfileReader {
 public:
   ProfileReader(StringRef text, DiagEngine &diags) : json(text), diags(diags) {
@@ -132,7 +134,7 @@ private:
     partsText = value;
   }
 
-  /// The figures of a block, and its scopes.
+  /// Reads the figures of a block, and its scopes.
   void readBlock(FigureBlock block, FigureSet &figures,
                  ArrayRef<ProfileKey> keys = {}) {
     SmallVector<const ScopeInfo *, 8> scopes = scopesOf(block);
@@ -169,7 +171,7 @@ private:
     }
   }
 
-  /// An object with a key for each place that has figures of its own.
+  /// Reads an object with a key for each place that has figures of its own.
   void readPlaces(FigureBlock block, const ScopeInfo &scope,
                   FigureSet &figures) {
     unsigned limit = countOf(scope.scope, maxSizes);
@@ -186,7 +188,7 @@ private:
         return unknownKey(key, {});
       if (scope.numbers == 2 && place.number == place.to)
         report(key, diag::EdgeInsideRank, place.to);
-      // `1` and `01` are two keys for one.
+      // `1` and `01` are two keys for the same place.
       if (!seen.insert(place).second)
         report(key, diag::ProfileKeyTwice, key);
       given.keys.push_back(
@@ -199,11 +201,11 @@ private:
     SmallVector<StepKind, 2> kinds = parseMembers(name);
     if (kinds.size() < 2)
       return unknownKey(name, {});
-    // `F&B` and `F & B` are two keys for one overlap.
+    // `F&B` and `F & B` are two keys for the same overlap.
     if (!overlapsSeen.insert(kinds).second)
       report(name, diag::ProfileKeyTwice, name);
     bool isFactor = json.atObject();
-    // A number is a time, as the cost of a step is.
+    // A number is a time, like the cost of a step.
     std::optional<Rational> cost =
         isFactor ? readRow(FigureBlock::Cost, FigureScope::Overlap)
                        .get(Figure::Factor)
@@ -216,8 +218,8 @@ private:
   // Forms of objects
   //===--------------------------------------------------------------------===//
 
-  /// Takes an object and hands its keys to `member`, which takes the values.
-  /// Reports anything else, and a key that comes twice.
+  /// Reads an object. Calls `member` for each key; `member` reads the value.
+  /// Reports values that are not objects, and duplicate keys.
   void members(function_ref<void(StringRef)> member) {
     if (!json.atObject())
       return report(json.takeValue(), diag::ProfileNotObject);
@@ -229,8 +231,8 @@ private:
     });
   }
 
-  /// An object of the figures of a scope, and of the keys `more`, which `other`
-  /// reads.
+  /// Reads an object with the figures of a scope and the keys `more`, which
+  /// `other` handles.
   FigureRow readRow(FigureBlock block, FigureScope scope,
                     ArrayRef<StringRef> more = {},
                     function_ref<void(StringRef)> other = nullptr) {
@@ -250,7 +252,7 @@ private:
     return row;
   }
 
-  /// Reports a key that no object of this form has, and skips its value.
+  /// Reports an unknown key and skips its value.
   void unknownKey(StringRef key, ArrayRef<StringRef> known) {
     good = false;
     InFlightDiagnostic error =
@@ -265,7 +267,7 @@ private:
   // Numbers
   //===--------------------------------------------------------------------===//
 
-  /// The value of a figure; nothing when it is reported.
+  /// Returns the value of a figure; nothing if an error was reported.
   std::optional<Rational> readFigure(const FigureInfo &info) {
     StringRef value = json.takeValue();
     std::optional<Rational> parsed = value.starts_with("\"")
@@ -314,8 +316,8 @@ FailureOr<GivenSettings> readCostProfile(StringRef text, DiagEngine &diags) {
 // --cost
 //===----------------------------------------------------------------------===//
 
-/// The word that `key` was probably meant to be: the nearest one, else that of
-/// one letter with which it begins, such as `F` of `fwd`.
+/// The word that is most similar to `key`; if there is none, the one-letter
+/// word with which `key` begins, such as `F` for `fwd`.
 static StringRef nearestSetting(StringRef key, ArrayRef<StringRef> words) {
   if (StringRef meant = nearestWord(key, words); !meant.empty())
     return meant;

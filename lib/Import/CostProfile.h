@@ -1,4 +1,4 @@
-//===- CostProfile.h - Costs of command lines and of files ------*- C++ -*-===//
+//===- CostProfile.h - Costs from the command line and files ----*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,11 +15,11 @@
 
 namespace pipec {
 
-/// Bytes that a profile may have: enough for every stage and a dense map of
-/// edges between 500 ranks.
+/// The maximum size of a profile in bytes: sufficient for every stage and a
+/// dense map of edges between 500 ranks.
 inline constexpr uint64_t maxProfileBytes = uint64_t(1) << 24;
 
-/// Reads a cost profile, a JSON object; docs/Simulation.md has its schema:
+/// Reads a cost profile, a JSON object whose schema is in docs/Simulation.md:
 ///
 ///     {"per": "part", "parts": 8,
 ///      "F": 1, "B": 2, "I": 1.1, "W": "9/10", "p2p": 0.1, "overlap": 0.9,
@@ -31,10 +31,10 @@ inline constexpr uint64_t maxProfileBytes = uint64_t(1) << 24;
 ///      "edges": {"0 -> 1": {"occupancy": 0.5}},
 ///      "memory": {"parameters": 4, "stages": {"0": {"F": 2}}, "limit": 40}}
 ///
-/// Every key may be absent. A number is taken as it is written, so 0.1 is
-/// exactly a tenth; a string may hold a fraction. `text` must be a file of the
-/// engine's `SourceFiles`; every mistake is reported at its place. Linear in
-/// the text, but for a logarithm.
+/// All keys are optional. Numbers are exact decimals, so 0.1 is exactly a
+/// tenth; a string may contain a fraction. `text` must be a file of the
+/// engine's `SourceFiles`; every error is reported at its position. The cost is
+/// linear in the text, except for a logarithmic factor.
 llvm::FailureOr<GivenSettings> readCostProfile(llvm::StringRef text,
                                                DiagEngine &diags);
 

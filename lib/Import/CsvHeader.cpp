@@ -1,4 +1,4 @@
-//===- CsvHeader.cpp - What the steps of a CSV say of the whole -----------===//
+//===- CsvHeader.cpp - Inferring the header of a CSV ----------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -58,8 +58,8 @@ LogicalResult CsvHeader::infer(Schedule &schedule, StringRef text,
 // Cells in messages
 //===----------------------------------------------------------------------===//
 
-/// Row and column of a place in the text, counted from 1; takes the time to
-/// count them.
+/// The row and column of a position in the text, from 1. Counts them on each
+/// call.
 static std::pair<unsigned, unsigned> rowColumn(StringRef text,
                                                const char *place) {
   unsigned row = 1 + std::count(text.begin(), place, '\n');

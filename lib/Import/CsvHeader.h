@@ -1,22 +1,22 @@
-//===- CsvHeader.h - What the steps of a CSV say of the whole ---*- C++ -*-===//
+//===- CsvHeader.h - Inferring the header of a CSV --------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A CSV has no header. What one would say is inferred:
+// A CSV has no header, so it is inferred:
 //
-//   ranks          the rows
+//   ranks          the number of rows
 //   stages         one more than the highest stage of any cell
 //   micro-batches  one more than the highest micro-batch of any cell
-//   map            a stage belongs to the row in which it occurs
-//   forward-only   when no cell is a B, I or W
+//   map            the row in which each stage occurs
+//   forward-only   if no cell is a B, I or W
 //
-// A stage in two rows is a mistake, as it is for PyTorch, unless the whole file
-// is bidirectional: as many stages as ranks, each stage s in rows s and p-1-s,
-// and every step of a micro-batch below m/2 in row s, of the others in row
-// p-1-s.
+// A stage in two rows is an error, as in PyTorch, unless the whole file is
+// bidirectional: there are as many stages as ranks, each stage s is in rows s
+// and p-1-s, and the steps of micro-batches below m/2 are in row s, the others
+// in row p-1-s.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,10 +29,11 @@
 
 namespace pipec {
 
-/// Collects what the steps of a CSV say, and makes the header of a schedule.
+/// Collects the sizes of the steps of a CSV, and creates the header of a
+/// schedule.
 class CsvHeader {
 public:
-  /// Takes note of a step of a row. Rows come in their order.
+  /// Records a step of a row. Rows must come in order.
   void note(Step step, uint32_t rank) {
     if (step.stage() >= stages.size()) {
       stages.resize(step.stage() + 1);
@@ -48,21 +49,21 @@ public:
     kinds |= 1u << unsigned(step.kind());
   }
 
-  /// Fills the sizes and the map of `schedule`, which has the lists and no
-  /// more. Reports sizes other than those of `options`, and stages that are
-  /// nowhere or in rows where they cannot be, at their cells of `text`.
+  /// Sets the sizes and the map of `schedule`, which must have only the lists.
+  /// Reports sizes that differ from `options`, and stages that are missing or
+  /// in the wrong rows, at their cells of `text`.
   llvm::LogicalResult infer(Schedule &schedule, llvm::StringRef text,
                             const CsvOptions &options, DiagEngine &diags) const;
 
 private:
-  /// Which rows name a stage, and where each first does so.
+  /// The rows that name a stage, and the first cell of each.
   struct StageUse {
     static constexpr uint32_t nowhere = ~0u;
     uint32_t rank = nowhere;
     uint32_t otherRank = nowhere;
     SourceLoc place;
     SourceLoc otherPlace;
-    /// A third row names it.
+    /// True if there is a third row.
     bool furtherRanks = false;
   };
 
@@ -74,7 +75,7 @@ private:
   SourceLoc highestStage;
   SourceLoc highestMicrobatch;
   unsigned numMicrobatches = 0;
-  uint32_t kinds = 0; // a bit a kind that occurs
+  uint32_t kinds = 0; // a bit per kind that occurs
 };
 
 } // namespace pipec

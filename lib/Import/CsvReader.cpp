@@ -5,17 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The rows of the file are the ranks, its cells the steps, and that is all it
-// says; CsvHeader infers the rest.
+// The rows of the file are the ranks, and its cells are the steps; CsvHeader
+// infers everything else.
 //
-// PyTorch's reader takes what begins like a step (`2F0xyz`); this one takes
-// steps only, with blanks around them. Where PyTorch would stop at the first
-// mistake, this one goes on with the next cell.
+// PyTorch's reader accepts text that begins like a step (`2F0xyz`); this one
+// only accepts steps, with optional blanks. PyTorch stops at the first error,
+// this one continues with the next cell.
 //
-// The file is read once, front to back, where it lies in memory: a row's
-// separators are counted so that its list is allocated once, then its cells
-// are read. Nothing is kept besides the steps and one record a stage, and a
-// file that is mapped into memory is let go of on the way.
+// The file is read in place in one pass. The separators of a row are counted
+// first, so that its list is allocated once. Apart from the steps, memory only
+// holds one record per stage, and the pages of a mapped file are released
+// during the pass.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,8 +37,8 @@ namespace pipec {
 
 namespace {
 
-/// Commas and semicolons of `line`. Sums of blocks fit a byte, which lets the
-/// compiler compare many characters at a time.
+/// The number of commas and semicolons in `line`. Sums of blocks fit a byte,
+/// which allows the compiler to vectorize the comparison.
 size_t countSeparators(StringRef line) {
   constexpr size_t block = 128;
   size_t count = 0;
@@ -53,10 +53,10 @@ size_t countSeparators(StringRef line) {
   return count;
 }
 
-/// What Python's `strip` removes, of ASCII.
+/// The ASCII characters that Python's `strip` removes.
 constexpr StringLiteral blanks = " \t\v\f\r\x1c\x1d\x1e\x1f";
 
-/// Almost no cell has blanks, so one look at its ends is quick.
+/// Cells rarely have blanks, so checking both ends is fast.
 StringRef withoutBlanks(StringRef cell) {
   auto mayBeBlank = [](char c) { return static_cast<unsigned char>(c) <= ' '; };
   if (cell.empty() || !(mayBeBlank(cell.front()) || mayBeBlank(cell.back())))
@@ -64,15 +64,15 @@ StringRef withoutBlanks(StringRef cell) {
   return cell.trim(blanks);
 }
 
-/// Tells the CSV of PyTorch 2.5, where `B` is the input half of a backward and
-/// `BW` a whole one: it has a `BW`, or as many `W` as `B` and no `I`, which is
-/// not a schedule in the form of today.
+/// Detects the CSV of PyTorch 2.5, where `B` is the input half of a backward
+/// and `BW` a full backward: it has a `BW`, or as many `W` as `B` and no `I`,
+/// which is not a valid schedule in the current format.
 struct OldBackwards {
   struct Cell {
     StringRef text;
     unsigned row = 0, column = 0;
   };
-  /// The first of each kind.
+  /// The first cell of each kind.
   Cell half, whole;
   uint64_t halves = 0, weights = 0;
   bool inputs = false;
@@ -100,7 +100,7 @@ private:
                 Step &step);
   bool readNumber(StringRef cell, const char *&cursor, const char *end,
                   unsigned limit, StringRef what, unsigned &value);
-  /// Takes `step` into the list of the rank that is being read.
+  /// Adds `step` to the list of the current rank.
   void add(Step step, StringRef cell, StepList &steps) {
     header.note(step, row - 1);
     steps.push_back(step);
@@ -117,13 +117,14 @@ private:
   SourceLoc locOf(const char *place) const {
     return {base + uint32_t(place - text.begin())};
   }
-  /// Bytes of text that are worth a call to the system.
+  /// The minimum number of bytes to release in one system call.
   static constexpr size_t forgottenAtOnce = size_t(64) << 20;
 
-  /// A cell as messages show it: printable, and not longer than a line.
+  /// A cell in the form shown in messages: printable, and at most as long as a
+  /// line.
   static std::string shown(StringRef cell);
-  /// Reports `kind` at `range`, in the row and column that are being read,
-  /// which are its first arguments.
+  /// Reports `kind` at `range`. Its first arguments are the current row and
+  /// column.
   template <typename Kind, typename... Args>
   InFlightDiagnostic report(StringRef range, Kind kind, Args &&...args) {
     broken = true;
@@ -139,7 +140,7 @@ private:
 
   Schedule schedule;
   CsvHeader header;
-  /// The cell that is being looked at, counted from 1.
+  /// The current cell, counted from 1.
   unsigned row = 0, column = 0;
   bool broken = false;
   OldBackwards old;
@@ -158,8 +159,7 @@ std::string CsvReader::shown(StringRef cell) {
   return result;
 }
 
-/// Reads digits at `cursor` as a number below `limit`. `what` names the number
-/// in messages.
+/// Reads a number below `limit` at `cursor`. Messages call it `what`.
 bool CsvReader::readNumber(StringRef cell, const char *&cursor, const char *end,
                            unsigned limit, StringRef what, unsigned &value) {
   const char *begin = cursor;
@@ -180,8 +180,8 @@ bool CsvReader::readNumber(StringRef cell, const char *&cursor, const char *end,
   return true;
 }
 
-/// Reads one step at `cursor`, which is moved behind it; `cell` is what
-/// messages show. False when it is none; that has been reported.
+/// Reads one step at `cursor` and advances it past the step; messages show
+/// `cell`. Returns false after reporting an error if there is no step.
 bool CsvReader::readStep(StringRef cell, const char *&cursor, const char *end,
                          Step &step) {
   const char *begin = cursor;
@@ -220,9 +220,9 @@ bool CsvReader::readStep(StringRef cell, const char *&cursor, const char *end,
   return true;
 }
 
-/// `(0F7;7B3)OVERLAP_F_B`: members in issue order. The name follows the first
-/// member where it is OVERLAP_B_F; PyTorch knows OVERLAP_F_B only, and runs
-/// under that name whatever members there are, in their order.
+/// Parses `(0F7;7B3)OVERLAP_F_B`, whose members are in issue order. The name is
+/// OVERLAP_B_F if the first member is a backward; PyTorch only accepts
+/// OVERLAP_F_B, and then runs any members in their order.
 void CsvReader::readOverlap(StringRef cell, StepList &steps) {
   const char *cursor = cell.begin() + 1, *end = cell.end();
   SmallVector<Step, 4> members;
@@ -278,9 +278,10 @@ void CsvReader::readOverlap(StringRef cell, StepList &steps) {
 
 void CsvReader::readRow(StringRef line, StepList &steps) {
   line.consume_back("\r");
-  // Python writes a row of one empty cell so, and reads a blank line as a row.
+  // Python writes a row with one empty cell in this form, and treats a blank
+  // line as a row.
   if (line == "\"\"")
-    line = line.take_front(0); // still a place of the text
+    line = line.take_front(0); // still a position in the text
   steps.reserve(1 + countSeparators(line));
   size_t errors = diags.numErrors();
   bool anyStep = false;
@@ -369,7 +370,7 @@ FailureOr<Schedule> CsvReader::read() {
 
 } // namespace
 
-/// The bytes of a cell, without the blanks after it.
+/// The length of a cell without trailing blanks.
 static size_t cellLength(StringRef rest) {
   return rest.take_until([](char c) { return StringRef(",\r\n").contains(c); })
       .rtrim(blanks)

@@ -15,19 +15,19 @@
 
 namespace pipec {
 
-/// What a CSV does not say itself.
+/// What a CSV does not contain itself.
 struct CsvOptions {
   /// The name of the schedule.
   llvm::StringRef name = "csv";
-  /// Sizes that the file must have; whatever is not given is what it has.
+  /// The sizes that the file must have; sizes that are not given are inferred.
   std::optional<unsigned> stages;
   std::optional<unsigned> microbatches;
 };
 
 /// Reads a schedule in either of the two CSV formats of
 /// torch.distributed.pipelining (docs/Csv.md). `text` must be a file of the
-/// engine's `SourceFiles`. Errors are reported with row, column and cell; every
-/// step keeps the position of its cell as its source.
+/// engine's `SourceFiles`. Errors are reported with row, column and cell; the
+/// source of each step is its cell.
 llvm::FailureOr<Schedule>
 importCsv(llvm::StringRef text, const CsvOptions &options, DiagEngine &diags);
 

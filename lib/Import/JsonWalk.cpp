@@ -1,4 +1,4 @@
-//===- JsonWalk.cpp - JSON with its places and spellings ------------------===//
+//===- JsonWalk.cpp - JSON with positions and spellings -------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,8 +15,8 @@ using namespace llvm;
 
 namespace pipec {
 
-/// The string at the beginning of `text`, with its quotes; all of `text` when
-/// the string does not end.
+/// The string at the beginning of `text`, with its quotes; all of `text` if the
+/// string does not end.
 static StringRef stringAt(StringRef text) {
   for (size_t i = 1; i < text.size(); ++i) {
     if (text[i] == '"')
@@ -27,7 +27,8 @@ static StringRef stringAt(StringRef text) {
   return text;
 }
 
-/// Reports the first bracket that is too deep. The text need not be JSON.
+/// Reports the first bracket that is nested too deeply. The text need not be
+/// JSON.
 static LogicalResult checkDepth(StringRef text, DiagEngine &diags) {
   unsigned depth = 0;
   for (size_t i = 0; i != text.size(); ++i) {

@@ -1,13 +1,13 @@
-//===- JsonWalk.h - JSON with its places and spellings ----------*- C++ -*-===//
+//===- JsonWalk.h - JSON with positions and spellings -----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// LLVM's JSON parser decides whether a text is JSON. It keeps neither positions
-// nor the spelling of numbers, and both matter in a profile, so the values are
-// then read from the text itself by a walk that relies on its syntax.
+// LLVM's JSON parser decides whether a text is valid JSON. It does not keep
+// positions or the spelling of numbers, which profiles need, so the values are
+// then read by a walk over the text, which relies on its validity.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,31 +22,31 @@
 
 namespace pipec {
 
-/// Objects and lists inside each other; the parser is recursive.
+/// The maximum nesting depth of objects and lists; the parser is recursive.
 inline constexpr unsigned maxJsonDepth = 256;
 
-/// Reports, at its place, why `text` is not JSON or that it nests too deep.
+/// Reports an error at its position if `text` is not JSON or is nested too
+/// deeply.
 llvm::LogicalResult checkJson(llvm::StringRef text, DiagEngine &diags);
 
-/// The range of a piece of a source file.
+/// The range of a part of a source file.
 inline llvm::SMRange rangeOf(llvm::StringRef piece) {
   return {llvm::SMLoc::getFromPointer(piece.begin()),
           llvm::SMLoc::getFromPointer(piece.end())};
 }
 
-/// A walk over the values of a text that `checkJson` accepts, from its
-/// beginning to its end. Linear.
+/// A walk over the values of a text that `checkJson` accepts, from beginning to
+/// end. Linear.
 class JsonWalk {
 public:
   explicit JsonWalk(llvm::StringRef text) : rest(text) {}
 
-  /// True when the next value is an object.
+  /// True if the next value is an object.
   bool atObject();
-  /// Takes the next value, whole, and returns its text; a string has its
-  /// quotes.
+  /// Reads the next value and returns its text; a string includes its quotes.
   llvm::StringRef takeValue();
-  /// Takes the next value, which is an object, and calls `member` with the key
-  /// of each of its members, without quotes; `member` takes the value.
+  /// Reads the next value, which must be an object. Calls `member` with each
+  /// key, without quotes; `member` must read the value.
   void takeObject(llvm::function_ref<void(llvm::StringRef key)> member);
 
 private:

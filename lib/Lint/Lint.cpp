@@ -1,4 +1,4 @@
-//===- Lint.cpp - Every finding in one schedule ---------------------------===//
+//===- Lint.cpp - All checks of one schedule ------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -24,7 +24,7 @@ using namespace llvm;
 
 namespace pipec {
 
-/// The first step of the schedule, where a finding about all of it points.
+/// The first step of the schedule, for findings about the whole schedule.
 static SourceLoc beginning(const Schedule &schedule) {
   for (const StepList &list : schedule.ranks)
     if (!list.empty())
@@ -32,12 +32,12 @@ static SourceLoc beginning(const Schedule &schedule) {
   return schedule.source;
 }
 
-/// Which kinds of steps there are.
+/// The kinds of steps of a schedule.
 namespace {
 struct Contents {
   bool p2p = false;
   bool reduceGrad = false;
-  /// Bit K: there is a step of the kind with value K.
+  /// Bit K is set if there is a step of the kind with value K.
   uint32_t kinds = 0;
   /// The first idle slot.
   std::optional<std::pair<unsigned, size_t>> idle;
@@ -58,7 +58,8 @@ struct Contents {
 };
 } // namespace
 
-/// The models under which the schedule is safe; reports why it is not.
+/// The models under which the schedule is safe. Reports why it is not safe
+/// under others.
 static std::array<bool, 4> safeModels(const Schedule &schedule,
                                       bool computesAreGood, WaitModel require,
                                       DiagEngine &diags) {
@@ -67,18 +68,18 @@ static std::array<bool, 4> safeModels(const Schedule &schedule,
   if (computesAreGood && endsWithBlockingTransfers(schedule))
     return safe;
   Transfers transfers(schedule);
-  // An order that cannot run was shown to be one; it ends nowhere.
+  // An order that cannot run has been reported; it finishes under no model.
   safe = computesAreGood && schedule.hasP2P()
              ? checkDeadlock(schedule, transfers, require, diags)
              : endsUnder(schedule, transfers);
-  // Without transfers the model sees no order, and it is the computes that
-  // cannot run.
+  // Without transfers the models do not affect the order, and the computes
+  // themselves cannot run.
   if (!transfers.sound() || (!schedule.hasP2P() && !computesAreGood))
     safe.fill(false);
   return safe;
 }
 
-/// What PyTorch's runtime does with a file that has this finding.
+/// The effect of a finding when PyTorch's runtime loads the file.
 static std::optional<diag::Id> consequence(const Diagnostic &found,
                                            const Contents &contents) {
   bool receive =
@@ -93,12 +94,12 @@ static std::optional<diag::Id> consequence(const Diagnostic &found,
   case diag::OrderStuck:
   case diag::OrderStuckAlone:
   case diag::OverlapFeedsItself:
-    // PyTorch finds no place for the transfers of such a list; one that has
-    // them is not asked.
+    // PyTorch cannot place the transfers of such a list. It does not try to if
+    // the list has transfers.
     return contents.p2p ? std::nullopt : std::optional(diag::NoteRunRefused);
   case diag::TransferUnmatched:
-    // Without its receive a send does no harm; the step that needs the data
-    // does not find it.
+    // A send without its receive is harmless; the step that needs the data does
+    // not find it.
     return receive ? diag::NoteRunWaits.value : diag::NoteRunStops.value;
   case diag::TransferMissing:
   case diag::TransferInsideRank:
@@ -108,7 +109,7 @@ static std::optional<diag::Id> consequence(const Diagnostic &found,
   case diag::SendAfterFree:
     return diag::NoteRunStops;
   case diag::TransferDoubled:
-    // The second message is taken for the one that comes after it.
+    // The second message is taken for the next one.
     return receive ? diag::NoteRunStops.value : diag::NoteRunWrong.value;
   case diag::TransferCrossed:
     return diag::NoteRunOtherTensor;
@@ -130,7 +131,7 @@ static std::optional<diag::Id> consequence(const Diagnostic &found,
   }
 }
 
-/// The options, with the severities that the engine's grades leave of them.
+/// The options with the severities after the engine's grades.
 static LintOptions graded(LintOptions options, const DiagEngine &diags) {
   static constexpr std::pair<diag::Id, std::optional<Severity> LintOptions::*>
       rules[] = {
@@ -149,7 +150,7 @@ static LintOptions graded(LintOptions options, const DiagEngine &diags) {
   return options;
 }
 
-/// What the verifier accepts.
+/// The result of the verifier.
 namespace {
 struct Verified {
   bool computes = false;
@@ -157,20 +158,20 @@ struct Verified {
 };
 } // namespace
 
-/// Reports what is wrong with the list itself, and fills `safe`.
+/// Reports errors in the list itself, and sets `safe`.
 static Verified checkList(const Schedule &schedule, const Contents &contents,
                           WaitModel require, std::array<bool, 4> &safe,
                           DiagEngine &diags) {
   Verified good;
   good.computes = succeeded(verify(schedule, VerifyLevel::Compute, diags));
-  // The other levels speak of steps that the first one knows to be there.
+  // The other levels require the steps that the first one checks.
   VerifyLevel above = levelsAboveCompute(schedule, contents.kinds);
   good.all = good.computes && succeeded(verify(schedule, above, diags));
   safe = safeModels(schedule, good.computes, require, diags);
   return good;
 }
 
-/// Reports what the rules of `options` find.
+/// Reports the findings of the rules in `options`.
 static void checkRules(const Schedule &schedule, const Contents &contents,
                        const Verified &good, const LintOptions &options,
                        DiagEngine &diags) {
@@ -215,17 +216,17 @@ LintResult lint(const Schedule &schedule, const LintOptions &options,
   Contents contents(schedule);
   auto annotate = [&](Diagnostic &found) {
     if (found.id == diag::ReduceGradMissing) {
-      // Where there is no REDUCE_GRAD at all, that is said once.
+      // If there is no REDUCE_GRAD at all, that is reported once.
       if (!contents.reduceGrad)
         return false;
-      // One that is missing belongs behind the step that the note names.
+      // A missing one should follow the step that the note names.
       if (!found.notes.empty()) {
         found.place = found.notes.front().place;
         found.range = found.notes.front().range;
       }
     }
     std::optional<diag::Id> result = consequence(found, contents);
-    // To a list without transfers PyTorch adds whatever else it needs.
+    // PyTorch inserts the other steps that a list without transfers needs.
     if (result && (contents.p2p || *result == diag::NoteRunRefused ||
                    *result == diag::NoteRunOtherLoss))
       found.notes.push_back(

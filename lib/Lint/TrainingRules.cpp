@@ -1,4 +1,4 @@
-//===- TrainingRules.cpp - What training loops expect ---------------------===//
+//===- TrainingRules.cpp - Assumptions of training loops ------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,7 +20,8 @@ bool checkLossOrder(const Schedule &schedule, Severity severity,
                     DiagEngine &diags) {
   StepPlaces places(schedule);
   bool good = true;
-  // The ranks that hold the last stage; a step elsewhere is another matter.
+  // The ranks that hold the last stage; steps on other ranks are reported
+  // elsewhere.
   SmallVector<unsigned, 2> ranks;
   for (unsigned d = 0; d != schedule.placement.numDirections(); ++d)
     ranks.push_back(schedule.placement.rankOf(schedule.numStages - 1, d));
@@ -52,7 +53,7 @@ bool checkMicrobatchOrder(const Schedule &schedule, bool losses,
                           Severity severity, DiagEngine &diags) {
   StepPlaces places(schedule);
   bool good = true;
-  // By stage, its last forward and its last backward on the rank at hand.
+  // By stage, its last forward and its last backward on the current rank.
   struct Last {
     unsigned rank = ~0u;
     const Step *steps[2] = {};

@@ -1,12 +1,12 @@
-//===- TrainingRules.h - What training loops expect -------------*- C++ -*-===//
+//===- TrainingRules.h - Assumptions of training loops ----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Properties that a well-formed schedule may lack and that a training loop may
-// count on all the same. The caller says how much each one weighs.
+// Properties that are not necessary for a well-formed schedule, but that a
+// training loop may rely on. The caller chooses the severity.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,23 +18,23 @@
 
 namespace pipec {
 
-/// Reports each rank whose forwards of the last stage leave the ascending order
-/// of micro-batches, at the first step that does. PyTorch keeps losses in the
-/// order of execution and reads them by micro-batch: such a list trains with
-/// the gradients of other losses, or ends in an error where the model's last
-/// operation keeps its result. Returns true when nothing was found.
+/// Reports each rank whose forwards of the last stage are not in ascending
+/// order of micro-batches, at the first such step. PyTorch stores losses in the
+/// order of execution and reads them by micro-batch. So such a list trains with
+/// the gradients of other losses, or fails if the model's last operation saves
+/// its result. Returns true if nothing was reported.
 bool checkLossOrder(const Schedule &schedule, Severity severity,
                     DiagEngine &diags);
 
-/// Reports each rank that runs the forwards, or the backwards, of a stage in
-/// another order than that of the micro-batches, at the first step that does.
-/// Weight gradients may come in any order. Without `losses` the forwards of the
-/// last stage are left to checkLossOrder. Returns true when nothing was found.
+/// Reports each rank that runs the forwards, or the backwards, of a stage out
+/// of the order of micro-batches, at the first such step. Weight gradients may
+/// be in any order. Without `losses`, the forwards of the last stage are left
+/// to checkLossOrder. Returns true if nothing was reported.
 bool checkMicrobatchOrder(const Schedule &schedule, bool losses,
                           Severity severity, DiagEngine &diags);
 
-/// Reports each UNSHARD whose stage is not used before its RESHARD: memory and
-/// traffic for nothing. Returns true when nothing was found.
+/// Reports each UNSHARD whose stage is not used before its RESHARD, which
+/// wastes memory and communication. Returns true if nothing was reported.
 bool checkUnshardsUsed(const Schedule &schedule, Severity severity,
                        DiagEngine &diags);
 

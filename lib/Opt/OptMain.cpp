@@ -7,9 +7,9 @@
 //
 //   read -> verify -> passes -> verify -> print
 //
-// Each phase ends the run when it fails, and the output file appears only at
-// the end. With --split-input-file each part of the input is a run of its own,
-// and the output is that of all parts.
+// A phase that fails ends the run, and the output file only appears at the end.
+// With --split-input-file each part of the input is a separate run, and the
+// output is that of all parts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,8 +58,8 @@ static constexpr HelpText optHelp = {
 
 namespace {
 
-/// What the command line asks for: an input and what is done with it. Every
-/// function reports to the session that it is given.
+/// The input and options of the command line. All functions report to the given
+/// session.
 class OptRun {
 public:
   OptRun(const Arguments &args, raw_ostream &out, raw_ostream &err)
@@ -70,15 +70,15 @@ public:
 
   /// Reads the input for `runParts`.
   LogicalResult readParts(DiagSession &session);
-  /// Runs each part in a session of its own, which `makeSession` makes. Returns
-  /// the exit status: the greatest of all parts.
+  /// Runs each part in a separate session from `makeSession`. Returns the exit
+  /// status: the maximum of all parts.
   int runParts(function_ref<std::unique_ptr<DiagSession>()> makeSession);
 
 private:
   LogicalResult readCommandLine(DiagEngine &diags);
   FailureOr<PassRun> makePasses(DiagSession &session);
   FailureOr<StringRef> open(DiagSession &session);
-  /// Makes a schedule of `text` and runs the passes over it.
+  /// Creates the schedule of `text` and runs the passes on it.
   FailureOr<Schedule> make(StringRef text, PassRun &passes,
                            DiagEngine &diags) const;
 
@@ -119,7 +119,7 @@ FailureOr<StringRef> OptRun::open(DiagSession &session) {
 
 FailureOr<Schedule> OptRun::make(StringRef text, PassRun &passes,
                                  DiagEngine &diags) const {
-  // A program is read as step IR, whose parser reports that it is not.
+  // A program is read as step IR, whose parser reports the error.
   InputKind kind = inputKind(path, text, args);
   FailureOr<Schedule> schedule =
       readStepInput(kind == InputKind::Program ? InputKind::Steps : kind, path,
@@ -163,7 +163,7 @@ struct Part {
 
 } // namespace
 
-/// The text before, between and after the lines that are separators.
+/// The text before, between and after the separator lines.
 static std::vector<Part> splitParts(StringRef text) {
   std::vector<Part> parts;
   const char *begin = text.begin();
@@ -183,7 +183,7 @@ static std::vector<Part> splitParts(StringRef text) {
 }
 
 LogicalResult OptRun::readParts(DiagSession &session) {
-  // Mistakes in the list of passes are those of no part.
+  // Errors in the list of passes do not belong to any part.
   if (failed(readCommandLine(session.engine())) || failed(makePasses(session)))
     return failure();
   FailureOr<StringRef> text = open(session);
@@ -203,7 +203,8 @@ int OptRun::runParts(function_ref<std::unique_ptr<DiagSession>()> makeSession) {
     session->setVerify(args.has(Opt::VerifyDiagnostics));
     FailureOr<PassRun> passes = makePasses(*session);
     assert(succeeded(passes) && "the same were made for the whole input");
-    // Readers want a zero byte after the text. It is not larger than the input.
+    // Readers require a NUL byte after the text. It is not larger than the
+    // input.
     StringRef text = cantFail(session->files().add(
         MemoryBuffer::getMemBufferCopy(part.text, input->getBufferIdentifier()),
         part.firstLine));
@@ -270,10 +271,10 @@ int optMain(int argc, const char *const *argv, raw_ostream &out,
   }
   if (failed(run.readParts(*session)))
     return session->finish(failure());
-  session.reset(); // one at a time
+  session.reset(); // only one may exist
   return run.runParts([&] {
     auto part = makeSession();
-    (void)applyWarnings(args, part->engine()); // mistakes were reported above
+    (void)applyWarnings(args, part->engine()); // errors were reported above
     return part;
   });
 }

@@ -12,8 +12,8 @@
 
 namespace pipec {
 
-/// Reads a schedule, runs passes over it and prints it, as the command line
-/// says. Output goes to `out` where that names no file, messages to `err`.
+/// Reads a schedule, runs passes on it and prints it, as specified by the
+/// command line. Output goes to a file or to `out`, messages go to `err`.
 /// Returns the exit status of the program.
 int optMain(int argc, const char *const *argv, llvm::raw_ostream &out,
             llvm::raw_ostream &err);

@@ -21,8 +21,8 @@ using pipec::grammar::PipeLexer;
 
 namespace pipec {
 
-// The grammar takes any identifier where one of a few words must stand, since
-// the words are not reserved; here they are told apart.
+// These words are not reserved, so the grammar accepts any identifier in their
+// place; this function checks them.
 void TreeBuilder::expectWord(TerminalNode *node, StringRef word) {
   if (!isWord(node, word))
     (void)diags.report(range(node), diag::UnexpectedWord, spelling(range(node)),
@@ -90,10 +90,10 @@ ArrayRef<RequireStmt::Piece> TreeBuilder::buildMessage(TerminalNode *node) {
   return context.copy(pieces);
 }
 
-/// The lines of `//` right above a schedule, without an empty line between.
+/// The `//` lines directly above a schedule.
 StringRef TreeBuilder::docCommentAbove(SMLoc schedule) const {
   StringRef above = text.take_front(schedule.getPointer() - text.data());
-  // What stands before the word on its own line is no comment.
+  // Text before the keyword on the same line is not a comment.
   size_t lineStart = above.rfind('\n');
   if (lineStart == StringRef::npos ||
       !above.drop_front(lineStart).trim().empty())

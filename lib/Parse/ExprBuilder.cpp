@@ -54,7 +54,7 @@ static BinaryOp binaryOp(size_t token) {
   }
 }
 
-// The rule of the operands of each chain; used for its type only.
+// The type of the operands of each chain.
 using Tree = antlr4::tree::ParseTree;
 grammar::PipeParser::AndExprContext *
 operandOf(grammar::PipeParser::OrExprContext *, Tree *);
@@ -88,8 +88,8 @@ template <typename Rule> Expr *TreeBuilder::buildChain(Rule *rule) {
     using Operand = std::remove_pointer_t<decltype(operandOf(rule, child))>;
     auto *operand = static_cast<Operand *>(child);
     Expr *right = build(operand);
-    // The operands may stand in parentheses, which are inside the range of the
-    // whole but not of the operand.
+    // Operands may be in parentheses, which are part of the range of the whole
+    // expression but not of the operand.
     left =
         left ? context.make<BinaryExpr>(
                    SMRange(range(rule).Start, range(operand).End),

@@ -16,14 +16,14 @@
 
 namespace pipec {
 
-/// ANTLR counts code points, `SourceMgr` counts bytes. For a text that is all
-/// ASCII the two are equal and nothing is stored.
+/// Maps code points, which ANTLR counts, to bytes, which `SourceMgr` counts.
+/// Stores nothing if the text is all ASCII.
 class OffsetMap {
 public:
   /// `text` must be valid UTF-8.
   explicit OffsetMap(llvm::StringRef text);
 
-  /// Byte offset of the code point with this index; the index may be one past
+  /// The byte offset of the code point with this index, which may be one past
   /// the last.
   size_t byteOffset(size_t codePoint) const;
   /// The position of a code point in the text.
@@ -33,7 +33,7 @@ public:
 
 private:
   llvm::StringRef text;
-  /// Byte offset of every code point and of the end; empty for ASCII.
+  /// The byte offset of every code point and of the end; empty for ASCII.
   std::vector<uint32_t> offsets;
 };
 

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Bytes are checked first (ANTLR aborts on broken UTF-8), then the tokens
-// (its parser recurses), then the grammar. ANTLR's exceptions end here.
+// Three checks follow each other: bytes (ANTLR aborts on invalid UTF-8), tokens
+// (its parser recurses), and the grammar. Exceptions of ANTLR do not leave this
+// file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +20,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ConvertUTF.h"
 
-// Last: ANTLR's headers undefine EOF.
+// Must come last, because ANTLR's headers undefine EOF.
 #include "Parse/TreeBuilder.h"
 #include "PipeLexer.h"
 #include "Support/Diagnostics/CommandDiags.h"
@@ -47,7 +48,7 @@ static LogicalResult checkBytes(StringRef path, StringRef text,
   return success();
 }
 
-/// Parses what has the form of text.
+/// Parses text that has passed the check of bytes.
 static FailureOr<ast::Module *> parseText(StringRef path, StringRef text,
                                           ast::Context &context,
                                           DiagEngine &diags) {
@@ -83,7 +84,7 @@ FailureOr<ast::Module *> parsePipe(StringRef path, StringRef text,
     return failure();
   // A byte order mark is not part of the program.
   text.consume_front(byteOrderMark);
-  // The runtime of ANTLR throws where it has a defect or is used wrongly.
+  // The ANTLR runtime throws on internal errors and misuse.
   try {
     return parseText(path, text, context, diags);
   } catch (const antlr4::ParseCancellationException &) {

@@ -14,16 +14,17 @@
 
 namespace pipec {
 
-/// Bytes that one source file may have.
+/// The maximum size of a source file in bytes.
 inline constexpr size_t maxSourceBytes = 1 << 20;
-/// How deep brackets, prefix operators, conditionals and `else if` may nest.
+/// The maximum nesting depth of brackets, prefix operators, conditionals and
+/// `else if`.
 inline constexpr unsigned maxNesting = 256;
-/// Binary operators that one expression may have.
+/// The maximum number of binary operators in one expression.
 inline constexpr unsigned maxOperators = 1000;
 
 /// Parses one file of the language. `text` must be a file of the engine's
-/// `SourceFiles`; `path` is the name that `import` is relative to. Reports
-/// every syntax error and fails when there was one. Imports are not followed.
+/// `SourceFiles`; `path` is the name that `import` is relative to. Reports all
+/// syntax errors, and fails if there are any. Imports are not followed.
 llvm::FailureOr<ast::Module *> parsePipe(llvm::StringRef path,
                                          llvm::StringRef text,
                                          ast::Context &context,

@@ -14,7 +14,7 @@
 #include <set>
 #include <string>
 
-// Last: ANTLR's headers undefine EOF.
+// Must come last, because ANTLR's headers undefine EOF.
 #include "Parse/Tokens.h"
 #include "PipeParser.h"
 #include "Support/Diagnostics/CommandDiags.h"
@@ -29,7 +29,8 @@ namespace pipec {
 
 namespace {
 
-/// What could go on behind a whole expression, and is hardly ever meant.
+/// True for tokens that could continue a complete expression, but rarely
+/// should.
 bool canContinueExpression(ssize_t type) {
   return isBinaryOperator(type) || type == PipeLexer::QUEST ||
          type == PipeLexer::AMP || type == PipeLexer::LBRACK;
@@ -40,20 +41,21 @@ bool isReservedWord(const antlr4::Token *token) {
          token->getType() <= PipeLexer::W;
 }
 
-/// Errors after which the parser gives up, those included that are not shown
-/// because they are on a line with another. Going on after one costs more than
-/// a thousand good tokens.
+/// The number of errors after which the parser gives up, including errors that
+/// are not shown because another one is on the same line. Recovery costs more
+/// than parsing a thousand correct tokens.
 constexpr size_t maxSyntaxErrors = 1000;
 
-/// How much of a token is shown: a name of a megabyte is one token.
+/// The maximum length of a token in messages; a token may be a name of a
+/// megabyte.
 constexpr size_t shown = 40;
 
-/// What begins a statement of a phase.
+/// The words that begin a statement of a phase.
 constexpr StringRef statementWords[] = {
     "let", "fn", "pattern", "repeat", "for", "if", "idle", "at", "fill"};
 constexpr StringRef letters[] = {"F", "B", "I", "W"};
 
-/// What begins a statement of a phase, and is found outside of one.
+/// True if `type` begins a statement of a phase but was found outside one.
 bool needsPhase(size_t type) {
   switch (type) {
   case PipeLexer::REPEAT:
@@ -107,7 +109,7 @@ public:
   void syntaxError(antlr4::Recognizer *recognizer, antlr4::Token *offending,
                    size_t, size_t, const std::string &,
                    std::exception_ptr) override {
-    // The lexer knows no errors: what it does not know is a token.
+    // The lexer turns unknown characters into tokens and reports no errors.
     if (!offending)
       return;
     if (diags.atErrorLimit() || ++errors > maxSyntaxErrors)
@@ -132,7 +134,7 @@ private:
   void report(antlr4::Parser *parser, antlr4::Token *token) {
     SMRange range = rangeOf(token);
     antlr4::Token *before = parser->getTokenStream()->LT(-1);
-    // Every name begins the use of a pattern, as far as the grammar knows.
+    // In the grammar, every name may begin the use of a pattern.
     if (parser->getContext()->getRuleIndex() == PipeParser::RuleUse && before &&
         before->getType() == PipeLexer::ID) {
       if (!isFirstOnLine(before))
@@ -158,14 +160,14 @@ private:
     std::set<ssize_t> expected;
     for (ssize_t type : parser->getExpectedTokens().toList())
       expected.insert(type);
-    // Behind an expression every operator could follow; nobody means that.
+    // Any operator may follow an expression, but it is rarely what is missing.
     std::set<ssize_t> meant = expected;
     std::erase_if(meant, canContinueExpression);
     if (meant.empty())
       meant = expected;
 
-    // What is missing at the end of a line is shown there, not where the next
-    // line begins, and there it is a `;` that is missing if one can be.
+    // A token that is missing at the end of a line is reported there, not at
+    // the start of the next line. If it can be a `;`, assume that it is.
     bool atLineEnd = before && before->getLine() != token->getLine();
     if (atLineEnd && meant.count(PipeLexer::SEMI))
       meant = {PipeLexer::SEMI};
@@ -178,7 +180,7 @@ private:
       (void)diags.report(range, diag::ReservedWord, token->getText());
       return;
     }
-    // No expression stands before the relation of an expectation.
+    // The left side of the relation of an expectation is not an expression.
     bool relation = expected.count(PipeLexer::EQEQ) &&
                     expected.count(PipeLexer::LE) &&
                     !expected.count(PipeLexer::PLUS);
@@ -214,7 +216,7 @@ private:
     noteOpened(error, parser, token);
   }
 
-  /// At the end of the file: points at the brace that is open.
+  /// At the end of the file, adds a note that points at the open brace.
   void noteOpened(InFlightDiagnostic &error, antlr4::Parser *parser,
                   antlr4::Token *token) {
     if (token->getType() != antlr4::Token::EOF)
@@ -241,23 +243,23 @@ private:
       error.note(rangeOf(token), diag::NoteDidYouMean, meant);
   }
 
-  /// The reserved word of a token type, empty for other tokens and for the
-  /// letters of steps, which everything is near to.
+  /// The reserved word of a token type; empty for other tokens, and for the
+  /// letters of steps, which are similar to every short word.
   static std::string wordOf(antlr4::Parser *parser, ssize_t type) {
-    // ANTLR gives a string in some versions and a view in others.
+    // Returns a string or a view, depending on the version of ANTLR.
     std::string literal(parser->getVocabulary().getLiteralName(type));
     StringRef name = StringRef(literal).trim('\'');
     return name.size() > 1 && isAlpha(name[0]) ? name.str() : "";
   }
 
-  /// `a name`, "`;` or `,`", "an expression"; empty when it would be a list
-  /// that helps nobody.
+  /// Describes the expected tokens: `a name`, "`;` or `,`", "an expression".
+  /// Empty if the list would be too long to be useful.
   static std::string describeExpected(antlr4::Parser *parser,
                                       std::set<ssize_t> types) {
     std::vector<std::string> words;
     if (types.count(PipeLexer::INT) && types.count(PipeLexer::LPAREN) &&
         types.count(PipeLexer::ID)) {
-      // A list of arguments may also end here.
+      // Also covers the end of a list of arguments.
       return "an expression";
     }
     if (types.count(PipeLexer::F) && types.count(PipeLexer::W) &&
@@ -295,7 +297,7 @@ private:
 
 class SyntaxErrorStrategy final : public antlr4::DefaultErrorStrategy {
 public:
-  /// A rule that is given up behind its `{` takes its `}` along.
+  /// If a rule is abandoned after its `{`, also skips its `}`.
   void recover(antlr4::Parser *parser, std::exception_ptr error) override {
     DefaultErrorStrategy::recover(parser, error);
     antlr4::ParserRuleContext *rule = parser->getContext();
@@ -306,8 +308,9 @@ public:
   }
 
 protected:
-  /// Goes on as if a token were there when that is most likely what is missing;
-  /// for others (the `(` behind a name) the rule is given up.
+  /// Recovers as if a missing token were present if it is a separator or a
+  /// closing bracket; otherwise (for example a `(` after a name) the rule is
+  /// abandoned.
   bool singleTokenInsertion(antlr4::Parser *parser) override {
     antlr4::misc::IntervalSet expected = getExpectedTokens(parser);
     for (size_t type : {PipeLexer::SEMI, PipeLexer::RPAREN, PipeLexer::RBRACK,
@@ -317,7 +320,7 @@ protected:
     return false;
   }
 
-  /// Skips a token too many, unless it opens or closes a block.
+  /// Skips an extra token, unless it opens or closes a block.
   antlr4::Token *singleTokenDeletion(antlr4::Parser *parser) override {
     size_t type = parser->getTokenStream()->LA(1);
     if (type == PipeLexer::LBRACE || type == PipeLexer::RBRACE)
@@ -325,7 +328,7 @@ protected:
     return DefaultErrorStrategy::singleTokenDeletion(parser);
   }
 
-  /// Skips tokens up to one of `set`, and blocks as a whole.
+  /// Skips tokens up to one of `set`; blocks are skipped as a whole.
   void consumeUntil(antlr4::Parser *parser,
                     const antlr4::misc::IntervalSet &set) override {
     antlr4::TokenStream *tokens = parser->getTokenStream();

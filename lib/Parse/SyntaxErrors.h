@@ -20,15 +20,15 @@ class ANTLRErrorStrategy;
 
 namespace pipec {
 
-/// A listener that reports what ANTLR finds through `diags`, at most one error
-/// per line, so that one mistake gives one message. Throws
-/// `antlr4::ParseCancellationException` when there are too many errors.
+/// Creates a listener that reports ANTLR's errors through `diags`, at most one
+/// per line, so that one mistake results in one message. Throws
+/// `antlr4::ParseCancellationException` if there are too many errors.
 std::unique_ptr<antlr4::ANTLRErrorListener>
 makeSyntaxErrorListener(const OffsetMap &offsets, DiagEngine &diags);
 
-/// How the parser goes on behind an error: it supplies what ends or closes
-/// something and nothing else, and never skips half of a block, so that one
-/// mistake gives one message and the next one its own.
+/// Creates the strategy for error recovery. It only inserts tokens that end or
+/// close something, and never skips half of a block, so that each mistake
+/// results in one message.
 std::shared_ptr<antlr4::ANTLRErrorStrategy> makeSyntaxErrorStrategy();
 
 } // namespace pipec

@@ -5,18 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Four things make a tree deep: brackets, runs of prefix operators (`!!!x`),
-// conditionals in the else branch of conditionals (`a ? b : c ? d : e`) and
-// `else if`. All of them show in the tokens:
+// Four constructs make a tree deep: brackets, runs of prefix operators
+// (`!!!x`), conditionals in the else branch of conditionals (`a ? b : c ? d :
+// e`) and `else if`. All of them can be counted in the tokens:
 //
 //   - a bracket opens a level and its partner closes it;
 //   - a prefix operator counts until the operand that ends the run;
-//   - a `?` counts until the expression it stands in ends, which is at the next
-//     `;`, `,` or brace on its level, or at the end of the level;
-//   - an `else` counts until a `}` that no `else` follows.
+//   - a `?` counts until the expression that contains it ends, at the next `;`,
+//     `,` or brace on its level, or at the end of the level;
+//   - an `else` counts until a `}` that is not followed by `else`.
 //
-// A long sum is no nesting in the source, but its tree leans to the left as
-// deep as it is long, so binary operators have a (higher) limit of their own.
+// A long sum is not nested in the source, but its tree is as deep as it is
+// long, so binary operators have a separate, higher limit.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@
 
 #include "Parse/Parser.h"
 
-// Last: ANTLR's headers undefine EOF.
+// Must come last, because ANTLR's headers undefine EOF.
 #include "Parse/Tokens.h"
 #include "Support/Diagnostics/SyntaxDiags.h"
 #include "antlr4-runtime.h"
@@ -46,8 +46,8 @@ static bool isOperator(size_t type) {
   return isBinaryOperator(type) || type == PipeLexer::BANG;
 }
 
-/// True when an expression cannot end at this token, so that a `-` behind it is
-/// a sign.
+/// True if an expression cannot end at this token, so that a `-` after it is a
+/// sign.
 static bool awaitsOperand(size_t type) {
   switch (type) {
   case PipeLexer::INT:
@@ -104,7 +104,7 @@ LogicalResult checkTokenLimits(antlr4::CommonTokenStream &tokens,
     case PipeLexer::RBRACE:
       endExpression();
       endElses();
-      // A closing bracket too many is the parser's to report.
+      // The parser reports unmatched closing brackets.
       if (levels.size() > 1)
         levels.pop_back();
       break;

@@ -17,9 +17,9 @@ class CommonTokenStream;
 
 namespace pipec {
 
-/// Fails, with one report, when the tokens nest deeper than `maxNesting` or an
-/// expression has more than `maxOperators` operators: the parser and every
-/// phase behind it may then recurse over the tree.
+/// Fails, with one error, if the tokens nest deeper than `maxNesting` or an
+/// expression has more than `maxOperators` operators. After this check, the
+/// parser and all later phases may recurse over the tree.
 llvm::LogicalResult checkTokenLimits(antlr4::CommonTokenStream &tokens,
                                      const OffsetMap &offsets,
                                      DiagEngine &diags);

@@ -8,7 +8,7 @@
 #ifndef PIPEC_PARSE_TOKENS_H
 #define PIPEC_PARSE_TOKENS_H
 
-// Last: ANTLR's headers undefine EOF.
+// Must come last, because ANTLR's headers undefine EOF.
 #include "PipeLexer.h"
 
 namespace pipec {

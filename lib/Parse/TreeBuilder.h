@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One typed function for each rule of the grammar. The builder runs only when
-// the parser found no error, so every child that the grammar demands is there.
-// Files: ExprBuilder, StmtBuilder and DeclBuilder, by area of the grammar.
+// The builder has one typed function per rule of the grammar. It runs only if
+// the parser reported no error, so all children that the grammar requires
+// exist. The implementation is in ExprBuilder.cpp, StmtBuilder.cpp and
+// DeclBuilder.cpp.
 //
 //===----------------------------------------------------------------------===//
 

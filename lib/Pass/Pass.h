@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A pass turns one schedule into another, in place. Its table row (name,
-// summary, options) lives in Transforms/Passes.def; the manager knows no pass
-// by name and is handed the registry.
+// A pass transforms one schedule in place. Its table row (name, summary,
+// options) is in Transforms/Passes.def; the manager has no list of passes of
+// its own and takes the registry as an argument.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,14 +19,14 @@
 
 namespace pipec {
 
-/// One run of one transformation or check. A pass that fails has reported why
-/// and leaves the schedule as it was.
+/// One run of a transformation or check. A pass that fails has reported why,
+/// and leaves the schedule unchanged.
 class Pass {
 public:
   virtual ~Pass() = default;
   virtual llvm::LogicalResult run(Schedule &schedule, DiagEngine &diags) = 0;
-  /// True when the result may depend on the costs of the schedule or on its
-  /// memory settings.
+  /// True if the result may depend on the costs or the memory settings of the
+  /// schedule.
   virtual bool usesCosts() const { return false; }
 };
 

@@ -96,7 +96,7 @@ public:
 
   void afterPipeline(const Schedule &) override {
     double total = 0;
-    os << "    milliseconds   steps after   ns a step  pass\n";
+    os << "    milliseconds   steps after ns per step  pass\n";
     for (const Row &row : rows) {
       total += row.seconds;
       double perStep = row.steps ? row.seconds * 1e9 / double(row.steps) : 0;

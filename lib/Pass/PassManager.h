@@ -14,23 +14,24 @@
 
 namespace pipec {
 
-/// Watches the run of a pipeline.
+/// Observes the run of a pipeline.
 class PassInstrumentation {
 public:
   virtual ~PassInstrumentation() = default;
   virtual void beforePass(const PipelineEntry &entry,
                           const Schedule &schedule) {}
-  /// Called after a pass that succeeded; a failure ends the run.
+  /// Called after a pass that succeeded. Failure ends the run.
   virtual llvm::LogicalResult afterPass(const PipelineEntry &entry,
                                         const Schedule &schedule,
                                         DiagEngine &diags) {
     return llvm::success();
   }
-  /// Called once, also when a pass failed.
+  /// Called once, even if a pass failed.
   virtual void afterPipeline(const Schedule &schedule) {}
 };
 
-/// Prints the schedule to `os` after every pass, under a comment that names it.
+/// Prints the schedule to `os` after every pass, with a comment that names the
+/// pass.
 std::unique_ptr<PassInstrumentation> makePrintAfterAll(llvm::raw_ostream &os);
 
 /// The same before every pass.
@@ -41,9 +42,9 @@ std::unique_ptr<PassInstrumentation> makeVerifyEach();
 
 /// Prints a table of the passes with their times to `os` at the end:
 ///
-///     milliseconds   steps after   ns a step  pass
-///            1.204         23040        52.3  insert-p2p{order=column}
-///            1.204                            total
+///     milliseconds   steps after   ns per step  pass
+///            1.204         23040          52.3  insert-p2p{order=column}
+///            1.204                              total
 std::unique_ptr<PassInstrumentation> makeTimePasses(llvm::raw_ostream &os);
 
 /// Runs passes over a schedule.
@@ -55,11 +56,11 @@ public:
     instrumentations.push_back(std::move(instrumentation));
   }
   bool empty() const { return pipeline.empty(); }
-  /// True when the result of a pass may depend on costs or memory settings.
+  /// True if the result of a pass may depend on costs or memory settings.
   bool usesCosts() const;
 
   /// Runs the passes in order and stops at the first that fails, which has
-  /// reported why and left the schedule as the pass before it made it.
+  /// reported why. The schedule is then the result of the previous pass.
   llvm::LogicalResult run(Schedule &schedule, DiagEngine &diags);
 
 private:

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A pass option is a field of a plain struct. Its type says what the text
-// behind `=` may be, how messages describe that, and how a default is printed:
+// A pass option is a field of a plain struct. Its type determines which texts
+// are allowed after `=`, how messages describe them, and how a default is
+// printed:
 //
 //   bool                      true or false; `{option}` alone is true
 //   unsigned, AtLeastOne      a number
@@ -38,25 +39,25 @@ struct AtLeastOne {
   unsigned value = 1;
 };
 
-/// A value that may also be `all`: nothing then.
+/// A value, or `all`, which is represented by nothing.
 template <typename T> struct OrAll {
   std::optional<T> value;
 };
 
-/// A choice of an enum, or the value of another type in its place.
+/// A choice of an enum, or a value of another type.
 template <typename Enum, typename T> struct ChoiceOr {
   Enum choice = Enum();
   std::optional<T> value;
 };
 
-/// One value of an option that is an enum.
+/// One value of an option whose type is an enum.
 template <typename Enum> struct PassChoice {
   llvm::StringLiteral name;
   Enum value;
 };
 
 /// How an option of type T is read, described and printed. The primary template
-/// serves the enums.
+/// is for enums.
 template <typename T> struct PassOptionType {
   static bool parse(llvm::StringRef text, T &value) {
     for (const PassChoice<T> &choice : choicesOf(T()))

@@ -24,20 +24,20 @@ namespace pipec {
 /// One option of a pass.
 struct PassOptionInfo {
   llvm::StringLiteral name;
-  /// What its value may be: `N`, `adjacent|all`.
+  /// The allowed values: `N`, `adjacent|all`.
   std::string values;
-  /// The value when the option is not given; empty when there is none.
+  /// The value if the option is not given; empty if there is none.
   std::string defaultValue;
   llvm::StringLiteral help;
 };
 
-/// The texts of a pass's options, one an option in the order of its table row;
-/// nothing where the option was not given, empty where it was given alone.
+/// The texts of a pass's options in the order of its table row: nothing for an
+/// option that was not given, empty for one without a value.
 using PassOptionTexts = llvm::SmallVector<std::optional<llvm::StringRef>, 4>;
 
-/// One row of the table of passes.
+/// A row of the table of passes.
 struct PassInfo {
-  /// The pass, or the number of the option whose text is no value of it.
+  /// The pass, or the index of the option with an invalid value.
   struct Made {
     std::unique_ptr<Pass> pass;
     unsigned badOption = 0;
@@ -45,30 +45,30 @@ struct PassInfo {
 
   llvm::StringLiteral name;
   llvm::StringLiteral summary;
-  /// What it does, with an example where that helps; Markdown.
+  /// What the pass does, with an example if that helps; Markdown.
   llvm::StringLiteral description;
-  /// What a list must be for the pass to do its work.
+  /// The requirements on the list.
   llvm::StringLiteral needs;
-  /// What holds for the list that it leaves.
+  /// The properties of the resulting list.
   llvm::StringLiteral ensures;
-  /// Time and memory.
+  /// The cost in time and memory.
   llvm::StringLiteral cost;
   Made (*make)(const PassOptionTexts &texts);
   std::vector<PassOptionInfo> options;
 };
 
-/// A list of passes under one name, which stands wherever a pass may stand.
+/// A named list of passes, which may be used in place of a pass.
 struct PipelineInfo {
   llvm::StringLiteral name;
   llvm::StringLiteral summary;
-  /// The list, as `--passes` takes it.
+  /// The list in the syntax of `--passes`.
   llvm::StringLiteral passes;
-  /// What holds for the list that it leaves.
+  /// The properties of the resulting list.
   llvm::StringLiteral guarantees;
 };
 
-/// All that `--passes` can name. The manager is handed one and knows no pass of
-/// its own.
+/// All names that `--passes` accepts. The manager takes the registry as an
+/// argument.
 struct PassRegistry {
   llvm::ArrayRef<PassInfo> passes;
   llvm::ArrayRef<PipelineInfo> pipelines;

@@ -59,7 +59,7 @@ const PipelineInfo *PassRegistry::findPipeline(StringRef name) const {
 
 namespace {
 
-/// Reads one text; the names of pipelines are read by further readers.
+/// Parses one text; the text of a named pipeline has a reader of its own.
 class PipelineReader {
 public:
   PipelineReader(StringRef text, const PassRegistry &registry,
@@ -71,8 +71,8 @@ public:
       return success();
     bool good = true;
     do {
-      // A mistake in the form leaves nothing to go on with; one in the meaning
-      // of an entry does.
+      // Parsing stops at a syntax error, but continues after an error in the
+      // meaning of an entry.
       if (failed(readEntry(good)))
         return failure();
       skipSpace();
@@ -196,7 +196,7 @@ private:
     InFlightDiagnostic error = diags.report(
         DiagLoc(), diag::PipelineSyntax, what,
         rest.empty() ? "at the end of" : "before `" + shortened(rest) + "` in");
-    // Options in parentheses, as other compilers write them.
+    // Options in parentheses, as in other compilers.
     if (size_t close = rest.find(')');
         rest.starts_with("(") && close != StringRef::npos)
       error.note(DiagLoc(), diag::NoteDidYouMean,

@@ -15,16 +15,16 @@ namespace pipec {
 /// One pass of a pipeline, ready to run.
 struct PipelineEntry {
   const PassInfo *info;
-  /// The pass and its options as they were given: `insert-p2p{order=column}`.
+  /// The pass and its options as given: `insert-p2p{order=column}`.
   std::string text;
   std::unique_ptr<Pass> pass;
 };
 
-/// Passes in the order in which they run; named pipelines are spelled out.
+/// Passes in the order in which they run; named pipelines are expanded.
 using Pipeline = std::vector<PipelineEntry>;
 
-/// Reads `NAME{OPTION=VALUE,...},NAME,...` as `--passes` takes it; spaces
-/// around the parts and an empty list are allowed. Reports the first mistake of
+/// Parses `NAME{OPTION=VALUE,...},NAME,...`, the syntax of `--passes`; spaces
+/// around the parts and an empty list are allowed. Reports the first error of
 /// every entry.
 llvm::FailureOr<Pipeline> parsePipeline(llvm::StringRef text,
                                         const PassRegistry &registry,

@@ -42,7 +42,7 @@ CandidateEvaluator::make(const CandidateOptions &options, DiagEngine &diags) {
   return CandidateEvaluator(options, PassManager(std::move(*pipeline)), diags);
 }
 
-/// The compute steps alone.
+/// Keeps only the compute steps.
 static void dropTransfers(Schedule &schedule) {
   for (StepList &list : schedule.ranks)
     llvm::erase_if(list, [](Step step) { return !isCompute(step.kind()); });
@@ -83,8 +83,8 @@ void CandidateEvaluator::measure(FailureOr<Schedule> schedule,
   }
 }
 
-/// While what it returns lives, whatever is wrong with the candidate is the
-/// reason why it is not in the list.
+/// For the lifetime of the result, errors are stored as the reason why the
+/// candidate is not ranked.
 static DiagEngine::ScopedFilter keepReason(Candidate &candidate,
                                            DiagEngine &diags) {
   return DiagEngine::ScopedFilter(diags, [&candidate](Diagnostic &found) {
@@ -100,7 +100,7 @@ Candidate CandidateEvaluator::evaluate(const ScheduleSource &source,
   Candidate candidate;
   candidate.name = schedule.decl->name.text.str();
   candidate.path = source.path();
-  // The size that all are compared at is among those of the command line too.
+  // Leave out the size, which is the same for all candidates.
   ParamValues further;
   for (const auto &[name, value] : params) {
     const auto *param =

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What `pipec compare` ranks. So that figures of different schedules can be
-// held side by side, all run the same model: costs and sizes are those of one
-// of a number of equal parts of it, and are spread over the stages that a
-// schedule cuts it into (Cost/ModelParts.h). What a program says about
-// costs and memory itself is meant for its own stages, and is not looked at.
+// The schedules that `pipec compare` ranks. To make their figures comparable,
+// all run the same model: costs and sizes are given for one of a number of
+// equal parts of it, and spread over the stages that a schedule cuts it into
+// (Cost/ModelParts.h). The costs and memory settings of a program are for its
+// own stages, and are ignored.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,50 +30,51 @@ struct CandidateOptions {
   unsigned microbatches = 0;
   /// Costs and sizes of one of a number of equal parts of the model.
   GivenSettings given;
-  /// Under a model of waiting, with transfers; otherwise the compute steps
-  /// alone, under free arrival.
+  /// The communication model, for runs with transfers; nothing means the
+  /// compute steps alone, under free arrival.
   std::optional<WaitModel> model;
   uint64_t maxSteps = LowerOptions().maxSteps;
 };
 
-/// One schedule with one choice of its further parameters.
+/// A schedule with one choice of its other parameters.
 struct Candidate {
   enum class Outcome {
     Fits,
-    TooLarge, // a rank keeps more than it has room for
+    TooLarge, // a rank exceeds the memory limit
     Refused,  // it does not exist at these sizes, or cannot run
   };
 
   std::string name;
   std::string path;
-  /// Its parameters but the ranks and the micro-batches, and as text.
+  /// Its parameters except the ranks and the micro-batches, and as text.
   ParamValues values;
   std::string params;
   unsigned stages = 0;
-  /// Copies of the model's parameters: 2 of a bidirectional schedule.
+  /// The number of copies of the model's parameters: 2 for a bidirectional
+  /// schedule.
   unsigned copies = 1;
   Outcome outcome = Outcome::Refused;
-  /// Why it does not fit; empty for one that does.
+  /// Why it does not fit; empty if it does.
   std::string reason;
-  /// Nothing when it was refused.
+  /// Nothing if it was refused.
   std::optional<Report> figures;
 
-  /// The order of a list: those that fit, by makespan, peak and name, then the
-  /// others.
+  /// The order of a list: candidates that fit, by makespan, peak and name, then
+  /// the others.
   bool isBefore(const Candidate &other) const;
 };
 
-/// Finds out about candidates.
+/// Computes the figures of candidates.
 class CandidateEvaluator {
 public:
   static llvm::FailureOr<CandidateEvaluator>
   make(const CandidateOptions &options, DiagEngine &diags);
 
-  /// A schedule of a program, with values for further parameters.
+  /// Evaluates a schedule of a program, with values for its other parameters.
   Candidate evaluate(const ScheduleSource &source,
                      const CheckedSchedule &schedule,
                      const ParamValues &params);
-  /// A schedule that was read as steps.
+  /// Evaluates a schedule that was read as steps.
   Candidate evaluate(const ScheduleSource &source);
 
 private:
@@ -84,7 +85,7 @@ private:
   llvm::FailureOr<Report> run(Schedule &schedule, Candidate &candidate);
 
   const CandidateOptions &options;
-  /// Puts transfers into a schedule that has none.
+  /// Adds transfers to a schedule without any.
   PassManager transfers;
   DiagEngine &diags;
 };

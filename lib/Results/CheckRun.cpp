@@ -1,4 +1,4 @@
-//===- CheckRun.cpp - The `expect` clauses of a schedule at many sizes ----===//
+//===- CheckRun.cpp - The `expect` clauses at many sizes ------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -86,8 +86,8 @@ void CheckRun::checkSize(const ScheduleSource &source,
                          const CheckedSchedule &schedule,
                          const LowerOptions &options,
                          const ParamValues &params) {
-  // A size that a requirement refuses is no error; any other error is reported
-  // at the first size that has it.
+  // A size that a requirement refuses is not an error; any other error is
+  // reported at the first size at which it occurs.
   std::string refusal;
   std::string costsNow;
   DiagEngine::ScopedFilter filter(diags, [&](Diagnostic &found) {

@@ -16,41 +16,41 @@
 
 namespace pipec {
 
-/// A figure that does not hold, with all that it depends on.
+/// A clause that does not hold, with everything it depends on.
 struct FailedFigure {
   CheckedFigure figure;
-  /// All parameters of the schedule, those with defaults included.
+  /// All parameters of the schedule, including those with defaults.
   ParamValues params;
-  /// The costs in force, as `costText` writes them.
+  /// The costs in force, as formatted by `costText`.
   std::string costs;
 };
 
-/// What became of one `expect` clause.
+/// The result of one `expect` clause.
 struct ClauseResult {
   Expectation::Metric metric = Expectation::Metric::Makespan;
   SourceLoc source;
-  /// Figures that it claimed (a clause of a rank claims one for each), and
-  /// those among them that do not hold.
+  /// The number of checked figures (a clause that is per rank has one for each
+  /// rank), and of those that do not hold.
   uint64_t figures = 0;
   uint64_t failures = 0;
-  /// The first of the latter, at most `maxShown`.
+  /// The first figures that do not hold, at most `maxShown`.
   std::vector<FailedFigure> shown;
   static constexpr size_t maxShown = 100;
 };
 
-/// A size that the schedule does not exist at.
+/// A size at which the schedule does not exist.
 struct RefusedSize {
   ParamValues params;
-  /// The message of the `require` that is not met.
+  /// The message of the `require` statement that is not met.
   std::string reason;
 };
 
-/// What became of one schedule.
+/// The result of one schedule.
 struct CheckResult {
   std::string name;
   std::string path;
-  /// Sizes that were simulated under all costs, sizes that were refused, and
-  /// sizes whose run ended with an error, which was reported.
+  /// The number of sizes that were simulated under all costs, of sizes that
+  /// were refused, and of sizes with an error, which was reported.
   uint64_t checked = 0;
   uint64_t broken = 0;
   std::vector<RefusedSize> refused;
@@ -61,26 +61,25 @@ struct CheckResult {
   bool good() const { return figures() && !failures() && !broken; }
 };
 
-/// Checks schedules at points, and gathers what it finds. A clause that fails
-/// is reported once, with its first failure, by `finish`.
+/// Checks schedules at points and collects the results. `finish` reports a
+/// failing clause once, with its first failure.
 class CheckRun {
 public:
-  /// `costs` are put over those of the program one after the other, each for a
-  /// run of its own; empty settings leave the program's own.
+  /// Each element of `costs` overrides the costs of the program in a run of its
+  /// own; empty settings leave them unchanged.
   CheckRun(llvm::ArrayRef<CostSettings> costs, DiagEngine &diags)
       : costs(costs), diags(diags) {}
 
-  /// A schedule of a program, at one size after the other.
+  /// Begins a schedule of a program, which is checked at several sizes.
   void begin(const CheckedSchedule &schedule, llvm::StringRef path);
-  /// Checks it with `params`, to which `options` gives the rest.
+  /// Checks it with `params`; `options` has the other settings.
   void checkSize(const ScheduleSource &source, const CheckedSchedule &schedule,
                  const LowerOptions &options, const ParamValues &params);
-  /// A schedule that was read as steps, which has one size; `sizes` insist on
-  /// it.
+  /// Checks a schedule that was read as steps, which has one size; it must
+  /// match `sizes`.
   void checkSteps(const ScheduleSource &source, const LowerOptions &options,
                   const WantedSizes &sizes);
-  /// Reports what failed of the schedule that was begun last, and returns what
-  /// became of it.
+  /// Reports the failures of the current schedule and returns its result.
   CheckResult finish();
 
 private:
@@ -92,7 +91,7 @@ private:
 
   CheckResult result;
   SourceLoc name;
-  /// Errors about a size that were reported: the kind and the place.
+  /// The kind and place of errors that were already reported.
   std::set<std::pair<diag::Id, const char *>> reported;
 };
 

@@ -22,9 +22,9 @@ namespace pipec {
 
 namespace {
 
-/// One step where the lists of a rank part.
+/// A step at which the lists of a rank diverge.
 struct SideStep {
-  /// Nothing behind the end of the list.
+  /// Nothing if the list has ended.
   std::optional<StepPlace> place;
   SourceLoc source;
 };
@@ -35,8 +35,7 @@ static SideStep stepOf(const DiffSide &side, unsigned rank, size_t index) {
   const StepList &list = side.schedule.ranks[rank];
   if (index == list.size())
     return {};
-  // An overlap or a batch is shown as a whole: what differs may be another of
-  // its members.
+  // Show the whole overlap or batch, since another member may differ.
   size_t begin = index;
   while (begin != 0 && list[begin - 1].joined())
     --begin;

@@ -25,14 +25,14 @@ struct DiffSide {
   Report figures;
 };
 
-/// What `pipec diff` shows of two schedules.
+/// The result of `pipec diff`.
 struct DiffResult {
   DiffSide sides[2];
   CompareSteps which = CompareSteps::All;
-  /// By rank, where the lists of the two part.
+  /// By rank, where the two lists diverge.
   std::vector<std::optional<Divergence>> divergences;
 
-  /// True when both have the same steps on every rank.
+  /// True if both have the same steps on every rank.
   bool isSame() const;
   void printText(llvm::raw_ostream &os, const SourceFiles &files) const;
   /// Writes the attributes of an object.

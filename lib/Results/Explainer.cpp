@@ -1,4 +1,4 @@
-//===- Explainer.cpp - Why a rank waits -----------------------------------===//
+//===- Explainer.cpp - Explaining why a rank waits ------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,7 +19,8 @@ using namespace llvm;
 
 namespace pipec {
 
-/// Links of a chain, and open transfers, that are shown; nobody reads more.
+/// The maximum number of links of a chain, and of open transfers, that are
+/// shown.
 static constexpr size_t maxLinks = 64;
 static constexpr size_t maxTransfers = 8;
 
@@ -38,7 +39,7 @@ std::string Explainer::text(uint32_t step) const {
 // Notes
 //===----------------------------------------------------------------------===//
 
-/// Says when a step runs or goes, and what it waited for.
+/// Prints when a step runs or a transfer is sent, and what it waited for.
 void Explainer::printLink(const PathStep &link) {
   StepRef at = run.numbers().at(link.step);
   SourceLoc source = stepAt(link.step).source();
@@ -87,7 +88,7 @@ void Explainer::printLink(const PathStep &link) {
   }
 }
 
-/// Prints a chain, the latest link first.
+/// Prints a chain, latest link first.
 void Explainer::printChain(const PathSteps &chain) {
   size_t shown = 0;
   for (const PathStep &link : reverse(chain)) {
@@ -100,7 +101,7 @@ void Explainer::printChain(const PathSteps &chain) {
   }
 }
 
-/// Names a step that could have filled a gap.
+/// Prints a step that could have filled a gap.
 void Explainer::printReady(const IdleGap &gap) {
   if (!gap.ready)
     return;
@@ -115,7 +116,7 @@ void Explainer::printReady(const IdleGap &gap) {
 }
 
 //===----------------------------------------------------------------------===//
-// What a rank keeps, and what it has under way
+// The memory of a rank, and its pending operations
 //===----------------------------------------------------------------------===//
 
 void Explainer::printMemory(unsigned rank, int64_t time) {
@@ -144,7 +145,7 @@ void Explainer::printMemory(unsigned rank, int64_t time) {
   os << '\n';
 }
 
-/// Names the transfers and collectives that the rank has come to and that are
+/// Prints the transfers and collectives that the rank has reached and that are
 /// not complete.
 void Explainer::printTransfers(unsigned rank, int64_t time) {
   const StepList &list = schedule.ranks[rank];
@@ -185,8 +186,8 @@ void Explainer::printParts(const WaitParts &parts) {
   os << "waits: " << join(words, ", ") << '\n';
 }
 
-/// Explains a gap of `rank`: the chain of causes of the step behind it back to
-/// what went on at `since`.
+/// Explains a gap of `rank`: the chain of causes of the step after it, back to
+/// `since`.
 void Explainer::explainGap(unsigned rank, int64_t from, int64_t to, size_t next,
                            int64_t since) {
   IdleGap gap;

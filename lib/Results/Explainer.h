@@ -1,13 +1,13 @@
-//===- Explainer.h - Why a rank waits ---------------------------*- C++ -*-===//
+//===- Explainer.h - Explaining why a rank waits ----------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// What a rank does at a time, or when a step runs, and why not earlier: a line
-// with the answer, a note with its place in the source for every link of the
-// chain of causes, latest first, and what the rank keeps.
+// Explains what a rank does at a given time, or when a step runs, and why not
+// earlier: a line with the answer, a note with the source position for each
+// link of the chain of causes, latest first, and the memory of the rank.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,8 @@
 
 namespace pipec {
 
-/// Answers questions about one run of a schedule, as text on `os`, to which
-/// `printer` writes too.
+/// Writes explanations of one run of a schedule to `os` as text; `printer` must
+/// write to `os` too.
 class Explainer {
 public:
   Explainer(const Schedule &schedule, const Simulation &run,
@@ -32,9 +32,9 @@ public:
       : schedule(schedule), run(run), memory(memory), causes(schedule, run),
         places(schedule), os(os), files(files), printer(std::move(printer)) {}
 
-  /// Says what `rank` does at a time, in the unit of the costs.
+  /// Explains what `rank` does at a time, in the unit of the costs.
   void explainTime(unsigned rank, Rational at);
-  /// Says when a step runs or goes.
+  /// Explains when a step runs or a transfer is sent.
   void explainStep(StepRef step);
 
 private:
@@ -56,10 +56,10 @@ private:
              DiagEngine::format(id, args...)});
   }
 
-  /// The last tick that is not behind `at`: steps start and end at ticks.
+  /// The last tick at or before `at`; steps start and end at ticks.
   int64_t tickOf(Rational at) const;
   std::string time(int64_t ticks) const { return decimalText(run.time(ticks)); }
-  /// An overlap as a whole; of a batch the member alone.
+  /// A whole overlap, but only the member of a batch.
   std::string text(uint32_t step) const;
   const Step &stepAt(uint32_t step) const {
     StepRef at = run.numbers().at(step);

@@ -1,4 +1,4 @@
-//===- Figures.cpp - What two commands compare schedules by ---------------===//
+//===- Figures.cpp - Figures that two commands compare --------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

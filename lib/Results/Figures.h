@@ -1,4 +1,4 @@
-//===- Figures.h - What two commands compare schedules by -------*- C++ -*-===//
+//===- Figures.h - Figures that two commands compare ------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,8 +16,8 @@
 
 namespace pipec {
 
-/// The figures of a schedule, without what explains them. Reports as
-/// `makeReport` does.
+/// The figures of a schedule, without explanations. Reports the same errors as
+/// `makeReport`.
 llvm::FailureOr<Report> measure(const Schedule &schedule,
                                 std::optional<WaitModel> model,
                                 DiagEngine &diags);
@@ -25,7 +25,7 @@ llvm::FailureOr<Report> measure(const Schedule &schedule,
 /// Writes the attribute `params`, an object.
 void writeParams(llvm::json::OStream &json, const ParamValues &params);
 
-/// A rate to four decimals.
+/// A rate with four decimals.
 std::string rateText(Rational rate);
 
 } // namespace pipec

@@ -1,4 +1,4 @@
-//===- TorchVerdict.cpp - Which PyTorch takes a schedule ------------------===//
+//===- TorchVerdict.cpp - Schedules that PyTorch accepts ------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -40,7 +40,7 @@ std::vector<Diagnostic> reasonsAgainst(const Schedule &schedule,
                                        const TorchVersion &version,
                                        SourceFiles &files) {
   std::vector<Diagnostic> reasons;
-  // An engine of its own: what it counts is not an error of the run.
+  // A separate engine, because these findings are not errors of the run.
   DiagEngine diags(files, [&](const Diagnostic &found) {
     if (found.severity == Severity::Error)
       reasons.push_back(found);

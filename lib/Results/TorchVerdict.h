@@ -1,4 +1,4 @@
-//===- TorchVerdict.h - Which PyTorch takes a schedule ----------*- C++ -*-===//
+//===- TorchVerdict.h - Schedules that PyTorch accepts ----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,14 +16,14 @@
 
 namespace pipec {
 
-/// The format of PyTorch's `_load_csv` that fits the steps of `schedule`:
+/// The format of PyTorch's `_load_csv` for the steps of `schedule`:
 /// `compute_only` for a list of computes, to which PyTorch adds all other
-/// steps, else `compute_comms`.
+/// steps, otherwise `compute_comms`.
 llvm::StringRef torchFormat(const Schedule &schedule);
 
-/// Reports why the PyTorch of `version` does not load the CSV of `schedule`, in
-/// the format that fits, or trains wrongly with it. Takes a schedule in which
-/// lint finds no fault. Linear in the steps.
+/// Reports why PyTorch `version` does not load the CSV of `schedule` in that
+/// format, or trains incorrectly with it. The schedule must have no faults
+/// according to lint. Linear in the steps.
 llvm::LogicalResult checkForTorch(const Schedule &schedule,
                                   const TorchVersion &version,
                                   DiagEngine &diags);

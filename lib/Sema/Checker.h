@@ -1,12 +1,12 @@
-//===- Checker.h - The work of Sema -----------------------------*- C++ -*-===//
+//===- Checker.h - The implementation of Sema -------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// One walk over the program in the order of the text. Files: ExprChecker,
-// StmtChecker and ScheduleChecker, by area of the grammar.
+// One walk over the program in source order, implemented in ExprChecker.cpp,
+// StmtChecker.cpp and ScheduleChecker.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +37,7 @@ private:
   // Names (ExprChecker.cpp)
   ast::Variable *makeVariable(ast::Name name, ast::Variable::Kind kind,
                               ast::Dependence dependence);
-  /// Adds a symbol; reports a name that is taken.
+  /// Adds a symbol, or reports that its name is already defined.
   void define(Symbol symbol);
   void defineVariable(ast::Variable *variable);
   void reportUnknown(ast::Name name, bool (*wanted)(const Symbol &),
@@ -50,14 +50,13 @@ private:
   ast::Dependence check(ast::NumberExpr *expr, Numbers numbers);
   ast::Dependence check(ast::NameExpr *expr);
   ast::Dependence check(ast::CallExpr *expr, Numbers numbers);
-  /// An expression that is evaluated before any rank is looked at.
-  /// `dependence` as the schedule at hand sees it.
+  /// The dependence in the context of the current schedule.
   ast::Dependence resolved(ast::Dependence dependence) const;
   ast::Dependence checkRankFree(ast::Expr *expr, Numbers numbers);
   void checkRankFree(ast::Dependence dependence, llvm::SMRange range);
 
   // Statements
-  /// What the steps seen so far make of a phase or pattern.
+  /// Which kinds of statements a phase or pattern has so far.
   struct Form {
     const ast::Stmt *timed = nullptr;
     const ast::Stmt *plain = nullptr;
@@ -72,7 +71,7 @@ private:
   void check(ast::UseStmt *use, Form &form);
   void check(const ast::AtStmt *at);
   void check(const ast::FillStmt *fill);
-  /// Notes that `stmt` is timed (plain); reports a mixture once.
+  /// Records that `stmt` is timed (plain); reports a mixture once.
   void noteTimed(Form &form, const ast::Stmt *stmt);
   void notePlain(Form &form, const ast::Stmt *stmt);
   void defineArguments(llvm::MutableArrayRef<ast::Argument> args);
@@ -102,17 +101,17 @@ private:
   DiagEngine &diags;
   CheckedProgram program;
   Scope scope;
-  /// Modules whose definitions are checked already.
+  /// Modules whose definitions have been checked.
   std::set<const ast::Module *> checkedModules;
-  /// Names that were reported as unknown; one report each is enough.
+  /// Unknown names that have been reported, each once.
   std::set<std::string> unknown;
-  /// The schedule that is being checked, null on the level of the file.
+  /// The current schedule; null at file level.
   const CheckedSchedule *current = nullptr;
   bool placementKnown = false;
-  /// Definitions of the main module that a warning may name, in order.
+  /// Definitions of the main module that may be unused, in order.
   std::vector<Symbol> warnable;
   bool inMain = false;
-  /// Builtins whose dependence differs from schedule to schedule.
+  /// Builtins whose dependence depends on the schedule.
   ast::Variable *chunksBuiltin = nullptr;
 };
 

@@ -48,7 +48,7 @@ Variable *Checker::makeVariable(Name name, Variable::Kind kind,
 
 void Checker::define(Symbol symbol) {
   Builtin builtin = builtinFunction(symbol.name);
-  // `stage` alone may name a value: only its call is taken.
+  // `stage` without a call may be the name of a value.
   if (builtin != Builtin::None &&
       !(builtin == Builtin::Stage && symbol.variable)) {
     (void)diags.report(symbol.range, diag::BuiltinRedefined, symbol.name);
@@ -182,7 +182,7 @@ void Checker::checkArgumentCount(Name callee, size_t given, size_t wanted,
 Dependence Checker::check(CallExpr *expr, Numbers numbers) {
   Dependence dependence;
   expr->builtin = builtinFunction(expr->callee.text);
-  // What goes into a function of the program, or names a chunk, is an integer.
+  // Arguments of functions of the program, and chunks, are integers.
   bool plain =
       expr->builtin != Builtin::None && expr->builtin != Builtin::Stage;
   for (Expr *arg : expr->args)

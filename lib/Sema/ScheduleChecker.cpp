@@ -43,7 +43,8 @@ void Checker::check(ScheduleDecl *schedule) {
   checked.decl = schedule;
   current = &checked;
   placementKnown = false;
-  // With a parameter for it, the number of chunks needs no placement.
+  // If a parameter gives the number of chunks, it does not depend on the
+  // placement.
   chunksBuiltin->dependence = {.onRoles = roleBit(Role::Chunks)};
   if (none_of(schedule->params, [](const ParamDecl &param) {
         return param.role == Role::Chunks;
@@ -54,7 +55,7 @@ void Checker::check(ScheduleDecl *schedule) {
         chunksBuiltin->dependence.onRank |= placement->stages != nullptr;
   }
   checkParams(schedule, checked);
-  // `forward_only` may stand anywhere and holds for all of the schedule.
+  // `forward_only` applies to the whole schedule, wherever it occurs.
   for (const Stmt *item : schedule->body.stmts)
     if (const auto *only = dyn_cast<ForwardOnlyStmt>(item))
       setOnce(checked.forwardOnly, only, "forward_only");
@@ -68,7 +69,7 @@ void Checker::check(ScheduleDecl *schedule) {
   program.schedules.push_back(std::move(checked));
 }
 
-/// `later`: the roles of the parameters that are not to the left.
+/// `later` has the roles of the parameters that are not to the left.
 void Checker::checkDefault(Expr *value, uint8_t later) {
   Dependence dependence = checkRankFree(value, Numbers::Integers);
   static constexpr std::pair<Role, StringRef> roles[] = {
@@ -80,10 +81,10 @@ void Checker::checkDefault(Expr *value, uint8_t later) {
       (void)diags.report(value->range, diag::BeforeParameter, name);
 }
 
-/// Labels are one set of names with the names of parameters: `-D` must know
-/// which one is meant. Two equal names are reported where they are defined.
+/// Labels and names of parameters share one namespace, because `-D` accepts
+/// both. Equal names are reported at their definition.
 void Checker::checkLabels(ScheduleDecl *schedule) {
-  // The first parameter with each word.
+  // The first parameter with each label or name.
   StringMap<const ParamDecl *> labels, names;
   for (const ParamDecl &param : schedule->params) {
     const Name &label = param.label;
@@ -247,8 +248,8 @@ static std::string leftSide(const SettingEntry &entry) {
   return text;
 }
 
-/// Reports each entry of `block` whose left side an earlier one has. A scope
-/// with numbers may come again: they are not known yet.
+/// Reports each entry of `block` with the same left side as an earlier one.
+/// Scopes with numbers may repeat, because the numbers are not known yet.
 static void checkDistinct(ArrayRef<SettingEntry> entries, StringRef block,
                           DiagEngine &diags) {
   std::set<std::string> seen;
@@ -261,7 +262,7 @@ static void checkDistinct(ArrayRef<SettingEntry> entries, StringRef block,
 
 static void reportUnknownSetting(const SettingEntry &entry, StringRef block,
                                  ArrayRef<StringRef> known, DiagEngine &diags) {
-  // Letters are no word; then the whole entry is meant.
+  // Letters are not a word; then the error is at the whole entry.
   InFlightDiagnostic error =
       diags.report(entry.letters.empty() ? entry.word.range : entry.range,
                    diag::UnknownSetting, leftSide(entry), block);
@@ -269,7 +270,7 @@ static void reportUnknownSetting(const SettingEntry &entry, StringRef block,
     error.note(entry.word.range, diag::NoteDidYouMean, meant);
 }
 
-/// The names of the figures of a scope that are not letters.
+/// The names of the figures of a scope, except letters.
 static SmallVector<StringRef, 16> wordsOf(FigureBlock block,
                                           FigureScope scope) {
   SmallVector<StringRef, 16> words;
@@ -279,7 +280,7 @@ static SmallVector<StringRef, 16> wordsOf(FigureBlock block,
   return words;
 }
 
-/// The entries of a block, or of a scope in it.
+/// Checks the entries of a block, or of a scope in it.
 void Checker::checkSettings(ArrayRef<SettingEntry> entries, FigureBlock block,
                             FigureScope scope) {
   bool whole = scope == FigureScope::Whole;
@@ -291,7 +292,7 @@ void Checker::checkSettings(ArrayRef<SettingEntry> entries, FigureBlock block,
             [](const ScopeInfo *scope) { return scope->numbers != 0; });
   checkDistinct(entries, name, diags);
   for (const SettingEntry &entry : entries) {
-    // `F & B`, with a value or with a scope.
+    // `F & B`, with a value or as a scope.
     bool isOverlap = entry.letters.size() > 1;
     const ScopeInfo *inner = nullptr;
     bool known = isOverlap ? overlaps
@@ -324,7 +325,7 @@ void Checker::checkSettings(ArrayRef<SettingEntry> entries, FigureBlock block,
   }
 }
 
-/// `cost(word)`.
+/// Checks `cost(word)`.
 void Checker::checkWord(const CostOfExpr *cost) {
   if (!cost->members.empty() ||
       findFigure(FigureBlock::Cost, FigureScope::Whole, cost->word.text))
@@ -340,7 +341,7 @@ void Checker::checkWord(const CostOfExpr *cost) {
 void Checker::checkFsdp(const SettingsStmt *fsdp) {
   checkDistinct(fsdp->entries, "fsdp", diags);
   for (const SettingEntry &entry : fsdp->entries) {
-    // `stages all` reads like a name; the word is no variable.
+    // `stages all` parses as a name, but the word is not a variable.
     const auto *word = entry.values.size() == 1
                            ? dyn_cast<NameExpr>(entry.values[0])
                            : nullptr;
@@ -362,7 +363,8 @@ void Checker::check(const ExpectStmt *expect) {
         diags.report(expect->metric.range, diag::UnknownMetric, name,
                      join(metricNames(), ", "));
     StringRef meant = nearestWord(name, metricNames());
-    // `bubble` is what the report calls it, beside each of its clocks.
+    // The report calls both rates `bubble`, so suggest a metric with this
+    // prefix.
     for (StringRef known : metricNames())
       if (meant.empty() && known.starts_with(name))
         meant = known;

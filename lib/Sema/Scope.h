@@ -16,7 +16,7 @@
 
 namespace pipec {
 
-/// What a name stands for: exactly one of the three.
+/// What a name refers to: exactly one of the three.
 struct Symbol {
   llvm::StringRef name;
   llvm::SMRange range;
@@ -28,23 +28,23 @@ struct Symbol {
   llvm::StringRef what() const;
 };
 
-/// The names that are visible at one point of a program. No name hides
-/// another, so one table serves all blocks; leaving a block removes the names
-/// that it brought.
+/// The names that are visible at one point of a program. Names cannot be
+/// shadowed, so one table suffices for all blocks; leaving a block removes its
+/// names.
 class Scope {
 public:
-  /// The visible symbol of that name, or null.
+  /// The visible symbol with that name, or null.
   const Symbol *find(llvm::StringRef name) const;
-  /// Adds a symbol; returns the visible one that has the name already, and adds
-  /// nothing then.
+  /// Adds a symbol. If a visible symbol has the name already, adds nothing and
+  /// returns that symbol.
   const Symbol *define(Symbol symbol);
 
-  /// Marks the current state, to which `leave` returns.
+  /// Returns a mark for `leave`, which restores the current state.
   size_t enter() const { return symbols.size(); }
   void leave(size_t mark);
 
-  /// The visible name that `name` was probably meant to be, of the symbols that
-  /// `wanted` accepts and of `extra`; empty when none is near enough.
+  /// The visible name that is most similar to `name`, among the symbols that
+  /// `wanted` accepts and `extra`; empty if none is similar enough.
   llvm::StringRef suggest(llvm::StringRef name, bool (*wanted)(const Symbol &),
                           llvm::ArrayRef<llvm::StringRef> extra) const;
 

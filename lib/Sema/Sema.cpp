@@ -16,7 +16,7 @@ using namespace pipec::ast;
 namespace pipec {
 
 /// Makes the definitions of the files that `module` imports visible under their
-/// names. A file that is imported twice counts once.
+/// names. A second import of the same file has no effect.
 void Checker::defineImports(const Module &module) {
   std::set<const Module *> seen;
   for (const ImportDecl &import : module.imports) {
@@ -31,9 +31,9 @@ void Checker::defineImports(const Module &module) {
   }
 }
 
-/// Checks the definitions of one file in a scope of their own: it sees the
-/// builtins, what it imports, and what it defines. The files it imports are
-/// checked first.
+/// Checks the definitions of one file in a separate scope, which contains the
+/// builtins, imported definitions and the definitions of the file. Imported
+/// files are checked first.
 void Checker::checkModule(Module &module) {
   if (!checkedModules.insert(&module).second)
     return;
@@ -42,7 +42,7 @@ void Checker::checkModule(Module &module) {
       checkModule(*import.module);
   size_t mark = scope.enter();
   defineImports(module);
-  // On the level of a file the placement is whatever the caller's is.
+  // At file level, the placement is that of the caller.
   placementKnown = true;
   Form form;
   chunksBuiltin->dependence = {.onChunks = true};
@@ -86,7 +86,7 @@ void Checker::check(Module &main) {
             .note(other.decl->name.range, diag::NotePrevious);
     check(schedule);
   }
-  // A file without schedules is there to be imported.
+  // A file without schedules is meant to be imported.
   if (!main.schedules.empty() && !diags.hadErrors())
     warnUnused();
 }

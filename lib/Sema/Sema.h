@@ -16,7 +16,7 @@
 
 namespace pipec {
 
-/// A schedule whose names are bound and whose parts are told apart.
+/// A schedule with bound names, whose parts are identified.
 struct CheckedSchedule {
   ast::ScheduleDecl *decl = nullptr;
   const ast::ParamDecl *ranks = nullptr;
@@ -30,7 +30,7 @@ struct CheckedSchedule {
   std::vector<const ast::ExpectStmt *> expects;
 };
 
-/// The builtin variables; the value of each is one of the program's variables.
+/// The builtin variables, each one of the program's variables.
 struct BuiltinVariables {
   const ast::Variable *rank = nullptr;
   const ast::Variable *ranks = nullptr;
@@ -39,7 +39,7 @@ struct BuiltinVariables {
   const ast::Variable *microbatches = nullptr;
 };
 
-/// A program in which every name is bound.
+/// A program in which all names are bound.
 struct CheckedProgram {
   std::vector<CheckedSchedule> schedules;
   BuiltinVariables builtins;
@@ -49,9 +49,9 @@ struct CheckedProgram {
   std::vector<const ast::PatternDecl *> patterns;
 };
 
-/// Binds the names of `main` and of the modules it imports, which are loaded
-/// already, and checks all that needs no values. Annotates the tree in place.
-/// Reports every violation and fails when there was one.
+/// Binds the names of `main` and of the modules it imports, which must be
+/// loaded, and checks everything that does not depend on values. Annotates the
+/// tree in place. Reports all errors, and fails if there are any.
 llvm::FailureOr<CheckedProgram>
 checkProgram(ast::Module &main, ast::Context &context, DiagEngine &diags);
 

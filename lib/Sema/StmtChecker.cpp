@@ -104,8 +104,8 @@ void Checker::notePlain(Form &form, const Stmt *stmt) {
 
 void Checker::check(LetStmt *let) {
   Dependence dependence = check(let->value, Numbers::Integers);
-  // On the level of a schedule a value that needs no rank is computed where it
-  // stands, before the placement perhaps.
+  // At schedule level, a value that does not depend on the rank is computed at
+  // its definition, possibly before the placement.
   if (!dependence.onRank && dependence.onPlacement && !placementKnown &&
       current)
     checkRankFree(dependence, let->value->range);
@@ -121,8 +121,8 @@ void Checker::defineArguments(MutableArrayRef<Argument> args) {
 }
 
 void Checker::check(FnDecl *fn) {
-  // The body is checked before the name is visible, so that no function can
-  // call itself, not even through another.
+  // The body is checked before the name is visible, so that functions cannot
+  // recurse, directly or indirectly.
   size_t mark = scope.enter();
   defineArguments(fn->args);
   Dependence dependence;
@@ -160,7 +160,7 @@ void Checker::check(ForStmt *loop, Form &form) {
   dependence |= check(loop->end, Numbers::Integers);
   size_t mark = scope.enter();
   loop->variable = makeVariable(loop->name, Variable::Kind::Loop, dependence);
-  // A loop variable is there to count; nobody minds when nothing reads it.
+  // Loop variables are often only counters, so they count as used.
   loop->variable->used = true;
   defineVariable(loop->variable);
   check(loop->body, form);

@@ -41,8 +41,8 @@ reportBlocked(const Schedule &schedule, const DataFlow &flow,
         heads[rank], Schedule::groupEnd(list, heads[rank]) - heads[rank]);
     const Step *blocked =
         find_if(group, [&](Step step) { return missing(step) != nullptr; });
-    // On a rank that does not hold its stage a step waits for what goes to
-    // another rank, so that may well be there.
+    // On a rank that does not hold its stage, a step waits for data that was
+    // sent to another rank, which may be available.
     if (blocked == group.end())
       blocked =
           find_if(group, [&](Step step) { return !flow.inputs(step).empty(); });

@@ -15,17 +15,17 @@
 
 namespace pipec {
 
-/// Reports an order that cannot run: `heads[r]` is the place in the list of
-/// rank r of the group that waits, the size of the list when none does;
-/// `missing` gives the input of a step that has not been made, null when all
-/// are there. Each rank that waits gets a note, up to a limit.
+/// Reports an order that cannot run. `heads[r]` is the index in the list of
+/// rank r of the group that waits, or the size of the list if none does.
+/// `missing` returns the input of a step that has not been produced, or null.
+/// Adds a note for each rank that waits, up to a limit.
 InFlightDiagnostic
 reportBlocked(const Schedule &schedule, const DataFlow &flow,
               llvm::ArrayRef<size_t> heads,
               llvm::function_ref<const DataFlow::Port *(Step)> missing,
               DiagEngine &diags);
 
-/// The same after an `OrderWalk` that did not get through all lists.
+/// The same after an `OrderWalk` that did not finish.
 template <typename Walk>
 InFlightDiagnostic reportBlocked(const Schedule &schedule, const Walk &walk,
                                  DiagEngine &diags) {

@@ -1,4 +1,4 @@
-//===- ExpectCheck.cpp - `expect` clauses against a run -------------------===//
+//===- ExpectCheck.cpp - Checking `expect` clauses ------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -36,7 +36,7 @@ static bool holds(Expectation::Relation relation, Rational measured,
   llvm_unreachable("all relations are compared");
 }
 
-/// The value of a metric; nothing when a rate does not fit 64 bits.
+/// The value of a metric; nothing if a rate does not fit 64 bits.
 static std::optional<Rational>
 measure(const Expectation &expectation, const Simulation &run,
         function_ref<ArrayRef<Rational>()> peaks) {
@@ -58,7 +58,7 @@ checkExpectations(const Schedule &schedule, DiagEngine &diags) {
   FailureOr<Simulation> run = simulate(schedule, diags);
   if (failed(run))
     return failure();
-  // Measured when the first clause needs them.
+  // Computed for the first clause that needs them.
   std::optional<std::vector<Rational>> peaks;
   bool failed = false;
   auto peaksOnce = [&]() -> ArrayRef<Rational> {

@@ -1,4 +1,4 @@
-//===- ExpectCheck.h - `expect` clauses against a run -----------*- C++ -*-===//
+//===- ExpectCheck.h - Checking `expect` clauses ----------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,25 +15,25 @@
 
 namespace pipec {
 
-/// One figure that a schedule claims, and what it is.
+/// An expected figure and its measured value.
 struct CheckedFigure {
   Expectation expectation;
   Rational measured;
-  /// Whether the relation holds between the measured value and the expected.
+  /// Whether the relation between the measured and the expected value holds.
   bool holds = false;
 };
 
-/// Measures every figure that `schedule`, of level compute, claims in its
-/// `expect` clauses, in their order: times and rates of a run under free
-/// arrival (Simulation/Simulate.h), where `idle` of a rank is the makespan
-/// without its work; and the peaks of the live activations. All are exact.
-/// Reports an order that cannot run and figures that do not fit 64 bits; a
-/// figure that does not hold is not reported. Linear in the steps; a schedule
-/// that claims nothing does not run.
+/// Measures every figure in the `expect` clauses of `schedule`, which must be
+/// of level compute, in the order of the clauses: times and rates of a run
+/// without P2P contention (Simulation/Simulate.h), where `idle` of a rank is
+/// the makespan minus its work, and peaks of the live activations. All values
+/// are exact. Reports an order that cannot run and figures that do not fit 64
+/// bits, but not clauses that do not hold. Linear in the steps; a schedule
+/// without clauses is not run.
 llvm::FailureOr<std::vector<CheckedFigure>>
 checkExpectations(const Schedule &schedule, DiagEngine &diags);
 
-/// `makespan`, `peak of rank 3`: the figure in a message.
+/// The figure in a message: `makespan`, `peak of rank 3`.
 std::string figureName(const Expectation &expectation);
 
 } // namespace pipec

@@ -16,10 +16,11 @@
 
 namespace pipec {
 
-/// The times of all ranks in one run under free arrival: each runs its groups
-/// in order, as early as their data allows. Since a start is the latest of some
-/// ends, the order in which the ranks take their turns does not matter.
-/// Collectives and edges are looked at only with `resources`: most runs have
+/// The times of all ranks in one run under free arrival: each rank runs its
+/// groups in order, as early as data allows. A start is the latest of several
+/// ends, so the order in which ranks are processed does not matter. Collectives
+/// and edges are only considered with `resources`, since most runs have no
+/// costs for them.
 /// costs for neither.
 template <bool resources> class FreeClock {
 public:
@@ -31,7 +32,7 @@ public:
     }
   }
 
-  /// The next group of `rank` takes what arrives at `arrival`.
+  /// The next group of `rank` consumes a datum that arrives at `arrival`.
   void waitFor(unsigned rank, int64_t arrival) {
     ranks[rank].ready = std::max(ranks[rank].ready, arrival);
   }
@@ -60,8 +61,8 @@ public:
   /// The end of the last group of `rank`.
   int64_t now(unsigned rank) const { return ranks[rank].end; }
 
-  /// When what a member of that group makes for `port` is there where it is
-  /// taken.
+  /// When the result of a member of that group for `port` arrives at its
+  /// consumer.
   int64_t arrival(unsigned rank, const DataFlow::Port &port) {
     int64_t end = ranks[rank].end;
     if constexpr (resources)
@@ -73,8 +74,8 @@ public:
 private:
   struct Rank {
     int64_t end = 0;
-    /// When all is there that the next group takes; not after the end of the
-    /// last group when the next one takes nothing.
+    /// When all inputs of the next group have arrived; at most the end of the
+    /// last group if it has no inputs.
     int64_t ready = 0;
   };
 
@@ -85,7 +86,7 @@ private:
   std::optional<EdgeQueues> edges;
 };
 
-/// True when a run of `schedule` has to look at collectives or edges.
+/// True if a run of `schedule` must consider collectives or edges.
 inline bool needsResources(const Schedule &schedule, const TickCosts &costs) {
   return (costs.hasCollectives() && schedule.hasFsdp()) || costs.hasOccupancy();
 }

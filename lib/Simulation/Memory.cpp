@@ -1,4 +1,4 @@
-//===- Memory.cpp - What every rank keeps ---------------------------------===//
+//===- Memory.cpp - The memory of each rank -------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -31,8 +31,8 @@ FailureOr<MemoryModel> MemoryModel::make(const Schedule &schedule,
   return model;
 }
 
-/// The figures of one stage. Most stages have the same: `anyStage` gives those
-/// of all without settings of their own.
+/// The figures of one stage. `anyStage` has those of all stages without
+/// settings of their own, which are usually most of them.
 template <typename Visitor>
 static bool visitFigures(const MemorySettings &memory, unsigned stage,
                          Visitor visit) {
@@ -90,10 +90,10 @@ bool MemoryModel::findParameters() {
   const Placement &placement = schedule->placement;
   for (unsigned d = 0; d != placement.numDirections(); ++d)
     for (auto [stage, rank] : enumerate(placement.map(d)))
-      // A rank that has a stage in both directions keeps it once.
+      // A rank that holds a stage in both directions keeps it once.
       if (d == 0 || placement.rankOf(stage, 0) != rank)
         sums[rank] += stages[stage].parameters;
-  // The last rank that was found to manage a stage, plus 1.
+  // The last rank found to manage each stage, plus 1.
   std::vector<uint32_t> managedOn(schedule->numStages);
   for (auto [rank, list] : enumerate(schedule->ranks))
     for (Step step : list)
@@ -112,7 +112,8 @@ bool MemoryModel::findParameters() {
   return true;
 }
 
-/// True when what all steps of a rank take, or give, together fits.
+/// True if the sum of everything that the steps of a rank allocate, or free,
+/// fits.
 bool MemoryModel::sumsFit() const {
   auto size = [](int64_t value) {
     return __int128(value < 0 ? -value : value);
@@ -134,15 +135,16 @@ bool MemoryModel::sumsFit() const {
   return true;
 }
 
-/// Calls `visit(begin, end, atEnd, level)` behind every change that the group
-/// [begin, end) of the rank's list makes: at its start, and for a compute step
+/// Calls `visit(begin, end, atEnd, level)` after every change made by the group
+/// [begin, end) of the rank's list: at its start, and for compute steps also at
+/// its end.
 /// again at its end.
 template <typename Visitor>
 void MemoryModel::walk(unsigned rank, Visitor visit) const {
   const StepList &list = schedule->ranks[rank];
   bool receives = any_of(list, [](Step step) { return isRecv(step.kind()); });
-  // How many inputs of a step (for a W those of its I, which keeps them for it)
-  // came from elsewhere.
+  // The number of inputs of a step that were received. For a W these are those
+  // of its I, which keeps them.
   auto received = [&](Step step) -> unsigned {
     if (!receives || step.kind() == StepKind::I)
       return 0;
@@ -218,7 +220,7 @@ void MemoryModel::curve(
   MemoryLevel first;
   first.parameters = resident[rank];
   point(0, first);
-  // When the rank came to what it does not compute.
+  // When the rank reached the current step that is not a compute.
   int64_t now = 0;
   walk(rank, [&](size_t begin, size_t, bool atEnd, const MemoryLevel &level) {
     if (atEnd)

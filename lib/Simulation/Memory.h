@@ -1,24 +1,23 @@
-//===- Memory.h - What every rank keeps -------------------------*- C++ -*-===//
+//===- Memory.h - The memory of each rank -----------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The memory model of docs/Simulation.md. Its parts, all in the unit of the
-// `memory` settings:
+// The memory model of docs/Simulation.md. It has three parts, in the unit of
+// the `memory` settings:
 //
-//   activations  what the compute steps take and give back: taken at the start
-//                of a step, given at its end; an overlap takes for all its
-//                members before it gives.
-//   receives     one buffer for each receive that its rank has posted; until
+//   activations  allocated at the start of a compute step and freed at its end;
+//                an overlap allocates for all its members before it frees.
+//   receives     one buffer for each receive that the rank has posted, until
 //                the end of the F, and of the B or W, that uses it.
-//   parameters   of the stages that the rank holds: whole; of a stage that has
-//                an UNSHARD or RESHARD on the rank its shard, and the whole of
-//                it too from each UNSHARD to the RESHARD behind it.
+//   parameters   of the stages that the rank holds. A stage with an UNSHARD or
+//                RESHARD on the rank counts as its shard, plus the whole stage
+//                from each UNSHARD to the next RESHARD.
 //
-// All of this follows from the order of a rank's list alone. A simulation adds
-// the times: the curve.
+// These depend only on the order of a rank's list. A simulation adds the times,
+// which gives the curve.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,19 +33,19 @@
 
 namespace pipec {
 
-/// The largest values of one rank. `total` is that of the sum, which is at most
-/// the sum of the others.
+/// The peaks of one rank. `total` is the peak of the sum, which is at most the
+/// sum of the other peaks.
 struct MemoryPeaks {
-  /// Of the chunk activations alone: `peak` of expectations and closed forms.
+  /// Chunk activations alone: the `peak` of expectations and closed forms.
   Rational activations;
   Rational receives;
   Rational parameters;
   Rational total;
-  /// Receive buffers at once, whatever their sizes.
+  /// The maximum number of receive buffers at one time, whatever their sizes.
   uint32_t receiveCount = 0;
 };
 
-/// What a rank keeps at one time, in whole numbers of `MemoryModel::perUnit`.
+/// The memory of a rank at one time, in integers of `MemoryModel::perUnit`.
 struct MemoryLevel {
   int64_t activations = 0;
   int64_t receives = 0;
@@ -55,40 +54,41 @@ struct MemoryLevel {
   int64_t total() const { return activations + receives + parameters; }
 };
 
-/// The memory settings of a schedule in whole numbers.
+/// The memory settings of a schedule as integers.
 class MemoryModel {
 public:
-  /// For a schedule of level compute, and placed where it has P2P steps, which
-  /// must outlive the model unchanged. Reports figures that do not fit 64 bits.
+  /// Creates the model of a schedule of level compute, and placed if it has P2P
+  /// steps. The schedule must outlive the model unchanged. Reports figures that
+  /// do not fit 64 bits.
   static llvm::FailureOr<MemoryModel> make(const Schedule &schedule,
                                            DiagEngine &diags);
 
   MemoryPeaks peaks(unsigned rank) const;
 
-  /// The largest total of a rank, in whole numbers, and the first step of its
-  /// list that takes the rank there; step 0 when it begins with that much.
+  /// The peak of the total of a rank, as an integer, and the first step of its
+  /// list that reaches it; step 0 if the rank starts with it.
   struct Highest {
     int64_t total = 0;
     size_t index = 0;
   };
   Highest highest(unsigned rank) const;
 
-  /// Hands over what `rank` keeps from each time on at which that changes, in
-  /// the order of its list: times do not fall, and of several levels at one
-  /// time the last holds on. The first one is at the rank's time 0. Linear,
-  /// without memory of its own.
+  /// Calls `point` for each change of the memory of `rank`, in the order of its
+  /// list. Times do not decrease; of several levels at one time, the last one
+  /// persists. The first call is for the rank's time 0. Linear, without
+  /// additional memory.
   void curve(const Simulation &simulation, unsigned rank,
              llvm::function_ref<void(int64_t time, const MemoryLevel &level)>
                  point) const;
 
-  /// What a compute step does to the live activations, in whole numbers.
+  /// The change of the live activations by a compute step, as an integer.
   int64_t delta(Step step) const {
     return stages[step.stage()].delta[unsigned(step.kind())];
   }
 
-  /// Whole numbers a unit of the settings.
+  /// The integer that represents one unit of the settings.
   int64_t perUnit() const { return unit; }
-  /// A whole number as a size.
+  /// Converts an integer to a size.
   Rational size(int64_t units) const;
 
 private:
@@ -111,7 +111,7 @@ private:
   DataFlow flow;
   int64_t unit = 1;
   std::vector<Stage> stages;
-  /// What the parameters of a rank take before its first step.
+  /// The memory of the parameters of each rank before its first step.
   std::vector<int64_t> resident;
 };
 

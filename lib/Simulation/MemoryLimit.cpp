@@ -1,4 +1,4 @@
-//===- MemoryLimit.cpp - What a rank has room for -------------------------===//
+//===- MemoryLimit.cpp - The memory limit per rank ------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

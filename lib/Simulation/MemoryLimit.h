@@ -1,4 +1,4 @@
-//===- MemoryLimit.h - What a rank has room for -----------------*- C++ -*-===//
+//===- MemoryLimit.h - The memory limit per rank ----------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,11 +13,11 @@
 
 namespace pipec {
 
-/// Reports, with `severity`, when a rank of a verified schedule keeps more than
-/// the `limit` of the memory settings: once, at the step that takes the rank
-/// with the largest total there, with the number of such ranks. Reports figures
-/// that do not fit 64 bits as an error. Returns true when nothing was reported;
-/// a schedule without a limit is not looked at. Linear in the steps.
+/// Reports, with `severity`, if ranks of a verified schedule keep more than the
+/// `limit` of the memory settings: one diagnostic with their number, at the
+/// step where the rank with the largest peak reaches it. Reports figures that
+/// do not fit 64 bits as an error. Returns true if nothing was reported. Linear
+/// in the steps; returns immediately if there is no limit.
 bool checkMemoryLimit(const Schedule &schedule, Severity severity,
                       DiagEngine &diags);
 

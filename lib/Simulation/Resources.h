@@ -1,13 +1,13 @@
-//===- Resources.h - What a run has to wait for beside data -----*- C++ -*-===//
+//===- Resources.h - Collectives and edges of a run -------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Two things that go on while a rank computes: the collectives of FSDP, one
-// after the other on each rank, and the transfers on a directed edge between
-// two ranks, each of which keeps the edge for its occupancy.
+// Resources that are used while a rank computes: the collectives of FSDP, which
+// run one after the other on each rank, and the directed edges between two
+// ranks, which each transfer occupies for its occupancy.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ public:
         gathered(schedule.numStages * placement.numDirections()),
         reduced(gathered.size()) {}
 
-  /// `rank` comes to an FSDP step at `now`; returns when that starts.
+  /// Called when `rank` reaches an FSDP step at time `now`. Returns its start.
   int64_t issue(unsigned rank, Step step, int64_t now) {
     int64_t start = std::max(now, free[rank]);
     free[rank] = start + costs.collective(rank, step);
@@ -38,17 +38,17 @@ public:
       reduced[index(rank, step.stage())] = free[rank];
     return start;
   }
-  /// When the last UNSHARD of `stage` that `rank` has come to ends.
+  /// The end of the last UNSHARD of `stage` that `rank` has reached.
   int64_t gatheredAt(unsigned rank, unsigned stage) const {
     return gathered[index(rank, stage)];
   }
-  /// When the last REDUCE_GRAD of `stage` that `rank` has come to ends.
+  /// The end of the last REDUCE_GRAD of `stage` that `rank` has reached.
   int64_t reducedAt(unsigned rank, unsigned stage) const {
     return reduced[index(rank, stage)];
   }
 
 private:
-  /// A stage is on one rank a direction.
+  /// In each direction, a stage is on one rank.
   size_t index(unsigned rank, unsigned stage) const {
     bool second =
         placement.bidirectional() && placement.rankOf(stage, 0) != rank;
@@ -67,7 +67,8 @@ class EdgeQueues {
 public:
   explicit EdgeQueues(const TickCosts &costs) : costs(costs) {}
 
-  /// The next transfer of an edge could start at `ready`; returns when it does.
+  /// Starts the next transfer of an edge at `ready` or later. Returns its
+  /// start.
   int64_t take(unsigned from, unsigned to, int64_t ready) {
     int64_t &edge = free[{from, to}];
     int64_t start = std::max(ready, edge);

@@ -1,4 +1,4 @@
-//===- ResultTimes.cpp - When results are made and arrive -----------------===//
+//===- ResultTimes.cpp - When results are produced and arrive -------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,11 +1,11 @@
-//===- Simulate.cpp - When every step runs --------------------------------===//
+//===- Simulate.cpp - Simulating a schedule -------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Under free arrival OrderWalk does the work, under a model WaitEngine.
+// `OrderWalk` runs schedules under free arrival, `WaitEngine` under a model.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ using namespace llvm;
 
 namespace pipec {
 
-/// Makes simulations.
+/// Creates simulations.
 class Simulator {
 public:
   static FailureOr<Simulation> freely(const Schedule &schedule,
@@ -40,10 +40,10 @@ public:
 
 namespace {
 
-/// A run under free arrival, with collectives and edges or without.
+/// A run under free arrival, with or without collectives and edges.
 template <bool resources> class FreeRun {
 public:
-  /// When a result is there for the step that takes it.
+  /// When a result is available to its consumer.
   struct Datum {
     int64_t arrival = never;
   };
@@ -73,7 +73,7 @@ private:
   std::vector<int64_t> &starts;
 };
 
-/// The clock of a run under a model, with collectives and edges or without.
+/// The clock of a run under a model, with or without collectives and edges.
 template <bool resources> struct TickClock {
   static constexpr bool timed = true;
   static constexpr bool waitsForResources = resources;
@@ -200,7 +200,7 @@ void Simulation::summarize() {
         note(start(rank, begin), duration);
         times.work += duration;
       } else if (tickCosts.hasCollectives() && isFsdp(list[begin].kind())) {
-        // One that takes no time is nothing to wait for.
+        // Collectives that take no time cannot delay a step.
         if (int64_t duration = tickCosts.collective(rank, list[begin]))
           note(start(rank, begin), duration);
       }

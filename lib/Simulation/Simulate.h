@@ -1,27 +1,27 @@
-//===- Simulate.h - When every step runs ------------------------*- C++ -*-===//
+//===- Simulate.h - Simulating a schedule -----------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Two ways to let a schedule run under its own costs, in exact ticks;
+// There are two ways to run a schedule under its own costs, in exact ticks;
 // docs/Simulation.md defines them:
 //
-//   free arrival   every rank runs its list in order, as early as data allows;
-//                  a result is there when its producer ends, on another rank a
-//                  transfer later. P2P steps are not looked at. The closed
-//                  forms of the papers hold for this.
-//   under a model  a compute step waits for its receives, and transfers wait in
-//                  queues as Waiting.h says: a transfer starts when both its
-//                  sides have started (buffered: when the send has).
+//   free arrival   every rank runs its list in order, as early as data allows; a
+//                  result is available when its producer ends, and on another
+//                  rank one transfer time later. P2P steps are ignored. The
+//                  closed forms of the papers assume this.
+//   under a model  compute steps wait for their receives, and transfers wait in
+//                  queues as defined in Waiting.h: a transfer starts when both
+//                  ends have started (buffered: when the send has).
 //
-// The difference of the two makespans is what the order of the transfers costs.
-// An overlap starts when the data of all its members is there and gives its
-// results at its end. Bubbles take no time. A transfer keeps its directed edge
-// for its occupancy, in order. FSDP steps go on beside the compute steps of
-// their rank, one after the other; an UNSHARD is waited for by the compute
-// steps of its stage.
+// The difference of the two makespans is the cost of the order of the
+// transfers. An overlap starts when the inputs of all its members are
+// available, and its results are available at its end. Bubbles take no time. A
+// transfer occupies its directed edge for its occupancy, in order. FSDP steps
+// run concurrently with the compute steps of their rank, one after the other;
+// compute steps wait for the UNSHARD of their stage.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,62 +35,62 @@
 
 namespace pipec {
 
-/// What one rank did, in ticks.
+/// The times of one rank, in ticks.
 struct RankTimes {
-  /// Start of the first and end of the last compute step, or FSDP step that
-  /// takes time; equal without any.
+  /// The start of the first and the end of the last compute step, or FSDP step
+  /// that takes time; equal if there are none.
   int64_t start = 0;
   int64_t end = 0;
-  /// The durations of its compute steps together.
+  /// The sum of the durations of its compute steps.
   int64_t work = 0;
-  /// Time between the two in which it did not compute.
+  /// The time between start and end in which the rank did not compute.
   int64_t gaps() const { return end - start - work; }
 };
 
-/// One run of a schedule, which must outlive it unchanged for `end`.
+/// One run of a schedule. The schedule must outlive it, unchanged for `end`.
 class Simulation {
 public:
   const StepNumbers &numbers() const { return stepNumbers; }
   const TickCosts &costs() const { return tickCosts; }
-  /// The start of a step, in ticks. A P2P step starts, under a model, when it
-  /// and everything before it in its queue lets it, and a send not before its
-  /// edge is free; under free arrival it carries its rank's time. An FSDP step
-  /// starts when those before it on its rank have ended, a bubble when its rank
-  /// comes to it.
+  /// The start of a step, in ticks. Under a model, a P2P step starts when it
+  /// has been posted and is at the head of its queue, and a send not before its
+  /// edge is free; under free arrival it has the time of its rank. An FSDP step
+  /// starts when the previous ones of its rank have ended, a bubble when its
+  /// rank reaches it.
   int64_t start(uint32_t step) const { return starts[step]; }
   int64_t start(unsigned rank, size_t index) const {
     return starts[stepNumbers.of(rank, index)];
   }
-  /// The end of the step at `index` of a rank's list, in ticks. An overlap ends
-  /// as a whole. A transfer ends, for its send and for its receive, when the
-  /// data is at the receiver, and the receive not before it started; under free
-  /// arrival P2P steps take no time.
+  /// The end of the step at `index` of a rank's list, in ticks. All members of
+  /// an overlap end together. A transfer ends, for both its send and its
+  /// receive, when the data has arrived, but the receive not before its start;
+  /// under free arrival P2P steps take no time.
   int64_t end(unsigned rank, size_t index) const;
   int64_t end(uint32_t step) const {
     StepRef at = stepNumbers.at(step);
     return end(at.rank, at.index);
   }
-  /// The model of a run under one, and how its transfers meet.
+  /// The model of a run under a model, and the matching of its transfers.
   std::optional<WaitModel> model() const { return waitModel; }
   const std::optional<Transfers> &transfers() const { return stepTransfers; }
   llvm::ArrayRef<RankTimes> ranks() const { return rankTimes; }
 
-  /// The first start of all.
+  /// The first start of all ranks.
   int64_t begin() const { return first; }
 
-  /// Last end minus first start, over all ranks: what a step of training with
-  /// a synchronous optimizer takes.
+  /// The last end minus the first start over all ranks: the duration of a
+  /// training step with a synchronous optimizer.
   int64_t makespan() const { return last - first; }
-  /// The longest rank's own last end minus first start: the clock of the papers
-  /// on zero bubbles.
+  /// The maximum over the ranks of the rank's own last end minus first start:
+  /// the measure of the papers on zero bubbles.
   int64_t span() const;
-  /// All ranks' work.
+  /// The work of all ranks.
   int64_t work() const;
 
-  /// Ticks as a time in the unit of the costs.
+  /// Converts ticks to a time in the unit of the costs.
   Rational time(int64_t ticks) const { return tickCosts.time(ticks); }
-  /// 1 - work / (ranks * clock); 0 for a schedule that takes no time. Nothing
-  /// when the fraction does not fit.
+  /// 1 - work / (ranks * clock); 0 if the schedule takes no time. Nothing if
+  /// the fraction does not fit.
   std::optional<Rational> bubbleRate(int64_t clock) const;
 
 private:
@@ -112,34 +112,32 @@ private:
   int64_t last = 0;
 };
 
-/// Reports a schedule that has fewer steps than results, which only one that is
-/// not of level compute has: a table of its results would not be linear in its
-/// steps.
+/// Reports a schedule that has fewer steps than results and therefore is not of
+/// level compute: a table of its results would not be linear in its steps.
 llvm::LogicalResult checkResults(const Schedule &schedule, DiagEngine &diags);
 
 /// Runs a schedule of level compute under free arrival. Reports an order that
-/// cannot run with the step at which each rank waits, and costs that do not
-/// fit. Linear; 16 bytes a step.
+/// cannot run, with the step at which each rank waits, and costs that do not
+/// fit. Linear; 16 bytes per step.
 llvm::FailureOr<Simulation> simulate(const Schedule &schedule,
                                      DiagEngine &diags);
 
-/// Runs a schedule of level placed under a model of waiting. Reports a schedule
-/// that does not end, with a witness and where each rank waits. Linear; 17
-/// bytes a step, and 4 more when it has batches.
+/// Runs a schedule of level placed under a communication model. Reports a
+/// schedule that does not finish, with the cause and the steps at which the
+/// ranks wait. Linear; 17 bytes per step, and 4 more if it has batches.
 llvm::FailureOr<Simulation> simulate(const Schedule &schedule, WaitModel model,
                                      DiagEngine &diags);
 
-/// Runs a schedule of level placed under `model`, edge without one, and a
-/// schedule without P2P steps, for which the models are all one, under free
-/// arrival. Where that fits, 1/`parts` of a unit of time is a whole number of
-/// ticks.
+/// Runs a schedule of level placed under `model` (default: edge). A schedule
+/// without P2P steps, for which all models are equal, runs under free arrival.
+/// If it fits, 1/`parts` of a unit of time is an integral number of ticks.
 llvm::FailureOr<Simulation> simulate(const Schedule &schedule,
                                      std::optional<WaitModel> model,
                                      DiagEngine &diags, int64_t parts = 1);
 
-/// Gives the steps of `schedule` their starts in `simulation` as start times: a
-/// batch that of its first member to start, a bubble none, and a P2P step none
-/// under free arrival.
+/// Sets the start times of the steps of `schedule` from `simulation`. The time
+/// of a batch is that of its first member to start. Bubbles, and P2P steps
+/// under free arrival, have no time.
 void fillTimes(Schedule &schedule, const Simulation &simulation);
 
 } // namespace pipec

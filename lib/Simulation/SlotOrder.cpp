@@ -1,4 +1,4 @@
-//===- SlotOrder.cpp - Are the slots of a list time slots -----------------===//
+//===- SlotOrder.cpp - Checking lists with time slots ---------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,10 +19,10 @@ namespace pipec {
 
 namespace {
 
-/// Walks over the lists, with the slot of every step.
+/// Walks over the lists with the slot of every step.
 class SlotWalk {
 public:
-  /// `wide`: an overlap takes as many slots as it has members.
+  /// With `wide`, an overlap takes one slot per member.
   SlotWalk(const Schedule &schedule, const DataFlow &flow, bool wide)
       : schedule(schedule), flow(flow), wide(wide), arrives(flow.size()) {
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
@@ -34,8 +34,8 @@ public:
       });
   }
 
-  /// The first step of `rank` that is not after what it takes, and its slot;
-  /// the end of the list when there is none.
+  /// The first step of `rank` that is not after the producers of its inputs,
+  /// and its slot; the end of the list if there is none.
   std::pair<size_t, uint32_t> firstEarly(unsigned rank) const {
     std::pair<size_t, uint32_t> found = {schedule.ranks[rank].size(), 0};
     each(rank, [&](size_t i, uint32_t slot) {
@@ -59,8 +59,8 @@ public:
               DiagEngine &diags) const;
 
 private:
-  /// Calls `visit` for every compute step of `rank`, with its index and its
-  /// slot, until it returns false.
+  /// Calls `visit` for every compute step of `rank` with its index and slot,
+  /// until it returns false.
   template <typename Visit> void each(unsigned rank, Visit visit) const {
     const StepList &list = schedule.ranks[rank];
     uint32_t slot = 0;
@@ -76,7 +76,7 @@ private:
     }
   }
 
-  /// The input of `step` that is not there in `slot`, null when all are.
+  /// An input of `step` that is not available in `slot`; null if there is none.
   const DataFlow::Port *early(Step step, uint32_t slot) const {
     ArrayRef<DataFlow::Port> inputs = flow.inputs(step);
     const DataFlow::Port *input = find_if(inputs, [&](const auto &port) {
@@ -88,7 +88,7 @@ private:
   const Schedule &schedule;
   const DataFlow &flow;
   bool wide;
-  /// The first slot in which a datum can be taken; 0 where nothing makes it.
+  /// The first slot in which a datum is available; 0 if no step produces it.
   std::vector<uint32_t> arrives;
 };
 

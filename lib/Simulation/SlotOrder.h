@@ -1,4 +1,4 @@
-//===- SlotOrder.h - Are the slots of a list time slots ---------*- C++ -*-===//
+//===- SlotOrder.h - Checking lists with time slots -------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,13 +13,14 @@
 
 namespace pipec {
 
-/// Where idle slots make equal positions mean equal time slots, every step is
-/// in a later slot than the results that it takes. Reports each rank with a
-/// step that is not, at the first one. FSDP actions take no slot, and an
-/// overlap one, as in PyTorch's lists, or as many as it has members, as in
-/// those that `insert-p2p{order=column}` reads: a list that is right in one of
-/// the two ways is right. For a list of level *compute* without transfers;
-/// linear in its steps. Returns true when nothing was found.
+/// Checks that every step is in a later slot than the producers of its inputs,
+/// for lists where idle slots make equal positions mean equal time slots.
+/// Reports each rank with a step that is not, at the first such step. FSDP
+/// actions take no slot. An overlap takes one, as in PyTorch's lists, or one
+/// per member, as in the input of `insert-p2p{order=column}`; the list must be
+/// correct in one of the two interpretations. For a list of level *compute*
+/// without transfers; linear in its steps. Returns true if nothing was
+/// reported.
 bool checkSlotOrder(const Schedule &schedule, Severity severity,
                     DiagEngine &diags);
 

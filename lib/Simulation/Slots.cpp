@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One `OrderWalk`, which also follows what stages keep for themselves: a list
-// that was not verified may have a step before what it takes.
+// One `OrderWalk`, which includes the data that stages keep for themselves: in
+// an unverified list, a step may precede the producers of its inputs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,8 @@ namespace {
 
 class SlotPlacer {
 public:
-  /// The first slot in which a datum can be used; 0: not made yet.
+  /// The first slot in which a datum is available; 0 if it has not been
+  /// produced.
   struct Datum {
     uint32_t from = 0;
   };
@@ -60,8 +61,8 @@ public:
 
 private:
   struct Next {
-    /// The first slot after the groups so far, and that after what the next
-    /// group takes.
+    /// The first slot after the previous groups, and the first slot in which
+    /// all inputs of the next group are available.
     uint32_t free = 0;
     uint32_t ready = 0;
   };
@@ -81,7 +82,7 @@ void SlotPlacer::visit(unsigned rank, size_t begin, size_t end) {
   std::fill(slots.begin() + begin, slots.begin() + end, slot);
   if (!takesSlot(begin))
     return;
-  // What came before without a slot of its own shares this one.
+  // Preceding steps without a slot of their own share this one.
   for (size_t i = begin; i-- != 0 && slots[i] != slot && !takesSlot(i);)
     slots[i] = slot;
   next[rank].free = slot + 1;

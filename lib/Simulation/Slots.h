@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The picture that papers draw: time is cut into slots, every step takes one,
-// an overlap takes one as a whole, and each rank runs its list in order as
-// early as data allows. Transfers and FSDP actions take no slot.
+// The form in which papers draw schedules: time is divided into slots, every
+// step or overlap takes one slot, and each rank runs its list in order as early
+// as data allows. Transfers and FSDP actions take no slot.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,23 +22,24 @@ namespace pipec {
 
 /// The slot of every step of a schedule.
 struct SlotTable {
-  /// One list a rank, one slot a step, ascending. Members of an overlap share
-  /// theirs; a step that takes no slot has that of the next one that does.
+  /// One list per rank with the slot of each step, in ascending order. Members
+  /// of an overlap share a slot; a step that takes no slot has that of the next
+  /// one that does.
   std::vector<std::vector<uint32_t>> slots;
-  /// One more than the highest slot taken.
+  /// One more than the highest slot.
   unsigned numSlots = 0;
-  /// Where every rank stopped: the size of its list, or the index of the
-  /// first step of the group that waits for ever. Steps behind it have no
-  /// meaningful slot.
+  /// Where every rank stopped: the size of its list, or the index of the first
+  /// step of the group that waits forever. The slots of later steps are not
+  /// meaningful.
   std::vector<size_t> stoppedAt;
 
-  /// True when every rank came to its end.
+  /// True if every rank has finished.
   bool complete(const Schedule &schedule) const;
 };
 
-/// Places every step in the earliest slot: behind the one before it on its
-/// rank, and behind the producer of its data. A bubble takes the next slot of
-/// its rank. Linear in steps.
+/// Places every step in the earliest slot after the previous step of its rank
+/// and the producers of its inputs. A bubble takes the next slot of its rank.
+/// Linear in the number of steps.
 SlotTable computeSlots(const Schedule &schedule);
 
 } // namespace pipec

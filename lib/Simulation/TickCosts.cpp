@@ -1,4 +1,4 @@
-//===- TickCosts.cpp - Durations as whole numbers -------------------------===//
+//===- TickCosts.cpp - Durations as integers ------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -32,7 +32,7 @@ static constexpr int64_t largest = std::numeric_limits<int64_t>::max();
 
 namespace {
 
-/// Collects denominators into their least common multiple.
+/// Computes the least common multiple of denominators.
 class CommonDenominator {
 public:
   void add(std::optional<Rational> value) {
@@ -52,16 +52,16 @@ public:
 
 } // namespace
 
-/// Fills the tables. Costs of single steps are kept in ticks before the factor
-/// of their micro-batch, times of overlaps before that of their rank too, so
-/// that each is multiplied by a whole number when it is asked for.
+/// Fills the tables. Costs of single steps are stored in ticks before the
+/// factor of their micro-batch, times of overlaps also before that of their
+/// rank, so that each lookup is an integer multiplication.
 class TickCosts::Maker {
 public:
   Maker(const Schedule &schedule, TickCosts &costs, int64_t parts)
       : schedule(schedule), settings(schedule.costs), costs(costs),
         parts(parts) {}
 
-  /// False when the ticks do not fit.
+  /// Returns false if the ticks do not fit.
   bool fill() {
     if (!findUnit())
       return false;
@@ -77,7 +77,7 @@ public:
     return fits;
   }
 
-  /// More than any run takes: all steps one after the other.
+  /// An upper bound of the time of any run: the sum of all steps.
   __int128 sumOfAll() const {
     int64_t longest = 0;
     Rational factor = 1;
@@ -99,7 +99,7 @@ public:
       noteEdge(edge.second);
     __int128 hop = __int128(slowest.latency) + slowest.occupancy;
 
-    // Sums saturate far above what is asked for.
+    // Sums saturate far above any limit.
     constexpr __int128 enough = __int128(1) << 100;
     auto overlapped = [&](__int128 own, int64_t rankFactor, __int128 factor) {
       return std::min(own, enough / (times + 1)) * times +
@@ -107,7 +107,7 @@ public:
                  factor;
     };
 
-    // Mostly the dearest step, as many times as there are steps, is little
+    // In most cases, the number of steps times the most expensive step is small
     // enough.
     Row dearest = {};
     int64_t collective = 0, slowestMicrobatch = 1;
@@ -178,7 +178,7 @@ private:
     return times.fits;
   }
 
-  /// `value` in parts of 1/`parts`, which its denominator divides.
+  /// `value` in parts of 1/`parts`; its denominator divides `parts`.
   int64_t whole(std::optional<Rational> value, int64_t parts) {
     if (!value) {
       fits = false;
@@ -214,7 +214,7 @@ private:
   void fillRows() {
     unsigned stages = schedule.numStages;
     if (!settings.has(FigureScope::Rank)) {
-      // Most stages cost the same: look into the settings once for all these.
+      // Most stages have the same costs, so look them up only once.
       costs.rows.assign(stages, makeRow(anyStage, std::nullopt));
       for (const auto &[place, row] : settings.in(FigureScope::Stage))
         if (place.number < stages)
@@ -246,7 +246,7 @@ private:
   }
 
   void fillEdges() {
-    // Figures of an edge that are not set are those of the level above.
+    // Figures that are not set for an edge are those of the wider scope.
     auto over = [&](EdgeTicks base, const FigureRow &edge) {
       if (std::optional<Rational> p2p = edge.get(Figure::P2P))
         base.latency = ticks(*p2p);
@@ -308,7 +308,7 @@ int64_t TickCosts::overlapDuration(ArrayRef<Step> members) const {
   }
   if (!overlap->isFactor)
     return overlap->ticks * rows[rowOf(members[0])].rankFactor * factor;
-  // The unit of ticks has the denominator of the factor in it.
+  // The unit of ticks includes the denominator of the factor.
   return std::max(longest, sum / overlap->factor.denominator() *
                                overlap->factor.numerator());
 }

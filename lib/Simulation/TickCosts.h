@@ -1,4 +1,4 @@
-//===- TickCosts.h - Durations as whole numbers -----------------*- C++ -*-===//
+//===- TickCosts.h - Durations as integers ----------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,27 +19,26 @@
 
 namespace pipec {
 
-/// What a transfer takes on one directed edge, in ticks.
+/// The duration of a transfer on one directed edge, in ticks.
 struct EdgeTicks {
   int64_t latency = 0;
   int64_t occupancy = 0;
 };
 
-/// The costs of a schedule in ticks, so that every duration is a whole number
-/// and `==` of two times means equal. One unit of time is as many ticks as the
-/// least common multiple of the denominators of all costs, times those of the
-/// denominators of the factors of ranks, of micro-batches and of overlaps.
+/// The costs of a schedule in ticks, so that all durations are integers and
+/// `==` of two times is exact. One unit of time consists of as many ticks as
+/// the least common multiple of the denominators of all costs, times those of
+/// the denominators of the factors of ranks, of micro-batches and of overlaps.
 class TickCosts {
 public:
-  /// Reports costs whose ticks do not fit 64 bits, and schedules in which all
-  /// durations and transfers one after the other would pass a quarter of that:
-  /// no sum of times of one run can overflow.
-  /// Where the ticks then fit, 1/`parts` of a unit of time is a whole number of
-  /// them as well.
+  /// Reports costs whose ticks do not fit 64 bits, and schedules in which the
+  /// sum of all durations and transfers exceeds a quarter of that range, so
+  /// that no sum of times of one run can overflow. If it fits, 1/`parts` of a
+  /// unit of time is an integral number of ticks too.
   static llvm::FailureOr<TickCosts> make(const Schedule &schedule,
                                          DiagEngine &diags, int64_t parts = 1);
 
-  /// Ticks a unit of time.
+  /// The number of ticks in a unit of time.
   int64_t perUnit() const { return ticksPerUnit; }
 
   EdgeTicks edge(unsigned from, unsigned to) const {
@@ -52,11 +51,11 @@ public:
     EdgeTicks ticks = edge(from, to);
     return ticks.latency + ticks.occupancy;
   }
-  /// True when a transfer can wait for its edge.
+  /// True if transfers may have to wait for their edge.
   bool hasOccupancy() const { return anyOccupancy; }
 
-  /// How long the group [begin, end) of `list` keeps its rank busy: nothing
-  /// when it does not compute.
+  /// The time for which the group [begin, end) of `list` occupies its rank; 0
+  /// if it does not compute.
   int64_t duration(llvm::ArrayRef<Step> list, size_t begin, size_t end) const {
     Step first = list[begin];
     if (!isCompute(first.kind()))
@@ -66,7 +65,7 @@ public:
     return overlapDuration(list.slice(begin, end - begin));
   }
 
-  /// How long an FSDP step of `rank` keeps the rank's collectives busy.
+  /// The time for which an FSDP step of `rank` occupies its collectives.
   int64_t collective(unsigned rank, Step step) const {
     if (!anyCollective)
       return 0;
@@ -75,24 +74,25 @@ public:
     return rows[row]
         .collectives[unsigned(step.kind()) - unsigned(StepKind::Unshard)];
   }
-  /// True when some FSDP step takes time.
+  /// True if at least one FSDP step takes time.
   bool hasCollectives() const { return anyCollective; }
 
-  /// A number of ticks as a time.
+  /// Converts ticks to a time.
   Rational time(int64_t ticks) const;
 
 private:
   class Maker;
 
-  /// The steps of one stage on one rank, before the factor of a micro-batch.
+  /// The costs of the steps of one stage on one rank, without the factor of a
+  /// micro-batch.
   struct Row {
     std::array<int64_t, 4> compute;
     std::array<int64_t, 3> collectives;
-    /// The rank's factor, in parts of `rankParts`.
+    /// The factor of the rank, in parts of `rankParts`.
     int64_t rankFactor;
   };
   struct OverlapTicks {
-    /// A time before the factors of a rank and a micro-batch.
+    /// A time without the factors of the rank and the micro-batch.
     int64_t ticks = 0;
     bool isFactor = false;
     Rational factor = 1;
@@ -115,15 +115,15 @@ private:
   EdgeTicks ownEdge(unsigned from, unsigned to) const;
 
   int64_t ticksPerUnit = 1;
-  /// One a stage; where ranks differ in a bidirectional schedule another one a
-  /// stage, for the rank of direction 1.
+  /// One row per stage. If ranks differ in a bidirectional schedule, it is
+  /// followed by one more row per stage, for the rank of direction 1.
   std::vector<Row> rows;
-  /// See `Schedule::directionSplit`: the second half of `rows` is for the
-  /// micro-batches from it on.
+  /// See `Schedule::directionSplit`: the second half of `rows` applies from
+  /// this micro-batch on.
   unsigned directionSplit = ~0u;
-  /// The rank of each stage in direction 1, empty when `rows` has one half.
+  /// The rank of each stage in direction 1; empty if `rows` has one half.
   std::vector<uint32_t> otherRank;
-  /// The factor of each micro-batch in parts of one; empty when all are 1.
+  /// The factor of each micro-batch in parts of one; empty if all are 1.
   std::vector<int64_t> microbatches;
   /// Overlaps with a cost of their own, by the kinds of their members.
   llvm::StringMap<OverlapTicks> overlaps;

@@ -49,7 +49,7 @@ void TransferTimes::chainQueues() {
   }
 }
 
-/// The rank at the other end of a P2P step, `none` without one.
+/// The rank at the other end of a P2P step; `none` if it has no peer.
 uint32_t TransferTimes::peerOf(Step step) const {
   const DataFlow::Port *port = run.transfers()->flow().transfer(step);
   return port ? port->rank : none;

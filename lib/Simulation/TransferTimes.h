@@ -14,9 +14,9 @@
 
 namespace pipec {
 
-/// What P2P steps of a run under a model of waiting stand behind, and when they
-/// are complete for their ranks. The schedule and its simulation must outlive
-/// it. Linear memory: 4 bytes a step. Times are in ticks.
+/// The queues and completion times of P2P steps in a run under a communication
+/// model, in ticks. The schedule and its simulation must outlive this object.
+/// Linear memory: 4 bytes per step.
 class TransferTimes {
 public:
   static constexpr uint32_t none = StepNumbers::none;
@@ -29,19 +29,20 @@ public:
     return run.transfers()->receives(step);
   }
 
-  /// When a P2P step is over for its rank: a buffered send at once.
+  /// When a P2P step completes for its rank; a buffered send completes
+  /// immediately.
   int64_t end(uint32_t step) const;
-  /// When a P2P step, or the whole of its batch, is complete.
+  /// When a P2P step, or its whole batch, is complete.
   int64_t batchEnd(uint32_t step) const;
   /// When the transfer of a send is put on its edge.
   int64_t edgeStart(uint32_t send) const;
   /// When the edge of a send is free for the next one.
   int64_t edgeEnd(uint32_t send) const;
 
-  /// The step that a P2P step waits for in its queue; `none` for the first and
-  /// for members of one batch, which do not wait for each other.
+  /// The step that a P2P step waits for in its queue; `none` for the first one.
+  /// Members of one batch do not wait for each other.
   uint32_t before(uint32_t step) const { return behind[step]; }
-  /// The send before a send on the same edge; `none` for the first.
+  /// The previous send on the same edge; `none` for the first one.
   uint32_t sendBefore(uint32_t send) const;
 
 private:

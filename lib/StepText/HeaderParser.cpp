@@ -49,8 +49,8 @@ bool StepsParser::parseOpening() {
   return true;
 }
 
-// A size that is wrong is reported and left 0, which later checks of ranges
-// understand as "unknown".
+// An invalid size is reported and left 0, which later range checks treat as
+// unknown.
 bool StepsParser::parseSize(StringRef name, unsigned limit, unsigned &size) {
   uint64_t value = 0;
   if (!expect(name))
@@ -77,7 +77,7 @@ bool StepsParser::entryOnce(bool &seen, StringRef entry) {
   return first;
 }
 
-// One line of the header, its keyword not yet passed.
+// Parses one line of the header, starting at its keyword.
 void StepsParser::parseHeaderEntry() {
   StringRef entry = word();
   bool good = true;
@@ -142,12 +142,12 @@ bool StepsParser::parseMap() {
     unsigned onRank = 0;
     const char *entry = here();
     if (!numberBelow(schedule.numRanks, maxRanks, "rank", "ranks", onRank)) {
-      // A wrong number was passed, anything else was not.
+      // An invalid number was skipped, anything else was not.
       if (here() == entry)
         return false;
       good = false;
     }
-    // The count goes on, but what passes every limit is not kept.
+    // Continue counting, but do not store entries beyond the limit.
     if (map.size() <= maxStages)
       map.push_back(onRank);
   }
@@ -159,7 +159,7 @@ bool StepsParser::parseMap() {
   return good;
 }
 
-// `NAME = value`, the name already passed.
+// Parses `NAME = value` after the name.
 bool StepsParser::parseExpectation() {
   skipBlanks();
   Expectation expect{};

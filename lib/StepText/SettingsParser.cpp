@@ -19,7 +19,7 @@ namespace pipec {
 // Costs and memory
 //===----------------------------------------------------------------------===//
 
-/// `= RATIONAL` after the name of a figure.
+/// Parses `= RATIONAL` after the name of a figure.
 bool StepsParser::parseValue(StringRef name, bool given, Rational &value) {
   if (!given)
     return expect("=") && rational(value);
@@ -37,8 +37,8 @@ std::string listOf(ArrayRef<StringRef> words) {
   return text;
 }
 
-/// The figures of the rest of the line. What `other` takes care of, given the
-/// word, is not a figure.
+/// Parses the figures of the rest of the line. `other` is called with each word
+/// and handles those that are not figures.
 bool StepsParser::parseFigures(FigureSet &figures, FigureBlock block,
                                Place place, ItemReader other) {
   SmallVector<StringRef, 12> names = figureNames(block, place.scope);
@@ -70,7 +70,7 @@ bool StepsParser::parseFigures(FigureSet &figures, FigureBlock block,
   return true;
 }
 
-/// The numbers after the word of a scope; a place comes once.
+/// Parses the numbers after the word of a scope. A place may occur only once.
 bool StepsParser::parsePlace(FigureBlock block, const ScopeInfo &scope,
                              Place &place) {
   place.scope = scope.scope;
@@ -92,7 +92,7 @@ bool StepsParser::parsePlace(FigureBlock block, const ScopeInfo &scope,
       (void)diags.report(rangeOf(since(begin)), diag::StepsNodesZero);
       return false;
     }
-    // More than there are ranks means the same as all of them.
+    // A number larger than the number of ranks means all ranks.
     place.number = unsigned(std::min<uint64_t>(ranks, maxRanks));
     key = scope.word;
   } else {
@@ -118,7 +118,7 @@ bool StepsParser::parsePlace(FigureBlock block, const ScopeInfo &scope,
   return false;
 }
 
-/// An entry `cost` or `memory`, after its word.
+/// Parses an entry `cost` or `memory` after its word.
 bool StepsParser::parseBlock(FigureBlock block, FigureSet &figures,
                              ItemReader other) {
   for (const ScopeInfo *scope : scopesOf(block))
@@ -130,8 +130,8 @@ bool StepsParser::parseBlock(FigureBlock block, FigureSet &figures,
   return parseFigures(figures, block, {}, other);
 }
 
-/// `F & B = 5/2` or `F & B factor = 9/10`, after the first word; nothing when
-/// it is not an overlap.
+/// Parses `F & B = 5/2` or `F & B factor = 9/10` after the first word. Returns
+/// nothing if it is not an overlap.
 std::optional<bool> StepsParser::parseOverlap(StringRef first) {
   auto member = [](StringRef name) -> std::optional<StepKind> {
     std::optional<StepKind> kind = parseStepKind(name);
@@ -201,7 +201,7 @@ bool StepsParser::parseFsdp() {
       return false;
     if (value == 0)
       (void)diags.report(rangeOf(since(begin)), diag::StepsMaxActiveZero);
-    // More than there are stages means the same as all of them.
+    // A number larger than the number of stages means all stages.
     fsdp.maxActive = std::min<uint64_t>(value, UINT32_MAX);
   }
   if (consume("prefetch")) {

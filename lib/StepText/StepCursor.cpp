@@ -1,4 +1,4 @@
-//===- StepCursor.cpp - A place in step IR text ---------------------------===//
+//===- StepCursor.cpp - Reading words and numbers of step IR --------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,7 +18,7 @@ using namespace llvm;
 
 namespace pipec {
 
-/// What a message quotes of a long word.
+/// The maximum length of a quoted word in messages.
 static constexpr size_t quotedAtMost = 40;
 
 void StepsCursor::skipLine() {
@@ -113,7 +113,7 @@ bool StepsCursor::integer(int64_t &value) {
 
 bool StepsCursor::rational(Rational &value) {
   skipBlanks();
-  // Whole numbers of up to eighteen digits need no reducing.
+  // Integers of up to eighteen digits need no reduction.
   const char *begin = p;
   int64_t sum = 0;
   for (; *p >= '0' && *p <= '9' && p - begin < 18; ++p)
@@ -131,7 +131,7 @@ bool StepsCursor::slowRational(Rational &value) {
   if (*p == '-')
     ++p;
   while (isWordByte(*p) || *p == '.' ||
-         (*p == '/' && p[1] != '/')) // a comment is no part of it
+         (*p == '/' && p[1] != '/')) // unless it begins a comment
     ++p;
   StringRef text = since(begin);
   if (text.empty() || text == "-") {

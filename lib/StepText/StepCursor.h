@@ -1,13 +1,13 @@
-//===- StepCursor.h - A place in step IR text -------------------*- C++ -*-===//
+//===- StepCursor.h - Reading words and numbers of step IR ------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The reading of words, numbers and names that the header and the steps share.
-// Everything works on the bytes of the file, which end in a NUL; nothing is
-// allocated unless an error is reported or a name is kept.
+// The functions for words, numbers and names that the header and the steps
+// share. They work on the bytes of the file, which end in a NUL, and allocate
+// memory only to report an error or to store a name.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@
 
 namespace pipec {
 
-/// Letters, digits and `_`, by byte.
+/// True for letters, digits and `_`.
 inline constexpr std::array<bool, 256> wordBytes = [] {
   std::array<bool, 256> table{};
   for (unsigned c = '0'; c <= '9'; ++c)
@@ -37,8 +37,8 @@ inline constexpr std::array<bool, 256> wordBytes = [] {
   return table;
 }();
 
-/// Moves through the text; the readers return nothing (or false) after they
-/// reported what they found instead.
+/// A position in the text. Functions that read return nothing (or false) after
+/// they have reported an error.
 class StepsCursor {
 public:
   StepsCursor(llvm::StringRef text, DiagEngine &diags)
@@ -53,29 +53,29 @@ public:
     return {llvm::SMLoc::getFromPointer(text.begin()),
             llvm::SMLoc::getFromPointer(text.end())};
   }
-  /// What was passed since `begin`.
+  /// The text from `begin` to the current position.
   llvm::StringRef since(const char *begin) const {
     return {begin, size_t(p - begin)};
   }
 
-  /// Passes blanks, not line ends.
+  /// Skips blanks, but not line breaks.
   void skipBlanks() {
     while (*p == ' ' || *p == '\t')
       ++p;
   }
-  /// True at a line end, at a comment and at the end of the text.
+  /// True at a line break, a comment and the end of the text.
   bool atLineEnd() const {
     return *p == '\n' || (*p == '\r' && p + 1 != end && p[1] == '\n') ||
            p == end || (*p == '/' && p[1] == '/');
   }
-  /// Passes the rest of the line, whatever it is.
+  /// Skips the rest of the line.
   void skipLine();
-  /// Passes blanks, comments and empty lines.
+  /// Skips blanks, comments and empty lines.
   void skipLines();
-  /// Passes the line end; reports what stands before it.
+  /// Skips the line break; reports other text before it.
   bool endLine();
 
-  /// Passes `c` and the blanks before it if it is next.
+  /// Skips blanks and `c` if `c` follows them.
   bool consume(char c) {
     skipBlanks();
     if (*p != c || p == end)
@@ -83,12 +83,12 @@ public:
     ++p;
     return true;
   }
-  /// The same for a word or an operator; a word must end where `text` does.
+  /// The same for a word or an operator; a word must end with `text`.
   bool consume(llvm::StringRef text);
-  /// The same, and reports what is there instead.
+  /// The same, but reports an error if something else follows.
   bool expect(llvm::StringRef text);
 
-  /// The word at this place; may be empty.
+  /// Skips and returns the word at this position, which may be empty.
   llvm::StringRef word() {
     skipBlanks();
     const char *begin = p;
@@ -96,7 +96,7 @@ public:
       ++p;
     return since(begin);
   }
-  /// The word that `word` would give, without passing it.
+  /// The word that `word` would return.
   llvm::StringRef peekWord() {
     const char *begin = p;
     llvm::StringRef text = word();
@@ -104,18 +104,18 @@ public:
     return text;
   }
 
-  /// A decimal number; `what` names it in the message.
+  /// Reads a decimal number, which messages call `what`.
   bool number(uint64_t &value, llvm::StringRef what);
-  /// An integer with an optional sign.
+  /// Reads an integer with an optional sign.
   bool integer(int64_t &value);
-  /// `7`, `-7/2`, `2.5`.
+  /// Reads `7`, `-7/2` or `2.5`.
   bool rational(Rational &value);
-  /// A word that starts with no digit, or any text in quotes.
+  /// Reads a word that does not begin with a digit, or quoted text.
   bool name(std::string &text, llvm::StringRef what);
 
   /// Reports that `what` was expected here.
   void expected(const llvm::Twine &what);
-  /// A fraction or a decimal number longer than fits the fast road.
+  /// Reads a fraction or a decimal number that is too long for the fast path.
   bool slowRational(Rational &value);
 
   DiagEngine &diagnostics() { return diags; }

@@ -15,7 +15,7 @@ using namespace llvm;
 
 namespace pipec {
 
-// A phase label or a step, the line end not included.
+// Parses a phase label or a step, without the line break.
 bool StepsParser::parseLine() {
   if (*p == '"')
     return parsePhase();
@@ -71,8 +71,8 @@ bool StepsParser::parsePhase() {
   return true;
 }
 
-// `overlap F s0 m2 & B s0 m1` or `batch SEND_F ..., RECV_B ...`, the keyword
-// already passed.
+// Parses `overlap F s0 m2 & B s0 m1` or `batch SEND_F ..., RECV_B ...` after
+// the keyword.
 bool StepsParser::parseGroup(StringRef group) {
   StepList &list = schedule.ranks.back();
   size_t firstStep = list.size();
@@ -105,7 +105,7 @@ bool StepsParser::parseGroup(StringRef group) {
   return good;
 }
 
-// The kind of `word`: told by its length and one byte, then compared.
+// The kind of `word`. Its length and one byte select the only candidate.
 static std::optional<StepKind> kindOf(StringRef word) {
   switch (word.size()) {
   case 1:
@@ -133,7 +133,7 @@ static std::optional<StepKind> kindOf(StringRef word) {
   return parseStepKind(word);
 }
 
-// One step, its word already passed.
+// Parses one step after its word.
 bool StepsParser::parseStep(StringRef word, bool joined) {
   std::optional<StepKind> kind = kindOf(word);
   if (!kind) {
@@ -176,7 +176,8 @@ bool StepsParser::parseMicrobatch(unsigned &microbatch) {
                      "micro-batches", microbatch);
 }
 
-// `-> r1` behind a send, `<- r1` behind a receive. The step began at `begin`.
+// Parses `-> r1` after a send or `<- r1` after a receive. The step starts at
+// `begin`.
 bool StepsParser::parsePeer(StepKind kind, unsigned stage, unsigned microbatch,
                             const char *begin) {
   Step step(kind, stage, microbatch);
@@ -208,7 +209,7 @@ bool StepsParser::parsePeer(StepKind kind, unsigned stage, unsigned microbatch,
   return true;
 }
 
-// `@7/2`, or nothing for steps without a time. The list of times begins with
+// Parses `@7/2`, or nothing for a step without a time. `times` is created at
 // the first time of the file; `firstStep` is the first step of this line.
 bool StepsParser::parseTime(size_t firstStep) {
   std::optional<Rational> time;

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One pass over the bytes, one line after the other. Nearly every line of a
-// real file is one step as the printer writes it; `quickStep` reads such a line
-// and nothing else, and leaves every other line, right or wrong, to the careful
-// functions of ParserSteps.cpp. Sizes that the header announces are
-// compared with what is there and never reserved ahead.
+// Parses the text in one pass, line by line. Nearly all lines of a real file
+// are single steps in the form of the printer; `quickStep` handles only these,
+// and leaves all other lines to the complete parser in StepListParser.cpp.
+// Sizes in the header are compared with the actual lists; no memory is reserved
+// for them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +24,8 @@ using namespace llvm;
 
 namespace pipec {
 
-/// The bytes of a step: to the end of its line, the next member of its group,
-/// its time or a comment.
+/// The length of a step: up to the end of its line, the next member of its
+/// group, its time or a comment.
 static size_t stepLength(StringRef rest) {
   StringRef step = rest.take_until(
       [](char c) { return StringRef("\r\n,&@{}").contains(c); });
@@ -57,7 +57,7 @@ FailureOr<Schedule> StepsParser::parse() {
   if (mapsKnown)
     schedule.placement = Placement(std::move(maps));
   parseRanks();
-  // Steps behind the last one that has a time.
+  // Steps after the last one with a time.
   if (!schedule.times.empty())
     for (unsigned r = 0; r != schedule.ranks.size(); ++r)
       schedule.times[r].resize(schedule.ranks[r].size());
@@ -128,7 +128,7 @@ void StepsParser::parseRanks() {
     (void)diags.report(loc(), diag::StepsTrailing);
 }
 
-// `rank N {`. Whatever number stands there, the next list is begun.
+// Parses `rank N {`. Begins the next list, whatever the number is.
 void StepsParser::beginRank() {
   word();
   rank = schedule.ranks.size();
@@ -142,7 +142,7 @@ void StepsParser::beginRank() {
                        rank);
     rank = written;
   }
-  // A file that repeats a rank has no right to ever more lists.
+  // Bound the number of lists in malformed input.
   if (schedule.ranks.size() < maxRanks)
     schedule.ranks.emplace_back();
   if (!schedule.times.empty())
@@ -185,8 +185,8 @@ void StepsParser::parseRankBody() {
 // Steps
 //===----------------------------------------------------------------------===//
 
-/// Reads digits at `q` into `value`; false when there is none, or more than
-/// any limit allows.
+/// Reads digits at `q` into `value`. Returns false if there are none, or more
+/// than any limit has.
 static bool quickNumber(const char *&q, unsigned &value) {
   unsigned digit = uint8_t(*q) - '0';
   if (digit > 9)
@@ -199,9 +199,9 @@ static bool quickNumber(const char *&q, unsigned &value) {
   return q - begin < 9;
 }
 
-// A whole line with one compute or P2P step in the printer's form. Needs the
-// header read without error, and a text of at least one long line ahead, so
-// that words can be compared at once.
+// Parses a line that consists of one compute or P2P step in the form of the
+// printer. Requires that the header has no errors and that the text continues
+// for at least one long line, so that words can be compared directly.
 bool StepsParser::quickStep() {
   const char *q = p;
   if (end - q < 64 || !mapsKnown || !schedule.times.empty() ||

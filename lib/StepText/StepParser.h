@@ -13,9 +13,9 @@
 
 namespace pipec {
 
-/// Reads one schedule in the text form of docs/StepIR.md. `text` must be a file
-/// of the engine's `SourceFiles`. Errors are reported where they stand; every
-/// step keeps the position of its line as its source.
+/// Parses one schedule in the text form of docs/StepIR.md. `text` must be a
+/// file of the engine's `SourceFiles`. Errors are reported at their position;
+/// the source of each step is its line.
 llvm::FailureOr<Schedule> parseSteps(llvm::StringRef text, DiagEngine &diags);
 
 } // namespace pipec

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Internal to IR/Parser*.cpp. The text is one line after the other, so an error
-// costs its line: it is reported, the line is passed, and reading goes on.
+// Internal to lib/StepText. Each line is parsed separately: after an error, the
+// rest of the line is skipped and parsing continues.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@ public:
   llvm::FailureOr<Schedule> parse();
 
 private:
-  // ParserHeader.cpp
+  // HeaderParser.cpp
   bool parseOpening();
   bool parseSize(llvm::StringRef name, unsigned limit, unsigned &size);
   void parseHeaderEntry();
@@ -45,7 +45,7 @@ private:
   }
   bool entryOnce(bool &seen, llvm::StringRef entry);
 
-  // ParserSettings.cpp
+  // SettingsParser.cpp
   using ItemReader =
       llvm::function_ref<std::optional<bool>(llvm::StringRef name)>;
   bool parseBlock(FigureBlock block, FigureSet &figures,
@@ -57,17 +57,17 @@ private:
   std::optional<bool> parseOverlap(llvm::StringRef first);
   bool parseFsdp();
 
-  // Parser.cpp
+  // StepParser.cpp
   void parseRanks();
   void beginRank();
   void parseRankBody();
   bool quickStep();
-  /// A number below `size`, reported as `WHAT n of a schedule of size` if not;
-  /// any number below `limit` when the size itself was wrong.
+  /// Reads a number below `size`; otherwise reports `WHAT n of a schedule of
+  /// size`. Accepts any number below `limit` if the size itself was invalid.
   bool numberBelow(unsigned size, unsigned limit, llvm::StringRef what,
                    llvm::StringRef sizeOf, unsigned &value);
 
-  // ParserSteps.cpp
+  // StepListParser.cpp
   bool parseLine();
   bool parsePhase();
   bool parseGroup(llvm::StringRef group);
@@ -89,19 +89,19 @@ private:
   Schedule schedule;
   unsigned errorsBefore;
   std::vector<std::vector<uint32_t>> maps;
-  /// Peers can be checked: the maps were read without error.
+  /// True if the maps were read without error, so that peers can be checked.
   bool mapsKnown = false;
   llvm::StringSet<> paramNames;
-  /// The overlaps, stages, edges ... that settings were given for.
+  /// The overlaps, stages, edges and so on that have settings.
   llvm::StringSet<> settingNames;
   bool seenForwardOnly = false;
   bool seenFsdp = false;
-  /// The rank that is read, and where its block and the schedule's opened.
+  /// The current rank, and where its block and that of the schedule begin.
   unsigned rank = 0;
   const char *rankOpened = nullptr;
   const char *scheduleOpened = nullptr;
-  /// The phase of the steps that follow; `maxPhases` before the first label of
-  /// a rank.
+  /// The phase of the following steps; `maxPhases` before the first label of a
+  /// rank.
   unsigned phase = maxPhases;
   bool unlabelled = false;
   bool phaseReported = false;

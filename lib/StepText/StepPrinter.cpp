@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Tens of millions of lines are normal, so a step is put together in place in a
-// buffer.
+// Lists of tens of millions of lines are normal, so each step is formatted in
+// place in a buffer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,7 +43,7 @@ public:
   }
 
 private:
-  /// A plain word as it stands, any other name in quotes.
+  /// Prints a plain word directly, and other names in quotes.
   void printName(StringRef name) {
     bool plain = !name.empty() && !isDigit(name.front()) &&
                  all_of(name, [](char c) { return isAlnum(c) || c == '_'; });
@@ -124,7 +124,7 @@ private:
     }
   }
 
-  /// A line for each place: `cost edge 0 -> 1 p2p = 1/10`.
+  /// Prints a line per place: `cost edge 0 -> 1 p2p = 1/10`.
   void printFigures(FigureBlock block, const FigureSet &figures) {
     for (const auto &[place, row] : figures.places()) {
       const ScopeInfo &scope = infoOf(place.scope);
@@ -194,8 +194,7 @@ private:
         out.text(":\n");
       }
       out.text(labels ? "      " : "    ");
-      // A list that ends in a joined step is wrong, and is printed all the
-      // same.
+      // A list must not end in a joined step, but such a list is printed too.
       size_t end = i;
       while (list[end].joined() && end + 1 != list.size())
         ++end;
@@ -219,7 +218,7 @@ private:
   }
 
   void printOne(const Step &step) {
-    // The longest step, `REDUCE_GRAD`, or a transfer with three numbers.
+    // The longest step is `REDUCE_GRAD` or a transfer with three numbers.
     constexpr size_t longest = 64;
     char *q = out.reserve(longest);
     auto put = [&](StringRef text) {

@@ -14,8 +14,8 @@
 
 namespace pipec {
 
-/// Writes `schedule` in the text form of docs/StepIR.md, which `parseSteps`
-/// reads back to an equal schedule.
+/// Writes `schedule` in the text form of docs/StepIR.md; `parseSteps` reads it
+/// back to an equal schedule.
 void printSteps(const Schedule &schedule, llvm::raw_ostream &os);
 
 } // namespace pipec

@@ -14,8 +14,8 @@ using namespace llvm;
 
 namespace pipec {
 
-/// Digits behind the point of a fraction with this denominator; nothing when
-/// they never end.
+/// The number of decimal digits after the point of a fraction with this
+/// denominator, or nothing if the expansion does not terminate.
 static std::optional<unsigned> digitsBehindPoint(int64_t denominator) {
   unsigned twos = 0, fives = 0;
   for (; denominator % 2 == 0; denominator /= 2)
@@ -66,8 +66,8 @@ std::string decimalText(Rational value) {
 }
 
 void writeExact(json::OStream &json, StringRef key, Rational value) {
-  // Numbers of so few digits are read and written by every program as they
-  // stand.
+  // A double represents every number of 15 digits, so all JSON readers get the
+  // exact value.
   Decimal decimal = toDecimal(value, /*exactDigits=*/15);
   if (decimal.exact) {
     json.attributeBegin(key);

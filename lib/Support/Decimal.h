@@ -24,18 +24,18 @@ struct Decimal {
   bool exact = true;
 };
 
-/// `value` as a decimal: all its digits when there are at most `exactDigits`
-/// (18 or less) behind the point, else rounded half away from zero to
-/// `roundedDigits` (18 or less) of them.
+/// Converts `value` to a decimal. Keeps all digits after the point if there are
+/// at most `exactDigits` of them; otherwise rounds half away from zero to
+/// `roundedDigits`. Both limits are at most 18.
 Decimal toDecimal(Rational value, unsigned exactDigits = 6,
                   unsigned roundedDigits = 4);
 
-/// The decimal as people read it: `3.5`, and `~0.3333` when it is rounded.
+/// Formats the decimal for display: `3.5`, or `~0.3333` if it is rounded.
 std::string decimalText(Rational value);
 
-/// Writes the attribute `key`: as a number with all its digits where these are
-/// at most 15 behind the point, else as the nearest double, and the fraction as
-/// a string in the attribute `key`_exact.
+/// Writes the attribute `key` as a number: with all digits if there are at most
+/// 15 after the point, otherwise as the nearest double. Then the attribute
+/// `key`_exact holds the fraction as a string.
 void writeExact(llvm::json::OStream &json, llvm::StringRef key, Rational value);
 
 } // namespace pipec

@@ -76,7 +76,7 @@ void DiagEngine::emit(Diagnostic diagnostic) {
   for (ScopedFilter *each = filter; each; each = each->outer)
     if (!each->filter(diagnostic))
       return;
-  // A kind with a flag may be reported as a note or as an error, too.
+  // A kind with a flag can also be reported as a note or an error.
   StringRef flag = diagInfo(diagnostic.id).flag;
   bool staysWarning = false;
   if (auto it = grades.find(flag); it != grades.end()) {

@@ -5,14 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every message of every phase goes through one engine:
+// All phases report through one engine:
 //
 //   return diags.report(range, diag::UnknownName, name)
 //              .note(other, diag::NoteDidYouMean, suggestion);
 //
-// The report is given when the returned object dies, with the notes that were
-// attached to it, and converts to `failure()`. A phase reports, goes on with a
-// sane value where it can, and the driver stops between phases.
+// The diagnostic is emitted, with its attached notes, when the returned object
+// is destroyed; the object converts to `failure()`. After an error a phase
+// continues with a sensible value where possible, and the driver stops before
+// the next phase.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,12 +46,12 @@ public:
   llvm::SMRange range;
 };
 
-/// The place of a step in a schedule, as an argument of a message: it prints as
-/// "rank 0 step 5, `F s0 m1`", and readers of the diagnostic find it apart from
-/// the text.
+/// The place of a step in a schedule, as an argument of a message. It prints as
+/// "rank 0 step 5, `F s0 m1`", and is also stored in the diagnostic, so that
+/// consumers need not parse the text.
 struct StepPlace {
   unsigned rank = 0;
-  /// Lines of the rank's list before the step.
+  /// The number of lines that precede the step in the list of its rank.
   unsigned position = 0;
   /// `F s0 m1`
   std::string step;
@@ -68,7 +69,7 @@ struct Diagnostic {
   Severity severity;
   llvm::SMRange range;
   std::string message;
-  /// Text that, put in place of the range, mends the program; may be empty.
+  /// Replacement text for the range that fixes the program; may be empty.
   std::string fixIt = {};
   std::vector<Diagnostic> notes = {};
   /// The first step that the message names.
@@ -77,7 +78,7 @@ struct Diagnostic {
 
 class DiagEngine;
 
-/// A diagnostic that is still being built; reported when it dies.
+/// A diagnostic under construction; it is emitted on destruction.
 class [[nodiscard]] InFlightDiagnostic {
 public:
   InFlightDiagnostic(InFlightDiagnostic &&other)
@@ -93,9 +94,9 @@ public:
   template <diag::Id id, unsigned n, typename... Args>
   InFlightDiagnostic &
   note(SourceLoc loc, diag::Kind<id, Severity::Note, n> kind, Args &&...args);
-  /// Says which step the diagnostic is about, where its text names none.
+  /// Sets the step that the diagnostic is about if its text does not name one.
   InFlightDiagnostic &at(StepPlace place);
-  /// Names the text that would mend the program at the diagnostic's range.
+  /// Sets the text that replaces the range of the diagnostic.
   InFlightDiagnostic &fixIt(llvm::StringRef text);
 
   operator llvm::LogicalResult() const { return llvm::failure(); }
@@ -112,7 +113,7 @@ private:
   Diagnostic diagnostic;
 };
 
-/// Receives every diagnostic of a run, counts them and hands them on.
+/// Receives every diagnostic of a run, counts it and passes it to the handler.
 class DiagEngine {
 public:
   using Handler = std::function<void(const Diagnostic &)>;
@@ -135,8 +136,8 @@ public:
                   std::forward<Args>(args)...);
   }
 
-  /// The same kind reported with a severity of the caller's choice (findings
-  /// that an option grades).
+  /// Reports a kind with the given severity, for findings whose severity is set
+  /// by an option.
   template <diag::Id id, Severity severity, unsigned n, typename... Args>
   InFlightDiagnostic reportAs(Severity as, SourceLoc loc,
                               diag::Kind<id, severity, n>, Args &&...args) {
@@ -148,35 +149,37 @@ public:
   unsigned numWarnings() const { return warnings; }
   bool hadErrors() const { return errors != 0; }
 
-  /// After this many errors the rest are counted but not shown (0: no limit).
+  /// Sets the number of errors after which errors are only counted (0: no
+  /// limit).
   void setErrorLimit(unsigned limit) { errorLimit = limit; }
-  /// True once an error was not shown, so that a phase need not look for more.
+  /// True after the first error that was not shown: a phase may stop looking
+  /// for more.
   bool atErrorLimit() const { return errorLimit && errors > errorLimit; }
 
-  /// What becomes of the diagnostics of one `-W` name.
+  /// How the diagnostics with a given `-W` name are reported.
   enum class Grade {
-    Default, // what is reported
-    On,      // the same, and a warning where that is a note
-    Off,     // they are dropped
+    Default, // with their own severity
+    On,      // likewise, but notes become warnings
+    Off,     // not at all
     Note,
-    Warning, // also where all warnings are errors
+    Warning, // even if all warnings are errors
     Error,
   };
-  /// Grades the diagnostics of one `-W` name. Returns false for a name that no
-  /// warning has. `all` names every warning; `On` then only undoes `Off`.
+  /// Sets the grade of a `-W` name. Returns false if no warning has this name.
+  /// `all` means every warning; with it, `On` only undoes `Off`.
   bool setGrade(llvm::StringRef flag, Grade grade);
-  /// The severity of what is reported with `severity` under that name, apart
-  /// from what `setWarningsAreErrors` does; nothing when it is dropped.
+  /// The severity with which a diagnostic of this name and severity is
+  /// reported, before `setWarningsAreErrors` applies; nothing if it is dropped.
   std::optional<Severity> graded(llvm::StringRef flag, Severity severity) const;
-  /// Makes every warning an error, except those that are graded as warnings.
+  /// Reports warnings as errors, except those graded `Warning`.
   void setWarningsAreErrors(bool on) { warningsAreErrors = on; }
 
   void setHandler(Handler newHandler) { handler = std::move(newHandler); }
-  /// Sees a diagnostic before it is counted: may add to it, and drops it by
-  /// returning false.
+  /// Called with each diagnostic before it is counted. It may modify the
+  /// diagnostic, and drops it by returning false.
   using Filter = std::function<bool(Diagnostic &)>;
-  /// Filters what is reported while it lives. Filters nest: what an inner one
-  /// lets through goes to the outer one.
+  /// Installs a filter for the lifetime of this object. Filters nest: a
+  /// diagnostic passes the innermost one first.
   class [[nodiscard]] ScopedFilter {
   public:
     ScopedFilter(DiagEngine &engine, Filter filter);
@@ -224,7 +227,7 @@ private:
   unsigned warnings = 0;
   unsigned errorLimit = 20;
   bool warningsAreErrors = false;
-  /// Names that are not here have the grade `Default`.
+  /// Names that are not in the map have the grade `Default`.
   std::map<llvm::StringRef, Grade> grades;
 };
 

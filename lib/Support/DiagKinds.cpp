@@ -16,7 +16,7 @@ namespace pipec {
 
 namespace {
 
-/// All rows, and where those of each phase begin.
+/// All rows, and the index of the first row of each phase.
 struct Tables {
   std::vector<DiagInfo> rows;
   std::vector<size_t> begin;
@@ -39,7 +39,7 @@ static constexpr bool isTableOrderOfPhases() {
 static_assert(isTableOrderOfPhases(),
               "Diagnostics.def must list the phases as DiagPhases.def does");
 
-// Titles are separators in a table; a row has the last one above it.
+// A title applies to all rows up to the next title.
 static Tables makeTables() {
   Tables tables;
   StringLiteral group = "";

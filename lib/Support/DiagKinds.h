@@ -26,7 +26,7 @@ struct DiagInfo {
   llvm::StringLiteral format;
   /// The section of docs/Diagnostics.md.
   llvm::StringLiteral group;
-  /// The command line is wrong: the exit status is 2.
+  /// A wrong command line, which exits with status 2.
   bool isUsage = false;
 };
 
@@ -44,11 +44,11 @@ inline constexpr unsigned numPhases = 0
 #include "Support/DiagPhases.def"
     ;
 
-/// A kind of diagnostic: a row of the table of a phase. The value is fixed by
-/// the phase and the row alone, so the tables know nothing of each other.
+/// A kind of diagnostic: a row of the table of a phase. Its value depends only
+/// on the phase and the row, so the tables are independent of each other.
 enum class Id : uint16_t {};
 
-/// Rows that the table of one phase may have.
+/// The maximum number of rows per phase.
 inline constexpr unsigned maxRows = 256;
 
 constexpr Id makeId(Phase phase, unsigned row) {
@@ -65,9 +65,9 @@ constexpr unsigned countArguments(const char *format) {
   return count;
 }
 
-/// A kind as a value whose type carries how many arguments it takes, so that a
-/// call with too few or too many does not compile. The headers in
-/// Support/Diagnostics declare them.
+/// A kind as a value. Its type carries the number of arguments, so a call with
+/// the wrong number does not compile. The headers in Support/Diagnostics
+/// declare the kinds.
 template <Id id, Severity sev, unsigned numArgs> struct Kind {
   static constexpr Id value = id;
   static constexpr Severity severity = sev;

@@ -13,7 +13,8 @@ using namespace llvm;
 
 namespace pipec {
 
-/// Bytes of a source line shown to the left of the caret and to its right.
+/// The number of bytes of a source line that are shown before and after the
+/// caret.
 static constexpr size_t shownBefore = 80;
 static constexpr size_t shownAfter = 80;
 
@@ -43,8 +44,8 @@ static raw_ostream::Colors severityColor(Severity severity) {
 
 static bool isContinuation(char c) { return (c & 0xC0) == 0x80; }
 
-/// The cell of a CSV that starts at `loc`, which ends at the next comma as it
-/// does for the reader, without blanks after it and the quotes around it.
+/// The cell of a CSV that starts at `loc`. As for the reader, it ends at the
+/// next comma; trailing blanks and the quotes are not part of it.
 static StringRef cellAt(SMLoc loc, const SourceFiles &files) {
   StringRef text = files.textOf(loc);
   text = text.drop_front(loc.getPointer() - text.data());
@@ -55,7 +56,7 @@ static StringRef cellAt(SMLoc loc, const SourceFiles &files) {
   return text;
 }
 
-/// A name of a file and the text of one may be any bytes.
+/// File names and file contents may be arbitrary bytes.
 static json::Value text(StringRef bytes) { return json::fixUTF8(bytes); }
 
 void writeLocation(json::OStream &json, SMLoc loc, const SourceFiles &files) {
@@ -70,7 +71,7 @@ void writeLocation(json::OStream &json, SMLoc loc, const SourceFiles &files) {
   json.attribute("column", at.column);
 }
 
-/// Writes where the text ends that a diagnostic points at.
+/// Writes the end of the range that a diagnostic points at.
 static void writeEnd(json::OStream &json, SMRange range,
                      const SourceFiles &files) {
   std::optional<LineColumn> at;
@@ -146,7 +147,7 @@ void DiagPrinter::printSourceLine(SMRange range, StringRef fixIt) {
   size_t lineEnd = text.find_first_of("\r\n", at);
   lineEnd = lineEnd == StringRef::npos ? text.size() : lineEnd;
 
-  // A window of the line around the caret, cut between characters.
+  // The part of the line around the caret, cut at character boundaries.
   size_t begin = lineStart;
   if (at - lineStart > shownBefore) {
     begin = at - shownBefore;

@@ -10,9 +10,9 @@
 //                                          ^
 //   zb1p.pipe:5:14: note: while lowering rank 0, i = 0
 //
-// `llvm::SMDiagnostic` prints whole lines and no caret on a line with a
-// non-ASCII character; a line of ten megabytes and a comment in another
-// alphabet are both real input, so the lines are drawn here.
+// `llvm::SMDiagnostic` always prints the whole line, and omits the caret if the
+// line has a non-ASCII character. Lines of several megabytes and comments in
+// any language are valid input, so this class prints source lines itself.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,42 +29,41 @@ namespace pipec {
 /// `error`, `warning` or `note`.
 llvm::StringRef severityName(Severity severity);
 
-/// Writes the attributes `file`, `line` and `column`; null for a place that is
-/// none.
+/// Writes the attributes `file`, `line` and `column`, which are null if `loc`
+/// is invalid.
 void writeLocation(llvm::json::OStream &json, llvm::SMLoc loc,
                    const SourceFiles &files);
 
-/// Writes a diagnostic as an object: `kind`, `severity`, `message`, `rank`,
+/// Writes a diagnostic as an object with `kind`, `severity`, `message`, `rank`,
 /// `position`, `cell`, `file`, `line`, `column`, `endLine`, `endColumn` and
-/// `notes`, themselves such objects. What a diagnostic does not have is null.
-/// `cell` is the step that the message names; with `csvCells`, the text of the
-/// cell that it points at. The end is that of the text that it points at, the
-/// column after its last byte: of a step of a list its text or cell. For a
-/// single position it is that position.
+/// `notes`, which are such objects themselves. Missing attributes are null.
+/// `cell` is the step that the message names or, with `csvCells`, the text of
+/// the cell that the diagnostic points at. The end is the column after the last
+/// byte of the text that the diagnostic points at (the step or cell, for a
+/// position in a list), and equals the start for a single position.
 void writeDiagnostic(llvm::json::OStream &json, const Diagnostic &diagnostic,
                      const SourceFiles &files, bool csvCells = false);
 
-/// Prints diagnostics to a stream, one after the other.
+/// Prints diagnostics to a stream.
 class DiagPrinter {
 public:
   /// `tool` names the program in messages that have no position.
   DiagPrinter(llvm::raw_ostream &os, const SourceFiles &files,
               llvm::StringRef tool)
       : os(os), files(files), tool(tool.str()) {}
-  /// Prints text as `like` does, to another stream.
+  /// Creates a printer with the settings of `like` that prints text to `os`.
   DiagPrinter(const DiagPrinter &like, llvm::raw_ostream &os)
       : os(os), files(like.files), tool(like.tool), showKinds(like.showKinds),
         library(like.library) {}
 
   /// Appends ` [KindName]` to every message.
   void setShowKinds(bool on) { showKinds = on; }
-  /// Prints JSON from now on: an object a line and diagnostic, as
-  /// `writeDiagnostic` makes it.
+  /// Prints each diagnostic as one line of JSON (`writeDiagnostic`).
   void setJson(bool on) { json = on; }
   /// Prints text in colors.
   void setColors(bool on) { colors = on; }
-  /// Notes that point into files below the folder `path` take one line, without
-  /// the source line.
+  /// Prints notes that point into files below the folder `path` on one line,
+  /// without the source line.
   void setLibrary(llvm::StringRef path) { library = path.str(); }
 
   void operator()(const Diagnostic &diagnostic);

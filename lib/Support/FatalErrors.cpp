@@ -20,16 +20,16 @@ using namespace llvm;
 
 namespace pipec {
 
-/// What a message needs, many times over.
+/// Memory that is released so that the message can be allocated.
 static constexpr size_t reserveBytes = size_t(1) << 18;
 
-/// The object that lives, as handlers see it.
+/// The current object; handlers have no other access to it.
 static FatalErrors *active = nullptr;
 
 [[noreturn]]
 static void endProgram() {
   sys::RunInterruptHandlers();
-  // Destructors could write what is in buffers, or fail again.
+  // Destructors could flush buffers, or fail again.
   sys::Process::Exit(1, /*NoCleanup=*/true);
 }
 
@@ -40,7 +40,7 @@ FatalErrors::FatalErrors(Handlers functions)
   std::set_new_handler([] { active->endWithoutMemory(); });
   install_bad_alloc_error_handler(
       [](void *, const char *, bool) { active->endWithoutMemory(); });
-  // Before the stream itself is destroyed, which only now is sure to exist.
+  // Create the stream first, so that it is destroyed after the handler has run.
   (void)outs();
   static const int registered = std::atexit(checkOutput);
   (void)registered;
@@ -53,7 +53,7 @@ FatalErrors::~FatalErrors() {
 }
 
 void FatalErrors::endWithoutMemory() {
-  // A second time: not even the message can be made.
+  // The second failure: there is not even enough memory for the message.
   if (!reserve)
     endProgram();
   reserve.reset();

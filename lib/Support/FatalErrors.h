@@ -14,16 +14,15 @@
 
 namespace pipec {
 
-/// While an object of this type lives, the failures that would abort the
-/// program call a function and then end it with status 1: memory that the
-/// system does not give (to `operator new` or to LLVM's containers), and
-/// standard output that cannot be written when the program exits on the way (as
-/// LLVM's command line does after `--help`). Temporary files that were
-/// registered for removal are removed. One object at a time.
+/// While an object of this type exists, failures that would otherwise abort the
+/// program call a function and then exit with status 1. These are failed
+/// allocations (in `operator new` and in LLVM's containers), and standard
+/// output that cannot be written when the program exits early. Temporary files
+/// registered for removal are removed. Only one object may exist at a time.
 class FatalErrors {
 public:
   struct Handlers {
-    /// Some memory was set free for what this allocates.
+    /// Reserved memory has been released for allocations in this function.
     std::function<void()> outOfMemory;
     std::function<void(std::error_code)> outputFailed;
   };

@@ -5,15 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Linux gives large pages to memory for which `madvise` was called (the usual
-// setting of transparent huge pages), and the GNU library calls it only when
-// the environment says so (glibc.malloc.hugetlb). So `operator new` calls it:
-// when a large block comes from the heap, for all of the heap for which it was
-// not called yet, and otherwise for the block. The heap grows in large pieces
-// and keeps them, so that there are few calls, and no page is taken twice.
+// Linux grants huge pages on request (`madvise`, the usual setting of
+// transparent huge pages), but the GNU C library requests them only if the
+// environment says so (glibc.malloc.hugetlb). Here `operator new` requests
+// them. If a large block comes from the heap, the request covers all of the
+// heap that no earlier request has covered; otherwise it covers the block. The
+// heap grows in large pieces and keeps them, so requests are rare and no page
+// is faulted in twice.
 //
-// A program gets these operators only by calling `useLargePages`, since this
-// file is part of a static library. Sanitizers bring their own.
+// This file is part of a static library, so a program gets these operators only
+// if it calls `useLargePages`. Sanitizers replace them with their own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +23,7 @@
 #include "llvm/Support/Compiler.h"
 
 #include <cstdint>
-#include <cstdlib> // says which C library this is
+#include <cstdlib> // defines __GLIBC__
 
 #if defined(__linux__) && defined(__GLIBC__) && !LLVM_ADDRESS_SANITIZER_BUILD
 
@@ -33,14 +34,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/// Blocks of this size and more are worth a call.
+/// The minimum size of a block for a request.
 static constexpr size_t largeBlock = size_t(1) << 18;
 static constexpr size_t smallPage = 4096;
-/// By how much the heap grows at least.
+/// The minimum growth of the heap.
 static constexpr int heapPiece = 64 << 20;
 
-/// The end of the part of the heap for which large pages were requested. A
-/// thread that reads an old value requests them twice.
+/// The end of the part of the heap that requests have covered. A stale value
+/// only causes a repeated request.
 static std::atomic<uintptr_t> asked = 0;
 
 static void askForLargePages(void *block, size_t size) {
@@ -57,7 +58,7 @@ static void askForLargePages(void *block, size_t size) {
   }
   begin = (begin + smallPage - 1) / smallPage * smallPage;
   end = end / smallPage * smallPage;
-  // A refusal changes nothing.
+  // Failure is harmless.
   if (begin < end)
     (void)madvise(reinterpret_cast<void *>(begin), end - begin, MADV_HUGEPAGE);
 }
@@ -80,7 +81,8 @@ void operator delete(void *block) noexcept { std::free(block); }
 void operator delete(void *block, size_t) noexcept { std::free(block); }
 
 void pipec::useLargePages() {
-  // A block of several large pages is mapped alone, and leaves no hole.
+  // Blocks of several large pages are mapped separately, which avoids holes in
+  // the heap.
   mallopt(M_MMAP_THRESHOLD, 4 << 20);
   mallopt(M_TOP_PAD, heapPiece);
   mallopt(M_TRIM_THRESHOLD, -1);

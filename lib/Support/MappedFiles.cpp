@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// `MemoryBuffer::dontNeedIfMmap` asks by way of `posix_madvise`, which the GNU
-// library ignores.
+// `MemoryBuffer::dontNeedIfMmap` uses `posix_madvise`, which the GNU C library
+// ignores.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ namespace pipec {
 void forgetBefore(const MemoryBuffer &file, const char *end) {
   if (file.getBufferKind() != MemoryBuffer::MemoryBuffer_MMap)
     return;
-  // A mapping begins with a page.
+  // Mappings start at a page boundary.
   size_t page = sys::Process::getPageSizeEstimate();
   size_t size = size_t(end - file.getBufferStart()) / page * page;
   (void)madvise(const_cast<char *>(file.getBufferStart()), size, MADV_DONTNEED);

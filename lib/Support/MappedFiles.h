@@ -12,10 +12,10 @@
 
 namespace pipec {
 
-/// Gives the memory of `file` before `end` back to the system, if the file is
-/// mapped; the system reads the pages again on the next access. Does nothing to
-/// a file that was copied into memory, such as standard input. Without it the
-/// peak memory of reading a list is 1.5 times as high (benchmarks/README.md).
+/// Releases the memory of `file` before `end` if the file is mapped; the system
+/// reads the pages again on access. Does nothing for a file that was copied
+/// into memory, such as standard input. Without it, the peak memory of reading
+/// a list is 1.5 times as high (benchmarks/README.md).
 void forgetBefore(const llvm::MemoryBuffer &file, const char *end);
 
 } // namespace pipec

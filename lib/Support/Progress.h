@@ -21,33 +21,33 @@
 
 namespace pipec {
 
-/// One line that says what a run is doing and for how long, `pipec: lowering,
-/// 12 s`, for a person in front of a terminal: it comes when a run has taken a
-/// second, is written over a few times a second, and is gone when the run ends.
-/// A thread of its own draws it, so that the work pays for nothing but the
-/// change of phases; where the stream is no terminal there is none of it.
+/// Shows one line on the terminal with the current phase of a run and the
+/// elapsed time, `pipec: lowering, 12 s`. The line appears after one second, is
+/// updated several times per second, and is erased when the run ends. A
+/// separate thread draws it, so the run itself only pays for changes of phase.
+/// If the stream is not a terminal, nothing is shown.
 class Progress {
 public:
-  /// `tool` begins the line, which goes to `os`.
+  /// `tool` is the first word of the line, which is written to `os`.
   Progress(llvm::StringRef tool, llvm::raw_ostream &os);
   /// Erases the line.
   ~Progress();
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
 
-  /// What the run does from now on: `lowering`, `pass insert-p2p`.
+  /// Sets the current phase, for example `lowering` or `pass insert-p2p`.
   void phase(llvm::StringRef text);
-  /// Of how many parts the phase consists, and that one more is done. Cheap
-  /// enough for a part of a millisecond.
+  /// Sets the number of parts of the phase, and counts one part as done. Cheap
+  /// enough for parts of a millisecond.
   void setTotal(uint64_t parts) { total = parts; }
   void advance() { done.fetch_add(1, std::memory_order_relaxed); }
 
-  /// Erases the line and draws no other: what is written next stands alone.
+  /// Erases the line for the rest of the run, before other output.
   void end();
 
-  /// While it lives the line is erased, and the terminal is free for others.
-  /// With `untilNext` the line comes back only when the run goes on to another
-  /// phase or part.
+  /// Erases the line while this object exists, so that other output can use the
+  /// terminal. With `untilNext` the line reappears only when the next phase or
+  /// part begins.
   class Hidden {
   public:
     explicit Hidden(Progress &progress, bool untilNext) : lock(progress.mutex) {
@@ -71,11 +71,11 @@ private:
   std::atomic<uint64_t> done = 0;
   std::atomic<uint64_t> total = 0;
 
-  /// Guards what follows, and the terminal.
+  /// Guards the members below and the terminal.
   std::mutex mutex;
   std::condition_variable wake;
   std::string text;
-  /// The parts that were done when the line was held back.
+  /// The number of finished parts when the line was erased with `untilNext`.
   std::optional<uint64_t> heldAt;
   bool drawn = false;
   bool ended = false;

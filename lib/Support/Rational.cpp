@@ -24,8 +24,8 @@ static __int128 gcd(__int128 a, __int128 b) {
   return a;
 }
 
-// Products and sums of two 64-bit fractions fit 128 bits with room to spare,
-// so overflow is looked for once, here.
+// Products and sums of two 64-bit fractions always fit 128 bits, so this is the
+// only check for overflow.
 std::optional<Rational> Rational::reduce(__int128 numerator,
                                          __int128 denominator) {
   if (denominator == 0)
@@ -86,7 +86,7 @@ int Rational::compare(Rational a, Rational b) {
   return left < right ? -1 : left > right;
 }
 
-/// Reads decimal digits and nothing else.
+/// Reads decimal digits only.
 static bool readDigits(StringRef text, uint64_t &value) {
   return !text.empty() &&
          text.find_first_not_of("0123456789") == StringRef::npos &&

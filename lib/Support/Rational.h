@@ -17,19 +17,19 @@
 namespace pipec {
 
 /// A fraction in lowest terms with a positive denominator. Costs, memory
-/// figures and start times are rationals, so that `==` means equal. Every
-/// operation that could leave 64 bits returns nothing then.
+/// figures and start times are rationals, so `==` is exact. Operations whose
+/// result does not fit 64 bits return nothing.
 class Rational {
 public:
   constexpr Rational() = default;
   constexpr Rational(int64_t value) : num(value) {}
 
-  /// `numerator / denominator` in lowest terms; nothing for a zero denominator
-  /// or when the result does not fit.
+  /// Returns `numerator / denominator` in lowest terms, or nothing if the
+  /// denominator is zero or the result does not fit.
   static std::optional<Rational> make(int64_t numerator, int64_t denominator);
 
-  /// Reads `12`, `-3`, `7/2` or `2.5`; nothing when `text` is anything else or
-  /// does not fit.
+  /// Parses `12`, `-3`, `7/2` or `2.5`. Returns nothing if `text` has another
+  /// form or the value does not fit.
   static std::optional<Rational> parse(llvm::StringRef text);
 
   int64_t numerator() const { return num; }
@@ -42,12 +42,12 @@ public:
   static std::optional<Rational> add(Rational a, Rational b);
   static std::optional<Rational> sub(Rational a, Rational b);
   static std::optional<Rational> mul(Rational a, Rational b);
-  /// Nothing for a zero divisor too.
+  /// Also returns nothing if the divisor is zero.
   static std::optional<Rational> div(Rational a, Rational b);
   /// The largest integer not above the value.
   int64_t floor() const;
 
-  /// -1, 0 or 1; exact for all values.
+  /// Returns -1, 0 or 1. Never overflows.
   static int compare(Rational a, Rational b);
   friend bool operator==(Rational a, Rational b) {
     return a.num == b.num && a.den == b.den;

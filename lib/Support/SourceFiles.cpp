@@ -19,7 +19,7 @@ using namespace llvm;
 
 namespace pipec {
 
-/// Bytes by which the limit of a file is decided.
+/// The number of leading bytes from which the limit of a file is determined.
 static constexpr uint64_t beginBytes = uint64_t(1) << 20;
 static constexpr size_t chunkBytes = size_t(1) << 16;
 
@@ -33,7 +33,8 @@ std::error_code FileTooLargeError::convertToErrorCode() const {
   return std::make_error_code(std::errc::file_too_large);
 }
 
-/// Reads on to the end of `file`, or until `text` has more than `limit` bytes.
+/// Appends to `text` until the end of `file`, or until `text` has more than
+/// `limit` bytes.
 static Error readOn(sys::fs::file_t file, uint64_t limit,
                     SmallVectorImpl<char> &text) {
   while (text.size() <= limit) {
@@ -60,7 +61,8 @@ readFile(sys::fs::file_t file, StringRef name, SourceFiles::ByteLimit limit) {
   sys::fs::file_status status;
   if (std::error_code error = sys::fs::status(file, status))
     return systemError(error);
-  // A directory opens but does not read; say so in the words of the system.
+  // Opening a directory succeeds but reading does not; report the error of the
+  // system.
   if (sys::fs::is_directory(status))
     return systemError(std::make_error_code(std::errc::is_a_directory));
 
@@ -69,7 +71,7 @@ readFile(sys::fs::file_t file, StringRef name, SourceFiles::ByteLimit limit) {
     return error;
   uint64_t allowed = limit(StringRef(text.data(), text.size()));
   if (text.size() > beginBytes) {
-    // The size of standard input is not that of what remains of it.
+    // The size of standard input says nothing about how much of it remains.
     if (sys::fs::is_regular_file(status) && status.getSize() >= text.size() &&
         file != sys::fs::getStdinHandle()) {
       if (status.getSize() > allowed)
@@ -190,7 +192,7 @@ LineColumn SourceFiles::lineColumn(SMLoc loc) const {
   unsigned id = sourceMgr.FindBufferContainingLoc(loc);
   assert(id && "a position outside every file");
   const MemoryBuffer *buffer = sourceMgr.getMemoryBuffer(id);
-  // `SourceMgr` counts columns from the start of the line each time.
+  // `SourceMgr` scans from the start of the line for each lookup.
   uint32_t offset = loc.getPointer() - buffer->getBufferStart();
   ArrayRef<uint32_t> lines = linesOf(id);
   size_t line = llvm::upper_bound(lines, offset) - lines.begin();

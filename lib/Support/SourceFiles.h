@@ -25,7 +25,7 @@
 
 namespace pipec {
 
-/// A position as people write it. Line and column count from 1, the column in
+/// A position as shown to users. Lines and columns count from 1, columns in
 /// bytes.
 struct LineColumn {
   llvm::StringRef file;
@@ -33,16 +33,16 @@ struct LineColumn {
   unsigned column = 0;
 };
 
-/// Bytes that may come from a pipe, a device or standard input. They are held
-/// in memory, while a large regular file is mapped.
+/// The maximum number of bytes read from a pipe, a device or standard input.
+/// These bytes are held in memory, while large regular files are mapped.
 inline constexpr uint64_t maxStreamBytes = uint64_t(1) << 30;
-/// A limit for files that have none of their own.
+/// For files without a limit of their own.
 inline constexpr uint64_t noByteLimit = std::numeric_limits<uint64_t>::max();
 
-/// What editors of some systems put before the text of a file; not part of it.
+/// The byte order mark that some editors write; it is not part of the text.
 inline constexpr llvm::StringLiteral byteOrderMark = "\xEF\xBB\xBF";
 
-/// A file has more bytes than the reader of it accepts.
+/// The error for a file with more bytes than its reader accepts.
 class FileTooLargeError : public llvm::ErrorInfo<FileTooLargeError> {
 public:
   static char ID;
@@ -50,23 +50,23 @@ public:
   void log(llvm::raw_ostream &os) const override;
   std::error_code convertToErrorCode() const override;
 
-  /// Bytes that were allowed.
+  /// The maximum number of bytes.
   const uint64_t limit;
 };
 
 /// Owns every file that a run reads, on top of `llvm::SourceMgr`.
 class SourceFiles {
 public:
-  /// Says how many bytes a file may have that begins with these: with all of
-  /// it, or with a little more than 1 MiB of a longer one.
+  /// Returns the maximum size of a file, given its first bytes: the whole file,
+  /// or slightly more than 1 MiB of a longer one.
   using ByteLimit = llvm::function_ref<uint64_t(llvm::StringRef begin)>;
 
   /// Reads the file at `path` ("-" is standard input). Returns the text, which
-  /// is followed by a NUL byte and lives as long as this object. Fails when the
-  /// file cannot be read, when all files together would pass 4 GiB, and with
-  /// `FileTooLargeError` when the file has more bytes than `limit` says, or
-  /// than `maxStreamBytes` where it is not a regular file. Of a file that is
-  /// too large, no more is read than it takes to know that.
+  /// is followed by a NUL byte and lives as long as this object. Fails if the
+  /// file cannot be read, if all files together exceed 4 GiB, and with
+  /// `FileTooLargeError` if the file is larger than `limit` allows, or larger
+  /// than `maxStreamBytes` and not a regular file. Reads no more of a file that
+  /// is too large than needed to find out.
   llvm::Expected<llvm::StringRef> open(llvm::StringRef path, ByteLimit limit);
   llvm::Expected<llvm::StringRef> open(llvm::StringRef path,
                                        uint64_t limit = noByteLimit) {
@@ -74,27 +74,28 @@ public:
   }
 
   /// Adds a text under a name that messages show. `firstLine` is the number of
-  /// its first line, for a text that is a part of a file.
+  /// its first line, for a text that is part of a file.
   llvm::Expected<llvm::StringRef>
   add(std::unique_ptr<llvm::MemoryBuffer> buffer, unsigned firstLine = 1);
 
-  /// The four-byte form of `loc`, invalid when no file holds it.
+  /// The four-byte form of `loc`; invalid if no file contains it.
   SourceLoc compress(llvm::SMLoc loc) const;
   llvm::SMLoc expand(SourceLoc loc) const;
 
-  /// Tells how many bytes the item has that `rest`, the end of a file, begins
-  /// with; 0 for none.
+  /// Returns the length in bytes of the item at the start of `rest`, which
+  /// extends to the end of the file; 0 if there is none.
   using ItemLength = size_t (*)(llvm::StringRef rest);
-  /// Says what the `SourceLoc`s of a file point at: the items of which its
-  /// reader makes steps. `text` is of that file.
+  /// Sets what the `SourceLoc`s of the file of `text` point at: the items that
+  /// its reader turns into steps.
   void setItems(llvm::StringRef text, ItemLength length);
-  /// The item at `loc`; a single position in a file without items.
+  /// The range of the item at `loc`; a single position if the file has no
+  /// items.
   llvm::SMRange itemAt(SourceLoc loc) const;
 
-  /// The file that holds `loc`, whole; empty when none does.
+  /// The text of the file that contains `loc`; empty if there is none.
   llvm::StringRef textOf(llvm::SMLoc loc) const;
 
-  /// File, line and column of `loc`, which some file must hold.
+  /// File, line and column of `loc`, which must be in one of the files.
   LineColumn lineColumn(llvm::SMLoc loc) const;
 
   unsigned numFiles() const { return sourceMgr.getNumBuffers(); }
@@ -103,17 +104,17 @@ public:
 
 private:
   const llvm::MemoryBuffer *bufferOf(llvm::SMLoc loc) const;
-  /// Where the lines of the file with this number of `sourceMgr` begin.
+  /// The start offsets of the lines of the file with this id in `sourceMgr`.
   llvm::ArrayRef<uint32_t> linesOf(unsigned id) const;
 
   llvm::SourceMgr sourceMgr;
-  /// Where each file starts in the numbering of `SourceLoc`.
+  /// The first `SourceLoc` of each file.
   std::vector<uint32_t> starts;
   /// The number of the first line of each file.
   std::vector<unsigned> firstLines;
   /// Null for a file without items.
   std::vector<ItemLength> itemLengths;
-  /// Made for a file when a position in it is first asked for.
+  /// Computed for a file at the first lookup.
   mutable std::vector<std::vector<uint32_t>> lineStarts;
 };
 

@@ -12,9 +12,9 @@
 
 namespace pipec {
 
-/// A position in any file of a run, in four bytes: the files lie end to end in
-/// one numbering of bytes, and 0 is "no position". This is what a step keeps of
-/// its source; `SourceFiles` turns it into an `SMLoc` and back.
+/// A position in any file of a run, in four bytes: all files share one
+/// numbering of bytes, and 0 means "no position". Steps store their source in
+/// this form; `SourceFiles` converts it to an `SMLoc` and back.
 struct SourceLoc {
   uint32_t offset = 0;
   bool isValid() const { return offset != 0; }

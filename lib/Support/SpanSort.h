@@ -1,20 +1,21 @@
-//===- SpanSort.h - Sorting what is nearly in order -------------*- C++ -*-===//
+//===- SpanSort.h - Sorting data that is nearly sorted ----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The values of the first key that differs are cut into equal spans, a quarter
-// as many as there are items, and each item goes after those of its span
-// (bucket sort; Knuth, "The Art of Computer Programming", 5.2.5). Spans of few
-// items are put in order by insertion, those of many by the same again. What
-// comes nearly in order, as several lists that are each in order do, is also
-// written nearly in order, so that a cache holds what is being written.
+// This is a bucket sort (Knuth, "The Art of Computer Programming", 5.2.5). The
+// range of the first key that differs is divided into equal spans, a quarter as
+// many as there are items, and each item is appended to its span. Spans with
+// few items are sorted by insertion, the others recursively. Input that is
+// nearly sorted, for example the concatenation of sorted lists, is written
+// nearly sequentially, which suits the cache.
 //
-// Linear in the items and the number of keys when the values are spread; items
-// that crowd into one span are gone through again, with spans that many times
-// smaller, so never more often than a key has bits.
+// Takes time linear in the number of items and keys if the values are spread
+// evenly. Items that fall into one span are distributed again over spans that
+// are smaller by that factor, so there are at most as many rounds as a key has
+// bits.
 //
 // With std::stable_sort a whole run with `insert-p2p{order=timed}` takes 1.2
 // times as long (benchmarks/README.md).
@@ -41,7 +42,7 @@ void spanSort(llvm::MutableArrayRef<T> from, llvm::MutableArrayRef<T> to,
 
 namespace detail {
 
-/// Moves each item to its place among those before it. `from` can be `to`.
+/// Sorts by insertion. `from` may equal `to`.
 template <typename T, typename... Keys>
 void insertionSort(llvm::ArrayRef<T> from, llvm::MutableArrayRef<T> to,
                    const Keys &...keys) {
@@ -57,11 +58,11 @@ void insertionSort(llvm::ArrayRef<T> from, llvm::MutableArrayRef<T> to,
   }
 }
 
-/// So many items are sorted by insertion.
+/// Up to this number of items are sorted by insertion.
 inline constexpr size_t fewItems = 16;
 
-/// Sorts by spans of `key`, and within them by `keys`; does nothing and returns
-/// false when `key` is equal for all.
+/// Distributes the items over spans of `key`, and sorts each span by `keys`.
+/// Does nothing and returns false if `key` is equal for all items.
 template <typename T, typename Key, typename... Keys>
 bool sortBySpansOf(const Key &key, llvm::MutableArrayRef<T> from,
                    llvm::MutableArrayRef<T> to, const Keys &...keys) {
@@ -97,7 +98,7 @@ bool sortBySpansOf(const Key &key, llvm::MutableArrayRef<T> from,
     insertionSort<T>(to, to, keys...);
     return true;
   }
-  // Now the place of each span is its end.
+  // Now each entry of `places` is the end of its span.
   for (size_t span = 0, begin = 0; span + 1 != places.size(); ++span) {
     size_t size = places[span] - begin;
     spanSort(to.slice(begin, size), from.slice(begin, size), keys...);
@@ -109,10 +110,10 @@ bool sortBySpansOf(const Key &key, llvm::MutableArrayRef<T> from,
 
 } // namespace detail
 
-/// Moves `from` into `to`, which is as large, sorted by the first of `keys`,
-/// those that are equal by the next one, and so on; what is equal in all keeps
-/// its order. A key takes an item and returns an unsigned number. `from` is
-/// lost. Fewer than 2^32 items.
+/// Moves `from` into `to`, which has the same size, sorted by `keys` in
+/// lexicographic order. The sort is stable. A key takes an item and returns an
+/// unsigned number. The contents of `from` are destroyed. There may be fewer
+/// than 2^32 items.
 template <typename T, typename... Keys>
 void spanSort(llvm::MutableArrayRef<T> from, llvm::MutableArrayRef<T> to,
               const Keys &...keys) {

@@ -14,8 +14,8 @@ using namespace llvm;
 
 namespace pipec {
 
-/// Calls `show` for every character of `text`, with the columns that it takes;
-/// fewer than 0 for what cannot be shown.
+/// Calls `show` for every character of `text` with its width in columns, which
+/// is negative for a character that cannot be shown.
 static void
 forEachCharacter(StringRef text,
                  function_ref<void(StringRef character, int columns)> show) {

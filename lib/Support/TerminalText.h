@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Names, file names, comments and lines of a source may hold any bytes, among
-// them the sequences that command a terminal. Text that people read shows them
-// without effect.
+// Names, file names, comments and source lines may contain any bytes, including
+// terminal escape sequences. These functions replace such bytes before text is
+// shown.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,11 +20,11 @@
 
 namespace pipec {
 
-/// `text` with a space for every tab and a `?` for every other control
-/// character, character that cannot be shown, and byte that is not UTF-8.
+/// `text` with each tab replaced by a space, and each other control character,
+/// unprintable character and byte that is not UTF-8 by a `?`.
 std::string terminalText(llvm::StringRef text);
 
-/// Columns that `terminalText(text)` takes.
+/// The width of `terminalText(text)` in columns.
 size_t terminalWidth(llvm::StringRef text);
 
 } // namespace pipec

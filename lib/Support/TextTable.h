@@ -15,9 +15,9 @@
 
 namespace pipec {
 
-/// A table with a line of headings whose columns are as wide as their widest
-/// cell, two spaces apart. A column without any text in its cells is left out,
-/// and so is the line of headings when there are none.
+/// A table with a line of headings. Each column is as wide as its widest cell,
+/// and columns are two spaces apart. A column whose cells are all empty is
+/// omitted, as is the line of headings if there are none.
 ///
 ///   rank  work  step
 ///      0    24  F s0 m0
@@ -26,14 +26,14 @@ class TextTable {
 public:
   enum class Align { Left, Right };
 
-  /// `indent` spaces stand before every line.
+  /// Every line is indented by `indent` spaces.
   explicit TextTable(unsigned indent = 0) : indent(indent) {}
 
-  /// Call for every column before the first row.
+  /// Adds a column. All columns must be added before the first row.
   void column(std::string heading = {}, Align align = Align::Right);
-  /// Adds a line, with a cell for each column.
+  /// Adds a row with one cell per column.
   void row(std::vector<std::string> cells);
-  /// Adds a line of free text, which has no part in the widths.
+  /// Adds a line of free text, which does not affect the widths.
   void line(std::string text);
 
   void print(llvm::raw_ostream &os) const;
@@ -49,7 +49,7 @@ private:
 
   unsigned indent;
   std::vector<Column> columns;
-  /// A row of one cell, in a table of several columns, is a line.
+  /// A row with one cell, in a table of several columns, is a free line.
   std::vector<std::vector<std::string>> rows;
 };
 

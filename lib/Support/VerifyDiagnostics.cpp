@@ -56,7 +56,7 @@ private:
     else if (rest.consume_front("note"))
       e.severity = Severity::Note;
     else
-      return success(); // the word in a sentence
+      return success(); // an occurrence within a sentence
     if (rest.consume_front("(")) {
       size_t end = rest.find(')');
       if (end == StringRef::npos)
@@ -72,7 +72,7 @@ private:
     size_t end = rest.rfind("}}");
     if (!rest.consume_front("{{") || end == StringRef::npos)
       return out.report(start, diag::ExpectationMalformed, "no text in `{{}}`");
-    // Several expectations may share a line; the first `}}` ends this one.
+    // A line may have several expectations; the first `}}` ends this one.
     e.text = rest.take_front(rest.find("}}"));
     e.range = {start, SMLoc::getFromPointer(e.text.end() + 2)};
     list.push_back(e);

@@ -5,17 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// With --verify-diagnostics a run succeeds when it gives exactly the
-// diagnostics that comments in its input announce:
+// With --verify-diagnostics, a run succeeds if it emits exactly the diagnostics
+// that comments in its input announce:
 //
 //   F[c]   // expected-error(UnknownName) {{`c`}}
 //   // expected-note(NoteDefinedHere)@-3 {{defined here}}
 //   // expected-error@+1 {{division by zero}}
 //   // expected-error@file {{...}}       a diagnostic without a position
 //
-// The text in braces must occur in the message; the kind in parentheses, when
-// given, must be the message's kind. `@+N` and `@-N` count lines from the
-// comment, `@N` is line N of the file.
+// The text in braces must occur in the message. A kind in parentheses is
+// optional and must equal the kind of the message. `@+N` and `@-N` count lines
+// from the comment, `@N` is line N of the file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,11 +31,10 @@ class DiagVerifier {
 public:
   explicit DiagVerifier(SourceFiles &files) : files(files) {}
 
-  /// The handler to give to the engine of the run that is checked.
+  /// The handler for the engine of the run that is checked.
   void operator()(const Diagnostic &diagnostic);
 
-  /// Compares; reports every difference through `out`, success if there is
-  /// none.
+  /// Reports every difference through `out`. Succeeds if there is none.
   llvm::LogicalResult verify(DiagEngine &out) const;
 
 private:

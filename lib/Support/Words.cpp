@@ -17,7 +17,7 @@ namespace pipec {
 
 std::vector<StringRef> nearestWords(StringRef word,
                                     ArrayRef<StringRef> candidates) {
-  // Words of one or two letters are all near to each other.
+  // All words of one or two letters are similar.
   unsigned limit = word.size() < 3 ? 1 : unsigned((word.size() + 2) / 3);
   limit = std::min<unsigned>(limit, word.empty() ? 0 : word.size() - 1);
   std::vector<StringRef> best;

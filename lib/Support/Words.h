@@ -17,19 +17,19 @@
 
 namespace pipec {
 
-/// The word among `candidates` that `word` was probably meant to be, the first
-/// of the nearest ones; empty when none is near enough. A third of the letters
-/// may be wrong (inserted, missing or exchanged), and at least one is right;
-/// capital and small letters are equal.
+/// The most similar word among `candidates`, or the first of several; empty if
+/// none is similar enough. At most a third of the letters may differ (inserted,
+/// missing or exchanged), and at least one must match. The comparison ignores
+/// case.
 llvm::StringRef nearestWord(llvm::StringRef word,
                             llvm::ArrayRef<llvm::StringRef> candidates);
 
-/// All of the words that are as near as that one, in their order.
+/// All candidates that are as similar as that one, in their order.
 std::vector<llvm::StringRef>
 nearestWords(llvm::StringRef word, llvm::ArrayRef<llvm::StringRef> candidates);
 
-/// The text, cut after 60 bytes if it has more than 80, for messages about what
-/// a user gave.
+/// The text, cut after 60 bytes if it has more than 80, for messages that quote
+/// user input.
 std::string shortened(llvm::StringRef text);
 
 /// `4 ranks`, `1 micro-batch`.

@@ -1,4 +1,4 @@
-//===- Render.cpp - The text of a template for some data ------------------===//
+//===- Render.cpp - Rendering a template ----------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -64,13 +64,13 @@ private:
   const TemplateData &data;
   raw_ostream &os;
   DiagEngine &diags;
-  /// The objects whose names are known, the innermost last.
+  /// The objects whose names are visible, innermost last.
   struct Frame {
     DataNode object;
     DataFlags flags;
   };
   SmallVector<Frame> stack;
-  /// What the lines of the partial begin with.
+  /// The indentation of the lines of the partial.
   SmallString<32> indent;
   unsigned partials = 0;
   uint64_t tagsLeft;
@@ -109,8 +109,8 @@ DataValue TemplateRenderer::findMember(const DataNode *object,
                                         : DataValue();
 }
 
-/// Sections within sections over long lists may render a short text for longer
-/// than anyone waits.
+/// Nested sections over long lists could take practically unlimited time, even
+/// for a short template.
 LogicalResult TemplateRenderer::countTag(const Piece &piece) {
   if (tagsLeft != 0) {
     --tagsLeft;
@@ -181,7 +181,7 @@ LogicalResult TemplateRenderer::renderPartial(const Piece &piece) {
     return diags.report(rangeOf(piece), diag::TemplateRecursion,
                         maxPartialDepth);
   SmallString<32> outer = indent;
-  // A partial within a line has lines of its own.
+  // The lines of a partial within a line are not indented.
   if (piece.indent.data())
     indent += piece.indent;
   else

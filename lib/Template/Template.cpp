@@ -17,7 +17,7 @@ using namespace llvm;
 
 namespace pipec {
 
-/// Parses one file after the other: the template, then each partial once.
+/// Parses the template, then each partial once.
 class TemplateParser {
 public:
   TemplateParser(const TemplateData &data, Template::Loader loader,
@@ -40,8 +40,9 @@ private:
   LogicalResult addName(StringRef tag, StringRef name, Piece &piece);
   void addText(StringRef text);
   void startLine();
-  /// The line of `tag`, which follows the text `between`, holds nothing else
-  /// but blanks. Sets those before it, and the position after the line.
+  /// True if the line of `tag`, which follows the text `between`, otherwise
+  /// contains only blanks. Sets the blanks before the tag and the position
+  /// after the line.
   bool isAlone(StringRef between, StringRef tag, StringRef &before,
                const char *&after) const;
 
@@ -54,18 +55,18 @@ private:
   const TemplateData &data;
   Template::Loader loader;
   DiagEngine &diags;
-  /// The number of each partial's file, and the texts of those to parse.
+  /// The file number of each partial, and the texts that remain to be parsed.
   StringMap<unsigned> numbers;
   std::vector<StringRef> texts;
 
-  // Of the file that is parsed:
+  // Of the current file:
   unsigned current = 0;
   StringRef text;
   StringRef open, close;
   bool atLineStart = true;
-  /// The open sections: their pieces, and their tags.
+  /// The pieces and tags of the open sections.
   SmallVector<std::pair<uint32_t, StringRef>> sections;
-  /// Of the tag alone on its line that is parsed: the blanks before it.
+  /// The blanks before the current tag if it is alone on its line.
   StringRef indent;
 };
 
@@ -162,7 +163,7 @@ LogicalResult TemplateParser::parseFile(unsigned number, StringRef newText) {
   return success();
 }
 
-/// The place of the indentation of a line that is written.
+/// Marks the start of an output line, where indentation is inserted.
 void TemplateParser::startLine() {
   if (atLineStart)
     file().pieces.push_back({Piece::LineStart, {}, {}});

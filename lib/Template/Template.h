@@ -5,13 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The language of mustache(5): variables, sections, inverted sections,
-// comments, partials, set delimiters, and lines that hold one tag alone, which
-// are left out. Of a partial within a line, the line break at the end of its
-// file is left out, too. Stricter than that page in what would be a silent
-// mistake: a name that the data does not have, a variable without a value, and
-// a partial that cannot be found are errors with a position. Rendering is
-// bounded in depth and in time.
+// The language is that of mustache(5): variables, sections, inverted sections,
+// comments, partials, set delimiters; lines that contain only a tag are
+// removed. If a partial is used within a line, the line break at the end of its
+// file is removed too. Unlike in mustache, an unknown name, a variable without
+// a value and a partial that cannot be found are errors with a position.
+// Rendering is bounded in depth and time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,32 +29,32 @@
 
 namespace pipec {
 
-/// How deep sections nest in one file.
+/// The maximum nesting depth of sections in one file.
 inline constexpr unsigned maxSectionDepth = 32;
-/// How deep partials nest when they are rendered.
+/// The maximum nesting depth of partials during rendering.
 inline constexpr unsigned maxPartialDepth = 64;
-/// Tags that are rendered, for each object of the data; so many bytes of text
-/// count as one more.
+/// The number of bytes of text that count as one tag. The number of tags
+/// rendered per object of the data is limited.
 inline constexpr unsigned bytesPerTag = 256;
 inline constexpr unsigned maxTagsPerObject = 1024;
 
-/// A template with its partials, ready to be rendered any number of times.
+/// A template with its partials, which can be rendered any number of times.
 class Template {
 public:
-  /// Returns the text of the partial `name`, which lives as long as the
-  /// template; reports at `loc` when there is none.
+  /// Returns the text of the partial `name`, which must live as long as the
+  /// template. Reports an error at `loc` if there is none.
   using Loader = llvm::function_ref<llvm::FailureOr<llvm::StringRef>(
       llvm::StringRef name, DiagLoc loc)>;
 
-  /// Parses `text` and all partials that it names, directly or not. The names
-  /// in it are those of `data`. Reports the first mistake of each file.
+  /// Parses `text` and all partials that it uses, directly or indirectly. Names
+  /// are resolved in `data`. Reports the first error of each file.
   static llvm::FailureOr<Template> parse(llvm::StringRef text,
                                          const TemplateData &data,
                                          Loader loader, DiagEngine &diags);
 
   /// Writes the text for `data`, which must be of the kind that the template
-  /// was parsed with. Reports a mistake that only shows now; what was written
-  /// is then to be dropped.
+  /// was parsed with. If rendering fails, reports an error; the output is then
+  /// incomplete and must be discarded.
   llvm::LogicalResult render(const TemplateData &data, llvm::raw_ostream &os,
                              DiagEngine &diags) const;
 
@@ -63,12 +62,12 @@ private:
   friend class TemplateParser;
   friend class TemplateRenderer;
 
-  /// A part of a file, in the order of the text.
+  /// A part of a file. The pieces are in the order of the text.
   struct Piece {
     static constexpr uint8_t noFlag = 64;
     enum Kind : uint8_t {
       Text,
-      /// A line that is written begins: the place of the indentation.
+      /// The start of an output line, where indentation is inserted.
       LineStart,
       Variable,
       RawVariable,
@@ -77,16 +76,18 @@ private:
       Partial,
     };
     Kind kind;
-    /// The text; the name of a tag; before a partial that is alone on its
+    /// The text, or the name of a tag. Before a partial that is alone on its
     /// line, `indent` is the blanks before it.
     llvm::StringRef text;
     llvm::StringRef indent;
-    /// Of a name: where its numbers begin in `File::names`, and how many.
+    /// For a name: the index of its first number in `File::names`, and the
+    /// count.
     uint32_t firstName = 0;
     uint32_t numNames = 0;
-    /// The bit of a name alone in the flags of objects, else `noFlag`.
+    /// The bit of a single name in the flags of objects, otherwise `noFlag`.
     uint8_t flag = noFlag;
-    /// Of a section: the piece after it. Of a partial: the number of its file.
+    /// For a section: the piece after it. For a partial: the number of its
+    /// file.
     uint32_t target = 0;
   };
   struct File {
@@ -96,7 +97,7 @@ private:
     bool endsInLine = false;
   };
 
-  /// The template itself, then the partials.
+  /// The template, followed by the partials.
   std::vector<File> files;
 };
 

@@ -1,13 +1,13 @@
-//===- TemplateData.h - What a template is rendered with --------*- C++ -*-===//
+//===- TemplateData.h - The data of a template ------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Data is a tree of objects and lists of objects. It is computed when it is
-// asked for: an object is a few numbers whose meaning the implementation knows,
-// so data of any size takes no memory of its own.
+// The data is a tree of objects and lists of objects, computed on demand: a
+// node is a few numbers that the implementation interprets, so data of any size
+// takes no memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,10 +22,10 @@
 
 namespace pipec {
 
-/// An object of the data, or a list. All numbers are the implementation's.
+/// An object or a list. The implementation defines the meaning of the numbers.
 struct DataNode {
   uint16_t type = 0;
-  /// The object's number in its list, and the size of the list.
+  /// The index of the object in its list, and the size of the list.
   uint32_t index = 0;
   uint32_t size = 0;
   uint32_t a = 0;
@@ -37,9 +37,9 @@ struct DataNode {
 /// The value of a name in an object.
 struct DataValue {
   enum Kind : uint8_t {
-    /// The object does not have the name; an enclosing one may.
+    /// The object does not have this name, but an enclosing one may.
     Missing,
-    /// It has the name, without a value.
+    /// The object has this name, without a value.
     Null,
     Bool,
     Number,
@@ -49,7 +49,7 @@ struct DataValue {
   };
 
   Kind kind = Missing;
-  /// Of a number or a boolean.
+  /// For a number or a boolean.
   int64_t number = 0;
   /// Lives as long as the data.
   llvm::StringRef text;
@@ -63,7 +63,7 @@ struct DataValue {
   static DataValue object(DataNode node) { return {Object, 0, {}, node}; }
   static DataValue list(DataNode node) { return {List, 0, {}, node}; }
 
-  /// Whether a section with this value is rendered.
+  /// True if a section with this value is rendered.
   bool isTrue() const {
     switch (kind) {
     case Missing:
@@ -95,14 +95,14 @@ class TemplateData {
 public:
   virtual ~TemplateData() = default;
 
-  /// The number of a name that some object has; nothing for any other name.
+  /// The number of a name that some object has; nothing for other names.
   virtual std::optional<unsigned> nameNumber(llvm::StringRef name) const = 0;
-  /// All names, for suggestions.
+  /// All names, for suggestions in messages.
   virtual llvm::ArrayRef<llvm::StringRef> names() const = 0;
   virtual DataNode root() const = 0;
-  /// Whether an object has a name, given by its number.
+  /// True if an object has the name with this number.
   virtual bool has(const DataNode &object, unsigned name) const = 0;
-  /// The value of a name that the object has.
+  /// The value of the name with this number, which the object must have.
   virtual DataValue get(const DataNode &object, unsigned name) const = 0;
   /// The bit that a name has in `flags`, if it may have one.
   virtual std::optional<unsigned> flagBit(unsigned name) const {
@@ -113,8 +113,8 @@ public:
   virtual DataFlags flags(const DataNode &object) const { return {}; }
   /// The object at `index` of a list.
   virtual DataNode item(const DataNode &list, uint32_t index) const = 0;
-  /// About how many objects there are. A template may render each of them a
-  /// limited number of times.
+  /// The approximate number of objects. The number of times that a template may
+  /// render each of them is limited.
   virtual uint64_t numObjects() const = 0;
 };
 

@@ -15,8 +15,8 @@
 
 namespace pipec {
 
-/// Data of a template that only puts texts into others. The texts must outlive
-/// it.
+/// Data for templates that only substitute texts. The texts must outlive this
+/// object.
 class TextData : public TemplateData {
 public:
   void set(llvm::StringRef name, llvm::StringRef text) {

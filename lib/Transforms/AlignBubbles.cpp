@@ -1,48 +1,48 @@
-//===- AlignBubbles.cpp - Bubbles that make positions time slots ----------===//
+//===- AlignBubbles.cpp - Bubbles that align time slots -------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Puts bubbles into the lists so that equal positions mean equal time slots:
+// Inserts bubbles so that equal positions in the lists mean equal time slots:
 //
 //   rank 0: F0 F1 B0 B1         rank 0: F0 F1 .  .  B0 B1
 //   rank 1: F0 B0 F1 B1    ->   rank 1: .  F0 B0 F1 B1          (dependency)
 //
-// The slot of a group is the first one that lies behind the group before it in
-// its list and behind the slots in which the results that it takes are made. So
-// the slots follow from one another, in any order that respects the data, and
-// no list needs to be stepped through slot by slot. A first walk over the lists
-// finds how many bubbles each group needs in front of it; then the lists are
-// made in their final size.
+// The slot of a group is the first one after the previous group of its list and
+// after the slots in which its inputs are produced. The slots can therefore be
+// computed in any order that respects the data flow, without stepping through
+// the lists slot by slot. A first walk over the lists computes the number of
+// bubbles before each group; then the lists are built in their final size.
 //
-// Two modes:
+// There are two modes:
 //
-//   dependency  nothing else (PyTorch's `_add_bubbles_to_actions`). An overlap
-//               takes one slot. Bubbles that are there take their slot and
-//               stay.
-//   lockstep    HyperParallel's `auto_align`. Bubbles that are there go. Rank r
+//   dependency  as described above (PyTorch's `_add_bubbles_to_actions`). An
+//   overlap
+//               takes one slot. Existing bubbles take a slot and are kept.
+//   lockstep    HyperParallel's `auto_align`. Existing bubbles are removed.
+//   Rank r
 //               of p gets p-1-r slots before its steady phase, which starts at
 //               the first F directly followed by a B or I, or at the first
-//               overlap of a forward and a backward; and behind its last F a B
-//               or I directly after a B or I waits for one more slot. An
-//               overlap takes as many slots as it has members and its k-th
-//               member has its result at the end of the k-th, as
-//               `insert-p2p{order=column}` reads it.
+//               overlap of a forward and a backward. After its last F, each B
+//               or I that directly follows a B or I waits for one more slot. An
+//               overlap takes one slot per member, and the result of its k-th
+//               member is available at the end of the k-th slot, as
+//               `insert-p2p{order=column}` assumes.
 //
-// The mode `interleaved` follows from sizes alone and is in InterleavedSlots.
+// The mode `interleaved` depends only on sizes and is in InterleavedSlots.cpp.
 //
-// FSDP actions take no slot in any.
+// FSDP actions take no slot in any mode.
 //
-// Needs: level compute, no P2P steps. Ensures: but for `interleaved`, every
-// step is in a later slot than what it takes. Cost: linear in the steps,
-// bubbles included.
+// Needs: level compute, no P2P steps. Ensures: except for `interleaved`, every
+// step is in a later slot than the producers of its inputs. Cost: linear in the
+// steps, including bubbles.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Simulation/Blocked.h"
 #include "IR/OrderWalk.h"
+#include "Simulation/Blocked.h"
 #include "Transforms/Checks.h"
 #include "Transforms/InterleavedSlots.h"
 #include "Transforms/Passes.h"
@@ -63,11 +63,11 @@ bool isForward(ArrayRef<Step> group) {
   return any_of(group, [](Step s) { return s.kind() == StepKind::F; });
 }
 
-/// The lists of one run, and what their slots are so far.
+/// The lists of one run and the slots assigned so far.
 class Alignment {
 public:
-  /// The first slot in which a result can be taken; 0 when it has not been
-  /// made.
+  /// The first slot in which a result is available; 0 if it has not been
+  /// produced.
   struct Datum {
     uint32_t slotBehind = 0;
   };
@@ -121,23 +121,23 @@ public:
   }
   Datum give(unsigned rank, size_t index, const DataFlow::Port &) {
     const RankState &state = states[rank];
-    // The group has taken the slots up to `next`.
+    // The group has taken the slots before `next`.
     return {state.next - (lockstep ? uint32_t(state.end - 1 - index) : 0)};
   }
 
 private:
   struct RankState {
-    /// The first slot behind the groups so far.
+    /// The first slot after the groups so far.
     uint32_t next = 0;
-    /// The first slot behind what the next group takes.
+    /// The first slot in which all inputs of the next group are available.
     uint32_t ready = 0;
-    /// The index behind the last group that took slots.
+    /// The index after the last group that took slots.
     size_t end = 0;
-    /// Lockstep: where the steady phase starts, the length of the list when
-    /// there is none; and the index behind the last forward.
+    /// Lockstep: the start of the steady phase, or the length of the list if
+    /// there is none; and the index after the last forward.
     size_t steady = 0;
     size_t cooldown = 0;
-    /// Lockstep: the last group was a backward behind the last forward.
+    /// Lockstep: true if the last group was a backward after the last forward.
     bool rests = false;
   };
 
@@ -149,7 +149,7 @@ private:
     const StepList &list = schedule.ranks[rank];
     RankState &state = states[rank];
     state.steady = list.size();
-    // The last compute, if it was a plain F, else the end.
+    // The last compute if it was a plain F, otherwise the end.
     size_t forward = list.size();
     for (size_t begin = 0, end; begin != list.size(); begin = end) {
       end = Schedule::groupEnd(list, begin);
@@ -169,11 +169,12 @@ private:
     }
   }
 
-  /// Lockstep: the slots that a group waits for whatever it takes.
+  /// Lockstep: the slots that a group waits in addition to those for its
+  /// inputs.
   uint32_t pauseBefore(unsigned rank, size_t begin, ArrayRef<Step> steps) {
     RankState &state = states[rank];
     bool drains = begin >= state.cooldown && isBackward(steps);
-    // A bubble of any other kind is a rest too.
+    // Bubbles of other origin count as pauses too.
     bool pauses = drains && state.rests;
     state.rests = drains;
     return (begin == state.steady ? schedule.numRanks - 1 - rank : 0) + pauses;
@@ -182,7 +183,7 @@ private:
   Schedule &schedule;
   bool lockstep;
   std::vector<RankState> states;
-  /// For each first step of a group the bubbles in front of it.
+  /// For the first step of each group, the number of bubbles before it.
   std::vector<std::vector<uint32_t>> gaps;
   uint64_t bubbles = 0;
 };
@@ -196,7 +197,7 @@ public:
     if (failed(checkNoP2P(schedule, "align-bubbles", diags)) ||
         failed(checkEnoughSteps(schedule, "align-bubbles", diags)))
       return failure();
-    // With so few steps no slot passes 32 bits either.
+    // With this number of steps, no slot exceeds 32 bits.
     if (failed(checkAlignedSize(schedule, 0, diags)))
       return failure();
     if (failed(options.mode == AlignMode::Interleaved

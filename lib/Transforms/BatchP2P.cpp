@@ -1,4 +1,4 @@
-//===- BatchP2P.cpp - One operation for a send and a receive --------------===//
+//===- BatchP2P.cpp - Batches of a send and a receive ---------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,21 +9,21 @@
 //   RECV_B s0 m0 <- r1      ->   batch SEND_F s0 m1 -> r1, RECV_B s0 m0 <- r1
 //   B s0 m0                      B s0 m0
 //
-// A send and the receive next to it, in either order and with the same peer,
+// A send and an adjacent receive, in either order and with the same peer,
 // become one batch (Megatron's send_forward_recv_backward and
-// send_backward_recv_forward); nothing moves. Pairs are taken greedily from the
-// front.
+// send_backward_recv_forward). The order of steps does not change. Pairs are
+// formed greedily from the start of the list.
 //
-// A list that ends with one queue a rank, or one a rank and peer, still does:
-// there the second step of a pair could start only behind the first, and now it
-// can start with it. With a queue for each direction the two were independent,
-// and the batch, which completes as a whole, makes each wait for the other's
-// peer; a list that needs those queues can be made to wait for ever, and is
+// A list that finishes with one queue per rank, or one per rank and peer, still
+// finishes: there the second step of a pair could only start after the first,
+// and now it can start together with it. With one queue per direction the two
+// were independent. The batch completes as a whole, so each waits for the peer
+// of the other, and a list that needs these queues may deadlock; such lists are
 // refused.
 //
-// Needs: level placed; safe under stream or pair. Ensures: the same models.
-// Cost: linear in the steps, in place; 20 bytes a step for the check of a list
-// that does not end with plain blocking sends and receives.
+// Needs: level placed; safe under stream or pair. Ensures: safe under the same
+// models. Cost: linear in the steps, in place; 20 bytes per step for checking a
+// list that does not finish with blocking sends and receives.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,12 +1,12 @@
-//===- CheckTarget.cpp - Is a schedule legal for a target -----------------===//
+//===- CheckTarget.cpp - The restrictions of targets ----------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A check: the schedule stays as it is. Target/Rules.def says what there is to
-// refuse, and Target/Targets.def which target refuses what.
+// A check, which does not change the schedule. Target/Rules.def lists what can be
+// refused, and Target/Targets.def which target refuses what.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Checks.cpp - What several passes ask of a schedule -----------------===//
+//===- Checks.cpp - Shared parts of passes --------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Checks.h - What several passes ask and do ----------------*- C++ -*-===//
+//===- Checks.h - Shared parts of passes ------------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,8 +13,8 @@
 
 namespace pipec {
 
-/// Reports the first P2P step of the schedule, if there is one, as what stands
-/// in the way of `pass`.
+/// Reports the first P2P step of the schedule, if there is one, since `pass`
+/// does not support it.
 llvm::LogicalResult checkNoP2P(const Schedule &schedule, llvm::StringRef pass,
                                DiagEngine &diags);
 
@@ -26,12 +26,13 @@ llvm::LogicalResult checkNoFsdp(const Schedule &schedule, llvm::StringRef pass,
 llvm::LogicalResult checkNoSendWaits(const Schedule &schedule,
                                      llvm::StringRef pass, DiagEngine &diags);
 
-/// Removes the steps of the kinds for which `is` holds, with their start times;
-/// no such kind may be a member of a group. Linear, in place.
+/// Removes the steps of the kinds for which `is` holds, with their start times.
+/// Steps of these kinds must not be members of a group. Linear, in place.
 void removeSteps(Schedule &schedule, bool (*is)(StepKind));
 
-/// Reports a schedule that has fewer steps than forwards are due. A table with
-/// an entry for each (stage, micro-batch) is then no larger than the lists.
+/// Reports a schedule with fewer steps than required forwards. After this
+/// check, a table with an entry per (stage, micro-batch) is not larger than the
+/// lists.
 llvm::LogicalResult checkEnoughSteps(const Schedule &schedule,
                                      llvm::StringRef pass, DiagEngine &diags);
 

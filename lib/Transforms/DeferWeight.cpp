@@ -1,4 +1,4 @@
-//===- DeferWeight.cpp - Weight gradients where a rank would wait ---------===//
+//===- DeferWeight.cpp - Moving weight gradients into waits ---------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,29 +11,30 @@
 //   before    .  F0 I0 W0 F1 I1 W1             rank 0 waits for I1 until slot 6
 //   after     .  F0 I0 F1 I1 W0 W1             and now until slot 5
 //
-// A weight gradient is needed by nobody until the end of the step, so it can
-// fill the time in which its rank would wait. The lists are run under the costs
-// of the schedule with every W taken out; a W is owed from the end of its I on.
-// Before each group that stays:
+// No step depends on a weight gradient before the end of the training step, so
+// it can run while its rank would otherwise wait. The pass runs the lists under
+// the costs of the schedule without the Ws; a W is pending from the end of its
+// I on. Before each of the remaining groups:
 //
-//   1. as long as its data arrives so late that an owed W fits in front, the
-//      oldest that fits goes there;
-//   2. as long as the memory that it takes would pass `max-peak`, the oldest
-//   owed
-//      W that gives some back goes there.
+//   1. while the inputs of the group arrive so late that a pending W fits
+//   before
+//      it, the oldest one that fits is inserted;
+//   2. while the memory of the group would exceed `max-peak`, the oldest
+//   pending W
+//      that frees memory is inserted.
 //
-// What is owed at the end follows at the end. The groups that stay keep their
-// order, so the results that ranks wait for come no later than without any W:
-// only step 2 delays them. A W that does not fit is put off, however, and its
-// time may then be missing at the end; when the makespan has grown, the list
-// stays as it was.
+// The Ws that are still pending at the end are appended. The other groups keep
+// their order, so the results that ranks wait for are not later than without
+// any W; only step 2 delays them. However, a W that does not fit is postponed,
+// and may then extend the end of the list. If the makespan has increased, the
+// list is left unchanged.
 //
-// A W in an overlap, and one without an I before it, stays where it is.
+// A W in an overlap, or without a preceding I, is not moved.
 //
-// Needs: level compute, no P2P and no FSDP steps. Ensures: level compute; peak
-// at most `max-peak`; a makespan no longer than before. Cost: linear in the
-// steps, times the logarithm of the number of different costs of W on a rank;
-// 40 bytes for each (stage, micro-batch).
+// Needs: level compute, no P2P and no FSDP steps. Ensures: level compute; a
+// peak of at most `max-peak`; a makespan no longer than before. Cost: linear in
+// the steps, times the logarithm of the number of distinct costs of W on a
+// rank; 40 bytes per (stage, micro-batch).
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,17 +58,17 @@ namespace pipec {
 
 namespace {
 
-/// What steps take and give back in whole numbers, and the peak in the same
+/// The memory that steps allocate and free, and the peak, as integers of one
 /// unit.
 struct MemoryTicks {
-  /// By stage and kind.
+  /// Indexed by stage and kind.
   std::vector<std::array<int64_t, 4>> delta;
-  /// Some W gives memory back.
+  /// True if there is a W that frees memory.
   bool weightsGive = false;
   int64_t peak = std::numeric_limits<int64_t>::max();
   int64_t perUnit = 1;
 
-  /// Nothing when a figure does not fit.
+  /// Returns nothing if a figure does not fit.
   static std::optional<MemoryTicks> make(const Schedule &schedule,
                                          std::optional<Rational> peak) {
     constexpr StepKind kinds[] = {StepKind::F, StepKind::B, StepKind::I,
@@ -87,14 +88,14 @@ struct MemoryTicks {
       }
       return true;
     };
-    // Most stages take the same: look into the settings once for all of these.
+    // Most stages have the same figures, so look them up only once.
     if (!widen(anyStage))
       return std::nullopt;
     for (const auto &[place, row] : memory.in(FigureScope::Stage))
       if (!widen(place.number))
         return std::nullopt;
     ticks.perUnit = unit;
-    // Room for what all steps of a rank could take together.
+    // An upper bound of the memory of a rank: the sum of all its steps.
     __int128 most =
         std::numeric_limits<int64_t>::max() / 4 / (schedule.numSteps() + 1);
     bool fits = true;
@@ -127,8 +128,8 @@ struct MemoryTicks {
   }
 };
 
-/// Runs the lists twice at once: as they are, and with the weight gradients
-/// moved. Both start at 0, so the makespan of each is its last end.
+/// Runs the lists twice in parallel: unchanged, and with moved weight
+/// gradients. Both start at 0, so the makespan of each is its last end.
 class Deferral {
   /// A time in each of the two runs.
   struct Times {
@@ -149,7 +150,7 @@ public:
     }
   }
 
-  /// Reports an order that cannot run, and a peak that cannot be held.
+  /// Reports an order that cannot run, and a peak that cannot be kept.
   LogicalResult run() {
     OrderWalk<Deferral> walk(schedule, *this);
     if (!walk.run())
@@ -165,7 +166,7 @@ public:
     return success();
   }
 
-  /// When a result is there where it is taken.
+  /// When a result is available to its consumer.
   struct Datum {
     Times arrival = {never, never};
   };
@@ -197,7 +198,7 @@ private:
 
   struct RankState {
     Times now;
-    /// When all is there that the next group takes.
+    /// When all inputs of the next group are available.
     Times arrival;
     int64_t live = 0;
     uint8_t phase = 0;
@@ -210,8 +211,9 @@ private:
     return size_t(step.stage()) * schedule.numMicrobatches + step.microbatch();
   }
 
-  /// Notes the place of each W of the rank that may move: a plain one behind
-  /// its I. 0 is no I so far, 1 an I, above that the place of the W plus 2.
+  /// Finds each W of the rank that may be moved: those that are not joined and
+  /// follow their I. The table has 0 for no I, 1 for an I, otherwise the index
+  /// of the W plus 2.
   void findWeights(unsigned rank) {
     const StepList &list = schedule.ranks[rank];
     DenseSet<int64_t> different;
@@ -231,13 +233,13 @@ private:
     states[rank].owed = OwedWeights({different.begin(), different.end()});
   }
 
-  /// What was noted for the pair of `step`, a step of `rank`.
+  /// The entry of the table for the pair of `step`, a step of `rank`.
   uint32_t placeOf(Step step, unsigned rank) const {
     return flow.home(step) == rank ? weights[index(step)] : 0;
   }
 
-  /// When what a step of `rank`, which ends now, makes for `port` is where it
-  /// is taken.
+  /// When the result for `port` of a step of `rank` that ends now arrives at
+  /// its consumer.
   Times arrivalAt(const DataFlow::Port &port, unsigned rank, Times now) {
     unsigned to = port.rank;
     if (!port.transfers)
@@ -249,14 +251,14 @@ private:
     return {now.before + hop, now.after + hop};
   }
 
-  /// Puts what is owed into the time until `arrival`.
+  /// Inserts pending Ws in the time until `arrival`.
   void fillWait(RankState &state, int64_t arrival) {
     while (state.now.after <= arrival &&
            placeOldest(state, arrival - state.now.after))
       ;
   }
 
-  /// Gives memory back until `need` fits under the peak.
+  /// Inserts Ws that free memory until `need` fits under the peak.
   void makeRoom(unsigned rank, ArrayRef<Step> group, int64_t need) {
     RankState &state = states[rank];
     while (state.live + need > memory.peak && memory.weightsGive &&
@@ -273,8 +275,8 @@ private:
                        value(state.live + need), value(memory.peak));
   }
 
-  /// Runs the oldest owed W that costs at most `limit` now; false when there is
-  /// none. It stands in the phase of the steps before it.
+  /// Inserts the oldest pending W with a cost of at most `limit`, in the phase
+  /// of the previous steps. Returns false if there is none.
   bool placeOldest(RankState &state, int64_t limit) {
     Step step;
     int64_t cost;
@@ -294,7 +296,7 @@ private:
   DataFlow flow;
   EdgeQueues edgesBefore, edgesAfter;
   std::vector<RankState> states;
-  /// For each (stage, micro-batch) the place of its W, as `findWeights` counts.
+  /// For each (stage, micro-batch), the entry described at `findWeights`.
   std::vector<uint32_t> weights;
   Times last;
   bool good = true;

@@ -1,29 +1,29 @@
-//===- DetectDeadlock.cpp - Does the schedule end -------------------------===//
+//===- DetectDeadlock.cpp - Checking for deadlocks ------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A check: the schedule stays as it is. Under one in-order stream a rank this
-// waits for ever, since each rank's send waits for a receive that stands behind
-// the other rank's send:
+// A check, which does not change the schedule. For example, these lists
+// deadlock under one in-order stream per rank, since the send of each rank
+// waits for a receive that follows the other rank's send:
 //
 //   rank 0                    rank 1
 //   SEND_F s0 m1 -> r1        SEND_B s1 m0 -> r0
 //   RECV_B s0 m0 <- r1        RECV_F s1 m1 <- r0
 //
-// What a model means is in Waiting/Waiting.h. A schedule that ends with plain
-// blocking sends and receives ends under every model, which is found out first,
-// since it is quick and the common case. Otherwise the models are run from the
-// strict to the mild; the rest follows from the first that ends. A schedule
-// that does not end under `require` is an error; one that only fails under
-// stricter models gets a warning. Transfers without another side, and such that
-// give the receiver another tensor, are the verifier's to report.
+// Waiting/Waiting.h defines the models. A schedule that finishes with blocking
+// sends and receives finishes under every model; this is checked first, since
+// it is fast and the common case. Otherwise the models are run from the
+// strictest to the mildest, up to the first under which the schedule finishes.
+// A schedule that does not finish under `require` is an error; one that only
+// fails under stricter models gets a warning. The verifier reports unmatched
+// transfers and those that name different tensors.
 //
-// Needs: level compute. Ensures: the schedule ends under `require`, its
-// transfers all meet, and each gives the tensor that the receiver names.
-// Cost: linear in the steps, a walk for each model that has to be run.
+// Needs: level compute. Ensures: the schedule finishes under `require`, and all
+// its transfers match and name the same tensors. Cost: linear in the steps, one
+// walk per model that is run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,8 +57,8 @@ public:
   }
 
 private:
-  // What fails under a model no stricter than the required one fails under that
-  // one too.
+  // What fails under a model fails under all stricter ones, including the
+  // required model if it is stricter.
   Severity severityOf(WaitModel model) const {
     return model >= options.require ? Severity::Error : Severity::Warning;
   }

@@ -1,4 +1,4 @@
-//===- InjectFsdp.cpp - Unsharding, resharding and reducing ---------------===//
+//===- InjectFsdp.cpp - Adding FSDP actions -------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,39 +16,39 @@
 //                            RESHARD s0
 //                            RESHARD s2
 //
-// With fully sharded data parallelism the parameters of a stage are gathered
-// before they are used (UNSHARD), given back (RESHARD), and the gradients are
-// reduced over the replicas once all micro-batches have added theirs
-// (REDUCE_GRAD). The rule is PyTorch's `_add_unshard_reshard`: before each
-// step, the stages that are resident are the first K distinct ones used from
-// there on, where an overlap adds all of its stages before the count is looked
-// at.
+// With fully sharded data parallelism, the parameters of a stage are gathered
+// before they are used (UNSHARD) and freed afterwards (RESHARD), and the
+// gradients are reduced over the replicas once all micro-batches have
+// contributed (REDUCE_GRAD). The rule is that of PyTorch's
+// `_add_unshard_reshard`: before each step, the resident stages are the first K
+// distinct ones used from this step on, where an overlap adds all of its stages
+// before the count is compared.
 //
-// PyTorch looks ahead from every step anew. Here the window that holds those K
-// stages slides along: its end never moves back, since a window from a later
-// step that ended earlier would hold fewer than K stages. A count of uses for
-// each stage says when one enters and when one leaves, so each step is added
-// and removed once, whatever K is:
+// PyTorch looks ahead from every step separately. Here, a sliding window
+// contains those K stages: its end never moves back, since a window from a
+// later step that ended earlier would contain fewer than K stages. A use count
+// per stage determines when it enters and leaves the window, so each step is
+// added and removed once, for any K:
 //
 //   K = 2    F0  F2  F4  F0      step F0 -> F2: s0 leaves the window, it has no
 //           [------]             stage but s2, so it grows by F4 and s4 enters
 //               [------]
 //
-// A stage that leaves and enters in one move (it is used again just behind the
-// old end) stays resident.
+// A stage that leaves and enters in one move (because it is used again just
+// after the old end) stays resident.
 //
-// `unshard-lookahead` is a second window inside the first, with a number of
-// stages of its own: a stage that is not resident is unsharded when it enters
-// that one, and resharded when it leaves the first. A stage leaves a window by
-// being used, so it was in both before.
+// `unshard-lookahead` is a second window inside the first, with its own number
+// of stages: a stage that is not resident is unsharded when it enters this
+// window, and resharded when it leaves the first one. A stage leaves a window
+// when it is used, so it was in both windows before.
 //
-// `prefetch=D` then only moves UNSHARDs, and only later: to directly before the
-// D-th compute step ahead of the first use. They enter in the order of their
-// first uses, so a queue of those that wait is enough.
+// `prefetch=D` only moves UNSHARDs, and only later: to directly before the D-th
+// compute step ahead of the first use. They enter in the order of first use, so
+// the pending ones form a queue.
 //
-// Where transfers come between two compute steps, all new steps go directly
-// after the first one: a RESHARD does not wait for a receive then, and a
-// gather runs beside it.
+// If there are transfers between two compute steps, all new steps are inserted
+// directly after the first compute step. Then a RESHARD does not wait for a
+// receive, and gathers overlap with receives.
 //
 // Needs: no FSDP steps. Ensures: level sharded; without its UNSHARDs the list
 // is the same for every `prefetch` and `unshard-lookahead`. Cost: linear in the
@@ -68,9 +68,9 @@ namespace pipec {
 
 namespace {
 
-/// What the pass does, options and the schedule's own settings put together.
+/// The combined options of the pass and settings of the schedule.
 struct Plan {
-  /// By stage; whether it is unsharded and resharded at all.
+  /// By stage: true if it is unsharded and resharded.
   std::vector<bool> managed;
   unsigned maxActive = 3;
   /// By rank: how many distinct stages ahead it gathers, from 1 to maxActive.
@@ -80,28 +80,28 @@ struct Plan {
   ReduceWait wait = ReduceWait::None;
 };
 
-/// The compute steps from the one at hand on that use the next few distinct
-/// stages, of those that are managed.
+/// The compute steps, from the current one on, that use the next few distinct
+/// managed stages.
 class Window {
 public:
   explicit Window(const std::vector<bool> &managed)
       : managed(managed), uses(managed.size()) {}
 
-  /// Starts a list. The window is empty at the end of the one before.
+  /// Starts a list. The window is empty at the end of the previous list.
   void restart() { end = use = 0; }
   bool holds(unsigned stage) const { return uses[stage] != 0; }
-  /// Takes groups of compute steps in until there are `count` stages. Tells
-  /// `enter` the first step of each new stage and the number of its group.
+  /// Adds groups of compute steps until there are `count` stages. Calls `enter`
+  /// with the first step of each new stage and the number of its group.
   template <typename Enter>
   void grow(const StepList &list, unsigned count, Enter enter);
-  /// Lets the group [first, last) go. Tells `leave` the stages that are not
-  /// used by the rest of the window.
+  /// Removes the group [first, last). Calls `leave` with the stages that the
+  /// rest of the window does not use.
   template <typename Leave>
   void pass(const StepList &list, size_t first, size_t last, Leave leave);
 
 private:
   const std::vector<bool> &managed;
-  /// By stage, its steps inside the window.
+  /// By stage, the number of its steps in the window.
   std::vector<uint32_t> uses;
   unsigned distinct = 0;
   /// The index after the window, and the number of the first group of compute
@@ -110,7 +110,7 @@ private:
   uint64_t use = 0;
 };
 
-/// Rewrites one rank after another.
+/// Rewrites the lists of the ranks one by one.
 class Injector {
 public:
   Injector(Schedule &schedule, const Plan &plan)
@@ -120,17 +120,17 @@ public:
   void run(unsigned rank);
 
 private:
-  /// What is known about one stage of the rank at hand.
+  /// The state of one stage on the current rank.
   struct StageState {
-    /// Weight gradients still to come.
+    /// The number of remaining weight gradients.
     uint32_t gradients = 0;
     bool unsharded = false;
     SourceLoc lastUse;
   };
-  /// An UNSHARD that waits for its place.
+  /// An UNSHARD that is still to be inserted.
   struct Unshard {
     Step step;
-    /// The number of the compute step that uses the stage first.
+    /// The number of the compute step with the first use of the stage.
     uint64_t use;
   };
   struct Added {
@@ -138,7 +138,7 @@ private:
     Step step;
   };
 
-  /// Whether the stages that are gathered are those that stay.
+  /// True if the gathered stages are the resident ones.
   bool oneWindow(unsigned rank) const {
     return plan.lookahead[rank] == plan.maxActive;
   }
@@ -148,7 +148,8 @@ private:
   void takeDue(size_t before);
   void reduce(size_t before, Step step);
   void waitForReduction(size_t before);
-  /// Puts a step before the one of that index, behind those put there already.
+  /// Inserts a step before the one at this index, after those already inserted
+  /// there.
   void put(size_t before, Step step) { added.push_back({before, step}); }
   template <typename T, typename Make>
   static std::vector<T> merge(const std::vector<T> &list, ArrayRef<Added> added,
@@ -158,16 +159,17 @@ private:
   const Plan &plan;
   std::vector<StageState> stages;
 
-  /// The stages that stay when they are there, and those that are gathered.
+  /// The window of stages that stay resident, and that of stages that are
+  /// gathered.
   Window resident, fetched;
-  /// The number of the compute step at hand.
+  /// The number of the current compute step.
   uint64_t use = 0;
-  /// Stages that left `resident` with the step before.
+  /// The stages that left `resident` with the previous step.
   std::vector<unsigned> left;
   std::vector<Unshard> waiting;
   size_t firstWaiting = 0;
 
-  /// The reduction that no wait follows yet.
+  /// The reduction that is not yet followed by a wait.
   std::optional<Step> pending;
 
   /// The new steps, in order.
@@ -226,7 +228,7 @@ void Injector::growWindows(const StepList &list, size_t before, unsigned rank,
   takeDue(before);
 }
 
-// Reshards the stages that left the window and did not come back.
+// Reshards the stages that left the window and did not re-enter it.
 void Injector::giveBack(size_t before, unsigned phase) {
   llvm::sort(left);
   left.erase(llvm::unique(left), left.end());
@@ -240,7 +242,7 @@ void Injector::giveBack(size_t before, unsigned phase) {
   left.clear();
 }
 
-// Puts the UNSHARDs that belong directly before the compute step at hand.
+// Inserts the UNSHARDs that are due directly before the current compute step.
 void Injector::takeDue(size_t before) {
   while (firstWaiting != waiting.size() &&
          (!plan.prefetch || waiting[firstWaiting].use <= use + *plan.prefetch))
@@ -251,7 +253,7 @@ void Injector::takeDue(size_t before) {
   }
 }
 
-// Puts a REDUCE_GRAD, and the wait for it or for the one before.
+// Inserts a REDUCE_GRAD, and the wait for it or for the previous one.
 void Injector::reduce(size_t before, Step step) {
   waitForReduction(before);
   put(before, step);
@@ -269,8 +271,8 @@ void Injector::waitForReduction(size_t before) {
   pending.reset();
 }
 
-/// `list` with what `make` gives for each of `added` in its place; as long as
-/// it has to be.
+/// Returns `list` with the result of `make` for each of `added` inserted at its
+/// place.
 template <typename T, typename Make>
 std::vector<T> Injector::merge(const std::vector<T> &list,
                                ArrayRef<Added> added, Make make) {
@@ -295,8 +297,8 @@ void Injector::run(unsigned rank) {
   use = 0;
   added.clear();
   unsigned phase = 0;
-  // The index after the compute step before the one at hand, and whether a
-  // transfer is between the two.
+  // The index after the previous compute step, and whether a transfer is
+  // between it and the current one.
   size_t after = 0;
   bool transfers = false;
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For every F, B and I whose neighbour stage lives on another rank: one send
-// behind the producer, one receive before the consumer.
+// For every F, B and I whose neighbor stage is on another rank, the pass adds a
+// send after the producer and a receive before the consumer:
 //
 //   rank 0    rank 1                 rank 0                 rank 1
 //   F s0 m0   F s1 m0                F s0 m0                RECV_F s1 m0 <- r0
@@ -14,11 +14,12 @@
 //                                    RECV_B s0 m0 <- r1     B s1 m0
 //                                    B s0 m0                SEND_B s1 m0 -> r0
 //
-// Where they stand between the computes is the choice of an order, one file
-// each (P2POrders.h).
+// An order determines their positions between the computes; each order has its
+// own file (P2POrders.h).
 //
-// Needs: level compute, no P2P steps. Ensures: level placed; one in-order
-// stream a rank ends. Cost: linear in the steps; both lists are in memory.
+// Needs: level compute, no P2P steps. Ensures: level placed; the schedule
+// finishes with one in-order stream per rank. Cost: linear in the steps; both
+// lists are in memory.
 //
 //===----------------------------------------------------------------------===//
 

@@ -15,26 +15,26 @@
 //   B s0 m1                WAIT_SEND_F s0 m0      B s0 m1
 //   WAIT_SEND_F s0 m1      WAIT_SEND_F s0 m1      WAIT_SEND_F s0 m1
 //
-// A wait is due at a place: after the backward of its activation, before the
-// send that would exceed the budget, or at the end. A list that ends when every
-// transfer blocks (Waiting/BlockingRun.h) ends with waits anywhere after their
-// sends: in that run no rank passes a send before it is complete. Its waits go
-// where they are due.
+// A wait is due at a certain place: after the backward of its activation,
+// before the send that would exceed the budget, or at the end. A list that
+// finishes with blocking transfers (Waiting/BlockingRun.h) finishes with waits
+// anywhere after their sends, because in that run no rank passes a send before
+// it is complete. Its waits are inserted where they are due.
 //
-// Any other list is run under the strictest model of waiting under which it
-// ends, and a rank that comes to a place where a wait is due stays there until
-// the send is complete. When nothing can go on, one of these ranks passes
-// without the wait, which then goes to the next place that the rank reaches
-// with the send complete. The run is a run of the list that results, so that
-// list ends too, under that model and every later one.
+// Any other list is run under the strictest communication model under which it
+// finishes. A rank that reaches a place where a wait is due stops there until
+// the send is complete. When no rank can continue, one of these ranks passes
+// without the wait, which is then inserted at the next place that the rank
+// reaches after the completion of the send. This run is a run of the resulting
+// list, so that list also finishes, under this model and every milder one.
 //
-// A list that ends under no model gets its waits at the end. Where the budget
-// is not kept, a warning says why: a wait would deadlock, one batch has more
-// sends than the budget, or the list does not end anyway.
+// If a list finishes under no model, its waits are inserted at the end. If the
+// budget is exceeded, a warning gives the reason: a wait would deadlock, one
+// batch has more sends than the budget, or the list does not finish anyway.
 //
-// Needs: level placed. Ensures: level placed, and sharded where reductions got
-// waits; ends under the models of waiting under which it did before. Cost:
-// linear in the steps; both lists are in memory.
+// Needs: level placed. Ensures: level placed, and sharded if reductions got
+// waits; finishes under the same communication models as before. Cost: linear
+// in the steps; both lists are in memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,13 +57,13 @@ namespace pipec {
 
 namespace {
 
-/// A wait in its place: before the step of that index of the old list.
+/// A wait and its place: before the step at this index of the old list.
 struct PlacedWait {
   size_t before;
   Step wait;
 };
 
-/// Decides where the waits of one rank go, from group to group of its list.
+/// Determines the places of the waits of one rank, group by group.
 class RankWaits {
 public:
   RankWaits(const Schedule &schedule, const DataFlow &flow, unsigned rank,
@@ -75,14 +75,15 @@ public:
     byBackward->startRank(rank);
   }
 
-  /// The rank has come to the group at `at`. Places the waits that are due
-  /// there. `isOver(index)` tells whether the send of that index is complete;
-  /// when one that is due is not, the rank should stay (false), unless
-  /// `mustPass`: then its wait stays due, and the rank waits for it no more.
+  /// Called when the rank reaches the group at `at`. Inserts the waits that are
+  /// due there. `isOver(index)` tells whether the send at this index is
+  /// complete. If a send that is due is not complete, returns false, which
+  /// means that the rank should stop. With `mustPass`, the rank passes; the
+  /// wait remains due but the rank no longer stops for it.
   template <typename IsOver>
   bool reach(size_t at, bool mustPass, IsOver isOver) {
     passGroups(at);
-    // Those that the rank passed without: at the first chance.
+    // Waits that the rank has passed without: insert them as soon as possible.
     erase_if(late, [&](size_t send) {
       if (!waits[send] && isOver(send))
         place(at, send);
@@ -102,8 +103,8 @@ public:
     return !options.budget || keepBudget(at, mustPass, isOver);
   }
 
-  /// Instead of a run: leaves all waits to the end, and notes where that
-  /// exceeds the budget.
+  /// Called instead of a run: leaves all waits to the end, and records where
+  /// that exceeds the budget.
   void finishWithoutRun() {
     if (!options.budget)
       return;
@@ -117,7 +118,7 @@ public:
     }
   }
 
-  /// Places what is left at the end of the list.
+  /// Inserts the remaining waits at the end of the list.
   void finish() {
     passGroups(list.size());
     for (size_t send : sends)
@@ -126,30 +127,31 @@ public:
   }
 
   ArrayRef<PlacedWait> placed() const { return result; }
-  /// The send that the rank stays for, an index into its list.
+  /// The send that the rank stops for, as an index into its list.
   size_t awaited() const { return awaitedSend; }
-  /// Why the budget is not kept at a send.
+  /// Why the budget is exceeded at a send.
   enum class ExcessCause {
     /// A wait for an older send would deadlock there.
     WouldDeadlock,
     /// The batch of the send has more sends than the budget.
     Batch,
-    /// The list ends under no model.
+    /// The list finishes under no model.
     NoEnd,
   };
   /// The first send that is posted above the budget: the first of its batch.
   struct Excess {
     ExcessCause cause;
     size_t send;
-    /// Outstanding when it is posted; for `Batch` the sends of the batch.
+    /// The number of outstanding sends when it is posted; for `Batch`, the
+    /// number of sends of the batch.
     size_t sends;
-    /// With `WouldDeadlock`, the send that is not waited for.
+    /// For `WouldDeadlock`, the send without a wait.
     size_t oldest = 0;
   };
   std::optional<Excess> excess;
 
 private:
-  /// Notes what the groups before `at` post and make due.
+  /// Records the sends of the groups before `at` and the waits that become due.
   void passGroups(size_t at) {
     if (waits.empty())
       waits.resize(list.size());
@@ -160,8 +162,7 @@ private:
         ++outstanding;
         if (byBackward && dataKind(step.kind()) == DataKind::Activation)
           byBackward->insert(step.stage(), step.microbatch(),
-                             /*backward=*/false, uint32_t(passed),
-                             step.port());
+                             /*backward=*/false, uint32_t(passed), step.port());
       } else if (byBackward && makesInputGradient(step.kind())) {
         Step forward(StepKind::F, step.stage(), step.microbatch());
         for (unsigned port = 0; port != flow.outputs(forward).size(); ++port) {
@@ -199,14 +200,15 @@ private:
     return true;
   }
 
-  /// The sends of the group from `at` to `end`.
+  /// The number of sends of the group [at, end).
   size_t countSends(size_t at, size_t end) const {
     return count_if(ArrayRef(list).slice(at, end - at),
                     [](Step step) { return isSend(step.kind()); });
   }
 
-  /// Notes that the group at `at`, which has `more` sends, exceeds the budget
-  /// with `posted` of them outstanding. No wait helps a batch that exceeds it
+  /// Records that the group at `at` with `more` sends exceeds the budget when
+  /// `posted` of them are outstanding. Waits cannot help if the group alone
+  /// exceeds the budget.
   /// alone.
   void noteExcess(ExcessCause cause, size_t at, size_t more, size_t posted,
                   size_t oldestSend = 0) {
@@ -241,7 +243,7 @@ private:
   const InsertWaitsOptions &options;
 
   size_t passed = 0;
-  /// The sends so far, as indices; which of all steps have got their waits.
+  /// The indices of the sends so far, and which of all steps have a wait.
   std::vector<size_t> sends;
   std::vector<bool> waits;
   size_t oldest = 0;
@@ -255,7 +257,7 @@ private:
   std::vector<PlacedWait> result;
 };
 
-/// Holds the ranks of a run of `WaitEngine` where waits are due.
+/// Stops the ranks of a run of `WaitEngine` where waits are due.
 class WaitGate {
 public:
   static constexpr bool gates = true;
@@ -279,10 +281,10 @@ public:
     return false;
   }
 
-  /// The send that `rank` stays for; `none` when it does not.
+  /// The send that `rank` stops for; `none` if there is none.
   uint32_t awaits(unsigned rank) const { return awaited[rank]; }
 
-  /// A rank that stays, which may pass now; nothing when there is none.
+  /// A stopped rank that may pass now; nothing if there is none.
   std::optional<unsigned> letPass() {
     while (!staying.empty()) {
       unsigned rank = staying.back();
@@ -300,7 +302,7 @@ private:
   std::vector<RankWaits> &ranks;
   std::vector<uint32_t> awaited;
   std::vector<bool> pass;
-  /// Ranks that stayed somewhere; some have gone on since.
+  /// Ranks that have stopped; some of them may have continued since.
   std::vector<unsigned> staying;
 };
 
@@ -323,14 +325,14 @@ private:
 
 } // namespace
 
-/// Runs the ranks side by side, each held where a wait is due.
+/// Runs the ranks concurrently, each stopped where a wait is due.
 static void placeSafely(const Schedule &schedule,
                         std::vector<RankWaits> &ranks) {
   Transfers transfers(schedule);
   std::array<bool, 4> ends = endsUnder(schedule, transfers);
   auto model = find_if(allWaitModels,
                        [&](WaitModel model) { return ends[unsigned(model)]; });
-  // Where it ends under no model all the same: the waits go to the end.
+  // If it finishes under no model, the waits go to the end.
   if (model == std::end(allWaitModels)) {
     for (RankWaits &rank : ranks)
       rank.finishWithoutRun();
@@ -395,7 +397,8 @@ void InsertWaits::placeReduceWaits(Schedule &schedule) const {
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
     const StepList &list = schedule.ranks[rank];
     std::vector<PlacedWait> placed;
-    // The reduction that no wait follows yet; a bubble without one.
+    // The reduction that is not yet followed by a wait; a bubble if there is
+    // none.
     Step pending;
     auto place = [&](size_t before) {
       if (pending.kind() == StepKind::Bubble)

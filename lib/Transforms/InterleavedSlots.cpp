@@ -5,22 +5,22 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// HyperParallel's ScheduleInterleaved1F1B writes its lists down with their
-// bubbles. Of p ranks and m micro-batches, rank r
+// HyperParallel's ScheduleInterleaved1F1B writes its lists with bubbles. With p
+// ranks and m micro-batches, rank r
 //
 //   waits r slots, runs the w forwards of its warm-up,
-//   waits max(0, 2(p-1-r) - m) slots, and p-1-r more,
-//   runs its steady phase, a forward and a backward in turn, or one forward,
-//   pairs of a backward and a forward, and one backward,
-//   and runs the backwards that are left with a slot before each of them.
+//   waits max(0, 2(p-1-r) - m) + p-1-r slots,
+//   runs its steady phase, which alternates a forward and a backward, or
+//   consists of one forward, pairs of a backward and a forward, and one
+//   backward, and runs the remaining backwards with one slot before each.
 //
-// With fewer micro-batches than ranks, p-m slots follow each step of
-// micro-batch m-1: each forward of the warm-up, but for the last one of a rank
-// other than the last rank; of the steady phase the plain backwards of the last
-// rank; each backward after it.
+// With fewer micro-batches than ranks, p-m slots follow steps of micro-batch
+// m-1: each forward of the warm-up, except the last one of a rank other than
+// the last rank; the plain backwards in the steady phase of the last rank; each
+// backward after the steady phase.
 //
-// So the slots follow from the sizes and from which kind of step comes when;
-// whether the data has arrived then is not asked.
+// The slots therefore depend only on the sizes and the order of the kinds of
+// steps, not on the arrival of data.
 //
 //===----------------------------------------------------------------------===//
 
@@ -92,7 +92,7 @@ public:
   }
 
 private:
-  /// What a group of steps is to the layout.
+  /// The role of a group of steps in the layout.
   enum class Part { Forward, Backward, Pair, Other };
 
   static Part partOf(ArrayRef<Step> group) {
@@ -126,7 +126,7 @@ private:
     return true;
   }
 
-  /// The forwards of a rank before its steady phase.
+  /// The number of forwards of a rank before its steady phase.
   uint64_t warmup(unsigned rank) const {
     uint64_t rounds = std::max<uint64_t>(1, microbatches / numRanks);
     uint64_t firstRound = (microbatches + rounds - 1) / rounds;
@@ -139,9 +139,9 @@ private:
   Schedule &schedule;
   DiagEngine &diags;
   uint64_t numRanks, microbatches, chunks;
-  /// Of one rank.
+  /// For one rank.
   uint64_t forwards;
-  /// By rank: the bubbles before each step, and after the list.
+  /// By rank: the number of bubbles before each step, and after the list.
   std::vector<std::vector<uint32_t>> gaps;
 };
 
@@ -152,7 +152,7 @@ LogicalResult InterleavedSlots::findGaps(unsigned rank, uint64_t &bubbles) {
   std::vector<uint32_t> &gap = gaps.emplace_back(list.size() + 1);
   uint64_t warm = warmup(rank);
   bool isLast = rank + 1 == numRanks;
-  // What follows a step of the last micro-batch.
+  // The slots after a step of the last micro-batch.
   uint64_t spare = microbatches < numRanks ? numRanks - microbatches : 0;
   uint64_t lead = 2 * (numRanks - 1 - rank);
   uint64_t beforeSteady =

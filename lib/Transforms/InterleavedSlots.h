@@ -15,21 +15,21 @@
 
 namespace pipec {
 
-/// Refuses lists that `bubbles` more steps make longer than any real ones.
-/// Where the ranks wait for one another most of the time, the bubbles outnumber
-/// the steps by far.
+/// Refuses to add `bubbles` steps if that makes the lists too long. If the
+/// ranks wait for each other most of the time, there are far more bubbles than
+/// steps.
 llvm::LogicalResult checkAlignedSize(const Schedule &schedule, uint64_t bubbles,
                                      DiagEngine &diags);
 
-/// `list` with gaps[i] bubbles before its i-th step, and after the list the
-/// last of `gaps` where there is one more than there are steps. The bubbles of
-/// `list` itself stay when `keep` says so.
+/// Returns `list` with gaps[i] bubbles before its i-th step and, if `gaps` has
+/// one more element than there are steps, its last element after the list.
+/// Bubbles in `list` are kept if `keep` is true.
 StepList withBubbles(const StepList &list, llvm::ArrayRef<uint32_t> gaps,
                      bool keep);
 
-/// Gives the lists the bubbles of HyperParallel's ScheduleInterleaved1F1B.
-/// Reports a placement that is not a loop, and a list in another order of
-/// forwards and backwards; the schedule is unchanged then.
+/// Inserts the bubbles of HyperParallel's ScheduleInterleaved1F1B. Reports a
+/// placement that is not a loop, and a list in another order of forwards and
+/// backwards; the schedule is then unchanged.
 llvm::LogicalResult takeInterleavedSlots(Schedule &schedule, DiagEngine &diags);
 
 } // namespace pipec

@@ -1,4 +1,4 @@
-//===- MergeBackward.cpp - Whole backwards from split ones ----------------===//
+//===- MergeBackward.cpp - Full backwards from split ones -----------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,14 +12,14 @@
 //   F s0 m2       W s0 m1        W s0 m0
 //   W s0 m1                      W s0 m1
 //
-// `adjacent` joins an I with the W that stands right behind it (PyTorch's
-// `merge_bw`); both are plain steps. `all` makes every I a B in its place, in
-// overlaps too, and drops its W wherever that stands; an overlap with one
-// member left is that member. A W whose I is missing stays.
+// `adjacent` merges an I with the W directly after it (PyTorch's `merge_bw`);
+// both must be plain steps. `all` replaces every I by a B, also in overlaps,
+// and removes its W; an overlap with one remaining member becomes a plain step.
+// A W without its I is kept.
 //
-// Needs: for `all`, no P2P steps. Ensures: for `all`, no split backward is
-// left. Cost: linear in the steps, in place; `all` a bit a (stage,
-// micro-batch).
+// Needs: for `all`, no P2P steps. Ensures: for `all`, there are no split
+// backwards. Cost: linear in the steps, in place; `all` needs one bit per
+// (stage, micro-batch).
 //
 //===----------------------------------------------------------------------===//
 
@@ -69,7 +69,7 @@ private:
     list.resize(kept);
   }
 
-  /// True when list[at] alone is the weight gradient of `input`.
+  /// True if list[at] is a plain step, the weight gradient of `input`.
   static bool isPlainW(const StepList &list, size_t at, Step input) {
     Step step = list[at];
     return step.kind() == StepKind::W && !step.joined() &&

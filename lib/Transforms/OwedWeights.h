@@ -1,4 +1,4 @@
-//===- OwedWeights.h - Weight gradients that wait for a place ---*- C++ -*-===//
+//===- OwedWeights.h - Pending weight gradients -----------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,14 +17,13 @@
 
 namespace pipec {
 
-/// The weight gradients that a rank owes: it adds the newest, and takes the
-/// oldest of those that cost at most so much. One queue for each cost, and over
-/// the queues a tree that knows the oldest front of every range of costs (a
-/// segment tree): a step takes a time logarithmic in the number of different
-/// costs.
+/// The pending weight gradients of a rank, in order of age. Finds the oldest
+/// one with at most a given cost. There is one queue per cost, and a segment
+/// tree over the queues with the oldest front of every range of costs, so an
+/// operation takes time logarithmic in the number of distinct costs.
 class OwedWeights {
 public:
-  /// `costs` are those that can come, each once, in any order.
+  /// `costs` are all possible costs, without duplicates, in any order.
   explicit OwedWeights(std::vector<int64_t> costs = {}) {
     llvm::sort(costs);
     for (int64_t cost : costs)
@@ -42,7 +41,8 @@ public:
     refresh(index);
   }
 
-  /// Takes the oldest that costs at most `limit`; false when there is none.
+  /// Removes the oldest one with a cost of at most `limit`; returns false if
+  /// there is none.
   bool take(int64_t limit, Step &step, int64_t &cost) {
     size_t end = llvm::upper_bound(queues, limit,
                                    [](int64_t limit, const Queue &queue) {
@@ -67,7 +67,7 @@ public:
   }
 
 private:
-  /// The steps of one cost, each with the number of steps owed before it.
+  /// The steps of one cost, each with the number of steps added before it.
   struct Queue {
     int64_t cost;
     std::vector<std::pair<Step, uint32_t>> steps;
@@ -77,7 +77,7 @@ private:
   using Front = std::pair<uint32_t, uint32_t>;
   static constexpr Front none = {std::numeric_limits<uint32_t>::max(), 0};
 
-  /// Brings the tree up to date with the front of a queue.
+  /// Updates the tree with the front of a queue.
   void refresh(size_t index) {
     const Queue &queue = queues[index];
     size_t node = queues.size() + index;
@@ -88,7 +88,7 @@ private:
       tree[node] = std::min(tree[2 * node], tree[2 * node + 1]);
   }
 
-  /// By cost.
+  /// Indexed by cost.
   std::vector<Queue> queues;
   /// Node k is the older one of 2k and 2k + 1; the queues are the second half.
   std::vector<Front> tree;

@@ -6,20 +6,20 @@
 //===----------------------------------------------------------------------===//
 //
 // The order of HyperParallel's `add_send_recv`. Position t of every list is
-// time slot t; the lists are read slot by slot:
+// time slot t; the lists are processed slot by slot:
 //
-//   1. every rank's step of the slot goes to its new list,
-//   2. the transfers of the even ranks' steps go to both of their lists,
-//   3. then those of the odd ranks'.
+//   1. the step of every rank in this slot is appended to its new list,
+//   2. the transfers of the even ranks' steps are appended to both of their
+//   lists,
+//   3. then those of the odd ranks' steps.
 //
-// An overlap takes as many slots as it has members: it goes to its list in the
-// first, and the transfers of its k-th member follow in the k-th. Bubbles take
-// a slot and stay. FSDP actions take none, so that they do not shift the slots
-// of one rank against another's.
+// An overlap takes one slot per member: it is appended in the first slot, and
+// the transfers of its k-th member in the k-th. Bubbles take a slot and are
+// kept. FSDP actions take none, so that they do not shift the slots of one rank
+// relative to another.
 //
-// A transfer stands at the end of its slot, so who needs it must stand in a
-// later slot; a step that does not is reported, for a receive behind its
-// consumer is what the lists would get.
+// A transfer is at the end of its slot, so its consumer must be in a later
+// slot. A step that is not is reported, since its receive would follow it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -66,18 +66,18 @@ public:
 
 private:
   struct RankState {
-    /// Behind the last step that was read.
+    /// The index after the last step that was read.
     size_t at = 0;
-    /// The compute step of this slot, null in a bubble.
+    /// The compute step of this slot; null for a bubble.
     const Step *step = nullptr;
-    /// The member behind `step` has the next slot.
+    /// True if the member after `step` has the next slot.
     bool inOverlap = false;
     /// The phase of the last step read, which receives share.
     uint8_t phase = 0;
   };
 
-  /// Moves the rank into the next slot. Returns false when what its step takes
-  /// is not there.
+  /// Advances the rank to the next slot. Returns false if an input of its step
+  /// is not available.
   bool takeStep(unsigned rank, size_t slot) {
     RankState &state = states[rank];
     const StepList &list = schedule.ranks[rank];
@@ -122,7 +122,7 @@ private:
     return true;
   }
 
-  /// Puts down the transfers that follow from the rank's step of this slot.
+  /// Appends the transfers of the results of the rank's step in this slot.
   void give(unsigned rank) {
     const Step *step = states[rank].step;
     if (!step)
@@ -140,11 +140,12 @@ private:
   const Schedule &schedule;
   DiagEngine &diags;
   DataFlow flow;
-  /// The data that has been made.
+  /// The data that has been produced.
   std::vector<bool> there;
   std::vector<StepList> lists;
   std::vector<RankState> states;
-  /// The ranks whose lists are not at their end, ascending.
+  /// The ranks that have not reached the end of their lists, in ascending
+  /// order.
   std::vector<unsigned> active;
 };
 

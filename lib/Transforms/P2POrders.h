@@ -14,16 +14,16 @@
 
 namespace pipec {
 
-/// The send of the output number `port` of `producer`, with its phase and
-/// source.
+/// The send of output `port` of `producer`, with the phase and source of the
+/// producer.
 inline Step sendOf(Step producer, unsigned port) {
   producer.setKind(sendKind(dataKind(producer.kind())));
   producer.setPort(port);
   producer.setJoined(false);
   return producer;
 }
-/// The receive that takes what `producer` makes for `output`, with the source
-/// of the producer; `phase` is that of the receive.
+/// The receive, by its consumer, of the result of `producer` for `output`, with
+/// the source of the producer; `phase` is that of the receive.
 inline Step recvOf(Step producer, const DataFlow::Port &output,
                    unsigned phase) {
   Step receive(recvKind(dataKind(producer.kind())), output.stage,
@@ -31,7 +31,7 @@ inline Step recvOf(Step producer, const DataFlow::Port &output,
   receive.setPort(output.port);
   return receive;
 }
-/// The receive of the input number `port` of `consumer`, with its phase;
+/// The receive of input `port` of `consumer`, with the phase of the consumer;
 /// `source` is that of the producer.
 inline Step recvFor(Step consumer, unsigned port, SourceLoc source) {
   consumer.setKind(recvKind(dataKind(consumer.kind())));
@@ -41,33 +41,34 @@ inline Step recvFor(Step consumer, unsigned port, SourceLoc source) {
   return consumer;
 }
 
-/// Lists with room for the steps of `schedule` and for both ends of all its
-/// transfers; bubbles count only when `keepBubbles`.
+/// Empty lists with capacity for the steps of `schedule` and for both ends of
+/// all its transfers; bubbles count only if `keepBubbles` is true.
 std::vector<StepList> listsForP2P(const Schedule &schedule, bool keepBubbles);
 
-/// The lists of `schedule` with transfers put down in rounds over the ranks
-/// (P2PSimulate.cpp). Fails with the blocked heads when the order cannot run.
+/// The lists of `schedule` with transfers added in rounds over the ranks
+/// (P2PSimulate.cpp). If the order cannot run, reports the steps at which ranks
+/// block.
 llvm::FailureOr<std::vector<StepList>>
 placeP2PInRounds(const Schedule &schedule, DiagEngine &diags);
 
-/// The lists of `schedule` with transfers put down slot by slot
-/// (P2PColumn.cpp). Fails when a step stands no later than what it takes.
+/// The lists of `schedule` with transfers added slot by slot (P2PColumn.cpp).
+/// Fails if a step is not in a later slot than the producers of its inputs.
 llvm::FailureOr<std::vector<StepList>>
 placeP2PInColumns(const Schedule &schedule, DiagEngine &diags);
 
-/// What `order=timed` does.
+/// The options of `order=timed`.
 struct P2PTiming {
-  /// Which time between the end of its producer and the start of its consumer
-  /// a transfer is ordered by.
+  /// The time, between the end of its producer and the start of its consumer,
+  /// that determines the position of a transfer.
   P2PAt at = P2PAt::Need;
-  /// How often to order again by what happened when the result ran...
+  /// The number of times that the result is run and ordered again by its times.
   unsigned rounds = 0;
-  /// ...under this model.
+  /// The communication model of these runs.
   WaitModel model = WaitModel::Stream;
 };
 
 /// The lists of `schedule` with transfers in one order of time on all ranks
-/// (P2PTimed.cpp). Fails when the order cannot run, or the costs do not fit.
+/// (P2PTimed.cpp). Fails if the order cannot run or the costs do not fit.
 llvm::FailureOr<std::vector<StepList>> placeP2PInTime(const Schedule &schedule,
                                                       const P2PTiming &timing,
                                                       DiagEngine &diags);

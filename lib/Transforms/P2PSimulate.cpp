@@ -6,23 +6,23 @@
 //===----------------------------------------------------------------------===//
 //
 // The order of PyTorch's `_add_send_recv`. The lists are run in rounds: in each
-// round every rank, in ascending order, takes its next step (an overlap is one)
-// if the results that it needs have arrived, and the sends and receives that
-// follow from it go to the ends of the two new lists in the same moment.
+// round every rank, in ascending order, runs its next step (or overlap) if its
+// inputs have arrived, and the resulting sends and receives are immediately
+// appended to the two new lists.
 //
-// A rank whose step becomes ready in a round still takes it in that round if
-// its turn is yet to come, and in the next round otherwise:
+// A rank whose step becomes ready during a round runs it in the same round if
+// the rank comes later in the order, and in the next round otherwise:
 //
 //   round 1   rank 0: F s0 m0, SEND_F     its RECV_F goes to rank 1, so
 //             rank 1: F s1 m0, SEND_F     this runs in round 1 too
 //   round 2   rank 0: F s0 m1 ...
 //
-// Looking at every rank in every round would cost (ranks x rounds), which is
-// quadratic when few ranks can run at a time. Instead the ranks that can run
-// are kept as bits, for this round and for the next one. A rank that cannot run
-// notes the result that it waits for, and whoever makes that result sets the
-// bit. A rank waits for one result at a time, so each step is looked at once
-// for itself and once for each result that it takes.
+// Checking every rank in every round would cost (ranks x rounds), which is
+// quadratic if few ranks can run at a time. Instead, bit sets contain the ranks
+// that can run in this round and in the next one. A rank that cannot run
+// records its first missing input, and the producer of that input sets the bit.
+// A rank waits for one input at a time, so each step is checked once, plus once
+// per input.
 //
 //===----------------------------------------------------------------------===//
 
@@ -67,15 +67,15 @@ public:
 private:
   static constexpr size_t nothing = ~size_t(0);
 
-  /// All that one step of a rank touches, in one line of the cache.
+  /// All data for one step of a rank, in one cache line.
   struct alignas(64) RankState {
     /// The next step of the rank's list, and the end of the list.
     const Step *head = nullptr;
     const Step *end = nullptr;
     StepList out;
-    /// What the head waits for.
+    /// The missing input of the head.
     size_t missing = nothing;
-    /// The phase of the last step taken, which receives share.
+    /// The phase of the last step, which receives share.
     uint8_t phase = 0;
   };
 
@@ -83,7 +83,7 @@ private:
     bits[rank / 64] |= uint64_t(1) << (rank % 64);
   }
 
-  /// Takes one step on every rank that can run; false when none could.
+  /// Runs one step on every rank that can run; returns false if there is none.
   bool runRound() {
     bool progress = false;
     for (size_t word = 0; word != current.size(); ++word)
@@ -112,7 +112,7 @@ private:
       set(next, rank);
   }
 
-  /// All members go to the list before the first of their transfers.
+  /// All members are appended before the first of their transfers.
   void takeOverlap(RankState &state, unsigned rank) {
     const Step *begin = state.head;
     do
@@ -122,8 +122,8 @@ private:
       give(state, rank, *step);
   }
 
-  /// Puts down the transfers of what `step` makes and wakes the ranks that wait
-  /// for it.
+  /// Appends the transfers of the results of `step`, and marks the ranks that
+  /// wait for them as runnable.
   void give(RankState &state, unsigned rank, Step step) {
     unsigned port = 0;
     for (const DataFlow::Port &output : flow.outputs(step)) {
@@ -142,8 +142,8 @@ private:
     }
   }
 
-  /// True when the rank has a next step and the results for it are there;
-  /// notes the first that is not.
+  /// True if the rank has a next step and its inputs are available; otherwise
+  /// records the first missing input.
   bool isReady(RankState &state) {
     state.missing = nothing;
     if (state.head == state.end)
@@ -159,7 +159,8 @@ private:
     }
   }
 
-  /// The first input of `step` that has not been made, null when all are there.
+  /// The first input of `step` that has not been produced; null if there is
+  /// none.
   const DataFlow::Port *missingInput(Step step) const {
     for (const DataFlow::Port &input : flow.inputs(step))
       if (!there[flow.datum(input, step.microbatch())])
@@ -176,8 +177,8 @@ private:
     }
     if (!done)
       return reportBlocked(
-          schedule, flow, heads,
-          [&](Step step) { return missingInput(step); }, diags);
+          schedule, flow, heads, [&](Step step) { return missingInput(step); },
+          diags);
     std::vector<StepList> lists;
     lists.reserve(states.size());
     for (RankState &state : states)
@@ -187,11 +188,11 @@ private:
 
   const Schedule &schedule;
   DataFlow flow;
-  /// By number, the data that has been made. Bytes, so that nothing is read to
-  /// write one.
+  /// Indexed by number, the data that has been produced. Bytes instead of bits,
+  /// so that a store needs no load.
   std::vector<uint8_t> there;
   std::vector<RankState> states;
-  /// The ranks that can run: in this round, and in the next one.
+  /// The ranks that can run in this round, and in the next one.
   std::vector<uint64_t> current, next;
 };
 

@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// `insert-p2p{order=timed}`. The compute-only lists run under the schedule's
-// costs; a transfer x is then made at e(x), the end of its producer, and needed
-// at n(x), the start of its consumer. Choose any time t(x) between the two and
-// order all transfers of all ranks by t, ties by e, then by the order in which
-// the producers ran. On every rank the transfers stand in this one order, a
-// send as early and a receive as late as it allows.
+// `insert-p2p{order=timed}`. The lists without transfers are run under the
+// schedule's costs. A transfer x is produced at e(x), the end of its producer,
+// and needed at n(x), the start of its consumer. Choose any time t(x) between
+// the two, and order all transfers of all ranks by t, then by e, then by the
+// order in which the producers ran. On every rank the transfers are in this
+// order, each send as early and each receive as late as the order allows.
 //
 //   F = 1, B = 2                       the order: x = F s0 m0 (1), y = F s0 m1
 //   rank 0   F0 F1 B0 ...              (needed at 4), z = B s1 m0 (needed at 4)
@@ -19,33 +19,34 @@
 //   rank 0: F s0 m0, SEND_F m0, F s0 m1, SEND_F m1, RECV_B m0, B s0 m0
 //   rank 1: RECV_F m0, F s1 m0, B s1 m0, RECV_F m1, SEND_B m0, F s1 m1
 //
-// y was made before z, so it goes first although both are needed at one time:
-// rank 1 takes it before it gives z away, and neither rank waits for the other
-// with its own send in front.
+// y is produced before z, so it comes first, although both are needed at the
+// same time: rank 1 receives y before it sends z, and neither rank waits for
+// the other with a send of its own still to come.
 //
-// Such lists can always be made, end under every model of waiting and cross
-// nothing; without a hop, `at=need` takes no more time than if no transfer ever
-// waited. docs/Rationale/TimeOrderedP2P.md has the proofs.
+// Such lists always exist, finish under every communication model, and have no
+// crossed transfers. Without latency, the makespan with `at=need` is that of a
+// run without P2P contention. docs/Rationale/TimeOrderedP2P.md has the proofs.
 //
-// `rounds=K` lets the lists run with their transfers, takes e and n from what
-// happened, orders again, up to K times, and keeps the best.
+// `rounds=K` runs the lists with their transfers, takes e and n from that run,
+// and orders again, up to K times. The best result is kept.
 //
-// A table has for each result when it was made, when it was needed, and its
-// place in the order of the run. So every rank can collect and sort the ends of
-// its own transfers, in the cache, and since all ranks sort by the same keys
-// that is one order. Everything is linear in the steps. Beside the two lists it
-// takes 16 bytes a result, 24 where times are large.
+// A table contains for each result the time when it was produced, the time when
+// it was needed, and its position in the order of the run. So each rank can
+// collect and sort the ends of its own transfers, in the cache, and since all
+// ranks sort by the same keys, the orders agree. Everything is linear in the
+// steps. In addition to the two lists, it takes 16 bytes per result, or 24 if
+// times are large.
 //
 //===----------------------------------------------------------------------===//
 
+#include "IR/OrderWalk.h"
 #include "Simulation/Blocked.h"
 #include "Simulation/FreeClock.h"
 #include "Simulation/Simulate.h"
-#include "IR/OrderWalk.h"
-#include "Verify/Verifier.h"
 #include "Support/SpanSort.h"
 #include "Transforms/P2POrders.h"
 #include "Transforms/Passes.h"
+#include "Verify/Verifier.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -58,20 +59,20 @@ namespace pipec {
 
 namespace {
 
-/// A result on its way. `Time` holds twice any time of most schedules.
+/// The times of a result. `Time` can hold twice any time of most schedules.
 template <typename Time> struct Result {
   static constexpr Time never = std::numeric_limits<Time>::max();
 
-  /// When it is there for its consumer; once that has started, when it did.
+  /// When it arrives; once its consumer has started, the start of the consumer.
   Time needed = never;
   Time made = 0;
-  /// The place of the producer in the order of the run.
+  /// The position of the producer in the order of the run.
   uint32_t producerOrder = 0;
-  /// That of the producer.
+  /// The source of the producer.
   SourceLoc source;
 };
 
-/// A run under free arrival that finds the times of all results.
+/// A run under free arrival that records the times of all results.
 template <typename Time, bool resources> class TimedRun {
 public:
   using Datum = Result<Time>;
@@ -82,17 +83,18 @@ public:
 
   /// Reports an order that cannot run.
   LogicalResult run(DiagEngine &diags) {
-    // A time that does not fit can hold everything up.
+    // A time that does not fit may block the run.
     bool good = walk.run();
     if (good || timesPass())
       return success();
     return reportBlocked(schedule, walk, diags);
   }
-  /// True when twice a time passed `Time`: the results are those of no run.
+  /// True if twice a time has exceeded the range of `Time`; the results are
+  /// then invalid.
   bool timesPass() const { return uint64_t(latest) > Datum::never / 2; }
-  /// True when all that was given was taken.
+  /// True if all results have been consumed.
   bool isComplete() const;
-  /// By number.
+  /// Indexed by number.
   std::vector<Datum> takeResults() { return walk.takeTable(); }
 
   static bool isThere(const Datum &datum) {
@@ -127,7 +129,7 @@ private:
   OrderWalk<TimedRun> walk;
   /// The last arrival or start.
   int64_t latest = 0;
-  /// Results that were given so far, and those less the ones taken.
+  /// The number of results produced so far, and of those not yet consumed.
   uint32_t given = 0;
   int64_t open = 0;
 };
@@ -136,7 +138,7 @@ template <typename Time, bool resources>
 bool TimedRun<Time, resources>::isComplete() const {
   if (open == 0)
     return true;
-  // A step that is missing, or one that is there twice.
+  // A step is missing or duplicated.
   const DataFlow &flow = walk.flow();
   std::vector<bool> taken(flow.size());
   for (const StepList &list : schedule.ranks)
@@ -154,12 +156,12 @@ bool TimedRun<Time, resources>::isComplete() const {
 
 /// One end of a transfer on its rank.
 template <typename Time> struct End {
-  /// The time that it is ordered by; among those for which that is equal, when
-  /// it was made, and then the order of the producers.
+  /// The primary key of the order; the next keys are the time when it was
+  /// produced, and the position of the producer.
   Time time;
   Time made;
   uint32_t producerOrder;
-  /// Twice the index of the producer (of the consumer, plus one) in its list.
+  /// Twice the index of the producer, or of the consumer plus one, in its list.
   uint32_t place;
 
   bool isReceive() const { return place & 1; }
@@ -168,9 +170,8 @@ template <typename Time> struct End {
 
 } // namespace
 
-/// The times of all results by number; nothing when `Time` is too small for
-/// them. Reports an order that cannot run, and one in which a consumer is
-/// missing.
+/// The times of all results by number; nothing if `Time` is too small. Reports
+/// an order that cannot run, and a missing consumer.
 template <typename Time>
 static FailureOr<std::optional<std::vector<Result<Time>>>>
 findTimes(const Schedule &schedule, const TickCosts &costs, DiagEngine &diags) {
@@ -202,8 +203,8 @@ public:
       : schedule(schedule), at(at), flow(schedule),
         results(std::move(results)) {}
 
-  /// Takes the times from a run of `simulated`, the lists with transfers among
-  /// the steps.
+  /// Replaces the times by those of a run of `simulated`, the lists with
+  /// transfers.
   void setTimes(const Simulation &simulation, const Schedule &simulated) {
     for (const auto &[rank, list] : enumerate(simulated.ranks)) {
       for (size_t begin = 0, end; begin != list.size(); begin = end) {
@@ -253,7 +254,7 @@ private:
     const Result<Time> &result = results[number];
     ends.push_back({timeOf(result), result.made, result.producerOrder, place});
   }
-  /// The time to order by, or twice that where half-way is finer.
+  /// The time to order by, doubled for the midpoint.
   Time timeOf(const Result<Time> &result) const {
     switch (at) {
     case P2PAt::Need:
@@ -266,7 +267,8 @@ private:
     llvm_unreachable("every time is listed");
   }
   StepList placeOn(const StepList &list);
-  /// The P2P step of `end`, which is an end of a transfer of `own`.
+  /// The P2P step of `end`; `own` is the compute step of the transfer on this
+  /// rank.
   Step stepOf(const End<Time> &end, Step own) const {
     ArrayRef<DataFlow::Port> ports =
         end.isReceive() ? flow.inputs(own) : flow.outputs(own);
@@ -285,18 +287,18 @@ private:
   P2PAt at;
   DataFlow flow;
   std::vector<Result<Time>> results;
-  /// The ends on one rank, and those in order.
+  /// The ends on one rank, unsorted and sorted.
   std::vector<End<Time>> ends, sorted;
-  /// Where in its list each of them stands: before the step of that index.
+  /// The index in the list of the step before which each end is inserted.
   std::vector<uint32_t> places;
 };
 
 } // namespace
 
-/// `list` with its ends, which were sorted.
+/// `list` with its sorted ends.
 template <typename Time>
 StepList TimedOrder<Time>::placeOn(const StepList &list) {
-  // Where the overlap of each step begins; empty without overlaps.
+  // The start of the overlap of each step; empty without overlaps.
   std::vector<uint32_t> groupBegins;
   if (any_of(list, [](const Step &step) { return step.joined(); })) {
     groupBegins.resize(list.size());
@@ -311,8 +313,8 @@ StepList TimedOrder<Time>::placeOn(const StepList &list) {
                                : uint32_t(Schedule::groupEnd(list, index));
   };
 
-  // Sends from the front, behind the producers of all sends so far; receives
-  // from the back, before their consumers and before whatever follows them.
+  // Sends from front to back, after the producers of all sends so far; receives
+  // from back to front, before their consumers and before all that follows.
   places.resize(sorted.size());
   uint32_t earliest = 0;
   for (size_t k = 0; k != sorted.size(); ++k) {
@@ -329,7 +331,7 @@ StepList TimedOrder<Time>::placeOn(const StepList &list) {
   result.reserve(list.size() + sorted.size());
   uint32_t i = 0;
   for (size_t k = 0; k != sorted.size(); ++k) {
-    // The places ascend, unless the order cannot run.
+    // The places are ascending, unless the order cannot run.
     for (; i < places[k]; ++i)
       result.push_back(list[i]);
     result.push_back(stepOf(sorted[k], list[sorted[k].index()]));
@@ -338,7 +340,7 @@ StepList TimedOrder<Time>::placeOn(const StepList &list) {
   return result;
 }
 
-/// True when both have the same steps in the same places.
+/// True if both have the same steps in the same order.
 static bool sameActions(ArrayRef<StepList> a, ArrayRef<StepList> b) {
   return all_of(zip_equal(a, b), [](const auto &lists) {
     return llvm::equal(
@@ -355,7 +357,7 @@ FailureOr<std::vector<StepList>> placeP2PInTime(const Schedule &schedule,
   FailureOr<TickCosts> costs = TickCosts::make(schedule, diags);
   if (failed(costs))
     return failure();
-  // Most times need half of the memory.
+  // The times of most schedules fit in half of the memory.
   if (timing.rounds == 0) {
     auto small = findTimes<uint32_t>(schedule, *costs, diags);
     if (failed(small))
@@ -386,7 +388,7 @@ FailureOr<std::vector<StepList>> placeP2PInTime(const Schedule &schedule,
       break;
     order.setTimes(*simulation, tried);
     lists = order.place();
-    // The same lists again would run in the same way again.
+    // The same lists would run in the same way again.
     if (sameActions(lists, tried.ranks))
       break;
   }

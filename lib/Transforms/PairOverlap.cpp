@@ -1,4 +1,4 @@
-//===- PairOverlap.cpp - Overlaps from neighbours -------------------------===//
+//===- PairOverlap.cpp - Overlaps of adjacent steps -----------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,26 +10,26 @@
 //   F s0 m3
 //   B s0 m1
 //
-// In the steady phase every F and the B right behind it, or B and the F right
-// behind it, become one overlap in that issue order, taken greedily from the
-// front. The steady phase is what stands in a phase called `steady`; a schedule
-// whose phases have other names has none. Where no phase is named, it is the
-// part of a rank's list in which forwards and backwards take turns: from its
-// first backward to its last forward, with the forward right before and the
-// backward right behind. A rank that runs all forwards first (GPipe) has none.
+// In the steady phase, every F and the B directly after it, or B and the F
+// directly after it, become one overlap in that issue order. Pairs are formed
+// greedily from the start. The steady phase is the phase called `steady`; if
+// phases have other names, there is none. If there are no named phases, it is
+// the part of a rank's list in which forwards and backwards alternate: from its
+// first backward to its last forward, with the forward directly before and the
+// backward directly after it. If a rank runs all forwards first (GPipe), there
+// is none.
 //
-// A pair starts when the data of both members is there, so an order that ran
-// can wait for itself once it is paired: where two ranks pair the same
-// micro-batch, each pair waits for what the other gives at its end. That is
-// found by walking the paired lists.
+// A pair starts when the inputs of both members are available, so pairing may
+// introduce a deadlock: if two ranks pair the same micro-batch, each pair waits
+// for a result of the other. A walk over the paired lists detects this.
 //
 // Needs: level compute, no P2P steps. Ensures: level compute. Cost: linear in
 // the steps, in place.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Simulation/Blocked.h"
 #include "IR/OrderWalk.h"
+#include "Simulation/Blocked.h"
 #include "Transforms/Checks.h"
 #include "Transforms/Passes.h"
 
@@ -41,7 +41,7 @@ namespace pipec {
 
 namespace {
 
-/// Only asks whether a walk comes to its end.
+/// A client that only determines whether a walk finishes.
 struct CanRun {
   struct Datum {
     bool made = false;
@@ -78,8 +78,7 @@ class PairOverlap : public Pass {
     return success();
   }
 
-  /// The part [begin, end) of a list in which forwards and backwards take
-  /// turns.
+  /// The part [begin, end) of a list in which forwards and backwards alternate.
   struct Range {
     size_t begin;
     size_t end;
@@ -98,8 +97,8 @@ class PairOverlap : public Pass {
     return {begin, end};
   }
 
-  /// Joins the neighbours in `list` that are both steady; `made` gets the first
-  /// of each pair.
+  /// Joins adjacent steps of `list` that are both steady; adds the first step
+  /// of each pair to `made`.
   template <typename IsSteady>
   static void pair(StepList &list, IsSteady isSteady,
                    std::vector<uint32_t> &made) {

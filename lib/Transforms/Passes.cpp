@@ -39,7 +39,8 @@ ArrayRef<PassChoice<Target>> choicesOf(Target) {
   return choices;
 }
 
-/// Reads the text of one option, if it was given; false when it is no value.
+/// Reads the text of one option if it was given; returns false if it is
+/// invalid.
 template <typename T>
 static bool readOption(T &option, std::optional<StringRef> text) {
   return !text || PassOptionType<T>::parse(*text, option);

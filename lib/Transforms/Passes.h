@@ -18,8 +18,8 @@
 
 namespace pipec {
 
-// The enums of the options, each with the `choicesOf` that PassOptionType asks
-// for.
+// The enums of the options, each with the `choicesOf` that PassOptionType
+// requires.
 #define PIPEC_CHOICES(Enum) enum class Enum : uint8_t {
 #define PIPEC_CHOICE(Enum, Id, Text) Id,
 #define PIPEC_CHOICES_END(Enum)                                                \
@@ -28,16 +28,16 @@ namespace pipec {
   llvm::ArrayRef<PassChoice<Enum>> choicesOf(Enum);
 #include "Transforms/Passes.def"
 
-/// How far ahead `inject-fsdp` gathers: a policy, or a number for each rank.
+/// How far ahead `inject-fsdp` gathers: a policy, or a number per rank.
 using UnshardLookahead = ChoiceOr<LookaheadPolicy, std::vector<unsigned>>;
 
-/// The models of waiting as values of an option.
+/// The communication models as values of an option.
 llvm::ArrayRef<PassChoice<WaitModel>> choicesOf(WaitModel);
 
 /// The targets of `check-target`.
 llvm::ArrayRef<PassChoice<Target>> choicesOf(Target);
 
-// The options of each pass and the function that makes the pass.
+// The options of each pass, and the function that creates it.
 #define PIPEC_PASS(Class, Name, Summary, Description, Needs, Ensures, Cost)    \
   struct Class##Options {
 #define PIPEC_OPTION(Class, Type, Field, Name, Default, Help)                  \
@@ -48,10 +48,10 @@ llvm::ArrayRef<PassChoice<Target>> choicesOf(Target);
   std::unique_ptr<Pass> make##Class(const Class##Options &options);
 #include "Transforms/Passes.def"
 
-/// Every pass of Passes.def and every target of Target/Targets.def.
+/// All passes of Passes.def and all targets of Target/Targets.def.
 const PassRegistry &allPasses();
 
-/// Writes docs/Passes.md: every pass and target with its texts and options.
+/// Writes docs/Passes.md: all passes and targets with their texts and options.
 void printPassPage(llvm::raw_ostream &os);
 
 } // namespace pipec

@@ -12,10 +12,10 @@
 //   UNSHARD s2               UNSHARD s2 @1
 //   F s0 m1                  F s0 m1 @1
 //
-// Simulation/Simulate.h has the two ways in which a list runs.
+// Simulation/Simulate.h defines the two ways in which a list runs.
 //
-// Needs: level compute, and placed for a list with P2P steps, which ends under
-// the model. Ensures: level timed; the lists are unchanged. Cost: linear.
+// Needs: level compute, and placed for a list with P2P steps, which must finish
+// under the model. Ensures: level timed; the lists are unchanged. Cost: linear.
 //
 //===----------------------------------------------------------------------===//
 

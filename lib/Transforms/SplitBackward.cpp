@@ -1,4 +1,4 @@
-//===- SplitBackward.cpp - Split backwards from whole ones ----------------===//
+//===- SplitBackward.cpp - Split backwards from full ones -----------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,10 +10,10 @@
 //                           ->   overlap F s0 m2 & I s0 m1
 //                                W s0 m1
 //
-// Every B becomes an I in its place, with its W right behind it, or behind the
-// overlap: a W takes what its I leaves, and no data flows inside an overlap.
+// Every B becomes an I in its place, with its W directly after it or after the
+// overlap: a W depends on its I, and there is no data flow within an overlap.
 //
-// Needs: nothing. Ensures: no whole backward is left. Cost: linear in the
+// Needs: nothing. Ensures: there are no full backwards. Cost: linear in the
 // steps.
 //
 //===----------------------------------------------------------------------===//

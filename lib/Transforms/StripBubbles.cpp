@@ -9,8 +9,8 @@
 //   bubble           ->      B s1 m0
 //   B s1 m0
 //
-// Needs: nothing. Ensures: no bubble is left; every other step stays, in its
-// order, with its start time. Cost: linear in the steps, in place.
+// Needs: nothing. Ensures: there are no bubbles; all other steps are kept in
+// order, with their start times. Cost: linear in the steps, in place.
 //
 //===----------------------------------------------------------------------===//
 

@@ -9,8 +9,8 @@
 //   B s0 m0               ->    B s0 m0
 //   WAIT_SEND_F s0 m0
 //
-// Needs: nothing. Ensures: no wait is left; every other step stays, in its
-// order, with its start time. Cost: linear in the steps, in place.
+// Needs: nothing. Ensures: there are no waits; all other steps are kept in
+// order, with their start times. Cost: linear in the steps, in place.
 //
 //===----------------------------------------------------------------------===//
 

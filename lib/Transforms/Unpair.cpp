@@ -8,11 +8,11 @@
 //   overlap F s0 m2 & B s0 m0     ->     F s0 m2
 //                                        B s0 m0
 //
-// The members follow one another in issue order. No order that ran stops
-// running: what the members take was there when the overlap started. Batches of
-// P2P steps stay.
+// The members follow one another in issue order. An order that can run still
+// can, since the inputs of all members were available when the overlap started.
+// Batches of P2P steps are kept.
 //
-// Needs: nothing. Ensures: no overlap is left. Cost: linear in the steps, in
+// Needs: nothing. Ensures: there are no overlaps. Cost: linear in the steps, in
 // place.
 //
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Verifier.cpp - What makes step IR well-formed ----------------------===//
+//===- Verifier.cpp - The levels of the verifier --------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -51,8 +51,7 @@ static bool verifyAbove(const Schedule &schedule, VerifyLevel levels,
 LogicalResult verify(const Schedule &schedule, DiagEngine &diags) {
   uint32_t kinds = 0;
   ComputeVerdict compute = verifyCompute(schedule, diags, &kinds);
-  // A step that is missing, doubled or misplaced would be found again by every
-  // other level, in other words.
+  // Other levels would report a missing, duplicate or misplaced step again.
   if (compute == ComputeVerdict::Broken)
     return failure();
   bool good = compute == ComputeVerdict::Good;
@@ -81,7 +80,7 @@ LogicalResult verify(const Schedule &schedule, VerifyLevel level,
 Cells::Cells(const Schedule &schedule)
     : total(uint64_t(schedule.numStages) * schedule.numMicrobatches),
       microbatches(schedule.numMicrobatches) {
-  // A whole schedule has a forward for every pair.
+  // A complete schedule has a forward for every pair.
   uint64_t steps = schedule.numSteps();
   dense = total <= steps + (1u << 16);
   if (dense)

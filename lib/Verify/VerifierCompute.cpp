@@ -5,19 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One byte per (stage, micro-batch) takes the parts of the stage's work that
-// were seen (`StageWork`). Because all steps of a pair are on one rank, one
-// scan over the lists in order sees both that each part is done once and that
-// F comes before B or I before W: when a step comes, the bits of what it needs
-// must be set and those of its own work must not. At the end all bits show that
-// nothing is missing. When a scan fails, `ComputeReport` looks again and says
-// what is wrong.
+// One byte per (stage, micro-batch) records the parts of the stage's work that
+// have been done (`StageWork`). All steps of a pair are on one rank, so one
+// scan over each list in order checks both that each part is done once and that
+// F precedes B or I, which precedes W: at each step, the bits of the parts it
+// depends on must be set, and the bits of its own parts must be clear. At the
+// end all bits must be set. If the scan fails, `ComputeReport` finds the errors
+// and reports them.
 //
-// Inside an overlap all members start together, so none may use what another
-// makes, with one exception: on the last stage a forward may feed the backward
-// of its own micro-batch behind it in the same overlap.
+// All members of an overlap start together, so none may depend on another, with
+// one exception: on the last stage, a forward may feed the backward of its own
+// micro-batch that follows it in the same overlap.
 //
-// Whether the order as a whole can run is the matter of VerifierOrder.cpp.
+// VerifierOrder.cpp checks that the whole order can run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,17 +41,17 @@ static constexpr uint8_t W = bitOf(StepKind::W);
 static uint8_t kindsThatDo(unsigned parts) {
   return step_facts::computesThatDo(parts);
 }
-/// The kinds that do some of the work of `kind`: a pair must not have one of
-/// them yet.
+/// The kinds that do part of the work of `kind`. A pair must not have any of
+/// these before the step.
 static uint8_t excluded(StepKind kind) { return kindsThatDo(workOf(kind)); }
-/// The kinds of which a pair must have one before, those among them that
-/// `excluded` leaves.
+/// The kinds of which a pair must have one before the step, except those in
+/// `excluded`.
 static uint8_t needed(StepKind kind) {
   return kindsThatDo(workBefore(kind)) & ~excluded(kind);
 }
 
-/// True when the member at `consumer` of an overlap uses what the one at
-/// `producer` makes.
+/// True if the member of an overlap at `consumer` depends on the one at
+/// `producer`.
 static bool feeds(const DataFlow &flow, Step producer, Step consumer) {
   if (producer.microbatch() != consumer.microbatch())
     return false;
@@ -63,9 +63,9 @@ static bool feeds(const DataFlow &flow, Step producer, Step consumer) {
   });
 }
 
-/// Finds the first member of the overlap `members` that another member feeds
-/// against the rule; its index and the producer's. Pairs are compared in small
-/// overlaps and looked up in large ones.
+/// Finds the first member of the overlap `members` that depends on another one
+/// in a way that is not allowed. Returns the indices of the member and the
+/// producer. Small overlaps compare all pairs, large ones use a lookup table.
 static std::optional<std::pair<size_t, size_t>>
 findInnerFeed(const DataFlow &flow, ArrayRef<Step> members) {
   auto allowed = [&](size_t producer, size_t consumer) {
@@ -107,8 +107,8 @@ findInnerFeed(const DataFlow &flow, ArrayRef<Step> members) {
 // The quick scan
 //===----------------------------------------------------------------------===//
 
-/// True when a member of an overlap in `list` feeds another one against the
-/// rule.
+/// True if an overlap of `list` has a member that depends on another one in a
+/// way that is not allowed.
 static bool hasInnerFeed(const DataFlow &flow, const StepList &list) {
   for (size_t i = 0, end; i != list.size(); i = end) {
     end = Schedule::groupEnd(list, i);
@@ -119,14 +119,14 @@ static bool hasInnerFeed(const DataFlow &flow, const StepList &list) {
   return false;
 }
 
-/// True when every step is there once, on its rank, after what it needs. Notes
-/// which kinds of steps the lists have.
+/// True if every step exists once, on its rank, after the steps it depends on.
+/// Sets the kinds of steps that the lists have.
 static bool scanIsGood(const Schedule &schedule, const DataFlow &flow,
                        const Cells &cells, uint32_t &kindsFound) {
   if (!cells.isDense())
     return false; // too few steps for all pairs
   std::vector<uint8_t> seen(cells.size());
-  // Bytes are written, which could be anything, so what the loop uses is local.
+  // Stores to uint8_t may alias anything, so use locals in the loop.
   uint8_t *const cellOf = seen.data();
   const size_t microbatches = schedule.numMicrobatches;
   uint32_t kinds = 0;
@@ -179,7 +179,7 @@ public:
   }
 
 private:
-  /// How many missing micro-batches a message lists.
+  /// The maximum number of missing micro-batches in a message.
   static constexpr unsigned listed = 4;
 
   template <typename Fn> void forEachCompute(Fn fn) {
@@ -191,8 +191,8 @@ private:
     }
   }
 
-  // Wrong ranks and steps done twice. Pairs with a step on a wrong rank take
-  // no part in the judgement of order.
+  // Reports steps on wrong ranks and duplicate steps. Pairs with a step on a
+  // wrong rank are not checked for order.
   void reportCounts() {
     forEachCompute([&](StepRef ref, Step step) {
       size_t cell = cells.index(step);
@@ -200,7 +200,7 @@ private:
       if (home != ref.rank) {
         (void)reporter.report(ref, diag::StepOnWrongRank, home);
         if (firsts.find(step).rank == home)
-          return; // one too many, and in the wrong place
+          return; // a duplicate on the wrong rank
         misplaced[cell] = true;
       }
       if (schedule.forwardOnly && step.kind() != StepKind::F) {
@@ -228,8 +228,8 @@ private:
       done[cell] |= bitOf(step.kind());
       if (!lacks || misplaced[cell] || schedule.forwardOnly)
         return;
-      // What is nowhere is reported as missing, but the backward of a pair is
-      // not missing when it is a `B`: then its `W` is a doubled one.
+      // A step that no rank has is reported as missing. If a pair has a `B` and
+      // a `W`, the backward is not missing; the `W` is a duplicate.
       StepKind kind = lacks & I ? StepKind::I : StepKind::F;
       Step before(kind, step.stage(), step.microbatch());
       StepRef later = firsts.find(before);
@@ -256,8 +256,8 @@ private:
                           reporter.text(reporter.step(producer)));
   }
 
-  // What a stage lacks is counted; the last step of the stage that is there
-  // says where to look.
+  // Counts the missing steps of each stage and reports them at the last
+  // existing step of the stage.
   void reportMissing() {
     struct Stage {
       uint32_t forwards = 0, backwards = 0, inputs = 0, weights = 0;
@@ -281,7 +281,7 @@ private:
         stage.forwards += step.kind() == StepKind::F;
         stage.backwards += makesInputGradient(step.kind()) && !(cell & (B | I));
         stage.inputs += step.kind() == StepKind::I;
-        // A weight gradient counts where it belongs to an `I`.
+        // Weight gradients count only together with an `I`.
         stage.weights +=
             step.kind() == StepKind::W && (seen[cells.index(step)] & I) != 0;
         cell |= bitOf(step.kind());
@@ -308,8 +308,8 @@ private:
     }
   }
 
-  /// The first micro-batches of a stage that have none of `kinds`. Some are
-  /// missing, so the search ends after as many as are there.
+  /// The first micro-batches of a stage without any of `kinds`. At least one
+  /// exists, so the search is bounded by the number of steps.
   SmallVector<unsigned, 4> withNone(unsigned stage, uint8_t kinds) const {
     SmallVector<unsigned, listed> missing;
     for (unsigned m = 0;
@@ -342,7 +342,7 @@ private:
   DiagEngine &diags;
   FirstSteps firsts;
   StepReporter reporter;
-  /// The kinds that a pair has, over all ranks.
+  /// The kinds of each pair on all ranks.
   std::vector<uint8_t> seen;
   std::vector<bool> misplaced;
 };

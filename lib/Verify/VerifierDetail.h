@@ -1,15 +1,14 @@
-//===- VerifierDetail.h - What the levels of the verifier share -*- C++ -*-===//
+//===- VerifierDetail.h - Shared parts of the verifier ----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Internal to IR/Verifier*.cpp. Each level is written twice over one idea: a
-// quick scan that only says whether all is well, and a slower one that says
-// what is wrong, run when the first one is not content. So a good list of 25
-// million steps costs a few nanoseconds a step, and messages may cost memory.
-//
+// Internal to lib/Verify. Each level is implemented twice: as a fast scan that
+// only decides whether the list is correct, and as a slower check that reports
+// the errors and runs only if the scan fails. The scan of a list of 25 million
+// steps costs a few nanoseconds per step; the slower check may use more memory.
 //===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_VERIFY_VERIFIERDETAIL_H
@@ -27,39 +26,40 @@
 
 namespace pipec {
 
-/// What the level compute found. The other levels make sense only where the
-/// compute steps themselves are all there.
+/// The result of the level compute. The other levels only apply if all compute
+/// steps are present.
 enum class ComputeVerdict {
   Good,
-  /// Every step is there once on its rank, but the order cannot run.
+  /// Every step exists once on its rank, but the order cannot run.
   Stuck,
   Broken,
 };
 
-/// Sets `kinds`, unless the verdict is Broken, to the kinds of steps that the
-/// lists have: bit K for the kind of value K.
+/// Unless the verdict is Broken, sets `kinds` to the kinds of steps in the
+/// lists: bit K for the kind with value K.
 ComputeVerdict verifyCompute(const Schedule &schedule, DiagEngine &diags,
                              uint32_t *kinds = nullptr);
-/// The second half of the level compute, for lists that have every step once.
+/// The second part of the level compute, for lists with every step exactly
+/// once.
 ComputeVerdict verifyOrder(const Schedule &schedule, DiagEngine &diags);
 llvm::LogicalResult verifyPlaced(const Schedule &schedule, DiagEngine &diags);
 llvm::LogicalResult verifySharded(const Schedule &schedule, DiagEngine &diags);
-/// The waits of the levels placed and sharded, for lists that have some.
+/// The waits of the levels placed and sharded, for lists that have waits.
 llvm::LogicalResult verifySendWaits(const Schedule &schedule,
                                     DiagEngine &diags);
 llvm::LogicalResult verifyReduceWaits(const Schedule &schedule,
                                       DiagEngine &diags);
 llvm::LogicalResult verifyTimed(const Schedule &schedule, DiagEngine &diags);
 
-/// Numbers the (stage, micro-batch) pairs that a table has a row for. When the
-/// steps are too few to name all pairs, only those that occur are numbered: the
-/// sizes of a schedule are somebody's claim, the steps are there.
+/// Numbers the (stage, micro-batch) pairs for tables. If there are too few
+/// steps for all pairs, only pairs that occur are numbered: the sizes of a
+/// schedule are untrusted input, so tables are sized by the steps.
 class Cells {
 public:
   explicit Cells(const Schedule &schedule);
 
   size_t size() const { return dense ? size_t(total) : sparse.size(); }
-  /// The number of a pair, `none` for one that is not numbered.
+  /// The number of a pair; `none` if it is not numbered.
   size_t index(unsigned stage, unsigned microbatch) const {
     if (dense)
       return size_t(stage) * microbatches + microbatch;
@@ -70,7 +70,7 @@ public:
     return index(step.stage(), step.microbatch());
   }
 
-  /// All pairs are numbered, stage by stage.
+  /// True if all pairs are numbered, stage by stage.
   bool isDense() const { return dense; }
 
   static constexpr size_t none = ~size_t(0);
@@ -82,12 +82,12 @@ private:
   llvm::DenseMap<uint64_t, size_t> sparse;
 };
 
-/// Where each step stands, for messages: the first of its kind, stage and
-/// micro-batch, on its own rank if there is one.
+/// The first step of each kind, stage and micro-batch, for messages; the one on
+/// its own rank if there is one.
 class FirstSteps {
 public:
   FirstSteps(const Schedule &schedule, const Cells &cells);
-  /// Invalid when there is no such step.
+  /// Invalid if there is no such step.
   StepRef find(StepKind kind, unsigned stage, unsigned microbatch,
                unsigned port = 0) const;
   StepRef find(Step step) const {
@@ -98,11 +98,12 @@ private:
   static constexpr unsigned kinds = unsigned(StepKind::RecvB) + 1;
   const Cells &cells;
   std::vector<StepRef> first;
-  /// By place in `first` and port, the P2P steps of ports other than 0.
+  /// Indexed by place in `first` and port: the P2P steps with a port other than
+  /// 0.
   llvm::DenseMap<std::pair<size_t, unsigned>, StepRef> morePorts;
 };
 
-/// Reports with the names and positions of steps.
+/// Reports errors with the names and positions of steps.
 class StepReporter {
 public:
   StepReporter(const Schedule &schedule, DiagEngine &diags)
@@ -124,13 +125,13 @@ public:
     return diags.report(step(ref).source(), kind, name(ref),
                         std::forward<Args>(args)...);
   }
-  /// Attaches `NAME is here` if there is such a step.
+  /// Attaches `NAME is here` if the step exists.
   void noteHere(InFlightDiagnostic &diagnostic, StepRef ref) {
     if (ref.isValid())
       diagnostic.note(step(ref).source(), diag::NoteStepHere, name(ref));
   }
 
-  /// Reading further would only count errors that nobody sees.
+  /// True if further errors would only be counted, not shown.
   bool full() const { return diags.atErrorLimit(); }
 
   bool failed = false;

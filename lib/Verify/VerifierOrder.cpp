@@ -1,16 +1,17 @@
-//===- VerifierOrder.cpp - The order as a whole can run -------------------===//
+//===- VerifierOrder.cpp - The level compute: the order can run -----------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Each rank runs its list in order and waits at a step whose data is not there.
-// Nothing here is a choice, so one `OrderWalk` decides.
+// Each rank runs its list in order and waits at a step whose inputs are
+// missing. The outcome does not depend on the interleaving of the ranks, so one
+// `OrderWalk` decides.
 //
-// When the run ends early, every rank that has not ended waits for a step of a
-// rank that has not ended either. Following these leads into a cycle; the
-// shortest one is reported.
+// If the walk ends early, every rank that has not finished waits for a step of
+// another such rank. Following these edges leads to a cycle; the shortest cycle
+// is reported.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +25,8 @@ namespace pipec {
 
 namespace {
 
-/// A walk that only asks whether all lists come to their end, and what stops
-/// the ranks whose lists do not.
+/// A walk that determines whether all lists finish, and where the other ranks
+/// block.
 class Replay {
 public:
   struct Datum {
@@ -49,11 +50,11 @@ private:
   bool isStuck(unsigned rank) const {
     return walk.group(rank) != schedule.ranks[rank].size();
   }
-  /// The step at which a stuck rank waits.
+  /// The step at which a blocked rank waits.
   Step headOf(unsigned rank) const {
     return schedule.ranks[rank][walk.member(rank)];
   }
-  /// The input that it waits for.
+  /// The missing input of that step.
   const DataFlow::Port &inputOf(unsigned rank) const {
     return *walk.missingInput(headOf(rank));
   }
@@ -66,8 +67,8 @@ private:
 
 } // namespace
 
-// Every stuck rank waits for one other, so each walk ends in a cycle or in
-// ranks that an earlier walk has passed.
+// Every blocked rank waits for one other rank, so each path ends in a cycle or
+// in ranks of an earlier path.
 std::vector<unsigned> Replay::shortestCycle() const {
   std::vector<unsigned> walkOf(schedule.ranks.size(), 0);
   std::vector<unsigned> best;
@@ -93,7 +94,8 @@ std::vector<unsigned> Replay::shortestCycle() const {
   return best;
 }
 
-/// The producer of what `rank` waits for, in the rest of its own rank's list.
+/// The producer of the input that `rank` waits for, in the rest of the
+/// producer's list.
 StepRef Replay::findProducer(unsigned rank) const {
   const DataFlow::Port &input = inputOf(rank);
   const StepList &list = schedule.ranks[input.rank];

@@ -1,4 +1,4 @@
-//===- VerifierPlaced.cpp - One send and one receive a transfer -----------===//
+//===- VerifierPlaced.cpp - The level placed: transfers -------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 //
 // Each transfer (IR/DataFlow.h) needs one send after its producer and one
-// receive before its consumer, and on every edge the k-th send must be the k-th
-// receive, since transfers carry no name.
+// receive before its consumer. On every edge the k-th send must match the k-th
+// receive, since transfers have no names.
 //
-// The quick scan (VerifierPlacedScan.cpp) only says whether all is well. If it
-// is not, `PlacedReport` looks again and says what is wrong.
+// The fast scan (VerifierPlacedScan.cpp) only decides whether the list is
+// correct. If it fails, `PlacedReport` finds the errors and reports them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,8 +34,8 @@ public:
       : schedule(schedule), flow(flow), edges(edges), firsts(schedule, cells),
         reporter(schedule, diags), troubled(edges.size()) {}
 
-  /// Returns true when something was reported. A list whose compute steps are
-  /// wrong may displease the scan for reasons that are not this level's.
+  /// Returns true if an error was reported. A list with wrong compute steps may
+  /// fail the scan for reasons of another level.
   bool run() {
     for (uint32_t rank = 0; rank != schedule.ranks.size(); ++rank) {
       const StepList &list = schedule.ranks[rank];
@@ -56,14 +56,14 @@ private:
     StepRef full = firsts.find(StepKind::B, stage, microbatch);
     return full.isValid() ? full : firsts.find(StepKind::I, stage, microbatch);
   }
-  /// The step that makes and takes `data` on a stage.
+  /// The step that produces or consumes `data` on a stage.
   StepRef findMaker(DataKind data, unsigned stage, unsigned microbatch) const {
     return data == DataKind::Activation
                ? firsts.find(StepKind::F, stage, microbatch)
                : findBackward(stage, microbatch);
   }
-  /// The compute step of the same rank that an end of a transfer belongs to: a
-  /// send's producer, a receive's consumer.
+  /// The compute step that an end of a transfer belongs to, on the same rank:
+  /// the producer for a send, the consumer for a receive.
   StepRef partnerOf(Step step) const {
     return findMaker(dataKind(step.kind()), step.stage(), step.microbatch());
   }
@@ -102,7 +102,8 @@ private:
                             port->rank);
   }
 
-  /// What a transfer's end should belong to, when it is not there.
+  /// The step that an end of a transfer should belong to, for messages if there
+  /// is none.
   Step partnerStep(Step step) const {
     bool forward = dataKind(step.kind()) == DataKind::Activation;
     return Step(forward ? StepKind::F : StepKind::B, step.stage(),
@@ -135,8 +136,8 @@ private:
     }
   }
 
-  /// True when the transfer whose end of the kind `end` is on the stage of
-  /// `self`, at this port, has neither end.
+  /// True if a transfer has neither end: the one that has an end of the kind
+  /// `end` on the stage of `self`, at `port`.
   bool hasNoEnd(Step self, StepKind end, unsigned port) const {
     Step own(end, self.stage(), self.microbatch());
     own.setPort(port);
@@ -144,9 +145,8 @@ private:
            !firsts.find(DataFlow::otherEnd(own, *flow.transfer(own))).isValid();
   }
 
-  /// A transfer of which neither end exists is reported at its producer, or at
-  /// its consumer if that is all there is; a single end is reported where it
-  /// is.
+  /// Reports a transfer without either end at its producer, or at its consumer
+  /// if there is no producer. A single end is reported at the end itself.
   void judgeCompute(StepRef ref, Step step) {
     DataKind data = dataKind(step.kind());
     for (const auto &[number, output] : llvm::enumerate(flow.outputs(step)))
@@ -159,16 +159,17 @@ private:
         (void)reporter.report(ref, diag::ReceiveMissing, input.rank);
   }
 
-  /// The edge of a P2P step, which moves the data of `port`.
+  /// The edge of a P2P step that transfers the data of `port`.
   uint32_t edgeOf(Step step, const DataFlow::Port &port) const {
     uint32_t home = flow.home(step);
     return isSend(step.kind()) ? edges.find(home, port.rank)
                                : edges.find(port.rank, home);
   }
 
-  /// The first place on each edge where the k-th send and the k-th receive
-  /// differ. Ends without a match were reported and are left out; where one is
-  /// doubled it is not known which of them is meant.
+  /// Reports the first place on each edge where the k-th send and the k-th
+  /// receive differ. Unmatched ends have been reported and are skipped, as are
+  /// edges with a duplicate end, because it is unclear which of the two is
+  /// meant.
   void reportCrossed() {
     std::vector<std::vector<StepRef>> sends(edges.size());
     std::vector<std::vector<StepRef>> receives(edges.size());
@@ -216,7 +217,7 @@ private:
   const EdgeNumbers &edges;
   FirstSteps firsts;
   StepReporter reporter;
-  /// Edges with a doubled end.
+  /// True for edges with a duplicate end.
   std::vector<bool> troubled;
 };
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Internal to IR/VerifierPlaced*.cpp.
+// Internal to lib/Verify.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +16,9 @@
 
 namespace pipec {
 
-/// True when every transfer has its two ends where they belong, in one order on
-/// each edge. False says only that it has to be looked at.
+/// True if both ends of every transfer are in the right places, in the same
+/// order at both ends of each edge. If it returns false, the slower check must
+/// find the errors, if there are any.
 bool areTransfersPlaced(const Schedule &schedule, const Cells &cells,
                         const DataFlow &flow, const EdgeNumbers &edges);
 

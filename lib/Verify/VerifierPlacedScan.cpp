@@ -1,16 +1,18 @@
-//===- VerifierPlacedScan.cpp - The quick look at transfers ---------------===//
+//===- VerifierPlacedScan.cpp - The fast scan of transfers ----------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// One scan over the lists, rank by rank. A byte for each (stage, micro-batch)
-// says what was seen of it, so that a send finds its producer before it, a
-// receive its consumer after it, and no end comes twice. Each edge has a table
-// of data: the rank that is scanned first writes the numbers of the data that
-// it moves there, in order, the other one compares. A table has room for what
-// its edge must carry, so all is there when all tables are full.
+// The scan goes over each list once, rank by rank. One byte per (stage,
+// micro-batch) records the steps seen so far: a send must follow its producer,
+// a receive must precede its consumer, and neither may occur twice. Each edge
+// has a table of data. The rank that is scanned first writes the numbers of the
+// data that it transfers, in order; the other rank compares them. The size of a
+// table is the number of data that the edge must transfer, so no transfer is
+// missing if all tables are full.
+// edge must carry, so all is there when all tables are full.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,8 +31,8 @@ public:
   PlacedScan(const Schedule &schedule, const Cells &cells, const DataFlow &flow,
              const EdgeNumbers &edges)
       : schedule(schedule), flow(flow), edges(edges) {
-    // Few steps for many pairs, or more data than names: the report is as
-    // quick, or nobody has the memory. One bit per pair is one port per row.
+    // Sparse or very large schedules, and rows with several ports, use the
+    // slower check only. It is as fast for few steps.
     if (!cells.isDense() || flow.size() > maxName || !flow.isSimple())
       return;
     makeSides();
@@ -49,33 +51,33 @@ public:
   }
 
 private:
-  /// What was seen of a (stage, micro-batch): the steps that make its data, and
+  /// The bits of a (stage, micro-batch): the steps that produce its data, and
   /// the ends of its transfers.
   static uint8_t makes(DataKind data) { return 1 << unsigned(data); }
   static uint8_t sends(DataKind data) { return 4 << unsigned(data); }
   static uint8_t receives(DataKind data) { return 16 << unsigned(data); }
   static constexpr uint32_t maxName = 0xfffffffe;
   static constexpr unsigned numKinds = unsigned(StepKind::RecvB) + 1;
-  /// The side of no edge: it has no room.
+  /// The side of steps without an edge; its table is empty.
   static constexpr uint32_t noSide = 0;
 
-  /// What a step of one kind, on one stage and in one direction, asks for.
+  /// The conditions and effects of steps of one kind, stage and direction.
   struct Rule {
-    /// What must have been seen of its pair, and what must not.
+    /// The bits of its pair that must be set; the bits that must be clear.
     uint8_t needed = 0;
     uint8_t excluded = 0;
-    /// What is seen of the pair from here on.
+    /// The bits that the step sets.
     uint8_t adds = 0;
-    /// A P2P step's side of its edge, and the number of the datum that it moves
-    /// for micro-batch 0.
+    /// The side of a P2P step on its edge, and the number of its datum for
+    /// micro-batch 0.
     uint32_t side = noSide;
     uint32_t name = 0;
   };
-  /// One side of an edge: where the name of its next transfer goes.
+  /// One side of an edge: the position of its next transfer in the table.
   struct Side {
     uint32_t at = 0;
     uint32_t end = 0;
-    /// All ones on the rank that is scanned second, which compares.
+    /// All ones on the rank that is scanned second and compares.
     uint32_t compares = 0;
   };
 
@@ -122,7 +124,7 @@ private:
       const DataFlow::Row &row = flow.row(data, stage, direction);
       uint32_t rank = flow.homeIn(direction, stage);
       Rule send{makes(data), sends(data), sends(data)};
-      // A forward's output is freed by the backward.
+      // The backward frees the output of a forward.
       if (data == DataKind::Activation)
         send.excluded |= makes(DataKind::Gradient);
       for (const DataFlow::Port &output : flow.outputs(row))
@@ -146,8 +148,8 @@ private:
     });
   }
 
-  // All kinds of ends take one path, since which comes next is not to be
-  // foreseen and a wrong guess costs more than what is done in vain.
+  // All kinds of steps take the same path. The order of kinds is unpredictable,
+  // and a mispredicted branch costs more than the unnecessary work.
   bool isGood(const StepList &list, uint32_t rank) {
     const size_t microbatches = schedule.numMicrobatches;
     const unsigned split = flow.directionSplit();
@@ -180,12 +182,12 @@ private:
   const DataFlow &flow;
   const EdgeNumbers &edges;
   bool usable = false;
-  /// By direction, stage and kind.
+  /// Indexed by direction, stage and kind.
   std::vector<Rule> rules;
-  /// By edge: of its sends, of its receives; the side of no edge first.
+  /// By edge, the side of its sends and that of its receives; `noSide` comes
+  /// first.
   std::vector<Side> sides;
-  /// The data that each edge carries, in order: their numbers plus 1, 0 before
-  /// one is known.
+  /// The data of each edge, in order: their numbers plus 1, or 0 if unknown.
   std::vector<uint32_t> names;
   std::vector<uint8_t> seen;
 };

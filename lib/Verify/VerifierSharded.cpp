@@ -1,21 +1,21 @@
-//===- VerifierSharded.cpp - Parameters are there when used ---------------===//
+//===- VerifierSharded.cpp - The level sharded: FSDP actions --------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// FSDP actions concern one rank and its stages only, so each list is judged
-// alone. A stage is managed on a rank that has an UNSHARD or a RESHARD of it;
-// stages that are not managed are always there. For the messages a first walk
-// over the list finds the managed stages and the last action of each; a second
-// one plays the list with one state a stage. The quick scan counts in place of
-// looking ahead: a REDUCE_GRAD stands behind the last weight gradient if there
-// are no more at the end than there were then.
+// FSDP actions concern only one rank and its stages, so each list is checked
+// separately. A stage is managed on a rank that has an UNSHARD or a RESHARD of
+// it; the parameters of other stages are always available. The report first
+// walks over the list to find the managed stages and the last action of each,
+// then again with one state per stage. The fast scan counts instead of looking
+// ahead: a REDUCE_GRAD follows the last weight gradient if the count does not
+// increase after it.
 //
-// A rank that holds a stage in both directions of a bidirectional placement
+// If a rank holds a stage in both directions of a bidirectional placement, it
 // runs some micro-batches of each; its gradients are complete after the last
-// weight gradient that stands in its own list.
+// weight gradient in its own list.
 //
 //===----------------------------------------------------------------------===//
 
@@ -66,12 +66,12 @@ public:
 
 private:
   using Iterator = HeldStages::const_iterator;
-  /// Where the steps go on stages that the rank does not hold.
+  /// The slot of steps on stages that the rank does not hold.
   static constexpr uint32_t foreign = 0;
   static constexpr uint64_t weight = uint64_t(1) << 32;
 
   struct State {
-    /// Computes in the low half, weight gradients in the high one.
+    /// The number of computes (low half) and weight gradients (high half).
     uint64_t counts = 0;
     uint64_t countsAtReduce = 0;
     bool sharded = false;
@@ -79,7 +79,7 @@ private:
     bool reduced = false;
   };
 
-  /// Judges a list; the rank holds the stages [begin, end).
+  /// Checks a list of a rank that holds the stages [begin, end).
   bool isGood(const StepList &list, Iterator begin, Iterator end) {
     states.assign(1 + (end - begin), State());
     for (auto it = begin; it != end; ++it)
@@ -106,12 +106,12 @@ private:
     return !wrong;
   }
 
-  /// Plays an FSDP action; false when it may be wrong.
+  /// Applies an FSDP action. Returns false if it may be wrong.
   bool act(State &state, StepKind kind) {
     bool good = &state != &states[foreign];
     switch (kind) {
     case StepKind::Unshard:
-      // The first one says that the stage is managed: it was so before.
+      // The first action shows that the stage is managed, also before it.
       good &=
           !state.unsharded && (state.sharded || uint32_t(state.counts) == 0);
       state.unsharded = true;
@@ -132,7 +132,7 @@ private:
 
   const Schedule &schedule;
   const HeldStages &held;
-  /// By stage, for the rank at hand.
+  /// Indexed by stage, for the current rank.
   std::vector<uint32_t> slotOf;
   std::vector<State> states;
 };
@@ -148,7 +148,7 @@ public:
       : schedule(schedule), diags(diags), reporter(schedule, diags),
         stages(schedule.numStages), held(held) {}
 
-  /// True when nothing was reported.
+  /// Returns true if no error was reported.
   bool run() {
     for (uint32_t rank = 0; rank != schedule.ranks.size(); ++rank)
       runRank(rank);
@@ -158,9 +158,9 @@ public:
 private:
   static constexpr uint32_t nowhere = ~0u;
 
-  /// What the list of the rank in hand says of a stage.
+  /// The state of a stage on the current rank.
   struct Stage {
-    uint32_t rank = nowhere; // whose the rest is
+    uint32_t rank = nowhere; // the rank that the rest applies to
     bool managed = false;
     bool unsharded = false;
     bool reported = false;
@@ -208,7 +208,7 @@ private:
   void play(Step step, StepRef ref) {
     Stage &stage = stages[step.stage()];
     if (isCompute(step.kind())) {
-      // Once until the state is told again.
+      // Report each stretch of the list without parameters once.
       if (stage.managed && !stage.unsharded && !stage.reported) {
         (void)reporter.report(ref, diag::ComputeOnSharded);
         stage.reported = true;
@@ -257,7 +257,7 @@ private:
       auto diagnostic = reporter.report(ref, diag::ReduceGradEarly);
       reporter.noteHere(diagnostic, {ref.rank, stage.lastWeight});
     }
-    // A stage that is left open is reported at the end.
+    // A stage that is left unsharded is reported at the end.
     if (stage.lastReshard != nowhere && stage.lastReshard < ref.index &&
         !stage.unsharded) {
       auto diagnostic = reporter.report(ref, diag::ReduceGradLate);
@@ -265,7 +265,7 @@ private:
     }
   }
 
-  /// What must hold at the end of the list of `rank`.
+  /// Checks the conditions at the end of the list of `rank`.
   void close(uint32_t rank) {
     auto begin = llvm::lower_bound(held, std::pair(rank, 0u));
     for (auto it = begin; it != held.end() && it->first == rank; ++it) {

@@ -1,32 +1,31 @@
-//===- VerifierTimed.cpp - Start times that can be kept -------------------===//
+//===- VerifierTimed.cpp - The level timed: start times -------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Start times are checked, not computed: a line without one is free. What is
-// checked holds under every model of waiting, since a file does not say which
-// one its times are for:
+// Start times are checked, not computed; lines without a time are not
+// constrained. A file does not say for which communication model its times are,
+// so the conditions hold under all of them:
 //
-//   compute      not before the compute lines above it have ended; lines
-//   without
-//                a time take as long as they take. Not before its data is
-//                there: from another rank a transfer later than its send
-//                started, or than the step that makes it ended when the send
-//                has no time; and not before its receive started. Not before
-//                the UNSHARDs of its stages above it have ended.
-//   transfers    not before the rank comes to them, a send not before those
-//   that
-//                were sent before it on its directed edge have left it. They do
-//                not hold up the lines below.
-//   collectives  not before the rank comes to them and those above have ended.
+//   compute      not before the previous compute lines have ended, where lines
+//                without a time take their duration. Not before its data is
+//                available: for data of another rank, one transfer time after
+//                the start of its send, or after the end of its producer if the
+//                send has no time; and not before the start of its receive. Not
+//                before the preceding UNSHARDs of its stages have ended.
+//   transfers    not before the rank reaches them, and a send not before the
+//                earlier sends of its directed edge have left the edge. They do
+//                not delay the following lines.
+//   collectives  not before the rank reaches them and the previous collectives
+//                have ended.
 //
-// Where no send stands for a result that goes to another rank, it leaves its
-// rank when its edge is free after the end of the step that makes it.
+// A result for another rank without a send leaves its rank when its edge is
+// free after the end of its producer.
 //
-// The first walk finds when each line ends, the second one compares. All values
-// are exact fractions.
+// The first walk computes the end of each line, the second one compares. All
+// values are exact fractions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,7 +51,7 @@ public:
         data(schedule, flow) {}
 
   bool run() {
-    // Without a duration of every step nothing can be compared.
+    // Without the durations of all steps, nothing can be compared.
     for (uint32_t rank = 0; rank != schedule.ranks.size(); ++rank)
       if (!findEnds(rank))
         return false;
@@ -65,8 +64,8 @@ public:
 private:
   using Time = std::optional<Rational>;
 
-  /// Of a datum: its producer and when that ends; when it leaves that rank; its
-  /// send and its receive.
+  /// For a datum: its producer and the end of that; when it leaves the rank;
+  /// its send and its receive.
   struct Data {
     Time end, leaves;
     StepRef producer;
@@ -74,7 +73,7 @@ private:
     StepRef receive;
   };
 
-  /// The sum, nothing when a term is nothing or it overflows.
+  /// The sum; nothing if a term is nothing or on overflow.
   static Time plus(Time a, Time b) {
     return a && b ? Rational::add(*a, *b) : std::nullopt;
   }
@@ -83,7 +82,7 @@ private:
     return ref.isValid() ? schedule.times[ref.rank][ref.index] : std::nullopt;
   }
 
-  /// The time that a line of compute steps takes its rank, nothing on overflow.
+  /// The duration of a line of compute steps; nothing on overflow.
   Time duration(uint32_t rank, ArrayRef<Step> line) const {
     const CostSettings &costs = schedule.costs;
     SmallVector<StepKind, 4> kinds;
@@ -109,7 +108,8 @@ private:
     return sum ? std::optional(std::max(*sum, longest)) : std::nullopt;
   }
 
-  /// Notes the ends of a rank's compute lines and when their results leave.
+  /// Records the ends of the compute lines of a rank and when their results
+  /// leave it.
   bool findEnds(uint32_t rank) {
     ArrayRef<Step> list = schedule.ranks[rank];
     std::map<unsigned, Time> edges;
@@ -145,7 +145,7 @@ private:
       Data &made = data[flow.datum(output, step.microbatch())];
       made.end = end;
       made.producer = ref;
-      // Edges take results in the order in which their rank makes them.
+      // Results use an edge in the order in which their rank produces them.
       unsigned to = output.rank;
       if (to == ref.rank)
         continue;
@@ -156,7 +156,7 @@ private:
     }
   }
 
-  /// What is known while one rank's list is walked.
+  /// The state of the walk over the list of one rank.
   class RankCheck {
   public:
     RankCheck(TimedVerifier &verifier, uint32_t rank)
@@ -185,7 +185,7 @@ private:
       (void)reporter.report(ref, diag::TimeOverflow);
     }
 
-    /// Reports a line that starts before the compute lines above it end.
+    /// Reports a line that starts before the previous compute lines end.
     bool comesAfter(StepRef ref, Rational start) {
       if (!busyUntil || start >= *busyUntil)
         return true;
@@ -208,14 +208,14 @@ private:
       Time from = start ? start : busyUntil;
       if (!from)
         return;
-      // The sums that `findEnds` formed fit; those over lines without a time
-      // may not.
+      // The sums in `findEnds` fit, but sums over lines without a time may not.
       busyUntil = plus(from, verifier.duration(rank, line));
       if (!busyUntil)
         overflow(ref);
     }
 
-    /// Compares the start of one member of a line with its parameters and data.
+    /// Checks the start of one member of a line against its parameters and
+    /// inputs.
     void checkInput(Step step, StepRef ref, Rational start) {
       auto unsharded = gathered.find(step.stage());
       if (unsharded != gathered.end() && start < unsharded->second.first) {
@@ -225,8 +225,8 @@ private:
             reporter.step(unsharded->second.second).source(), diag::NoteEndsAt,
             reporter.name(unsharded->second.second), unsharded->second.first);
       }
-      // The producer of a send and the `I` of a `W` are on this rank, where one
-      // line starts after the other.
+      // The producer of a send and the `I` of a `W` are on this rank, whose
+      // lines are in order.
       const DataFlow &flow = verifier.flow;
       for (const DataFlow::Port &input : flow.inputs(step)) {
         const Data &taken =
@@ -306,8 +306,8 @@ private:
           *start < *collectives)
         (void)reporter.report(ref, diag::CollectiveWhileBusy, *start,
                               *collectives);
-      // Without a time it starts when the rank and those above let it, as far
-      // as that is known.
+      // Without a time, it starts as soon as the rank and the previous
+      // collectives allow, if that is known.
       Time from = start;
       if (!from && busyUntil && collectives)
         from = std::max(*busyUntil, *collectives);
@@ -325,7 +325,7 @@ private:
         reduced[step.stage()] = *collectives;
     }
 
-    /// The rank goes on when the reduction ends, as far as that is known.
+    /// The rank continues when the reduction ends, if that is known.
     void waitForReduction(unsigned stage) {
       auto end = reduced.find(stage);
       if (end != reduced.end() && (!busyUntil || *busyUntil < end->second))
@@ -336,12 +336,12 @@ private:
     const Schedule &schedule;
     StepReporter &reporter;
     uint32_t rank;
-    /// When the rank is free again, as far as that is known, and the last timed
-    /// compute line.
+    /// When the rank is free again, if that is known, and the last compute line
+    /// with a time.
     Time busyUntil;
     StepRef before;
-    /// When the collectives of the rank are free again, and each directed edge
-    /// from it.
+    /// When the collectives of the rank are free again, and when each directed
+    /// edge from it is.
     Time collectives;
     std::map<unsigned, Time> edges;
     /// The last UNSHARD of each stage and its end.

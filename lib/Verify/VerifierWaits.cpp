@@ -1,16 +1,16 @@
-//===- VerifierWaits.cpp - One wait for what a rank started ---------------===//
+//===- VerifierWaits.cpp - Waits for sends and reductions -----------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A wait names an earlier step of its own rank, so each list is judged alone,
-// in one walk with a state per send and one reduction that may be pending. The
-// rules are those of PyTorch 2.15: a list with waits for sends has exactly one
-// after each send, a list with waits for reductions exactly one after each
-// reduction, and a rank has at most one reduction pending. A list without any
-// wait is legal: its rank waits at the end.
+// A wait refers to an earlier step of its own rank, so each list is checked
+// separately, in one walk with a state per send and at most one pending
+// reduction. The rules are those of PyTorch 2.15: a list with waits for sends
+// has exactly one after each send, a list with waits for reductions has exactly
+// one after each reduction, and a rank has at most one pending reduction. A
+// list without waits is valid: its rank waits at the end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -77,7 +77,7 @@ private:
                other.microbatch() == step.microbatch();
       };
     };
-    // What is wrong is looked up in the list: messages may cost time.
+    // Errors are rare, so search the list.
     ArrayRef<Step> list = schedule.ranks[ref.rank];
     StepKind sendKind = sendOfWait(step.kind());
     if (isHome(ref.rank, step) && stateOf(step) == State::Waited) {
@@ -100,7 +100,7 @@ private:
   const Schedule &schedule;
   Cells cells;
   StepReporter reporter;
-  /// Per cell, of its SEND_F and of its SEND_B.
+  /// By cell, the states of its SEND_F and its SEND_B.
   std::vector<State> states;
 };
 
@@ -114,7 +114,7 @@ LogicalResult verifyReduceWaits(const Schedule &schedule, DiagEngine &diags) {
   StepReporter reporter(schedule, diags);
   for (uint32_t rank = 0; rank != schedule.ranks.size(); ++rank) {
     const StepList &list = schedule.ranks[rank];
-    // More than one only in a list that is wrong.
+    // More than one only in an invalid list.
     llvm::SmallVector<StepRef, 2> pending;
     for (uint32_t i = 0; i != list.size() && !reporter.full(); ++i) {
       StepRef ref{rank, i};

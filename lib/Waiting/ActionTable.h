@@ -1,4 +1,4 @@
-//===- ActionTable.h - Steps of one rank by what they do --------*- C++ -*-===//
+//===- ActionTable.h - Looking up the steps of one rank ---------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,13 +18,12 @@
 
 namespace pipec {
 
-/// A map from (stage, micro-batch, forward or backward), with a port where a
-/// stage has several (IR/DataFlow.h), to a number, filled for
-/// one rank after another: `startRank` empties it at the cost of that rank's
-/// steps. It is a flat array over the stages that the rank names; a header that
-/// claims far more micro-batches than the rank has steps gets a hash table in
-/// its place, so that memory stays linear in the steps whatever the header
-/// says.
+/// A map from (stage, micro-batch, forward or backward), and the port for
+/// stages with several (IR/DataFlow.h), to a number. It is filled for one rank
+/// at a time: `startRank` clears it in time linear in the steps of that rank.
+/// It is a flat array over the stages of the rank's steps, or a hash table if
+/// the header declares far more micro-batches than the rank has steps, so that
+/// memory is linear in the steps for any header.
 class ActionTable {
 public:
   static constexpr uint32_t none = std::numeric_limits<uint32_t>::max();
@@ -32,7 +31,7 @@ public:
   explicit ActionTable(const Schedule &schedule)
       : schedule(schedule), slotOf(schedule.numStages, none) {}
 
-  /// Empties the table and makes it ready for the stages of `rank`.
+  /// Clears the table and prepares it for the stages of `rank`.
   void startRank(unsigned rank) {
     for (uint32_t stage : stages)
       slotOf[stage] = none;
@@ -50,7 +49,7 @@ public:
       flat.assign(cells, none);
   }
 
-  /// The number under that key, `none` when there is none.
+  /// The number for a key; `none` if there is none.
   uint32_t find(unsigned stage, unsigned microbatch, bool backward,
                 unsigned port = 0) const {
     if (port != 0)
@@ -64,8 +63,8 @@ public:
     return it == sparse.end() ? none : it->second;
   }
 
-  /// Puts `number` under the key of a stage that the rank names, unless there
-  /// is one already.
+  /// Inserts `number`, unless the key has one already. The rank must have a
+  /// step on the stage.
   void insert(unsigned stage, unsigned microbatch, bool backward,
               uint32_t number, unsigned port = 0) {
     uint64_t cell = cellOf(stage, microbatch, backward);
@@ -97,7 +96,7 @@ private:
   std::vector<uint32_t> stages;
   std::vector<uint32_t> flat;
   llvm::DenseMap<uint64_t, uint32_t> sparse;
-  /// By cell and port, those of ports other than 0.
+  /// Indexed by cell and port: the numbers for ports other than 0.
   llvm::DenseMap<std::pair<uint64_t, unsigned>, uint32_t> morePorts;
   bool dense = true;
 };

@@ -1,18 +1,19 @@
-//===- BlockingRun.cpp - Does a schedule end if transfers block -----------===//
+//===- BlockingRun.cpp - Running with blocking transfers ------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The quick way to a good verdict, without a queue or a table of transfers:
-// each rank goes through its list up to a transfer and stands there; when the
-// rank at the other end stands at the other side of just this transfer, both go
-// on. Since no rank goes past a transfer, the k-th send of an edge meets the
+// A fast check without queues or a table of transfers: each rank runs its list
+// up to a transfer and blocks; when the rank at the other end blocks at the
+// other end of the same transfer, both continue. Ranks never pass a transfer,
+// so the k-th send of an edge meets the k-th receive, and comparing the two is
+// sufficient to detect crossed tensors.
 // k-th receive, and comparing their names is all there is to crossed tensors.
-//
-// What happens so can happen under every model, for each of them only lets a
-// rank run further ahead. The reverse holds for `stream` alone, so a run that
+// Whatever happens in this run can happen under every communication model,
+// since each of them only lets ranks run further ahead. The reverse holds only
+// for `stream`, so a run that blocks proves nothing; `Waiting` then decides.
 // comes to a halt is only the reason to ask `Waiting`.
 //
 //===----------------------------------------------------------------------===//
@@ -37,7 +38,7 @@ public:
         ranks(schedule.numRanks) {}
 
   bool ends() {
-    // A stack; at first rank 0 is on top.
+    // A stack with rank 0 on top.
     for (unsigned rank = schedule.numRanks; rank-- != 0;) {
       ranks[rank].at = schedule.ranks[rank].data();
       ranks[rank].end = ranks[rank].at + schedule.ranks[rank].size();
@@ -58,7 +59,7 @@ private:
   struct RankState {
     const Step *at = nullptr;
     const Step *end = nullptr;
-    /// Stands on the stack.
+    /// True if the rank is on the stack.
     bool isRunnable = true;
   };
 
@@ -66,7 +67,7 @@ private:
     return moved[flow.datum(port, step.microbatch())];
   }
 
-  /// Lets the rank run until it has to stay; false when it must not go on.
+  /// Runs the rank until it blocks; returns false if the run must stop.
   bool advance(unsigned rank) {
     RankState &self = ranks[rank];
     for (const Step *at = self.at; at != self.end; ++at) {
@@ -97,8 +98,8 @@ private:
     return true;
   }
 
-  /// True when all that a step takes has come from other ranks, and what it
-  /// waits for has gone: no rank goes past a send before it is complete.
+  /// True if all inputs of a step have arrived from other ranks; for a wait for
+  /// a send, true if the send has completed.
   bool mayRun(Step step) const {
     if (flow.takesOrMakes(step.kind()))
       return all_of(flow.inputs(step), [&](const DataFlow::Port &input) {
@@ -112,8 +113,8 @@ private:
 
   const Schedule &schedule;
   DataFlow flow;
-  /// By datum: it has gone from its rank to another. Bytes, so that nothing is
-  /// read to write one.
+  /// By datum: true after its transfer. Bytes instead of bits, so that a store
+  /// needs no load.
   std::vector<uint8_t> moved;
   std::vector<RankState> ranks;
   std::vector<unsigned> runnable;
@@ -122,7 +123,8 @@ private:
 } // namespace
 
 bool endsWithBlockingTransfers(const Schedule &schedule) {
-  // Sizes are somebody's claim; a schedule has a forward for every pair.
+  // The sizes are untrusted input; a complete schedule has a forward for every
+  // pair.
   if (uint64_t(schedule.numStages) * schedule.numMicrobatches >
       schedule.numSteps())
     return false;

@@ -1,4 +1,4 @@
-//===- BlockingRun.h - Does a schedule end if transfers block ---*- C++ -*-===//
+//===- BlockingRun.h - Running with blocking transfers ----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,15 +12,15 @@
 
 namespace pipec {
 
-/// True when the schedule is seen to come to its end with plain sends and
-/// receives, at each of which a rank stays until the other side is there too.
-/// Then it ends under every model of waiting (`WaitModel`), every transfer has
-/// its other side and gives the receiver the tensor that it names, and every
-/// compute step stands behind the receives that it consumes.
+/// Returns true if the schedule is known to finish with blocking sends and
+/// receives, at which a rank waits for the other end. Then it finishes under
+/// every communication model (`WaitModel`), every transfer has two ends that
+/// name the same tensor, and every compute step follows the receives of its
+/// inputs.
 ///
-/// False says that this is not so, or was not looked into: a schedule with
-/// batches is left to `Waiting`, as is all that has to be explained. Linear;
-/// two bits a (stage, micro-batch), and a list is read once.
+/// Returns false if it does not finish or was not checked: schedules with
+/// batches, and explanations, are left to `Waiting`. Linear: two bits per
+/// (stage, micro-batch), and each list is read once.
 bool endsWithBlockingTransfers(const Schedule &schedule);
 
 } // namespace pipec

@@ -1,20 +1,21 @@
-//===- Cycle.cpp - A shortest cycle of steps that wait --------------------===//
+//===- Cycle.cpp - Finding a shortest cycle of waits ----------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Every wait of a step that stands in a queue leads to the head of the queue,
-// so every cycle passes through a head or through the compute step that some
-// rank stands at. Those are few, and only what can be reached from them is put
-// into the graph; its size follows the queues and not the steps.
+// Every wait of a step in a queue leads to the head of the queue, so every
+// cycle contains a head or the current compute step of some rank. There are few
+// of these, and the graph contains only what they reach; its size depends on
+// the number of queues, not steps.
 //
-// Tarjan's algorithm (llvm::scc_iterator) gives the components. A component in
-// which every step waits for one other is a cycle, and its only one. Where some
-// step waits for several (batches only), every cycle passes through such a
-// step, or it could never be left; so breadth-first searches start from these
-// alone, and give up at the length of the best cycle so far.
+// Tarjan's algorithm (llvm::scc_iterator) computes the strongly connected
+// components. A component in which every step waits for one other step is a
+// single cycle. If some step waits for several others (only in batches), every
+// cycle contains such a step, since otherwise it could not be left. So
+// breadth-first searches start only from these steps, and stop at the length of
+// the best cycle so far.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +37,7 @@ struct WaitNode {
   uint32_t step = StepNumbers::none;
   std::vector<WaitEdge> edges;
   std::vector<WaitNode *> targets;
-  /// Marks of the search that is going on.
+  /// Marks of the current search.
   unsigned component = 0;
   uint32_t visited = 0;
   WaitNode *parent = nullptr;
@@ -44,13 +45,13 @@ struct WaitNode {
   unsigned depth = 0;
 };
 
-/// The waits that can be reached from the blocked steps of a schedule. Its
-/// entry is a node of its own that leads to all of them.
+/// The graph of waits that are reachable from the blocked steps of a schedule.
+/// Its entry is an extra node with edges to all of them.
 struct WaitGraph {
   explicit WaitGraph(const Waiting &waiting);
 
   WaitNode entry;
-  /// In the order in which they were found.
+  /// In the order of discovery.
   std::vector<std::unique_ptr<WaitNode>> nodes;
 
 private:
@@ -73,7 +74,7 @@ WaitNode *WaitGraph::nodeOf(uint32_t step) {
 WaitGraph::WaitGraph(const Waiting &waiting) {
   for (uint32_t step : waiting.blockedSteps())
     entry.targets.push_back(nodeOf(step));
-  // `nodes` grows while it is walked.
+  // `nodes` grows during the loop.
   for (size_t i = 0; i != nodes.size(); ++i) {
     WaitNode *node = nodes[i].get();
     waiting.forEachWait(node->step, [&](const WaitEdge &edge) {
@@ -103,7 +104,8 @@ template <> struct GraphTraits<const pipec::WaitGraph *> {
 
 namespace pipec {
 
-/// The edges from `start` to `node` along the parents, and from there back.
+/// The edges from `start` to `node` along the parents, followed by the edge
+/// back.
 static std::vector<WaitEdge> pathBack(WaitNode *start, WaitNode *node,
                                       unsigned lastEdge) {
   std::vector<WaitEdge> cycle = {node->edges[lastEdge]};
@@ -113,8 +115,8 @@ static std::vector<WaitEdge> pathBack(WaitNode *start, WaitNode *node,
   return cycle;
 }
 
-/// A shortest cycle through `start` inside its component with fewer than
-/// `limit` edges; empty when there is none.
+/// A shortest cycle through `start` in its component with fewer than `limit`
+/// edges; empty if there is none.
 static std::vector<WaitEdge> cycleThrough(WaitNode *start, size_t limit,
                                           uint32_t mark) {
   std::vector<WaitNode *> queue = {start};

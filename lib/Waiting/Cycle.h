@@ -1,4 +1,4 @@
-//===- Cycle.h - A shortest cycle of steps that wait ------------*- C++ -*-===//
+//===- Cycle.h - Finding a shortest cycle of waits --------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,15 +12,15 @@
 
 namespace pipec {
 
-/// A shortest cycle in who waits for what: each edge starts where the one
-/// before ends, the last one ends where the first starts. It begins with the
-/// lowest-numbered step. Empty when there is none: the schedule ends, or it
-/// waits for something that never comes.
+/// A shortest cycle of waits: each edge starts at the end of the previous one,
+/// and the last one ends at the start of the first. The first edge starts at
+/// the step with the lowest number. Empty if there is no cycle: the schedule
+/// finishes, or it waits for an unmatched transfer.
 std::vector<WaitEdge> findShortestCycle(const Waiting &waiting);
 
-/// A chain of waits that ends at a step without an edge: a transfer that has no
-/// other side, which is the last element's `step` (with no target). Empty when
-/// no chain ends so.
+/// A chain of waits that ends at a step without an edge: an unmatched transfer,
+/// which is the `step` of the last element (without a target). Empty if there
+/// is no such chain.
 std::vector<WaitEdge> findDeadEnd(const Waiting &waiting);
 
 } // namespace pipec

@@ -1,4 +1,4 @@
-//===- StepNumbers.h - One number for every step of a schedule --*- C++ -*-===//
+//===- StepNumbers.h - Numbering the steps of a schedule --------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,17 +19,17 @@
 
 namespace pipec {
 
-/// Index of the first member of the group (overlap, batch or single step) that
-/// the step at `index` of `list` is in; `Schedule::groupEnd` gives its end.
+/// The index of the first member of the group (overlap, batch or single step)
+/// that contains the step at `index` of `list`; `Schedule::groupEnd` returns
+/// its end.
 inline size_t groupBegin(llvm::ArrayRef<Step> list, size_t index) {
   while (index != 0 && list[index - 1].joined())
     --index;
   return index;
 }
 
-/// Numbers the steps of all ranks through, rank by rank, so that an analysis
-/// keeps its facts in flat arrays. A schedule has fewer than 2^32 - 1 steps
-/// (`fits`).
+/// Numbers the steps of all ranks consecutively, rank by rank, so that analyses
+/// can use flat arrays. Requires fewer than 2^32 - 1 steps (`fits`).
 class StepNumbers {
 public:
   static constexpr uint32_t none = std::numeric_limits<uint32_t>::max();
@@ -50,7 +50,7 @@ public:
     blockRanks.push_back(unsigned(schedule.ranks.size()) - 1);
   }
 
-  /// True when `schedule` is small enough to be numbered.
+  /// True if `schedule` has few enough steps.
   static bool fits(const Schedule &schedule) {
     return schedule.numSteps() < none;
   }
@@ -77,8 +77,8 @@ private:
   static constexpr unsigned blockShift = 10;
 
   std::vector<uint32_t> begins;
-  /// The rank of the first step of each block of 1024, so that a rank is found
-  /// without a search through all of them; the last rank at the end.
+  /// The rank of the first step of each block of 1024 steps, so that lookups
+  /// only search a few ranks. The last element is the last rank.
   std::vector<uint32_t> blockRanks;
 };
 

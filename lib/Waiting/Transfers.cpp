@@ -1,17 +1,17 @@
-//===- Transfers.cpp - Which send meets which receive ---------------------===//
+//===- Transfers.cpp - Matching sends and receives ------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The sends of a directed edge are chained in the order of posting, through the
-// array that will hold their partners: while a send waits for its receive, its
-// cell names the next send of the edge. A second walk, over the receives, takes
-// the chains apart from the front. What is left over meets nothing.
+// The sends of a directed edge form a linked list in the order of posting,
+// stored in the array that will hold their partners: while a send is unmatched,
+// its entry is the next send of the edge. A second walk, over the receives,
+// removes sends from the front. The remaining sends are unmatched.
 //
-// Edges are looked up in a hash table once for each pair of ranks that talk;
-// within a rank an array by peer answers.
+// Edges are looked up in a hash table once per pair of communicating ranks;
+// within a rank, an array indexed by peer is used.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ namespace pipec {
 
 namespace {
 
-/// The sends of one directed edge that have met no receive yet.
+/// The sends of one directed edge that are still unmatched.
 struct Chain {
   uint32_t first = Transfers::none;
   uint32_t last = Transfers::none;
@@ -38,14 +38,14 @@ class Chains {
 public:
   explicit Chains(unsigned numRanks) : local(numRanks, none) {}
 
-  /// Call before the steps of a rank.
+  /// Must be called before the steps of each rank.
   void startRank() {
     for (uint32_t peer : peers)
       local[peer] = none;
     peers.clear();
   }
-  /// The chain between `from` and `to`, one of which is the rank at hand and
-  /// the other `peer`.
+  /// The chain from `from` to `to`, one of which is the current rank and the
+  /// other is `peer`.
   Chain &get(unsigned from, unsigned to, unsigned peer) {
     if (local[peer] == none) {
       peers.push_back(peer);
@@ -123,7 +123,7 @@ void Transfers::matchSends(const Schedule &schedule) {
       others[sender] = self;
       others[self] = sender;
       Step send = schedule.ranks[peer][sender - stepNumbers.begin(peer)];
-      // Overlaps and batches have no say in what is moved.
+      // Groups do not affect the match.
       send.setJoined(false);
       if (!send.sameAction(DataFlow::otherEnd(step, *port)))
         crossedPairs.push_back({sender, self});

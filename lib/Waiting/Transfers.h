@@ -1,4 +1,4 @@
-//===- Transfers.h - Which send meets which receive -------------*- C++ -*-===//
+//===- Transfers.h - Matching sends and receives ----------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,10 +20,10 @@
 
 namespace pipec {
 
-/// How the P2P steps of a schedule meet. Transfers carry no tag: the k-th send
-/// that a rank posts for another meets the k-th receive that this one posts for
-/// it, whatever tensors they name. Which those are is fixed by the lists alone,
-/// so it is found once, for every model of waiting.
+/// Matches the P2P steps of a schedule. Transfers have no tags: the k-th send
+/// from one rank to another matches the k-th receive on the other from this
+/// one, whatever tensors they name. The match depends only on the lists, so it
+/// is computed once for all communication models.
 class Transfers {
 public:
   static constexpr uint32_t none = StepNumbers::none;
@@ -35,12 +35,12 @@ public:
   const StepNumbers &numbers() const { return stepNumbers; }
   const DataFlow &flow() const { return dataFlow; }
 
-  /// Of a P2P step: the step at the other end that it meets, `none` when it
-  /// meets none. Of a wait for a send: that send on its own rank (the first one
-  /// of that name), `none` when there is none.
+  /// For a P2P step: its partner at the other end, `none` if it is unmatched.
+  /// For a wait for a send: that send on its own rank (the first one with that
+  /// name), `none` if there is none.
   uint32_t other(uint32_t step) const { return others[step]; }
-  /// Of an F, B or I: the receives on its own rank that give it its inputs, the
-  /// first one of each name.
+  /// For an F, B or I: the receives of its inputs on its own rank, the first
+  /// one with each name.
   llvm::ArrayRef<uint32_t> receives(uint32_t step) const {
     if (LLVM_UNLIKELY(!joins.empty()))
       if (auto it = joins.find(step); it != joins.end())
@@ -48,17 +48,17 @@ public:
     return {&others[step], size_t(others[step] != none)};
   }
 
-  /// P2P steps that meet nothing, in the order of their numbers; those on a
-  /// stage that has no neighbour on that side among them.
+  /// The unmatched P2P steps in the order of their numbers, including those on
+  /// a stage without a neighbour on that side.
   const std::vector<uint32_t> &unmatched() const { return unmatchedSteps; }
-  /// Send and receive that meet but name different tensors, ordered by the
-  /// receive.
+  /// Matching sends and receives that name different tensors, in the order of
+  /// the receives.
   const std::vector<std::pair<uint32_t, uint32_t>> &crossed() const {
     return crossedPairs;
   }
-  /// True when some rank waits for a send in the middle of its list.
+  /// True if there is a wait for a send.
   bool hasSendWaits() const { return anySendWaits; }
-  /// True when every transfer gives the receiver the tensor that it names.
+  /// True if all sends and receives match and name the same tensor.
   bool sound() const { return unmatchedSteps.empty() && crossedPairs.empty(); }
 
 private:
@@ -68,7 +68,7 @@ private:
 
   DataFlow dataFlow;
   StepNumbers stepNumbers;
-  /// Of an F, B or I the receive of its first input.
+  /// For an F, B or I, the receive of its first input.
   std::vector<uint32_t> others;
   /// The receives of steps with several inputs.
   llvm::DenseMap<uint32_t, llvm::SmallVector<uint32_t, 2>> joins;

@@ -1,14 +1,15 @@
-//===- WaitEngine.h - Running the waiting model -----------------*- C++ -*-===//
+//===- WaitEngine.h - Running the communication model -----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The engine of `Waiting` (no time) and of the timed replay: it does all that
-// can happen. What happens only enables more, so the order does not matter, and
-// the time of an event is the latest time of what it waits for. Two work lists
-// suffice: ranks that can go on, and P2P steps (or batches) that can start.
+// The engine of `Waiting` (without times) and of the simulation under a model:
+// it executes every event that can happen. Events only enable further events,
+// so the order of execution does not affect the outcome, and the time of an
+// event is the latest time of the events it waits for. Two work lists suffice:
+// ranks that can continue, and P2P steps (or batches) that can start.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,22 +29,23 @@ struct NoTime {
   static constexpr bool waitsForResources = false;
 };
 
-/// Lets every rank go on as soon as it can. A gate holds ranks back:
-///   // True when `rank` may go on at the group that begins at `at`;
-///   // `isOver(number)` tells whether a send that was posted is complete.
+/// A gate for runs in which every rank continues as soon as it can. Gates can
+/// hold ranks:
+///   // True if `rank` may continue at the group that begins at `at`;
+///   // `isOver(number)` tells whether a posted send is complete.
 ///   bool mayPass(unsigned rank, size_t at, IsOver isOver)
-///   // The number of the send for which a rank is held; `none` without one.
+///   // The number of the send that holds a rank; `none` if there is none.
 ///   uint32_t awaits(unsigned rank)
 struct NoGate {
   static constexpr bool gates = false;
 };
 
-/// Runs `schedule` under `model`. `Time` is `NoTime`, or gives durations:
+/// Runs `schedule` under `model`. `Time` is `NoTime`, or provides durations:
 ///   int64_t duration(ArrayRef<Step> list, size_t begin, size_t end)
 ///   int64_t hop(unsigned from, unsigned to)
-/// has, with `waitsForResources`, the `collectives` and `edges` of
-/// Resources.h, and takes the start of each step in `std::vector<int64_t>
-/// starts`, one for each step and zero at first, and each rank's end in
+/// With `waitsForResources`, it also has the `collectives` and `edges` of
+/// Resources.h. It receives the start of each step in `std::vector<int64_t>
+/// starts`, which has one zero per step at first, and the end of each rank in
 /// `rankEnds`.
 template <typename Time, typename Gate = NoGate> class WaitEngine {
 public:
@@ -61,7 +63,7 @@ public:
     return std::move(state);
   }
 
-  /// Runs until nothing more can happen.
+  /// Runs until no further event can happen.
   void start() {
     state = WaitState(schedule, transfers, model);
     groupBegin.assign(schedule.numRanks, 0);
@@ -71,7 +73,7 @@ public:
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
       resume(rank);
   }
-  /// The same from there, after `rank` may have become able to go on.
+  /// Continues the run after `rank` may have become able to continue.
   void resume(unsigned rank) {
     advance(rank);
     drain();
@@ -100,7 +102,7 @@ private:
     rankTime[rank] = std::max(rankTime[rank], end);
   }
 
-  /// Lets the rank go through its list until it has to wait.
+  /// Runs the list of the rank until it has to wait.
   void advance(unsigned rank) {
     const StepList &list = schedule.ranks[rank];
     uint32_t base = transfers.numbers().begin(rank);
@@ -150,10 +152,11 @@ private:
       time.rankEnds[rank] = rankTime[rank];
   }
 
-  /// False when `rank`, which has come to `wait`, has to stay there: the send,
-  /// or another member of its batch, is not complete. A buffered send is
-  /// complete at once, so what is waited for is that the other rank has posted
-  /// its receive. A wait for a send that the rank does not have passes.
+  /// Returns false if `rank`, which has reached `wait`, has to wait there
+  /// because the send, or another member of its batch, is not complete. A
+  /// buffered send completes immediately, so the rank waits until the other
+  /// rank has posted the receive. A wait for a send that the rank does not have
+  /// is ignored.
   bool passSendWait(unsigned rank, uint32_t wait) {
     uint32_t send = transfers.other(wait);
     if (send == none)
@@ -165,7 +168,7 @@ private:
     return true;
   }
 
-  /// True when a wait for `send`, a step of `rank`, would pass.
+  /// True if a wait for `send`, a step of `rank`, would not block.
   bool isOver(unsigned rank, uint32_t send) const {
     if (!state.has(send, Flag::Complete))
       return false;
@@ -182,7 +185,7 @@ private:
     return true;
   }
 
-  /// From when on it would.
+  /// The time from which on it would not block.
   int64_t overAt(unsigned rank, uint32_t send) const {
     auto [begin, end] = state.members(send);
     int64_t over = 0;
@@ -197,7 +200,7 @@ private:
     return over;
   }
 
-  /// Puts the rank that may wait until `receive` is posted back to work.
+  /// Continues the rank that may be waiting for `receive` to be posted.
   void wakeSender(Step step, uint32_t receive) {
     uint32_t send = transfers.other(receive);
     if (send == none)
@@ -211,7 +214,7 @@ private:
       runnable.push_back(peer);
   }
 
-  /// The send that `rank` stays for; `none` when it does not.
+  /// The send that `rank` waits for; `none` if there is none.
   uint32_t awaitedSend(unsigned rank) const {
     if constexpr (Gate::gates)
       if (uint32_t send = gate.awaits(rank); send != none)
@@ -294,10 +297,10 @@ private:
     }
   }
 
-  /// Puts the transfer of `step`, which has started, onto its edge if nothing
-  /// else is left to wait for. The transfers of an edge come here in the order
-  /// in which they meet: those of one queue start one after the other, those of
-  /// one batch are looked at in the order of their list.
+  /// Puts the transfer of `step`, which has started, on its edge if nothing
+  /// else delays it. The transfers of an edge are handled in the order in which
+  /// they match: those of one queue start one after the other, those of one
+  /// batch are handled in the order of the list.
   void takeEdge(unsigned rank, uint32_t step, bool otherStarted) {
     bool send = isSend(stepAt(rank, step).kind());
     bool buffered = model == WaitModel::Buffered;
@@ -310,12 +313,12 @@ private:
         buffered ? sent : std::max(time.starts[step], time.starts[other]);
     int64_t start = send ? time.edges->take(rank, peer, ready)
                          : time.edges->take(peer, rank, ready);
-    // A send that its edge holds up starts when the edge is free.
+    // A send that waits for its edge starts when the edge is free.
     if (start != ready)
       sent = start;
   }
 
-  /// Nothing is left for `step` to wait for at the other end.
+  /// Called when the other end of `step` has started too.
   void meet(unsigned rank, uint32_t step) {
     state.flags[step] |= Flag::Met;
     --state.incomplete;
@@ -360,7 +363,7 @@ private:
       ready.push_back({begin, rank});
   }
 
-  /// When the transfer of a step that has met is over for its rank.
+  /// When the transfer of a matched step ends for its rank.
   int64_t transferEnd(unsigned rank, uint32_t step) const {
     Step self = stepAt(rank, step);
     int64_t own = time.starts[step];
@@ -375,7 +378,7 @@ private:
     return std::max(own, others) + hop;
   }
 
-  /// When a complete step, or its batch, was complete.
+  /// When a complete step, or its batch, was completed.
   int64_t endOf(unsigned rank, uint32_t step) const {
     if (const WaitState::Batch *group = state.batch(step))
       return group->time;
@@ -388,7 +391,7 @@ private:
   Time &time;
   GateRef gate;
   WaitState state;
-  /// Where the overlap or step that each rank is at begins.
+  /// The start of the current overlap or step of each rank.
   std::vector<uint32_t> groupBegin;
   std::vector<int64_t> rankTime;
   std::vector<Started> ready;

@@ -1,4 +1,4 @@
-//===- WaitModel.h - How P2P steps wait for each other ----------*- C++ -*-===//
+//===- WaitModel.h - The communication models -------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,18 +15,18 @@
 
 namespace pipec {
 
-/// In how many queues the P2P steps of a rank stand
-/// (docs/Rationale/Waiting.md). Ordered: what ends under one model ends under
-/// the later ones.
+/// The queues of the P2P steps of a rank (docs/Rationale/Waiting.md). In order
+/// of strictness: a schedule that finishes under one model finishes under all
+/// later ones.
 enum class WaitModel : uint8_t {
-  /// One queue a rank: an eagerly initialised NCCL communicator, and blocking
+  /// One queue per rank: an eagerly initialized NCCL communicator, and blocking
   /// sends and receives.
   Stream,
-  /// One queue a rank and peer: two-rank communicators, made when needed.
+  /// One queue per rank and peer: two-rank communicators, created on demand.
   Pair,
-  /// One queue a rank, peer and direction: MPI, gloo.
+  /// One queue per rank, peer and direction: MPI, gloo.
   Edge,
-  /// As `Edge`, and a send is complete as soon as it has started.
+  /// Like `Edge`, but a send completes as soon as it starts.
   Buffered,
 };
 
@@ -36,7 +36,7 @@ inline constexpr WaitModel allWaitModels[] = {
 /// `stream`, `pair`, `edge`, `buffered`.
 llvm::StringRef waitModelName(WaitModel model);
 std::optional<WaitModel> parseWaitModel(llvm::StringRef name);
-/// The model in the words of messages: `one in-order stream a rank`.
+/// The model in messages: `one in-order stream per rank`.
 llvm::StringRef waitModelPhrase(WaitModel model);
 
 } // namespace pipec

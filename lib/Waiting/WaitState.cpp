@@ -1,4 +1,4 @@
-//===- WaitState.cpp - The state of a run of the waiting model ------------===//
+//===- WaitState.cpp - State of a run of the communication model ----------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,7 +11,7 @@ using namespace llvm;
 
 namespace pipec {
 
-/// Chains the queues and notes the batches.
+/// Builds the queues and the batches.
 class WaitState::Chainer {
 public:
   Chainer(WaitState &state, const Transfers &transfers, WaitModel model,
@@ -46,7 +46,7 @@ private:
         state.batchOf[self] = uint32_t(state.batches.size() - 1);
       const DataFlow::Port *port = transfers.flow().transfer(list[i]);
       if (!port) {
-        // There is no other end to wait for; the verifier reports it.
+        // A step without another end cannot wait; the verifier reports it.
         state.flags[self] = Complete;
         continue;
       }
@@ -57,7 +57,7 @@ private:
         used.push_back(queue);
       last[queue] = self;
       if (group && before != none && before >= group->begin) {
-        // The batch is in this queue already: only carry the chain on.
+        // The batch is in this queue already: only extend the chain.
         ++group->open;
         state.next[before] = self;
         continue;
@@ -77,7 +77,7 @@ private:
   WaitState &state;
   const Transfers &transfers;
   WaitModel model;
-  /// By queue of the rank at hand, its last step so far; the queues in use.
+  /// The last step of each queue of the current rank, and the queues in use.
   std::vector<uint32_t> last;
   std::vector<uint32_t> used;
 };

@@ -1,4 +1,4 @@
-//===- Waiting.cpp - Does a schedule end, and who waits for what ----------===//
+//===- Waiting.cpp - The outcome under a communication model --------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -108,8 +108,8 @@ std::vector<uint32_t> Waiting::blockedSteps() const {
   return result;
 }
 
-// Names the head of every queue to those behind it, by walking the chains from
-// each step that is at the head and not complete.
+// Sets the head of every queue for the steps after it, by following the queue
+// from each incomplete step at a head.
 void Waiting::findHeads() {
   heads.assign(numbers().size(), none);
   for (uint32_t head = 0; head != numbers().size(); ++head) {
@@ -170,8 +170,8 @@ void Waiting::forEachWait(uint32_t number,
   edge({number, WaitReason::Reach, numbers().of(peer, state.at[peer]), other});
 }
 
-// What a rank that has stopped at `wait` waits for. A send that is complete is
-// a buffered one, and only the receives of its batch can be missing.
+// The waits of a rank that has stopped at `wait`. If the send is complete, it
+// is buffered, and only receives for its batch can be missing.
 void Waiting::forEachSendWait(uint32_t wait, uint32_t send,
                               function_ref<void(const WaitEdge &)> edge) const {
   if (!state.has(send, WaitState::Posted))

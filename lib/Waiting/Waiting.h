@@ -1,22 +1,23 @@
-//===- Waiting.h - Does a schedule end, and who waits for what --*- C++ -*-===//
+//===- Waiting.h - The outcome under a communication model ------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The waiting model, without time. Each rank goes through its list in order.
-// A compute step runs when the rank reaches it; there the rank waits until the
-// receives that it consumes are complete, as it does at a wait for a send until
-// the send is complete (a buffered one: until the other rank has posted the
-// receive). A P2P step is posted when the rank
-// reaches it, and the rank goes on. A posted step starts when all earlier steps
-// of its queue are complete; a send and the receive that it meets complete
-// together, once both have started. At the end a rank waits for all that it has
-// posted. docs/Rationale/Waiting.md has the whole definition and the reasons.
+// The communication model without times. Each rank runs its list in order. A
+// compute step runs when the rank reaches it, but the rank first waits until
+// the receives of its inputs are complete. At a wait for a send, the rank waits
+// until the send is complete (if it is buffered: until the other rank has
+// posted the receive). A P2P step is posted when the rank reaches it, and the
+// rank continues. A posted step starts when all earlier steps of its queue are
+// complete; a send and its matching receive complete together, once both have
+// started. At the end of its list a rank waits for everything that it has
+// posted. docs/Rationale/Waiting.md has the complete definition and the reasons
+// for it.
 //
-// What can happen, happens, and enables more: so every schedule has one outcome
-// under a model. It is found in time linear in the steps.
+// Events only enable further events, so every schedule has exactly one outcome
+// under a model. It is computed in time linear in the steps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,31 +35,31 @@
 
 namespace pipec {
 
-/// Why one step waits for another.
+/// The reasons why a step waits for another one.
 enum class WaitReason : uint8_t {
-  /// A compute step for the receive of its input.
+  /// A compute step waits for the receive of its input.
   Input,
-  /// A compute step for a receive, or a wait for a send, that comes after it in
-  /// its own list.
+  /// A compute step waits for a receive, or for a wait for a send, that comes
+  /// later in its own list.
   Later,
-  /// A P2P step for the head of its queue.
+  /// A P2P step waits for the head of its queue.
   Queue,
-  /// A started P2P step for the other rank to reach the step that it meets;
-  /// the other rank stands at a compute step.
+  /// A started P2P step waits for the other rank to reach its partner; the
+  /// other rank is at a compute step.
   Reach,
-  /// A started P2P step for the step that it meets, posted but not started.
+  /// A started P2P step waits for its partner, which is posted but not started.
   Start,
-  /// A member of a batch that has met its other side, for a member that has
+  /// A member of a batch that has met its partner waits for a member that has
   /// not.
   Batch,
-  /// A wait for a send, for that send to be complete.
+  /// A wait for a send waits until that send is complete.
   Send,
-  /// A wait for a buffered send, for the other rank to reach the receive.
+  /// A wait for a buffered send waits for the other rank to reach the receive.
   Post,
 };
 
-/// `step` waits for `target` to get on. `what` is the step that it wants to see
-/// (for `Reach` and `Post` the P2P step after the target), else the target.
+/// A wait of `step` for `target`. `what` is the step that must happen: the
+/// target, or for `Reach` and `Post` the P2P step after it.
 struct WaitEdge {
   uint32_t step = StepNumbers::none;
   WaitReason reason = WaitReason::Input;
@@ -83,30 +84,30 @@ public:
     return theSchedule.ranks[at.rank][at.index];
   }
 
-  /// True when every rank comes to its end and nothing stays open.
+  /// True if every rank finishes and all transfers complete.
   bool ends() const;
 
-  /// The index of the step that `rank` stands at, the length of its list when
-  /// it has come to the end.
+  /// The index of the step that `rank` has stopped at; the length of its list
+  /// if it has reached the end.
   unsigned standsAt(unsigned rank) const { return state.at[rank]; }
 
-  /// True for a P2P step that has been posted and never completes.
+  /// True for a P2P step that has been posted but never completes.
   bool open(uint32_t step) const {
     return state.has(step, WaitState::Posted) &&
            !state.has(step, WaitState::Complete);
   }
 
-  /// The ranks that wait for ever, ascending: in the middle of their list or,
-  /// at its end, for what they have posted.
+  /// The ranks that never finish, in ascending order. They wait in the middle
+  /// of their list, or at its end for the transfers that they have posted.
   std::vector<unsigned> blockedRanks() const;
 
-  /// The steps that hold up the others, ascending: the compute step or the wait
-  /// that each blocked rank stands at, and the heads of all queues that do not
-  /// move.
+  /// The steps that block others, in ascending order: the compute step or wait
+  /// at which each blocked rank has stopped, and the heads of all blocked
+  /// queues.
   std::vector<uint32_t> blockedSteps() const;
 
-  /// Calls `edge` for everything that `step` waits for. A step that waits for
-  /// something that never comes (a transfer without another side) has no edge.
+  /// Calls `edge` for each wait of `step`. A wait for an unmatched transfer has
+  /// no edge.
   void forEachWait(uint32_t step,
                    llvm::function_ref<void(const WaitEdge &)> edge) const;
 
@@ -120,13 +121,13 @@ private:
   const Transfers &transfers;
   WaitModel waitModel;
   WaitState state;
-  /// The head of the queue of every step that stands behind one; filled only
-  /// when the schedule does not end.
+  /// The head of the queue of every step that is not at the head; filled only
+  /// if the schedule does not finish.
   std::vector<uint32_t> heads;
 };
 
-/// Under which models a schedule ends, indexed by `WaitModel`. A model is run
-/// only when no stricter one gives the answer.
+/// Whether a schedule finishes under each `WaitModel`. A model is run only if
+/// no stricter one implies the result.
 std::array<bool, 4> endsUnder(const Schedule &schedule,
                               const Transfers &transfers);
 

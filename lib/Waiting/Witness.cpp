@@ -1,4 +1,4 @@
-//===- Witness.cpp - Explaining a deadlock --------------------------------===//
+//===- Witness.cpp - Reporting a deadlock ---------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,12 +18,12 @@ using namespace llvm;
 
 namespace pipec {
 
-/// Longer cycles are cut: nobody reads them, and a thousand ranks make them.
+/// The maximum number of notes; longer cycles occur with thousands of ranks.
 static constexpr size_t maxNotes = 64;
 
 namespace {
 
-/// Puts waits into words.
+/// Describes waits in messages.
 class Narrator {
 public:
   explicit Narrator(const Waiting &waiting)
@@ -91,7 +91,7 @@ static std::string modelNames(const std::array<bool, 4> &safe) {
   return names.empty() ? "none" : join(names, ", ");
 }
 
-/// A note for each rank that waits, up to a limit.
+/// Adds a note for each rank that waits, up to a limit.
 static void noteHeads(InFlightDiagnostic &diagnostic, const Waiting &waiting) {
   constexpr size_t maxHeads = 16;
   std::vector<unsigned> ranks = waiting.blockedRanks();
@@ -167,8 +167,8 @@ std::array<bool, 4> checkDeadlock(const Schedule &schedule,
   std::array<bool, 4> safe = endsUnder(schedule, transfers);
   if (safe[unsigned(WaitModel::Stream)])
     return safe;
-  // The required model if it fails, else the mildest that does: what it shows
-  // happens under the stricter ones too.
+  // Show the required model if it fails, otherwise the mildest model that does,
+  // since its deadlock occurs under the stricter ones too.
   WaitModel shown = require;
   if (safe[unsigned(shown)])
     for (WaitModel model : allWaitModels)

@@ -1,4 +1,4 @@
-//===- Witness.h - Explaining a deadlock ------------------------*- C++ -*-===//
+//===- Witness.h - Reporting a deadlock -------------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,13 +13,13 @@
 
 namespace pipec {
 
-/// Reports why a schedule that does not end under its model does not: a
-/// shortest cycle of waits, or a wait for a transfer that has no other side, as
-/// one diagnostic of `severity` with a note for each wait. `safe` are the
-/// models under which it is known to end; null when that was not looked into.
-/// With `heads`, further notes say where every rank waits.
+/// Reports why a schedule does not finish under its model: a shortest cycle of
+/// waits, or a wait for an unmatched transfer, as one diagnostic of the given
+/// `severity` with a note per wait. `safe` has the models under which it is
+/// known to finish; null if this was not determined. With `heads`, further
+/// notes describe where every rank waits.
 ///
-///   a.steps:5:5: error: deadlock under one in-order stream a rank: 4 steps
+///   a.steps:5:5: error: deadlock under one in-order stream per rank: 4 steps
 ///                       wait for each other
 ///   a.steps:5:5: note: rank 0 step 1, `SEND_F s0 m1 -> r1`, waits for rank 1
 ///                      to reach `RECV_F s1 m1 <- r0`
@@ -29,9 +29,9 @@ void reportDeadlock(const Waiting &waiting, Severity severity,
                     const std::array<bool, 4> *safe, DiagEngine &diags,
                     bool heads = false);
 
-/// Runs every model. A schedule that does not end under `require` is reported
-/// as an error, one that does not end only under stricter models as a warning;
-/// either with the models that are safe. Returns, by model, whether it ends.
+/// Runs all models. Reports an error if the schedule does not finish under
+/// `require`, and a warning if it only fails under stricter models, both with
+/// the models that are safe. Returns, by model, whether it finishes.
 std::array<bool, 4> checkDeadlock(const Schedule &schedule,
                                   const Transfers &transfers, WaitModel require,
                                   DiagEngine &diags);

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// `pipecMain` and `optMain` keep nothing of a run: the options, the messages
-// and the status of the next one are its own.
+// `pipecMain` and `optMain` keep no state of a run: the options, messages and
+// status of the next run are independent of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -69,7 +69,7 @@ TEST_F(RepeatedRunsTest, OptionsOfARunEndWithIt) {
   Outcome first = run({path.c_str(), "-Dmicrobatches=2", "--emit=csv"});
   EXPECT_EQ(first.status, 0) << first.err;
   EXPECT_EQ(first.out, "0F0,0F1,0B0,0B1\n");
-  // The size is given once more, and the form of the output is the default.
+  // Only the size is given again; the form of the output is the default.
   Outcome second = run({path.c_str(), "-Dmicrobatches=3"});
   EXPECT_EQ(second.status, 0) << second.err;
   EXPECT_EQ(StringRef(second.out).split('\n').first,

@@ -20,7 +20,7 @@ using namespace pipec;
 
 namespace {
 
-/// Two ranks, four stages, and costs and sizes of their own.
+/// Two ranks and four stages, with costs and sizes of their own.
 ModelSettings fourStages() {
   ModelSettings schedule;
   schedule.numRanks = 2;
@@ -32,7 +32,7 @@ ModelSettings fourStages() {
   return schedule;
 }
 
-/// Applies settings and keeps the kinds that are reported.
+/// Applies settings and records the kinds of the reported diagnostics.
 struct Applied {
   ModelSettings schedule = fourStages();
   std::vector<diag::Id> kinds;
@@ -74,7 +74,7 @@ TEST(GivenSettings, PerStageGoesOverFigureByFigure) {
 }
 
 TEST(GivenSettings, PerPartReplaces) {
-  // As many parts as ranks, each of them two stages.
+  // As many parts as ranks, each with two stages.
   Applied applied(given(CostPer::Part));
   EXPECT_TRUE(applied.good);
   EXPECT_EQ(applied.kinds,

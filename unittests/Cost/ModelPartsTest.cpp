@@ -1,4 +1,4 @@
-//===- ModelPartsTest.cpp - One model, cut in different ways --------------===//
+//===- ModelPartsTest.cpp - Cutting one model in different ways -----------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -21,8 +21,8 @@ static Rational fraction(int64_t numerator, int64_t denominator) {
   return *Rational::make(numerator, denominator);
 }
 
-/// Four parts: costs in general, one part dearer, one with a B that is not the
-/// sum of I and W.
+/// Four parts with general costs; one part is more expensive, one has a B that
+/// is not the sum of I and W.
 static CostSettings fourParts() {
   CostSettings costs;
   costs.set(Figure::F, 2);

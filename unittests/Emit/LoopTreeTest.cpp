@@ -98,7 +98,7 @@ TEST(LoopTree, GroupsStayWhole) {
     list.emplace_back(StepKind::F, 0, m + 3, 0, SourceLoc(), true);
     list.emplace_back(StepKind::B, 0, m);
   }
-  // The same kinds apart are another thing.
+  // Equal kinds in different groups are not equal.
   list.emplace_back(StepKind::F, 0, 10);
   list.emplace_back(StepKind::B, 0, 7);
   LoopTree tree = findLoops(list);
@@ -122,7 +122,7 @@ TEST(LoopTree, LoopsEndWithTheirPhase) {
   EXPECT_EQ(tree.roots[1].rounds, 5u);
 }
 
-// Whatever the list is, the tree stands for it.
+// Expanding the tree results in the original list.
 TEST(LoopTree, ExpandsToItsList) {
   std::mt19937 random(7);
   auto below = [&](unsigned n) { return unsigned(random() % n); };
@@ -157,7 +157,7 @@ TEST(RankFamily, RanksThatDifferInNumbersShare) {
   std::vector<LoopTree> trees;
   for (unsigned rank = 0; rank != 4; ++rank) {
     StepList list;
-    // Ranks 0 to 2 are alike; rank 3 sends nothing.
+    // Ranks 0 to 2 are equal except for numbers; rank 3 has no sends.
     for (unsigned m = 0; m != 6 - rank; ++m) {
       list.emplace_back(StepKind::F, rank, m);
       if (rank != 3)
@@ -170,7 +170,8 @@ TEST(RankFamily, RanksThatDifferInNumbersShare) {
   ASSERT_EQ(families.size(), 2u);
   EXPECT_EQ(families[0].name, "ranks0To2");
   EXPECT_EQ(families[1].name, "rank3");
-  // Rounds and stage differ; the micro-batch of the first round does not.
+  // The iterations and the stage differ, the micro-batch of the first iteration
+  // does not.
   ASSERT_EQ(families[0].columnNames.size(), 2u);
   EXPECT_EQ(families[0].columnNames[0], "rounds");
   EXPECT_EQ(families[0].columns[0], (std::vector<int64_t>{6, 5, 4}));

@@ -1,4 +1,4 @@
-//===- PaletteTest.cpp - Tests for the colours of steps -------------------===//
+//===- PaletteTest.cpp - Tests for the colors of steps --------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -28,9 +28,9 @@ constexpr StepKind computeKinds[] = {StepKind::F, StepKind::B, StepKind::I,
 constexpr StepKind fsdpKinds[] = {StepKind::Unshard, StepKind::Reshard,
                                   StepKind::ReduceGrad};
 
-// Linear RGB as people see it: all of it, then with protanopia, deuteranopia
-// and tritanopia (Machado, Oliveira and Fernandes, "A Physiologically-based
-// Model for Simulation of Color Vision Deficiency", 2009).
+// Linear RGB as perceived with normal vision, protanopia, deuteranopia and
+// tritanopia (Machado, Oliveira and Fernandes, "A Physiologically-based Model
+// for Simulation of Color Vision Deficiency", 2009).
 constexpr Matrix visions[] = {
     {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
     {{{0.152286, 1.052583, -0.204868},
@@ -60,7 +60,7 @@ double luminance(const Triple &rgb) {
   return dot({0.2126, 0.7152, 0.0722}, rgb);
 }
 
-/// The contrast of WCAG 2, which depends on nothing but grey: 1 to 21.
+/// The contrast of WCAG 2, which depends only on luminance: 1 to 21.
 double contrast(Color a, Color b) {
   double first = luminance(linear(a)) + 0.05;
   double second = luminance(linear(b)) + 0.05;
@@ -92,7 +92,7 @@ double difference(Color a, Color b, const Matrix &vision) {
   return std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
 }
 
-/// The least difference that anybody sees.
+/// The least difference over all forms of color vision.
 double leastDifference(Color a, Color b) {
   double least = 1000;
   for (const Matrix &vision : visions)
@@ -106,7 +106,7 @@ std::string text(Color color) {
   return text;
 }
 
-/// Every colour that a kind can have.
+/// All colors of a kind.
 std::vector<Color> colorsOf(Scheme scheme, StepKind kind) {
   std::vector<Color> colors;
   unsigned most = isCompute(kind) ? maxShades : 1;
@@ -125,8 +125,8 @@ template <class Visit> void forEachColor(Scheme scheme, Visit visit) {
       visit(kind, color);
 }
 
-// The one thing that a picture has to show: where a rank is idle. Three to one
-// is what WCAG 2.2 asks of graphical objects (1.4.11).
+// A picture must show where a rank is idle. WCAG 2.2 requires a contrast of 3:1
+// for graphical objects (1.4.11).
 TEST(Palette, EveryStepStandsOutFromIdleTimeInGrey) {
   for (Scheme scheme : schemes)
     forEachColor(scheme, [&](StepKind kind, Color color) {
@@ -135,7 +135,7 @@ TEST(Palette, EveryStepStandsOutFromIdleTimeInGrey) {
     });
 }
 
-// 4.5 to one is what it asks of text (1.4.3).
+// WCAG 2.2 requires 4.5:1 for text (1.4.3).
 TEST(Palette, NumbersAreLegibleOnEveryStep) {
   for (Scheme scheme : schemes)
     for (StepKind kind : computeKinds)

@@ -1,4 +1,4 @@
-//===- DataFlowTest.cpp - The table says what the graph says --------------===//
+//===- DataFlowTest.cpp - The table of data flow against its graph --------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -28,7 +28,7 @@ std::string text(Step step) {
       .str();
 }
 
-/// The steps at the other ends of some ports and the ranks that they are on.
+/// The steps at the other ends of some ports, and their ranks.
 std::string text(ArrayRef<DataFlow::Port> ports) {
   std::string all;
   for (const DataFlow::Port &port : ports)
@@ -60,7 +60,7 @@ void checkTable(const Schedule &schedule, const StageGraph &graph) {
       found.push_back(text(producer));
       ASSERT_EQ(input.rank, schedule.placement.rankOf(input.stage, 0));
       ASSERT_EQ(input.transfers, input.rank != flow.home(consumer));
-      // The same datum from the other end.
+      // The same datum, seen from its producer.
       ASSERT_LT(input.port, flow.outputs(producer).size());
       const DataFlow::Port &output = flow.outputs(producer)[input.port];
       ASSERT_EQ(output.stage, consumer.stage());
@@ -75,7 +75,7 @@ void checkTable(const Schedule &schedule, const StageGraph &graph) {
     llvm::sort(found);
     ASSERT_EQ(found, producers) << text(consumer);
   }
-  // Every output is some step's input.
+  // Every output is an input of some step.
   size_t outputs = 0;
   for (Step producer : steps)
     outputs += flow.outputs(producer).size();
@@ -129,17 +129,17 @@ TEST(DataFlow, OfAChain) {
   // Direction 1.
   EXPECT_EQ(row(StepKind::F, 0, 2), " -> F1@1!");
   EXPECT_EQ(row(StepKind::B, 1, 3), "B2@1 -> B0@2!");
-  for (StepKind kind : {StepKind::W, StepKind::SendF, StepKind::RecvB,
-                        StepKind::Unshard, StepKind::ReduceGrad,
-                        StepKind::WaitReduceGrad, StepKind::Bubble})
+  for (StepKind kind :
+       {StepKind::W, StepKind::SendF, StepKind::RecvB, StepKind::Unshard,
+        StepKind::ReduceGrad, StepKind::WaitReduceGrad, StepKind::Bubble})
     EXPECT_EQ(row(kind, 1, 0), " -> ");
   EXPECT_EQ(flow.home(1, 1), 0u);
   EXPECT_EQ(flow.home(1, 2), 1u);
   EXPECT_TRUE(flow.isSimple());
 
-  // What P2P steps of a schedule say of their peers is the same.
-  for (StepKind kind : {StepKind::SendF, StepKind::RecvF, StepKind::SendB,
-                        StepKind::RecvB})
+  // The peers of P2P steps agree with the schedule.
+  for (StepKind kind :
+       {StepKind::SendF, StepKind::RecvF, StepKind::SendB, StepKind::RecvB})
     for (unsigned stage = 0; stage != 3; ++stage)
       for (unsigned m = 0; m != 4; ++m) {
         Step step(kind, stage, m);
@@ -150,8 +150,8 @@ TEST(DataFlow, OfAChain) {
         EXPECT_EQ(port->rank, schedule.peerOf(step));
         Step other = DataFlow::otherEnd(step, *port);
         EXPECT_EQ(isSend(other.kind()), !isSend(kind));
-        EXPECT_TRUE(DataFlow::otherEnd(other, *flow.transfer(other))
-                        .sameAction(step));
+        EXPECT_TRUE(
+            DataFlow::otherEnd(other, *flow.transfer(other)).sameAction(step));
       }
   EdgeNumbers edges(flow);
   ASSERT_EQ(edges.size(), 4u);
@@ -177,7 +177,7 @@ TEST(DataFlow, OfAForwardOnlyChain) {
   Schedule schedule = headerFor(StageGraph::chain(3), 2);
   schedule.forwardOnly = true;
   EXPECT_EQ(DataFlow(schedule).size(), 6u);
-  // One that was not verified may have backwards.
+  // An unverified schedule may have backwards.
   schedule.ranks[1].push_back(Step(StepKind::RecvB, 1, 0));
   EXPECT_EQ(DataFlow(schedule).size(), 12u);
 }
@@ -197,8 +197,8 @@ TEST(DataFlow, OfAFork) {
   EXPECT_EQ(flow.transfer(send)->rank, 2u);
   Step receive = DataFlow::otherEnd(send, *flow.transfer(send));
   EXPECT_TRUE(receive.sameAction(Step(StepKind::RecvF, 2, 1)));
-  EXPECT_TRUE(DataFlow::otherEnd(receive, *flow.transfer(receive))
-                  .sameAction(send));
+  EXPECT_TRUE(
+      DataFlow::otherEnd(receive, *flow.transfer(receive)).sameAction(send));
   send.setPort(2);
   EXPECT_EQ(flow.transfer(send), nullptr);
 }

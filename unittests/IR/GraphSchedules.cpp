@@ -77,12 +77,12 @@ std::vector<Step> producersOf(const StageGraph &graph, Step step) {
   return producers;
 }
 
-/// Appends the sends and receives of what `producer` makes.
+/// Appends the sends and receives of the results of `producer`.
 static void transfer(const StageGraph &graph, Step producer,
                      Schedule &schedule) {
   bool forward = producer.kind() == StepKind::F;
   unsigned microbatch = producer.microbatch();
-  // The number of a port is that of its edge among the edges of its stage.
+  // The number of a port is the index of its edge among the edges of its stage.
   std::vector<unsigned> in(graph.numStages()), out(graph.numStages());
   for (StageGraph::Edge edge : graph.edges()) {
     unsigned outPort = out[edge.from]++, inPort = in[edge.to]++;

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What follows from a stage graph is worked out here from its edges, step by
-// step and without the table of IR/DataFlow.h.
+// The data flow of a stage graph is computed here directly from its edges,
+// without the table of IR/DataFlow.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,27 +22,28 @@ namespace pipec::test {
 StageGraph forkGraph();
 /// Stages 0 and 1 feed stage 2.
 StageGraph joinGraph();
-/// Up to five stages, each fed by some of those before it. Some share
+/// Up to five stages, each fed by some of the previous ones. Some share
 /// parameters.
 StageGraph randomGraph(Rng &rng);
 
-/// A schedule without lists: stages are on ranks in order, or at random on up
-/// to three.
+/// A schedule without lists: one stage per rank in order, or at random on up to
+/// three ranks.
 Schedule headerFor(const StageGraph &graph, unsigned microbatches);
 Schedule randomHeaderFor(Rng &rng, const StageGraph &graph);
 
-/// The steps whose data a step takes, by the graph: an F takes the F of each
-/// stage that feeds its own, a B the B of each that its own feeds, and a wait
-/// for a reduction the reductions of the stages that share its parameters.
+/// The producers of the inputs of a step according to the graph: for an F, the
+/// F of each stage that feeds its own; for a B, the B of each stage that its
+/// own feeds; for a wait for a reduction, the reductions of the stages that
+/// share its parameters.
 std::vector<Step> producersOf(const StageGraph &graph, Step step);
 
-/// Lists of Fs, Bs and, on tied stages, reductions and waits for them, in an
-/// order that can run. With `transfers`, sends and receives as well, each pair
-/// when its producer runs.
+/// Fills the lists with Fs, Bs and, on tied stages, reductions and waits for
+/// them, in an order that can run. With `transfers`, adds a send and a receive
+/// when their producer runs.
 void fillLists(Rng &rng, const StageGraph &graph, bool transfers,
                Schedule &schedule);
 
-/// Exchanges two neighbours of a list that has two.
+/// Exchanges two adjacent steps of a list with at least two.
 void swapNeighbours(Rng &rng, Schedule &schedule);
 
 } // namespace pipec::test

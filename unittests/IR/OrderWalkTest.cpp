@@ -1,12 +1,12 @@
-//===- OrderWalkTest.cpp - Walks respect what steps take ------------------===//
+//===- OrderWalkTest.cpp - Walks respect the data flow --------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "IR/GraphSchedules.h"
 #include "IR/OrderWalk.h"
+#include "IR/GraphSchedules.h"
 
 #include "llvm/ADT/Twine.h"
 
@@ -22,7 +22,7 @@ using namespace pipec::test;
 
 namespace {
 
-/// Each datum is the text of the step that gives it.
+/// Each datum is the text of its producer.
 struct Recorder {
   struct Datum {
     std::string maker;
@@ -51,11 +51,10 @@ struct Recorder {
     return {text(schedule.ranks[rank][index])};
   }
 
-  /// An I gives what a B would.
+  /// An I produces the same as a B.
   static std::string text(Step step) {
     StepKind kind = step.kind() == StepKind::I ? StepKind::B : step.kind();
-    return stepKindName(kind).str() +
-           std::to_string(step.stage()) + "." +
+    return stepKindName(kind).str() + std::to_string(step.stage()) + "." +
            std::to_string(step.microbatch());
   }
 
@@ -64,7 +63,7 @@ struct Recorder {
   std::vector<Visit> visits;
 };
 
-/// The step whose result `step` takes, in a chain of stages.
+/// The producer of the input of `step` in a chain of stages.
 std::optional<Step> producerOf(const Schedule &schedule, Step step) {
   if (step.kind() == StepKind::F && step.stage() != 0)
     return Step(StepKind::F, step.stage() - 1, step.microbatch());
@@ -89,7 +88,7 @@ TEST(OrderWalk, VisitsEachGroupBehindWhatItTakes) {
       ASSERT_EQ(visit.begin, heads[visit.rank]);
       ASSERT_EQ(visit.end, Schedule::groupEnd(list, visit.begin));
       heads[visit.rank] = visit.end;
-      // That it was taken means that it had been given.
+      // A datum that was taken must have been produced before.
       std::vector<std::string> expected;
       for (size_t i = visit.begin; i != visit.end; ++i)
         if (std::optional<Step> producer = producerOf(schedule, list[i]))
@@ -102,7 +101,7 @@ TEST(OrderWalk, VisitsEachGroupBehindWhatItTakes) {
 }
 
 /// Walks over the lists of a stage graph, and compares where each rank stops
-/// with an evaluation that looks at every rank again and again.
+/// with an evaluation that repeatedly checks all ranks.
 static void checkWalk(const Schedule &schedule, const StageGraph &graph) {
   std::vector<size_t> heads(schedule.numRanks);
   std::set<std::string> done;
@@ -136,9 +135,9 @@ static void checkWalk(const Schedule &schedule, const StageGraph &graph) {
   ASSERT_EQ(ends, expected);
   // Each step took one datum from each of its producers.
   for (const Recorder::Visit &visit : recorder.visits)
-    ASSERT_EQ(visit.taken.size(),
-              producersOf(graph, schedule.ranks[visit.rank][visit.begin])
-                  .size());
+    ASSERT_EQ(
+        visit.taken.size(),
+        producersOf(graph, schedule.ranks[visit.rank][visit.begin]).size());
 }
 
 TEST(OrderWalk, OfStageGraphs) {

@@ -21,7 +21,7 @@ TEST(StepPlaces, CountsLines) {
   schedule.numMicrobatches = 5000;
   schedule.placement = Placement({{0, 1}});
   schedule.ranks.resize(2);
-  // Lines of one, two and three steps in turn.
+  // Lines of one, two and three steps alternate.
   for (unsigned m = 0; m != 5000; ++m)
     schedule.ranks[1].push_back(
         Step(StepKind::F, 1, m, 0, {}, m % 6 == 1 || m % 6 == 3 || m % 6 == 4));
@@ -30,7 +30,7 @@ TEST(StepPlaces, CountsLines) {
     static constexpr unsigned inSix[] = {0, 1, 1, 2, 2, 2};
     return m / 6 * 3 + inSix[m % 6];
   };
-  // In any order.
+  // Lookups in any order.
   for (unsigned i = 0; i != 5000; ++i) {
     unsigned m = i * 1237 % 5000;
     ASSERT_EQ(places.position(1, m), expected(m)) << m;

@@ -39,7 +39,7 @@ TEST(Step, GroupsEndWithTheirList) {
   std::vector<Step> list = {single, joined, joined, single};
   EXPECT_EQ(Schedule::groupEnd(list, 0), 1u);
   EXPECT_EQ(Schedule::groupEnd(list, 1), 4u);
-  // What a faulty pass may make, with a joined step after the list.
+  // A faulty pass may leave a joined step at the end of a list.
   EXPECT_EQ(Schedule::groupEnd(ArrayRef(list).take_front(3), 1), 3u);
 }
 
@@ -65,7 +65,7 @@ TEST(Step, FieldsAreIndependent) {
 TEST(Step, NamesAndKinds) {
   for (StepKind kind : allKinds) {
     EXPECT_EQ(parseStepKind(stepKindName(kind)), kind);
-    // Every kind is of exactly one class.
+    // Every kind belongs to exactly one class.
     EXPECT_EQ(isCompute(kind) + isP2P(kind) + isFsdp(kind) + isWait(kind) +
                   (kind == StepKind::Bubble),
               1);

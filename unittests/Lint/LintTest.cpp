@@ -1,4 +1,4 @@
-//===- LintTest.cpp - What a lint finds and what it lets pass -------------===//
+//===- LintTest.cpp - The findings of lint --------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,7 +18,7 @@ using namespace pipec::test;
 
 namespace {
 
-/// The kinds that one lint reports, and its result.
+/// The kinds that lint reports, and its result.
 struct Findings {
   std::vector<std::pair<diag::Id, Severity>> kinds;
   LintResult result;
@@ -33,7 +33,7 @@ struct Findings {
   }
 };
 
-/// 1F1B of two ranks and two micro-batches as it is sent to PyTorch.
+/// 1F1B of two ranks and two micro-batches after the passes for PyTorch.
 Schedule lowered() {
   Schedule schedule;
   schedule.numRanks = schedule.numStages = schedule.numMicrobatches = 2;
@@ -74,7 +74,7 @@ TEST(Lint, GradesWhatTrainingCountsOn) {
   options.noReduceGrad.reset();
   EXPECT_EQ(Findings(schedule, options).kinds, Kinds());
 
-  // Without backwards there is nothing to divide.
+  // Without backwards there are no gradients to divide.
   for (StepList &list : schedule.ranks)
     llvm::erase_if(list, [](Step step) {
       return step.kind() == StepKind::B || step.kind() == StepKind::SendB ||
@@ -86,7 +86,7 @@ TEST(Lint, GradesWhatTrainingCountsOn) {
   options.forwardOnly.reset();
   EXPECT_EQ(Findings(schedule, options).kinds, Kinds());
 
-  // One of the two is a broken list and not a matter of taste.
+  // One of the two is an error in the list and not a configurable finding.
   schedule = lowered();
   schedule.ranks[0].pop_back();
   EXPECT_EQ(Findings(schedule).kinds,
@@ -103,7 +103,7 @@ TEST(Lint, GradesWhatTrainingCountsOn) {
 }
 
 TEST(Lint, DeadlocksByTheRequiredModel) {
-  // Both sides send before they receive.
+  // Both ranks send before they receive.
   Schedule schedule = lowered();
   std::swap(schedule.ranks[0][3], schedule.ranks[0][4]);
   Findings strict(schedule);
@@ -131,7 +131,8 @@ TEST(Lint, CrossedTensorsAreSafeNowhere) {
                               std::make_pair(id, Severity::Error));
   };
   EXPECT_TRUE(hasError(diag::TransferCrossed));
-  // Micro-batch 1 first at the last stage: PyTorch would pair losses wrongly.
+  // Micro-batch 1 is first on the last stage: PyTorch would pair losses
+  // incorrectly.
   EXPECT_TRUE(hasError(diag::LossOrder));
 }
 

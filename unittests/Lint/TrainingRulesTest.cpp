@@ -1,4 +1,4 @@
-//===- TrainingRulesTest.cpp - What training loops expect -----------------===//
+//===- TrainingRulesTest.cpp - Assumptions of training loops --------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -51,7 +51,7 @@ TEST_F(TrainingRules, LossOrder) {
             "`F s1 m2`");
   EXPECT_EQ(messages[1], "rank 1 step 1, `F s1 m2` is here");
 
-  // The caller says how much it weighs.
+  // The caller chooses the severity.
   EXPECT_FALSE(checkLossOrder(schedule, Severity::Warning, diags));
   EXPECT_EQ(diags.numErrors(), 1u);
   EXPECT_EQ(diags.numWarnings(), 1u);

@@ -46,8 +46,8 @@ TEST(PassOptions, Values) {
             "dependency|lockstep|interleaved");
 }
 
-// Names are told apart by `--passes`, so no two may be the same; every target
-// spells out to passes that exist, with options that they have.
+// `--passes` requires unique names. Every target must consist of existing
+// passes with existing options.
 TEST(PassTables, NamesAndTargets) {
   const PassRegistry &registry = allPasses();
   std::vector<llvm::StringRef> names;

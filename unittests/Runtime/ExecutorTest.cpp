@@ -1,4 +1,4 @@
-//===- ExecutorTest.cpp - What an executor does ---------------------------===//
+//===- ExecutorTest.cpp - The steps of an executor ------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -75,7 +75,7 @@ TEST(Executor, HandsTensorsOverWithinARank) {
                        });
                        EXPECT_EQ(worker.statistics().peakReceived, 0);
                        EXPECT_EQ(worker.statistics().peakActivations, 3);
-                       // An input is free when its forward ends.
+                       // An input is freed when its forward ends.
                        EXPECT_EQ(worker.statistics().peakTensors, 2);
                      }),
             "");
@@ -145,7 +145,7 @@ TEST(Executor, HandlersTakeStepsOver) {
 }
 
 TEST(Executor, HandlersMayMoveTensorsThemselves) {
-  // Rank 0 leaves its outputs in a mailbox, rank 1 takes them from there.
+  // Rank 0 puts its outputs in a mailbox, rank 1 takes them from there.
   std::array<std::atomic<int>, 4> mailbox = {-1, -1, -1, -1};
   EXPECT_EQ(runRanks(gpipe2, {}, untouched,
                      [&](Worker &worker, int rank) {
@@ -170,7 +170,7 @@ struct OverlappingModel : TestModel {
   int overlaps = 0;
   void overlapped(std::span<StepContext<OverlappingModel>> members) {
     ++overlaps;
-    // In the other order: these two do not depend on each other.
+    // The members do not depend on each other, so any order is valid.
     for (std::size_t i = members.size(); i-- != 0;)
       members[i].proceed();
   }
@@ -267,7 +267,7 @@ TEST(Executor, ReplicasSumTheirGradients) {
       }
       x.sumReplicas();
     });
-    // Three of its own and three of the other rank's.
+    // Three of this rank and three of the other.
     EXPECT_EQ(model.gradients[0], 6);
     EXPECT_EQ(model.gradients[1], 6);
   });
@@ -284,7 +284,7 @@ TEST(Executor, WritesATraceThatNamesEverything) {
     Worker worker(model, transport, options);
     worker.run(gpipe2, rank, [&](auto &x) { gpipeSteps(x, rank); });
   });
-  // Every step of the rank: 8 computes, 4 sends, 4 receives.
+  // All steps of the rank: 8 computes, 4 sends, 4 receives.
   EXPECT_EQ(traces[0].all().size(), 16u);
   for (const TraceRecord &record : traces[1].all())
     EXPECT_LE(record.start, record.end);
@@ -294,7 +294,7 @@ TEST(Executor, WritesATraceThatNamesEverything) {
   EXPECT_NE(text.find("\"name\":\"RECV_F s1 m3\""), std::string::npos);
   EXPECT_NE(text.find("\"source\":\"gpipe.pipe:3\""), std::string::npos);
   EXPECT_NE(text.find("\"name\":\"rank 1\""), std::string::npos);
-  // One arrow's two ends.
+  // The two ends of an arrow.
   EXPECT_NE(text.find("\"ph\":\"s\""), std::string::npos);
   EXPECT_NE(text.find("\"id\":3}"), text.rfind("\"id\":3}"));
 }

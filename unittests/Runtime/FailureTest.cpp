@@ -16,7 +16,7 @@ namespace {
 
 auto untouched = [](TestModel &, int) {};
 
-/// The message when rank `where` does `wrong` in place of its steps.
+/// The message if rank `where` runs `wrong` instead of its steps.
 template <class Wrong> std::string failing(int where, Wrong wrong) {
   Options options;
   options.patience = std::chrono::milliseconds(300);
@@ -84,7 +84,7 @@ TEST(Failure, AModelsExceptionEndsAllRanks) {
   EXPECT_EQ(message, "rank 1 in F s1 m2 at gpipe.pipe:3: out of memory");
 }
 
-/// What a single rank throws when its model throws `thrown` in its F.
+/// The exception of a single rank whose model throws `thrown` in its F.
 template <class Thrown> std::string oneRankThrows(Thrown thrown) {
   static constexpr int one[] = {0};
   static constexpr Schedule schedule = {"one", "one.pipe", 1,   1,       1,
@@ -145,7 +145,7 @@ TEST(Failure, AFailedExecutorDoesNotRunAgain) {
 }
 
 TEST(Failure, AStallSaysWhatEveryRankWaitsFor) {
-  // Rank 0 forgets to send micro-batch 3.
+  // Rank 0 does not send micro-batch 3.
   std::string message = failing(0, [](auto &x) {
     x.at(3);
     for (int m = 0; m != 4; ++m) {
@@ -221,7 +221,7 @@ TEST(Failure, SizesMustAgree) {
       << message;
 }
 
-/// The message of a run of one rank that holds two stages, sharded.
+/// The message of a run of one rank with two sharded stages.
 template <class Body> std::string alone(Body body) {
   static constexpr int one[] = {0, 0};
   static constexpr bool sharded[] = {true, false};

@@ -1,4 +1,4 @@
-//===- TestModel.h - A model that knows what it must be given ---*- C++ -*-===//
+//===- TestModel.h - A model that checks its inputs -------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,8 +17,8 @@
 
 namespace pipec::runtime::test {
 
-/// Tensors carry where they come from; the model throws when one is not what
-/// its step needs.
+/// Tensors record their origin; the model throws if a step gets the wrong
+/// tensor.
 struct TestModel {
   struct Tensor {
     std::vector<int> values;
@@ -31,7 +31,7 @@ struct TestModel {
   int size = 3;
   /// Called at the start of every forward.
   std::function<void(int stage, int microbatch)> onForward = [](int, int) {};
-  /// Weight gradients counted a stage.
+  /// The number of weight gradients per stage.
   std::vector<int> gradients = std::vector<int>(8, 0);
   std::vector<std::string> actions;
 
@@ -128,8 +128,8 @@ template <class X> void gpipeSteps(X &x, int rank) {
   }
 }
 
-/// Runs `body(worker, rank)` on every rank, with a model each that `setUp` may
-/// change. Returns the message of what was thrown, "" when nothing was.
+/// Runs `body(worker, rank)` on every rank, each with a model that `setUp` may
+/// modify. Returns the message of the exception, or "" if there was none.
 template <class SetUp, class Body>
 std::string runRanks(const Schedule &schedule, Options options, SetUp setUp,
                      Body body) {

@@ -22,8 +22,8 @@ constexpr Schedule waiting2 = {"waiting", "waiting.pipe", 2,    2,
                                4,         false,          1,    twoRanks,
                                nullptr,   false,          true, false};
 
-/// GPipe on two ranks whose sends are waited for `behind` steps of the same
-/// kind later, and at the end.
+/// GPipe on two ranks. Each send is waited for after `behind` more steps of the
+/// same kind, and at the end.
 template <class X> void waitingSteps(X &x, int rank, int behind) {
   auto forEach = [&](auto step, auto wait) {
     for (int m = 0; m != 4; ++m) {
@@ -81,7 +81,8 @@ TEST(Wait, FreesTensorsAtTheWait) {
 }
 
 TEST(Wait, CompleteSendsKeepTheirTensors) {
-  // Rank 0 sends before rank 1 has begun, and looks when all has arrived.
+  // Rank 0 sends before rank 1 has started, and checks after everything has
+  // arrived.
   EXPECT_EQ(runRanks(waiting2, {}, untouched,
                      [&](Worker &worker, int rank) {
                        worker.run(waiting2, rank, [&](auto &x) {
@@ -91,7 +92,8 @@ TEST(Wait, CompleteSendsKeepTheirTensors) {
                            x.forward(0, m);
                            x.sendForward(0, m);
                          }
-                         // All four were received once their gradients came.
+                         // All four had been received when their gradients
+                         // arrived.
                          for (int m = 0; m != 4; ++m) {
                            x.recvBackward(0, m);
                            x.backward(0, m);
@@ -138,7 +140,7 @@ TEST(Wait, TablesAndHandlers) {
                                ++waits;
                                EXPECT_EQ(step.peer, 1);
                                EXPECT_EQ(step.tensor->values.size(), 3u);
-                               // The executor waits in any case.
+                               // The executor waits in either case.
                                if (proceeds)
                                  step.proceed();
                              });
@@ -155,7 +157,7 @@ TEST(Wait, TablesAndHandlers) {
 }
 
 TEST(Wait, HandledSendsKeepTheirTensorsForTheWait) {
-  // Rank 0 leaves its outputs in a mailbox and takes them back at the wait.
+  // Rank 0 puts its outputs in a mailbox and takes them back at the wait.
   std::array<std::atomic<int *>, 4> mailbox = {};
   EXPECT_EQ(runRanks(waiting2, {}, untouched,
                      [&](Worker &worker, int rank) {
@@ -181,7 +183,7 @@ TEST(Wait, HandledSendsKeepTheirTensorsForTheWait) {
             "");
 }
 
-/// What a run says in which rank 0 does `wrong`.
+/// The message of a run in which rank 0 runs `wrong`.
 template <class Wrong> std::string failing(Wrong wrong) {
   Options options;
   options.patience = std::chrono::milliseconds(300);
@@ -275,7 +277,7 @@ TEST(Wait, TracesHaveTheWaits) {
   EXPECT_NE(text.find("\"name\":\"WAIT_SEND_F s0 m3\",\"cat\":\"transfer\""),
             std::string::npos)
       << text;
-  // Arrows go from sends to receives, four each way; waits have none.
+  // Arrows connect sends and receives, four in each direction; waits have none.
   std::size_t arrows = 0;
   for (std::size_t at = 0;
        (at = text.find("\"ph\":\"s\"", at)) != std::string::npos; ++at)
@@ -284,8 +286,8 @@ TEST(Wait, TracesHaveTheWaits) {
 }
 
 TEST(Wait, ABatchIsWaitedForAsAWhole) {
-  // Rank 0 posts a send and a receive together. The send is complete long
-  // before the receive; its wait ends with the receive.
+  // Rank 0 posts a send and a receive together. The send completes long before
+  // the receive; its wait ends with the receive.
   std::atomic<bool> sent = false;
   EXPECT_EQ(runRanks(waiting2, {}, untouched,
                      [&](Worker &worker, int rank) {
@@ -301,8 +303,8 @@ TEST(Wait, ABatchIsWaitedForAsAWhole) {
                            x.backward(0, 0);
                            x.forward(0, 2);
                            x.batch(SendForward{0, 2}, RecvBackward{0, 1});
-                           // The receive is used, and its place taken by
-                           // another.
+                           // The receive has been used and replaced by another
+                           // one.
                            x.backward(0, 1);
                            x.forward(0, 3);
                            x.batch(SendForward{0, 3}, RecvBackward{0, 2});
@@ -345,9 +347,9 @@ struct ReducingModel : TestModel {
   }
 };
 
-/// What the model was told in the second of two runs, or the message of what
-/// was thrown. `body(x, stage)` comes after the last backward of each stage,
-/// and with -1 at the end.
+/// The calls of the model in the second of two runs, or the message of the
+/// exception. `body(x, stage)` runs after the last backward of each stage, and
+/// with -1 at the end.
 template <class Body>
 std::vector<std::string> actionsOf(bool waits, Body body) {
   static constexpr int one[] = {0, 0};

@@ -1,4 +1,4 @@
-//===- MemoryTest.cpp - What ranks keep, by its definition ----------------===//
+//===- MemoryTest.cpp - The memory of ranks against its definition --------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,7 +20,7 @@ namespace {
 Rational sum(Rational a, Rational b) { return *Rational::add(a, b); }
 Rational most(Rational a, Rational b) { return a < b ? b : a; }
 
-/// A random order of lists with transfers and, here and there, an UNSHARD and a
+/// A random order of lists with transfers and sometimes an UNSHARD and a
 /// RESHARD around all computes of a stage.
 Schedule drawSchedule(Rng &rng) {
   unsigned ranks = 1 + pick(rng, 3);
@@ -66,8 +66,8 @@ void drawMemory(Rng &rng, Schedule &schedule) {
     fill({FigureScope::Stage, pick(rng, schedule.numStages)});
 }
 
-/// What is kept while the line at `at` runs (or behind it), each part counted
-/// anew from the whole list.
+/// The memory during or after the line at `at`. Each part is computed from the
+/// whole list.
 struct Kept {
   Rational activations, receives, parameters;
   unsigned receiveCount = 0;

@@ -1,4 +1,4 @@
-//===- Replay.cpp - Times by their definition -----------------------------===//
+//===- Replay.cpp - Times by the equations of the model -------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -84,7 +84,7 @@ std::optional<Replay::Place> Replay::findStep(StepKind kind, unsigned stage,
   return std::nullopt;
 }
 
-// When the data of a compute step is on its rank.
+// When the inputs of a compute step have arrived on its rank.
 Rational Replay::arrival(unsigned rank, Step step) {
   bool forward = step.kind() == StepKind::F;
   if (step.kind() == StepKind::W || (forward && step.stage() == 0) ||
@@ -113,7 +113,7 @@ bool Replay::sameQueue(unsigned rank, Step a, Step b) const {
   return model == WaitModel::Pair || isSend(a.kind()) == isSend(b.kind());
 }
 
-// When a P2P step, or the batch that it is in, starts.
+// When a P2P step, or its batch, starts.
 Rational Replay::opStart(Place op) {
   auto [rank, index] = op;
   size_t begin = groupBegin(rank, index);
@@ -130,7 +130,7 @@ Rational Replay::opStart(Place op) {
   return time;
 }
 
-// The step that a P2P step meets: the k-th of its edge at the other end.
+// The partner of a P2P step: the k-th step of its edge at the other end.
 Replay::Place Replay::other(Place op) const {
   Step self = schedule.ranks[op.first][op.second];
   unsigned peer = schedule.peerOf(self);
@@ -148,7 +148,7 @@ Replay::Place Replay::other(Place op) const {
   llvm_unreachable("a transfer has two sides");
 }
 
-// When a P2P step, or the whole batch that it is in, is complete.
+// When a P2P step, or its whole batch, is complete.
 Rational Replay::opComplete(Place op) {
   auto [rank, index] = op;
   size_t begin = groupBegin(rank, index);

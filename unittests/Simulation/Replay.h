@@ -1,13 +1,13 @@
-//===- Replay.h - Times by their definition ---------------------*- C++ -*-===//
+//===- Replay.h - Times by the equations of the model -----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// When every step of a small schedule starts, as the equations of the model say
-// it: each time is the latest of the times that it depends on, asked for one by
-// one. In exact fractions, and sharing nothing with lib/Analysis.
+// The start of every step of a small schedule, computed directly by the
+// equations of the model: each time is the latest of the times that it depends
+// on. Uses exact fractions and nothing of lib/Simulation.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,8 @@
 
 namespace pipec::test {
 
-/// The times of a schedule that ends under `model`; without one, of its compute
-/// steps when results arrive freely.
+/// The times of a schedule that finishes under `model`; without a model, the
+/// times of its compute steps under free arrival.
 class Replay {
 public:
   Replay(const Schedule &schedule, std::optional<WaitModel> model)
@@ -39,7 +39,7 @@ private:
   size_t groupBegin(unsigned rank, size_t index) const;
   Rational duration(unsigned rank, size_t begin) const;
   Rational computeEnd(unsigned rank, size_t index);
-  /// When the rank comes to the group at `begin`.
+  /// When the rank reaches the group at `begin`.
   Rational reached(unsigned rank, size_t begin);
   std::optional<Place> findStep(StepKind kind, unsigned stage,
                                 unsigned microbatch) const;

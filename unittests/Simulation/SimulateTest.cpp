@@ -45,13 +45,13 @@ TEST(Simulate, FreeArrivalEqualsDefinition) {
     ASSERT_TRUE(succeeded(simulation));
     Replay replay(schedule, std::nullopt);
     expectTimes(schedule, *simulation, replay);
-    // A finer clock shows the same times.
+    // A finer clock gives the same times.
     int64_t parts = 1 + pick(rng, 60);
     auto finer = simulate(schedule, std::nullopt, diags, parts);
     ASSERT_TRUE(succeeded(finer));
     ASSERT_EQ(finer->costs().perUnit() % parts, 0);
     expectTimes(schedule, *finer, replay);
-    // One that does not fit is not taken.
+    // A clock that does not fit is not used.
     auto same = simulate(schedule, std::nullopt, diags, (int64_t(1) << 61) - 1);
     ASSERT_TRUE(succeeded(same));
     ASSERT_EQ(same->costs().perUnit(), simulation->costs().perUnit());
@@ -134,7 +134,7 @@ TEST(Simulate, Figures) {
   fillTimes(schedule, *simulation);
   EXPECT_EQ(schedule.times[0][2], Rational(4));
 
-  // One overlap takes for both members before it gives.
+  // The overlap allocates for both members before it frees.
   schedule.ranks[1][1].setJoined(true);
   peaks = peakMemory(schedule, diags);
   EXPECT_EQ((*peaks)[1], Rational(2));

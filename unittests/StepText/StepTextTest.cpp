@@ -1,4 +1,4 @@
-//===- StepTextTest.cpp - Step IR as text, there and back -----------------===//
+//===- StepTextTest.cpp - Reading and printing step IR --------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,7 +26,7 @@ std::string print(const Schedule &schedule) {
   return text;
 }
 
-/// A text and what came of reading it.
+/// A text and the result of reading it.
 struct Reading {
   explicit Reading(StringRef text)
       : diags(files, [this](const Diagnostic &d) { first = d.message; }) {
@@ -60,14 +60,14 @@ Rational magnitude(Rational value) {
   return value.isNegative() ? Rational::sub(0, value).value_or(1) : value;
 }
 
-/// Fills the parts of a schedule that its steps do not need.
+/// Sets the parts of a schedule that its steps do not need.
 void decorate(Rng &rng, Schedule &schedule) {
   schedule.name = randomName(rng);
   schedule.forwardOnly = oneIn(rng, 2);
   for (unsigned n = pick(rng, 4); n != 0; --n)
     schedule.params.push_back({randomName(rng) + std::to_string(n),
                                oneIn(rng, 4) ? INT64_MIN : int64_t(rng())});
-  // Every figure in every place that it may have.
+  // Every figure in every place that may have it.
   for (const FigureInfo &info : allFigures())
     for (const ScopeInfo &scope : allScopes()) {
       if (!info.isIn(scope.scope) || scope.scope == FigureScope::Overlap ||
@@ -213,7 +213,7 @@ TEST(StepText, ThereAndBack) {
   }
 }
 
-// Every step points at its own word.
+// The source of every step is its own text.
 TEST(StepText, Sources) {
   StringRef text = "pipec-steps 1\n"
                    "schedule @a { ranks 1 stages 1 microbatches 2\n"
@@ -247,7 +247,7 @@ TEST(StepText, Sources) {
   EXPECT_EQ(at.column, 10u);
 }
 
-// Every prefix of a good text is refused, and none brings the parser down.
+// Every prefix of a valid text is refused without a crash.
 TEST(StepText, Prefixes) {
   Rng rng(6);
   RandomOptions options;
@@ -259,11 +259,12 @@ TEST(StepText, Prefixes) {
   ASSERT_TRUE(succeeded(Reading(text).schedule));
   for (size_t n = 0; n + 1 < text.size(); ++n)
     EXPECT_TRUE(failed(Reading(StringRef(text).take_front(n)).schedule)) << n;
-  // Only the last line end may be missing.
+  // Only the last line break is optional.
   EXPECT_TRUE(succeeded(Reading(StringRef(text).drop_back()).schedule));
 }
 
-// One byte changed at a time: refused or read, and what is read prints well.
+// One byte is changed at a time. The text is refused, or the result can be
+// printed and read back.
 TEST(StepText, ChangedBytes) {
   Rng rng(7);
   RandomOptions options;
@@ -303,7 +304,7 @@ TEST(StepText, LongLinesAndManyErrors) {
     wrong += "F\n";
   Reading many(head + wrong);
   EXPECT_TRUE(failed(many.schedule));
-  // The rest of the file is not read when nothing of it would be shown.
+  // The rest of the file is skipped once no further errors are shown.
   EXPECT_LT(many.diags.numErrors(), 30u);
 }
 

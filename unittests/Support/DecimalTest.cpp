@@ -33,7 +33,7 @@ TEST(Decimal, SaysWhenItIsRounded) {
   EXPECT_EQ(decimalText(fraction(2, 3)), "~0.6667");
   EXPECT_EQ(decimalText(fraction(-2, 3)), "~-0.6667");
   EXPECT_EQ(decimalText(fraction(29999, 30000)), "~1.0000");
-  // Seven digits end, but nobody reads them.
+  // The expansion terminates after seven digits, which is too long for display.
   EXPECT_EQ(decimalText(fraction(1, 128)), "~0.0078");
   EXPECT_EQ(toDecimal(fraction(1, 128), 7).text, "0.0078125");
   EXPECT_TRUE(toDecimal(fraction(1, 128), 7).exact);

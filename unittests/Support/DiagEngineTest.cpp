@@ -33,13 +33,13 @@ TEST(DiagEngine, ErrorsBeyondTheLimitAreCounted) {
   EXPECT_EQ(diags.numErrors(), 5u);
 }
 
-/// An engine that keeps the messages it hands on.
+/// An engine that records the messages it passes on.
 class FilterTest : public testing::Test {
 protected:
   void report(StringRef text) {
     (void)diags.report(DiagLoc(), diag::UnusableOption, text);
   }
-  /// What was handed on since the last call.
+  /// The messages passed on since the last call.
   std::vector<std::string> shown() { return std::exchange(messages, {}); }
 
   std::vector<std::string> messages;
@@ -49,7 +49,7 @@ protected:
                    }};
 };
 
-/// Drops messages with this word in them.
+/// Drops messages that contain this word.
 DiagEngine::Filter drop(StringRef word) {
   return [word](Diagnostic &diagnostic) {
     return !StringRef(diagnostic.message).contains(word);

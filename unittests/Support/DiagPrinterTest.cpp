@@ -18,7 +18,7 @@ using namespace pipec;
 
 namespace {
 
-/// What is printed for an error at [begin, end) of `text`.
+/// The output for an error at [begin, end) of `text`.
 std::string print(StringRef text, size_t begin, size_t end,
                   StringRef fixIt = "") {
   SourceFiles files;
@@ -44,7 +44,7 @@ TEST(DiagPrinter, CaretAndRange) {
   EXPECT_EQ(print("\nlet wide = y;", 5, 9), "f:2:5: error: wrong\n"
                                             "let wide = y;\n"
                                             "    ^~~~\n");
-  // A range over several lines is drawn to the end of its first one.
+  // A range over several lines is underlined up to the end of its first line.
   EXPECT_EQ(print("ab\ncd\n", 1, 5), "f:1:2: error: wrong\nab\n ^\n");
 }
 
@@ -70,9 +70,9 @@ TEST(DiagPrinter, TabsCountOne) {
 }
 
 TEST(DiagPrinter, OtherAlphabets) {
-  // The column counts bytes; the caret stands under the character.
+  // The column counts bytes; the caret is below the character.
   EXPECT_EQ(print("äö x", 5, 6), "f:1:6: error: wrong\näö x\n   ^\n");
-  // Two columns wide.
+  // Characters of two columns.
   EXPECT_EQ(print("日本 x", 7, 8), "f:1:8: error: wrong\n日本 x\n     ^\n");
   EXPECT_EQ(print("日本", 0, 6), "f:1:1: error: wrong\n日本\n^~~~\n");
 }
@@ -91,7 +91,7 @@ TEST(DiagPrinter, LongLines) {
                         "...\n" + std::string(83, ' ') + "^\n");
   EXPECT_EQ(print(line, 0, 1),
             "f:1:1: error: wrong\n" + std::string(80, 'a') + "...\n^\n");
-  // A cut falls between characters: 81 characters of two bytes.
+  // The line is cut between characters: 81 characters of two bytes.
   std::string wide;
   for (unsigned i = 0; i != 81; ++i)
     wide += "ä";

@@ -95,7 +95,7 @@ TEST(Rational, OverflowIsNothing) {
   EXPECT_EQ(text(Rational::add(*Rational::make(1, high),
                                *Rational::make(1, high - 1))),
             "nothing");
-  // What overflows on the way but not at the end is no overflow.
+  // An intermediate overflow is allowed if the result fits.
   EXPECT_EQ(
       text(Rational::add(*Rational::make(high, 2), *Rational::make(high, 2))),
       "9223372036854775807");

@@ -1,4 +1,4 @@
-//===- SpanSortTest.cpp - Sorting by spans equals sorting -----------------===//
+//===- SpanSortTest.cpp - SpanSort against std::stable_sort ---------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,7 +23,7 @@ template <typename Key> struct Item {
   friend bool operator==(const Item &, const Item &) = default;
 };
 
-/// Sorts `items` both ways.
+/// Sorts `items` with both algorithms.
 template <typename Key> void expectSorted(std::vector<Item<Key>> items) {
   for (uint32_t i = 0; i != items.size(); ++i)
     items[i].number = i;
@@ -44,8 +44,8 @@ template <typename Key> void testSizesAndValues() {
   for (size_t size : {0, 1, 2, 16, 17, 100, 1000, 300000}) {
     for (Key bound : {Key(0), Key(1), Key(30), Key(100000), most}) {
       std::uniform_int_distribution<Key> value(0, bound);
-      // Any order; one key that decides nothing; and a few that are far away
-      // from the rest, so that spans hold many.
+      // The order is random; one key may be equal for all items; a few keys are
+      // far away from the rest, so that some spans have many items.
       for (int shape = 0; shape != 3; ++shape) {
         std::vector<Item<Key>> items(size);
         for (Item<Key> &item : items) {
@@ -68,7 +68,7 @@ TEST(SpanSort, EqualsStableSort) {
   testSizesAndValues<uint64_t>();
 }
 
-// Powers of two: each span but the last of a cut is empty, again and again.
+// Powers of two: all spans except the last one are empty at each level.
 TEST(SpanSort, ValuesThatKeepToOneSpan) {
   std::vector<Item<uint64_t>> items;
   for (int round = 0; round != 300; ++round)

@@ -20,10 +20,10 @@ using namespace pipec::test;
 
 namespace {
 
-/// What the pass is asked for.
+/// The options of the pass.
 struct Asked {
   unsigned maxActive = 3;
-  /// How many stages ahead are gathered, on the rank at hand.
+  /// The number of stages to gather ahead on the current rank.
   unsigned lookahead = 3;
   std::optional<unsigned> prefetch;
   std::set<unsigned> managed;
@@ -32,8 +32,8 @@ struct Asked {
 /// A compute step, or the members of one overlap.
 using Group = std::vector<Step>;
 
-/// The steps around one group, as the definition gives them: by looking ahead
-/// anew from each step, which costs the square of the length.
+/// The steps around one group according to the definition: looks ahead
+/// separately from each step, which takes quadratic time.
 struct Around {
   std::vector<unsigned> reshards;
   std::vector<unsigned> unshards;
@@ -58,8 +58,8 @@ static std::vector<unsigned> stagesAhead(const std::vector<Group> &groups,
   return stages;
 }
 
-/// The list by definition; the last element has no group, only what closes the
-/// list.
+/// The list according to the definition. The last element has no group, only
+/// the steps at the end of the list.
 static std::vector<Around> define(const std::vector<Group> &groups,
                                   const Asked &asked) {
   std::vector<Around> result(groups.size() + 1);
@@ -88,7 +88,7 @@ static std::vector<Around> define(const std::vector<Group> &groups,
           ++seen[step.stage()] == total[step.stage()])
         around.reductions.push_back(step.stage());
 
-  // Later, never earlier: to `prefetch` steps before the first use.
+  // Only moves later: to `prefetch` steps before the first use.
   if (asked.prefetch) {
     std::vector<std::vector<std::pair<size_t, unsigned>>> moved(groups.size());
     for (size_t i = 0; i != groups.size(); ++i) {
@@ -148,7 +148,7 @@ static Schedule randomComputes(Rng &rng) {
   return randomSchedule(rng, random);
 }
 
-/// Random options for `schedule`; `lookahead` gets the number of each rank.
+/// Random options for `schedule`; sets `lookahead` to the number of each rank.
 static InjectFsdpOptions randomOptions(Rng &rng, const Schedule &schedule,
                                        Asked &asked,
                                        std::vector<unsigned> &lookahead) {
@@ -207,15 +207,16 @@ TEST(InjectFsdp, EqualsItsDefinition) {
   }
 }
 
-/// Takes the steps out that `drop` names.
+/// Removes the steps for which `drop` returns true.
 template <typename Drop>
 static void removeSteps(Schedule &schedule, Drop drop) {
   for (StepList &list : schedule.ranks)
     llvm::erase_if(list, [&](Step step) { return drop(step.kind()); });
 }
 
-// Beside transfers and idle slots the steps are those of the computes alone,
-// and none of them waits for a transfer that a compute step before it does not.
+// With transfers and idle slots, the inserted steps are those for the computes
+// alone, and none of them waits for a transfer that the previous compute step
+// does not wait for.
 TEST(InjectFsdp, IgnoresTransfers) {
   Rng rng(8);
   SourceFiles files;

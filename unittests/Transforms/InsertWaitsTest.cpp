@@ -15,7 +15,7 @@
 using namespace pipec;
 using namespace pipec::test;
 
-/// The most sends that a rank has posted and not waited for.
+/// The maximum number of sends of a rank that are posted and not waited for.
 static unsigned outstanding(const StepList &list) {
   unsigned now = 0, most = 0;
   for (Step step : list) {
@@ -27,9 +27,9 @@ static unsigned outstanding(const StepList &list) {
   return most;
 }
 
-// Lists with transfers in many orders, batches among them, keep every model of
-// waiting under which they end; each send gets its wait; and a rank keeps
-// within its budget, or a warning says that it does not.
+// Lists with transfers in many orders, including batches, finish under the same
+// communication models as before; each send gets its wait; and every rank keeps
+// its budget, or a warning reports that it does not.
 TEST(InsertWaits, KeepsWhatEnds) {
   Rng rng(20261122);
   unsigned strict = 0, mild = 0, late = 0, within = 0;
@@ -75,7 +75,7 @@ TEST(InsertWaits, KeepsWhatEnds) {
     if (waits.budget)
       for (const StepList &list : result.ranks)
         exceeds |= outstanding(list) > waits.budget->value;
-    // Where the list ends under no model the waits are at the end.
+    // If the list finishes under no model, the waits are at the end.
     if (after[unsigned(WaitModel::Buffered)]) {
       ASSERT_EQ(exceeds, warnings != 0) << listing(result);
     }

@@ -1,4 +1,4 @@
-//===- OwedWeightsTest.cpp - The oldest that fits, against a search -------===//
+//===- OwedWeightsTest.cpp - OwedWeights against a linear search ----------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

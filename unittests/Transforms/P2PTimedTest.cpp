@@ -1,4 +1,4 @@
-//===- P2PTimedTest.cpp - What insert-p2p{order=timed} promises -----------===//
+//===- P2PTimedTest.cpp - The properties of insert-p2p{order=timed} -------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -58,8 +58,9 @@ protected:
 
 } // namespace
 
-// Ends under every model, crosses nothing, every transfer in its place: for any
-// costs, with and without a hop, at every choice of t, and after rounds.
+// The schedule finishes under every model, no transfers are crossed, and all
+// are in the right places: for any costs, with and without latency, for every
+// choice of t, and after rounds.
 TEST_F(P2PTimed, EndsUnderEveryModel) {
   for (unsigned round = 0; round != 3000; ++round) {
     Schedule schedule = random();
@@ -79,8 +80,8 @@ TEST_F(P2PTimed, EndsUnderEveryModel) {
   }
 }
 
-// Without a hop, ordering by need costs nothing under the strictest model, and
-// so under none.
+// Without latency, ordering by need does not increase the makespan under the
+// strictest model, and so under none.
 TEST_F(P2PTimed, NeedCostsNothing) {
   unsigned waiting = 0;
   for (unsigned round = 0; round != 2000; ++round) {
@@ -92,13 +93,12 @@ TEST_F(P2PTimed, NeedCostsNothing) {
     Schedule ready = timed(schedule, P2PAt::Ready);
     waiting += free < Replay(ready, WaitModel::Stream).makespan();
   }
-  // Other choices do cost something: the claim is not empty.
+  // Other choices increase it, so the test is not vacuous.
   EXPECT_GT(waiting, 50u);
 }
 
-// On every rank the transfers stand by the start of their consumers, then by
-// the end of their producers, in lists that are long and have times that are
-// far apart.
+// On every rank the transfers are ordered by the start of their consumers, then
+// by the end of their producers, in long lists with widely spread times.
 TEST_F(P2PTimed, LongListsAreInOrder) {
   for (unsigned round = 0; round != 60; ++round) {
     RandomOptions options;
@@ -111,11 +111,11 @@ TEST_F(P2PTimed, LongListsAreInOrder) {
     if (oneIn(rng, 3))
       schedule.costs.set(Figure::Factor, 1000000000,
                          {FigureScope::Microbatch, pick(rng, 40)});
-    else if (oneIn(rng, 2)) // steps that give nothing
+    else if (oneIn(rng, 2)) // steps that produce nothing
       schedule.costs.set(Figure::B, 1500000000, {FigureScope::Stage, 0});
     auto simulation = simulate(schedule, diags);
     ASSERT_TRUE(succeeded(simulation)) << messages;
-    // Starts and ends by what was run.
+    // Starts and ends by the steps that were run.
     std::map<std::tuple<bool, unsigned, unsigned>, std::pair<int64_t, int64_t>>
         times;
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
@@ -147,7 +147,7 @@ TEST_F(P2PTimed, LongListsAreInOrder) {
   }
 }
 
-// More rounds are never worse under the model that they ask about.
+// Further rounds never increase the makespan under the model that they use.
 TEST_F(P2PTimed, RoundsKeepTheBest) {
   unsigned better = 0;
   for (unsigned round = 0; round != 600; ++round) {

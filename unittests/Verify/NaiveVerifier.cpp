@@ -1,4 +1,4 @@
-//===- NaiveVerifier.cpp - The definitions, read literally ----------------===//
+//===- NaiveVerifier.cpp - The definitions, literally ---------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,7 +20,7 @@ struct Place {
   unsigned rank, index, line;
 };
 
-/// Every step of a schedule with its place, and questions about them.
+/// Every step of a schedule with its place, and lookups.
 struct All {
   explicit All(const Schedule &schedule) : schedule(schedule) {
     for (unsigned rank = 0; rank != schedule.ranks.size(); ++rank) {
@@ -58,8 +58,8 @@ struct All {
   std::vector<std::pair<Step, Place>> steps;
 };
 
-/// What `step` needs, as (is it there?) by a question to the caller: the data
-/// of another stage, and what stands on its own rank.
+/// Checks the dependences of `step` with the callbacks of the caller: the data
+/// of other stages, and the steps on its own rank.
 template <typename ForwardDone, typename GradientDone, typename InputDone>
 bool ready(const Schedule &schedule, Step step, ForwardDone f, GradientDone g,
            InputDone i) {
@@ -163,7 +163,7 @@ bool naiveCompute(const Schedule &schedule) {
 
 bool naivePlaced(const Schedule &schedule) {
   All all(schedule);
-  // No step stands where it has no business.
+  // Every step is on a rank that it belongs to.
   for (auto &[step, place] : all.steps)
     if (isP2P(step.kind()) &&
         (!schedule.hasPeer(step) ||
@@ -293,7 +293,7 @@ bool naiveTimed(const Schedule &schedule) {
 
   for (unsigned rank = 0; rank != schedule.ranks.size(); ++rank) {
     const StepList &list = schedule.ranks[rank];
-    // Every pair of timed lines, with what stands between them.
+    // Every pair of timed lines, with the lines between them.
     for (size_t i = 0; i < list.size(); i = Schedule::groupEnd(list, i)) {
       Time from = schedule.times[rank][i];
       if (!from || !isCompute(list[i].kind()))

@@ -17,7 +17,8 @@ using namespace pipec::test;
 
 namespace {
 
-/// The verdict of one level; an error is given if and only if it is bad.
+/// The verdict of one level. An error must be reported if and only if it is
+/// negative.
 bool verdict(const Schedule &schedule, VerifyLevel level) {
   SourceFiles files;
   DiagEngine diags(files, [](const Diagnostic &) {});
@@ -32,7 +33,7 @@ bool verdict(const Schedule &schedule) {
   return succeeded(verify(schedule, diags));
 }
 
-/// A good schedule of random shape, sometimes forward-only.
+/// A correct schedule of random shape, sometimes forward-only.
 Schedule draw(Rng &rng, bool transfers) {
   RandomOptions options;
   options.ranks = 1 + pick(rng, 4);
@@ -44,7 +45,7 @@ Schedule draw(Rng &rng, bool transfers) {
   options.twoWays = oneIn(rng, 4);
   Schedule schedule = randomSchedule(rng, options);
   if (oneIn(rng, 5)) {
-    // Inference: what is not a forward goes.
+    // Inference: removes all steps other than forwards.
     schedule.forwardOnly = true;
     for (StepList &list : schedule.ranks) {
       StepList kept;
@@ -60,7 +61,7 @@ Schedule draw(Rng &rng, bool transfers) {
   return schedule;
 }
 
-/// A step with one field changed, or another one.
+/// A step with one field changed, or a different step.
 Step alter(Rng &rng, const Schedule &schedule, Step step) {
   unsigned stage = step.stage(), m = step.microbatch();
   StepKind kind = step.kind();
@@ -82,7 +83,7 @@ Step alter(Rng &rng, const Schedule &schedule, Step step) {
   return Step(kind, stage, m, 0, step.source(), step.joined());
 }
 
-/// Spoils a schedule in one place, groups staying groups.
+/// Introduces an error in one place; groups remain groups.
 void spoil(Rng &rng, Schedule &schedule) {
   unsigned rank = pick(rng, schedule.numRanks);
   StepList &list = schedule.ranks[rank];
@@ -109,7 +110,7 @@ void spoil(Rng &rng, Schedule &schedule) {
         other.insert(other.begin() + place, step);
     }
     return;
-  case 3: // joins neighbours of one class
+  case 3: // joins adjacent steps of one class
     if (i + 1 != list.size() && !isFsdp(list[i].kind()) &&
         list[i].kind() != StepKind::Bubble &&
         isCompute(list[i].kind()) == isCompute(list[i + 1].kind()) &&
@@ -117,7 +118,7 @@ void spoil(Rng &rng, Schedule &schedule) {
       list[i].setJoined(true);
     return;
   default: {
-    // Exchanges two steps, near or far, with their places in groups.
+    // Exchanges two steps, near or far, including their places in groups.
     size_t k = oneIn(rng, 2) ? std::min(i + 1, list.size() - 1)
                              : pick(rng, list.size());
     if (isCompute(list[i].kind()) != isCompute(list[k].kind()) &&
@@ -177,8 +178,8 @@ TEST(Verifier, PlacedIsAsDefined) {
     ASSERT_TRUE(verdict(schedule, VerifyLevel::Placed)) << listing(schedule);
     for (unsigned n = pick(rng, 4); n != 0; --n)
       spoil(rng, schedule);
-    // On whatever is left the level must not fall; what it finds is defined
-    // where the compute steps are there.
+    // The level must handle any list, but its findings are only defined if the
+    // compute steps are correct.
     bool found = verdict(schedule, VerifyLevel::Placed);
     if (!naiveCounts(schedule))
       continue;
@@ -208,8 +209,8 @@ TEST(Verifier, ShardedIsAsDefined) {
   EXPECT_GT(bad, 800u);
 }
 
-/// Gives the lines start times at which one runs after the other, then takes
-/// some times away and moves some.
+/// Sets the start times of the lines so that they run one after the other, then
+/// removes some times and changes others.
 void addTimes(Rng &rng, Schedule &schedule) {
   schedule.times.resize(schedule.numRanks);
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
@@ -271,8 +272,8 @@ TEST(Verifier, TimedIsAsDefined) {
   EXPECT_GT(bad, 300u);
 }
 
-// Groups of any kind, and a list that ends within one: no input form makes
-// these, and the verifier must not fall over them.
+// Groups of any kind, and a list that ends within one: no input format can
+// produce these, but the verifier must handle them.
 TEST(Verifier, StrayJoins) {
   Rng rng(8);
   for (unsigned i = 0; i != 3000; ++i) {
@@ -292,8 +293,8 @@ TEST(Verifier, StrayJoins) {
   }
 }
 
-// A list may be long or its sizes large without the other; neither costs more
-// than it has steps.
+// A list may be long or its sizes large independently of each other; the cost
+// is bounded by the steps in either case.
 TEST(Verifier, ClaimedSizesCostNothing) {
   Schedule schedule;
   schedule.numRanks = 1;

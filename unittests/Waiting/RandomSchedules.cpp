@@ -118,7 +118,7 @@ private:
   std::set<Key> done;
 };
 
-/// The P2P steps of a schedule that stand alone.
+/// The P2P steps of a schedule that are not joined.
 std::vector<std::pair<unsigned, size_t>> loneP2P(const Schedule &schedule) {
   std::vector<std::pair<unsigned, size_t>> result;
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {

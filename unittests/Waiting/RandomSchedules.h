@@ -27,32 +27,33 @@ struct RandomOptions {
   unsigned ranks = 2;
   unsigned stages = 2;
   unsigned microbatches = 2;
-  /// I and W in place of some Bs.
+  /// I and W instead of some Bs.
   bool split = false;
-  /// Some steps that can run together do.
+  /// Joins some steps that can run together.
   bool overlaps = false;
-  /// A second map, the first one with the ranks reversed.
+  /// A second map: the first one with the ranks reversed.
   bool twoWays = false;
-  /// Sends and receives, each pair inserted when its producer runs.
+  /// Sends and receives, inserted when their producer runs.
   bool transfers = false;
 };
 
-/// At most four ranks, with overlaps and split backwards at times.
+/// At most four ranks, sometimes with overlaps and split backwards.
 RandomOptions randomOptions(Rng &rng);
 
-/// A schedule whose order can run: steps are drawn among those whose data is
-/// there until all have run. Stages lie on ranks at random.
+/// A schedule whose order can run: steps are drawn among those whose inputs are
+/// available until all have run. Stages are placed at random.
 Schedule randomSchedule(Rng &rng, const RandomOptions &options);
 
-/// Spoils the P2P steps of `schedule` in one place: two neighbours change
-/// places, one moves, one is dropped or doubled, or neighbours become a batch.
+/// Introduces an error in the P2P steps of `schedule`: exchanges two adjacent
+/// steps, moves, removes or duplicates one, or joins adjacent steps into a
+/// batch.
 void mutate(Rng &rng, Schedule &schedule);
 
-/// Random costs: small fractions, some of them zero, of kinds, stages and
-/// overlaps. `p2p` is left alone.
+/// Sets random costs of kinds, stages and overlaps: small fractions, some of
+/// them zero. Does not change `p2p`.
 void randomCosts(Rng &rng, Schedule &schedule);
 
-/// P2P steps of all ranks.
+/// The number of P2P steps of all ranks.
 unsigned countP2P(const Schedule &schedule);
 
 /// The lists as text, for messages.

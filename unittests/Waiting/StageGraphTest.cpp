@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The waiting engine on steps with several inputs and several consumers,
-// compared with an evaluation that looks at every step again and again.
+// Compares the waiting engine, on steps with several inputs and several
+// consumers, with an evaluation that repeatedly checks all steps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,12 +25,11 @@ using namespace pipec::test;
 
 namespace {
 
-/// A run without queues to speak of: everything is looked up in the lists.
+/// A run without queues: everything is looked up in the lists.
 class NaiveRun {
 public:
   NaiveRun(const Schedule &schedule, const StageGraph &graph, WaitModel model)
-      : schedule(schedule), graph(graph), model(model),
-        at(schedule.numRanks) {}
+      : schedule(schedule), graph(graph), model(model), at(schedule.numRanks) {}
 
   void run() {
     for (bool progress = true; progress;) {
@@ -66,8 +65,8 @@ public:
 private:
   using Place = std::pair<unsigned, size_t>;
 
-  /// The rank that a P2P step talks to: the other end of the edge that has its
-  /// port's number among the edges of its stage.
+  /// The peer of a P2P step: the other end of the edge whose index among the
+  /// edges of its stage is the port.
   unsigned peerOf(Step step) const {
     bool forward = dataKind(step.kind()) == DataKind::Activation;
     bool isFrom = isSend(step.kind()) == forward;
@@ -83,7 +82,7 @@ private:
     return model == WaitModel::Stream ||
            (peerOf(a) == peerOf(b) && isSend(a.kind()) == isSend(b.kind()));
   }
-  /// A posted step whose queue has nothing before it.
+  /// True for a posted step with nothing before it in its queue.
   bool isStarted(Place place) const {
     const StepList &list = schedule.ranks[place.first];
     if (place.second >= at[place.first])
@@ -94,7 +93,7 @@ private:
         return false;
     return true;
   }
-  /// The k-th send to a rank meets its k-th receive from the sender.
+  /// The k-th send to a rank matches its k-th receive from the sender.
   std::optional<Place> matching(Place place) const {
     Step step = schedule.ranks[place.first][place.second];
     unsigned peer = peerOf(step), before = 0;
@@ -120,7 +119,7 @@ private:
     completed[place] = completed[*other] = true;
     return true;
   }
-  /// A compute step needs all receives of its inputs that its rank has.
+  /// A compute step requires all receives of its inputs that its rank has.
   bool mayPass(unsigned rank) const {
     const StepList &list = schedule.ranks[rank];
     Step step = list[at[rank]];
@@ -138,7 +137,7 @@ private:
   std::map<Place, bool> completed;
 };
 
-/// A schedule of `graph` with transfers, spoilt at times.
+/// A schedule of `graph` with transfers, sometimes with errors.
 Schedule randomGraphSchedule(Rng &rng, const StageGraph &graph) {
   Schedule schedule = randomHeaderFor(rng, graph);
   fillLists(rng, graph, /*transfers=*/true, schedule);

@@ -21,13 +21,13 @@ struct Op {
   unsigned peer;
   bool send;
   Step step;
-  /// Ops posted in the same moment (itself among them).
+  /// The ops that are posted together, including this one.
   std::vector<unsigned> batch;
-  /// The op at the other end, -1 for none.
+  /// The op at the other end; -1 if there is none.
   int other = -1;
 };
 
-/// Up to 8 bits a rank and one bit an op.
+/// Up to 8 bits per rank and one bit per op.
 struct State {
   uint64_t at = 0;
   uint64_t met = 0;
@@ -65,7 +65,7 @@ public:
       for (unsigned i = begin; i != Schedule::groupEnd(list, begin); ++i)
         op.batch.push_back(opAt[{op.rank, i}]);
     }
-    // The k-th send of an edge meets the k-th receive.
+    // The k-th send of an edge matches the k-th receive.
     std::map<std::tuple<unsigned, unsigned, bool>, std::vector<unsigned>>
         byEdge;
     for (unsigned i = 0; i != ops.size(); ++i)
@@ -157,7 +157,7 @@ private:
     return true;
   }
 
-  /// True when a rank may pass `wait`.
+  /// True if a rank may pass `wait`.
   bool isOver(State s, unsigned rank, Step wait) const {
     for (unsigned i = 0; i != ops.size(); ++i) {
       const Op &op = ops[i];

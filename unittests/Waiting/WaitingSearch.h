@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The waiting model taken by its words and tried in every order: a state is how
-// far each rank has come and which P2P steps have met their other side; from
-// each state every single thing that can happen next is tried. Nothing here is
-// shared with lib/Analysis.
+// The communication model, implemented literally and explored in every order. A
+// state consists of the position of each rank and the P2P steps that have met
+// their partner; from each state, every possible next event is tried. Shares
+// nothing with lib/Waiting.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,19 +23,20 @@
 
 namespace pipec::test {
 
-/// How one run of a schedule came to rest.
+/// The final state of one run of a schedule.
 struct Rest {
-  /// The index each rank stands at.
+  /// The index at which each rank has stopped.
   std::vector<unsigned> at;
-  /// Ranks that have not come to their end, or have P2P steps that are open.
+  /// Ranks that have not reached the end of their lists, or have incomplete P2P
+  /// steps.
   std::vector<unsigned> blocked;
   friend bool operator<(const Rest &a, const Rest &b) {
     return std::tie(a.at, a.blocked) < std::tie(b.at, b.blocked);
   }
 };
 
-/// Every way in which a run of `schedule` under `model` can come to rest;
-/// nothing when there are more than `limit` states.
+/// All final states of runs of `schedule` under `model`; nothing if there are
+/// more than `limit` states.
 std::optional<std::set<Rest>> allOutcomes(const Schedule &schedule,
                                           WaitModel model, size_t limit);
 

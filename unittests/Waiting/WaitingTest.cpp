@@ -1,4 +1,4 @@
-//===- WaitingTest.cpp - The waiting model against all interleavings ------===//
+//===- WaitingTest.cpp - Waiting against all interleavings ----------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,7 +17,7 @@
 using namespace pipec;
 using namespace pipec::test;
 
-/// A small random schedule, good or spoilt.
+/// A small random schedule, with or without errors.
 static Schedule spoilt(Rng &rng) {
   while (true) {
     RandomOptions options;
@@ -35,7 +35,7 @@ static Schedule spoilt(Rng &rng) {
   }
 }
 
-/// Puts waits for some of the sends of `schedule` anywhere into their lists,
+/// Inserts waits for some of the sends of `schedule` anywhere in their lists,
 /// most of them after the send.
 static void addWaits(Rng &rng, Schedule &schedule) {
   for (StepList &list : schedule.ranks) {
@@ -49,7 +49,7 @@ static void addWaits(Rng &rng, Schedule &schedule) {
         ++send;
       size_t from = oneIn(rng, 8) ? 0 : send + 1;
       size_t at = from + pick(rng, unsigned(list.size() - from + 1));
-      // Not into the middle of a group.
+      // Not into a group.
       while (at != 0 && list[at - 1].joined())
         ++at;
       list.insert(list.begin() + at, wait);
@@ -57,7 +57,8 @@ static void addWaits(Rng &rng, Schedule &schedule) {
   }
 }
 
-/// The edges form a circle, each a wait that the analysis itself reports.
+/// Checks that the edges form a cycle, and that the analysis reports each of
+/// them.
 static void expectRealCycle(const Waiting &waiting,
                             const std::vector<WaitEdge> &cycle) {
   for (size_t i = 0; i != cycle.size(); ++i) {
@@ -71,7 +72,8 @@ static void expectRealCycle(const Waiting &waiting,
   }
 }
 
-/// The length of a shortest cycle by a search from every step; 0 for none.
+/// The length of a shortest cycle by a search from every step; 0 if there is
+/// none.
 static size_t shortestByTrying(const Waiting &waiting) {
   size_t best = 0;
   uint32_t n = waiting.numbers().size();
@@ -91,7 +93,8 @@ static size_t shortestByTrying(const Waiting &waiting) {
   return best;
 }
 
-/// Every transfer is there, in the right places, and none in a batch.
+/// True if all transfers exist, are in the right places, and are not in
+/// batches.
 static bool isPlain(const Schedule &schedule) {
   for (const StepList &list : schedule.ranks)
     for (Step step : list)
@@ -103,7 +106,7 @@ static bool isPlain(const Schedule &schedule) {
 }
 
 // For thousands of schedules: every order of events leads to the same outcome,
-// and it is the one that the analysis finds.
+// which is that of the analysis.
 TEST(Waiting, EqualsAllInterleavings) {
   Rng rng(20240601);
   unsigned compared = 0, blocked = 0, withCycle = 0, quickly = 0;
@@ -124,7 +127,7 @@ TEST(Waiting, EqualsAllInterleavings) {
       ASSERT_TRUE(waiting.ends() || !stricterEnds) << where;
       stricterEnds = waiting.ends();
       ASSERT_TRUE(waiting.ends() || !quick) << where;
-      // Without batches the quick way finds every good schedule.
+      // Without batches, the fast check accepts every correct schedule.
       ASSERT_TRUE(quick || model != WaitModel::Stream || !waiting.ends() ||
                   !isPlain(schedule))
           << where;
@@ -136,7 +139,7 @@ TEST(Waiting, EqualsAllInterleavings) {
       ASSERT_TRUE(waiting.ends() || !cycle.empty() ||
                   !findDeadEnd(waiting).empty())
           << where;
-      // Where every transfer has both its sides, only a circle can stop it.
+      // If every transfer has both ends, only a cycle can block the schedule.
       ASSERT_TRUE(waiting.ends() || !cycle.empty() ||
                   !transfers.unmatched().empty())
           << where;
@@ -155,7 +158,7 @@ TEST(Waiting, EqualsAllInterleavings) {
       heldByWaits += waits && !waiting.ends();
     }
   }
-  // The generator reaches both verdicts often enough to mean something.
+  // Both verdicts must be frequent enough for the test to be meaningful.
   EXPECT_GT(compared, 9000u);
   EXPECT_GT(blocked, 2000u);
   EXPECT_GT(withCycle, 1500u);

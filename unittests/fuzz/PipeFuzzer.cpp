@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Whatever the bytes are, they are refused with an error at a place of the
-// text, or they are a program. Then its canonical form parses to the same tree,
-// positions apart, and is its own canonical form; and every schedule of it is
-// refused by a later phase with an error, or becomes step IR that the verifier
-// judges.
+// Any bytes are either refused with an error at a position in the text, or are
+// a program. Its canonical form parses to the same tree, except for positions,
+// and is its own canonical form. Every schedule of the program is either
+// refused by a later phase with an error, or lowered to step IR, which is
+// verified.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,10 +37,11 @@ using namespace pipec;
 
 namespace {
 
-/// Enough for a schedule, and too little to spend a second on one.
+/// Sufficient for a schedule, but small enough to lower it in less than a
+/// second.
 constexpr uint64_t maxSteps = 20000;
 
-/// The files, the tree and the messages of one reading.
+/// The files, the tree and the messages of one run.
 struct Session {
   Session() : diags(files, DiagPrinter(nulls(), files, "fuzz")) {}
 
@@ -65,8 +66,8 @@ std::string canonical(const ast::Module &module) {
   return text;
 }
 
-/// The tree without positions, which formatting changes, and comments, which it
-/// may move.
+/// The tree without positions, which formatting changes, and without comments,
+/// which it may move.
 std::string shape(const ast::Module &module, const SourceFiles &files) {
   std::string text;
   raw_string_ostream os(text);

@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Whatever the bytes are, they are refused with an error at a place of the
-// text, or they are a profile. Then a small schedule takes it, per stage and
-// per part, or refuses it with an error; what it takes prints as step IR that
-// reads back to the same text, and the schedule has a report under it or the
-// figures do not fit. The same bytes as the value of `--cost` are refused with
-// an error or taken.
+// Any bytes are either refused with an error at a position in the text, or are
+// a profile. A small schedule accepts the profile, per stage and per part, or
+// refuses it with an error. If it accepts it, it prints as step IR that reads
+// back to the same text, and there is a report on the schedule unless the
+// figures do not fit. The same bytes as the value of `--cost` are also refused
+// with an error or accepted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +37,7 @@ using namespace pipec;
 
 namespace {
 
-/// The files and messages of one reading.
+/// The files and messages of one run.
 struct Session {
   Session() : diags(files, DiagPrinter(nulls(), files, "fuzz")) {}
 
@@ -47,8 +47,8 @@ struct Session {
       abort();
     return *added;
   }
-  /// True when `result` is a success and nothing was reported, or a failure
-  /// and something was.
+  /// True if `result` is success and nothing was reported, or failure and
+  /// something was.
   bool agrees(LogicalResult result) {
     bool reported = diags.numErrors() != errors;
     errors = diags.numErrors();
@@ -94,7 +94,7 @@ std::string print(const Schedule &schedule) {
   return text;
 }
 
-/// Puts `given` over the schedule, and lets it run.
+/// Applies `given` to the schedule and runs it.
 void take(const Schedule &original, const GivenSettings &given,
           Session &session) {
   Schedule schedule = original;

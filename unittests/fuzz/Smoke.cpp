@@ -5,15 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs a fuzz target on the files of the command line and on mutations of them,
-// the same ones in every run:
+// Runs a fuzz target on the files on the command line and on mutations of them,
+// which are the same in every run:
 //
 //   pipec-smoke-pipe SEED ROUNDS DICTIONARY FILE...
 //
-// A mutation takes one to six steps, each of which removes, repeats, moves or
-// replaces a piece of the text, or puts in a word of the dictionary or a piece
-// of another file. The target ends the program when it finds a fault; the text
-// that it was given is then on standard output.
+// A mutation applies one to six edits, each of which removes, repeats, moves or
+// replaces a part of the text, or inserts a word of the dictionary or a part of
+// another file. When the target finds a fault it ends the program, and its
+// input is written to standard output.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/// What the target looks at, for the handler of signals.
+/// The current input, for the signal handler.
 static std::string current;
 
 static void showInput(int) {

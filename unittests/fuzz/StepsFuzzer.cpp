@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Text that begins as a CSV does is read as one, all else as step IR. Whatever
-// the bytes are, they are refused with an error at a place of the text, or they
-// are a schedule: then it prints as a text that reads back to the same text,
-// and each level of the verifier is content or gives an error. What the
-// verifier takes has a report or a reason for none. A schedule from a CSV is
+// Text that begins like a CSV is read as CSV, all other text as step IR. Any
+// bytes are either refused with an error at a position in the text, or are a
+// schedule. It prints as text that reads back to the same text, and each level
+// of the verifier accepts it or reports an error. If the verifier accepts it,
+// there is a report or an error that explains why not. A schedule from a CSV is
 // written as a CSV that reads back to the same schedule, or is refused with an
 // error.
 //
@@ -40,13 +40,13 @@ using namespace pipec;
 
 namespace {
 
-/// A cell begins so, and no step IR does.
+/// CSVs begin with one of these characters, step IR never does.
 bool isCsv(StringRef text) {
   return !text.empty() &&
          (isDigit(text[0]) || StringRef(",(").contains(text[0]));
 }
 
-/// The files and messages of one reading.
+/// The files and messages of one run.
 struct Session {
   Session() : diags(files, DiagPrinter(nulls(), files, "fuzz")) {}
 
@@ -72,8 +72,8 @@ std::string print(const Schedule &schedule) {
   return text;
 }
 
-/// False when a transfer has nobody to talk to, which only the verifier reports
-/// of a CSV, and the step IR has no text for.
+/// False if a transfer has no peer. For a CSV, only the verifier reports this,
+/// and step IR cannot represent it.
 bool allHavePeers(const Schedule &schedule) {
   return all_of(schedule.ranks, [&](const StepList &list) {
     return all_of(list, [&](Step step) {
