@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Checks that a test proves every kind of diagnostic.
+"""Checks that every kind of diagnostic is named by a test.
 
     check-diag-coverage.py [ROOT]
 
-A kind of lib/Support/Diagnostics/*.def is proved by a test that names it:
-`expected-error(Kind)` in the input of a --verify-diagnostics run; `[Kind]` in
-what FileCheck expects of --show-kinds; the first line of an example of
-docs/Diagnostics.md, which must show the kinds that it names; or, for what no
-command reaches, `diag::Id::Kind` in a unit test. Prints the kinds that no test
-names, and names of tests that no table has.
+A test names a kind of lib/Support/Diagnostics/*.def by `expected-error(Kind)` in
+the input of a --verify-diagnostics run, by `[Kind]` in the FileCheck lines for the
+output of --show-kinds, in the first line of an example of docs/Diagnostics.md,
+which must show the kinds that it names, or, if no command can report the kind, by
+`diag::Id::Kind` in a unit test. Prints the kinds that no test names, and the names
+in tests that no table has.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -30,7 +30,7 @@ def main():
 
     named = {}
     for path in sorted((root / "test").rglob("*")):
-        # The inputs of the test of this script are no proof.
+        # The inputs of the test of this script do not count.
         if not path.is_file() or path.suffix == ".tree" or path.stat().st_size > 1 << 20:
             continue
         text = path.read_bytes().decode("utf-8", "replace")

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Checks that the folders of lib/ use each other as their layers allow.
+"""Checks that the folders of lib/ only use lower layers.
 
     check-layers.py [ROOT]
 
-A folder of lib/ is a layer and a library. It may include headers of itself and
-of the libraries that `DEPENDS` of its CMakeLists.txt names, directly or through
-those; and it may depend only on layers that precede it in the list of
-lib/CMakeLists.txt. ANTLR is seen by lib/Parse alone.
+Each folder of lib/ is a layer and a library. It may include its own headers and
+those of its direct and indirect dependencies (`DEPENDS` in its CMakeLists.txt), and
+it may only depend on layers that precede it in lib/CMakeLists.txt. Only lib/Parse
+may use ANTLR.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 

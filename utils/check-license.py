@@ -13,7 +13,7 @@ import sys
 LINE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 FOLDERS = ["cmake", "grammar", "include", "lib", "tools", "templates", "schedules", "test", "unittests",
            "examples", "benchmarks", "utils"]
-# Tests in lit's own formats are not sources; neither are their inputs.
+# Tests in lit's formats and their inputs are not sources.
 SUFFIXES = {".h", ".cpp", ".def", ".g4", ".cmake", ".py", ".sh", ".mustache", ".in"}
 SCRIPTS = ["x", ".ci/run", "CMakeLists.txt"]
 

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Checks the links of pages of documentation: the file exists, and so does the
-heading.
+"""Checks that the files and headings that documentation links to exist.
 
     check-links.py FILE.md|FOLDER...
 
-A folder means all pages below it. Links to other sites are not followed.
+A folder means all pages below it. Links to other sites are not checked.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 

@@ -3,11 +3,11 @@
 
     check-odr.py [ROOT]
 
-A type that is defined twice, with different members, in files that are linked
-into one program breaks the one-definition rule: the linker keeps the inline
-functions of either. Neither compiler nor linker has to report it. Read are the
-sources of lib/, tools/ and include/ together, and of unittests/ with them. A
-type in an unnamed namespace or in a function is its own in every file.
+Two definitions of a type with different members in one program violate the
+one-definition rule: the linker keeps the inline functions of one of them, and
+neither compiler nor linker is required to report it. Checks the sources of lib/,
+tools/ and include/ together, and those of unittests/ with them. Types in unnamed
+namespaces and in functions are ignored.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 

@@ -3,11 +3,12 @@
 
     check-prose.py [--only RULE]... [--skip NAME]... [--source] FILE|FOLDER...
 
-A folder means all pages below it (.md), or with --source all sources of C++
-(.h, .cpp, .def), except those that --skip names. In a page, fenced and indented
-blocks, code in backticks, HTML comments, the targets of links, quoted phrases,
-and the parts between `<!-- made by ...: begin -->` and its `end -->` are not
-prose. In a source, comments and strings are, except indented lines of comments.
+A folder means all pages below it (.md), or with --source all sources (.h, .cpp,
+.def, .py), except those that --skip names. In a page, fenced and indented blocks,
+code in backticks, HTML comments, the targets of links, quoted phrases, and the
+parts between `<!-- made by ...: begin -->` and its `end -->` are not prose. In
+C++, comments and strings are prose, except indented lines of comments. In scripts
+(.py, or a file without extension), comments and docstrings are.
 Every finding is printed as FILE:LINE: `PHRASE`: ADVICE; the exit status is 1 if
 there is one.
 
@@ -21,7 +22,7 @@ import pathlib
 import re
 import sys
 
-# Nouns of quantities that are counted per one of something, and of that thing.
+# Nouns that are counted per unit, and nouns of such units.
 COUNT = (r"one|two|each|\d+|lists?|times?|bytes?|lanes?|rows?|queues?|objects?|entry|entries|ns|"
          r"nanoseconds?|microseconds?|operations?|copy|copies|buffers?|links?|blocks?|folders?|"
          r"files?|columns?|tracks?|threads?|process(?:es)?|streams?|communicators?|chunks?|stages?|"
@@ -29,8 +30,8 @@ COUNT = (r"one|two|each|\d+|lists?|times?|bytes?|lanes?|rows?|queues?|objects?|e
 UNIT = (r"rank|stage|step|chunk|micro-batch|edge|line|row|file|part|size|pass|list|slot|schedule|node|"
         r"pair|direction|second|core|process|round|level")
 
-# (name, pattern, advice). A blank in a pattern also matches the end of a line.
-# What must not be found is in a look-around.
+# (name, pattern, advice). A blank in a pattern also matches a line break. Phrases
+# that are allowed are excluded by look-arounds.
 RULES = [
     # Not: "falls behind", "the idea behind".
     ("behind", r"(?<!fall )(?<!falls )(?<!idea )\bbehind\b", "write `after`, `following` or `later than`"),
@@ -54,7 +55,7 @@ RULES = [
 ]
 
 FENCE = re.compile(r"^\s*(```+|~~~+)")
-#: What takes the place of code in a sentence.
+#: Replaces code in a sentence.
 CODE = "\uFFFC"
 
 
@@ -122,6 +123,22 @@ def source_prose(text):
     return re.sub(r'"[^"\n]*(?:\n[^"\n]+)?"', code, text)
 
 
+def script_prose(text):
+    """The comments and docstrings of a script; lines keep their numbers."""
+    lines, in_docstring = [], False
+    for line in text.split("\n"):
+        quotes = line.count('"""')
+        part = ""
+        if in_docstring or line.lstrip().startswith('"""'):
+            part = line.replace('"""', "")
+        elif comment := re.search(r"(?:^|\s)#:? (.*)", line):
+            part = comment[1]
+        in_docstring ^= quotes % 2
+        lines.append(part)
+    text = re.sub(r"`[^`\n]*(?:\n[^`\n]*)?`", code, "\n".join(lines))
+    return re.sub(r'"[^"\n]*(?:\n[^"\n]+)?"', code, text)
+
+
 def words(text):
     """The prose with one blank or end of a paragraph between two words, and for
     every character the line that it is on."""
@@ -136,7 +153,8 @@ def words(text):
 
 def check(path, rules):
     text = path.read_text(encoding="utf-8")
-    text, line_of = words(prose(text) if path.suffix == ".md" else source_prose(text))
+    reader = {".md": prose, ".py": script_prose, "": script_prose}.get(path.suffix, source_prose)
+    text, line_of = words(reader(text))
     found = [(line_of[match.start()], f"`{match[0].strip().replace(CODE, '...')}`: {advice}")
              for _, pattern, advice in rules for match in re.finditer(pattern, text, re.I)]
     return [f"{path}:{line}: {message}" for line, message in sorted(found)]
@@ -151,7 +169,7 @@ def main():
     parser.add_argument("paths", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     rules = [rule for rule in RULES if not options.only or rule[0] in options.only]
-    suffixes = (".h", ".cpp", ".def") if options.source else (".md",)
+    suffixes = (".h", ".cpp", ".def", ".py") if options.source else (".md",)
     pages, found = 0, 0
     for path in options.paths:
         files = sorted(file for file in path.rglob("*") if file.suffix in suffixes)

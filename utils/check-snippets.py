@@ -1,37 +1,37 @@
 #!/usr/bin/env python3
-"""Runs the code of a page of documentation and compares what the page shows.
+"""Runs the code on a page of documentation and compares the output it shows.
 
     check-snippets.py [--update] [--pipec PROGRAM] FILE.md...
 
-The fenced blocks of a page are taken in order, in one empty folder a page:
+The fenced blocks of a page are run in order, in one empty folder per page:
 
-    ```pipe              a whole program; it compiles without a warning
-    ```pipe NAME.pipe    the same; the commands that follow find it as NAME.pipe
-    ```pipe NAME error   a program that is refused; a command shows how
+    ```pipe              a whole program, which compiles without a warning
+    ```pipe NAME.pipe    the same, saved as NAME.pipe for later commands
+    ```pipe NAME error   a program that is refused, as a command shows
     ```pipe body         parts of the body of a schedule, in the frame below
     ```pipe steps        statements of a phase, in the frame below
-    ```pipec-steps            a schedule in step IR; it reads and verifies
-    ```pipec-steps NAME.steps the same; the commands that follow find it
-    ```pipec-steps NAME error a schedule that is refused; a command shows how
+    ```pipec-steps            a schedule in step IR, which is read and verified
+    ```pipec-steps NAME.steps the same, saved for later commands
+    ```pipec-steps NAME error a schedule that is refused, as a command shows
     ```pipec-steps header     entries of a header of 2 ranks, 4 stages, 8
                               micro-batches
     ```pipec-steps rank       lines of a rank of that schedule
-    ```mustache NAME     a template; the commands that follow find it as NAME
-    ```console           commands after `$ ` and all that they print; a line
+    ```mustache NAME     a template, saved as NAME for later commands
+    ```console           commands after `$ ` and their output; a line
                          `...` of the page matches any number of lines
 
-Blocks with other labels are not looked at. The frame of a fragment:
+Blocks with other labels are ignored. The frame of a fragment:
 
     schedule snippet(ranks p = 4, chunks v = 2, microbatches m = 8, group g = p) {
       placement loop(v);
       ...
     }
 
-A fragment with a `placement` of its own has `v` as a plain parameter instead,
-and one with steps but no chunks in brackets has `placement loop` without `v`.
-A fragment is lowered, not verified: it need not be a complete schedule.
+For a fragment with a `placement`, `v` is a plain parameter instead; for one with
+steps but no chunks in brackets, the frame has `placement loop` without `v`.
+Fragments are lowered but not verified: they need not be complete schedules.
 
---update writes what the commands print now into the page.
+--update replaces the output on the page by the current output.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -118,7 +118,7 @@ class Page:
             text = (f"schedule snippet(ranks p = 4, {parameter}microbatches m = 8, group g = p) "
                     f"{{\n{shape}\n{text}}}\n")
         path.write_text(text, encoding="utf-8")
-        # A file of definitions alone has nothing to lower.
+        # A file with definitions only has nothing to lower.
         has_schedule = re.search(r"^\s*schedule\b", text, re.M)
         several = len(re.findall(r"^schedule (\w+)", text, re.M)) > 1
         choices = [f" --schedule {s}" for s in re.findall(r"^schedule (\w+)", text, re.M)] \

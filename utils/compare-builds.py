@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Compares what two builds of pipec write, over a few thousand command lines.
+"""Compares the output of two builds of pipec for a few thousand command lines.
 
     compare-builds.py BIN BIN [--limit=N] [--jobs=N] [--keep-messages]
 
 BIN is a folder with `pipec` and `pipec-opt`, such as build/release/bin. Every
 schedule of the library runs with several sizes, costs, targets, pass lists and
-output formats, and through the commands that judge schedules. Standard output
-and the exit status have to be equal byte for byte; C++ may differ in blanks and
-comments, and texts of messages are compared only with --keep-messages.
+output formats, and through the commands that check and compare schedules.
+Standard output must be equal byte for byte, except for blanks and comments in C++,
+and so must the exit status. Texts of messages are compared only with
+--keep-messages.
 
-A change that claims to keep behaviour is tried with this, once before it lands:
-keep the program from before (`cp -r build/release build/before`), rebuild, and
-compare the two.
+Run it once before landing a change that must not change behaviour: save the old
+build (`cp -r build/release build/before`), rebuild, and compare the two.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -66,7 +66,7 @@ def corpus(pipec):
 def run(folder, words, keep_messages):
     command = [str(folder / "pipec"), *words]
     result = subprocess.run(command, capture_output=True, cwd=WORK)
-    # Positions name the schedules of each build's own library.
+    # Positions contain the path of the library of each build.
     out, messages = (text.replace(str(folder.parent).encode(), b"BUILD") for text in (result.stdout, result.stderr))
     if "--emit=cpp" in words:
         out = re.sub(rb"/\*.*?\*/|//[^\n]*", b"", out, flags=re.S)

@@ -4,7 +4,7 @@
     data-model-tables.py [ROOT]           writes them into the page
     data-model-tables.py --check [ROOT]   compares
 
-The tables take the place of what follows the heading `## Fields` of the page.
+The tables replace everything after the heading `## Fields` of the page.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 

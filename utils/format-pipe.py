@@ -3,8 +3,8 @@
 
     format-pipe.py [--check] [--pipec PROGRAM] FILE|FOLDER...
 
-With --check nothing is written: the files that are not in canonical form are
-shown as differences, and the exit status is 1.
+With --check, files that are not in canonical form are not rewritten: the
+differences are printed, and the exit status is 1.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 

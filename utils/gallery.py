@@ -4,8 +4,8 @@
     gallery.py [--bin FOLDER] [ROOT]            writes the page and docs/gallery/
     gallery.py --check [--bin FOLDER] [ROOT]    compares them
 
-Every schedule that `pipec --list` names is drawn at the sizes that its program
-has by itself. README.md shows docs/gallery/one_f_one_b-p2p.svg, the first one.
+Every schedule that `pipec --list` names is drawn at its default sizes. README.md
+shows docs/gallery/one_f_one_b-p2p.svg, the first one.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -14,7 +14,7 @@ import pathlib
 import subprocess
 import sys
 
-# A picture that does not belong to one schedule: name, heading, arguments.
+# The first picture, which is not of a schedule alone: name, heading, arguments.
 FIRST = ("one_f_one_b-p2p", "1F1B with its transfers, uneven costs",
          ["one_f_one_b", "--passes=insert-p2p", "--cost=F=1,B=2,p2p=1/4"])
 

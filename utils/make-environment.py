@@ -3,12 +3,11 @@
 
     make-environment.py [--pause SECONDS] FOLDER REQUIREMENT...
 
-FOLDER becomes an environment of this Python with the packages that are asked for.
-It is complete when the file .complete is in it: one that is not, or whose Python
-does not start any more, is removed and made again, and nothing is done for one
-that is. Two processes never make the same one: FOLDER.lock is held meanwhile. A
-download is tried three times, with a pause between. PIPEC_PIP_ARGS holds further
-arguments of pip.
+Creates in FOLDER an environment of this Python with the given packages. An
+environment is complete if it contains the file .complete; then nothing is done. An
+incomplete one, or one whose Python does not start, is removed and created again.
+FOLDER.lock prevents concurrent creation. Downloads are tried three times, with a
+pause between attempts. PIPEC_PIP_ARGS contains further arguments for pip.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 

@@ -3,11 +3,11 @@
 
     make-wheel.py BUILD OUT     from build tree BUILD, into folder OUT
 
-The compiler is BUILD/bin/pipec-static. It must not need a loader: then it runs
-on any Linux of its processor, which the tag of the wheel says. Beside it lie
-the library of schedules and the headers of executors, and the licences of what
-is linked into it. Prints the path of the wheel. The same sources give the same
-bytes.
+The compiler is BUILD/bin/pipec-static. It must be linked statically, so that it
+runs on any Linux of the same processor, as the tag of the wheel declares. The wheel
+also contains the library of schedules, the headers of executors, and the licences
+of linked libraries. Prints the path of the wheel. The same sources result in the
+same bytes.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -20,7 +20,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Debian's packages whose code is in the program.
+# The Debian packages whose code is part of the program.
 LINKED = ["llvm-19-dev", "libantlr4-runtime-dev", "libstdc++6", "libc6"]
 PT_INTERP = 3
 
@@ -60,7 +60,7 @@ def main():
             text = pathlib.Path("/usr/share/doc", name, "copyright")
             if text.exists():
                 shutil.copy(text, copy / f"LICENSE.{name}")
-        # The dates in an archive begin with 1980.
+        # Dates in an archive cannot be earlier than 1980.
         environment = dict(os.environ, SOURCE_DATE_EPOCH="315532800", PIP_DISABLE_PIP_VERSION_CHECK="1")
         done = subprocess.run([sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "--no-index",
                                "-w", str(out), str(copy)], env=environment, text=True,

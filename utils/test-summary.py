@@ -3,8 +3,8 @@
 
     test-summary.py [--slowest N] RESULTS.json
 
-RESULTS.json is what `lit --output` writes. Fails when a test failed or when
-none ran. Tests that could not run here are named by folder.
+RESULTS.json is the output of `lit --output`. Fails if a test failed or none ran.
+Unsupported tests are listed by folder.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 

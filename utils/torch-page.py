@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Makes the table of faults in docs/Torch.md: what `pipec lint` says of a file
-that breaks a rule, and what PyTorch's runtime does with it.
+"""Generates the table of faults in docs/Torch.md: the findings of `pipec lint` for
+files that break a rule, and their effect in PyTorch's runtime.
 
     torch-page.py [--bin FOLDER] [ROOT]                  writes the table
     torch-page.py --check [--all] [--bin FOLDER] [ROOT]  compares it
 
-The faults are those of test/Lint/Inputs/faults.py; each file is trained by gloo
-processes (test/Torch/Inputs/train.py), without FSDP and with it. --check trains
-with FSDP only where that makes a difference, unless --all asks for everything.
-Runs on the Python of an environment with PyTorch.
+The faults are those of test/Lint/Inputs/faults.py. Each file is trained by gloo
+processes (test/Torch/Inputs/train.py), with and without FSDP. Without --all,
+--check trains with FSDP only if that makes a difference. Requires a Python with
+PyTorch.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -22,7 +22,7 @@ import tempfile
 
 BEGIN = "<!-- made by utils/torch-page.py: begin -->\n"
 END = "<!-- made by utils/torch-page.py: end -->\n"
-#: Seconds that a transfer may take; and once more, where the machine is slow.
+#: The time limit of a transfer in seconds, and that of a retry on slow machines.
 PATIENCE = [6, 60]
 
 
@@ -74,7 +74,7 @@ def measure(folder, all):
         if message := refusal(path, fault.format, like):
             measured.update({(fault, wrap): (faults.REFUSED, message) for wrap in (None, "fsdp")})
     keys = [(fault, wrap) for fault in faults.FAULTS for wrap in settings(fault, all) if (fault, wrap) not in measured]
-    # Those that wait make no work.
+    # Runs that wait use no CPU time.
     keys.sort(key=lambda key: key[0].result[0] != faults.WAITS)
     for patience in PATIENCE:
         jobs = []
@@ -95,7 +95,7 @@ def lint_says(fault):
     if kind.startswith("Csv"):
         return f"not read: {finding['message']}"
     safe = [model for model, is_safe in found["safe"].items() if is_safe]
-    # What a deadlock comes to depends on the communicators.
+    # The effect of a deadlock depends on the communicators.
     note = f"; safe under: {' '.join(safe) or 'nothing'}" if kind == "Deadlock" else ""
     return f"{finding['severity']}: {finding['message']}{note}"
 

@@ -21,7 +21,6 @@ namespace pipec {
 /// ends, so the order in which ranks are processed does not matter. Collectives
 /// and edges are only considered with `resources`, since most runs have no
 /// costs for them.
-/// costs for neither.
 template <bool resources> class FreeClock {
 public:
   FreeClock(const Schedule &schedule, const TickCosts &costs)

@@ -138,7 +138,6 @@ bool MemoryModel::sumsFit() const {
 /// Calls `visit(begin, end, atEnd, level)` after every change made by the group
 /// [begin, end) of the rank's list: at its start, and for compute steps also at
 /// its end.
-/// again at its end.
 template <typename Visitor>
 void MemoryModel::walk(unsigned rank, Visitor visit) const {
   const StepList &list = schedule->ranks[rank];

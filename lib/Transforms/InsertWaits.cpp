@@ -209,7 +209,6 @@ private:
   /// Records that the group at `at` with `more` sends exceeds the budget when
   /// `posted` of them are outstanding. Waits cannot help if the group alone
   /// exceeds the budget.
-  /// alone.
   void noteExcess(ExcessCause cause, size_t at, size_t more, size_t posted,
                   size_t oldestSend = 0) {
     if (excess)

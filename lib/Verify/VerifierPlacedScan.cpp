@@ -12,7 +12,6 @@
 // data that it transfers, in order; the other rank compares them. The size of a
 // table is the number of data that the edge must transfer, so no transfer is
 // missing if all tables are full.
-// edge must carry, so all is there when all tables are full.
 //
 //===----------------------------------------------------------------------===//
 

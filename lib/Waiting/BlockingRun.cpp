@@ -10,11 +10,10 @@
 // other end of the same transfer, both continue. Ranks never pass a transfer,
 // so the k-th send of an edge meets the k-th receive, and comparing the two is
 // sufficient to detect crossed tensors.
-// k-th receive, and comparing their names is all there is to crossed tensors.
+//
 // Whatever happens in this run can happen under every communication model,
 // since each of them only lets ranks run further ahead. The reverse holds only
 // for `stream`, so a run that blocks proves nothing; `Waiting` then decides.
-// comes to a halt is only the reason to ask `Waiting`.
 //
 //===----------------------------------------------------------------------===//
 

@@ -44,10 +44,10 @@ def compile(path_or_name: str | os.PathLike[str], *, target: str | None = None, 
     microbatches=8`. Of a CSV, which has none, they are the numbers that it must
     have: `stages`, `microbatches`. `target` names a list of passes (`torch`,
     `torch-compute`, `torch-timed`, `hyperparallel`, `cpp`), `passes` is a list
-    of one's own; without both the schedule is what the program says, computes
-    alone. `cost` are the costs of steps (`{"F": 1, "B": 2}`), `cost_profile` is a
-    file with measured ones. `args` are further arguments of pipec
-    (`--memory-limit=20`); the output is not for them to choose.
+    of passes; without both, the schedule has only the computes of the program.
+    `cost` are the costs of steps (`{"F": 1, "B": 2}`), `cost_profile` is a file
+    with measured costs. `args` are further arguments of pipec
+    (`--memory-limit=20`), which must not specify the output.
 
     Raises CompileError, which has the diagnostics.
     """

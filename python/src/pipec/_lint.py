@@ -19,8 +19,8 @@ class LintResult:
     findings: tuple[Diagnostic, ...]
     """By kind in docs/Lint.md; a note of a finding says what PyTorch does."""
     safe: Mapping[str, bool]
-    """By model of communication (`stream`, `pair`, `edge`, `buffered`): every
-    rank comes to its end, and nothing is unmatched or crossed."""
+    """By communication model (`stream`, `pair`, `edge`, `buffered`): every rank
+    finishes, and no transfers are unmatched or crossed."""
     pytorch: Mapping[str, bool]
     """By version of PyTorch (`2.13`, which is for 2.6 to 2.14, and `2.15`): it
     loads the CSV of the schedule in the format that fits, and trains rightly."""

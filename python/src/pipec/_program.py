@@ -33,8 +33,8 @@ def program() -> str:
 
 
 def file_argument(path: str | os.PathLike[str]) -> str:
-    """A file or a name of the library as the compiler takes it: what would be an
-    option or a size gets its folder in front."""
+    """A file or a name of the library as an argument of the compiler: a file whose
+    name looks like an option or a size is preceded by its folder."""
     text = os.fspath(path)
     return os.path.join(os.curdir, text) if text.startswith("-") or "=" in text and not os.path.isabs(text) else text
 
