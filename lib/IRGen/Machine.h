@@ -54,8 +54,18 @@ private:
   llvm::LogicalResult run(uint32_t entry);
   void remember(std::vector<int64_t> &results, int64_t argument,
                 int64_t result);
+
+  // MachineErrors.cpp
+  /// Reports an error at an instruction, unless the machine is quiet.
   template <typename Kind, typename... Args>
-  llvm::LogicalResult fail(uint32_t at, Kind kind, Args &&...args);
+  llvm::LogicalResult fail(uint32_t at, Kind kind, Args &&...args) {
+    if (quiet)
+      return llvm::failure();
+    InFlightDiagnostic diagnostic =
+        diags.report(code.ranges[at], kind, std::forward<Args>(args)...);
+    addNotes(diagnostic, at);
+    return llvm::failure();
+  }
   llvm::LogicalResult fail(const StepError &error);
   void addNotes(InFlightDiagnostic &diagnostic, uint32_t at);
   llvm::LogicalResult overflow(uint32_t at);

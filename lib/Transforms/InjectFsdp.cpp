@@ -59,6 +59,7 @@
 #include "Support/Diagnostics/PassesDiags.h"
 #include "Transforms/Checks.h"
 #include "Transforms/Passes.h"
+#include "Transforms/StageWindow.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -78,36 +79,6 @@ struct Plan {
   /// Nothing: as early as the lookahead allows.
   std::optional<unsigned> prefetch;
   ReduceWait wait = ReduceWait::None;
-};
-
-/// The compute steps, from the current one on, that use the next few distinct
-/// managed stages.
-class Window {
-public:
-  explicit Window(const std::vector<bool> &managed)
-      : managed(managed), uses(managed.size()) {}
-
-  /// Starts a list. The window is empty at the end of the previous list.
-  void restart() { end = use = 0; }
-  bool holds(unsigned stage) const { return uses[stage] != 0; }
-  /// Adds groups of compute steps until there are `count` stages. Calls `enter`
-  /// with the first step of each new stage and the number of its group.
-  template <typename Enter>
-  void grow(const StepList &list, unsigned count, Enter enter);
-  /// Removes the group [first, last). Calls `leave` with the stages that the
-  /// rest of the window does not use.
-  template <typename Leave>
-  void pass(const StepList &list, size_t first, size_t last, Leave leave);
-
-private:
-  const std::vector<bool> &managed;
-  /// By stage, the number of its steps in the window.
-  std::vector<uint32_t> uses;
-  unsigned distinct = 0;
-  /// The index after the window, and the number of the first group of compute
-  /// steps there.
-  size_t end = 0;
-  uint64_t use = 0;
 };
 
 /// Rewrites the lists of the ranks one by one.
@@ -161,7 +132,7 @@ private:
 
   /// The window of stages that stay resident, and that of stages that are
   /// gathered.
-  Window resident, fetched;
+  StageWindow resident, fetched;
   /// The number of the current compute step.
   uint64_t use = 0;
   /// The stages that left `resident` with the previous step.
@@ -177,34 +148,6 @@ private:
 };
 
 } // namespace
-
-template <typename Enter>
-void Window::grow(const StepList &list, unsigned count, Enter enter) {
-  while (distinct < count && end != list.size()) {
-    size_t last = Schedule::groupEnd(list, end);
-    bool computes = isCompute(list[end].kind());
-    for (; end != last; ++end) {
-      unsigned stage = list[end].stage();
-      if (!computes || !managed[stage] || uses[stage]++ != 0)
-        continue;
-      ++distinct;
-      enter(list[end], use);
-    }
-    use += computes;
-  }
-}
-
-template <typename Leave>
-void Window::pass(const StepList &list, size_t first, size_t last,
-                  Leave leave) {
-  for (size_t i = first; i != last; ++i) {
-    unsigned stage = list[i].stage();
-    if (!managed[stage] || --uses[stage] != 0)
-      continue;
-    --distinct;
-    leave(stage);
-  }
-}
 
 void Injector::growWindows(const StepList &list, size_t before, unsigned rank,
                            unsigned phase) {

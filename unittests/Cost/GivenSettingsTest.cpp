@@ -10,6 +10,7 @@
 #include "Support/Diagnostics/AnalysisDiags.h"
 #include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Diagnostics/LoweringDiags.h"
+#include "Support/RecordedKinds.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -17,6 +18,7 @@
 
 using namespace llvm;
 using namespace pipec;
+using namespace pipec::test;
 
 namespace {
 
@@ -35,15 +37,14 @@ ModelSettings fourStages() {
 /// Applies settings and records the kinds of the reported diagnostics.
 struct Applied {
   ModelSettings schedule = fourStages();
-  std::vector<diag::Id> kinds;
+  Kinds kinds;
   bool good;
 
   explicit Applied(const GivenSettings &given) {
-    SourceFiles files;
-    DiagEngine diags(files,
-                     [this](const Diagnostic &d) { kinds.push_back(d.id); });
-    good = succeeded(applyCosts(schedule, given, diags)) &&
-           succeeded(applyMemory(schedule, given, diags));
+    RecordedKinds recorded;
+    good = succeeded(applyCosts(schedule, given, recorded.diags)) &&
+           succeeded(applyMemory(schedule, given, recorded.diags));
+    kinds = recorded.kinds;
   }
 };
 
@@ -54,8 +55,6 @@ GivenSettings given(std::optional<CostPer> per) {
   given.costs.emplace_back().set(Figure::I, 6);
   return given;
 }
-
-using Kinds = std::vector<diag::Id>;
 
 } // namespace
 

@@ -7,6 +7,7 @@
 
 #include "Simulation/Memory.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
+#include "Support/RecordedKinds.h"
 #include "Waiting/RandomSchedules.h"
 
 #include "gtest/gtest.h"
@@ -203,9 +204,8 @@ TEST(Memory, ReleaseFollowsFromI) {
 }
 
 TEST(Memory, RefusesWhatDoesNotFit) {
-  SourceFiles files;
-  std::vector<diag::Id> kinds;
-  DiagEngine diags(files, [&](const Diagnostic &d) { kinds.push_back(d.id); });
+  RecordedKinds recorded;
+  DiagEngine &diags = recorded.diags;
   Rng rng(12);
   Schedule plain = randomSchedule(rng, {2, 2, 2});
   Schedule large = plain;
@@ -220,7 +220,7 @@ TEST(Memory, RefusesWhatDoesNotFit) {
   sum.memory.set(Figure::LiveF, INT64_MAX);
   sum.memory.set(Figure::LiveI, 1);
   EXPECT_TRUE(failed(MemoryModel::make(sum, diags)));
-  EXPECT_EQ(kinds, (std::vector<diag::Id>(3, diag::MemoryTooLarge)));
+  EXPECT_EQ(recorded.kinds, Kinds(3, diag::MemoryTooLarge.value));
 }
 
 } // namespace pipec::test

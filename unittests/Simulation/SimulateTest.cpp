@@ -9,6 +9,7 @@
 #include "Simulation/Memory.h"
 #include "Simulation/Replay.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
+#include "Support/RecordedKinds.h"
 #include "Waiting/RandomSchedules.h"
 #include "Waiting/Waiting.h"
 
@@ -145,9 +146,8 @@ TEST(Simulate, Figures) {
 }
 
 TEST(Simulate, RefusesWhatDoesNotFit) {
-  SourceFiles files;
-  std::vector<diag::Id> kinds;
-  DiagEngine diags(files, [&](const Diagnostic &d) { kinds.push_back(d.id); });
+  RecordedKinds recorded;
+  DiagEngine &diags = recorded.diags;
   Rng rng(3);
   Schedule plain = randomSchedule(rng, {2, 2, 2});
 
@@ -168,8 +168,7 @@ TEST(Simulate, RefusesWhatDoesNotFit) {
   Schedule few = plain;
   few.numMicrobatches = 10;
   EXPECT_TRUE(failed(simulate(few, diags)));
-  EXPECT_EQ(kinds,
-            (std::vector<diag::Id>{diag::CostsTooFine, diag::TimesTooLarge,
-                                   diag::CostsTooFine, diag::MemoryTooLarge,
-                                   diag::TooFewSteps}));
+  EXPECT_EQ(recorded.kinds,
+            (Kinds{diag::CostsTooFine, diag::TimesTooLarge, diag::CostsTooFine,
+                   diag::MemoryTooLarge, diag::TooFewSteps}));
 }

@@ -34,16 +34,7 @@ TEST(InsertWaits, KeepsWhatEnds) {
   Rng rng(20261122);
   unsigned strict = 0, mild = 0, late = 0, within = 0;
   for (unsigned round = 0; round != 6000; ++round) {
-    RandomOptions options;
-    options.ranks = 1 + pick(rng, 4);
-    options.stages = options.ranks + pick(rng, 4);
-    options.microbatches = 1 + pick(rng, 4);
-    options.split = oneIn(rng, 4);
-    options.overlaps = oneIn(rng, 3);
-    options.transfers = true;
-    Schedule schedule = randomSchedule(rng, options);
-    for (unsigned n = pick(rng, 5); n != 0; --n)
-      mutate(rng, schedule);
+    Schedule schedule = randomTransfers(rng, /*size=*/4, /*maxErrors=*/4);
     unsigned warnings = 0;
     SourceFiles files;
     DiagEngine diags(files, [&](const Diagnostic &found) {

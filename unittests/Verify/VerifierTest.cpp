@@ -151,62 +151,73 @@ void insertFsdp(Rng &rng, Schedule &schedule) {
   }
 }
 
+/// The verdicts of one level, compared with its definition.
+struct Verdicts {
+  VerifyLevel level;
+  unsigned good = 0, bad = 0;
+
+  /// Introduces up to three errors in a schedule that the level accepts.
+  void spoilGood(Rng &rng, Schedule &schedule) const {
+    ASSERT_TRUE(verdict(schedule, level)) << listing(schedule);
+    for (unsigned n = pick(rng, 4); n != 0; --n)
+      spoil(rng, schedule);
+  }
+
+  /// Compares and counts the verdict, unless it is not defined (`expected` is
+  /// nothing): then the level only has to handle the schedule.
+  void compare(const Schedule &schedule, std::optional<bool> expected) {
+    bool found = verdict(schedule, level);
+    if (!expected)
+      return;
+    ASSERT_EQ(found, *expected) << listing(schedule);
+    ++(found ? good : bad);
+  }
+};
+
 TEST(Verifier, ComputeIsAsDefined) {
   Rng rng(1);
-  unsigned good = 0, bad = 0, stuck = 0;
+  Verdicts verdicts{VerifyLevel::Compute};
+  unsigned stuck = 0;
   for (unsigned i = 0; i != 10000; ++i) {
     Schedule schedule = draw(rng, /*transfers=*/false);
     ASSERT_TRUE(verdict(schedule)) << listing(schedule);
-    for (unsigned n = pick(rng, 4); n != 0; --n)
-      spoil(rng, schedule);
+    ASSERT_NO_FATAL_FAILURE(verdicts.spoilGood(rng, schedule));
     bool expected = naiveCompute(schedule);
-    ASSERT_EQ(verdict(schedule, VerifyLevel::Compute), expected)
-        << listing(schedule);
-    ++(expected ? good : bad);
+    ASSERT_NO_FATAL_FAILURE(verdicts.compare(schedule, expected));
     stuck += !expected && naiveCounts(schedule);
   }
-  EXPECT_GT(good, 1000u);
-  EXPECT_GT(bad, 1000u);
+  EXPECT_GT(verdicts.good, 1000u);
+  EXPECT_GT(verdicts.bad, 1000u);
   EXPECT_GT(stuck, 250u);
 }
 
 TEST(Verifier, PlacedIsAsDefined) {
   Rng rng(2);
-  unsigned good = 0, bad = 0;
+  Verdicts verdicts{VerifyLevel::Placed};
   for (unsigned i = 0; i != 12000; ++i) {
     Schedule schedule = draw(rng, /*transfers=*/true);
-    ASSERT_TRUE(verdict(schedule, VerifyLevel::Placed)) << listing(schedule);
-    for (unsigned n = pick(rng, 4); n != 0; --n)
-      spoil(rng, schedule);
-    // The level must handle any list, but its findings are only defined if the
-    // compute steps are correct.
-    bool found = verdict(schedule, VerifyLevel::Placed);
-    if (!naiveCounts(schedule))
-      continue;
-    bool expected = naivePlaced(schedule);
-    ASSERT_EQ(found, expected) << listing(schedule);
-    ++(expected ? good : bad);
+    ASSERT_NO_FATAL_FAILURE(verdicts.spoilGood(rng, schedule));
+    // The level is only defined if the compute steps are correct.
+    std::optional<bool> expected;
+    if (naiveCounts(schedule))
+      expected = naivePlaced(schedule);
+    ASSERT_NO_FATAL_FAILURE(verdicts.compare(schedule, expected));
   }
-  EXPECT_GT(good, 800u);
-  EXPECT_GT(bad, 800u);
+  EXPECT_GT(verdicts.good, 800u);
+  EXPECT_GT(verdicts.bad, 800u);
 }
 
 TEST(Verifier, ShardedIsAsDefined) {
   Rng rng(3);
-  unsigned good = 0, bad = 0;
+  Verdicts verdicts{VerifyLevel::Sharded};
   for (unsigned i = 0; i != 8000; ++i) {
     Schedule schedule = draw(rng, /*transfers=*/oneIn(rng, 2));
     insertFsdp(rng, schedule);
-    ASSERT_TRUE(verdict(schedule, VerifyLevel::Sharded)) << listing(schedule);
-    for (unsigned n = pick(rng, 4); n != 0; --n)
-      spoil(rng, schedule);
-    bool expected = naiveSharded(schedule);
-    ASSERT_EQ(verdict(schedule, VerifyLevel::Sharded), expected)
-        << listing(schedule);
-    ++(expected ? good : bad);
+    ASSERT_NO_FATAL_FAILURE(verdicts.spoilGood(rng, schedule));
+    ASSERT_NO_FATAL_FAILURE(verdicts.compare(schedule, naiveSharded(schedule)));
   }
-  EXPECT_GT(good, 800u);
-  EXPECT_GT(bad, 800u);
+  EXPECT_GT(verdicts.good, 800u);
+  EXPECT_GT(verdicts.bad, 800u);
 }
 
 /// Sets the start times of the lines so that they run one after the other, then
@@ -256,20 +267,17 @@ void addTimes(Rng &rng, Schedule &schedule) {
 
 TEST(Verifier, TimedIsAsDefined) {
   Rng rng(4);
-  unsigned good = 0, bad = 0;
+  Verdicts verdicts{VerifyLevel::Timed};
   for (unsigned i = 0; i != 3000; ++i) {
     Schedule schedule = draw(rng, /*transfers=*/oneIn(rng, 2));
     randomCosts(rng, schedule);
     if (oneIn(rng, 2))
       schedule.costs.set(Figure::P2P, *Rational::make(pick(rng, 4), 3));
     addTimes(rng, schedule);
-    bool expected = naiveTimed(schedule);
-    ASSERT_EQ(verdict(schedule, VerifyLevel::Timed), expected)
-        << listing(schedule);
-    ++(expected ? good : bad);
+    ASSERT_NO_FATAL_FAILURE(verdicts.compare(schedule, naiveTimed(schedule)));
   }
-  EXPECT_GT(good, 300u);
-  EXPECT_GT(bad, 300u);
+  EXPECT_GT(verdicts.good, 300u);
+  EXPECT_GT(verdicts.bad, 300u);
 }
 
 // Groups of any kind, and a list that ends within one: no input format can

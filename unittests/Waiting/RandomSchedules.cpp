@@ -213,6 +213,20 @@ void mutate(Rng &rng, Schedule &schedule) {
   }
 }
 
+Schedule randomTransfers(Rng &rng, unsigned size, unsigned maxErrors) {
+  RandomOptions options;
+  options.ranks = 1 + pick(rng, 4);
+  options.stages = options.ranks + pick(rng, size);
+  options.microbatches = 1 + pick(rng, size);
+  options.split = oneIn(rng, 4);
+  options.overlaps = oneIn(rng, 3);
+  options.transfers = true;
+  Schedule schedule = randomSchedule(rng, options);
+  for (unsigned n = pick(rng, maxErrors + 1); n != 0; --n)
+    mutate(rng, schedule);
+  return schedule;
+}
+
 static Rational randomCost(Rng &rng) {
   static constexpr int64_t denominators[] = {1, 1, 2, 3, 4, 10};
   return *Rational::make(pick(rng, 7), denominators[pick(rng, 6)]);

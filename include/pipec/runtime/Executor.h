@@ -326,6 +326,11 @@ private:
   Posted recv(StepKind kind, int stage, int microbatch);
   void runBatch(std::span<const Step> members);
   void settle(const Posted &posted);
+  bool handTransfer(const Posted &posted, int peer);
+  int peerOf(StepKind kind, int stage, int microbatch) const;
+  Header expectedHeader(const Step &step, std::size_t bytes) const;
+
+  // ExecutorWaiting.h
   void waitSend(StepKind kind, int stage, int microbatch);
   void awaitSend(Transfer &transfer, const Step &step);
   static void proceedSendWait(void *executor, Context &step);
@@ -336,7 +341,6 @@ private:
   void arrive(Transfer &transfer, Tensor &into, const Step &step);
   [[noreturn]] void failMessage(const Step &step, const Header &wanted,
                                 const Header &got);
-  bool handTransfer(const Posted &posted, int peer);
   void awaitSlowly(Request &request, const Step &step);
   void reclaimSends();
   Tensor *acquireTensor() {
@@ -344,8 +348,6 @@ private:
       reclaimSends();
     return tensors.acquire();
   }
-  int peerOf(StepKind kind, int stage, int microbatch) const;
-  Header expectedHeader(const Step &step, std::size_t bytes) const;
   [[noreturn]] void stall(std::chrono::nanoseconds waited);
   void stopIfOthersFailed();
 
@@ -414,6 +416,8 @@ private:
 #include "pipec/runtime/ExecutorFsdp.h"
 #include "pipec/runtime/ExecutorRun.h"
 #include "pipec/runtime/ExecutorSteps.h"
+#include "pipec/runtime/ExecutorTables.h"
 #include "pipec/runtime/ExecutorTransfers.h"
+#include "pipec/runtime/ExecutorWaiting.h"
 
 #endif // PIPEC_RUNTIME_EXECUTOR_H

@@ -1,0 +1,84 @@
+//===- ExecutorTables.h - Running tables of steps ---------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Part of Executor.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_RUNTIME_EXECUTORTABLES_H
+#define PIPEC_RUNTIME_EXECUTORTABLES_H
+
+#include "pipec/runtime/Executor.h"
+
+namespace pipec::runtime {
+
+template <class M, class T>
+void Executor<M, T>::steps(std::span<const Step> table) {
+  for (std::size_t i = 0; i != table.size(); ++i) {
+    const Step &step = table[i];
+    at(step.line);
+    if (step.joined) {
+      std::size_t first = i;
+      while (i + 1 != table.size() && table[i].joined)
+        ++i;
+      std::span<const Step> members = table.subspan(first, i - first + 1);
+      if (isCompute(step.kind))
+        runOverlap(members);
+      else
+        runBatch(members);
+      continue;
+    }
+    switch (step.kind) {
+    case StepKind::Forward:
+      forward(step.stage, step.microbatch);
+      break;
+    case StepKind::Backward:
+      backward(step.stage, step.microbatch);
+      break;
+    case StepKind::BackwardInput:
+      backwardInput(step.stage, step.microbatch);
+      break;
+    case StepKind::BackwardWeight:
+      backwardWeight(step.stage, step.microbatch);
+      break;
+    case StepKind::SendForward:
+      sendForward(step.stage, step.microbatch);
+      break;
+    case StepKind::RecvForward:
+      recvForward(step.stage, step.microbatch);
+      break;
+    case StepKind::SendBackward:
+      sendBackward(step.stage, step.microbatch);
+      break;
+    case StepKind::RecvBackward:
+      recvBackward(step.stage, step.microbatch);
+      break;
+    case StepKind::Unshard:
+      unshard(step.stage);
+      break;
+    case StepKind::Reshard:
+      reshard(step.stage);
+      break;
+    case StepKind::ReduceGrad:
+      reduceGrad(step.stage);
+      break;
+    case StepKind::WaitSendForward:
+      waitSendForward(step.stage, step.microbatch);
+      break;
+    case StepKind::WaitSendBackward:
+      waitSendBackward(step.stage, step.microbatch);
+      break;
+    case StepKind::WaitReduceGrad:
+      waitReduceGrad(step.stage);
+      break;
+    }
+  }
+}
+
+} // namespace pipec::runtime
+
+#endif // PIPEC_RUNTIME_EXECUTORTABLES_H
