@@ -1,4 +1,4 @@
-//===- ExplainKind.cpp - --explain: what a kind of diagnostic means --------===//
+//===- ExplainKind.cpp - The kinds of diagnostics explained ---------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

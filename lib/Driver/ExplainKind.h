@@ -1,5 +1,4 @@
-//===- ExplainKind.h - --explain: what a kind of diagnostic means -*- C++
-//-*-===//
+//===- ExplainKind.h - The kinds of diagnostics explained -------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

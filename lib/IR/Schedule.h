@@ -98,8 +98,8 @@ struct Schedule : ScheduleHeader {
   /// The stage at the other end of the transfer: the next one for SEND_F and
   /// RECV_B, the previous one for RECV_F and SEND_B.
   static int peerStage(const Step &step) {
-    bool next = isSend(step.kind()) ==
-                (dataKind(step.kind()) == DataKind::Activation);
+    bool next =
+        isSend(step.kind()) == (dataKind(step.kind()) == DataKind::Activation);
     return int(step.stage()) + (next ? 1 : -1);
   }
   bool isLastStage(unsigned stage) const { return stage + 1 == numStages; }

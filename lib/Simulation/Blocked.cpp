@@ -15,11 +15,9 @@ using namespace llvm;
 
 namespace pipec {
 
-InFlightDiagnostic
-reportBlocked(const Schedule &schedule, const DataFlow &flow,
-              ArrayRef<size_t> heads,
-              function_ref<const DataFlow::Port *(Step)> missing,
-              DiagEngine &diags) {
+InFlightDiagnostic reportBlocked(
+    const Schedule &schedule, const DataFlow &flow, ArrayRef<size_t> heads,
+    function_ref<const DataFlow::Port *(Step)> missing, DiagEngine &diags) {
   constexpr unsigned maxNotes = 16;
   unsigned waiting = 0;
   SourceLoc first;

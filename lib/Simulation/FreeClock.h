@@ -8,8 +8,8 @@
 #ifndef PIPEC_SIMULATION_FREECLOCK_H
 #define PIPEC_SIMULATION_FREECLOCK_H
 
-#include "Simulation/Resources.h"
 #include "IR/DataFlow.h"
+#include "Simulation/Resources.h"
 
 #include <optional>
 #include <vector>

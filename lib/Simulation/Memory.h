@@ -24,8 +24,8 @@
 #ifndef PIPEC_SIMULATION_MEMORY_H
 #define PIPEC_SIMULATION_MEMORY_H
 
-#include "Simulation/Simulate.h"
 #include "IR/DataFlow.h"
+#include "Simulation/Simulate.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 

@@ -8,8 +8,8 @@
 #ifndef PIPEC_SIMULATION_RESULTTIMES_H
 #define PIPEC_SIMULATION_RESULTTIMES_H
 
-#include "Simulation/Simulate.h"
 #include "IR/DataFlow.h"
+#include "Simulation/Simulate.h"
 
 #include <optional>
 #include <vector>

@@ -8,8 +8,8 @@
 // There are two ways to run a schedule under its own costs, in exact ticks;
 // docs/Simulation.md defines them:
 //
-//   free arrival   every rank runs its list in order, as early as data allows; a
-//                  result is available when its producer ends, and on another
+//   free arrival   every rank runs its list in order, as early as data allows;
+//                  a result is available when its producer ends, and on another
 //                  rank one transfer time later. P2P steps are ignored. The
 //                  closed forms of the papers assume this.
 //   under a model  compute steps wait for their receives, and transfers wait in

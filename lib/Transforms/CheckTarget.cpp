@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A check, which does not change the schedule. Target/Rules.def lists what can be
-// refused, and Target/Targets.def which target refuses what.
+// A check, which does not change the schedule. Target/Rules.def lists what can
+// be refused, and Target/Targets.def which target refuses what.
 //
 //===----------------------------------------------------------------------===//
 

@@ -162,8 +162,8 @@ void Transfers::findInputs(const Schedule &schedule) {
             receives.find(step.stage(), step.microbatch(), backward);
         size_t inputs = dataFlow.inputs(step).size();
         for (size_t port = 0; inputs > 1 && port != inputs; ++port)
-          if (uint32_t receive = receives.find(
-                  step.stage(), step.microbatch(), backward, port);
+          if (uint32_t receive = receives.find(step.stage(), step.microbatch(),
+                                               backward, port);
               receive != none)
             joins[number].push_back(receive);
       }
@@ -192,8 +192,7 @@ void Transfers::findSends(const Schedule &schedule) {
     for (Step step : list) {
       if (isSendWait(step.kind()))
         others[number] = sends.find(step.stage(), step.microbatch(),
-                                    dataKind(step.kind()) ==
-                                        DataKind::Gradient,
+                                    dataKind(step.kind()) == DataKind::Gradient,
                                     step.port());
       ++number;
     }

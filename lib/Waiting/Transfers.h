@@ -8,8 +8,8 @@
 #ifndef PIPEC_WAITING_TRANSFERS_H
 #define PIPEC_WAITING_TRANSFERS_H
 
-#include "Waiting/StepNumbers.h"
 #include "IR/DataFlow.h"
+#include "Waiting/StepNumbers.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"

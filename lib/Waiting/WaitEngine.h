@@ -347,8 +347,8 @@ private:
       return;
     bool isAwaited =
         isCompute(schedule.ranks[rank][at].kind()) &&
-        llvm::is_contained(
-            transfers.receives(transfers.numbers().of(rank, at)), step);
+        llvm::is_contained(transfers.receives(transfers.numbers().of(rank, at)),
+                           step);
     if (isAwaited || awaitedSend(rank) == step)
       runnable.push_back(rank);
   }

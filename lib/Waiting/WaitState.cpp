@@ -84,8 +84,8 @@ private:
 
 WaitState::WaitState(const Schedule &schedule, const Transfers &transfers,
                      WaitModel model)
-    : flags(transfers.numbers().size()),
-      next(transfers.numbers().size(), none), at(schedule.numRanks) {
+    : flags(transfers.numbers().size()), next(transfers.numbers().size(), none),
+      at(schedule.numRanks) {
   Chainer chainer(*this, transfers, model, maxQueues(schedule));
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
     chainer.chain(schedule.ranks[rank], transfers.numbers().begin(rank));

@@ -49,9 +49,9 @@ Schedule randomSchedule(Rng &rng, const RandomOptions &options);
 /// batch.
 void mutate(Rng &rng, Schedule &schedule);
 
-/// A schedule with transfers and up to `maxErrors` errors of `mutate`. There are
-/// at most four ranks, `size` micro-batches, and `size` - 1 more stages than
-/// ranks.
+/// A schedule with transfers and up to `maxErrors` errors of `mutate`. There
+/// are at most four ranks, `size` micro-batches, and `size` - 1 more stages
+/// than ranks.
 Schedule randomTransfers(Rng &rng, unsigned size, unsigned maxErrors);
 
 /// Sets random costs of kinds, stages and overlaps: small fractions, some of
