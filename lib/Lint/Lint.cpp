@@ -135,14 +135,8 @@ static std::optional<diag::Id> consequence(const Diagnostic &found,
 static LintOptions graded(LintOptions options, const DiagEngine &diags) {
   static constexpr std::pair<diag::Id, std::optional<Severity> LintOptions::*>
       rules[] = {
-          {diag::LossOrder, &LintOptions::lossOrder},
-          {diag::UnshardUnused, &LintOptions::unusedUnshard},
-          {diag::IdleAmongTransfers, &LintOptions::idleSlot},
-          {diag::ForwardOnly, &LintOptions::forwardOnly},
-          {diag::NoReduceGrad, &LintOptions::noReduceGrad},
-          {diag::SlotNotLater, &LintOptions::slotOrder},
-          {diag::MicrobatchOrder, &LintOptions::microbatchOrder},
-          {diag::MemoryOverLimit, &LintOptions::memoryLimit},
+#define PIPEC_LINT_RULE(Field, Kind, Default) {diag::Kind, &LintOptions::Field},
+#include "Lint/LintRules.def"
       };
   for (auto [id, rule] : rules)
     if (options.*rule)

@@ -18,32 +18,16 @@
 
 namespace pipec {
 
-/// What `lint` looks for in addition to errors of the verifier, and the
-/// severity of each finding unless the grades of the engine change it; nothing
-/// disables the check.
+/// What `lint` looks for in addition to errors of the verifier: a field per row
+/// of LintRules.def with the severity of the findings, unless the grades of the
+/// engine change it. Nothing disables the rule.
 struct LintOptions {
   /// A schedule that does not finish under this model is an error; one that
   /// only fails under stricter models is a warning.
   WaitModel require = WaitModel::Stream;
-  /// The last stage runs its forwards out of micro-batch order, so that PyTorch
-  /// pairs losses with the wrong micro-batches.
-  std::optional<Severity> lossOrder = Severity::Error;
-  /// Parameters are unsharded and resharded without being used.
-  std::optional<Severity> unusedUnshard = Severity::Warning;
-  /// An idle slot in a list with transfers: PyTorch refuses the file.
-  std::optional<Severity> idleSlot = Severity::Warning;
-  /// There are no backwards: PyTorch refuses the file.
-  std::optional<Severity> forwardOnly = Severity::Note;
-  /// No rank has a REDUCE_GRAD. PyTorch divides gradients there, so they remain
-  /// sums over the micro-batches.
-  std::optional<Severity> noReduceGrad = Severity::Warning;
-  /// In a list of computes with idle slots, a step is not in a later slot than
-  /// the producer of an input.
-  std::optional<Severity> slotOrder = Severity::Note;
-  /// A rank runs the micro-batches of a stage out of order.
-  std::optional<Severity> microbatchOrder = Severity::Note;
-  /// The memory of a rank exceeds the limit of the memory settings.
-  std::optional<Severity> memoryLimit = Severity::Error;
+#define PIPEC_LINT_RULE(Field, Kind, Default)                                  \
+  std::optional<Severity> Field = Severity::Default;
+#include "Lint/LintRules.def"
 };
 
 /// The result of the checks.
