@@ -119,9 +119,9 @@ public:
     bool isKept(Step self) const { return stage == self.stage(); }
   };
   /// The ports of the steps of one kind, stage and direction: their inputs and
-  /// outputs, or the data that they transfer. Most rows have at most one port of
-  /// each of these, which is stored in the row, so that a walk touches little
-  /// memory.
+  /// outputs, or the data that they transfer. Most rows have at most one port
+  /// of each of these, which is stored in the row, so that a walk touches
+  /// little memory.
   class Row {
     friend class DataFlow;
     Port firstInput;
@@ -188,8 +188,8 @@ public:
   }
 
   /// The port of a P2P step, or of the send that a wait for a send waits for:
-  /// the data that is transferred and the P2P step at the other end. Null if the
-  /// stage does not have the port.
+  /// the data that is transferred and the P2P step at the other end. Null if
+  /// the stage does not have the port.
   const Port *transfer(Step step) const {
     const Row &of = row(step);
     if (step.port() >= of.numMoved)

@@ -164,9 +164,10 @@ private:
     ranks[rank] = {list.size(), list.size(), nothing};
   }
 
-  /// True if a step in [group, step) produces `input`, which its stage keeps for
-  /// `step`, a later member of the same group. The members of an overlap start
-  /// together; even so, a forward may keep its activations for a later member.
+  /// True if a step in [group, step) produces `input`, which its stage keeps
+  /// for `step`, a later member of the same group. The members of an overlap
+  /// start together; even so, a forward may keep its activations for a later
+  /// member.
   LLVM_ATTRIBUTE_NOINLINE static bool
   isKeptFor(const Step &step, const DataFlow::Port &input, const Step *group) {
     return input.isKept(step) && std::any_of(group, &step, [&](Step earlier) {
