@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Traces have tens of megabytes, nearly all of it events that nobody asks for.
-// The scanner checks the syntax of everything, hands out keys and the texts of
-// values, and keeps nothing.
+// Traces have tens of megabytes, most of which are events that are not needed.
+// The scanner checks the whole syntax, returns keys and the texts of values,
+// and stores nothing.
 //
 //===----------------------------------------------------------------------===//
 

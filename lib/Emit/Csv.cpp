@@ -23,8 +23,8 @@
 // empty cell is written as `""`, as by Python's csv module, since a blank line
 // would be read as a row without cells.
 //
-// Lists of 25 million steps are normal, so the parts of cells are formatted once
-// and copied into a buffer.
+// Lists of 25 million steps are normal, so the parts of cells are formatted
+// once and copied into a buffer.
 //
 //===----------------------------------------------------------------------===//
 

@@ -33,8 +33,8 @@ constexpr FieldInfo fields[] = {
 constexpr unsigned numTypes = unsigned(DataType::Node);
 constexpr uint16_t noField = ~0;
 
-/// The fields of a step in `flags`, which depend on the step alone. The fields of
-/// kinds come first, in the order of StepKind.
+/// The fields of a step in `flags`, which depend on the step alone. The fields
+/// of kinds come first, in the order of StepKind.
 constexpr DataField flagFields[] = {
 #define PIPEC_STEP(Id, Text) DataField::Step_is##Id,
 #define PIPEC_OTHER(Id, Text)

@@ -1,5 +1,4 @@
-//===- CalibrationSummary.h - What calibrate found, for people ----*- C++
-//-*-===//
+//===- CalibrationSummary.h - The result of a calibration -------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
