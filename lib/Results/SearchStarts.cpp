@@ -20,7 +20,7 @@ namespace pipec {
 
 std::optional<Rational> makespanOf(const Schedule &schedule,
                                    DiagEngine &diags) {
-  // An order that cannot run is no mistake of the user.
+  // An order that cannot run is not an error of the user.
   DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
   FailureOr<Simulation> run = simulate(schedule, diags);
   if (failed(run))
