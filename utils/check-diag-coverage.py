@@ -34,14 +34,17 @@ def main():
         if not path.is_file() or path.suffix == ".tree" or path.stat().st_size > 1 << 20:
             continue
         text = path.read_bytes().decode("utf-8", "replace")
+        if path.suffix == ".example":
+            kinds_line, _, run = text.partition("\n$ ")
+            if match := EXAMPLE.search(kinds_line):
+                for kind in match[1].split():
+                    named.setdefault(kind, path)
+            text = run  # without the explanation
         for match in EXPECTED.finditer(text):
             named.setdefault(match[1], path)
         for match in SHOWN.finditer(text):
             if match[1] in kinds:
                 named.setdefault(match[1], path)
-        if path.suffix == ".example" and (match := EXAMPLE.search(text)):
-            for kind in match[1].split():
-                named.setdefault(kind, path)
 
     for path in sorted((root / "unittests").rglob("*.cpp")):
         for match in re.finditer(r"\bdiag::(\w+)", path.read_text(encoding="utf-8")):
