@@ -86,7 +86,7 @@ constexpr unsigned itemsPerLine = 16;
 } // namespace
 
 DataModel::DataModel(const Schedule &schedule, const SourceFiles &files)
-    : schedule(schedule), lines(schedule, files),
+    : schedule(schedule), flow(schedule), lines(schedule, files),
       nameText(cppComment(schedule.name)),
       sourceText(cppComment(lines.fileName())),
       cppNamespace(pipec::cppNamespace(schedule.name)),

@@ -16,6 +16,7 @@
 
 #include "Emit/FamilyBody.h"
 #include "Emit/SourceLines.h"
+#include "IR/DataFlow.h"
 #include "Template/TemplateData.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -105,6 +106,7 @@ private:
   DataValue phaseName(unsigned phase, bool forComment) const;
 
   const Schedule &schedule;
+  DataFlow flow;
   mutable SourceLines lines;
   std::string nameText, sourceText;
   std::string cppNamespace, cppGuard, cppShortName, quotedName, quotedSource;

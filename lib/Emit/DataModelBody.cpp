@@ -189,11 +189,12 @@ DataValue DataModel::stepField(const DataNode &object, DataField field) const {
     return DataValue::list(list);
   }
   case DataField::Step_hasPeer:
-    return DataValue::of(isP2P(step.kind()) && schedule.hasPeer(step));
+    return DataValue::of(isP2P(step.kind()) && flow.transfer(step));
   case DataField::Step_peer:
-    return isP2P(step.kind()) && schedule.hasPeer(step)
-               ? DataValue::of(int64_t(schedule.peerOf(step)))
-               : DataValue::null();
+    if (const DataFlow::Port *port =
+            isP2P(step.kind()) ? flow.transfer(step) : nullptr)
+      return DataValue::of(int64_t(port->rank));
+    return DataValue::null();
   case DataField::Step_joined:
     return DataValue::of(step.joined());
   case DataField::Step_line:

@@ -314,12 +314,13 @@ void DataWriter::writeTransfers() {
     picture.forEachGroup(rank, [&](const Picture::Group &group) {
       for (size_t i = group.begin; i != group.end; ++i) {
         Step step = schedule.ranks[rank][i];
-        if (!isSend(step.kind()) || !schedule.hasPeer(step) ||
-            schedule.peerOf(step) >= picture.shownRanks())
+        const DataFlow::Port *port =
+            isSend(step.kind()) ? picture.flow().transfer(step) : nullptr;
+        if (!port || port->rank >= picture.shownRanks())
           continue;
         kinds += step.kind() == StepKind::SendF ? 'F' : 'B';
         ranks.push_back(rank);
-        peers.push_back(schedule.peerOf(step));
+        peers.push_back(port->rank);
         stages.push_back(step.stage());
         microbatches.push_back(step.microbatch());
         starts.push_back(group.start - last);

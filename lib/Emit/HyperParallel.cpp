@@ -24,6 +24,7 @@
 
 #include "Emit/Common.h"
 #include "Emit/Emitter.h"
+#include "IR/StepPlaces.h"
 #include "Support/Diagnostics/EmitDiags.h"
 #include "Target/TargetCheck.h"
 

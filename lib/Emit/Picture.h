@@ -16,6 +16,7 @@
 
 #include "Emit/Common.h"
 #include "Emit/Emitter.h"
+#include "IR/DataFlow.h"
 #include "Simulation/Memory.h"
 
 #include <limits>
@@ -91,6 +92,8 @@ public:
   const Schedule &schedule() const { return *theSchedule; }
   const Simulation &simulation() const { return run; }
   const TickCosts &costs() const { return run.costs(); }
+  /// Which step meets which, for transfers.
+  const DataFlow &flow() const { return dataFlow; }
   const ChunkNames &chunks() const { return chunkNames; }
   const MemoryModel &memory() const { return theMemory; }
   /// The duration of the step at `index` of a list on its own, in ticks; the
@@ -171,7 +174,7 @@ public:
 
 private:
   Picture(const Schedule &schedule, Simulation run, MemoryModel memory)
-      : theSchedule(&schedule), run(std::move(run)),
+      : theSchedule(&schedule), dataFlow(schedule), run(std::move(run)),
         theMemory(std::move(memory)), chunkNames(schedule) {}
   bool isShown(int64_t start, int64_t finish) const {
     return start < windowTo ? finish > windowFrom || start >= windowFrom
@@ -184,6 +187,7 @@ private:
   size_t countShown() const;
 
   const Schedule *theSchedule;
+  DataFlow dataFlow;
   Simulation run;
   MemoryModel theMemory;
   ChunkNames chunkNames;

@@ -47,11 +47,10 @@ void SvgLayout::survey() {
       for (size_t i = group.begin; i != group.end; ++i) {
         Step step = list[i];
         if (isP2P(step.kind())) {
-          if (!isSend(step.kind()) || !schedule.hasPeer(step))
-            continue;
-          unsigned peer = schedule.peerOf(step);
-          if (peer < picture.shownRanks())
-            arrows.push_back({rank, peer, group.start, group.finish,
+          const DataFlow::Port *port =
+              isSend(step.kind()) ? picture.flow().transfer(step) : nullptr;
+          if (port && port->rank < picture.shownRanks())
+            arrows.push_back({rank, port->rank, group.start, group.finish,
                               step.kind() == StepKind::SendB});
           continue;
         }

@@ -21,6 +21,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Emit/Timeline.h"
+#include "IR/StepPlaces.h"
 #include "Simulation/Slots.h"
 #include "Support/Diagnostics/EmitDiags.h"
 #include "Support/TerminalText.h"

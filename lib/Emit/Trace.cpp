@@ -31,6 +31,7 @@
 
 #include "Emit/Picture.h"
 #include "Explain/CriticalPath.h"
+#include "IR/StepPlaces.h"
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/Support/Format.h"
@@ -246,7 +247,7 @@ void TraceWriter::writeRank(unsigned rank) {
     event('i', rank,
           isSendWait(step.kind()) ? computeTrack(rank) : fsdpTrack(rank), time)
         << ",\"s\":\"t\",\"cat\":\"wait\",\"name\":\"";
-    printStep(os, schedule, step);
+    printStep(os, picture.flow(), step);
     os << "\",\"args\":{";
     writeWhat(step);
     os << "}}";
@@ -279,7 +280,7 @@ void TraceWriter::writeStep(const Picture::Group &group) {
       << (overlap ? StringRef("overlap") : stepKindName(steps.front().kind()))
       << "\",\"name\":\"";
   for (Step step : steps) {
-    printStep(os, schedule, step);
+    printStep(os, picture.flow(), step);
     if (step.joined())
       os << " & ";
   }
@@ -343,14 +344,16 @@ void TraceWriter::writeTransfer(unsigned rank, const Picture::Group &group) {
   const StepList &list = schedule.ranks[rank];
   for (size_t i = group.begin; i != group.end; ++i) {
     Step step = list[i];
-    if (!isSend(step.kind()) || !schedule.hasPeer(step))
+    const DataFlow::Port *port =
+        isSend(step.kind()) ? picture.flow().transfer(step) : nullptr;
+    if (!port)
       continue;
     uint64_t id = numTransfers++;
     for (char type : {'b', 'e'}) {
       event(type, rank, computeTrack(rank),
             type == 'b' ? group.start : group.finish)
           << ",\"cat\":\"transfer\",\"id2\":{\"local\":\"" << format_hex(id, 1)
-          << "\"},\"name\":\"r" << rank << " -> r" << schedule.peerOf(step)
+          << "\"},\"name\":\"r" << rank << " -> r" << port->rank
           << (step.kind() == StepKind::SendF ? " activations" : " gradients")
           << "\",\"args\":{";
       if (type == 'b') {

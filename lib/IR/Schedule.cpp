@@ -18,17 +18,6 @@ namespace pipec {
 // Schedule
 //===----------------------------------------------------------------------===//
 
-bool Schedule::hasPeer(const Step &step) const {
-  assert(isP2P(step.kind()));
-  int stage = peerStage(step);
-  return stage >= 0 && unsigned(stage) < numStages;
-}
-
-unsigned Schedule::peerOf(const Step &step) const {
-  assert(hasPeer(step));
-  return rankOf(peerStage(step), step.microbatch());
-}
-
 size_t Schedule::numSteps() const {
   size_t count = 0;
   for (const StepList &list : ranks)
@@ -69,23 +58,6 @@ unsigned Schedule::phaseIndex(StringRef phase) {
     return it - phases.begin();
   phases.push_back(phase.str());
   return phases.size() - 1;
-}
-
-void printStep(raw_ostream &os, const Schedule &schedule, Step step) {
-  os << stepKindName(step.kind());
-  if (hasStage(step.kind()))
-    os << " s" << step.stage();
-  if (hasMicrobatch(step.kind()))
-    os << " m" << step.microbatch();
-  if (isP2P(step.kind()) && schedule.hasPeer(step))
-    os << (isSend(step.kind()) ? " -> r" : " <- r") << schedule.peerOf(step);
-}
-
-std::string stepText(const Schedule &schedule, Step step) {
-  std::string text;
-  raw_string_ostream os(text);
-  printStep(os, schedule, step);
-  return text;
 }
 
 } // namespace pipec

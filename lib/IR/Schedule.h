@@ -90,18 +90,6 @@ struct Schedule : ScheduleHeader {
   unsigned rankOf(unsigned stage, unsigned microbatch) const {
     return placement.rankOf(stage, directionOf(microbatch));
   }
-  /// The rank at the other end of a P2P step. Requires `hasPeer`.
-  unsigned peerOf(const Step &step) const;
-  /// False for a P2P step whose stage is the first or last of the model and has
-  /// no neighbour on that side.
-  bool hasPeer(const Step &step) const;
-  /// The stage at the other end of the transfer: the next one for SEND_F and
-  /// RECV_B, the previous one for RECV_F and SEND_B.
-  static int peerStage(const Step &step) {
-    bool next =
-        isSend(step.kind()) == (dataKind(step.kind()) == DataKind::Activation);
-    return int(step.stage()) + (next ? 1 : -1);
-  }
   bool isLastStage(unsigned stage) const { return stage + 1 == numStages; }
 
   /// The number of steps of all ranks.
@@ -126,11 +114,6 @@ struct Schedule : ScheduleHeader {
   /// The index of the phase called `name`; adds it if there is none.
   unsigned phaseIndex(llvm::StringRef name);
 };
-
-/// Writes a step in the form that messages use: `F s0 m1`, `SEND_F s0 m1 ->
-/// r1`, `UNSHARD s2`, `bubble`.
-void printStep(llvm::raw_ostream &os, const Schedule &schedule, Step step);
-std::string stepText(const Schedule &schedule, Step step);
 
 } // namespace pipec
 

@@ -7,9 +7,43 @@
 
 #include "IR/StepPlaces.h"
 
+#include "llvm/Support/raw_ostream.h"
+
 using namespace llvm;
 
 namespace pipec {
+
+static void printWithoutPeer(raw_ostream &os, Step step) {
+  os << stepKindName(step.kind());
+  if (hasStage(step.kind()))
+    os << " s" << step.stage();
+  if (hasMicrobatch(step.kind()))
+    os << " m" << step.microbatch();
+}
+
+void printStep(raw_ostream &os, const DataFlow &flow, Step step) {
+  printWithoutPeer(os, step);
+  if (!isP2P(step.kind()))
+    return;
+  if (const DataFlow::Port *port = flow.transfer(step))
+    os << (isSend(step.kind()) ? " -> r" : " <- r") << port->rank;
+}
+
+std::string stepText(const DataFlow &flow, Step step) {
+  std::string text;
+  raw_string_ostream os(text);
+  printStep(os, flow, step);
+  return text;
+}
+
+std::string stepText(const Schedule &schedule, Step step) {
+  if (isP2P(step.kind()))
+    return stepText(DataFlow(schedule), step);
+  std::string text;
+  raw_string_ostream os(text);
+  printWithoutPeer(os, step);
+  return text;
+}
 
 unsigned StepPlaces::position(unsigned rank, size_t index) {
   const StepList &list = schedule.ranks[rank];
@@ -29,6 +63,14 @@ unsigned StepPlaces::position(unsigned rank, size_t index) {
   for (size_t i = index / stride * stride; i != index; ++i)
     position += !list[i].joined();
   return position;
+}
+
+std::string StepPlaces::text(Step step) const {
+  if (!isP2P(step.kind()))
+    return stepText(schedule, step);
+  if (!flow)
+    flow.emplace(schedule);
+  return stepText(*flow, step);
 }
 
 StepPlace StepPlaces::name(unsigned rank, size_t index) {

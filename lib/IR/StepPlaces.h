@@ -8,13 +8,21 @@
 #ifndef PIPEC_IR_STEPPLACES_H
 #define PIPEC_IR_STEPPLACES_H
 
-#include "IR/Schedule.h"
+#include "IR/DataFlow.h"
 #include "Support/DiagEngine.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace pipec {
+
+/// Writes a step in the form that messages use: `F s0 m1`, `SEND_F s0 m1 ->
+/// r1`, `UNSHARD s2`, `bubble`.
+void printStep(llvm::raw_ostream &os, const DataFlow &flow, Step step);
+std::string stepText(const DataFlow &flow, Step step);
+/// The same for the only step of a message.
+std::string stepText(const Schedule &schedule, Step step);
 
 /// Describes steps as all messages do: "rank 0 step 5, `F s0 m1`". The position
 /// counts the lines of a rank's list from 0: an overlap, a batch and a bubble
@@ -30,7 +38,7 @@ public:
   /// `rank 0 step 5, `F s0 m1``
   StepPlace name(unsigned rank, size_t index);
   /// `F s0 m1`, without backticks.
-  std::string text(Step step) const { return stepText(schedule, step); }
+  std::string text(Step step) const;
   /// The overlap or batch that contains the step: `F s0 m1 & B s0 m0`, `SEND_F
   /// s0 m1 -> r1, RECV_B s0 m0 <- r1`.
   std::string groupText(unsigned rank, size_t index) const;
@@ -42,6 +50,8 @@ private:
   static constexpr size_t stride = 256;
 
   const Schedule &schedule;
+  /// Made for the first P2P step.
+  mutable std::optional<DataFlow> flow;
   /// By rank, the position of every `stride`-th step; empty before the first
   /// call for that rank.
   std::vector<std::vector<unsigned>> marks;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Import/CsvHeader.h"
+#include "IR/StepPlaces.h"
 
 #include "Support/Diagnostics/ImportDiags.h"
 

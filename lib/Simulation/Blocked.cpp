@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Simulation/Blocked.h"
+#include "IR/StepPlaces.h"
 
 #include "Support/Diagnostics/PassesDiags.h"
 

@@ -181,7 +181,8 @@ bool StepsParser::parseMicrobatch(unsigned &microbatch) {
 bool StepsParser::parsePeer(StepKind kind, unsigned stage, unsigned microbatch,
                             const char *begin) {
   Step step(kind, stage, microbatch);
-  if (schedule.numStages && !schedule.hasPeer(step)) {
+  const DataFlow::Port *port = flow ? flow->transfer(step) : nullptr;
+  if (flow && !port) {
     (void)diags.report(rangeOf(since(begin)), diag::StepsNoNeighbour,
                        stepKindName(kind), stage);
     return false;
@@ -198,12 +199,12 @@ bool StepsParser::parsePeer(StepKind kind, unsigned stage, unsigned microbatch,
   unsigned peer = 0;
   if (!numberBelow(schedule.numRanks, maxRanks, "rank", "ranks", peer))
     return false;
-  if (mapsKnown && peer != schedule.peerOf(step)) {
+  if (port && port->rank != peer) {
     (void)diags.report(
         rangeOf(since(peerBegin)), diag::StepsWrongPeer,
         (stepKindName(kind) + " s" + Twine(stage) + " m" + Twine(microbatch))
             .str(),
-        schedule.peerOf(step), peer);
+        port->rank, peer);
     return false;
   }
   return true;

@@ -54,8 +54,10 @@ FailureOr<Schedule> StepsParser::parse() {
   }
   mapsKnown &= schedule.numRanks && schedule.numStages;
   mapsKnown &= schedule.numMicrobatches != 0;
-  if (mapsKnown)
+  if (mapsKnown) {
     schedule.placement = Placement(std::move(maps));
+    flow.emplace(schedule);
+  }
   parseRanks();
   // Steps after the last one with a time.
   if (!schedule.times.empty())
@@ -204,7 +206,7 @@ static bool quickNumber(const char *&q, unsigned &value) {
 // for at least one long line, so that words can be compared directly.
 bool StepsParser::quickStep() {
   const char *q = p;
-  if (end - q < 64 || !mapsKnown || !schedule.times.empty() ||
+  if (end - q < 64 || !flow || !schedule.times.empty() ||
       (phase == maxPhases && !schedule.phases.empty()))
     return false;
   const char *lastStart = q + 16;
@@ -266,8 +268,10 @@ bool StepsParser::quickStep() {
   if (isP2P(kind)) {
     unsigned peer = 0;
     if (std::memcmp(q, isSend(kind) ? " -> r" : " <- r", 5) != 0 ||
-        !quickNumber(q += 5, peer) || !schedule.hasPeer(step) ||
-        peer != schedule.peerOf(step))
+        !quickNumber(q += 5, peer))
+      return false;
+    const DataFlow::Port *port = flow->transfer(step);
+    if (!port || port->rank != peer)
       return false;
   }
   if (*q != '\n')

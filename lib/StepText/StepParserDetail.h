@@ -13,7 +13,7 @@
 #ifndef PIPEC_STEPTEXT_STEPPARSERDETAIL_H
 #define PIPEC_STEPTEXT_STEPPARSERDETAIL_H
 
-#include "IR/Schedule.h"
+#include "IR/DataFlow.h"
 #include "StepText/StepCursor.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -89,8 +89,10 @@ private:
   Schedule schedule;
   unsigned errorsBefore;
   std::vector<std::vector<uint32_t>> maps;
-  /// True if the maps were read without error, so that peers can be checked.
+  /// True if the header was read without error.
   bool mapsKnown = false;
+  /// The peers of P2P steps, after such a header.
+  std::optional<DataFlow> flow;
   llvm::StringSet<> paramNames;
   /// The overlaps, stages, edges and so on that have settings.
   llvm::StringSet<> settingNames;

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "StepText/StepPrinter.h"
+#include "IR/DataFlow.h"
 #include "Support/TextBuffer.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -24,7 +25,7 @@ namespace {
 class Printer {
 public:
   Printer(const Schedule &schedule, raw_ostream &os)
-      : schedule(schedule), out(os) {}
+      : schedule(schedule), flow(schedule), out(os) {}
 
   void print() {
     out.text("pipec-steps 1\nschedule @");
@@ -237,9 +238,13 @@ private:
       put(" m");
       putNumber(step.microbatch());
     }
-    if (isP2P(step.kind()) && schedule.hasPeer(step)) {
+    if (!isP2P(step.kind())) {
+      out.commit(q);
+      return;
+    }
+    if (const DataFlow::Port *port = flow.transfer(step)) {
       put(isSend(step.kind()) ? " -> r" : " <- r");
-      putNumber(schedule.peerOf(step));
+      putNumber(port->rank);
     }
     out.commit(q);
   }
@@ -250,6 +255,7 @@ private:
   };
 
   const Schedule &schedule;
+  DataFlow flow;
   TextBuffer out;
 };
 

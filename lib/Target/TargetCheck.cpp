@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Target/TargetCheck.h"
+#include "IR/StepPlaces.h"
 
 #include "Support/Diagnostics/EmitDiags.h"
 #include "Support/Diagnostics/PassesDiags.h"

@@ -27,6 +27,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "IR/DataFlow.h"
 #include "Support/Diagnostics/PassesDiags.h"
 #include "Transforms/Passes.h"
 #include "Waiting/BlockingRun.h"
@@ -45,8 +46,9 @@ class BatchP2P : public Pass {
     if (!endsWithBlockingTransfers(schedule) &&
         failed(checkWaits(schedule, diags)))
       return failure();
+    DataFlow flow(schedule);
     for (StepList &list : schedule.ranks)
-      batch(schedule, list);
+      batch(flow, list);
     return success();
   }
 
@@ -65,22 +67,24 @@ class BatchP2P : public Pass {
     return diagnostic;
   }
 
-  static void batch(const Schedule &schedule, StepList &list) {
+  static void batch(const DataFlow &flow, StepList &list) {
     for (size_t i = 0, end; i != list.size(); i = end) {
       end = Schedule::groupEnd(list, i);
       if (end != i + 1 || end == list.size() || list[end].joined() ||
-          !fit(schedule, list[i], list[end]))
+          !fit(flow, list[i], list[end]))
         continue;
       list[i].setJoined(true);
       ++end;
     }
   }
 
-  static bool fit(const Schedule &schedule, Step a, Step b) {
+  static bool fit(const DataFlow &flow, Step a, Step b) {
     bool kinds = (isSend(a.kind()) && isRecv(b.kind())) ||
                  (isRecv(a.kind()) && isSend(b.kind()));
-    return kinds && schedule.hasPeer(a) && schedule.hasPeer(b) &&
-           schedule.peerOf(a) == schedule.peerOf(b);
+    if (!kinds)
+      return false;
+    const DataFlow::Port *portA = flow.transfer(a), *portB = flow.transfer(b);
+    return portA && portB && portA->rank == portB->rank;
   }
 };
 

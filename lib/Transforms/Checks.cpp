@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Transforms/Checks.h"
+#include "IR/StepPlaces.h"
 
 #include "Support/Diagnostics/PassesDiags.h"
 

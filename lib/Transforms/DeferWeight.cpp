@@ -39,6 +39,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "IR/OrderWalk.h"
+#include "IR/StepPlaces.h"
 #include "Simulation/Blocked.h"
 #include "Simulation/Resources.h"
 #include "Support/Diagnostics/PassesDiags.h"

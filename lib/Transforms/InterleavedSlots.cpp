@@ -25,6 +25,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Transforms/InterleavedSlots.h"
+#include "IR/StepPlaces.h"
 
 #include "IR/Schedule.h"
 #include "Support/Diagnostics/PassesDiags.h"

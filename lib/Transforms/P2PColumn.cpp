@@ -23,6 +23,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "IR/StepPlaces.h"
 #include "Transforms/P2POrders.h"
 
 #include "Support/Diagnostics/PassesDiags.h"

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "IR/ChainPeers.h"
 #include "IR/Schedule.h"
 
 #include <gtest/gtest.h>
@@ -90,15 +91,15 @@ TEST(Schedule, PeersFollowFromTheMaps) {
   schedule.placement = Placement({{0, 1, 2}, {2, 1, 0}});
   EXPECT_EQ(schedule.directionOf(1), 0u);
   EXPECT_EQ(schedule.directionOf(2), 1u);
-  EXPECT_EQ(schedule.peerOf(Step(StepKind::SendF, 0, 0)), 1u);
-  EXPECT_EQ(schedule.peerOf(Step(StepKind::RecvB, 1, 0)), 2u);
-  EXPECT_EQ(schedule.peerOf(Step(StepKind::SendB, 1, 0)), 0u);
-  EXPECT_EQ(schedule.peerOf(Step(StepKind::RecvF, 1, 3)), 2u);
-  EXPECT_EQ(schedule.peerOf(Step(StepKind::SendF, 1, 3)), 0u);
-  EXPECT_FALSE(schedule.hasPeer(Step(StepKind::SendF, 2, 0)));
-  EXPECT_FALSE(schedule.hasPeer(Step(StepKind::RecvB, 2, 0)));
-  EXPECT_FALSE(schedule.hasPeer(Step(StepKind::RecvF, 0, 0)));
-  EXPECT_FALSE(schedule.hasPeer(Step(StepKind::SendB, 0, 0)));
+  EXPECT_EQ(test::peerOf(schedule, Step(StepKind::SendF, 0, 0)), 1u);
+  EXPECT_EQ(test::peerOf(schedule, Step(StepKind::RecvB, 1, 0)), 2u);
+  EXPECT_EQ(test::peerOf(schedule, Step(StepKind::SendB, 1, 0)), 0u);
+  EXPECT_EQ(test::peerOf(schedule, Step(StepKind::RecvF, 1, 3)), 2u);
+  EXPECT_EQ(test::peerOf(schedule, Step(StepKind::SendF, 1, 3)), 0u);
+  EXPECT_FALSE(test::hasPeer(schedule, Step(StepKind::SendF, 2, 0)));
+  EXPECT_FALSE(test::hasPeer(schedule, Step(StepKind::RecvB, 2, 0)));
+  EXPECT_FALSE(test::hasPeer(schedule, Step(StepKind::RecvF, 0, 0)));
+  EXPECT_FALSE(test::hasPeer(schedule, Step(StepKind::SendB, 0, 0)));
 }
 
 TEST(Schedule, PhaseNumbers) {

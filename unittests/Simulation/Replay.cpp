@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Simulation/Replay.h"
+#include "IR/ChainPeers.h"
 
 using namespace llvm;
 
@@ -108,7 +109,7 @@ Rational Replay::arrival(unsigned rank, Step step) {
 bool Replay::sameQueue(unsigned rank, Step a, Step b) const {
   if (model == WaitModel::Stream)
     return true;
-  if (schedule.peerOf(a) != schedule.peerOf(b))
+  if (test::peerOf(schedule, a) != test::peerOf(schedule, b))
     return false;
   return model == WaitModel::Pair || isSend(a.kind()) == isSend(b.kind());
 }
@@ -133,16 +134,16 @@ Rational Replay::opStart(Place op) {
 // The partner of a P2P step: the k-th step of its edge at the other end.
 Replay::Place Replay::other(Place op) const {
   Step self = schedule.ranks[op.first][op.second];
-  unsigned peer = schedule.peerOf(self);
+  unsigned peer = test::peerOf(schedule, self);
   unsigned nth = 0;
   for (size_t i = 0; i != op.second; ++i) {
     Step step = schedule.ranks[op.first][i];
-    nth += isP2P(step.kind()) && schedule.peerOf(step) == peer &&
+    nth += isP2P(step.kind()) && test::peerOf(schedule, step) == peer &&
            isSend(step.kind()) == isSend(self.kind());
   }
   const StepList &list = schedule.ranks[peer];
   for (size_t i = 0; i != list.size(); ++i)
-    if (isP2P(list[i].kind()) && schedule.peerOf(list[i]) == op.first &&
+    if (isP2P(list[i].kind()) && test::peerOf(schedule, list[i]) == op.first &&
         isSend(list[i].kind()) != isSend(self.kind()) && nth-- == 0)
       return {peer, i};
   llvm_unreachable("a transfer has two sides");

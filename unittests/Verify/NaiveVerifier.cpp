@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Verify/NaiveVerifier.h"
+#include "IR/ChainPeers.h"
 
 #include <map>
 #include <set>
@@ -166,9 +167,9 @@ bool naivePlaced(const Schedule &schedule) {
   // Every step is on a rank that it belongs to.
   for (auto &[step, place] : all.steps)
     if (isP2P(step.kind()) &&
-        (!schedule.hasPeer(step) ||
+        (!test::hasPeer(schedule, step) ||
          schedule.rankOf(step.stage(), step.microbatch()) != place.rank ||
-         schedule.peerOf(step) == place.rank))
+         test::peerOf(schedule, step) == place.rank))
       return false;
   auto check = [&](StepKind sendKind, StepKind recvKind, unsigned from,
                    unsigned to, unsigned m) {
@@ -206,13 +207,13 @@ bool naivePlaced(const Schedule &schedule) {
       continue;
     bool forward =
         step.kind() == StepKind::SendF || step.kind() == StepKind::RecvF;
-    unsigned peer = schedule.peerOf(step);
+    unsigned peer = test::peerOf(schedule, step);
     if (isSend(step.kind()))
       sent[{place.rank, peer}].push_back(
           {forward, step.stage(), step.microbatch()});
     else
       received[{peer, place.rank}].push_back(
-          {forward, unsigned(Schedule::peerStage(step)), step.microbatch()});
+          {forward, unsigned(test::peerStage(step)), step.microbatch()});
   }
   return sent == received;
 }

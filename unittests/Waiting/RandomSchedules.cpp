@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Waiting/RandomSchedules.h"
+#include "IR/ChainPeers.h"
+#include "IR/StepPlaces.h"
 
 #include <set>
 #include <tuple>
@@ -102,12 +104,13 @@ private:
       bool forward = step.kind() == StepKind::F;
       Step send(forward ? StepKind::SendF : StepKind::SendB, step.stage(),
                 step.microbatch());
-      if (!schedule.hasPeer(send) || schedule.peerOf(send) == rank)
+      if (!test::hasPeer(schedule, send) ||
+          test::peerOf(schedule, send) == rank)
         continue;
       schedule.ranks[rank].push_back(send);
-      schedule.ranks[schedule.peerOf(send)].push_back(
+      schedule.ranks[test::peerOf(schedule, send)].push_back(
           Step(forward ? StepKind::RecvF : StepKind::RecvB,
-               Schedule::peerStage(send), step.microbatch()));
+               test::peerStage(send), step.microbatch()));
     }
   }
 
@@ -256,11 +259,12 @@ unsigned countP2P(const Schedule &schedule) {
 std::string listing(const Schedule &schedule) {
   std::string text;
   raw_string_ostream os(text);
+  DataFlow flow(schedule);
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
     os << "rank " << rank << ":";
     for (Step step : schedule.ranks[rank]) {
       os << "  ";
-      printStep(os, schedule, step);
+      printStep(os, flow, step);
       os << (step.joined() ? " &" : "");
     }
     os << "\n";

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Waiting/WaitingSearch.h"
+#include "IR/ChainPeers.h"
 
 #include <map>
 #include <unordered_set>
@@ -46,11 +47,11 @@ public:
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
       const StepList &list = schedule.ranks[rank];
       for (unsigned i = 0; i != list.size(); ++i)
-        if (isP2P(list[i].kind()) && schedule.hasPeer(list[i])) {
+        if (isP2P(list[i].kind()) && test::hasPeer(schedule, list[i])) {
           opAt[{rank, i}] = ops.size();
           ops.push_back({rank,
                          i,
-                         schedule.peerOf(list[i]),
+                         test::peerOf(schedule, list[i]),
                          isSend(list[i].kind()),
                          list[i],
                          {},
