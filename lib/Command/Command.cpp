@@ -8,9 +8,8 @@
 #include "Command/Command.h"
 
 #include "Command/CommandRun.h"
-#include "Driver/ExplainKind.h"
 #include "Driver/Help.h"
-#include "Driver/PassFlags.h"
+#include "Driver/Information.h"
 #include "Driver/Warnings.h"
 #include "Support/Words.h"
 
@@ -187,29 +186,17 @@ int pipecMain(int argc, const char *const *argv, raw_ostream &out,
   session.setForm(args);
   if (failed(args.check(session.engine())))
     return session.finish(failure());
-  auto print = [&](function_ref<void(raw_ostream &)> text) {
-    return session.finish(writeOutput(args, out, session, [&](raw_ostream &os) {
-      text(os);
-      return success();
-    }));
-  };
   if (help && !args.words().empty()) {
     LogicalResult unknown = reportUnknownChoice(
         session.engine(), "command", args.words()[0], commandNames());
     return session.finish(unknown);
   }
-  if (help || args.has(Opt::Help))
-    return print([&](raw_ostream &os) { printCommandHelp(*command, os); });
-  if (args.has(Opt::Version))
-    return print(printVersion);
-  if (args.has(Opt::HelpPasses))
-    return print(printPassHelp);
-  if (args.has(Opt::ListPasses))
-    return print(printPassNames);
-  if (args.has(Opt::DocCommands))
-    return print(printPage);
-  if (args.has(Opt::Explain))
-    return session.finish(printExplanation(args, out, session));
+  auto printHelp = [&](raw_ostream &os) { printCommandHelp(*command, os); };
+  if (help)
+    return session.finish(printText(args, out, session, printHelp));
+  if (auto printed = printInformation(args, out, session, printHelp,
+                                      {{Opt::DocCommands, printPage}}))
+    return session.finish(*printed);
   session.setVerify(args.has(Opt::VerifyDiagnostics));
   CommandRun run(argc ? argv[0] : "pipec", args, session, out, err);
   // The compiler and commands with a second output choose by themselves.

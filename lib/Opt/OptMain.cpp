@@ -15,9 +15,9 @@
 
 #include "Opt/OptMain.h"
 
-#include "Driver/ExplainKind.h"
 #include "Driver/Grid.h"
 #include "Driver/Help.h"
+#include "Driver/Information.h"
 #include "Driver/InputFormat.h"
 #include "Driver/Io.h"
 #include "Driver/OutputName.h"
@@ -242,27 +242,11 @@ int optMain(int argc, const char *const *argv, raw_ostream &out,
   if (failed(args.check(session->engine())) ||
       failed(applyWarnings(args, session->engine())))
     return session->finish(failure());
-  auto print = [&](auto text) {
-    return session->finish(
-        writeOutput(args, out, *session, [&](raw_ostream &os) {
-          text(os);
-          return success();
-        }));
-  };
-  if (args.has(Opt::Help))
-    return print([](raw_ostream &os) { printHelp(optHelp, os); });
-  if (args.has(Opt::Version))
-    return print(printVersion);
-  if (args.has(Opt::HelpPasses))
-    return print(printPassHelp);
-  if (args.has(Opt::ListPasses))
-    return print(printPassNames);
-  if (args.has(Opt::DocPasses))
-    return print(printPassPage);
-  if (args.has(Opt::DocFigures))
-    return print(printFigurePage);
-  if (args.has(Opt::Explain))
-    return session->finish(printExplanation(args, out, *session));
+  if (auto printed = printInformation(
+          args, out, *session, [](raw_ostream &os) { printHelp(optHelp, os); },
+          {{Opt::DocPasses, printPassPage},
+           {Opt::DocFigures, printFigurePage}}))
+    return session->finish(*printed);
 
   OptRun run(args, out, err);
   if (!args.has(Opt::SplitInputFile)) {

@@ -1,0 +1,41 @@
+//===- Information.h - Options that print a text ----------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_DRIVER_INFORMATION_H
+#define PIPEC_DRIVER_INFORMATION_H
+
+#include "Driver/Arguments.h"
+#include "Driver/Io.h"
+
+#include <optional>
+
+namespace pipec {
+
+using TextPrinter = llvm::function_ref<void(llvm::raw_ostream &)>;
+
+/// An option that prints a text about the program instead of running it.
+struct InformationOption {
+  Opt option;
+  void (*print)(llvm::raw_ostream &os);
+};
+
+/// Writes a text to the file of `--output` or to `out`.
+llvm::LogicalResult printText(const Arguments &args, llvm::raw_ostream &out,
+                              DiagSession &session, TextPrinter print);
+
+/// Prints the text that the command line requests instead of a run: with
+/// `--help` that of `printHelp`, otherwise that of `--version`,
+/// `--help-passes`, `--list-passes`, the first of `further`, or `--explain`.
+/// Returns nothing if none of these options was given.
+std::optional<llvm::LogicalResult>
+printInformation(const Arguments &args, llvm::raw_ostream &out,
+                 DiagSession &session, TextPrinter printHelp,
+                 llvm::ArrayRef<InformationOption> further);
+
+} // namespace pipec
+
+#endif // PIPEC_DRIVER_INFORMATION_H
