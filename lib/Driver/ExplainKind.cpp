@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The text is that of the pages in docs/Diagnostics, which are compiled into
-// the program. A kind that was added after they were generated has the text of
-// its row only.
+// The text is that of the pages in docs/Diagnostics, which are embedded in the
+// program. For a kind that was added after they were generated, only its row is
+// printed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,8 +28,7 @@ static constexpr char pages[] =
 #include "Driver/DiagnosticPages.md.inc"
     ;
 
-/// Calls `visit` with each line outside of fenced blocks, until it returns
-/// false.
+/// Calls `visit` with each line outside fenced blocks, until it returns false.
 static void forEachLine(StringRef text, function_ref<bool(StringRef)> visit) {
   bool fenced = false;
   for (StringRef rest = text; !rest.empty();) {
@@ -42,7 +41,7 @@ static void forEachLine(StringRef text, function_ref<bool(StringRef)> visit) {
   }
 }
 
-/// The section of a kind, its heading included; empty if there is none.
+/// The section of a kind, including its heading; empty if there is none.
 static StringRef sectionOf(StringRef kind) {
   StringRef text(pages, sizeof(pages) - 1);
   std::string heading = ("### " + kind).str();
@@ -59,8 +58,8 @@ static StringRef sectionOf(StringRef kind) {
   return begin ? StringRef(begin, end - begin).rtrim() : StringRef();
 }
 
-/// The kind whose example shows the kind with this section, if the section
-/// refers to one.
+/// The kind whose example shows the kind of this section, if the section refers
+/// to one.
 static StringRef kindWithExample(StringRef section) {
   StringRef kind;
   forEachLine(section, [&](StringRef line) {

@@ -12,9 +12,9 @@
 
 namespace pipec {
 
-/// Writes, to the file of `--output` or to `out`, what docs/Diagnostics says
-/// about the kind that `--explain` names: its section, and that of the kind
-/// whose example shows it. Reports a kind that does not exist, and inputs.
+/// Writes, to the file of `--output` or to `out`, the section of
+/// docs/Diagnostics on the kind that `--explain` names, and that of the kind
+/// whose example shows it. Reports unknown kinds, and inputs.
 llvm::LogicalResult printExplanation(const Arguments &args,
                                      llvm::raw_ostream &out,
                                      DiagSession &session);

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One class per PIPEC_ORDER_RULE of Rules.def, which sees all steps of the
-// lists in which it takes part, in their order.
+// One class per PIPEC_ORDER_RULE of Rules.def, which is called with all steps
+// of the lists that it applies to, in order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,13 +23,13 @@
 namespace pipec::order_rules {
 
 /// PyTorch appends the losses in the order in which the last stage computes
-/// them and reads them by micro-batch, so that stage has to run its forwards in
+/// them and reads them by micro-batch, so that stage must run its forwards in
 /// ascending order.
 class LossOrder {
 public:
   explicit LossOrder(const Schedule &schedule) : schedule(schedule) {}
 
-  /// Begins the list of `rank`; false if none of its steps is looked at.
+  /// Begins the list of `rank`. Returns false if the rule does not apply to it.
   bool begin(unsigned rank) {
     last.reset();
     for (unsigned d = 0; d != schedule.placement.numDirections(); ++d)
@@ -38,7 +38,7 @@ public:
     return false;
   }
 
-  /// The step that `step` must not follow, if it does.
+  /// The step that `step` follows although it must not, if there is one.
   std::optional<Step> followed(Step step) {
     if (step.kind() != StepKind::F || !schedule.isLastStage(step.stage()))
       return std::nullopt;
@@ -54,8 +54,9 @@ private:
   std::optional<Step> last;
 };
 
-/// HyperParallel synchronises the gradients of a stage after its backward of
-/// micro-batch m-1, whichever is the last. Reports one step per stage.
+/// HyperParallel synchronizes the gradients of a stage after its backward of
+/// micro-batch m-1, even if that is not the last one. Reports one step per
+/// stage.
 class LastBackward {
 public:
   explicit LastBackward(const Schedule &schedule)
@@ -78,7 +79,7 @@ public:
 
 private:
   const Schedule &schedule;
-  /// The stages whose backward of micro-batch m-1 was seen.
+  /// The stages whose backward of micro-batch m-1 has been seen.
   llvm::BitVector synchronised;
 };
 

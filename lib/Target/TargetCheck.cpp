@@ -1,13 +1,14 @@
-//===- TargetCheck.cpp - Whether a target takes a schedule ----------------===//
+//===- TargetCheck.cpp - Checking schedules against targets ---------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs the rules of one target or output over a schedule. Rules.def says what
-// each rule refuses; the rows expand to the checks below. A list of which no
-// step can break a rule costs one pass over the kinds of its steps.
+// Checks a schedule against the rules of one target or output. Rules.def
+// defines what each rule refuses; the rows expand to the checks below. If no
+// step of a list can break a rule, checking it costs one pass over the kinds of
+// its steps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +34,7 @@ using namespace llvm;
 namespace pipec {
 
 //===----------------------------------------------------------------------===//
-// What the rows of Rules.def ask
+// Predicates of the rows of Rules.def
 //===----------------------------------------------------------------------===//
 
 static bool isHalf(StepKind kind) {
@@ -71,17 +72,17 @@ public:
       : schedule(schedule), consumer(consumer), diags(diags),
         name(consumer.name) {}
 
-  /// Checks the rules about the schedule as a whole, and those about each list.
-  /// Both return false if anything was refused so far.
+  /// Check the rules about the whole schedule, and those about each list. Both
+  /// return false if anything has been refused so far.
   bool checkSchedule();
   bool checkLists();
 
 private:
   bool has(Rule rule) const { return consumer.has(rule); }
-  /// True for a rule that has reported nothing yet.
+  /// True if the rule has not reported anything yet.
   bool isFirst(Rule rule) const { return !(reported >> unsigned(rule) & 1); }
 
-  // Reports. They return true for as long as further reports are shown.
+  // Reports. They return true while further errors are shown.
   bool refuse(InFlightDiagnostic) {
     good = false;
     return !diags.atErrorLimit();
@@ -95,7 +96,7 @@ private:
   void addNote(InFlightDiagnostic &diagnostic,
                diag::Kind<id, Severity::Note, n> kind);
 
-  // The rules about the schedule: false if one does not hold.
+  // The rules about the whole schedule: false if one does not hold.
   bool checkForwardOnly(auto kind);
   bool checkTwoRanksPerStage(auto kind);
   bool checkBidirectionalOutput(auto kind);
@@ -135,7 +136,7 @@ private:
   bool good = true;
   /// The rules that have reported something.
   RuleSet reported = 0;
-  /// The order rules that take part in the list at hand.
+  /// The order rules that apply to the current list.
   RuleSet ordering = 0;
 #define PIPEC_ORDER_RULE(Id, Kind, What) order_rules::Id order##Id{schedule};
 #include "Target/Rules.def"
@@ -185,7 +186,7 @@ bool RuleRun::checkForwardOnly(auto kind) {
   if (!schedule.forwardOnly)
     return true;
   auto diagnostic = diags.report(schedule.source, kind, schedule.name, name);
-  // Names the first forward, which no backward follows.
+  // Names the first forward, which has no backward.
   auto addForward = [&] {
     for (const StepList &list : schedule.ranks)
       for (Step step : list)
@@ -204,7 +205,7 @@ bool RuleRun::checkTwoRanksPerStage(auto kind) {
   if (!schedule.placement.bidirectional())
     return true;
   auto diagnostic = diags.report(schedule.source, kind, schedule.name, name);
-  // Names two forwards of the first stage, one of each direction.
+  // Names two forwards of the first stage, one for each direction.
   unsigned first = schedule.placement.rankOf(0, 0);
   unsigned second = schedule.placement.rankOf(0, 1);
   auto forward = [&](unsigned rank) {
@@ -227,7 +228,7 @@ bool RuleRun::checkBidirectionalOutput(auto kind) {
   return false;
 }
 
-/// Every rank is a process that is made with its stages.
+/// Every rank is a process that is created with its stages.
 bool RuleRun::checkIdleRank(auto kind) {
   BitVector idle(schedule.numRanks, true);
   for (uint32_t rank : schedule.placement.map(0))
@@ -285,9 +286,8 @@ bool RuleRun::checkStagesNotConnected(auto kind) {
   return false;
 }
 
-/// Reports the first step that needs a wait. That a list with some waits has
-/// all of them is the verifier's business, so the caller asks for lists without
-/// any only.
+/// Reports the first step that needs a wait. Only called for lists without
+/// waits, since the verifier checks that waits are complete.
 template <typename Fn> bool RuleRun::checkWait(auto kind, Fn needsWait) {
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
     for (Step step : schedule.ranks[rank]) {
@@ -429,7 +429,7 @@ bool RuleRun::checkOrder(Step step) {
   return shown;
 }
 
-/// Bit K: a rule may have something to say about a step of the kind K.
+/// Bit K is set if a rule may apply to a step of the kind with value K.
 uint32_t RuleRun::watchedKinds() const {
   uint32_t kinds = 0;
   for (unsigned number = 0; number != numStepKinds; ++number) {

@@ -1,4 +1,4 @@
-//===- TargetCheck.h - Whether a target takes a schedule --------*- C++ -*-===//
+//===- TargetCheck.h - Checking schedules against targets -------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,8 +19,8 @@ namespace pipec {
 llvm::LogicalResult checkTarget(const Schedule &schedule, Target target,
                                 DiagEngine &diags);
 
-/// The same for an output. The lists are not looked at when the schedule as a
-/// whole is refused.
+/// The same for an output. The lists are not checked if the schedule as a whole
+/// is refused.
 llvm::LogicalResult checkOutput(const Schedule &schedule, Output output,
                                 DiagEngine &diags);
 

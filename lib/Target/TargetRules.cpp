@@ -24,7 +24,7 @@ struct RuleInfo {
   diag::Id kind;
   /// What is refused; Markdown.
   StringLiteral what;
-  /// It is not refused, but noted.
+  /// True if it is only noted, not refused.
   bool isNote = false;
 };
 
@@ -62,7 +62,7 @@ ArrayRef<Consumer> outputRules() {
   return outputs;
 }
 
-/// The page of docs/Diagnostics that has the section of a kind.
+/// The page in docs/Diagnostics that contains a kind.
 static StringRef phaseOf(diag::Id kind) {
   static constexpr StringLiteral names[] = {
 #define PIPEC_DIAG_PHASE(Id) #Id,
@@ -71,8 +71,8 @@ static StringRef phaseOf(diag::Id kind) {
   return names[unsigned(kind) / diag::maxRows];
 }
 
-/// A table with a row per rule that one of `consumers` has. Those with the same
-/// rules share a column.
+/// Prints a table with a row per rule of at least one of `consumers`. Consumers
+/// with the same rules share a column.
 static void printTable(ArrayRef<Consumer> consumers, raw_ostream &os) {
   SmallVector<std::pair<RuleSet, std::string>> columns;
   RuleSet used = 0;

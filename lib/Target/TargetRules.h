@@ -26,10 +26,10 @@ enum class Rule : uint8_t {
 #include "Target/Rules.def"
 };
 
-/// A set of rules: bit N is the rule with the value N.
+/// A set of rules: bit N represents the rule with value N.
 using RuleSet = uint64_t;
 
-/// What `check-target` checks for: a PIPEC_TARGET_RULES row of Targets.def.
+/// A target of `check-target`: a PIPEC_TARGET_RULES row of Targets.def.
 enum class Target : uint8_t {
 #define PIPEC_TARGET_RULES(Id, Name, Rules) Id,
 #include "Target/Targets.def"
@@ -41,7 +41,7 @@ enum class Output : uint8_t {
 #include "Target/Targets.def"
 };
 
-/// A target or an output, and what it refuses.
+/// A target or an output with its rules.
 struct Consumer {
   llvm::StringLiteral name;
   RuleSet rules;
@@ -53,7 +53,7 @@ struct Consumer {
 llvm::ArrayRef<Consumer> targetRules();
 llvm::ArrayRef<Consumer> outputRules();
 
-/// Writes the sections of docs/Passes.md about what targets and outputs refuse.
+/// Writes the sections of docs/Passes.md on the rules of targets and outputs.
 void printRulePage(llvm::raw_ostream &os);
 
 } // namespace pipec
