@@ -125,6 +125,8 @@ private:
   /// Appends the transfers of the results of `step`, and marks the ranks that
   /// wait for them as runnable.
   void give(RankState &state, unsigned rank, Step step) {
+    if (!flow.takesOrMakes(step.kind()))
+      return;
     unsigned port = 0;
     for (const DataFlow::Port &output : flow.outputs(step)) {
       size_t number = flow.datum(output, step.microbatch());
@@ -162,6 +164,8 @@ private:
   /// The first input of `step` that has not been produced; null if there is
   /// none.
   const DataFlow::Port *missingInput(Step step) const {
+    if (!flow.takesOrMakes(step.kind()))
+      return nullptr;
     for (const DataFlow::Port &input : flow.inputs(step))
       if (!there[flow.datum(input, step.microbatch())])
         return &input;
