@@ -37,16 +37,22 @@ private:
   LogicalResult renderVariable(const Piece &piece, const DataValue &value);
   LogicalResult renderSection(const File &file, size_t section);
   LogicalResult renderPartial(const Piece &piece);
-  /// Of a section: the value of its name, if that is a flag of the innermost
-  /// object.
-  std::optional<bool> flag(const Piece &piece) const;
+  size_t skipSections(const File &file, size_t begin, size_t end);
   /// The innermost object that has the name; null if none has it.
   const DataNode *owner(unsigned name) const;
   DataValue find(const File &file, const Piece &piece) const;
   /// The value of `names` from an object on, each that of the one before.
   DataValue findMember(const DataNode *object,
                        llvm::ArrayRef<unsigned> names) const;
-  LogicalResult countTag(const Piece &piece);
+  /// Nested sections over long lists could take practically unlimited time,
+  /// even for a short template.
+  LogicalResult countTag(const Piece &piece) {
+    if (tagsLeft == 0)
+      return reportTooLong(piece);
+    --tagsLeft;
+    return success();
+  }
+  LogicalResult reportTooLong(const Piece &piece);
   void push(const DataNode &object) {
     stack.push_back({object, data.flags(object)});
   }
@@ -109,13 +115,7 @@ DataValue TemplateRenderer::findMember(const DataNode *object,
                                         : DataValue();
 }
 
-/// Nested sections over long lists could take practically unlimited time, even
-/// for a short template.
-LogicalResult TemplateRenderer::countTag(const Piece &piece) {
-  if (tagsLeft != 0) {
-    --tagsLeft;
-    return success();
-  }
+LogicalResult TemplateRenderer::reportTooLong(const Piece &piece) {
   return diags.report(rangeOf(piece), diag::TemplateTooLong,
                       (data.numObjects() + 64) * maxTagsPerObject);
 }
@@ -146,13 +146,21 @@ LogicalResult TemplateRenderer::renderVariable(const Piece &piece,
   llvm_unreachable("every kind is rendered or refused");
 }
 
-std::optional<bool> TemplateRenderer::flag(const Piece &piece) const {
-  if (piece.flag == Piece::noFlag)
-    return std::nullopt;
-  const DataFlags &flags = stack.back().flags;
-  if (!(flags.known >> piece.flag & 1))
-    return std::nullopt;
-  return flags.values >> piece.flag & 1;
+/// The first piece from `begin` on that is not a section of a flag that leaves
+/// it out. Of the sections for the kinds of a step, one is rendered.
+size_t TemplateRenderer::skipSections(const File &file, size_t begin,
+                                      size_t end) {
+  const DataFlags flags = stack.back().flags;
+  size_t at = begin;
+  while (at != end && tagsLeft != 0) {
+    const Piece &piece = file.pieces[at];
+    bool isTrue = flags.values & piece.flag;
+    if (!(flags.known & piece.flag) || isTrue == (piece.kind == Piece::Section))
+      break;
+    --tagsLeft;
+    at = piece.target;
+  }
+  return at;
 }
 
 LogicalResult TemplateRenderer::renderSection(const File &file,
@@ -198,6 +206,11 @@ LogicalResult TemplateRenderer::renderPartial(const Piece &piece) {
 LogicalResult TemplateRenderer::render(const File &file, size_t begin,
                                        size_t end) {
   for (size_t i = begin; i != end; ++i) {
+    if (file.pieces[i].flag) {
+      i = skipSections(file, i, end);
+      if (i == end)
+        break;
+    }
     const Piece &piece = file.pieces[i];
     switch (piece.kind) {
     case Piece::Text:
@@ -215,10 +228,10 @@ LogicalResult TemplateRenderer::render(const File &file, size_t begin,
     switch (piece.kind) {
     case Piece::Section:
     case Piece::Inverted:
-      if (std::optional<bool> isTrue = flag(piece); !isTrue)
-        result = renderSection(file, i);
-      else if (*isTrue == (piece.kind == Piece::Section))
+      if (stack.back().flags.known & piece.flag)
         result = render(file, i + 1, piece.target);
+      else
+        result = renderSection(file, i);
       i = piece.target - 1;
       break;
     case Piece::Partial:

@@ -234,6 +234,9 @@ LogicalResult TemplateParser::openSection(StringRef tag, Piece::Kind kind,
   Piece piece{kind, {}, {}};
   if (failed(addName(tag, name, piece)))
     return failure();
+  if (piece.numNames == 1)
+    if (std::optional<unsigned> bit = data.flagBit(file().names.back()))
+      piece.flag = uint64_t(1) << *bit;
   sections.emplace_back(file().pieces.size(), tag);
   file().pieces.push_back(piece);
   return success();
@@ -286,8 +289,6 @@ LogicalResult TemplateParser::addName(StringRef tag, StringRef name,
     file().names.push_back(*number);
   }
   piece.numNames = parts.size();
-  if (piece.numNames == 1)
-    piece.flag = data.flagBit(file().names.back()).value_or(Piece::noFlag);
   return success();
 }
 

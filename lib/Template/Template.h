@@ -64,7 +64,6 @@ private:
 
   /// A part of a file. The pieces are in the order of the text.
   struct Piece {
-    static constexpr uint8_t noFlag = 64;
     enum Kind : uint8_t {
       Text,
       /// The start of an output line, where indentation is inserted.
@@ -84,8 +83,8 @@ private:
     /// count.
     uint32_t firstName = 0;
     uint32_t numNames = 0;
-    /// The bit of a single name in the flags of objects, otherwise `noFlag`.
-    uint8_t flag = noFlag;
+    /// For a section: its bit in the flags of objects, 0 if it has none.
+    uint64_t flag = 0;
     /// For a section: the piece after it. For a partial: the number of its
     /// file.
     uint32_t target = 0;
