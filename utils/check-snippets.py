@@ -31,6 +31,7 @@ For a fragment with a `placement`, `v` is a plain parameter instead; for one wit
 steps but no chunks in brackets, the frame has `placement loop` without `v`.
 Fragments are lowered but not verified: they need not be complete schedules.
 
+--with FOLDER first copies a folder to where the commands run.
 --update replaces the output on the page by the current output.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -39,6 +40,7 @@ import argparse
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -196,12 +198,16 @@ def main():
     parser.add_argument("--update", action="store_true",
                         help="write what the commands print into the page")
     parser.add_argument("--pipec", default="pipec", help="the compiler (default: on the PATH)")
+    parser.add_argument("--with", dest="given", type=pathlib.Path, metavar="FOLDER",
+                        help="a folder that the commands find under its name")
     parser.add_argument("pages", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     failed = False
     for path in options.pages:
         page = Page(path, options)
         with tempfile.TemporaryDirectory() as folder:
+            if options.given:
+                shutil.copytree(options.given, pathlib.Path(folder, options.given.name))
             lines = page.check(folder)
         if options.update:
             path.write_text("\n".join(lines), encoding="utf-8")

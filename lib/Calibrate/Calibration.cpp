@@ -109,6 +109,8 @@ private:
   /// cell of the wait.
   std::map<std::pair<unsigned, uint32_t>, std::pair<unsigned, int64_t>>
       sendEnds;
+  /// Ranks and stages whose reductions only start at REDUCE_GRAD.
+  DenseSet<std::pair<unsigned, unsigned>> laterReductions;
   /// The receives of each rank.
   DenseSet<std::pair<unsigned, uint32_t>> receives;
   std::set<StepKind> hostCollectives;
@@ -142,9 +144,13 @@ void Calibrator::add(FigureBlock block, Key key, Rational value,
 /// receives.
 void Calibrator::findSendEnds() {
   for (auto [number, rank] : enumerate(recording.ranks))
-    for (const StepSpan &span : rank.steps.front())
-      if (isRecv(recording.cells[span.cell][0].kind()))
+    for (const StepSpan &span : rank.steps.front()) {
+      Step step = recording.cells[span.cell][0];
+      if (isRecv(step.kind()))
         receives.insert({unsigned(number), span.cell});
+      if (step.kind() == StepKind::WaitReduceGrad)
+        laterReductions.insert({unsigned(number), step.stage()});
+    }
   for (auto [number, rank] : enumerate(recording.ranks))
     for (auto [i, step] : enumerate(rank.steps))
       for (const StepSpan &span : step)
@@ -191,7 +197,10 @@ void Calibrator::addStep(size_t number, const StepSpan &span,
     overlaps.push_back({span.cell, unsigned(number), span.work()});
     return;
   }
-  if (isFsdp(kind) && !span.isDevice && !executor) {
+  bool isStarted =
+      kind == StepKind::ReduceGrad &&
+      laterReductions.contains({unsigned(number), members[0].stage()});
+  if (isFsdp(kind) && !span.isDevice && (!executor || isStarted)) {
     hostCollectives.insert(kind);
     return;
   }
@@ -487,6 +496,14 @@ void Calibrator::setMemory() {
 // The whole
 //===----------------------------------------------------------------------===//
 
+/// Every other step needs the output of a forward of stage 0, so a training
+/// step begins with one; spans of the others may begin with waits.
+static bool isFirstForward(ArrayRef<Step> members) {
+  return any_of(members, [](Step step) {
+    return step.kind() == StepKind::F && step.stage() == 0;
+  });
+}
+
 void Calibrator::setStepTime() {
   if (!recording.stepsAgree || is_contained(result.clocks.known, false))
     return;
@@ -495,14 +512,20 @@ void Calibrator::setStepTime() {
     int64_t first = std::numeric_limits<int64_t>::max();
     int64_t last = std::numeric_limits<int64_t>::min();
     for (auto [number, rank] : enumerate(recording.ranks))
-      for (const StepSpan &span : rank.steps[i])
-        if (isCompute(recording.cells[span.cell][0].kind()) &&
-            (span.isDevice || !rank.hasDevice)) {
-          int64_t offset = result.clocks.offset[number];
-          first = std::min(first, span.start + offset);
-          last = std::max(last, span.end + offset);
-        }
+      for (const StepSpan &span : rank.steps[i]) {
+        ArrayRef<Step> members = recording.cells[span.cell];
+        if (!isCompute(members[0].kind()) || (rank.hasDevice && !span.isDevice))
+          continue;
+        int64_t offset = result.clocks.offset[number];
+        if (isFirstForward(members))
+          first = std::min(first, span.start + span.waited + offset);
+        last = std::max(last, span.end + offset);
+      }
+    // A trace of some other model part has no forward of stage 0.
+    if (first > last)
+      return;
     times.push_back(last - first);
+    result.spans.push_back({first, last});
   }
   llvm::sort(times);
   result.stepTime = {milliseconds(times.front()),
@@ -533,8 +556,8 @@ void Calibrator::nameLeftOut() {
   }
   if (!hostCollectives.empty())
     leaveOut(join(map_range(hostCollectives, stepKindName), ", ") +
-             ": spans of the host show when a collective starts, not how long "
-             "it takes");
+             ": the spans show when a collective starts, not how long it "
+             "takes");
   if (!recording.stepsAgree)
     leaveOut("p2p: the ranks have different numbers of training steps");
   else if (transfers.empty() && recording.ranks.size() > 1)

@@ -60,6 +60,9 @@ struct Calibration {
   /// clocks are not known.
   std::optional<std::array<Rational, 3>> stepTime;
   size_t numSteps = 0;
+  /// The first start and the last end of each training step, in nanoseconds of
+  /// the clock of rank 0; nothing when the clocks are not known.
+  std::vector<std::pair<int64_t, int64_t>> spans;
 };
 
 /// Finds the figures that are in a recording.

@@ -30,6 +30,10 @@ public:
   Recording recording;
 
 private:
+  InFlightDiagnostic reportMissing(size_t traces, size_t rank) {
+    return diags.report(DiagLoc(), diag::TraceRankMissing,
+                        countText(traces, "rank"), rank);
+  }
   LogicalResult orderRanks(std::vector<RankTrace> &traces);
   LogicalResult addRank(RankTrace &trace);
   LogicalResult chooseSteps(RecordedRank &rank);
@@ -89,9 +93,11 @@ LogicalResult RecordingMaker::orderRanks(std::vector<RankTrace> &traces) {
                           traces[i].path, *traces[i].rank);
     // Ranks of a whole job may have others between them.
     if (allPipeline && *traces[i].rank != i)
-      return diags.report(DiagLoc(), diag::TraceRankMissing,
-                          countText(traces.size(), "rank"), i);
+      return reportMissing(traces.size(), i);
   }
+  for (const RankTrace &trace : traces)
+    if (trace.numRanks && *trace.numRanks > traces.size())
+      return reportMissing(traces.size(), traces.size());
   return success();
 }
 
@@ -268,14 +274,23 @@ LogicalResult RecordingMaker::addRank(RankTrace &trace) {
 // The whole
 //===----------------------------------------------------------------------===//
 
+/// The later one of the stages between which a transfer goes.
+static unsigned lastStageOf(Step transfer) {
+  bool forward = dataKind(transfer.kind()) == DataKind::Activation;
+  return transfer.stage() + (isSend(transfer.kind()) == forward);
+}
+
 /// Finds the numbers of stages and micro-batches, and checks that the traces
 /// are of one pipeline.
 LogicalResult RecordingMaker::findSizes() {
   DenseMap<uint64_t, unsigned> owners;
   std::vector<bool> stages;
+  unsigned numStages = 0;
   for (auto [number, rank] : enumerate(recording.ranks)) {
     for (const StepSpan &span : rank.steps.front())
       for (Step step : recording.cells[span.cell]) {
+        if (isP2P(step.kind()))
+          numStages = std::max(numStages, 1 + lastStageOf(step));
         if (!isCompute(step.kind()))
           continue;
         uint64_t key = (uint64_t(step.stage()) << 28 | step.microbatch()) << 3 |
@@ -300,11 +315,12 @@ LogicalResult RecordingMaker::findSizes() {
                          countText(rank.steps.size(), "training step"));
     }
   }
+  stages.resize(std::max<size_t>(stages.size(), numStages));
   recording.numStages = stages.size();
   for (size_t stage = 0; stage != stages.size(); ++stage)
     if (!stages[stage])
       return diags.report(DiagLoc(), diag::TraceStageMissing, stage,
-                          stages.size() - 1);
+                          countText(stages.size(), "stage"));
   return success();
 }
 

@@ -87,6 +87,8 @@ struct RankTrace {
   /// whole job.
   std::optional<unsigned> rank;
   bool isPipelineRank = false;
+  /// The ranks of the pipeline, if the trace says.
+  std::optional<unsigned> numRanks;
   /// The machine, if the trace names it: ranks of one read one clock.
   std::string host;
 

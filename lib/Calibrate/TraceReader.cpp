@@ -242,6 +242,8 @@ void TraceReader::readEvent() {
 void TraceReader::readIdentity(StringRef object, bool isPipelineRank) {
   forEach(object, [&](StringRef key, StringRef value) {
     unsigned rank = 0;
+    if (key == "ranks" && isPipelineRank && !value.getAsInteger(10, rank))
+      trace.numRanks = rank;
     if (key != "rank" || value.getAsInteger(10, rank) ||
         (trace.rank && trace.isPipelineRank))
       return;

@@ -80,11 +80,7 @@ LogicalResult Calibrate::checkSchedule(const Recording &recording) {
     auto chosen = (*source)->schedule(args.text(Opt::Schedule), diags);
     if (failed(chosen))
       return failure();
-    int64_t ranks = recording.ranks.size();
-    sizes.setDefault("ranks", ranks);
-    sizes.setDefault("microbatches", int64_t(recording.numMicrobatches));
-    sizes.setDefault("chunks",
-                     std::max<int64_t>(recording.numStages / ranks, 1));
+    setSizes(sizes, recording);
     if (failed(sizes.fit((*chosen)->decl, /*otherInputs=*/false, diags)))
       return failure();
     lowering.params = sizes.point(*(*chosen)->decl);

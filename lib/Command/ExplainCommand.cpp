@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command/CommandRun.h"
+#include "Command/ExplainAgainst.h"
 #include "Driver/Input.h"
 #include "Driver/PassFlags.h"
 #include "Results/Explainer.h"
@@ -198,6 +199,11 @@ static LogicalResult answer(const Question &question, const Schedule &schedule,
 
 LogicalResult runExplain(const CommandRun &run) {
   DiagEngine &diags = run.diags;
+  if (run.args.has(Opt::Against))
+    return explainAgainst(run);
+  if (auto option = run.args.firstOf(optgroup::Traces))
+    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                        run.args.written(*option), "without --against");
   FailureOr<Question> question = readQuestion(run.args, diags);
   if (failed(question))
     return failure();

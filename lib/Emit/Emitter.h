@@ -29,6 +29,8 @@ struct TimeWindow {
   std::string text;
 };
 
+class Simulation;
+
 /// Options of the output from the command line.
 struct EmitOptions {
   /// `--cpp=table`: constant tables instead of code.
@@ -46,6 +48,8 @@ struct EmitOptions {
   std::optional<TimeWindow> window;
   /// `--with`: a second schedule, for formats that compare two.
   const Schedule *with = nullptr;
+  /// The times of `with` if they were recorded; a trace then shows both.
+  const Simulation *withRun = nullptr;
   /// `--template`: its text, and the loader of its partials.
   llvm::StringRef templateText;
   std::function<llvm::FailureOr<llvm::StringRef>(llvm::StringRef name,

@@ -340,6 +340,8 @@ void DataWriter::writeTransfers() {
 
 void DataWriter::findCriticalPath() {
   const Simulation &run = picture.simulation();
+  if (run.isRecorded())
+    return;
   for (const PathStep &link : criticalPath(Causes(schedule, run))) {
     StepRef at = run.numbers().at(link.step);
     if (!isCompute(schedule.ranks[at.rank][at.index].kind()))
@@ -367,7 +369,9 @@ LogicalResult emitHtml(const Schedule &schedule, const EmitOptions &options,
   for (const Schedule *shown : {&schedule, options.with}) {
     if (!shown)
       continue;
-    FailureOr<Picture> picture = Picture::make(*shown, options, limits, diags);
+    FailureOr<Picture> picture =
+        Picture::make(*shown, options, limits, diags,
+                      shown == options.with ? options.withRun : nullptr);
     if (failed(picture) || failed(checkResults(*shown, diags)))
       return failure();
     pictures.push_back(std::move(*picture));

@@ -118,9 +118,12 @@ static int64_t partsOf(const TimeWindow &window) {
 
 FailureOr<Picture> Picture::make(const Schedule &schedule,
                                  const EmitOptions &options,
-                                 const Limits &limits, DiagEngine &diags) {
+                                 const Limits &limits, DiagEngine &diags,
+                                 const Simulation *recorded) {
   int64_t parts = options.window ? partsOf(*options.window) : 1;
-  FailureOr<Simulation> run = simulate(schedule, options.model, diags, parts);
+  FailureOr<Simulation> run =
+      recorded ? FailureOr<Simulation>(*recorded)
+               : simulate(schedule, options.model, diags, parts);
   if (failed(run))
     return failure();
   FailureOr<MemoryModel> memory = MemoryModel::make(schedule, diags);

@@ -84,10 +84,11 @@ public:
 
   /// Runs `schedule`, which must outlive the picture. Reports an order that
   /// cannot run, figures that do not fit, and an empty window; warns if the
-  /// window had to shrink.
+  /// window had to shrink. With `recorded` it shows these times.
   static llvm::FailureOr<Picture> make(const Schedule &schedule,
                                        const EmitOptions &options,
-                                       const Limits &limits, DiagEngine &diags);
+                                       const Limits &limits, DiagEngine &diags,
+                                       const Simulation *recorded = nullptr);
 
   const Schedule &schedule() const { return *theSchedule; }
   const Simulation &simulation() const { return run; }

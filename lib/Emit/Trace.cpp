@@ -46,8 +46,12 @@ namespace {
 
 class TraceWriter {
 public:
-  TraceWriter(const Picture &picture, const SourceFiles &files, raw_ostream &os)
-      : picture(picture), schedule(picture.schedule()), files(files), os(os) {
+  /// `before` is the writer of another run of as many ranks in the same trace,
+  /// which has written its ranks.
+  TraceWriter(const Picture &picture, const SourceFiles &files, raw_ostream &os,
+              const TraceWriter *before = nullptr)
+      : picture(picture), schedule(picture.schedule()), files(files), os(os),
+        isSecond(before), first(!before) {
     constexpr int64_t longest = std::numeric_limits<int64_t>::max() / 4;
     while (nanosAUnit > 1 && scaled(picture.length()) > longest)
       nanosAUnit /= 10;
@@ -65,11 +69,15 @@ public:
       printJsonString(os, part);
     }
     os << "},\"traceEvents\":[\n";
+    writeRanks();
+  }
+  /// Says that a second run follows.
+  void setPair() { hasPair = true; }
+  void writeRanks() {
     findCriticalPath();
     countFlowEnds();
     for (unsigned rank = 0; rank != picture.shownRanks(); ++rank)
       writeRank(rank);
-    os << "\n]}\n";
   }
 
 private:
@@ -88,9 +96,12 @@ private:
   }
   Micros micros(int64_t ticks) const { return {int64_t(scaled(ticks))}; }
 
-  static unsigned process(unsigned rank) { return rank + 1; }
+  /// Those of a second run follow all threads of the first one.
+  unsigned process(unsigned rank) const {
+    return rank + 1 + (isSecond ? 3 * schedule.numRanks : 0);
+  }
   // The first thread of a process has its number.
-  static unsigned computeTrack(unsigned rank) { return process(rank); }
+  unsigned computeTrack(unsigned rank) const { return process(rank); }
   unsigned fsdpTrack(unsigned rank) const {
     return schedule.numRanks + process(rank);
   }
@@ -123,6 +134,9 @@ private:
   }
 
   void findCriticalPath();
+  unsigned sortIndex(unsigned rank) const {
+    return hasPair ? 2 * rank + isSecond : rank;
+  }
   void writeNames(unsigned rank);
   void writePhases(unsigned rank);
   void writeRank(unsigned rank);
@@ -145,9 +159,9 @@ private:
   /// The number of the flow of a result: a stage, a micro-batch, and the kind
   /// of data.
   uint64_t flow(unsigned stage, unsigned microbatch, bool gradient) const {
-    return (uint64_t(gradient) * schedule.numStages + stage) *
+    return ((isSecond ? 2 : 0) + uint64_t(gradient)) * schedule.numStages *
                schedule.numMicrobatches +
-           microbatch;
+           uint64_t(stage) * schedule.numMicrobatches + microbatch;
   }
   /// The stage that produces the input of `step`, or consumes its result
   /// (`next`).
@@ -167,7 +181,9 @@ private:
   const SourceFiles &files;
   raw_ostream &os;
   int64_t nanosAUnit = 1000000;
-  bool first = true;
+  const bool isSecond;
+  bool hasPair = false;
+  bool first;
   uint64_t numTransfers = 0;
   /// The steps of the critical path, by number.
   BitVector critical;
@@ -180,14 +196,20 @@ private:
 void TraceWriter::findCriticalPath() {
   const Simulation &run = picture.simulation();
   critical.resize(run.numbers().size());
+  if (run.isRecorded())
+    return;
   for (const PathStep &link : criticalPath(Causes(schedule, run)))
     critical.set(link.step);
 }
 
 void TraceWriter::writeNames(unsigned rank) {
   unsigned track = computeTrack(rank);
-  metadata("process_name", rank, track, "name", "\"rank " + Twine(rank) + "\"");
-  metadata("process_sort_index", rank, track, "sort_index", Twine(rank));
+  metadata("process_name", rank, track, "name",
+           "\"rank " + Twine(rank) +
+               (picture.simulation().isRecorded() ? " measured" : "") + "\"");
+  // Of two runs, both of a rank are neighbours.
+  metadata("process_sort_index", rank, track, "sort_index",
+           Twine(sortIndex(rank)));
   std::string label, quoted;
   raw_string_ostream(label)
       << schedule.name << ", 1 unit of time is " << Micros{nanosAUnit} << " us";
@@ -368,11 +390,26 @@ void TraceWriter::writeTransfer(unsigned rank, const Picture::Group &group) {
 
 LogicalResult emitTrace(const Schedule &schedule, const EmitOptions &options,
                         raw_ostream &os, DiagEngine &diags) {
-  FailureOr<Picture> picture =
-      Picture::make(schedule, options, Picture::Limits(), diags);
-  if (failed(picture) || failed(checkResults(schedule, diags)))
+  auto picture = [&](const Schedule &shown, const Simulation *recorded) {
+    return Picture::make(shown, options, Picture::Limits(), diags, recorded);
+  };
+  FailureOr<Picture> own = picture(schedule, nullptr);
+  if (failed(own) || failed(checkResults(schedule, diags)))
     return failure();
-  TraceWriter(*picture, diags.sourceFiles(), os).write();
+  TraceWriter writer(*own, diags.sourceFiles(), os);
+  if (!options.with) {
+    writer.write();
+  } else {
+    FailureOr<Picture> other = picture(*options.with, options.withRun);
+    if (failed(other))
+      return failure();
+    writer.setPair();
+    writer.write();
+    TraceWriter second(*other, diags.sourceFiles(), os, &writer);
+    second.setPair();
+    second.writeRanks();
+  }
+  os << "\n]}\n";
   return success();
 }
 

@@ -41,6 +41,13 @@ FailureOr<Recording> readTraces(const Arguments &args,
   return readRecording(paths, options, diags);
 }
 
+void setSizes(Grid &sizes, const Recording &recording) {
+  int64_t ranks = recording.ranks.size();
+  sizes.setDefault("ranks", ranks);
+  sizes.setDefault("microbatches", int64_t(recording.numMicrobatches));
+  sizes.setDefault("chunks", std::max<int64_t>(recording.numStages / ranks, 1));
+}
+
 LogicalResult checkFits(const Recording &recording, const Schedule &schedule,
                         DiagEngine &diags) {
   auto sameSize = [&](size_t traced, size_t has, StringRef one,

@@ -10,6 +10,7 @@
 
 #include "Calibrate/Recording.h"
 #include "Driver/Arguments.h"
+#include "Driver/Grid.h"
 #include "IR/Schedule.h"
 #include "Support/Progress.h"
 
@@ -20,6 +21,9 @@ namespace pipec {
 llvm::FailureOr<Recording> readTraces(const Arguments &args,
                                       llvm::ArrayRef<std::string> paths,
                                       Progress &progress, DiagEngine &diags);
+
+/// Gives a program the sizes of the traces where the command line gives none.
+void setSizes(Grid &sizes, const Recording &recording);
 
 /// Reports the first compute step that is in the schedule and not in the
 /// traces, or the other way round, and different sizes.

@@ -32,6 +32,9 @@ public:
                                       DiagEngine &diags, int64_t parts = 1);
   static FailureOr<Simulation> under(const Schedule &schedule, WaitModel model,
                                      DiagEngine &diags, int64_t parts = 1);
+  static FailureOr<Simulation>
+  recorded(const Schedule &schedule, ArrayRef<std::vector<RecordedTime>> times,
+           int64_t perUnit, DiagEngine &diags);
 };
 
 //===----------------------------------------------------------------------===//
@@ -177,6 +180,34 @@ FailureOr<Simulation> simulate(const Schedule &schedule,
                           parts);
 }
 
+FailureOr<Simulation>
+Simulator::recorded(const Schedule &schedule,
+                    ArrayRef<std::vector<RecordedTime>> times, int64_t perUnit,
+                    DiagEngine &diags) {
+  FailureOr<TickCosts> costs = TickCosts::make(schedule, diags, perUnit);
+  if (failed(costs))
+    return failure();
+  Simulation simulation(schedule, std::move(*costs));
+  simulation.recordedEnds.resize(simulation.starts.size());
+  auto ticks = [&](int64_t time) {
+    return int64_t(__int128(time) * simulation.tickCosts.perUnit() / perUnit);
+  };
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+    for (auto [i, time] : enumerate(times[rank])) {
+      uint32_t number = simulation.stepNumbers.of(rank, i);
+      simulation.starts[number] = ticks(time.start);
+      simulation.recordedEnds[number] = ticks(time.end);
+    }
+  simulation.summarize();
+  return simulation;
+}
+
+FailureOr<Simulation> recordedRun(const Schedule &schedule,
+                                  ArrayRef<std::vector<RecordedTime>> times,
+                                  int64_t perUnit, DiagEngine &diags) {
+  return Simulator::recorded(schedule, times, perUnit, diags);
+}
+
 //===----------------------------------------------------------------------===//
 // Figures
 //===----------------------------------------------------------------------===//
@@ -196,7 +227,9 @@ void Simulation::summarize() {
     for (size_t begin = 0; begin != list.size();) {
       size_t end = Schedule::groupEnd(list, begin);
       if (isCompute(list[begin].kind())) {
-        int64_t duration = tickCosts.duration(list, begin, end);
+        int64_t duration = isRecorded()
+                               ? this->end(rank, begin) - start(rank, begin)
+                               : tickCosts.duration(list, begin, end);
         note(start(rank, begin), duration);
         times.work += duration;
       } else if (tickCosts.hasCollectives() && isFsdp(list[begin].kind())) {
@@ -216,6 +249,8 @@ void Simulation::summarize() {
 
 int64_t Simulation::end(unsigned rank, size_t index) const {
   const StepList &list = schedule->ranks[rank];
+  if (isRecorded())
+    return recordedEnds[stepNumbers.of(rank, index)];
   int64_t begin = start(rank, index);
   if (isP2P(list[index].kind()))
     return transferEnd(rank, index);

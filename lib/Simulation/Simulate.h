@@ -75,6 +75,9 @@ public:
   const std::optional<Transfers> &transfers() const { return stepTransfers; }
   llvm::ArrayRef<RankTimes> ranks() const { return rankTimes; }
 
+  /// The times were recorded, not simulated: no cost explains them.
+  bool isRecorded() const { return !recordedEnds.empty(); }
+
   /// The first start of all ranks.
   int64_t begin() const { return first; }
 
@@ -107,6 +110,8 @@ private:
   StepNumbers stepNumbers;
   TickCosts tickCosts;
   std::vector<int64_t> starts;
+  /// By step; empty unless the times were recorded.
+  std::vector<int64_t> recordedEnds;
   std::vector<RankTimes> rankTimes;
   int64_t first = 0;
   int64_t last = 0;
@@ -134,6 +139,20 @@ llvm::FailureOr<Simulation> simulate(const Schedule &schedule, WaitModel model,
 llvm::FailureOr<Simulation> simulate(const Schedule &schedule,
                                      std::optional<WaitModel> model,
                                      DiagEngine &diags, int64_t parts = 1);
+
+/// When a step started and ended in a real run.
+struct RecordedTime {
+  int64_t start = 0;
+  int64_t end = 0;
+};
+
+/// A run of a schedule of compute steps alone with the times of a real run: by
+/// rank and step, in parts of 1/`perUnit` of a unit of time. The members of an
+/// overlap have the same times. Reports costs that do not fit.
+llvm::FailureOr<Simulation>
+recordedRun(const Schedule &schedule,
+            llvm::ArrayRef<std::vector<RecordedTime>> times, int64_t perUnit,
+            DiagEngine &diags);
 
 /// Sets the start times of the steps of `schedule` from `simulation`. The time
 /// of a batch is that of its first member to start. Bubbles, and P2P steps

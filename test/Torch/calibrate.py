@@ -1,5 +1,5 @@
 # RUN: rm -rf %t && mkdir -p %t
-# RUN: env PYTHONPATH=%root/python/src %torch-python %s %t
+# RUN: env PYTHONPATH=%root/python/src %torch-python %s %t %root/docs/Calibrate.md
 """Costs of real jobs: the profile that is made of their traces predicts the time of
 a training step within 10 %. The best of three jobs counts, since the machine may
 have other work."""
@@ -9,6 +9,7 @@ import glob
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -96,6 +97,23 @@ for name, sizes in JOBS:
               if found["figure"] == "F" and found["block"] == "memory"}
     # What a later stage keeps is more: it has more layers.
     assert memory and sorted(memory.values()) == [memory[f"stage {i}"] for i in range(len(memory))], memory
+
+# The page's job.
+with open(sys.argv[2], encoding="utf-8") as file:
+    script = re.search(r"^```python train.py\n(.*?)^```", file.read(), re.M | re.S)[1]
+job = os.path.join(root, "page")
+os.makedirs(job)
+with open(os.path.join(job, "train.py"), "w", encoding="utf-8") as file:
+    file.write(script)
+for _ in range(TRIES):
+    done = subprocess.run([sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "train.py",
+                           "one_f_one_b"], cwd=job, env=dict(os.environ, OMP_NUM_THREADS="1"), capture_output=True, text=True,
+                          timeout=120)
+    if "oneMKL FATAL ERROR: Cannot load" not in done.stderr:
+        break
+assert done.returncode == 0, done.stderr
+summary = calibrated(os.path.join(job, "traces"), "one_f_one_b")
+assert (summary["ranks"], summary["microbatches"], summary["training_steps"]) == (2, 8, 4), summary
 
 try:
     with pipec.torch.profile(Schedule1F1B.__new__(Schedule1F1B), os.path.join(root, "none")):

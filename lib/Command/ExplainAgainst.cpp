@@ -1,0 +1,120 @@
+//===- ExplainAgainst.cpp - explain --against -----------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Command/ExplainAgainst.h"
+
+#include "Driver/Input.h"
+#include "Driver/OutputName.h"
+#include "Driver/PassFlags.h"
+#include "Results/Against.h"
+#include "Results/TraceInput.h"
+#include "Support/Diagnostics/CommandDiags.h"
+
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+/// What the command line asks for.
+struct AgainstRequest {
+  InputRequest input;
+  std::vector<std::string> traces;
+  /// Null for text.
+  EmitFunction emitter = nullptr;
+};
+
+} // namespace
+
+/// The emitter that the name of the output file calls for.
+static FailureOr<EmitFunction> chooseOutput(const Arguments &args,
+                                            DiagEngine &diags) {
+  std::string extension = sys::path::extension(args.text(Opt::Output)).lower();
+  if (extension == ".html")
+    return EmitFunction(emitHtml);
+  if (extension == ".json")
+    return EmitFunction(emitTrace);
+  if (failed(chooseForm(args, {"text"}, diags)))
+    return failure();
+  return EmitFunction(nullptr);
+}
+
+static FailureOr<AgainstRequest> readRequest(const CommandRun &run) {
+  const Arguments &args = run.args;
+  DiagEngine &diags = run.diags;
+  for (Opt option : {Opt::Step, Opt::At, Opt::Rank})
+    if (args.has(option))
+      return unusable(diags, "--against and `" + args.written(option) +
+                                 "` are mutually exclusive");
+  std::vector<std::string> words;
+  FailureOr<Grid> sizes = Grid::read(args, Grid::Values::One, words, diags);
+  if (failed(sizes))
+    return failure();
+  if (words.empty())
+    return reportNoInput(diags);
+  FailureOr<EmitFunction> emitter = chooseOutput(args, diags);
+  if (failed(emitter))
+    return failure();
+  AgainstRequest request{{args, words[0], std::move(*sizes)}, {}, *emitter};
+  for (StringRef trace : args.list(Opt::Against))
+    request.traces.push_back(trace.str());
+  request.traces.insert(request.traces.end(), words.begin() + 1, words.end());
+  return request;
+}
+
+LogicalResult explainAgainst(const CommandRun &run) {
+  DiagEngine &diags = run.diags;
+  FailureOr<AgainstRequest> request = readRequest(run);
+  if (failed(request))
+    return failure();
+  FailureOr<StringRef> list = choosePasses(run.args, "", diags);
+  if (failed(list))
+    return failure();
+  FailureOr<PassRun> passes =
+      PassRun::make(run.args, *list, run.err, run.session);
+  if (failed(passes))
+    return failure();
+
+  FailureOr<Recording> recording =
+      readTraces(run.args, request->traces, run.progress, diags);
+  if (failed(recording))
+    return failure();
+  setSizes(request->input.sizes, *recording);
+  FailureOr<OpenedInput> input = request->input.open(run.search, diags);
+  if (failed(input))
+    return failure();
+  FailureOr<Schedule> schedule =
+      request->input.makeSchedule(*input, run.search, run.session);
+  if (failed(schedule) || failed(passes->run(*schedule, diags)) ||
+      failed(checkModelUsed(run.args, &*schedule, diags)) ||
+      failed(checkFits(*recording, *schedule, diags)))
+    return failure();
+
+  run.progress.phase("measuring");
+  Calibration calibration = calibrate(*recording);
+  // Costs that are not in milliseconds have nothing to do with the traces.
+  if (!run.args.has(Opt::Cost) && !run.args.has(Opt::CostProfile)) {
+    schedule->costs = calibration.costs;
+    schedule->costParts = 0;
+    if (!calibration.memory.empty())
+      schedule->memory = calibration.memory;
+  }
+  FailureOr<Against> against = Against::make(*schedule, *recording, calibration,
+                                             readModel(run.args), diags);
+  if (failed(against))
+    return failure();
+  return run.write([&](raw_ostream &os) -> LogicalResult {
+    if (request->emitter)
+      return against->emit(request->emitter, os, diags);
+    against->print(os);
+    return success();
+  });
+}
+
+} // namespace pipec
