@@ -26,7 +26,10 @@ struct Name {
 
 /// The letters of steps in the language.
 enum class Letter : uint8_t { F, B, I, W };
-llvm::StringRef letterName(Letter letter);
+inline llvm::StringRef letterName(Letter letter) {
+  constexpr llvm::StringLiteral names[] = {"F", "B", "I", "W"};
+  return names[unsigned(letter)];
+}
 
 /// The base of all expressions. Nodes live in the arena of a `Context`.
 struct Expr {
@@ -117,9 +120,16 @@ enum class BinaryOp : uint8_t {
   Mod,
 };
 /// `||`, `+`, ...
-llvm::StringRef spelling(BinaryOp op);
+inline llvm::StringRef spelling(BinaryOp op) {
+  constexpr llvm::StringLiteral names[] = {
+      "||", "&&", "==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "%"};
+  return names[unsigned(op)];
+}
 /// 1 for `||` up to 6 for `*`; a higher number binds tighter.
-unsigned precedence(BinaryOp op);
+inline unsigned precedence(BinaryOp op) {
+  constexpr unsigned levels[] = {1, 2, 3, 3, 4, 4, 4, 4, 5, 5, 6, 6, 6};
+  return levels[unsigned(op)];
+}
 
 struct BinaryExpr : Expr {
   BinaryExpr(llvm::SMRange range, BinaryOp op, llvm::SMRange opRange, Expr *lhs,

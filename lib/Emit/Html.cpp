@@ -15,7 +15,7 @@
 
 #include "Emit/Palette.h"
 #include "Emit/Picture.h"
-#include "Explain/CriticalPath.h"
+#include "Explain/Causes.h"
 #include "Template/Template.h"
 #include "Template/TextData.h"
 

@@ -30,7 +30,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Emit/Picture.h"
-#include "Explain/CriticalPath.h"
+#include "Explain/Causes.h"
 #include "IR/StepPlaces.h"
 
 #include "llvm/ADT/BitVector.h"

@@ -7,7 +7,7 @@
 
 #include "Explain/IdleGaps.h"
 
-#include "Explain/CriticalPath.h"
+#include "Explain/Causes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"

@@ -13,7 +13,7 @@
 #ifndef PIPEC_EXPLAIN_REPORT_H
 #define PIPEC_EXPLAIN_REPORT_H
 
-#include "Explain/CriticalPath.h"
+#include "Explain/Causes.h"
 #include "Explain/IdleGaps.h"
 
 #include <optional>

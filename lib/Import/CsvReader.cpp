@@ -23,7 +23,6 @@
 
 #include "Import/CsvHeader.h"
 #include "Support/Diagnostics/ImportDiags.h"
-#include "Support/MappedFiles.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -93,7 +92,6 @@ public:
   FailureOr<Schedule> read();
 
 private:
-  void forgetBefore(const char *place) const;
   void readRow(StringRef row, StepList &steps);
   void readOverlap(StringRef cell, StepList &steps);
   bool readStep(StringRef cell, const char *&cursor, const char *end,
@@ -118,7 +116,7 @@ private:
     return {base + uint32_t(place - text.begin())};
   }
   /// The minimum number of bytes to release in one system call.
-  static constexpr size_t forgottenAtOnce = size_t(64) << 20;
+  static constexpr size_t releasedAtOnce = size_t(64) << 20;
 
   /// A cell in the form shown in messages: printable, and at most as long as a
   /// line.
@@ -319,13 +317,6 @@ void CsvReader::readRow(StringRef line, StepList &steps) {
   }
 }
 
-void CsvReader::forgetBefore(const char *place) const {
-  const SourceFiles &files = diags.sourceFiles();
-  for (unsigned i = 0; i != files.numFiles(); ++i)
-    if (files.file(i).getBufferStart() == text.begin())
-      pipec::forgetBefore(files.file(i), place);
-}
-
 LogicalResult CsvReader::checkBackwards() {
   if (!old.found())
     return success();
@@ -342,7 +333,7 @@ FailureOr<Schedule> CsvReader::read() {
   schedule.source = locOf(text.begin());
   if (text.trim(", \t\v\f\r\n\"").empty())
     return diags.report(SMLoc::getFromPointer(text.begin()), diag::CsvNoSteps);
-  const char *forgotten = text.begin();
+  const char *released = text.begin();
   for (const char *cursor = text.begin(); cursor != text.end();) {
     const char *newline = static_cast<const char *>(
         std::memchr(cursor, '\n', text.end() - cursor));
@@ -357,9 +348,9 @@ FailureOr<Schedule> CsvReader::read() {
     if (diags.atErrorLimit())
       return failure();
     cursor = newline ? newline + 1 : end;
-    if (size_t(cursor - forgotten) >= forgottenAtOnce) {
-      forgetBefore(cursor);
-      forgotten = cursor;
+    if (size_t(cursor - released) >= releasedAtOnce) {
+      diags.sourceFiles().releaseBefore(SMLoc::getFromPointer(cursor));
+      released = cursor;
     }
   }
   if (failed(checkBackwards()) || broken ||

@@ -8,9 +8,11 @@
 #ifndef PIPEC_PARSE_OFFSETMAP_H
 #define PIPEC_PARSE_OFFSETMAP_H
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/SMLoc.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -21,11 +23,22 @@ namespace pipec {
 class OffsetMap {
 public:
   /// `text` must be valid UTF-8.
-  explicit OffsetMap(llvm::StringRef text);
+  explicit OffsetMap(llvm::StringRef text) : text(text) {
+    if (llvm::all_of(text, [](char c) { return (c & 0x80) == 0; }))
+      return;
+    for (size_t i = 0; i != text.size(); ++i)
+      if ((text[i] & 0xC0) != 0x80)
+        offsets.push_back(i);
+    offsets.push_back(text.size());
+  }
 
   /// The byte offset of the code point with this index, which may be one past
   /// the last.
-  size_t byteOffset(size_t codePoint) const;
+  size_t byteOffset(size_t codePoint) const {
+    if (offsets.empty())
+      return std::min(codePoint, text.size());
+    return offsets[std::min(codePoint, offsets.size() - 1)];
+  }
   /// The position of a code point in the text.
   llvm::SMLoc loc(size_t codePoint) const {
     return llvm::SMLoc::getFromPointer(text.data() + byteOffset(codePoint));

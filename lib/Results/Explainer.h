@@ -14,7 +14,7 @@
 #ifndef PIPEC_RESULTS_EXPLAINER_H
 #define PIPEC_RESULTS_EXPLAINER_H
 
-#include "Explain/CriticalPath.h"
+#include "Explain/Causes.h"
 #include "Explain/IdleGaps.h"
 #include "IR/StepPlaces.h"
 #include "Support/Decimal.h"

@@ -12,8 +12,11 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <sys/mman.h>
 
 using namespace llvm;
 
@@ -199,6 +202,19 @@ LineColumn SourceFiles::lineColumn(SMLoc loc) const {
   return {buffer->getBufferIdentifier(),
           unsigned(line) - 1 + firstLines[id - 1],
           offset - lines[line - 1] + 1};
+}
+
+// `MemoryBuffer::dontNeedIfMmap` uses `posix_madvise`, which the GNU C library
+// ignores.
+void SourceFiles::releaseBefore(SMLoc place) const {
+  const MemoryBuffer *file = bufferOf(place);
+  if (!file || file->getBufferKind() != MemoryBuffer::MemoryBuffer_MMap)
+    return;
+  // Mappings start at a page boundary.
+  char *begin = const_cast<char *>(file->getBufferStart());
+  size_t page = sys::Process::getPageSizeEstimate();
+  size_t size = size_t(place.getPointer() - begin) / page * page;
+  (void)madvise(begin, size, MADV_DONTNEED);
 }
 
 } // namespace pipec

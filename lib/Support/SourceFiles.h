@@ -98,6 +98,13 @@ public:
   /// File, line and column of `loc`, which must be in one of the files.
   LineColumn lineColumn(llvm::SMLoc loc) const;
 
+  /// Gives the memory of a file before `place` back to the system, if the file
+  /// is mapped; the system reads the pages again on the next access. Does
+  /// nothing to a text that was copied into memory, such as standard input.
+  /// Without this the peak memory of reading a list is 1.5 times as high
+  /// (benchmarks/README.md).
+  void releaseBefore(llvm::SMLoc place) const;
+
   unsigned numFiles() const { return sourceMgr.getNumBuffers(); }
   /// The i-th file, in the order of reading.
   const llvm::MemoryBuffer &file(unsigned i) const;
