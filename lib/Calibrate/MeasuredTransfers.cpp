@@ -20,18 +20,6 @@ namespace pipec {
 // Transfers
 //===----------------------------------------------------------------------===//
 
-std::vector<int> stageOwners(const Recording &recording) {
-  std::vector<int> owners(
-      size_t(recording.numStages) * recording.numMicrobatches, -1);
-  for (auto [number, rank] : enumerate(recording.ranks))
-    for (const StepSpan &span : rank.steps.front())
-      for (Step step : recording.cells[span.cell])
-        if (isCompute(step.kind()))
-          owners[size_t(step.stage()) * recording.numMicrobatches +
-                 step.microbatch()] = int(number);
-  return owners;
-}
-
 namespace {
 
 /// What is known of one transfer while the spans of a step are gone through.

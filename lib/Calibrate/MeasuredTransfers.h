@@ -59,10 +59,6 @@ std::vector<MeasuredTransfer> findTransfers(const Recording &recording);
 Clocks setClocks(const Recording &recording,
                  llvm::ArrayRef<MeasuredTransfer> transfers);
 
-/// The rank that runs the compute steps of each stage for each micro-batch:
-/// index `stage * numMicrobatches + microbatch`; -1 where none does.
-std::vector<int> stageOwners(const Recording &recording);
-
 } // namespace pipec
 
 #endif // PIPEC_CALIBRATE_MEASUREDTRANSFERS_H

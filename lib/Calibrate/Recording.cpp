@@ -15,6 +15,8 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <set>
+
 using namespace llvm;
 
 namespace pipec {
@@ -38,6 +40,7 @@ private:
   LogicalResult addRank(RankTrace &trace);
   LogicalResult chooseSteps(RecordedRank &rank);
   LogicalResult findSizes();
+  LogicalResult checkForwards();
 
   std::vector<std::vector<StepSpan>> splitSteps(const RankTrace &trace);
   void useDevice(RecordedRank &rank, ArrayRef<TraceSpan> device);
@@ -274,6 +277,31 @@ LogicalResult RecordingMaker::addRank(RankTrace &trace) {
 // The whole
 //===----------------------------------------------------------------------===//
 
+/// Reports the first forward that no trace has: each stage runs each
+/// micro-batch. Linear in the spans, however large the numbers are.
+LogicalResult RecordingMaker::checkForwards() {
+  std::set<std::pair<unsigned, unsigned>> forwards;
+  for (const RecordedRank &rank : recording.ranks)
+    for (const StepSpan &span : rank.steps.front())
+      for (Step step : recording.cells[span.cell])
+        if (step.kind() == StepKind::F)
+          forwards.insert({step.stage(), step.microbatch()});
+  std::pair<unsigned, unsigned> next = {0, 0};
+  for (auto forward : forwards) {
+    if (forward != next)
+      break;
+    if (++next.second == recording.numMicrobatches)
+      next = {next.first + 1, 0};
+  }
+  if (next.first == recording.numStages)
+    return success();
+  return diags.report(
+      DiagLoc(), diag::TraceStepMissing,
+      cellText(Step(StepKind::F, next.first, next.second)),
+      countText(recording.numStages, "stage"),
+      countText(recording.numMicrobatches, "micro-batch", "es"));
+}
+
 /// The later one of the stages between which a transfer goes.
 static unsigned lastStageOf(Step transfer) {
   bool forward = dataKind(transfer.kind()) == DataKind::Activation;
@@ -321,7 +349,7 @@ LogicalResult RecordingMaker::findSizes() {
     if (!stages[stage])
       return diags.report(DiagLoc(), diag::TraceStageMissing, stage,
                           countText(stages.size(), "stage"));
-  return success();
+  return checkForwards();
 }
 
 LogicalResult RecordingMaker::run(ArrayRef<std::string> paths) {

@@ -22,10 +22,16 @@ using namespace llvm;
 
 namespace pipec {
 
+// Limits, in nanoseconds, within which sums of times do not overflow: about 70
+// years from the origin of times, 18 years from the base of a trace, and 9
+// hours for a step.
+static constexpr int64_t maxBase = int64_t(1) << 61;
+static constexpr int64_t limit = int64_t(1) << 59;
+static constexpr int64_t maxLength = int64_t(1) << 45;
+
 /// Microseconds, as a number of JSON, in nanoseconds; nothing when they do not
 /// fit. Exact but for an exponent.
 static std::optional<int64_t> parseMicros(StringRef text) {
-  constexpr int64_t limit = int64_t(1) << 60;
   if (text.find_first_of("eE") != StringRef::npos) {
     double value = 0;
     if (text.getAsDouble(value) || !(std::abs(value) < limit / 1000))
@@ -117,7 +123,7 @@ private:
 std::optional<TraceSpan> TraceReader::readTimes(const Event &event) {
   std::optional<int64_t> start = parseMicros(event.start);
   std::optional<int64_t> length = parseMicros(event.duration);
-  if (!start || !length || *length < 0) {
+  if (!start || !length || *length < 0 || *length > maxLength) {
     StringRef at = start ? event.duration : event.start;
     refuse(at.empty() ? event.name : at,
            "the " + Twine(start ? "duration" : "time") + " of `" +
@@ -263,9 +269,10 @@ bool TraceReader::read() {
       return json.list([&] { readEvent(); });
     }
     StringRef value = json.value();
-    if (key == "baseTimeNanoseconds")
-      value.getAsInteger(10, base);
-    else if (key == "host_name")
+    if (key == "baseTimeNanoseconds") {
+      if (value.getAsInteger(10, base) || base < 0 || base > maxBase)
+        refuse(value, "`baseTimeNanoseconds` is not a time");
+    } else if (key == "host_name")
       trace.host = decodeJsonString(value);
     else if (key == "distributedInfo")
       readIdentity(value, /*isPipelineRank=*/false);

@@ -259,7 +259,10 @@ FailureOr<Against> Against::make(const Schedule &schedule,
                                  std::optional<WaitModel> model,
                                  DiagEngine &diags) {
   if (!calibration.stepTime)
-    return diags.report(DiagLoc(), diag::TraceNoClock);
+    return diags.report(DiagLoc(), diag::TraceNoClock,
+                        recording.stepsAgree
+                            ? "the traces do not show how their clocks differ"
+                            : "they have different numbers of training steps");
   Against result(schedule, recording, calibration);
   result.model = model;
   FailureOr<Simulation> run = simulate(schedule, model, diags);
