@@ -17,6 +17,7 @@
 
 #include "Emit/Emitter.h"
 #include "Explain/Report.h"
+#include "IR/DataFlow.h"
 #include "Import/CsvReader.h"
 #include "Lint/TrainingRules.h"
 #include "StepText/StepParser.h"
@@ -75,9 +76,10 @@ std::string print(const Schedule &schedule) {
 /// False if a transfer has no peer. For a CSV, only the verifier reports this,
 /// and step IR cannot represent it.
 bool allHavePeers(const Schedule &schedule) {
+  DataFlow flow(schedule);
   return all_of(schedule.ranks, [&](const StepList &list) {
     return all_of(list, [&](Step step) {
-      return !isP2P(step.kind()) || schedule.hasPeer(step);
+      return !isP2P(step.kind()) || flow.transfer(step);
     });
   });
 }
