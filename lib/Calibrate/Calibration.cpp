@@ -12,6 +12,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
 #include <set>
@@ -87,6 +88,7 @@ private:
   void setMemory();
   void setStepTime();
   void nameLeftOut();
+  void nameSlowRanks();
 
   void add(FigureBlock block, Key key, Rational value,
            std::array<Rational, 2> spread, size_t samples, Evidence evidence);
@@ -565,6 +567,38 @@ void Calibrator::nameLeftOut() {
              "which pipec.torch.profile adds, do");
 }
 
+/// Names ranks whose forwards take longer than those of others. Where no other
+/// rank runs their stages, a slow rank cannot be told from a large stage.
+void Calibrator::nameSlowRanks() {
+  constexpr double notable = 1.1;
+  std::map<unsigned, std::pair<int64_t, unsigned>> sums;
+  for (const auto &[key, byRank] : steps) {
+    if (key.first != Figure::F)
+      continue;
+    if (byRank.size() > 1)
+      return;
+    auto &[time, stages] = sums[byRank.begin()->first];
+    time += alone[key];
+    ++stages;
+  }
+  if (sums.empty())
+    return;
+  std::vector<int64_t> means;
+  for (auto &[rank, sum] : sums)
+    means.push_back(sum.first / sum.second);
+  llvm::sort(means);
+  int64_t middle = quartile(means, 2);
+  for (auto &[rank, sum] : sums) {
+    double ratio = double(sum.first) / double(sum.second) /
+                   double(std::max<int64_t>(middle, 1));
+    if (ratio >= notable)
+      leaveOut("factor of rank " + Twine(rank) + ": its forwards take " +
+               formatv("{0:f2}", ratio).str() +
+               " times those of the median rank; no other rank runs its "
+               "stages, so this is in their figures");
+  }
+}
+
 Calibration Calibrator::run() {
   findSendEnds();
   collectSteps();
@@ -572,6 +606,7 @@ Calibration Calibrator::run() {
   setSteps();
   setOverlaps();
   nameLeftOut();
+  nameSlowRanks();
   setTransfers();
   setMemory();
   setStepTime();

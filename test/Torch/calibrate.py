@@ -98,6 +98,14 @@ for name, sizes in JOBS:
     # What a later stage keeps is more: it has more layers.
     assert memory and sorted(memory.values()) == [memory[f"stage {i}"] for i in range(len(memory))], memory
 
+# With FSDP the waits for parameters are spans too.
+summary, folder = measure("one_f_one_b", 2, 4, "fsdp")
+for path in glob.glob(os.path.join(folder, "rank*.json.gz")):
+    with gzip.open(path, "rt") as file:
+        names = {event.get("name", "") for event in json.load(file)["traceEvents"]}
+    assert any(re.fullmatch(r"PPWAIT:\dUNSHARD", found) for found in names), path
+assert any(line.startswith("UNSHARD, RESHARD, REDUCE_GRAD: the spans show when") for line in summary["left_out"]), summary
+
 # The page's job.
 with open(sys.argv[2], encoding="utf-8") as file:
     script = re.search(r"^```python train.py\n(.*?)^```", file.read(), re.M | re.S)[1]

@@ -1,6 +1,7 @@
-"""Jobs whose traces are calibrated: stages that sleep, or that multiply matrices.
+"""Jobs whose traces are calibrated: stages that sleep, or that multiply matrices,
+also with parameters that FSDP gathers.
 
-    measured.py FOLDER SCHEDULE RANKS MICROBATCHES sleep|matmul [NAME=VALUE]...
+    measured.py FOLDER SCHEDULE RANKS MICROBATCHES sleep|matmul|fsdp [NAME=VALUE]...
 
 Trains the schedule for a few steps in a process for each rank, over gloo, and
 records them with `pipec.torch.profile` into FOLDER.
@@ -17,6 +18,8 @@ import time
 
 import torch
 import torch.distributed as dist
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
 from torch.distributed.pipelining import PipelineStage
 
 import pipec.torch
@@ -75,7 +78,11 @@ def process(rank, ranks, store, folder, name, microbatches, kind, sizes):
     mine = plan.stages_of(rank)
     torch.manual_seed(0)
     block, width, rows = (SleepingBlock, WIDTH, 2) if kind == "sleep" else (MatmulBlock, 512, 256)
-    stages = [PipelineStage(block(i), i, plan.stages, torch.device("cpu")) for i in mine]
+    blocks = [block(i) for i in mine]
+    if kind == "fsdp":
+        mesh = init_device_mesh("cpu", (ranks, 1), mesh_dim_names=("pp", "dp"))
+        blocks = [fully_shard(block, mesh=mesh["dp"], reshard_after_forward=False) for block in blocks]
+    stages = [PipelineStage(block, i, plan.stages, torch.device("cpu")) for i, block in zip(mine, blocks)]
     schedule = pipec.torch.load_schedule(plan, stages, torch.nn.functional.mse_loss, microbatches)
     x, y = torch.ones(rows * microbatches, width), torch.zeros(rows * microbatches, width)
 
