@@ -8,16 +8,20 @@
 #include "Search/Anneal.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace pipec::search {
 
 /// Counts of letters are kept at every place that this divides.
 static constexpr uint32_t countEvery = 16;
 
+static constexpr Ticks never = Problem::maxTicks * 4096;
+
 Annealer::Annealer(const Problem &problem, uint64_t seed)
     : problem(problem), random(seed), timing(problem), counts(problem.ranks),
-      newRankEnds(problem.ranks), firstChanged(problem.ranks),
-      at(problem.ranks), running(problem.numLetters()) {
+      running(problem.numLetters()),
+      isDirty(problem.ranks, std::vector<char>(problem.wordLength())),
+      firstDirty(problem.ranks), dirtyTimes(problem.ranks, never) {
   for (auto &table : counts)
     table.resize((problem.wordLength() / countEvery + 1) *
                  problem.numLetters());
@@ -202,100 +206,124 @@ void Annealer::exchange(const Move &move) {
   }
 }
 
-/// The times of the words after a move; false when they wait for each other or
-/// are later than `limit`.
-bool Annealer::evaluate(const Move &move, Ticks limit) {
+/// Has a place looked at.
+void Annealer::mark(unsigned rank, uint32_t place) {
+  if (isDirty[rank][place])
+    return;
+  isDirty[rank][place] = true;
+  if (dirtyTimes[rank] != never && firstDirty[rank] <= place)
+    return;
+  firstDirty[rank] = place;
+  dirtyTimes[rank] = place ? newEnds[timing.steps[rank][place - 1]] : 0;
+  horizon = std::min(horizon, dirtyTimes[rank]);
+}
+
+/// Finds the times of a rank from its first dirty place until nothing changes,
+/// or until another rank has something earlier to do. False when they are later
+/// than `limit`.
+bool Annealer::runRank(unsigned rank, const Move &move, Ticks limit) {
   uint32_t length = problem.wordLength();
-  // The first step that changes started then; what started before it stays.
-  uint32_t oldFirst = segmentSteps.front();
-  Ticks since = timing.ends[oldFirst] - problem.infoOf(oldFirst).time;
-  waiting.clear();
-  for (unsigned rank = 0; rank != problem.ranks; ++rank) {
-    const auto &list = timing.steps[rank];
-    const Word &word = words[rank];
-    const Letter *infos = &problem.info(rank, 0);
-    uint32_t first = move.begin;
-    if (rank != move.rank) {
-      uint32_t low = 0, high = length;
-      while (low != high) {
-        uint32_t middle = (low + high) / 2;
-        if (timing.ends[list[middle]] - infos[word[middle]].time < since)
-          low = middle + 1;
-        else
-          high = middle;
-      }
-      first = low;
-      waiting.push_back(rank);
+  const uint32_t *list = timing.steps[rank].data();
+  const uint8_t *word = words[rank].data();
+  const Letter *infos = &problem.info(rank, 0);
+  uint32_t base = problem.base(rank, 0);
+  char *dirty = isDirty[rank].data();
+  uint32_t i = firstDirty[rank];
+  // The place after the changed part has another one before it.
+  uint32_t forced = rank == move.rank ? std::min(move.end + 1, length) : 0;
+  Ticks now = i ? newEnds[list[i - 1]] : 0;
+  dirtyTimes[rank] = never;
+  for (;;) {
+    dirty[i] = false;
+    uint32_t step = list[i];
+    const Letter &own = infos[word[i]];
+    uint32_t n = step - base - word[i] * problem.microbatches;
+    if (own.sourceRank >= 0)
+      now = std::max(now, newEnds[own.sourceBase + n] + own.sourceHop);
+    now += own.time;
+    ++looked;
+    bool other = now != newEnds[step];
+    if (other) {
+      bool inside = rank == move.rank && i >= move.begin && i < move.end;
+      if (now + (inside ? 0 : timing.tails[step]) > limit)
+        return false;
+      changed.push_back(step);
+      newEnds[step] = now;
+      if (own.userRank >= 0)
+        mark(own.userRank, timing.places[own.userBase + n]);
     }
-    firstChanged[rank] = at[rank] = first;
-    newRankEnds[rank] = first ? timing.ends[list[first - 1]] : 0;
+    if (++i == length)
+      return true;
+    if (!other && i >= forced && !dirty[i]) {
+      auto *next = static_cast<char *>(std::memchr(dirty + i, 1, length - i));
+      if (!next)
+        return true;
+      i = next - dirty;
+      firstDirty[rank] = i;
+      dirtyTimes[rank] = newEnds[list[i - 1]];
+      return true;
+    }
+    if (now > horizon) {
+      dirty[i] = true;
+      firstDirty[rank] = i;
+      dirtyTimes[rank] = now;
+      return true;
+    }
   }
-  waiting.push_back(move.rank);
-  uint64_t left = 0;
-  for (unsigned rank = 0; rank != problem.ranks; ++rank)
-    left += length - firstChanged[rank];
+}
+
+/// Finds the times that change with a move, about in the order of time.
+bool Annealer::propagate(const Move &move, Ticks limit) {
+  std::fill(dirtyTimes.begin(), dirtyTimes.end(), never);
+  changed.clear();
+  looked = 0;
+  // `forced` covers the rest of the changed part, unless another rank comes
+  // first: then its first place is marked.
+  for (uint32_t i = move.begin;
+       i != std::min(move.end + 1, problem.wordLength()); ++i)
+    mark(move.rank, i);
+  for (;;) {
+    unsigned first = 0;
+    horizon = never;
+    for (unsigned rank = 1; rank != problem.ranks; ++rank)
+      if (dirtyTimes[rank] < dirtyTimes[first]) {
+        horizon = std::min(horizon, dirtyTimes[first]);
+        first = rank;
+      } else {
+        horizon = std::min(horizon, dirtyTimes[rank]);
+      }
+    if (dirtyTimes[first] == never)
+      return true;
+    work += problem.ranks / 8;
+    if (!runRank(first, move, limit) || looked > 4 * problem.numSteps())
+      return false;
+  }
+}
+
+/// The times of the words after a move; false when they are later than `limit`
+/// or, what may take long to see, wait for each other.
+bool Annealer::evaluate(const Move &move, Ticks limit) {
+  bool good = propagate(move, limit);
+  work += 8 + looked * 8;
+  if (!good) {
+    for (auto &flags : isDirty)
+      std::fill(flags.begin(), flags.end(), false);
+    work += problem.numSteps() / 16;
+    return false;
+  }
   newMakespan = 0;
   newSum = 0;
-  bool good = true;
-  uint64_t before = left;
-  while (!waiting.empty() && good) {
-    unsigned rank = waiting.back();
-    waiting.pop_back();
-    const uint32_t *list = timing.steps[rank].data();
-    const uint8_t *word = words[rank].data();
-    const Letter *infos = &problem.info(rank, 0);
-    uint32_t base = problem.base(rank, 0);
-    Ticks now = newRankEnds[rank];
-    uint32_t i = at[rank];
-    for (; i != length; ++i) {
-      uint32_t step = list[i];
-      const Letter &own = infos[word[i]];
-      uint32_t n = step - base - word[i] * problem.microbatches;
-      if (own.sourceRank >= 0) {
-        uint32_t source = own.sourceBase + n;
-        if (at[own.sourceRank] <= timing.places[source])
-          break;
-        now = std::max(now, newEnds[source] + own.sourceHop);
-      }
-      now += own.time;
-      newEnds[step] = now;
-      bool inside = rank == move.rank && i < move.end;
-      if (!inside && now + timing.tails[step] > limit) {
-        good = false;
-        ++i;
-        break;
-      }
-      if (own.userRank >= 0 &&
-          at[own.userRank] == timing.places[own.userBase + n])
-        waiting.push_back(own.userRank);
-    }
-    left -= i - at[rank];
-    at[rank] = i;
-    newRankEnds[rank] = now;
-  }
-  work += 8 * problem.ranks + (before - left) * 3;
-  if (!good || left)
-    return false;
-  for (Ticks end : newRankEnds) {
+  for (unsigned rank = 0; rank != problem.ranks; ++rank) {
+    Ticks end = newEnds[timing.steps[rank].back()];
     newMakespan = std::max(newMakespan, end);
     newSum += end;
   }
   return true;
 }
 
-/// Copies the times of the steps that were looked at.
-void Annealer::copyEnds(const std::vector<Ticks> &from,
-                        std::vector<Ticks> &to) {
-  for (unsigned rank = 0; rank != problem.ranks; ++rank)
-    for (uint32_t i = firstChanged[rank]; i != at[rank]; ++i) {
-      uint32_t step = timing.steps[rank][i];
-      to[step] = from[step];
-    }
-}
-
 void Annealer::keep(const Move &move) {
-  copyEnds(newEnds, timing.ends);
-  timing.rankEnds = newRankEnds;
+  for (uint32_t step : changed)
+    timing.ends[step] = newEnds[step];
   makespan = newMakespan;
   sumOfEnds = newSum;
   countWord(move.rank, move.begin / countEvery * countEvery, move.end);
@@ -336,23 +364,29 @@ Found Annealer::run(const Found &start, unsigned heat, Ticks bound,
         continue;
       exchange(move);
       if (!evaluate(move, limit) || cost(newMakespan, newSum) > threshold) {
-        copyEnds(timing.ends, newEnds);
+        for (uint32_t step : changed)
+          newEnds[step] = timing.ends[step];
         exchange(move);
         continue;
       }
       keep(move);
-      if (makespan < best.makespan) {
+      bool isBest = makespan < best.makespan;
+      // Steps without duration may wait for each other unnoticed.
+      if (isBest || ++accepted % renewEvery == 0) {
+        if (timing.run(words) != makespan) {
+          load(best.words);
+          continue;
+        }
+        timing.findTails();
+        findCritical();
+      }
+      if (isBest) {
         best = {words, makespan};
         if (makespan <= bound) {
           budget.spend(work);
           work = 0;
           return best;
         }
-      }
-      if (++accepted % renewEvery == 0) {
-        timing.run(words);
-        timing.findTails();
-        findCritical();
       }
     }
     budget.spend(work);

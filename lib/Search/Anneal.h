@@ -47,7 +47,9 @@ private:
   bool evaluate(const Move &move, Ticks limit);
   void exchange(const Move &move);
   void keep(const Move &move);
-  void copyEnds(const std::vector<Ticks> &from, std::vector<Ticks> &to);
+  bool propagate(const Move &move, Ticks limit);
+  bool runRank(unsigned rank, const Move &move, Ticks limit);
+  void mark(unsigned rank, uint32_t place);
   void countWord(unsigned rank, uint32_t from, uint32_t to);
 
   Ticks cost(Ticks makespan, Ticks sumOfEnds) const {
@@ -64,6 +66,7 @@ private:
   std::vector<uint32_t> critical;
   /// How often each letter comes before every 16th place of a word.
   std::vector<std::vector<uint32_t>> counts;
+  std::vector<uint32_t> running;
   /// The changed part of a word, as letters and as steps.
   Word segment;
   std::vector<uint32_t> segmentSteps;
@@ -71,10 +74,15 @@ private:
   /// The times of a neighbour; those of steps that it does not change are equal
   /// to the times at hand.
   std::vector<Ticks> newEnds;
-  std::vector<Ticks> newRankEnds;
-  std::vector<uint32_t> firstChanged, at;
-  std::vector<uint32_t> running;
-  std::vector<unsigned> waiting;
+  std::vector<uint32_t> changed;
+  /// The places whose times must be found again: a flag for each, and the first
+  /// of each rank, with about its time.
+  std::vector<std::vector<char>> isDirty;
+  std::vector<uint32_t> firstDirty;
+  std::vector<Ticks> dirtyTimes;
+  /// The least time of another rank than the one that runs.
+  Ticks horizon = 0;
+  uint32_t looked = 0;
   Ticks newMakespan = 0;
   Ticks newSum = 0;
   uint64_t work = 0;

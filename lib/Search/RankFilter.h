@@ -39,15 +39,29 @@ public:
                StepWindows &windows, Budget &budget);
 
 private:
-  bool findEarliest(unsigned rank, const StateSpace &space,
-                    const StepWindows &windows);
+  /// The window of one step, and what becomes of it.
+  struct Window {
+    Ticks start;
+    Ticks lastStart;
+    Ticks time;
+    Ticks newStart;
+    Ticks newEnd;
+  };
+
+  void copyWindows(unsigned rank, const StateSpace &space,
+                   const StepWindows &windows);
+  bool findEarliest(const StateSpace &space);
+  void findLatest(const StateSpace &space, Ticks makespan);
 
   const Problem &problem;
-  /// By state: when the rank is done with it at the earliest; when it must
-  /// start the next step at the latest, of one base and of the next.
+  /// By letter, with room for counts above the number of micro-batches, which
+  /// no step has.
+  std::vector<Window> steps;
+  /// By state: when the rank is done with it at the earliest.
   std::vector<Ticks> earliest;
-  std::vector<Ticks> latest, latestOfNext;
-  std::vector<Ticks> newStarts, newEnds;
+  /// When the rank must start the next step at the latest, of one base and of
+  /// the next.
+  std::vector<Ticks> latest;
 };
 
 } // namespace pipec::search

@@ -98,9 +98,11 @@ void Refuter::raise(Ticks best, Budget &budget) {
     Budget share = budget.part(stride > 1 ? budget.left() / 2 : budget.left());
     Answer answer = tryRefute(trial, share);
     budget.spend(share.spent());
-    if (answer == Answer::Refuted)
+    if (answer == Answer::Refuted) {
       lowerBound = trial + 1;
-    else if (trial == lowerBound && answer == Answer::Open)
+      stride =
+          std::min(stride * 2, std::max<Ticks>(1, (best - lowerBound) / 4));
+    } else if (trial == lowerBound && answer == Answer::Open)
       exhausted = true;
     else if (trial == lowerBound)
       return;

@@ -25,12 +25,16 @@ namespace {
 class Searcher {
 public:
   Searcher(const Problem &problem, const SearchOptions &options)
-      : problem(problem), options(options), refuter(problem) {}
+      : problem(problem), options(options), refuter(problem) {
+    // Annealing long words takes long rounds; a share for eight is too little.
+    uint32_t steps = problem.numSteps();
+    numRuns = steps <= 600 ? maxRuns : steps <= 1200 ? 4 : 2;
+  }
 
   SearchResult run(const std::vector<Words> &starts);
 
 private:
-  static constexpr unsigned numRuns = 8;
+  static constexpr unsigned maxRuns = 8;
 
   /// What one run keeps from phase to phase.
   struct Run {
@@ -68,6 +72,7 @@ private:
   const Problem &problem;
   const SearchOptions &options;
   Refuter refuter;
+  unsigned numRuns;
   std::vector<Run> runs;
   Found best;
   /// The best of the words that were given.
@@ -97,7 +102,7 @@ void Searcher::takeStarts(const std::vector<Words> &starts) {
 /// are ended, which the result does not depend on.
 void Searcher::inParallel(uint64_t perMille, uint64_t forBound,
                           const std::function<void(unsigned, Budget &)> &task) {
-  std::array<std::atomic<bool>, numRuns> ended = {};
+  std::array<std::atomic<bool>, maxRuns> ended = {};
   std::atomic<unsigned> next = 0;
   Ticks goal = refuter.bound();
   Ticks known = best.makespan;
@@ -143,7 +148,10 @@ void Searcher::decode(uint64_t perMille, uint64_t forBound) {
 }
 
 void Searcher::anneal(unsigned round, uint64_t perMille, uint64_t forBound) {
-  static constexpr unsigned heats[] = {3000, 12000, 1500, 30000, 6000};
+  // In percent of the heat that serves words of this length best.
+  static constexpr unsigned heats[] = {100, 400, 50, 1000, 200};
+  uint32_t steps = problem.numSteps();
+  unsigned heatOfSize = std::clamp<unsigned>(600'000 / steps, 150, 3000);
   Ticks goal = refuter.bound();
   Found common = best;
   inParallel(perMille, forBound, [&](unsigned i, Budget &budget) {
@@ -152,11 +160,11 @@ void Searcher::anneal(unsigned round, uint64_t perMille, uint64_t forBound) {
       run.annealer =
           std::make_unique<Annealer>(problem, options.seed * 1000 + i + 500);
     const Found *start = &run.own;
-    if (round == 0 ? i % 4 == 1 && !given.words.empty() : false)
+    if (round == 0 && i % 4 == 1 && !given.words.empty())
       start = &given;
-    else if (round == 0 ? i % 4 == 0 : i % 2 == 0)
+    else if (i % (round == 0 ? 4 : 2) == 0)
       start = &common;
-    unsigned heat = heats[(round + i / 2) % std::size(heats)];
+    unsigned heat = heatOfSize * heats[(round + i) % std::size(heats)] / 100;
     run.own = run.annealer->run(*start, heat, goal, budget);
     Decoder decoder(problem);
     Timing timing(problem);
@@ -182,13 +190,14 @@ SearchResult Searcher::run(const std::vector<Words> &starts) {
     bound(20);
   }
   if (!over()) {
-    decode(95, 30);
-    bound(20);
+    decode(95, 0);
+    bound(30);
   }
-  static constexpr unsigned shares[] = {10, 20, 30, 50, 80, 120, 150, 150, 150};
-  for (unsigned round = 0; round != std::size(shares) && !over(); ++round) {
-    anneal(round, shares[round], shares[round] / 4);
-    bound(10);
+  std::vector<unsigned> shares = {10, 20, 30, 50, 80, 120, 120, 120, 120};
+  if (numRuns == 2)
+    shares = {110, 160, 160, 160};
+  for (unsigned round = 0; round != shares.size() && !over(); ++round) {
+    anneal(round, shares[round], round ? 0 : numRuns == 2 ? 270 : 200);
   }
   SearchResult result;
   result.best = best;

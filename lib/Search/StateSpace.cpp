@@ -7,7 +7,6 @@
 
 #include "Search/StateSpace.h"
 
-#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -116,8 +115,9 @@ private:
 } // namespace
 
 StateSpace::StateSpace(const Problem &problem, unsigned rank)
-    : letters(problem.numLetters()), microbatches(problem.microbatches),
-      base(problem.letter(LetterI, problem.chunks - 1)) {
+    : microbatches(problem.microbatches) {
+  unsigned letters = problem.numLetters();
+  unsigned base = problem.letter(LetterI, problem.chunks - 1);
   Lister lister(problem, rank, base);
   listed = lister.run(maxStates / (microbatches + 1));
   if (!listed)
@@ -135,17 +135,20 @@ StateSpace::StateSpace(const Problem &problem, unsigned rank)
   for (uint32_t i = 0; i != numListed; ++i)
     place[order[i]] = i;
   startTuple = place[0];
-  nexts.assign(size_t(numListed) * letters, none);
-  offsets.resize(nexts.size());
   Tuple tuple;
-  for (uint32_t i = 0; i != numListed; ++i)
+  for (uint32_t i = 0; i != numListed; ++i) {
+    begins.push_back(all.size());
     for (unsigned letter = 0; letter != letters; ++letter) {
-      size_t cell = size_t(i) * letters + letter;
-      tuple.assign(lister.at(order[i]).begin(), lister.at(order[i]).end());
-      offsets[cell] = tuple[letter];
-      if (lister.step(tuple, letter))
-        nexts[cell] = place[lister.number(tuple)];
+      ArrayRef<int16_t> from = lister.at(order[i]);
+      tuple.assign(from.begin(), from.end());
+      if (!lister.step(tuple, letter))
+        continue;
+      uint32_t next = place[lister.number(tuple)];
+      all.push_back({letter == base ? next + numListed : next,
+                     int32_t(letter * stride()) + from[letter]});
     }
+  }
+  begins.push_back(all.size());
 }
 
 } // namespace pipec::search

@@ -17,6 +17,8 @@
 
 #include "Search/Problem.h"
 
+#include "llvm/ADT/ArrayRef.h"
+
 #include <cstddef>
 
 namespace pipec::search {
@@ -25,7 +27,6 @@ class StateSpace {
 public:
   /// More states than this of one rank are not looked at.
   static constexpr uint64_t maxStates = 2'500'000;
-  static constexpr uint32_t none = ~0u;
 
   StateSpace(const Problem &problem, unsigned rank);
 
@@ -35,32 +36,32 @@ public:
   uint64_t numStates() const {
     return uint64_t(numListed) * (microbatches + 1);
   }
-  /// The letter that the base counts: the I of the last chunk, which moves to
-  /// the next base.
-  unsigned baseLetter() const { return base; }
   /// The tuple whose offsets are all 0: that of the first state and of the
   /// last.
   uint32_t start() const { return startTuple; }
-  /// The tuple after `letter` ran, of this base or for `baseLetter` of the next
-  /// one; `none` when the rank cannot run it. The order of tuples is such that
-  /// it is later, within a base.
-  uint32_t next(uint32_t tuple, unsigned letter) const {
-    return nexts[size_t(tuple) * letters + letter];
-  }
-  /// How often `letter` has run in a state, without the base.
-  int offset(uint32_t tuple, unsigned letter) const {
-    return offsets[size_t(tuple) * letters + letter];
+
+  /// A step that the rank can run in a state.
+  struct Transition {
+    /// The tuple of the next state: of this base, or, with `numTuples` added,
+    /// of the next one. The order of tuples is such that it is later.
+    uint32_t next;
+    /// The letter times `stride`, plus how often it has run without the base.
+    int32_t place;
+  };
+  /// More than the count of any letter can reach above the base.
+  uint32_t stride() const { return 2 * microbatches + 1; }
+  llvm::ArrayRef<Transition> transitions(uint32_t tuple) const {
+    return llvm::ArrayRef(all).slice(begins[tuple],
+                                     begins[tuple + 1] - begins[tuple]);
   }
 
 private:
-  unsigned letters;
   unsigned microbatches;
-  unsigned base;
   bool listed = true;
   uint32_t numListed = 0;
   uint32_t startTuple = 0;
-  std::vector<uint32_t> nexts;
-  std::vector<int16_t> offsets;
+  std::vector<uint32_t> begins;
+  std::vector<Transition> all;
 };
 
 } // namespace pipec::search
