@@ -5,12 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Certificate/Certificate.h"
 #include "Command/CommandRun.h"
 #include "Driver/Input.h"
 #include "Results/CheckRun.h"
 #include "Results/Figures.h"
+#include "Support/Decimal.h"
+#include "Support/Diagnostics/CommandDiags.h"
 #include "Support/TerminalText.h"
 #include "Support/Words.h"
+#include "Verify/Verifier.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -31,6 +35,7 @@ private:
   LogicalResult readOptions();
   LogicalResult openSources();
   void checkAll();
+  LogicalResult checkCertificate();
   void printText(raw_ostream &os) const;
   void printJson(json::OStream &json) const;
 
@@ -184,10 +189,83 @@ void Check::printJson(json::OStream &json) const {
 }
 
 //===----------------------------------------------------------------------===//
+// Certificates
+//===----------------------------------------------------------------------===//
+
+/// The costs of a schedule that the proof of a certificate leaves out, one per
+/// line.
+static std::vector<StringRef> leftOut(const Schedule &schedule) {
+  std::vector<StringRef> costs;
+  auto has = [&](Figure figure) {
+    return any_of(schedule.costs.places(), [&](const auto &place) {
+      std::optional<Rational> value = place.second.get(figure);
+      return value && !value->isZero();
+    });
+  };
+  if (has(Figure::Occupancy))
+    costs.push_back("transfers that wait for an occupied edge");
+  if (schedule.costs.has(FigureScope::Microbatch))
+    costs.push_back("factors of micro-batches above the least");
+  return costs;
+}
+
+LogicalResult Check::checkCertificate() {
+  for (Opt option : {Opt::Library, Opt::Grid})
+    if (args.has(option))
+      return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                          args.written(option),
+                          "with --certificate, which is of one schedule");
+  FailureOr<InputRequest> request = InputRequest::read(args, search, diags);
+  if (failed(request))
+    return failure();
+  FailureOr<OpenedInput> input = request->open(search, diags);
+  if (failed(input))
+    return failure();
+  FailureOr<Schedule> schedule = request->makeSchedule(*input, search, session);
+  if (failed(schedule) || failed(verify(*schedule, diags)))
+    return failure();
+  constexpr uint64_t maxBytes = uint64_t(1) << 30;
+  FailureOr<StringRef> text =
+      openInput(args.text(Opt::Certificate), diags, maxBytes);
+  if (failed(text))
+    return failure();
+  progress.phase("checking the certificate");
+  FailureOr<Certificate> certificate = readCertificate(*text, diags);
+  if (failed(certificate) ||
+      failed(checkSame(*certificate, *schedule, diags)) ||
+      failed(checkProof(*certificate, diags)))
+    return failure();
+  auto time = [&](Rational ticks) {
+    return Rational::mul(ticks, certificate->tick).value_or(0);
+  };
+  Rational makespan = time(certificate->makespan);
+  Rational bound = time(certificate->refuted + 1);
+  return write(
+      [&](raw_ostream &os) {
+        os << terminalText(schedule->name) << ": makespan "
+           << decimalText(makespan) << "; proven: no schedule has less than "
+           << decimalText(bound) << '\n';
+        for (StringRef cost : leftOut(*schedule))
+          os << "  the proof leaves out " << cost << '\n';
+      },
+      [&](json::OStream &json) {
+        json.attribute("proven", true);
+        writeExact(json, "makespan", makespan);
+        writeExact(json, "bound", bound);
+        json.attributeArray("left_out", [&] {
+          for (StringRef cost : leftOut(*schedule))
+            json.value(cost);
+        });
+      });
+}
+
+//===----------------------------------------------------------------------===//
 // The command
 //===----------------------------------------------------------------------===//
 
 LogicalResult Check::run() {
+  if (args.has(Opt::Certificate))
+    return checkCertificate();
   if (failed(readOptions()) || failed(openSources()))
     return failure();
   checkAll();

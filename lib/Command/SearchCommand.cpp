@@ -7,8 +7,10 @@
 
 #include "Command/CommandRun.h"
 #include "Driver/Input.h"
+#include "Driver/OutputFile.h"
 #include "Results/Figures.h"
 #include "Results/SearchStarts.h"
+#include "Search/CertificateWriter.h"
 #include "Search/Search.h"
 #include "Simulation/Memory.h"
 #include "StepText/StepPrinter.h"
@@ -85,6 +87,7 @@ private:
   FailureOr<search::Model> readModel();
   LogicalResult find(const search::Model &model, SearchStarts &starts);
   LogicalResult check(const search::Model &model);
+  LogicalResult certify(const search::Model &model);
   void report(const search::Model &model, const SearchStarts &starts) const;
   void printText(raw_ostream &os, const search::Model &model,
                  const SearchStart *library) const;
@@ -99,7 +102,10 @@ private:
   std::optional<std::chrono::milliseconds> timeLimit;
 
   search::SearchResult result;
+  search::Words words;
   Schedule found;
+  /// The bound that the certificate proves.
+  std::optional<Rational> certified;
   Rational makespan, bound, gap;
   std::vector<Rational> peaks;
 };
@@ -233,9 +239,9 @@ LogicalResult SearchRun::find(const search::Model &model,
     if (failed(starts.add(input)))
       return failure();
 
-  std::vector<search::Words> words;
+  std::vector<search::Words> orders;
   for (const SearchStart &start : starts.all())
-    words.push_back(start.words);
+    orders.push_back(start.words);
   progress.phase("searching");
   options.stop = &stopped;
   options.progress = [&](search::Ticks makespan, search::Ticks bound,
@@ -247,16 +253,18 @@ LogicalResult SearchRun::find(const search::Model &model,
   };
   {
     StopWatch watch(timeLimit);
-    result = search::search(model.problem, words, options);
+    result = search::search(model.problem, orders, options);
   }
-  found = search::makeSchedule(model, result.best.words);
+  words = result.best.words;
+  found = search::makeSchedule(model, words);
   std::optional<Rational> measured = makespanOf(found, diags);
   assert(measured && "what is found can run");
   makespan = *measured;
   // The problem may leave out costs that the simulator counts.
   for (const SearchStart &start : starts.all())
     if (start.makespan < makespan) {
-      found = search::makeSchedule(model, start.words);
+      words = start.words;
+      found = search::makeSchedule(model, words);
       makespan = start.makespan;
     }
   bound = model.time(result.bound);
@@ -290,6 +298,29 @@ LogicalResult SearchRun::check(const search::Model &model) {
     found.expectations.push_back(
         {Metric::Peak, Relation::EQ, rank, peaks[rank], {}});
   return success();
+}
+
+/// Writes the certificate.
+LogicalResult SearchRun::certify(const search::Model &model) {
+  if (result.bound == 0)
+    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                        args.written(Opt::Certificate),
+                        "on a lower bound of 0");
+  progress.phase("proving");
+  search::Budget budget(options.work);
+  search::Refutation proof = search::prove(model.problem, result.bound, budget);
+  certified = model.time(proof.refuted + 1);
+  StringRef path = args.text(Opt::Certificate);
+  OutputFile file(path);
+  auto check = [&](std::error_code error) -> LogicalResult {
+    if (!error)
+      return success();
+    return diags.report(DiagLoc(), diag::FileUnwritable, path, error.message());
+  };
+  if (failed(check(file.open(standardOutput()))))
+    return failure();
+  search::writeCertificate(model, words, makespan, proof, file.stream());
+  return check(file.commit());
 }
 
 //===----------------------------------------------------------------------===//
@@ -332,6 +363,9 @@ void SearchRun::printText(raw_ostream &os, const search::Model &model,
     os << "  the bound leaves out the occupancy of edges and takes the "
           "cheapest "
           "micro-batch\n";
+  if (certified)
+    os << "  certificate: no schedule has less than " << decimalText(*certified)
+       << '\n';
   if (library) {
     os << "  best of the library: " << library->name;
     if (!library->params.empty())
@@ -363,6 +397,8 @@ void SearchRun::printJson(json::OStream &json, const search::Model &model,
   writeExact(json, "gap", gap);
   json.attribute("optimal", makespan == bound);
   json.attribute("bound_by", boundSource());
+  if (certified)
+    writeExact(json, "certified", *certified);
   json.attribute("bound_relaxed", model.isRelaxed);
   json.attribute("ranks", ranks);
   json.attribute("microbatches", microbatches);
@@ -398,6 +434,8 @@ LogicalResult SearchRun::run() {
     return failure();
   SearchStarts starts(*model, search, args, diags);
   if (failed(find(*model, starts)))
+    return failure();
+  if (args.has(Opt::Certificate) && failed(certify(*model)))
     return failure();
   if (args.has(Opt::Output) && failed(CommandRun::write([&](raw_ostream &os) {
         printSteps(found, os);

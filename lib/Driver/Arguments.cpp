@@ -77,6 +77,13 @@ bool isBefore(StringRef a, StringRef b) {
 
 StringRef withoutDashes(StringRef text) { return text.ltrim('-'); }
 
+/// A set of groups in the 32 bits of llvm::opt, where two groups may share one:
+/// which options a command takes is checked once more after they are found.
+/// Options of one spelling must not have groups that share a bit.
+constexpr unsigned folded(optgroup::Set groups) {
+  return unsigned(groups) | unsigned(groups >> 32);
+}
+
 /// The spellings as a table of llvm::opt.
 class Table : public opt::GenericOptTable {
 public:
@@ -124,7 +131,7 @@ Table::Rows::Rows() {
                      (unsigned char)kind,
                      /*Param=*/0,
                      /*Flags=*/0,
-                     group,
+                     folded(group),
                      /*GroupID=*/0,
                      /*AliasID=*/0,
                      nullptr,
@@ -170,7 +177,7 @@ Arguments::Arguments(ArrayRef<const char *> argv, optgroup::Set groups)
   }
   unsigned missingIndex = 0, missingCount = 0;
   opt::InputArgList list = table.ParseArgs(rest, missingIndex, missingCount,
-                                           opt::Visibility(groups));
+                                           opt::Visibility(folded(groups)));
   for (const opt::Arg *arg : list) {
     const opt::Option &option = arg->getOption();
     if (option.getKind() == opt::Option::InputClass) {
@@ -185,6 +192,11 @@ Arguments::Arguments(ArrayRef<const char *> argv, optgroup::Set groups)
     }
     const Spelling &spelling = table.spelling(option);
     const OptionInfo &info = optionInfo(spelling.option);
+    if (!(spelling.group & groups)) {
+      std::string text = arg->getAsString(list);
+      all.push_back({nullptr, text, shortened(text), Given::Problem::Unknown});
+      continue;
+    }
     Given given{&info, "", ""};
     if (arg->getNumValues())
       given.value = arg->getValue();

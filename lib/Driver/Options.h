@@ -38,12 +38,12 @@ enum OptionGroupNumber : unsigned {
 #include "Driver/Options.def"
   NumOptionGroups
 };
-static_assert(NumOptionGroups <= 32, "a set of groups has 32 bits");
+static_assert(NumOptionGroups <= 64, "a set of groups has 64 bits");
 } // namespace detail
 
 /// The groups of Options.def; a command takes the options of a set of groups.
 namespace optgroup {
-using Set = uint32_t;
+using Set = uint64_t;
 #define PIPEC_OPTION_GROUP(Group, Heading)                                     \
   inline constexpr Set Group = Set(1) << detail::Group##Number;
 #include "Driver/Options.def"

@@ -87,9 +87,9 @@ static void addArcsOfEach(const Problem &problem, unsigned rank,
   }
 }
 
-Paths::Paths(const Problem &problem)
+Paths::Paths(const Problem &problem, bool memory)
     : problem(problem), memoryArcs(problem.ranks) {
-  for (unsigned rank = 0; rank != problem.ranks; ++rank) {
+  for (unsigned rank = 0; memory && rank != problem.ranks; ++rank) {
     auto &arcs = memoryArcs[rank];
     if (problem.chunks == 2)
       addArcsOfTwo(problem, rank, arcs);

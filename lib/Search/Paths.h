@@ -37,7 +37,8 @@ struct MemoryArc {
 
 class Paths {
 public:
-  explicit Paths(const Problem &problem);
+  /// Without memory arcs, which need lemma 2 and more, where `memory` is false.
+  explicit Paths(const Problem &problem, bool memory = true);
 
   /// No start before 0, no end after `makespan`, and no path.
   StepWindows open(Ticks makespan) const;

@@ -1,0 +1,83 @@
+//===- Certificate.h - A proof that no schedule is faster -------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A certificate is a text that contains a problem in whole numbers, the words
+// of a schedule, and a proof that no schedule has a makespan of at most some
+// number (docs/Search.md describes its lines). What is here reads and checks
+// one. It shares no code with the search, and needs the lemmas of
+// docs/Rationale/Bounds.md only.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_CERTIFICATE_CERTIFICATE_H
+#define PIPEC_CERTIFICATE_CERTIFICATE_H
+
+#include "IR/Schedule.h"
+#include "Support/DiagEngine.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pipec {
+
+struct Certificate {
+  /// A place in the text, for messages.
+  using Place = llvm::SMRange;
+
+  /// One tick, and one unit of memory, in the units of the schedule.
+  Rational tick = 1;
+  Rational unit = 1;
+  unsigned ranks = 0, stages = 0, microbatches = 0;
+  bool split = true;
+  std::vector<unsigned> map;
+  struct Stage {
+    /// Of F, I or B, and W.
+    int64_t times[3] = {};
+    /// What I or B, and W, give back.
+    int64_t given[2] = {};
+    /// From the stage before, of F, and from the one after, of I.
+    int64_t hops[2] = {};
+    Place place;
+  };
+  std::vector<Stage> model;
+  std::vector<int64_t> caps;
+  /// A letter: kind and stage.
+  struct Letter {
+    unsigned kind;
+    unsigned stage;
+  };
+  std::vector<std::vector<Letter>> words;
+  std::vector<Place> wordPlaces;
+  /// In ticks, and not whole where the bound leaves out costs.
+  Rational makespan;
+  /// No schedule has a makespan of at most this.
+  int64_t refuted = 0;
+  /// The ranks whose windows are narrowed, in that order.
+  std::vector<unsigned> rounds;
+  /// The rank that alone takes longer, after the rounds.
+  std::optional<unsigned> machine;
+
+  Place sizesPlace, mapPlace, capsPlace, makespanPlace, refutedPlace, byPlace;
+};
+
+/// Reads a certificate; reports the first line that is wrong.
+llvm::FailureOr<Certificate> readCertificate(llvm::StringRef text,
+                                             DiagEngine &diags);
+
+/// Compares the problem and the words of `certificate` with those of
+/// `schedule`, which is verified; reports the first line that differs.
+llvm::LogicalResult checkSame(const Certificate &certificate,
+                              const Schedule &schedule, DiagEngine &diags);
+
+/// Runs the proof; reports where it proves nothing.
+llvm::LogicalResult checkProof(const Certificate &certificate,
+                               DiagEngine &diags);
+
+} // namespace pipec
+
+#endif // PIPEC_CERTIFICATE_CERTIFICATE_H

@@ -1,0 +1,217 @@
+//===- CertificateMatch.cpp - A certificate against its schedule ----------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Certificate/Certificate.h"
+#include "Simulation/Memory.h"
+#include "Simulation/Simulate.h"
+#include "Support/Decimal.h"
+#include "Support/Diagnostics/SearchDiags.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+class Match {
+public:
+  Match(const Certificate &certificate, const Schedule &schedule,
+        DiagEngine &diags)
+      : certificate(certificate), schedule(schedule), diags(diags) {}
+
+  LogicalResult run() {
+    if (failed(sizes()) || failed(steps()) || failed(times()) ||
+        failed(memory()))
+      return failure();
+    return success();
+  }
+
+private:
+  LogicalResult differs(SMRange place, const Twine &what, const Twine &here,
+                        const Twine &there) {
+    return diags.report(place, diag::CertificateDiffers, what.str(), here.str(),
+                        there.str());
+  }
+  LogicalResult compare(SMRange place, const Twine &what, Rational here,
+                        Rational unit, std::optional<Rational> there) {
+    std::optional<Rational> own = Rational::mul(unit, here);
+    if (own && there && *own == *there)
+      return success();
+    auto text = [](std::optional<Rational> value) {
+      return value ? decimalText(*value) : std::string("too large");
+    };
+    return differs(place, what, text(own), text(there));
+  }
+  LogicalResult sizes();
+  LogicalResult steps();
+  LogicalResult times();
+  LogicalResult memory();
+
+  StepKind kindOf(unsigned kind) const {
+    return kind == 0           ? StepKind::F
+           : kind == 2         ? StepKind::W
+           : certificate.split ? StepKind::I
+                               : StepKind::B;
+  }
+
+  const Certificate &certificate;
+  const Schedule &schedule;
+  DiagEngine &diags;
+};
+
+} // namespace
+
+LogicalResult Match::sizes() {
+  auto compare = [&](StringRef what, unsigned here, unsigned there) {
+    if (here == there)
+      return success();
+    return differs(certificate.sizesPlace, what, Twine(here), Twine(there));
+  };
+  if (failed(
+          compare("number of ranks", certificate.ranks, schedule.numRanks)) ||
+      failed(compare("number of stages", certificate.stages,
+                     schedule.numStages)) ||
+      failed(compare("number of micro-batches", certificate.microbatches,
+                     schedule.numMicrobatches)) ||
+      failed(compare("number of directions", 1,
+                     schedule.placement.numDirections())))
+    return failure();
+  for (unsigned stage = 0; stage != certificate.stages; ++stage)
+    if (certificate.map[stage] != schedule.placement.rankOf(stage, 0))
+      return differs(certificate.mapPlace, "rank of stage " + Twine(stage),
+                     Twine(certificate.map[stage]),
+                     Twine(schedule.placement.rankOf(stage, 0)));
+  return success();
+}
+
+LogicalResult Match::steps() {
+  for (unsigned rank = 0; rank != certificate.ranks; ++rank) {
+    const StepList &list = schedule.ranks[rank];
+    const auto &word = certificate.words[rank];
+    // The n-th letter of a kind and a stage is micro-batch n.
+    std::vector<unsigned> next(size_t(3) * certificate.stages);
+    auto text = [&](size_t i) {
+      return i < list.size() ? stepText(schedule, list[i]) : "nothing";
+    };
+    for (size_t i = 0; i != std::max(list.size(), word.size()); ++i) {
+      std::string own = "nothing";
+      if (i < word.size()) {
+        auto [kind, stage] = word[i];
+        Step step(kindOf(kind), stage,
+                  next[kind * certificate.stages + stage]++);
+        if (i < list.size() && list[i].sameAction(step))
+          continue;
+        own = stepText(schedule, step);
+      }
+      return differs(certificate.wordPlaces[rank],
+                     "step " + Twine(i) + " of rank " + Twine(rank),
+                     "`" + own + "`", "`" + text(i) + "`");
+    }
+  }
+  return success();
+}
+
+LogicalResult Match::times() {
+  const CostSettings &costs = schedule.costs;
+  unsigned last = certificate.stages - 1;
+  for (unsigned stage = 0; stage <= last; ++stage) {
+    const Certificate::Stage &own = certificate.model[stage];
+    unsigned rank = certificate.map[stage];
+    std::optional<Rational> factor =
+        costs.get(Figure::Factor, {FigureScope::Rank, rank})
+            .value_or(Rational(1));
+    // Of the cheapest micro-batch: shorter steps make no schedule longer.
+    std::optional<Rational> least;
+    for (unsigned j = 0; j != certificate.microbatches; ++j) {
+      Rational of = costs.get(Figure::Factor, {FigureScope::Microbatch, j})
+                        .value_or(Rational(1));
+      least = least ? std::min(*least, of) : of;
+    }
+    factor = Rational::mul(*factor, *least);
+    for (unsigned kind = 0; kind != (certificate.split ? 3u : 2u); ++kind) {
+      std::optional<Rational> time = costs.of(kindOf(kind), stage, rank);
+      if (time && factor)
+        time = Rational::mul(*time, *factor);
+      if (failed(compare(own.place,
+                         "time of " + stepKindName(kindOf(kind)) +
+                             " of stage " + Twine(stage),
+                         own.times[kind], certificate.tick, time)))
+        return failure();
+    }
+    for (unsigned side = 0; side != 2; ++side) {
+      if (side == 0 ? stage == 0 : stage == last)
+        continue;
+      unsigned other = certificate.map[side == 0 ? stage - 1 : stage + 1];
+      std::optional<Rational> hop = Rational::add(
+          costs.latency(other, rank), costs.occupancyOf(other, rank));
+      if (failed(compare(own.place, "hop to stage " + Twine(stage),
+                         own.hops[side], certificate.tick, hop)))
+        return failure();
+    }
+  }
+  FailureOr<Simulation> run = simulate(schedule, diags);
+  if (failed(run))
+    return failure();
+  return compare(certificate.makespanPlace, "makespan", certificate.makespan,
+                 certificate.tick, run->time(run->makespan()));
+}
+
+LogicalResult Match::memory() {
+  const MemorySettings &memory = schedule.memory;
+  for (unsigned stage = 0; stage != certificate.stages; ++stage) {
+    const Certificate::Stage &own = certificate.model[stage];
+    std::optional<Rational> taken = memory.delta(StepKind::F, stage);
+    for (unsigned kind = 1; kind != (certificate.split ? 3u : 2u); ++kind) {
+      std::optional<Rational> given = memory.delta(kindOf(kind), stage);
+      if (given)
+        given = Rational::sub(0, *given);
+      if (failed(compare(own.place,
+                         "size that " + stepKindName(kindOf(kind)) +
+                             " of stage " + Twine(stage) + " gives back",
+                         own.given[kind - 1], certificate.unit, given)))
+        return failure();
+    }
+    if (failed(compare(own.place,
+                       "size that F of stage " + Twine(stage) + " takes",
+                       own.given[0] + own.given[1], certificate.unit, taken)))
+      return failure();
+  }
+  std::optional<Rational> limit = memory.limit();
+  for (unsigned rank = 0; rank != certificate.ranks; ++rank) {
+    // With smaller room a proof says less: the cap must hold all that the
+    // limit allows, in whole units.
+    int64_t all = 0;
+    std::optional<Rational> room = limit;
+    for (unsigned stage = 0; stage != certificate.stages; ++stage)
+      if (certificate.map[stage] == rank) {
+        all += (certificate.model[stage].given[0] +
+                certificate.model[stage].given[1]) *
+               certificate.microbatches;
+        if (room)
+          room = Rational::sub(*room, memory.parameters(stage));
+      }
+    int64_t cap = all;
+    if (room) {
+      std::optional<Rational> units = Rational::div(*room, certificate.unit);
+      if (units)
+        cap = std::min(cap, units->floor());
+    }
+    if (certificate.caps[rank] < cap)
+      return differs(certificate.capsPlace, "room of rank " + Twine(rank),
+                     Twine(certificate.caps[rank]), Twine(cap));
+  }
+  return success();
+}
+
+LogicalResult checkSame(const Certificate &certificate,
+                        const Schedule &schedule, DiagEngine &diags) {
+  return Match(certificate, schedule, diags).run();
+}
+
+} // namespace pipec

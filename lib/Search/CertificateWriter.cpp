@@ -1,0 +1,65 @@
+//===- CertificateWriter.cpp - The text of a proof ------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Search/CertificateWriter.h"
+
+using namespace llvm;
+
+namespace pipec::search {
+
+void writeCertificate(const Model &model, const Words &words, Rational makespan,
+                      const Refutation &proof, raw_ostream &os) {
+  const Problem &problem = model.problem;
+  StringRef kinds = problem.split ? "FIW" : "FB";
+  os << "pipec-certificate 1\n"
+     << "tick " << model.time(1) << "\nunit " << model.size(1) << "\nranks "
+     << problem.ranks << " stages " << problem.numStages() << " microbatches "
+     << problem.microbatches << " backward "
+     << (problem.split ? "split" : "whole") << "\nmap";
+  for (uint32_t rank : problem.map)
+    os << ' ' << rank;
+  os << '\n';
+  for (unsigned stage = 0; stage != problem.numStages(); ++stage) {
+    const StageFigures &own = problem.stages[stage];
+    os << "stage " << stage;
+    for (unsigned kind = 0; kind != kinds.size(); ++kind)
+      os << ' ' << kinds[kind] << ' ' << own.time[kind];
+    os << " gives " << own.givenByI << ' ' << own.givenByW << " hops "
+       << own.hopF << ' ' << own.hopI << '\n';
+  }
+  os << "caps";
+  for (Ticks cap : problem.caps)
+    os << ' ' << cap;
+  os << '\n';
+  for (unsigned rank = 0; rank != problem.ranks; ++rank) {
+    os << "rank " << rank;
+    const Word &word = words[rank];
+    for (size_t i = 0, end; i != word.size(); i = end) {
+      for (end = i; end != word.size() && word[end] == word[i];)
+        ++end;
+      const Letter &letter = problem.info(rank, word[i]);
+      os << ' ' << kinds[letter.kind] << letter.stage;
+      if (end - i > 1)
+        os << '*' << end - i;
+    }
+    os << '\n';
+  }
+  std::optional<Rational> ticks = Rational::div(makespan, model.time(1));
+  os << "makespan " << ticks.value_or(0) << "\nrefuted " << proof.refuted
+     << "\nby";
+  if (!proof.rounds.empty())
+    os << " windows";
+  for (uint32_t rank : proof.rounds)
+    os << ' ' << rank;
+  if (proof.machine)
+    os << " machine " << *proof.machine;
+  if (proof.rounds.empty() && !proof.machine)
+    os << " paths";
+  os << '\n';
+}
+
+} // namespace pipec::search

@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""Checks a certificate of `pipec search`, by its definition alone.
+
+    check-certificate.py FILE
+
+Reads the problem, runs the words, and repeats the proof with dictionaries of
+count vectors. It shares no code with pipec. Prints `proven: makespan M, no
+schedule has R or less`, or the first mistake with status 1.
+"""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+import heapq
+import sys
+from fractions import Fraction
+
+
+class Wrong(Exception):
+    pass
+
+
+def need(condition, why):
+    if not condition:
+        raise Wrong(why)
+
+
+class Certificate:
+    def __init__(self, text):
+        lines = [line.split("//")[0].split() for line in text.splitlines()]
+        lines = [line for line in lines if line]
+        need(lines[0] == ["pipec-certificate", "1"], "not a certificate")
+        rest = iter(lines[1:])
+        next(rest), next(rest)  # the units
+        size = next(rest)
+        self.p, self.stages, self.m = int(size[1]), int(size[3]), int(size[5])
+        self.kinds = "FIW" if size[7] == "split" else "FB"
+        self.map = [int(rank) for rank in next(rest)[1:]]
+        self.time, self.gives, self.hops = {}, [], []
+        for stage in range(self.stages):
+            words = next(rest)
+            for kind in self.kinds:
+                self.time[kind, stage] = int(words[words.index(kind) + 1])
+            at = words.index("gives")
+            self.gives.append((int(words[at + 1]), int(words[at + 2])))
+            self.hops.append((int(words[at + 4]), int(words[at + 5])))
+        self.caps = [int(cap) for cap in next(rest)[1:]]
+        self.words = []
+        for rank in range(self.p):
+            word = []
+            for item in next(rest)[2:]:
+                letter, _, times = item.partition("*")
+                word += [(letter[0], int(letter[1:]))] * int(times or 1)
+            self.words.append(word)
+        self.makespan = Fraction(next(rest)[1])
+        self.refuted = int(next(rest)[1])
+        self.by = next(rest)[1:]
+        self.chunks = [[s for s in range(self.stages) if self.map[s] == r] for r in range(self.p)]
+
+    def inputs(self, kind, s):
+        """What a step waits for: kind, stage and hop."""
+        if kind == "F":
+            return [("F", s - 1, self.hops[s][0])] if s else []
+        if kind == "W":
+            return [("I", s, 0)]
+        later = [(kind, s + 1, self.hops[s][1])] if s + 1 < self.stages else []
+        return [("F", s, 0)] + later
+
+    def run(self):
+        """Runs the words within the caps; the makespan."""
+        at, free, held = [0] * self.p, [0] * self.p, [0] * self.p
+        count, end = {}, {}
+        progress = True
+        while progress:
+            progress = False
+            for r in range(self.p):
+                while at[r] < len(self.words[r]):
+                    kind, s = self.words[r][at[r]]
+                    need(self.map[s] == r, f"stage {s} is not on rank {r}")
+                    j = count.get((kind, s), 0)
+                    needed = [(k, i, j) for k, i, _ in self.inputs(kind, s)]
+                    if not all(step in end for step in needed):
+                        break
+                    start = max([free[r]] + [end[k, i, j] + hop for k, i, hop in self.inputs(kind, s)])
+                    b, w = self.gives[s]
+                    if kind == "F":
+                        held[r] += b + w
+                        need(held[r] <= self.caps[r], f"rank {r} holds more than its cap")
+                    else:
+                        held[r] -= w if kind == "W" else b
+                    free[r] = end[kind, s, j] = start + self.time[kind, s]
+                    count[kind, s] = j + 1
+                    at[r] += 1
+                    progress = True
+        need(all(count.get((k, s)) == self.m for k in self.kinds for s in range(self.stages)),
+             "the words are not complete, or wait for each other")
+        return max(free)
+
+    def safe(self, r, n):
+        """The cap and lemma 2, of the counts n of the letters of rank r."""
+        chunks, cap = self.chunks[r], self.caps[r]
+        taken = [sum(self.gives[s]) for s in chunks]
+        held = sum(taken[c] * (n["F", s] - n[self.kinds[1], s]) for c, s in enumerate(chunks))
+        if "W" in self.kinds:
+            held += sum(self.gives[s][1] * (n["I", s] - n["W", s]) for s in chunks)
+        if held > cap:
+            return False
+        started = [n["F", s] for s in chunks]
+        return all(sum(a * max(q - j, 1) for a, q in zip(taken, started)) <= cap
+                   for j in started[1:] if j < started[0])
+
+    def prove(self):
+        self.H = {(k, s, j): 0 for k in self.kinds for s in range(self.stages) for j in range(self.m)}
+        self.L = {step: self.refuted for step in self.H}
+        need(self.refuted < self.makespan, "the refuted makespan is that of the schedule or more")
+        if self.paths():
+            return True
+        rounds, _, machine = " ".join(self.by).partition("machine")
+        for r in rounds.split()[1:]:
+            if not self.filter(int(r)) or self.paths():
+                return True
+        return bool(machine) and self.machine(int(machine))
+
+    def paths(self):
+        """Moves windows along data and order; True if one is too small."""
+        arcs = []
+        for k, s, j in self.H:
+            arcs += [((a, i, j), (k, s, j), hop) for a, i, hop in self.inputs(k, s)]
+            if j:
+                arcs.append(((k, s, j - 1), (k, s, j), 0))
+        changed = True
+        while changed:
+            changed = False
+            for a, b, hop in arcs:
+                start = self.H[a] + self.time[a[:2]] + hop
+                end = self.L[b] - self.time[b[:2]] - hop
+                if start > self.H[b]:
+                    self.H[b], changed = start, True
+                if end < self.L[a]:
+                    self.L[a], changed = end, True
+            if any(self.H[x] + self.time[x[:2]] > self.L[x] for x in self.H):
+                return True
+        return False
+
+    def filter(self, r):
+        """All orders of rank r, by the counts of its letters; False if there is none."""
+        chunks, back = self.chunks[r], self.kinds[1]
+        letters = [(k, s) for k in self.kinds for s in chunks]
+        before = {}
+        chain = [("F", s) for s in chunks] + [(back, s) for s in reversed(chunks)]
+        before.update(zip(chain[1:], chain))
+        before.update({("W", s): ("I", s) for s in chunks if "W" in self.kinds})
+        zero = tuple(0 for _ in letters)
+        layers = [{zero: 0}]
+        steps = []
+        for _ in range(len(letters) * self.m):
+            following, used = {}, []
+            for state, now in layers[-1].items():
+                n = dict(zip(letters, state))
+                for i, letter in enumerate(letters):
+                    if n[letter] == self.m or (letter in before and n[before[letter]] <= n[letter]):
+                        continue
+                    step = (*letter, n[letter])
+                    end = max(now, self.H[step]) + self.time[letter]
+                    if end > self.L[step]:
+                        continue
+                    n[letter] += 1
+                    fits = letter[0] != "F" or self.safe(r, n)
+                    n[letter] -= 1
+                    if not fits:
+                        continue
+                    to = state[:i] + (state[i] + 1,) + state[i + 1:]
+                    following[to] = min(end, following.get(to, end))
+                    used.append((state, to, step))
+            layers.append(following)
+            steps.append(used)
+        if not layers[-1]:
+            return False
+        latest = {state: self.refuted for state in layers[-1]}
+        H, L = {}, {}
+        for used, layer in zip(reversed(steps), reversed(layers[:-1])):
+            own = {}
+            for state, to, step in used:
+                if to not in latest:
+                    continue
+                end = min(latest[to], self.L[step])
+                start = max(layer[state], self.H[step])
+                last = end - self.time[step[:2]]
+                if start > last:
+                    continue
+                own[state] = max(last, own.get(state, last))
+                H[step] = min(start, H.get(step, start))
+                L[step] = max(end, L.get(step, end))
+            latest = own
+        if zero not in latest:
+            return False
+        self.H.update(H)
+        self.L.update(L)
+        return True
+
+    def machine(self, r):
+        """Whether the steps of rank r take too long even with interruptions."""
+        jobs = sorted((self.H[x], self.L[x], self.time[x[:2]]) for x in self.H if self.map[x[1]] == r)
+        jobs.reverse()
+        now, heap = 0, []
+        while jobs or heap:
+            if not heap:
+                now = max(now, jobs[-1][0])
+            while jobs and jobs[-1][0] <= now:
+                _, end, left = jobs.pop()
+                heapq.heappush(heap, (end, left))
+            end, left = heapq.heappop(heap)
+            until = min(now + left, jobs[-1][0]) if jobs else now + left
+            left -= until - now
+            now = until
+            if left:
+                heapq.heappush(heap, (end, left))
+            elif now > end:
+                return True
+        return False
+
+
+def main():
+    try:
+        with open(sys.argv[1], encoding="utf-8") as file:
+            certificate = Certificate(file.read())
+        need(certificate.run() <= certificate.makespan, "the words take longer")
+        need(certificate.prove(), f"this does not refute {certificate.refuted}")
+    except (Wrong, ValueError, IndexError, KeyError, StopIteration) as error:
+        print(f"wrong: {error!r}")
+        return 1
+    print(f"proven: makespan {certificate.makespan}, no schedule has {certificate.refuted} or less")
+    return 0
+
+
+sys.exit(main())
