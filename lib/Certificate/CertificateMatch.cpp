@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Certificate/Certificate.h"
+
+#include "IR/StepPlaces.h"
 #include "Simulation/Memory.h"
 #include "Simulation/Simulate.h"
 #include "Support/Decimal.h"

@@ -11,6 +11,7 @@
 #include "Results/Figures.h"
 #include "Results/SearchStarts.h"
 #include "Search/CertificateWriter.h"
+#include "Search/ProgramWriter.h"
 #include "Search/Search.h"
 #include "Simulation/Memory.h"
 #include "StepText/StepPrinter.h"
@@ -96,7 +97,7 @@ private:
   StringRef boundSource() const;
 
   unsigned ranks = 0, microbatches = 0, chunks = 1;
-  bool isV = false, split = true;
+  bool isV = false, split = true, asProgram = false;
   search::SearchOptions options;
   uint64_t effort = 10;
   std::optional<std::chrono::milliseconds> timeLimit;
@@ -161,9 +162,11 @@ parseQuantity(StringRef text, ArrayRef<std::pair<StringRef, Rational>> units) {
 LogicalResult SearchRun::readOptions() {
   form = args.text(Opt::ReportFormat, "text");
   StringRef file = args.text(Opt::Output);
-  if (args.has(Opt::Output) &&
-      !sys::path::extension(file).equals_insensitive(".steps"))
-    return unusable(diags, "what is found is written as .steps, and `" +
+  StringRef extension = sys::path::extension(file);
+  asProgram = extension.equals_insensitive(".pipe");
+  if (args.has(Opt::Output) && !asProgram &&
+      !extension.equals_insensitive(".steps"))
+    return unusable(diags, "a schedule is written as .steps or .pipe, and `" +
                                shortened(file) + "` has another name");
   isV = args.text(Opt::PlacementName, "loop") == "v";
   split = args.text(Opt::Backward, "split") == "split";
@@ -438,7 +441,10 @@ LogicalResult SearchRun::run() {
   if (args.has(Opt::Certificate) && failed(certify(*model)))
     return failure();
   if (args.has(Opt::Output) && failed(CommandRun::write([&](raw_ostream &os) {
-        printSteps(found, os);
+        if (asProgram)
+          search::writeProgram(*model, words, makespan, peaks, os);
+        else
+          printSteps(found, os);
         return success();
       })))
     return failure();

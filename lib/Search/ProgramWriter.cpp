@@ -1,0 +1,193 @@
+//===- ProgramWriter.cpp - Words as a program -----------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Search/ProgramWriter.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Twine.h"
+
+#include <algorithm>
+
+using namespace llvm;
+
+namespace pipec::search {
+
+namespace {
+
+/// A letter, and how often it comes in a row.
+struct Run {
+  uint8_t letter;
+  uint32_t count;
+  friend bool operator==(const Run &, const Run &) = default;
+};
+
+class Writer {
+public:
+  Writer(const Model &model, raw_ostream &os)
+      : problem(model.problem), os(os) {}
+
+  void settings(FigureBlock block, const FigureSet &figures,
+                ArrayRef<CostSettings::Overlap> overlaps);
+  void pattern(unsigned rank, const Word &word);
+
+private:
+  static constexpr size_t lineWidth = 100;
+  static constexpr size_t longestBlock = 48;
+
+  static std::string text(Rational value) {
+    std::string text = std::to_string(value.numerator());
+    return value.isInteger() ? text
+                             : text + "/" + std::to_string(value.denominator());
+  }
+  std::string text(Run run) const;
+  void add(const Twine &statement);
+  void endLine();
+
+  const Problem &problem;
+  raw_ostream &os;
+  std::string line;
+};
+
+} // namespace
+
+/// `cost { F = 10; stage 3 { F = 12 } }`, one place per line.
+void Writer::settings(FigureBlock block, const FigureSet &figures,
+                      ArrayRef<CostSettings::Overlap> overlaps) {
+  if (figures.empty() && overlaps.empty())
+    return;
+  os << "  " << blockName(block) << " {\n";
+  for (const auto &[place, row] : figures.places()) {
+    const ScopeInfo &scope = infoOf(place.scope);
+    os << "    ";
+    if (scope.numbers)
+      os << scope.word << ' ' << place.number;
+    if (scope.numbers == 2)
+      os << " -> " << place.to;
+    if (scope.numbers)
+      os << " { ";
+    bool first = true;
+    for (auto [figure, value] : row) {
+      os << (first ? "" : "; ") << infoOf(figure).name << " = " << text(value);
+      first = false;
+    }
+    os << (scope.numbers ? " };\n" : ";\n");
+  }
+  for (const CostSettings::Overlap &overlap : overlaps) {
+    os << "    ";
+    for (auto [i, kind] : enumerate(overlap.members))
+      os << (i ? " & " : "") << stepKindName(kind);
+    os << (overlap.isFactor ? " { factor = " : " = ") << text(overlap.cost)
+       << (overlap.isFactor ? " };\n" : ";\n");
+  }
+  os << "  }\n";
+}
+
+std::string Writer::text(Run run) const {
+  static constexpr char split[] = "FIW", whole[] = "FB";
+  unsigned kind = run.letter / problem.chunks;
+  std::string name(1, problem.split ? split[kind] : whole[kind]);
+  if (problem.chunks > 1)
+    name += "[" + std::to_string(run.letter % problem.chunks) + "]";
+  if (run.count == 1)
+    return name;
+  if (run.count == 2)
+    return name + " " + name;
+  return "repeat " + std::to_string(run.count) + " { " + name + " }";
+}
+
+void Writer::add(const Twine &statement) {
+  std::string next = statement.str();
+  if (!line.empty() && line.size() + 1 + next.size() > lineWidth)
+    endLine();
+  line += line.empty() ? "    " : " ";
+  line += next;
+}
+
+void Writer::endLine() {
+  if (!line.empty())
+    os << line << '\n';
+  line.clear();
+}
+
+/// Finds repeated blocks of runs from left to right, each time the one that
+/// saves most.
+void Writer::pattern(unsigned rank, const Word &word) {
+  std::vector<Run> runs;
+  for (uint8_t letter : word) {
+    if (!runs.empty() && runs.back().letter == letter)
+      ++runs.back().count;
+    else
+      runs.push_back({letter, 1});
+  }
+  os << "  pattern r" << rank << "() {\n";
+  for (size_t at = 0; at != runs.size();) {
+    size_t best = 0, bestTimes = 0, saved = 1;
+    for (size_t size = 1; size <= longestBlock && at + 2 * size <= runs.size();
+         ++size) {
+      size_t times = 1;
+      while (at + (times + 1) * size <= runs.size() &&
+             std::equal(runs.begin() + at, runs.begin() + at + size,
+                        runs.begin() + at + times * size))
+        ++times;
+      if ((times - 1) * size > saved) {
+        saved = (times - 1) * size;
+        best = size;
+        bestTimes = times;
+      }
+    }
+    if (!best) {
+      add(text(runs[at++]));
+      continue;
+    }
+    add("repeat " + Twine(bestTimes) + " {");
+    for (size_t i = 0; i != best; ++i)
+      add(text(runs[at + i]));
+    line += " }";
+    at += best * bestTimes;
+  }
+  endLine();
+  os << "  }\n";
+}
+
+void writeProgram(const Model &model, const Words &words, Rational makespan,
+                  ArrayRef<Rational> peaks, raw_ostream &os) {
+  const Problem &problem = model.problem;
+  bool isV = problem.map != placementMap(false, problem.ranks, problem.chunks);
+  os << "// Found by `pipec search` for these sizes, costs and memory.\n"
+     << "schedule found(ranks p = " << problem.ranks
+     << ", microbatches m = " << problem.microbatches << ") {\n"
+     << "  placement " << (isV ? "wave" : "loop");
+  if (isV)
+    os << '(' << problem.chunks / 2 << ')';
+  else if (problem.chunks > 1)
+    os << '(' << problem.chunks << ')';
+  os << ";\n  require p == " << problem.ranks
+     << " && m == " << problem.microbatches
+     << ", \"found for ranks = " << problem.ranks
+     << ", microbatches = " << problem.microbatches << "\";\n";
+  Writer writer(model, os);
+  writer.settings(FigureBlock::Cost, model.header.costs,
+                  model.header.costs.overlaps);
+  writer.settings(FigureBlock::Memory, model.header.memory, {});
+  for (unsigned rank = 0; rank != problem.ranks; ++rank)
+    writer.pattern(rank, words[rank]);
+  os << "  steady {\n";
+  for (unsigned rank = 0; rank != problem.ranks; ++rank)
+    os << "    if rank == " << rank << " { r" << rank << "() }\n";
+  auto number = [&](Rational value) {
+    os << value.numerator();
+    if (!value.isInteger())
+      os << '/' << value.denominator();
+  };
+  os << "  }\n  expect makespan == ";
+  number(makespan);
+  os << ";\n  expect peak(rank) <= ";
+  number(*std::max_element(peaks.begin(), peaks.end()));
+  os << ";\n}\n";
+}
+
+} // namespace pipec::search

@@ -1,0 +1,23 @@
+//===- ProgramWriter.h - Words as a program ---------------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SEARCH_PROGRAMWRITER_H
+#define PIPEC_SEARCH_PROGRAMWRITER_H
+
+#include "Search/Model.h"
+
+namespace pipec::search {
+
+/// Writes words as a `.pipe` program with one pattern per rank, in which
+/// repeated parts are loops, and with the costs and the memory settings of the
+/// model. Micro-batches are implicit: the n-th letter is micro-batch n.
+void writeProgram(const Model &model, const Words &words, Rational makespan,
+                  llvm::ArrayRef<Rational> peaks, llvm::raw_ostream &os);
+
+} // namespace pipec::search
+
+#endif // PIPEC_SEARCH_PROGRAMWRITER_H
