@@ -25,10 +25,13 @@ namespace {
 
 class RecordingMaker {
 public:
-  RecordingMaker(const RecordingOptions &options, DiagEngine &diags)
-      : options(options), diags(diags) {}
+  RecordingMaker(TraceCells cells, const RecordingOptions &options,
+                 DiagEngine &diags)
+      : options(options), diags(diags) {
+    recording.cells = std::move(cells);
+  }
 
-  LogicalResult run(ArrayRef<std::string> paths);
+  LogicalResult run(std::vector<RankTrace> traces);
   Recording recording;
 
 private:
@@ -352,11 +355,7 @@ LogicalResult RecordingMaker::findSizes() {
   return checkForwards();
 }
 
-LogicalResult RecordingMaker::run(ArrayRef<std::string> paths) {
-  std::vector<RankTrace> traces;
-  for (const std::string &path : paths)
-    if (failed(readTrace(path, recording.cells, traces, diags)))
-      return failure();
+LogicalResult RecordingMaker::run(std::vector<RankTrace> traces) {
   if (failed(orderRanks(traces)))
     return failure();
   for (RankTrace &trace : traces)
@@ -365,13 +364,25 @@ LogicalResult RecordingMaker::run(ArrayRef<std::string> paths) {
   return findSizes();
 }
 
+FailureOr<Recording> makeRecording(std::vector<RankTrace> traces,
+                                   TraceCells cells,
+                                   const RecordingOptions &options,
+                                   DiagEngine &diags) {
+  RecordingMaker maker(std::move(cells), options, diags);
+  if (failed(maker.run(std::move(traces))))
+    return failure();
+  return std::move(maker.recording);
+}
+
 FailureOr<Recording> readRecording(ArrayRef<std::string> paths,
                                    const RecordingOptions &options,
                                    DiagEngine &diags) {
-  RecordingMaker maker(options, diags);
-  if (failed(maker.run(paths)))
-    return failure();
-  return std::move(maker.recording);
+  TraceCells cells;
+  std::vector<RankTrace> traces;
+  for (const std::string &path : paths)
+    if (failed(readTrace(path, cells, traces, diags)))
+      return failure();
+  return makeRecording(std::move(traces), std::move(cells), options, diags);
 }
 
 } // namespace pipec

@@ -83,6 +83,12 @@ llvm::FailureOr<Recording> readRecording(llvm::ArrayRef<std::string> paths,
                                          const RecordingOptions &options,
                                          DiagEngine &diags);
 
+/// Puts traces together that were read with `cells`.
+llvm::FailureOr<Recording> makeRecording(std::vector<RankTrace> traces,
+                                         TraceCells cells,
+                                         const RecordingOptions &options,
+                                         DiagEngine &diags);
+
 } // namespace pipec
 
 #endif // PIPEC_CALIBRATE_RECORDING_H

@@ -367,13 +367,19 @@ LogicalResult readTrace(StringRef path, TraceCells &cells,
       openTraceText(path, maxTraceBytes, diags);
   if (failed(text))
     return failure();
-  TraceReader reader(path, (*text)->getBuffer(), cells, diags);
+  return readTrace(path, std::move(*text), cells, ranks, diags);
+}
+
+LogicalResult readTrace(StringRef path, std::unique_ptr<MemoryBuffer> text,
+                        TraceCells &cells, std::vector<RankTrace> &ranks,
+                        DiagEngine &diags) {
+  TraceReader reader(path, text->getBuffer(), cells, diags);
   if (reader.read())
     return reader.finish(ranks);
   // Only a text with a fault is kept, for its place in the message.
   TraceReader::Fault fault = reader.fault;
   DiagLoc at;
-  if (Expected<StringRef> kept = diags.sourceFiles().add(std::move(*text)))
+  if (Expected<StringRef> kept = diags.sourceFiles().add(std::move(text)))
     at = SMLoc::getFromPointer(fault.at);
   else
     consumeError(kept.takeError());

@@ -11,6 +11,10 @@
 #include "Calibrate/Trace.h"
 #include "Support/DiagEngine.h"
 
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <memory>
+
 namespace pipec {
 
 /// Bytes that a trace may have once it is decompressed.
@@ -23,6 +27,12 @@ inline constexpr uint64_t maxTraceBytes = uint64_t(1) << 31;
 /// like steps and are none. The text is not kept. Linear.
 llvm::LogicalResult readTrace(llvm::StringRef path, TraceCells &cells,
                               std::vector<RankTrace> &ranks, DiagEngine &diags);
+
+/// The same for a text that was read from `path`.
+llvm::LogicalResult readTrace(llvm::StringRef path,
+                              std::unique_ptr<llvm::MemoryBuffer> text,
+                              TraceCells &cells, std::vector<RankTrace> &ranks,
+                              DiagEngine &diags);
 
 } // namespace pipec
 

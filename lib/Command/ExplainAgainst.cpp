@@ -100,6 +100,10 @@ LogicalResult explainAgainst(const CommandRun &run) {
   Calibration calibration = calibrate(*recording);
   // Costs that are not in milliseconds have nothing to do with the traces.
   if (!run.args.has(Opt::Cost) && !run.args.has(Opt::CostProfile)) {
+    if (run.args.has(Opt::Parts))
+      return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                          run.args.written(Opt::Parts),
+                          "without --cost or --cost-profile");
     schedule->costs = calibration.costs;
     schedule->costParts = 0;
     if (!calibration.memory.empty())

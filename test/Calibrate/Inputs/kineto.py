@@ -43,7 +43,7 @@ for number, rank in ranks.items():
     path = os.path.join(sys.argv[1], f"rank{number}.json")
     if rank["gz"]:
         with gzip.open(path + ".gz", "wt") as file:
-            file.write(text)
+            file.write(text + "\n")
     else:
         with open(path, "w") as file:
-            file.write(text)
+            file.write(text + "\n")

@@ -1,0 +1,66 @@
+//===- TraceFuzzer.cpp - Traces of real runs from hostile text ------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Any bytes, which lines `-----` divide into traces, are either refused with an
+// error or calibrated. The profile is one that `--cost-profile` reads.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Calibrate/Calibration.h"
+#include "Calibrate/ProfileWriter.h"
+#include "Calibrate/TraceReader.h"
+#include "Import/CostProfile.h"
+#include "Support/DiagPrinter.h"
+
+using namespace llvm;
+using namespace pipec;
+
+#define PIPEC_CHECK(condition)                                                 \
+  do {                                                                         \
+    if (!(condition)) {                                                        \
+      errs() << "failed: " #condition "\n";                                    \
+      abort();                                                                 \
+    }                                                                          \
+  } while (false)
+
+/// Reads the traces and puts them together.
+static FailureOr<Recording> readAll(StringRef text, DiagEngine &diags) {
+  SmallVector<StringRef, 4> parts;
+  text.split(parts, "\n-----\n");
+  TraceCells cells;
+  std::vector<RankTrace> traces;
+  for (size_t i = 0; i != parts.size(); ++i) {
+    std::string name = "rank" + std::to_string(i) + ".json";
+    if (failed(readTrace(name, MemoryBuffer::getMemBufferCopy(parts[i], name),
+                         cells, traces, diags)))
+      return failure();
+  }
+  return makeRecording(std::move(traces), std::move(cells), RecordingOptions(),
+                       diags);
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  StringRef text(reinterpret_cast<const char *>(data), size);
+  SourceFiles files;
+  DiagEngine diags(files, DiagPrinter(nulls(), files, "fuzz"));
+  FailureOr<Recording> recording = readAll(text, diags);
+  PIPEC_CHECK(succeeded(recording) != diags.hadErrors());
+  if (failed(recording))
+    return 0;
+
+  Calibration calibration = calibrate(*recording);
+  std::string profile;
+  raw_string_ostream os(profile);
+  writeCostProfile(calibration.costs, calibration.memory, os);
+  auto added = files.add(MemoryBuffer::getMemBufferCopy(profile, "costs.json"));
+  PIPEC_CHECK(bool(added));
+  FailureOr<GivenSettings> again = readCostProfile(*added, diags);
+  PIPEC_CHECK(succeeded(again));
+  PIPEC_CHECK(again->allCosts() == calibration.costs);
+  PIPEC_CHECK(again->allMemory() == calibration.memory);
+  return 0;
+}
