@@ -47,6 +47,7 @@ private:
 
   std::vector<std::vector<StepSpan>> splitSteps(const RankTrace &trace);
   void useDevice(RecordedRank &rank, ArrayRef<TraceSpan> device);
+  void useKernels(RecordedRank &rank, ArrayRef<KernelSpan> kernels);
   void addHostTime(RecordedRank &rank);
   void addWaits(RecordedRank &rank, ArrayRef<TraceSpan> waits);
 
@@ -196,6 +197,39 @@ void RecordingMaker::addWaits(RecordedRank &rank, ArrayRef<TraceSpan> waits) {
   }
 }
 
+/// Adds the kernels that the host launched in each compute step, of the stream
+/// on which they take longest.
+void RecordingMaker::useKernels(RecordedRank &rank,
+                                ArrayRef<KernelSpan> kernels) {
+  for (std::vector<StepSpan> &step : rank.steps)
+    for (StepSpan &span : step) {
+      if (!isCompute(recording.cells[span.cell][0].kind()))
+        continue;
+      auto first =
+          llvm::partition_point(kernels, [&](const KernelSpan &kernel) {
+            return kernel.launch < span.hostStart;
+          });
+      std::map<uint32_t, int64_t> busy;
+      const KernelSpan *last = first;
+      for (; last != kernels.end() && last->launch < span.hostEnd; ++last)
+        busy[last->stream] += last->end - last->start;
+      if (busy.empty())
+        continue;
+      uint32_t stream =
+          llvm::max_element(busy, [](const auto &a, const auto &b) {
+            return a.second < b.second;
+          })->first;
+      for (const KernelSpan &kernel : ArrayRef(first, last)) {
+        if (kernel.stream != stream)
+          continue;
+        span.start =
+            span.isDevice ? std::min(span.start, kernel.start) : kernel.start;
+        span.end = span.isDevice ? std::max(span.end, kernel.end) : kernel.end;
+        span.isDevice = true;
+      }
+    }
+}
+
 /// Adds what the host does between two compute steps to the first of them.
 void RecordingMaker::addHostTime(RecordedRank &rank) {
   bool executor = rank.origin == TraceOrigin::Executor;
@@ -259,10 +293,11 @@ LogicalResult RecordingMaker::addRank(RankTrace &trace) {
   rank.path = trace.path;
   rank.host = trace.host;
   rank.origin = trace.origin;
-  rank.hasDevice = !trace.device.empty();
+  rank.hasDevice = !trace.device.empty() || !trace.kernels.empty();
   rank.hasWaits = !trace.waits.empty();
   rank.steps = splitSteps(trace);
   useDevice(rank, trace.device);
+  useKernels(rank, trace.kernels);
   if (failed(chooseSteps(rank)))
     return failure();
   addHostTime(rank);

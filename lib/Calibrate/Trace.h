@@ -64,6 +64,14 @@ struct TraceSpan {
   int64_t length() const { return end - start; }
 };
 
+/// What a device ran, and when the host launched it.
+struct KernelSpan {
+  int64_t launch;
+  uint32_t stream;
+  int64_t start;
+  int64_t end;
+};
+
 /// An allocation (positive) or a release.
 struct MemoryEvent {
   int64_t time;
@@ -99,6 +107,8 @@ struct RankTrace {
   std::vector<TraceSpan> waits;
   /// Spans of a device, in the order of their starts.
   std::vector<TraceSpan> device;
+  /// In the order of their launches.
+  std::vector<KernelSpan> kernels;
   std::vector<MemoryEvent> memory;
 };
 

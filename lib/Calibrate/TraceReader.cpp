@@ -12,6 +12,7 @@
 #include "Support/Diagnostics/CalibrateDiags.h"
 #include "Support/Words.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -81,6 +82,8 @@ private:
   void readPipelineSpan(const Event &event, StringRef cell, bool isWait);
   void readExecutorSpan(const Event &event);
   void readMemory(const Event &event);
+  void readKernel(const Event &event, bool isLaunch);
+  void joinKernels();
   void readIdentity(StringRef object, bool isPipelineRank);
   std::optional<TraceSpan> readTimes(const Event &event);
   void joinOverlaps(std::vector<TraceSpan> &spans);
@@ -111,6 +114,9 @@ private:
   /// The spans of an executor, by rank.
   std::map<unsigned, std::vector<TraceSpan>> executors;
   std::vector<MemoryEvent> hostMemory, deviceMemory;
+  /// Launches by correlation, and kernels with theirs.
+  DenseMap<int64_t, int64_t> launches;
+  std::vector<std::pair<int64_t, KernelSpan>> kernels;
   std::string unknown;
 };
 
@@ -203,6 +209,43 @@ void TraceReader::readMemory(const Event &event) {
     (device ? deviceMemory : hostMemory).push_back({*time, bytes});
 }
 
+/// Takes a kernel, or the call that launches one. Annotations of a device miss
+/// the kernels of a backward, which another thread launches.
+void TraceReader::readKernel(const Event &event, bool isLaunch) {
+  int64_t correlation = 0;
+  forEach(event.arguments, [&](StringRef key, StringRef value) {
+    if (key == "correlation" && value.getAsInteger(10, correlation))
+      correlation = 0;
+  });
+  // Two values are those of an empty place in the map.
+  if (correlation <= 0 || correlation >= DenseMapInfo<int64_t>::getEmptyKey())
+    return;
+  std::optional<TraceSpan> span = readTimes(event);
+  if (!span)
+    return;
+  if (isLaunch) {
+    launches[correlation] = span->start;
+    return;
+  }
+  uint32_t stream = 0;
+  (void)event.thread.getAsInteger(10, stream);
+  kernels.push_back({correlation, {0, stream, span->start, span->end}});
+}
+
+void TraceReader::joinKernels() {
+  for (auto &[correlation, kernel] : kernels) {
+    auto launch = launches.find(correlation);
+    if (launch == launches.end())
+      continue;
+    trace.kernels.push_back({launch->second + base, kernel.stream,
+                             kernel.start + base, kernel.end + base});
+  }
+  llvm::stable_sort(trace.kernels,
+                    [](const KernelSpan &a, const KernelSpan &b) {
+                      return a.launch < b.launch;
+                    });
+}
+
 void TraceReader::readEvent() {
   if (!json.atObject())
     return (void)json.value();
@@ -235,8 +278,16 @@ void TraceReader::readEvent() {
     return readPipelineSpan(event, name, /*isWait=*/true);
   if (name == "[memory]")
     return readMemory(event);
-  if (event.type == "\"X\"" &&
-      is_contained({"\"compute\"", "\"transfer\"", "\"fsdp\""}, event.category))
+  if (event.type != "\"X\"")
+    return;
+  StringRef category = event.category.trim('"');
+  if (category == "kernel" || category == "gpu_memcpy" ||
+      category == "gpu_memset")
+    return readKernel(event, /*isLaunch=*/false);
+  if (category == "cuda_runtime" || category == "cuda_driver" ||
+      category == "hip_runtime")
+    return readKernel(event, /*isLaunch=*/true);
+  if (category == "compute" || category == "transfer" || category == "fsdp")
     readExecutorSpan(event);
 }
 
@@ -327,6 +378,7 @@ LogicalResult TraceReader::finish(std::vector<RankTrace> &ranks) {
   };
   if (!trace.steps.empty()) {
     trace.path = path.str();
+    joinKernels();
     for (std::vector<TraceSpan> *spans :
          {&trace.steps, &trace.waits, &trace.device}) {
       sorted(*spans);

@@ -3,7 +3,8 @@
     kineto.py FOLDER < SPANS
 
 Each line is a span, in microseconds: RANK CELL START END, the cell with its
-prefix, `PP:0F1` or `PPWAIT:1F0`. A line `rank R KEY VALUE` sets the `host`, the
+prefix, `PP:0F1` or `PPWAIT:1F0`; `kernel LAUNCH START END` on a device is one
+that the host launches. A line `rank R KEY VALUE` sets the `host`, the
 `base` (nanoseconds) or the `gz` of a rank, `rank R device STREAM` puts the
 following spans on a device, `rank R bytes TIME N` is an allocation, and `steps
 N LENGTH` repeats all of it N times. Writes FOLDER/rankR.json.
@@ -31,6 +32,12 @@ for line in sys.stdin:
                                        args={"Bytes": int(words[4]), "Device Type": 0, "Device Id": -1}))
         else:
             rank[words[2]] = int(words[3]) if words[2] in ("base", "gz", "device") else words[3]
+        continue
+    if words[0] == "kernel":
+        launch, start, end = map(float, words[1:])
+        args = dict(correlation=len(rank["events"]) + 1)
+        rank["events"] += [dict(ph="X", cat="cuda_runtime", name="cudaLaunchKernel", pid=1, tid=8, ts=launch, dur=0.1, args=args),
+                           dict(ph="X", cat="kernel", name="gemm", pid=0, tid=rank["device"], ts=start, dur=end - start, args=args)]
         continue
     name, start, end = words[0], float(words[1]), float(words[2])
     stream = rank["device"]
