@@ -1,0 +1,82 @@
+//===- CertificateTest.cpp - Certificates of random problems --------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Certificate/Certificate.h"
+#include "Search/CertificateWriter.h"
+#include "Search/Random.h"
+#include "Search/Search.h"
+
+#include "gtest/gtest.h"
+
+using namespace pipec;
+using search::Random;
+
+static ScheduleHeader randomHeader(Random &random) {
+  ScheduleHeader header;
+  header.numRanks = 1 + random.below(3);
+  unsigned chunks = 1 + random.below(2);
+  header.numStages = header.numRanks * chunks;
+  header.numMicrobatches = 1 + random.below(5);
+  header.placement = Placement(
+      {search::placementMap(random.chance(50), header.numRanks, chunks)});
+  header.costs.set(Figure::P2P, *Rational::make(random.below(5), 2));
+  for (unsigned stage = 0; stage != header.numStages; ++stage)
+    for (Figure figure : {Figure::F, Figure::I, Figure::W})
+      header.costs.set(figure, *Rational::make(1 + random.below(9), 3),
+                       {FigureScope::Stage, stage});
+  if (random.chance(50))
+    header.memory.set(Figure::LiveI, *Rational::make(-1, 2));
+  if (random.chance(70))
+    header.memory.set(Figure::Limit, Rational(chunks + random.below(3)));
+  return header;
+}
+
+/// Both checks of a certificate.
+static bool accepts(const Certificate &certificate, const Schedule &schedule,
+                    DiagEngine &diags) {
+  return succeeded(checkSame(certificate, schedule, diags)) &&
+         succeeded(checkProof(certificate, diags));
+}
+
+TEST(Certificate, ProofsOfASearchAreAcceptedAndOthersRefused) {
+  SourceFiles files;
+  DiagEngine diags(files, [](const Diagnostic &) {});
+  Random random(21);
+  for (unsigned round = 0; round != 150; ++round) {
+    auto model =
+        search::makeModel(randomHeader(random), random.chance(80), diags);
+    ASSERT_TRUE(succeeded(model));
+    search::SearchOptions options;
+    options.work = search::workPerEffort / 100;
+    search::SearchResult result = search::search(model->problem, {}, options);
+    search::Budget budget(search::workPerEffort);
+    search::Refutation proof =
+        search::prove(model->problem, result.bound, budget);
+    ASSERT_EQ(proof.refuted + 1, result.bound) << round;
+    Rational makespan = model->time(result.best.makespan);
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    search::writeCertificate(*model, result.best.words, makespan, proof, os);
+    auto certificate = readCertificate(text, diags);
+    ASSERT_TRUE(succeeded(certificate)) << text;
+    Schedule schedule = search::makeSchedule(*model, result.best.words);
+    ASSERT_TRUE(accepts(*certificate, schedule, diags)) << text;
+
+    // A makespan that a schedule has is never refuted, by whatever rounds.
+    Certificate wrong = *certificate;
+    wrong.refuted = result.best.makespan;
+    for (unsigned i = 0; i != 4; ++i)
+      for (unsigned rank = 0; rank != wrong.ranks; ++rank)
+        wrong.rounds.push_back(rank);
+    wrong.machine = random.below(wrong.ranks);
+    ASSERT_FALSE(accepts(wrong, schedule, diags)) << text;
+    // Nor is a certificate of other costs accepted for the schedule.
+    wrong = *certificate;
+    ++wrong.model[random.below(wrong.stages)].times[random.below(2)];
+    ASSERT_FALSE(accepts(wrong, schedule, diags)) << text;
+  }
+}
