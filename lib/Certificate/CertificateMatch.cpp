@@ -184,12 +184,11 @@ LogicalResult Match::memory() {
                        own.given[0] + own.given[1], certificate.unit, taken)))
       return failure();
   }
-  std::optional<Rational> limit = memory.limit();
   for (unsigned rank = 0; rank != certificate.ranks; ++rank) {
     // With smaller room a proof says less: the cap must hold all that the
     // limit allows, in whole units.
     int64_t all = 0;
-    std::optional<Rational> room = limit;
+    std::optional<Rational> room = memory.limit(rank);
     for (unsigned stage = 0; stage != certificate.stages; ++stage)
       if (certificate.map[stage] == rank) {
         all += (certificate.model[stage].given[0] +

@@ -73,7 +73,7 @@ LogicalResult Compare::readCosts() {
   options.given = std::move(lowering.given);
   if (failed(readMemoryLimit(args, options.given, diags)))
     return failure();
-  memoryLimit = options.given.allMemory().limit();
+  memoryLimit = options.given.allMemory().get(Figure::Limit);
   return success();
 }
 

@@ -222,7 +222,7 @@ FailureOr<search::Model> SearchRun::readModel() {
   bool receives = false;
   for (unsigned stage = 0; stage != header.numStages; ++stage)
     receives |= !header.memory.receive(stage).isZero();
-  if (receives && header.memory.limit())
+  if (receives && header.memory.hasLimit())
     (void)diags.report(DiagLoc(), diag::SearchReceives);
   if (diags.hadErrors())
     return failure();
@@ -386,8 +386,18 @@ void SearchRun::printText(raw_ostream &os, const search::Model &model,
   os << "  peak activations:";
   for (Rational peak : peaks)
     os << ' ' << decimalText(peak);
-  if (std::optional<Rational> limit = model.header.memory.limit())
-    os << "; limit of memory " << decimalText(*limit);
+  if (model.header.memory.hasLimit()) {
+    os << "; limit of memory";
+    for (unsigned rank = 0; rank != ranks; ++rank) {
+      std::optional<Rational> limit = model.header.memory.limit(rank);
+      bool same = true;
+      for (unsigned other = 0; other != ranks; ++other)
+        same &= model.header.memory.limit(other) == limit;
+      os << ' ' << (limit ? decimalText(*limit) : "-");
+      if (same)
+        break;
+    }
+  }
   os << "\n  seed " << options.seed << ", effort " << effort << ": "
      << (result.stopped ? "stopped early, not reproducible" : "reproducible")
      << '\n';

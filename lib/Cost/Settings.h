@@ -90,8 +90,13 @@ struct MemorySettings : FigureSet {
   }
   Rational sharded(unsigned stage) const { return *of(Figure::Sharded, stage); }
   Rational receive(unsigned stage) const { return *of(Figure::Receive, stage); }
-  /// The memory that is available per rank.
-  std::optional<Rational> limit() const { return get(Figure::Limit); }
+  /// The memory that is available on a rank.
+  std::optional<Rational> limit(unsigned rank) const {
+    std::optional<Rational> own = get(Figure::Limit, {FigureScope::Rank, rank});
+    return own ? own : get(Figure::Limit);
+  }
+  /// True if some rank may have a limit.
+  bool hasLimit() const { return get(Figure::Limit) || has(FigureScope::Rank); }
 
   friend bool operator==(const MemorySettings &,
                          const MemorySettings &) = default;

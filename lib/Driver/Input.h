@@ -53,7 +53,7 @@ struct CostUses {
 
   void add(const Schedule &schedule) {
     times |= !schedule.times.empty();
-    limit |= schedule.memory.limit().has_value();
+    limit |= schedule.memory.hasLimit();
   }
 };
 /// Reports the first option about costs that has no effect `where`.

@@ -42,7 +42,7 @@ private:
   void writeGap(const IdleGap &gap);
   void writeLink(const PathStep &link);
   void writeMemory(const MemoryPeaks &peaks);
-  void writeOverLimit(const MemoryPeaks &peaks);
+  void writeOverLimit(bool limit, bool over);
   void writeWaiting(const WaitingTime &waiting);
   void writeTime(StringRef key, int64_t ticks) {
     writeExact(json, key, report.time(ticks));
@@ -105,7 +105,7 @@ void JsonWriter::writeHead() {
   writeExact(json, "peak", report.memory.activations);
   writeMemory(report.memory);
   writeExact(json, "memory_limit", report.memoryLimit);
-  writeOverLimit(report.memory);
+  writeOverLimit(report.hasLimit(), report.isOverLimit());
 }
 
 void JsonWriter::writeMemory(const MemoryPeaks &peaks) {
@@ -118,9 +118,9 @@ void JsonWriter::writeMemory(const MemoryPeaks &peaks) {
   });
 }
 
-void JsonWriter::writeOverLimit(const MemoryPeaks &peaks) {
-  if (report.memoryLimit)
-    json.attribute("over_limit", report.isOverLimit(peaks));
+void JsonWriter::writeOverLimit(bool limit, bool over) {
+  if (limit)
+    json.attribute("over_limit", over);
   else
     json.attribute("over_limit", nullptr);
 }
@@ -148,7 +148,9 @@ void JsonWriter::writeRank(unsigned rank, const RankReport &figures) {
   writeExact(json, "bubble_span", figures.bubbleSpan);
   writeExact(json, "peak", figures.memory.activations);
   writeMemory(figures.memory);
-  writeOverLimit(figures.memory);
+  if (figures.memoryLimit != report.memoryLimit)
+    writeExact(json, "memory_limit", figures.memoryLimit);
+  writeOverLimit(figures.memoryLimit.has_value(), figures.isOverLimit());
   writeWaiting(figures.waiting);
   json.attribute("outstanding_sends", figures.outstandingSends);
   json.attribute("unshards", figures.unshards);

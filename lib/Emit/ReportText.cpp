@@ -53,7 +53,7 @@ private:
   std::string time(int64_t ticks) const {
     return decimalText(report.time(ticks));
   }
-  std::string overLimit(const MemoryPeaks &peaks) const;
+  std::string overLimit(const RankReport &rank) const;
   std::string stepText(uint32_t step) const {
     StepRef at = numbers.at(step);
     return places.eventText(at.rank, at.index);
@@ -110,12 +110,12 @@ void ReportPrinter::printHead() {
   table.print(os);
 }
 
-/// By how much a rank with these peaks exceeds the memory limit; empty if it
+/// By how much a rank exceeds its memory limit; empty if it
 /// does not.
-std::string ReportPrinter::overLimit(const MemoryPeaks &peaks) const {
-  if (!report.isOverLimit(peaks))
+std::string ReportPrinter::overLimit(const RankReport &rank) const {
+  if (!rank.isOverLimit())
     return "";
-  auto over = Rational::sub(peaks.total, *report.memoryLimit);
+  auto over = Rational::sub(rank.memory.total, *rank.memoryLimit);
   return over ? decimalText(*over) : "yes";
 }
 
@@ -139,8 +139,8 @@ void ReportPrinter::printRanks() {
          unlessAllZero(noReceives, self.memory.receives),
          unlessAllZero(noParameters, self.memory.parameters),
          unlessAllZero(noReceives && noParameters, self.memory.total),
-         report.memoryLimit ? decimalText(*report.memoryLimit) : "",
-         overLimit(self.memory)});
+         self.memoryLimit ? decimalText(*self.memoryLimit) : "",
+         overLimit(self)});
   table.print(os);
 }
 

@@ -95,7 +95,7 @@ private:
   void writeMark(StringRef colorClass, int64_t x, int64_t y);
   void writeWaits(unsigned rank);
   void writeAxis();
-  int64_t memoryLimit(const MemoryModel &memory) const;
+  int64_t memoryLimit(const MemoryModel &memory, unsigned rank) const;
   void writeMemory();
   void writeArrows();
 
@@ -315,10 +315,10 @@ void SvgWriter::writeWaits(unsigned rank) {
   });
 }
 
-/// The memory limit per rank, as an integer of the model, rounded down; 0 if
+/// The memory limit of a rank, as an integer of the model, rounded down; 0 if
 /// there is none.
-int64_t SvgWriter::memoryLimit(const MemoryModel &memory) const {
-  std::optional<Rational> limit = schedule.memory.limit();
+int64_t SvgWriter::memoryLimit(const MemoryModel &memory, unsigned rank) const {
+  std::optional<Rational> limit = schedule.memory.limit(rank);
   if (!limit)
     return 0;
   std::optional<Rational> units =
@@ -340,13 +340,18 @@ void SvgWriter::writeMemory() {
     highest = std::max(highest, peak);
   }
   // A limit far above all peaks would flatten the curves.
-  int64_t limit = memoryLimit(memory);
-  if (limit / 2 > highest)
-    limit = 0;
-  highest = std::max(highest, limit);
+  std::vector<int64_t> limits;
+  bool anyLimit = false;
+  int64_t highestPeak = highest;
+  for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
+    int64_t limit = memoryLimit(memory, rank);
+    limits.push_back(limit / 2 > highestPeak ? 0 : limit);
+    highest = std::max(highest, limits.back());
+    anyLimit |= limits.back() != 0;
+  }
   os << "<text class=\"sub\" x=\"" << Px{leftMargin} << "\" y=\""
      << Px{memoryTop - 70} << "\">Memory in time, with the peak"
-     << (limit ? " and the limit" : "") << "</text>\n";
+     << (anyLimit ? " and the limit" : "") << "</text>\n";
   for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
     int64_t base = memoryTop + rank * memoryPitch + memoryHeight;
     auto y = [&](int64_t level) {
@@ -364,7 +369,7 @@ void SvgWriter::writeMemory() {
        << "Z\"/><text class=\"side\" x=\"" << Px{leftMargin + plotWidth + 80}
        << "\" y=\"" << Px{base - 50} << "\">"
        << roundedText(memory.size(peaks[rank])) << "</text>\n";
-    if (limit)
+    if (int64_t limit = limits[rank])
       os << "<path class=\"limit\" d=\"M" << Px{leftMargin} << ' ' << y(limit)
          << 'H' << Px{leftMargin + plotWidth} << "\"/>\n";
   }

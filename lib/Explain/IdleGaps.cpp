@@ -182,7 +182,7 @@ int64_t ReadyStep::mostUntil(int64_t time) {
 
 void ReadyStep::find() {
   findSharded();
-  std::optional<Rational> limit = schedule.memory.limit();
+  std::optional<Rational> limit = schedule.memory.limit(gap.rank);
   for (size_t begin = gap.before.index, end; begin != list.size();
        begin = end) {
     end = Schedule::groupEnd(list, begin);

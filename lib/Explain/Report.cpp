@@ -63,7 +63,7 @@ void Reporter::summarize() {
   report.bubbleMakespan = *run.bubbleRate(run.makespan());
   report.bubbleSpan = *run.bubbleRate(run.span());
   report.work = run.time(run.work());
-  report.memoryLimit = schedule.memory.limit();
+  report.memoryLimit = schedule.memory.get(Figure::Limit);
   report.sendWaits = schedule.hasSendWaits();
 }
 
@@ -98,6 +98,7 @@ RankReport Reporter::reportRank(unsigned rank) {
   result.bubbleMakespan = rateOf(idle, run.makespan());
   result.bubbleSpan = rateOf(idleSpan, run.span());
   result.memory = memory.peaks(rank);
+  result.memoryLimit = schedule.memory.limit(rank);
 
   uint64_t outstanding = 0;
   for (Step step : schedule.ranks[rank]) {

@@ -16,6 +16,8 @@
 #include "Explain/Causes.h"
 #include "Explain/IdleGaps.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <optional>
 #include <vector>
 
@@ -64,6 +66,11 @@ struct RankReport {
   /// The peaks of its memory; `activations` is the peak of closed forms and
   /// expectations.
   MemoryPeaks memory;
+  /// Its memory limit.
+  std::optional<Rational> memoryLimit;
+  bool isOverLimit() const {
+    return memoryLimit && *memoryLimit < memory.total;
+  }
   WaitingTime waiting;
   /// The maximum number of sends that it has posted but not waited for, by the
   /// order of its list; a send without a wait counts until the end.
@@ -105,15 +112,21 @@ struct Report {
   /// of the two is the cost of the order of the transfers.
   std::optional<Rational> freeMakespan;
   /// The maximum of each peak over all ranks, and the memory limit of the
-  /// schedule.
+  /// schedule, which ranks with limits of their own override.
   MemoryPeaks memory;
   std::optional<Rational> memoryLimit;
-  /// True if a rank with these peaks exceeds the limit.
-  bool isOverLimit(const MemoryPeaks &peaks) const {
-    return memoryLimit && *memoryLimit < peaks.total;
-  }
 
   std::vector<RankReport> ranks;
+  /// True if some rank has a memory limit (exceeds its memory limit).
+  bool hasLimit() const {
+    return llvm::any_of(ranks, [](const RankReport &rank) {
+      return rank.memoryLimit.has_value();
+    });
+  }
+  bool isOverLimit() const {
+    return llvm::any_of(
+        ranks, [](const RankReport &rank) { return rank.isOverLimit(); });
+  }
   /// True if a rank waits for its sends in the middle of its list.
   bool sendWaits = false;
 

@@ -108,7 +108,10 @@ private:
     readBlock(FigureBlock::Cost, costs,
               {{"per", [&] { readPer(); }},
                {"parts", [&] { readParts(); }},
-               {"memory", [&] { readBlock(FigureBlock::Memory, memory); }}});
+               {"memory", [&] {
+                  readBlock(FigureBlock::Memory, memory,
+                            {{"limits", [&] { readLimits(); }}});
+                }}});
     if (given.parts && given.per == CostPer::Stage)
       report(partsText, diag::ProfilePartsPerStage);
     if (given.parts)
@@ -152,6 +155,20 @@ private:
             if (scope->profileKey == name)
               readScope(block, *scope, figures);
         }));
+  }
+
+  /// The limits of single ranks.
+  void readLimits() {
+    members([&](StringRef key) {
+      Place place{FigureScope::Rank};
+      if (key.getAsInteger(10, place.number) || place.number >= maxRanks)
+        return unknownKey(key, {});
+      if (memory.get(Figure::Limit, place))
+        report(key, diag::ProfileKeyTwice, key);
+      given.keys.push_back({FigureScope::Rank, place.number, rangeOf(key)});
+      if (auto limit = readFigure(infoOf(Figure::Limit)))
+        memory.set(Figure::Limit, *limit, place);
+    });
   }
 
   void readScope(FigureBlock block, const ScopeInfo &scope,

@@ -77,7 +77,7 @@ void CandidateEvaluator::measure(FailureOr<Schedule> schedule,
   candidate.reason.clear();
   candidate.outcome = Candidate::Outcome::Fits;
   Rational most = candidate.figures->memory.total;
-  if (candidate.figures->isOverLimit(candidate.figures->memory)) {
+  if (candidate.figures->isOverLimit()) {
     candidate.outcome = Candidate::Outcome::TooLarge;
     candidate.reason = "a rank keeps " + decimalText(most);
   }

@@ -110,7 +110,7 @@ void Explainer::printReady(const IdleGap &gap) {
   if (gap.overLimit)
     note(source, diag::NoteReadyOverLimit, place,
          decimalText(memory.size(gap.held)),
-         decimalText(*schedule.memory.limit()));
+         decimalText(*schedule.memory.limit(gap.rank)));
   else
     note(source, diag::NoteReadyBehind, place);
 }
@@ -140,8 +140,8 @@ void Explainer::printMemory(unsigned rank, int64_t time) {
   if (!peaks.receives.isZero() || !peaks.parameters.isZero())
     os << ", together " << decimalText(memory.size(at.total())) << " (peak "
        << decimalText(peaks.total) << ')';
-  if (schedule.memory.limit())
-    os << ", limit " << decimalText(*schedule.memory.limit());
+  if (std::optional<Rational> limit = schedule.memory.limit(rank))
+    os << ", limit " << decimalText(*limit);
   os << '\n';
 }
 

@@ -52,7 +52,7 @@ public:
     for (unsigned chunk = 0; chunk != problem.chunks; ++chunk)
       taken += problem.stages[problem.stageOf(rank, chunk)].taken();
     auto room =
-        Rational::sub(*header.memory.limit(),
+        Rational::sub(*header.memory.limit(rank),
                       *Rational::make(residents[rank], model.sizesPerUnit));
     return diags.report(header.source, diag::SearchNoRoom, rank,
                         room ? decimalText(*room) : "nothing",
@@ -194,7 +194,7 @@ LogicalResult Maker::readMemory() {
         most += problem.stages[stage].taken() * header.numMicrobatches;
     problem.caps.push_back(most);
     residents.push_back(memory->highest(rank).total);
-    std::optional<Rational> limit = header.memory.limit();
+    std::optional<Rational> limit = header.memory.limit(rank);
     if (!limit)
       continue;
     __int128 units = __int128(limit->numerator()) * memory->perUnit();

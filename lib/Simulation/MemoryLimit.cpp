@@ -18,21 +18,27 @@ namespace pipec {
 
 bool checkMemoryLimit(const Schedule &schedule, Severity severity,
                       DiagEngine &diags) {
-  std::optional<Rational> limit = schedule.memory.limit();
-  if (!limit)
+  if (!schedule.memory.hasLimit())
     return true;
   FailureOr<MemoryModel> memory = MemoryModel::make(schedule, diags);
   if (failed(memory))
     return false;
 
   unsigned ranksOver = 0, worst = 0;
+  Rational worstExcess;
   MemoryModel::Highest most;
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
-    MemoryModel::Highest highest = memory->highest(rank);
-    if (memory->size(highest.total) <= *limit)
+    std::optional<Rational> limit = schedule.memory.limit(rank);
+    if (!limit)
       continue;
-    if (ranksOver++ == 0 || highest.total > most.total) {
+    MemoryModel::Highest highest = memory->highest(rank);
+    Rational total = memory->size(highest.total);
+    if (total <= *limit)
+      continue;
+    Rational excess = Rational::sub(total, *limit).value_or(total);
+    if (ranksOver++ == 0 || excess > worstExcess) {
       worst = rank;
+      worstExcess = excess;
       most = highest;
     }
   }
@@ -47,7 +53,7 @@ bool checkMemoryLimit(const Schedule &schedule, Severity severity,
     place = StepPlaces(schedule).name(worst, most.index);
   InFlightDiagnostic finding =
       diags.reportAs(severity, source, diag::MemoryOverLimit, place, total,
-                     decimalText(*limit));
+                     decimalText(*schedule.memory.limit(worst)));
   if (schedule.numRanks > 1)
     finding.note(DiagLoc(), diag::NoteRanksOverLimit, ranksOver,
                  schedule.numRanks);

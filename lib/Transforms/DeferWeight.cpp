@@ -352,8 +352,11 @@ public:
     if (failed(costs))
       return failure();
     std::optional<Rational> peak = options.maxPeak;
-    if (!peak)
-      peak = schedule.memory.limit();
+    // The same for all ranks: the least of theirs.
+    for (unsigned rank = 0; !options.maxPeak && rank != schedule.numRanks;
+         ++rank)
+      if (auto limit = schedule.memory.limit(rank))
+        peak = peak ? std::min(*peak, *limit) : *limit;
     std::optional<MemoryTicks> memory = MemoryTicks::make(schedule, peak);
     if (!memory)
       return diags.report(schedule.source, diag::DeferMemoryOverflow);

@@ -67,7 +67,7 @@ TEST(GivenSettings, PerStageGoesOverFigureByFigure) {
     EXPECT_EQ(*applied.schedule.costs.of(StepKind::F, 0), Rational(4));
     EXPECT_EQ(*applied.schedule.costs.of(StepKind::I, 0), Rational(6));
     EXPECT_EQ(applied.schedule.costs.get(Figure::P2P), Rational(3));
-    EXPECT_EQ(applied.schedule.memory.limit(), Rational(9));
+    EXPECT_EQ(applied.schedule.memory.get(Figure::Limit), Rational(9));
     EXPECT_EQ(applied.schedule.costParts, 0u);
   }
 }
@@ -81,7 +81,7 @@ TEST(GivenSettings, PerPartReplaces) {
   EXPECT_EQ(*applied.schedule.costs.of(StepKind::F, 3), Rational(2));
   EXPECT_EQ(*applied.schedule.costs.of(StepKind::I, 3), Rational(3));
   EXPECT_EQ(applied.schedule.costs.get(Figure::P2P), std::nullopt);
-  EXPECT_EQ(applied.schedule.memory.limit(), std::nullopt);
+  EXPECT_EQ(applied.schedule.memory.get(Figure::Limit), std::nullopt);
   EXPECT_EQ(*applied.schedule.memory.delta(StepKind::F, 0),
             *Rational::make(1, 2));
   EXPECT_EQ(applied.schedule.costParts, 2u);
@@ -94,11 +94,11 @@ TEST(GivenSettings, OwnSizesCanStay) {
   Applied kept(settings);
   EXPECT_EQ(kept.kinds, Kinds(1, diag::OwnCostsUnused.value));
   EXPECT_EQ(*kept.schedule.costs.of(StepKind::F, 3), Rational(8));
-  EXPECT_EQ(kept.schedule.memory.limit(), Rational(9));
+  EXPECT_EQ(kept.schedule.memory.get(Figure::Limit), Rational(9));
   settings.memory.emplace_back().set(Figure::Parameters, 1);
   Applied spread(settings);
   EXPECT_EQ(spread.schedule.memory.parameters(0), Rational(2));
-  EXPECT_EQ(spread.schedule.memory.limit(), std::nullopt);
+  EXPECT_EQ(spread.schedule.memory.get(Figure::Limit), std::nullopt);
 }
 
 TEST(GivenSettings, KeysAreHeldAgainstTheSchedule) {
