@@ -21,9 +21,9 @@ namespace pipec {
 namespace {
 
 /// One run of the command.
-class Calibrate : CommandRun {
+class CalibrateRun : CommandRun {
 public:
-  explicit Calibrate(const CommandRun &run) : CommandRun(run) {}
+  explicit CalibrateRun(const CommandRun &run) : CommandRun(run) {}
   LogicalResult run();
 
 private:
@@ -36,7 +36,7 @@ private:
 
 } // namespace
 
-LogicalResult Calibrate::checkOptions() {
+LogicalResult CalibrateRun::checkOptions() {
   FailureOr<Grid> read = Grid::read(args, Grid::Values::One, traces, diags);
   if (failed(read))
     return failure();
@@ -64,7 +64,7 @@ LogicalResult Calibrate::checkOptions() {
 
 /// Reads the schedule that --for names, with the sizes of the traces, and
 /// compares.
-LogicalResult Calibrate::checkSchedule(const Recording &recording) {
+LogicalResult CalibrateRun::checkSchedule(const Recording &recording) {
   if (!args.has(Opt::For))
     return success();
   auto source = ScheduleSource::find(args.text(Opt::For), search, args, diags);
@@ -95,7 +95,7 @@ LogicalResult Calibrate::checkSchedule(const Recording &recording) {
   return checkFits(recording, *schedule, diags);
 }
 
-LogicalResult Calibrate::run() {
+LogicalResult CalibrateRun::run() {
   if (failed(checkOptions()))
     return failure();
   FailureOr<Recording> recording = readTraces(args, traces, progress, diags);
@@ -120,7 +120,7 @@ LogicalResult Calibrate::run() {
 }
 
 LogicalResult runCalibrate(const CommandRun &run) {
-  return Calibrate(run).run();
+  return CalibrateRun(run).run();
 }
 
 } // namespace pipec

@@ -43,7 +43,7 @@ constexpr char pageProgram[] =
     ;
 
 /// The limits for drawing while the user pans or zooms.
-constexpr Picture::Limits limits = {/*steps=*/100000, /*ranks=*/4096};
+constexpr Picture::Limits pageLimits = {/*steps=*/100000, /*ranks=*/4096};
 
 /// Writes one block of JSON.
 class DataWriter {
@@ -370,7 +370,7 @@ LogicalResult emitHtml(const Schedule &schedule, const EmitOptions &options,
     if (!shown)
       continue;
     FailureOr<Picture> picture =
-        Picture::make(*shown, options, limits, diags,
+        Picture::make(*shown, options, pageLimits, diags,
                       shown == options.with ? options.withRun : nullptr);
     if (failed(picture) || failed(checkResults(*shown, diags)))
       return failure();

@@ -34,7 +34,7 @@ constexpr char style[] =
     ;
 
 /// Viewers cannot handle larger pictures.
-constexpr Picture::Limits limits = {/*steps=*/20000, /*ranks=*/256};
+constexpr Picture::Limits svgLimits = {/*steps=*/20000, /*ranks=*/256};
 
 /// A coordinate in tenths of a pixel, printed in pixels.
 struct Px {
@@ -388,7 +388,8 @@ void SvgWriter::writeArrows() {
 
 LogicalResult emitSvg(const Schedule &schedule, const EmitOptions &options,
                       raw_ostream &os, DiagEngine &diags) {
-  FailureOr<Picture> picture = Picture::make(schedule, options, limits, diags);
+  FailureOr<Picture> picture =
+      Picture::make(schedule, options, svgLimits, diags);
   if (failed(picture))
     return failure();
   SvgWriter(*picture, os).write();

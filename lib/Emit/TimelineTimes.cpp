@@ -261,12 +261,14 @@ void TimePrinter::printBlock(int64_t begin, int64_t end) {
 }
 
 /// The number of steps is not limited: their width follows from the scale.
-static constexpr Picture::Limits limits = {std::numeric_limits<size_t>::max(),
-                                           /*ranks=*/timelineRanks};
+static constexpr Picture::Limits timelineLimits = {
+    std::numeric_limits<size_t>::max(),
+    /*ranks=*/timelineRanks};
 
 LogicalResult writeTimes(const Schedule &schedule, const EmitOptions &options,
                          raw_ostream &os, DiagEngine &diags) {
-  FailureOr<Picture> picture = Picture::make(schedule, options, limits, diags);
+  FailureOr<Picture> picture =
+      Picture::make(schedule, options, timelineLimits, diags);
   if (failed(picture))
     return failure();
   TimePrinter(*picture, options, os).print();
