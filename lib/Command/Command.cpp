@@ -201,7 +201,7 @@ int pipecMain(int argc, const char *const *argv, raw_ostream &out,
   CommandRun run(argc ? argv[0] : "pipec", args, session, out, err);
   // The compiler and commands with a second output choose by themselves.
   bool hasForm = !command->name.empty() && !args.takes(Opt::SummaryFormat) &&
-       !args.has(Opt::Against) && !args.takes(Opt::ReportFormat);
+                 !args.has(Opt::Against) && !args.takes(Opt::ReportFormat);
   if (failed(applyWarnings(args, session.engine())) ||
       (hasForm && failed(run.chooseForm(formsOf(args)))))
     return session.finish(failure());

@@ -110,7 +110,7 @@ TEST(ModelParts, Memory) {
   EXPECT_EQ(spread->sharded(3), Rational(2));
   EXPECT_EQ(spread->sharded(1), Rational(0));
   EXPECT_EQ(spread->receive(2), Rational(3));
-  EXPECT_EQ(spread->limit(), Rational(20));
+  EXPECT_EQ(spread->limit(0), Rational(20));
 }
 
 TEST(ModelParts, WhatDoesNotFit) {
