@@ -162,9 +162,11 @@ constexpr DataKind dataKind(StepKind kind) {
 /// The parts of the work of its stage that a compute step does, and those that
 /// must be done before it.
 constexpr unsigned workOf(StepKind kind) {
+  assert(isCompute(kind));
   return step_facts::work[unsigned(kind)];
 }
 constexpr unsigned workBefore(StepKind kind) {
+  assert(isCompute(kind));
   return step_facts::needs[unsigned(kind)];
 }
 /// B or I: the step that produces the gradient of the stage's input.

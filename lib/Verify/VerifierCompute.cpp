@@ -51,9 +51,10 @@ static uint8_t needed(StepKind kind) {
 }
 
 /// True if the member of an overlap at `consumer` depends on the one at
-/// `producer`.
+/// `producer`. A list that was not verified may join other steps to computes.
 static bool feeds(const DataFlow &flow, Step producer, Step consumer) {
-  if (producer.microbatch() != consumer.microbatch())
+  if (!isCompute(producer.kind()) || !isCompute(consumer.kind()) ||
+      producer.microbatch() != consumer.microbatch())
     return false;
   if (producer.stage() == consumer.stage())
     return (needed(consumer.kind()) & bitOf(producer.kind())) != 0;
