@@ -9,6 +9,8 @@
 
 #include "llvm/ADT/StringExtras.h"
 
+#include <cstring>
+
 using namespace llvm;
 
 namespace pipec {
@@ -134,6 +136,10 @@ void SvgLayout::layOut() {
   __int128 wanted = __int128(picture.to() - picture.from()) * cell / typical;
   plotWidth = int64_t(std::clamp<__int128>(wanted, 4800, 160000));
   width = leftMargin + plotWidth + rightMargin;
+  // The line below the title and the note are not cut off.
+  size_t letters = std::max(sizes.size() + strlen("; ") + facts.size(),
+                            strlen("Shown: ") + note.size());
+  width = std::max(width, 2 * edge + letterWidth * int64_t(letters));
 
   int64_t y = 480 + (note.empty() ? 0 : 160);
   legendTop = y + 60;

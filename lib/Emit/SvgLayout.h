@@ -31,6 +31,8 @@ public:
   static constexpr int64_t memoryHeight = 180;
   static constexpr int64_t memoryPitch = memoryHeight + 50;
   static constexpr int64_t digitWidth = 60;
+  /// Of the lines above the legend.
+  static constexpr int64_t letterWidth = 62;
 
   explicit SvgLayout(const Picture &picture);
 

@@ -3,8 +3,8 @@
 
     check-svg.py [--ir FILE] PICTURE...
 
-A picture is well-formed XML with a title and a description; its boxes stand on
-lanes and do not overlap; numbers stand on boxes and contrast with them. On light
+A picture is well-formed XML with a title and a description; its boxes are on
+lanes and do not overlap; numbers are on boxes and contrast with them. On light
 and on dark pages boxes contrast with idle time, and colours of different kinds
 differ in lightness (for print in grey) and as people with the common colour
 blindnesses see them. With --ir, the boxes are those of the
@@ -112,6 +112,11 @@ def check_picture(path, steps):
     check(root.get("viewBox") == f"0 0 {root.get('width')} {root.get('height')}", "the view box is not the size")
     fills = check_colors(root.find(f"{SVG}style").text)
 
+    for text in root.findall(f"{SVG}text"):
+        # Letters are 6 pixels wide or wider.
+        if text.get("class") in ("sub", "note"):
+            check(float(text.get("x")) + 6 * len(text.text) <= width, f"`{text.text}` does not fit")
+
     lanes = [g for g in root.findall(f"{SVG}g") if (g.get("transform") or "").startswith("translate")]
     for rank, lane in enumerate(lanes):
         check(lane.find(f"{SVG}text").text == f"rank {rank}", "lanes are not in order")
@@ -129,7 +134,7 @@ def check_picture(path, steps):
                 continue
             x = float(text.get("x"))
             under = [box for box in boxes if box[0] <= x <= box[1]]
-            check(len(under) == 1, f"the number {text.text} stands on {len(under)} boxes")
+            check(len(under) == 1, f"the number {text.text} is on {len(under)} boxes")
             check(text.get("class") == f"num t{under[0][3][1]}", f"the number {text.text} has the colour of another kind")
         if steps is not None:
             expected = steps[rank]
@@ -141,7 +146,7 @@ def check_picture(path, steps):
                 check(labelled == [m for _, m in expected], f"rank {rank} has other numbers than its steps")
     for path_ in root.iter(f"{SVG}path"):
         check(re.fullmatch(r"[MLHVhZ0-9. ]+", path_.get("d")), f"no path: {path_.get('d')[:60]}")
-    check(steps is None or len(lanes) == len(steps), "not a lane a rank")
+    check(steps is None or len(lanes) == len(steps), "not a lane per rank")
     return sum(len(boxes_of(lane, fills)) for lane in lanes)
 
 
