@@ -186,7 +186,7 @@ class Painter {
     for (let i = lowerBound(lane.n, (k) => lane.right[k] > this.t0); i < lane.n && lane.left[i] < this.t1; ++i) {
       const a = this.x(lane.left[i]), b = this.x(lane.right[i]);
       const color = this.fill(schedule, lane, i);
-      if (lane.behind[i] - lane.first[i] > 1 && height === laneHeight && lane.first[i] !== framed) {
+      if (lane.stop[i] - lane.first[i] > 1 && height === laneHeight && lane.first[i] !== framed) {
         framed = lane.first[i];
         frames.push([this.x(lane.start[i]), this.x(lane.end[i])]);
       }

@@ -35,7 +35,7 @@ function readLane(json, schedule, unit) {
     start: new Float64Array(n), end: new Float64Array(n),
     left: new Float64Array(n), right: new Float64Array(n),
     // The first step of the group, and the one after its last.
-    first: new Uint32Array(n), behind: new Uint32Array(n),
+    first: new Uint32Array(n), stop: new Uint32Array(n),
     critical: new Uint8Array(n),
   };
   let at = schedule.from, group = 0, overlap = 0;
@@ -52,7 +52,7 @@ function readLane(json, schedule, unit) {
       done += json.d[j];
       lane.right[j] = j + 1 === end ? at / unit : part(done);
       lane.first[j] = i;
-      lane.behind[j] = end;
+      lane.stop[j] = end;
       lane.most = Math.max(lane.most, lane.chunk[j] + 1);
     }
     i = end;

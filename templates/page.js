@@ -106,7 +106,7 @@ function describe({ row, index, time }) {
   add("what", kindNames[kind] + (schedule.most > 1 ? `, chunk ${chunkName(schedule, lane, index)}` : ""));
   add("time", `${timeText(lane.start[index])} to ${timeText(lane.end[index])} (${timeText(lane.end[index] - lane.start[index])})`);
   const others = [];
-  for (let i = lane.first[index]; i < lane.behind[index]; ++i) if (i !== index) others.push(stepName(lane, i));
+  for (let i = lane.first[index]; i < lane.stop[index]; ++i) if (i !== index) others.push(stepName(lane, i));
   if (others.length) add("together with", others.join(", "));
   const phase = schedule.phases[lane.phase[index]];
   if (phase) add("phase", phase);
@@ -214,7 +214,7 @@ function show(blocks) {
     schedule.letter = String.fromCharCode(65 + i);
     for (const [rank, i] of schedule.critical) {
       const lane = schedule.lanes[rank];
-      lane.critical.fill(1, lane.first[i], lane.behind[i]);
+      lane.critical.fill(1, lane.first[i], lane.stop[i]);
     }
     return schedule;
   });

@@ -19,7 +19,7 @@ WHY = {"Torch": "`./x check-torch` runs them"}
 
 
 def folder(name):
-    """`Torch` of `pipec :: Torch/load.py`."""
+    """`Torch` of `pipec :: Torch/faults.test`."""
     path = name.split(" :: ", 1)[1]
     return path.split("/", 1)[0] if "/" in path else "."
 

@@ -1,7 +1,7 @@
 # RUN: %python %s
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A long run says on a terminal what it does, and takes that back in the end;
-a short one does not, nor does any where standard error is no terminal."""
+a short one does not, nor does any where standard error is not a terminal."""
 
 import os
 import pty
@@ -78,11 +78,11 @@ assert status == 0 and output == "loop: 1 size, 1 clause, 1 figure hold\n", (sta
 assert re.fullmatch(f"(?:{LINE})+{ERASE}", error), error
 assert "pipec: checking loop, 0 of 1, 1 s" in error, error
 
-# An error stands on a line of its own.
+# An error has a line of its own.
 error, output, status = long_run("--schedule=wrong")
 assert status == 1 and re.fullmatch(f"(?:{LINE})+{ERASE}{MESSAGE}", error), error
 
-# Where the work goes on behind an error, so does the line.
+# Where the work continues after an error, so does the line.
 error, output, status = long_run("--schedule=some", "--grid=m=2,1", command=["check"])
 assert status == 1 and re.fullmatch(f"{MESSAGE}(?:{LINE})+{ERASE}", error), error
 assert "pipec: checking some, 1 of 2, 1 s" in error, error

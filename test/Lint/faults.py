@@ -1,6 +1,6 @@
 # RUN: %python %s
 """Each rule of a schedule for PyTorch, broken once: lint finds the fault, names
-its cell, and says of it what PyTorch does (which test/Torch/faults.py tries)."""
+its cell, and says what PyTorch does (test/Torch/faults.test tries that)."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 import os
@@ -62,8 +62,7 @@ SAID_OTHERWISE = {"IdleAmongTransfers", "NoReduceGrad", "ForwardOnly", "StepDoub
 failures = [f"{fault.rule}: {fault.name}: {what}" for fault in faults.FAULTS if (what := problem(fault))]
 print("\n".join(failures))
 
-# What is unmatched or crossed is safe nowhere, though every rank may come to
-# its end.
+# What is unmatched or crossed is safe nowhere, even if every rank finishes.
 for name in ["no SEND_F", "RECVs of one stage swapped"]:
     fault, = [fault for fault in faults.FAULTS if fault.name == name]
     found, _ = faults.lint(faults.broken(fault))

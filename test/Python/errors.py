@@ -104,7 +104,7 @@ except FileNotFoundError as problem:
     assert problem.filename.endswith("no_such_folder/a.csv"), problem
 assert not [name for name in os.listdir() if name.startswith(".pipec")]
 
-# No compiler, and one that is no compiler.
+# No compiler, and one that is not a compiler.
 path = os.environ["PATH"]
 os.environ["PATH"] = os.getcwd()
 for named in None, "/no/such/program":

@@ -1,9 +1,9 @@
 # RUN: rm -rf %t && mkdir -p %t
 # RUN: %torch-python %s %t
-"""Files that are safe under a model of communicators come to their end in
+"""Files that are safe under a model of communicators finish in
 PyTorch's runtime, and train, when transfers wait for each other as the model
 says: those of the targets under all, one with two ranks that receive first under
-the model that lint names. (Files that wait for ever are in faults.test.)"""
+the model that lint names. (Files that wait forever are in faults.test.)"""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 import os

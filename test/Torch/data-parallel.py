@@ -1,6 +1,6 @@
 # RUN: rm -rf %t && mkdir -p %t
 # RUN: %torch-python %s %t
-"""Training with fully_shard (FSDP2), one process a rank and two: every schedule of
+"""Training with fully_shard (FSDP2), one process per rank and two: every schedule of
 the library, several numbers of gathered stages and distances of prefetch,
 transfers in either order, and what PyTorch itself adds to computes."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -36,7 +36,7 @@ def without(rows, cell):
     return [[c for c in row if c not in (cell, wait)] for row in rows]
 
 
-# A file that is wrong, one that stops, and a good one behind them.
+# A file that is wrong, one that stops, and a good one after them.
 _, lowered = oracle.builtin("Interleaved1F1B", 2, 2, 4)
 cases = [(os.path.join(folder, f"{name}.csv"), "compute_comms") for name in ("unscaled", "unsent", "refused", "good")]
 for (path, _), rows in zip(cases, [without(lowered, "1REDUCE_GRAD"), without(lowered, "1SEND_F2"), without(lowered, "1B1"),

@@ -114,7 +114,7 @@ def process(rank, store):
     sizes = {"ranks": RANKS, "microbatches": MICROBATCHES}
     train("zb1p", sizes)
     train("interleaved_any", {**sizes, "chunks": 2, "target": f"{TARGET}-timed"})
-    # Orders of one's own, and a lowered file that one has.
+    # The user's own orders, and a lowered file.
     train("zb1p", {**sizes, "target": None, "passes": "merge-backward{which=all}," + TARGET})
     if rank == 0:
         pipec.compile("zbv", target=TARGET, **sizes).write_csv("zbv.csv")

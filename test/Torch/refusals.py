@@ -68,7 +68,7 @@ found, status = faults.lint(faults.text(GOOD))
 if found["findings"] or status or not found["pytorch"]["2.15"]:
     failures.append(f"the good file: {found}")
 
-# Each rank waits for a send whose receive the other one posts behind its own
+# Each rank waits for a send whose receive the other one posts after its own
 # wait. Without the waits there the orders end: each edge has a queue of its own.
 EARLY = """\
 0F0,0SEND_F0,0WAIT_SEND_F0,0F1,0SEND_F1,0WAIT_SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1,0REDUCE_GRAD,0WAIT_REDUCE_GRAD

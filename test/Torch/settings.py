@@ -1,6 +1,6 @@
 # RUN: rm -rf %t && mkdir -p %t && cd %t && env PYTHONPATH=%root/python/src %torch-python %s
 """What the note on split backwards says, PyTorch does: under
-DistributedDataParallel the replicas of a stage behind the first keep gradients
+DistributedDataParallel the replicas of a stage after the first keep gradients
 of their own, and schedules with them refuse stages of torch.compile. The whole
 backwards that the note advises work, and FSDP takes split ones."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -2,7 +2,7 @@
 # RUN: %torch-python %s %t
 """Split backwards under other wrappings of a stage.
 
-1. DistributedDataParallel, with one stage a rank and with two: wrong gradients in
+1. DistributedDataParallel, with one stage per rank and with two: wrong gradients in
    silence; right ones with the whole backwards that `merge-backward` makes.
 2. torch.compile: right without donated buffers.
 """

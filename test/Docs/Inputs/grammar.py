@@ -36,7 +36,7 @@ def main():
 
     wrong = [f"`{name}` is shown {count} times" for name in wanted
              if (count := sum(name == other for other, _ in shown)) != 1]
-    wrong += [f"`{name}` is no rule" for name, _ in shown if name not in wanted]
+    wrong += [f"`{name}` is not a rule" for name, _ in shown if name not in wanted]
     wrong += [f"`{name}` differs:\n  page    {body}\n  grammar {wanted[name]}"
               for name, body in shown if name in wanted and body != wanted[name]]
     if wrong or len(wanted) < 10 or len(tokens) < 10:

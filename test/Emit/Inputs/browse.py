@@ -115,7 +115,7 @@ def check(holds, what):
 def look(page, _):
     """1F1B, p = 4, m = 8, F = 1, B = 2 and transfers: hover, zoom, move, follow."""
     check("one_f_one_b" in page.driver.find_element(By.ID, "heads").text, "no name in the head")
-    check(page.js("return pipec.scene.rows.length") == 4, "not a row a rank")
+    check(page.js("return pipec.scene.rows.length") == 4, "not a row per rank")
     page.shot("look")
 
     # Every step of two ranks answers with its own name and times.
@@ -208,7 +208,7 @@ def frames(page, _):
     row, first = page.js("""
         for (const [r, row] of pipec.scene.rows.entries())
           for (let i = 0; i < row.lane.n; ++i)
-            if (row.lane.behind[i] - row.lane.first[i] > 1) return [r, i];""")
+            if (row.lane.stop[i] - row.lane.first[i] > 1) return [r, i];""")
     for zoomed in (False, True):
         if zoomed:
             page.js("const lane = pipec.scene.rows[arguments[0]].lane, i = arguments[1];"
@@ -296,7 +296,7 @@ def compare(page, pages):
     rows = "return pipec.scene.rows.map((row) => row.letter + row.lane.rank)"
     check(page.js(rows) == ["A0", "A1", "A2", "A3", "B0", "B1", "B2", "B3"], "not one below the other")
     page.shot("compare")
-    # One axis for both: equal times stand at equal places.
+    # One axis for both: equal times are at equal places.
     xs = [page.place(row, 0)[0] for row in (0, 4)]
     check(abs(xs[0] - xs[1]) < 1e-6, f"the axes differ: {xs}")
     page.press("l")
@@ -321,7 +321,7 @@ def compare(page, pages):
         if "is not a page of pipec" in page.driver.find_element(By.ID, "status").text:
             break
     else:
-        check(False, "no word about a file that is no page")
+        check(False, "no word about a file that is not a page")
 
 
 def large(page, _):

@@ -45,7 +45,7 @@ def main():
     check(len(blocks) == len(sys.argv) - 2, f"{len(blocks)} blocks")
     for text, path in zip(blocks, sys.argv[2:]):
         data, ranks = json.loads(text), read_ir(path)
-        check(len(data["lanes"]) == len(ranks), "not a lane a rank")
+        check(len(data["lanes"]) == len(ranks), "not a lane per rank")
         ends, sends = [], []
         for lane, (groups, rank_sends, actions, rank_waits) in zip(data["lanes"], ranks):
             found, group = [], []

@@ -1,7 +1,7 @@
 """Loads what --emit=hyperparallel writes with the loader that the page given as
 argument shows, and compares the steps with those of --emit=ir.
 
-In place of HyperParallel stand classes with the members that the loader uses.
+HyperParallel is replaced by classes with the members that the loader uses.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -86,7 +86,7 @@ CASES = [
     ["interleaved_overlap", "-Dranks=4", "-Dmicrobatches=8"],
     ["interleaved_overlap_bf", "-Dranks=2", "-Dmicrobatches=5"],
     ["dualpipev", "-Dranks=2", "-Dmicrobatches=4", "--passes=merge-backward{which=all},hyperparallel"],
-    # One's own passes: halves of backwards, and FSDP actions.
+    # The user's own passes: halves of backwards, and FSDP actions.
     ["zb1p", "-Dranks=2", "-Dmicrobatches=4", "--passes=inject-fsdp,insert-p2p"],
 ]
 kinds = set()

@@ -30,7 +30,7 @@ shown = b""
 while True:
     try:
         part = os.read(main, 65536)
-    except OSError:  # how Linux says that nobody has the other end any more
+    except OSError:  # Linux reports that the other end is closed
         break
     if not part:
         break

@@ -32,7 +32,7 @@ for line in open(steps):
             ranks[-1].append(re.sub(r" (->|<-) r\d+", "", part))
 last = max(int(re.search(r" s(\d+)", step)[1]) for rank in ranks for step in rank)
 
-# One process a rank, with one track.
+# One process per rank, with one track.
 assert trace.processes == {rank + 1: f"rank {rank}" for rank in range(len(ranks))}, trace.processes
 assert trace.process_of == {pid: pid for pid in trace.processes}
 assert set(trace.slices) == set(trace.processes)

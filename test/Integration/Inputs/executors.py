@@ -25,7 +25,7 @@ the list, and to end with a reported error where they refuse it.
 
 faults: as mutate, but with the faults that people make, every one of which has to
 be refused: a step of each kind dropped, two sends or two receives of an edge
-swapped, a receive moved behind the step that needs it.
+swapped, a receive moved after the step that needs it.
 
 SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """
@@ -136,7 +136,7 @@ def faults(text):
     i, words = next((i, words) for _, i, words in steps if words[0] == "RECV_F")
     k = next(k for _, k, others in steps if others[:3] == ["F", *words[1:3]])
     yield (without(k).replace(lines[i], f"{lines[k]}\n{lines[i]}", 1),
-           f"move `{lines[i].strip()}` behind its F")
+           f"move `{lines[i].strip()}` after its F")
 
 
 def mutations():

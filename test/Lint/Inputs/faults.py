@@ -22,8 +22,7 @@ ERROR = "an error in the first step"
 LATE = "an error in the second step"
 WRONG = "wrong gradients, no error"
 
-# What lint's note behind a finding says of the runs, (plain, with FSDP): the
-# results that it allows.
+# The results of the runs (plain, with FSDP) that lint's note on a finding allows.
 NOTES = {
     "NoteRunRefused": [(REFUSED, REFUSED)],
     "NoteRunWaits": [(WAITS, WAITS)],
@@ -147,7 +146,7 @@ def rule(name, faults):
 
 FAULTS = [
     *rule("A cell is one step and nothing else", [
-        Fault("letters behind a step", "loop", replace("0F1", "0F1x"), ("CsvTrailingText", None), twice(RIGHT)),
+        Fault("letters after a step", "loop", replace("0F1", "0F1x"), ("CsvTrailingText", None), twice(RIGHT)),
         Fault("no kind of step", "loop", replace("0F1", "0X1"), ("CsvUnknownStep", None), twice(REFUSED)),
         Fault("a compute without its micro-batch", "loop", replace("0F1", "0F"), ("CsvNoMicrobatch", None), twice(REFUSED)),
         Fault("an UNSHARD with a micro-batch", "loop", replace("0UNSHARD", "0UNSHARD1"), ("CsvTrailingText", None), twice(RIGHT)),
@@ -173,7 +172,7 @@ FAULTS = [
         Fault("forwards only", "loop", keep("F"), ("ForwardOnly", None), twice(REFUSED)),
         Fault("two Fs of the first stage", "loop", double("0F1"), ("StepDoubled", "0F1"), twice(RIGHT)),
         Fault("two Fs of another stage", "loop", double("1F1"), ("StepDoubled", "1F1"), twice(ERROR)),
-        Fault("two Fs behind a stage of the same rank", "v", double("2F0"), ("StepDoubled", "2F0"), twice(RIGHT)),
+        Fault("two Fs after a stage of the same rank", "v", double("2F0"), ("StepDoubled", "2F0"), twice(RIGHT)),
         Fault("two Bs", "loop", double("1B1"), ("StepDoubled", "1B1"), twice(ERROR)),
         Fault("two Ws", "v", double("1W1"), ("StepDoubled", "1W1"), twice(ERROR)),
         Fault("a B beside I and W", "v", insert("1B1", "1W1"), ("StepDoubled", "1B1"), twice(REFUSED)),
@@ -194,16 +193,16 @@ FAULTS = [
         Fault("whole backwards", "eager", swap("3F0", "3F1"), ("LossOrder", "3F0"), twice(WRONG)),
         Fault("split backwards", "split", swap("3F0", "3F1"), ("LossOrder", "3F0"), twice(WRONG)),
     ]),
-    *rule("A stage has one REDUCE_GRAD, behind its weight gradients and before its last RESHARD", [
+    *rule("A stage has one REDUCE_GRAD, after its weight gradients and before its last RESHARD", [
         Fault("none", "loop", drop("1REDUCE_GRAD"), ("ReduceGradMissing", "1B3"), twice(WRONG)),
         Fault("none at all", "loop", keep("F", "B", "UNSHARD", "RESHARD"), ("NoReduceGrad", None), twice(WRONG)),
         Fault("two", "loop", double("1REDUCE_GRAD"), ("ReduceGradDoubled", "1REDUCE_GRAD"), twice(WRONG)),
         Fault("before the last weight gradient", "loop", move("1REDUCE_GRAD", before="1B3"), ("ReduceGradEarly", "1REDUCE_GRAD"), twice(WRONG)),
-        Fault("behind the RESHARD", "loop", move("1REDUCE_GRAD", after="1RESHARD"), ("ReduceGradLate", "1REDUCE_GRAD"), twice(RIGHT)),
+        Fault("after the RESHARD", "loop", move("1REDUCE_GRAD", after="1RESHARD"), ("ReduceGradLate", "1REDUCE_GRAD"), twice(RIGHT)),
     ]),
-    *rule("A stage is gathered when it computes, used, and given back", [
+    *rule("A stage is unsharded when it computes, used, and resharded", [
         Fault("no UNSHARD", "loop", drop("1UNSHARD"), ("ComputeOnSharded", "1F0"), (RIGHT, ERROR)),
-        Fault("an UNSHARD behind the F", "loop", move("1UNSHARD", after="1F0"), ("ComputeOnSharded", "1F0"), (RIGHT, ERROR)),
+        Fault("an UNSHARD after the F", "loop", move("1UNSHARD", after="1F0"), ("ComputeOnSharded", "1F0"), (RIGHT, ERROR)),
         Fault("a RESHARD before the last B", "loop", move("1RESHARD", before="1B3"), ("ComputeOnSharded", "1B3"), (RIGHT, ERROR)),
         Fault("two UNSHARDs", "loop", double("1UNSHARD"), ("UnshardTwice", "1UNSHARD"), (RIGHT, ERROR)),
         Fault("two RESHARDs", "loop", double("1RESHARD"), ("ReshardTwice", "1RESHARD"), (RIGHT, ERROR)),
@@ -221,10 +220,10 @@ FAULTS = [
         Fault("two SENDs", "loop", double("1SEND_F2"), ("TransferDoubled", "1SEND_F2"), twice(WRONG)),
         Fault("two RECVs", "loop", double("2RECV_F2"), ("TransferDoubled", "2RECV_F2"), twice(ERROR)),
         Fault("a SEND_F before its F", "loop", move("1SEND_F2", before="1F2"), ("SendBeforeProducer", "1SEND_F2"), twice(ERROR)),
-        Fault("a SEND_F behind its B", "loop", move("1SEND_F2", after="1B2"), ("SendAfterFree", "1SEND_F2"), twice(ERROR)),
+        Fault("a SEND_F after its B", "loop", move("1SEND_F2", after="1B2"), ("SendAfterFree", "1SEND_F2"), twice(ERROR)),
         Fault("a SEND_B before its B", "loop", move("1SEND_B2", before="1B2"), ("SendBeforeProducer", "1SEND_B2"), twice(ERROR)),
-        Fault("a RECV_F behind its F", "loop", move("2RECV_F2", after="2F2"), ("RecvAfterConsumer", "2RECV_F2"), twice(ERROR)),
-        Fault("a RECV_B behind its B", "loop", move("2RECV_B2", after="2B2"), ("RecvAfterConsumer", "2RECV_B2"), twice(ERROR)),
+        Fault("a RECV_F after its F", "loop", move("2RECV_F2", after="2F2"), ("RecvAfterConsumer", "2RECV_F2"), twice(ERROR)),
+        Fault("a RECV_B after its B", "loop", move("2RECV_B2", after="2B2"), ("RecvAfterConsumer", "2RECV_B2"), twice(ERROR)),
         Fault("inside a rank", "v", chain(insert("1SEND_F0", "1F0"), insert("2RECV_F0", "1SEND_F0")),
               ("TransferInsideRank", "1SEND_F0"), twice(ERROR)),
         Fault("a SEND_F of the last stage", "loop", insert("3SEND_F0", "3F0"), ("TransferNoNeighbour", "3SEND_F0"), twice(RIGHT)),
@@ -240,11 +239,11 @@ FAULTS = [
     *rule("No rank waits forever", [
         Fault("a rank needs what it has not sent for yet", "loop",
               chain(move("1SEND_F0", after="3F0"), move("1SEND_F1", after="1SEND_F0")), ("Deadlock", "2RECV_F0"), twice(WAITS)),
-        Fault("two ranks receive first, one communicator a rank", "loop", move("1SEND_F0", after="1RECV_F1"),
+        Fault("two ranks receive first, one communicator per rank", "loop", move("1SEND_F0", after="1RECV_F1"),
               ("Deadlock", "2RECV_F0"), twice(WAITS), communicators="stream"),
-        Fault("the same, one communicator a pair", "loop", move("1SEND_F0", after="1RECV_F1"),
+        Fault("the same, one communicator per pair", "loop", move("1SEND_F0", after="1RECV_F1"),
               ("Deadlock", "2RECV_F0"), twice(WAITS), communicators="pair"),
-        Fault("the same, one communicator a direction", "loop", move("1SEND_F0", after="1RECV_F1"),
+        Fault("the same, one communicator per direction", "loop", move("1SEND_F0", after="1RECV_F1"),
               ("Deadlock", "2RECV_F0"), twice(RIGHT), communicators="edge"),
     ]),
 ]

@@ -54,7 +54,7 @@ if os.geteuid() == 0 and shutil.which("chroot"):
                           stdout=subprocess.PIPE)
     assert done.stdout == shown
 
-# The package alone finds a compiler on the PATH, and is no command itself.
+# The package alone finds a compiler on the PATH, and is not a command itself.
 alone = environment("alone", system=True)
 source = shutil.copytree(os.path.join(root, "python"), "python", ignore=shutil.ignore_patterns("__pycache__"))
 alone("pip", "install", "--no-index", "--no-build-isolation", "--quiet", os.path.abspath(source))

@@ -154,7 +154,7 @@ PRINTED = [
 
 
 def figure(metric, order, run):
-    """The values that a form speaks of: one, or one a rank."""
+    """The values that a form describes: one, or one per rank."""
     ranks = range(len(order.ranks))
     if metric == "most":
         return max(peak(order, r) for r in ranks)

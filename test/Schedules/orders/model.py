@@ -3,7 +3,7 @@
 
 A step is (kind, stage, microbatch, joined): kind one of F B I W, joined true
 when the next step of the list runs together with this one. An order is one
-list of steps a rank. A placement is a list of directions, each a list that
+list of steps per rank. A placement is a list of directions, each a list that
 gives the rank of every stage; micro-batches of the second half belong to
 direction 1 where there are two.
 """

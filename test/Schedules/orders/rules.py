@@ -35,9 +35,9 @@ def follow(forwards, backwards, lead):
     return [step for f, own in zip(forwards, at) for step in [f, *own]]
 
 
-def weights_behind(steps, lag, tail=None):
-    """The W of the k-th I right behind the I number k + lag, the rest at the
-    end. From the I number `tail` on there is a W behind every I."""
+def weights_after(steps, lag, tail=None):
+    """The W of the k-th I directly after the I number k + lag, the rest at the
+    end. From the I number `tail` on there is a W after every I."""
     inputs = [s for s in steps if s.kind == "I"]
     result, count, done = [], 0, 0
     for step in steps:
@@ -82,7 +82,7 @@ def full_rounds(m, size):
 
 
 def one_chunk(p, m, lead, backward="B"):
-    """An order of p stages, one a rank; lead(rank) as in `follow`."""
+    """An order of p stages, one per rank; lead(rank) as in `follow`."""
     ranks = []
     for rank in range(p):
         forwards, backwards = by_rounds(p, m, 1, rank, [m], backward)
@@ -130,7 +130,7 @@ def one_f_one_b_overlap(p, m):
 def zb1p(p, m):
     order = one_chunk(p, m, lambda r: p - 1 - r, "I")
     return order._replace(ranks=[
-        weights_behind(s, r, tail=m - (p - 1 - r)) for r, s in enumerate(order.ranks)])
+        weights_after(s, r, tail=m - (p - 1 - r)) for r, s in enumerate(order.ranks)])
 
 
 @rule()
@@ -138,7 +138,7 @@ def zbh2(p, m):
     if m < 2 * p - 1:
         return "fewer micro-batches than forwards in the warm-up"
     order = one_chunk(p, m, lambda r: 2 * (p - 1 - r), "I")
-    return order._replace(ranks=[weights_behind(s, 2 * r) for r, s in enumerate(order.ranks)])
+    return order._replace(ranks=[weights_after(s, 2 * r) for r, s in enumerate(order.ranks)])
 
 
 def if_it_runs(order):
@@ -194,7 +194,7 @@ def interleaved_zb(p, m, v):
     if not sizes:
         return "rounds of different size"
     order = many_chunks(p, m, v, sizes, lambda r: (v - 1) * sizes[0] + p - 1 - r, "I")
-    return order._replace(ranks=[weights_behind(s, r) for r, s in enumerate(order.ranks)])
+    return order._replace(ranks=[weights_after(s, r) for r, s in enumerate(order.ranks)])
 
 
 def spread_rounds(p, m):

@@ -15,7 +15,7 @@ sys.setrecursionlimit(100000)
 COMPUTE = ("F", "B", "I", "W")
 MODELS = ("stream", "pair", "edge", "buffered")
 Step = collections.namedtuple("Step", "kind stage microbatch")
-# What stands on one line: an overlap or a batch has several steps.
+# What is on one line: an overlap or a batch has several steps.
 Line = collections.namedtuple("Line", "steps time")
 
 
@@ -203,7 +203,7 @@ class Run:
             if before:
                 times.append(self.end(rank, before[-1]))
         elif self.model and steps[0].kind != "bubble":
-            # Every queue that the batch stands in, without the batch itself.
+            # Every queue that contains the batch, without the batch itself.
             queues = {self.queue(rank, step) for step in steps}
             for queue in queues:
                 before = [(i, step) for i in range(index)

@@ -152,7 +152,7 @@ class Draw:
         """The list with FSDP actions for some of the rank's stages."""
         rng = self.rng
         stages = {s for line in self.maps for s, r in enumerate(line) if r == rank}
-        added = collections.defaultdict(list)  # in front of which line
+        added = collections.defaultdict(list)  # before which line
         for stage in sorted(stages):
             uses = [i for i, text in enumerate(lines) if "_" not in text and
                     any(step.split()[1] == f"s{stage}" for step in text.split(" & "))]

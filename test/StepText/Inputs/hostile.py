@@ -32,7 +32,7 @@ backwards = [f"B s0 m{i}" for i in range(n)]
 kinds = ["".join("FBIW"[i >> 2 * k & 3] for k in range(9)) for i in range(n)]
 limit = list(range(65536))
 cases = {
-    # The largest sizes, and nothing behind them.
+    # The largest sizes, and nothing after them.
     "claims": ("no `map`", "pipec-steps 1\nschedule @a { ranks 65536 stages 65536 "
                "microbatches 16777216\n"),
     "empty-ranks": ("is missing 16777216 of 16777216 forwards", schedule(

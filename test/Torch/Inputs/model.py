@@ -95,7 +95,7 @@ def loss_function(logits, target):
 
 
 def update(parameters):
-    """A step of SGD; gradients are gone behind it."""
+    """A step of SGD; it clears the gradients."""
     with torch.no_grad():
         for parameter in parameters:
             if parameter.grad is not None:

@@ -1,6 +1,6 @@
 """PyTorch's own reading and lowering of schedules, as plain lists of cells.
 
-A schedule is a list of rows, one a rank; a row is a list of cells as they stand
+A schedule is a list of rows, one per rank; a row is a list of cells as they are
 in a CSV (`2F0`, `1SEND_B3`, `(0F7;7B3)OVERLAP_F_B`, `` for an idle slot).
 Nothing here decides what is right: everything comes from torch.
 """

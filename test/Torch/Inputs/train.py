@@ -55,7 +55,7 @@ class Setting:
     #: A file that says which stages and micro-batches the job has, on which
     #: ranks; without one each file says so itself.
     like: str | None = None
-    #: Seconds after which a transfer that nobody answers is an error.
+    #: Seconds after which a transfer without an answer is an error.
     timeout: float = 60
 
 
@@ -139,7 +139,7 @@ def train_one(mesh, path, format, setting):
 
 def process(number, ranks, store, files, setting, results):
     """Trains the files in turn; sends (index of the file, Problems) for each. The
-    others count on this process to go on, but behind an error it cannot."""
+    others count on this process to go on, but after an error it cannot."""
     torch.set_num_threads(1)
     logging.disable(logging.CRITICAL)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # the noise of connections that end
@@ -217,7 +217,7 @@ class Group:
 def train_all(jobs, at_once=1):
     """Trains lists of files, each [(path, format)] with a Setting; all files of
     a list have the same number of ranks. Gives a dictionary for each: (path,
-    format) -> "equal", or Problems by process. Files behind one that ended in an
+    format) -> "equal", or Problems by process. Files after one that ended in an
     error are trained by new processes.
 
     `at_once` groups of processes run side by side, which is of use when they

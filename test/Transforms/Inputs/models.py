@@ -162,7 +162,7 @@ def align_lockstep(schedule):
 
 
 def insert_column(schedule):
-    """Transfers slot by slot, None when a step stands before its data."""
+    """Transfers slot by slot, None when a step is before its data."""
     slots = []
     for steps in schedule.lists:
         row, before = [], []
@@ -231,7 +231,7 @@ class PeakPassed(Exception):
 def run_lists(schedule, costs, move, peak=None):
     """(makespan, lists, peaks) of a run in which every rank goes as early as it can.
 
-    With `move` plain weight gradients behind their I go where their rank would
+    With `move` plain weight gradients after their I go where their rank would
     wait. Looks at all ranks again and again until no more can be known.
     """
     rest, now = [list(steps) for steps in schedule.lists], [0] * schedule.ranks
@@ -292,7 +292,7 @@ def run_lists(schedule, costs, move, peak=None):
             for step in group:
                 if left(step):
                     ends[left(step)] = now[rank]
-                # What is owed is what stands alone behind the I.
+                # What is owed is what is alone after the I.
                 if step[0] == "I" and ("W",) + step[1:] in rest[rank]:
                     owed[rank].append(("W",) + step[1:])
     for rank in range(schedule.ranks):

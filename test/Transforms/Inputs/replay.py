@@ -13,7 +13,7 @@ Step = collections.namedtuple("Step", "kind stage microbatch peer")
 
 
 class Schedule:
-    """The lists of a text of step IR: one list a rank, of lists of steps."""
+    """The lists of a text of step IR: one list per rank, of lists of steps."""
 
     def __init__(self, text):
         self.ranks = []
