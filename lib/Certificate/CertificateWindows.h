@@ -1,0 +1,47 @@
+//===- CertificateWindows.h - The windows of a proof ------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every step has a window: its earliest start and its latest end in a schedule
+// of the refuted makespan.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_CERTIFICATE_CERTIFICATEWINDOWS_H
+#define PIPEC_CERTIFICATE_CERTIFICATEWINDOWS_H
+
+#include "Certificate/Certificate.h"
+
+namespace pipec {
+
+struct ProofWindows {
+  /// From 0 to the refuted makespan.
+  explicit ProofWindows(const Certificate &certificate);
+
+  size_t step(unsigned kind, unsigned stage, unsigned j) const {
+    return (size_t(kind) * certificate.stages + stage) * m + j;
+  }
+  int64_t time(unsigned kind, unsigned stage) const {
+    return certificate.model[stage].times[kind];
+  }
+
+  const Certificate &certificate;
+  /// The number of kinds of steps, and of micro-batches.
+  unsigned kinds, m;
+  std::vector<std::vector<unsigned>> stagesOf;
+  /// By kind, stage and micro-batch.
+  std::vector<int64_t> starts, ends;
+};
+
+/// What is left of a rank.
+enum class OrdersLeft { Some, None, TooManyStates };
+
+/// Narrows the windows of the steps of a rank to those of its orders.
+OrdersLeft narrowRank(ProofWindows &windows, unsigned rank);
+
+} // namespace pipec
+
+#endif // PIPEC_CERTIFICATE_CERTIFICATEWINDOWS_H

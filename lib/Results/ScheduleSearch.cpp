@@ -1,0 +1,140 @@
+//===- ScheduleSearch.cpp - A search and its result -----------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Results/ScheduleSearch.h"
+
+#include "Simulation/Memory.h"
+#include "Support/Decimal.h"
+#include "Support/Diagnostics/SearchDiags.h"
+#include "Verify/Verifier.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+FailureOr<search::Model>
+ScheduleSearch::makeModel(const SearchRequest &request) {
+  ScheduleHeader header;
+  header.name = "found";
+  header.numRanks = request.ranks;
+  header.numStages = request.ranks * request.chunks;
+  header.numMicrobatches = request.microbatches;
+  header.placement = Placement(
+      {search::placementMap(request.isV, request.ranks, request.chunks)});
+  if (failed(applyCosts(header, request.given, diags)) ||
+      failed(applyMemory(header, request.given, diags)))
+    return failure();
+  bool receives = false;
+  for (unsigned stage = 0; stage != header.numStages; ++stage)
+    receives |= !header.memory.receive(stage).isZero();
+  if (receives && header.memory.hasLimit())
+    (void)diags.report(DiagLoc(), diag::SearchReceives);
+  if (diags.hadErrors())
+    return failure();
+  return search::makeModel(header, request.split, diags);
+}
+
+LogicalResult ScheduleSearch::addStarts(const SearchRequest &request,
+                                        SearchStarts &starts) {
+  progress.phase("reading schedules");
+  if (request.library)
+    starts.addLibrary();
+  for (const std::string &input : request.starts)
+    if (failed(starts.add(input)))
+      return failure();
+  return success();
+}
+
+void ScheduleSearch::find(const SearchRequest &request,
+                          const SearchStarts &starts, FoundSchedule &found) {
+  const search::Model &model = found.model;
+  std::vector<search::Words> orders;
+  for (const SearchStart &start : starts.all())
+    orders.push_back(start.words);
+  progress.phase("searching");
+  search::SearchOptions options;
+  options.work = request.effort * search::workPerEffort;
+  options.seed = request.seed;
+  options.threads = request.threads;
+  options.within = request.within;
+  options.stop = request.stop;
+  options.progress = [&](search::Ticks makespan, search::Ticks bound,
+                         const char *phase) {
+    progress.phase((Twine("searching (") + phase + "), makespan " +
+                    decimalText(model.time(makespan)) + ", bound " +
+                    decimalText(model.time(bound)))
+                       .str());
+  };
+  search::SearchResult result = search::search(model.problem, orders, options);
+  found.words = std::move(result.best.words);
+  found.schedule = search::makeSchedule(model, found.words);
+  std::optional<Rational> makespan = makespanOf(found.schedule, diags);
+  assert(makespan && "what is found can run");
+  assert((model.isRelaxed || *makespan == model.time(result.best.makespan)) &&
+         "the search and the simulator agree");
+  found.makespan = *makespan;
+  // The problem may leave out costs that the simulator counts.
+  for (const SearchStart &start : starts.all())
+    if (start.makespan < found.makespan) {
+      found.words = start.words;
+      found.schedule = search::makeSchedule(model, found.words);
+      found.makespan = start.makespan;
+    }
+  found.boundTicks = result.bound;
+  found.bound = model.time(result.bound);
+  found.source = result.source;
+  found.stopped = result.stopped;
+}
+
+/// Measures what was found, with what measures all schedules.
+LogicalResult ScheduleSearch::measure(const SearchRequest &request,
+                                      FoundSchedule &found) {
+  if (failed(verify(found.schedule, diags)))
+    return failure();
+  FailureOr<MemoryModel> memory = MemoryModel::make(found.schedule, diags);
+  if (failed(memory))
+    return failure();
+  assert(found.bound <= found.makespan);
+  for (unsigned rank = 0; rank != request.ranks; ++rank)
+    found.peaks.push_back(memory->peaks(rank).activations);
+  if (!found.bound.isZero()) {
+    auto ratio = Rational::div(found.makespan, found.bound);
+    auto over = ratio ? Rational::sub(*ratio, 1) : std::nullopt;
+    if (over)
+      found.gap = *over;
+  }
+  found.schedule.params = {{"search_seed", int64_t(request.seed)},
+                           {"search_effort", int64_t(request.effort)}};
+  using Metric = Expectation::Metric;
+  using Relation = Expectation::Relation;
+  auto &clauses = found.schedule.expectations;
+  clauses.push_back(
+      {Metric::Makespan, Relation::EQ, std::nullopt, found.makespan, {}});
+  for (unsigned rank = 0; rank != request.ranks; ++rank)
+    clauses.push_back(
+        {Metric::Peak, Relation::EQ, rank, found.peaks[rank], {}});
+  return success();
+}
+
+FailureOr<FoundSchedule> ScheduleSearch::run(const SearchRequest &request) {
+  FailureOr<search::Model> model = makeModel(request);
+  if (failed(model))
+    return failure();
+  FoundSchedule found;
+  found.model = std::move(*model);
+  SearchStarts starts(found.model, path, args, diags);
+  if (failed(addStarts(request, starts)))
+    return failure();
+  find(request, starts, found);
+  if (const SearchStart *best = starts.bestOfLibrary())
+    found.library = *best;
+  if (failed(measure(request, found)))
+    return failure();
+  return found;
+}
+
+} // namespace pipec

@@ -1,0 +1,99 @@
+//===- ScheduleSearch.h - A search and its result ---------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// From sizes, costs and memory to a schedule that is verified and measured like
+// any other one, with a lower bound of its makespan.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_RESULTS_SCHEDULESEARCH_H
+#define PIPEC_RESULTS_SCHEDULESEARCH_H
+
+#include "Cost/GivenSettings.h"
+#include "Results/SearchStarts.h"
+#include "Search/Search.h"
+#include "Support/Progress.h"
+
+namespace pipec {
+
+/// What is searched, and how.
+struct SearchRequest {
+  unsigned ranks = 1;
+  unsigned microbatches = 1;
+  unsigned chunks = 1;
+  /// The placement `v`, else `loop`.
+  bool isV = false;
+  /// Backwards are split into I and W.
+  bool split = true;
+  /// Costs and memory.
+  GivenSettings given;
+  /// About seconds of one processor; at least 1.
+  uint64_t effort = 10;
+  uint64_t seed = 1;
+  unsigned threads = 1;
+  /// Ends once the makespan is at most this many millionths above the bound.
+  uint64_t within = 0;
+  /// Starts from the schedules of the library that fit, too.
+  bool library = true;
+  /// Files and names of schedules to start from.
+  std::vector<std::string> starts;
+  /// Ends the search when another thread sets it; may be null.
+  const std::atomic<bool> *stop = nullptr;
+};
+
+/// The best schedule that was found, and what is known of it.
+struct FoundSchedule {
+  search::Model model;
+  search::Words words;
+  /// The schedule of the words, with clauses for its makespan and peaks.
+  Schedule schedule;
+  /// In the units of the costs. The bound holds for every schedule of the same
+  /// placement, form of backward and memory; `gap` is makespan / bound - 1, and
+  /// 0 when the bound is.
+  Rational makespan, bound, gap;
+  search::Ticks boundTicks = 0;
+  search::BoundSource source = search::BoundSource::Paths;
+  /// The peak activations of each rank.
+  std::vector<Rational> peaks;
+  /// The best of the library that fits.
+  std::optional<SearchStart> library;
+  /// `stop` was set before the search ended.
+  bool stopped = false;
+
+  bool isOptimal() const { return makespan == bound; }
+};
+
+class ScheduleSearch {
+public:
+  /// `path` and `args` say where schedules to start from are found, and how
+  /// they are read.
+  ScheduleSearch(const SearchPath &path, const Arguments &args,
+                 Progress &progress, DiagEngine &diags)
+      : path(path), args(args), progress(progress), diags(diags) {}
+
+  /// Reports costs and memory that cannot be searched, ranks without room, and
+  /// starts that cannot be used.
+  llvm::FailureOr<FoundSchedule> run(const SearchRequest &request);
+
+private:
+  llvm::FailureOr<search::Model> makeModel(const SearchRequest &request);
+  llvm::LogicalResult addStarts(const SearchRequest &request,
+                                SearchStarts &starts);
+  void find(const SearchRequest &request, const SearchStarts &starts,
+            FoundSchedule &found);
+  llvm::LogicalResult measure(const SearchRequest &request,
+                              FoundSchedule &found);
+
+  const SearchPath &path;
+  const Arguments &args;
+  Progress &progress;
+  DiagEngine &diags;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_RESULTS_SCHEDULESEARCH_H

@@ -1,0 +1,138 @@
+//===- SearchReport.cpp - What is said of a search ------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Results/SearchReport.h"
+
+#include "Results/Figures.h"
+#include "Support/Decimal.h"
+#include "Support/Words.h"
+
+#include "llvm/Support/JSON.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+static StringRef nameOf(search::BoundSource source) {
+  switch (source) {
+  case search::BoundSource::Paths:
+    return "paths";
+  case search::BoundSource::Rank:
+    return "rank";
+  case search::BoundSource::Windows:
+    return "windows";
+  }
+  llvm_unreachable("all sources are handled");
+}
+
+/// `3.1 %`: a share to one decimal, or to the first that is not 0.
+static std::string percentText(Rational share) {
+  std::optional<Rational> percent = Rational::mul(share, 100);
+  if (!percent)
+    return "many %";
+  return toDecimal(*percent, 0, *percent < Rational(1) ? 3 : 1).text + " %";
+}
+
+void SearchReport::printLibrary(raw_ostream &os) const {
+  if (!found.library) {
+    if (request.library)
+      os << "  the library has no schedule that fits\n";
+    return;
+  }
+  const SearchStart &best = *found.library;
+  os << "  best of the library: " << best.name;
+  if (!best.params.empty())
+    os << " (" << paramText(best.params) << ')';
+  os << ' ' << decimalText(best.makespan);
+  auto ratio = found.makespan.isZero()
+                   ? std::nullopt
+                   : Rational::div(best.makespan, found.makespan);
+  auto over = ratio ? Rational::sub(*ratio, 1) : std::nullopt;
+  if (over)
+    os << " (+" << percentText(*over) << ')';
+  os << '\n';
+}
+
+void SearchReport::printPeaks(raw_ostream &os) const {
+  os << "  peak activations:";
+  for (Rational peak : found.peaks)
+    os << ' ' << decimalText(peak);
+  const MemorySettings &memory = found.model.header.memory;
+  if (memory.hasLimit()) {
+    os << "; limit of memory";
+    bool same = true;
+    for (unsigned rank = 1; rank != request.ranks; ++rank)
+      same &= memory.limit(rank) == memory.limit(0);
+    for (unsigned rank = 0; rank != (same ? 1 : request.ranks); ++rank) {
+      std::optional<Rational> limit = memory.limit(rank);
+      os << ' ' << (limit ? decimalText(*limit) : "-");
+    }
+  }
+  os << '\n';
+}
+
+void SearchReport::print(raw_ostream &os) const {
+  os << "search: " << countText(request.ranks, "rank") << ", "
+     << (request.isV ? "placement v" : "placement loop") << ", "
+     << countText(request.chunks, "chunk") << ", "
+     << countText(request.microbatches, "micro-batch", "es") << ": makespan "
+     << decimalText(found.makespan) << '\n';
+  os << "  bound " << decimalText(found.bound) << " (" << nameOf(found.source)
+     << "): ";
+  if (found.isOptimal())
+    os << "optimal for this placement, split and memory\n";
+  else
+    os << "at most " << percentText(found.gap) << " above the optimum\n";
+  if (found.model.isRelaxed)
+    os << "  the bound leaves out the occupancy of edges and takes the "
+          "cheapest micro-batch\n";
+  if (certified)
+    os << "  certificate: no schedule has less than " << decimalText(*certified)
+       << '\n';
+  printLibrary(os);
+  printPeaks(os);
+  os << "  seed " << request.seed << ", effort " << request.effort << ": "
+     << (found.stopped ? "stopped early, not reproducible" : "reproducible")
+     << '\n';
+}
+
+void SearchReport::print(json::OStream &json) const {
+  writeExact(json, "makespan", found.makespan);
+  writeExact(json, "bound", found.bound);
+  writeExact(json, "gap", found.gap);
+  json.attribute("optimal", found.isOptimal());
+  json.attribute("bound_by", nameOf(found.source));
+  if (certified)
+    writeExact(json, "certified", *certified);
+  json.attribute("bound_relaxed", found.model.isRelaxed);
+  json.attribute("ranks", request.ranks);
+  json.attribute("microbatches", request.microbatches);
+  json.attribute("chunks", request.chunks);
+  json.attribute("placement", request.isV ? "v" : "loop");
+  json.attribute("backward", request.split ? "split" : "whole");
+  json.attributeArray("peaks", [&] {
+    for (Rational peak : found.peaks) {
+      if (peak.isInteger())
+        json.value(peak.numerator());
+      else
+        json.value(peak.toDouble());
+    }
+  });
+  if (!found.library)
+    json.attribute("library", nullptr);
+  else
+    json.attributeObject("library", [&] {
+      json.attribute("name", found.library->name);
+      writeParams(json, found.library->params);
+      writeExact(json, "makespan", found.library->makespan);
+    });
+  json.attribute("seed", request.seed);
+  json.attribute("effort", request.effort);
+  json.attribute("reproducible", !found.stopped);
+}
+
+} // namespace pipec

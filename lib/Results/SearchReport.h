@@ -1,0 +1,37 @@
+//===- SearchReport.h - What is said of a search ----------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_RESULTS_SEARCHREPORT_H
+#define PIPEC_RESULTS_SEARCHREPORT_H
+
+#include "Results/ScheduleSearch.h"
+
+namespace pipec {
+
+/// The report of `pipec search`, as text or as the attributes of an object.
+class SearchReport {
+public:
+  SearchReport(const SearchRequest &request, const FoundSchedule &found)
+      : request(request), found(found) {}
+
+  /// The bound that a certificate proves.
+  std::optional<Rational> certified;
+
+  void print(llvm::raw_ostream &os) const;
+  void print(llvm::json::OStream &json) const;
+
+private:
+  void printLibrary(llvm::raw_ostream &os) const;
+  void printPeaks(llvm::raw_ostream &os) const;
+
+  const SearchRequest &request;
+  const FoundSchedule &found;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_RESULTS_SEARCHREPORT_H

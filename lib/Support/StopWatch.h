@@ -1,0 +1,43 @@
+//===- StopWatch.h - What ends long work early ------------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SUPPORT_STOPWATCH_H
+#define PIPEC_SUPPORT_STOPWATCH_H
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+namespace pipec {
+
+/// While it lives, Ctrl-C and the end of a time set a flag instead of ending
+/// the program. A second Ctrl-C ends the program. At most one exists at a time.
+class StopWatch {
+public:
+  /// Without a time, only Ctrl-C sets the flag.
+  explicit StopWatch(std::optional<std::chrono::milliseconds> time);
+  ~StopWatch();
+  StopWatch(const StopWatch &) = delete;
+  StopWatch &operator=(const StopWatch &) = delete;
+
+  /// The flag, which the work looks at from any thread.
+  const std::atomic<bool> &flag() const;
+
+private:
+  void (*before)(int);
+  std::mutex mutex;
+  std::condition_variable wake;
+  bool over = false;
+  std::thread timer;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_SUPPORT_STOPWATCH_H
