@@ -148,6 +148,16 @@ bool Reader::readModel() {
         !word("hops") || !number(own.hops[0]) || !number(own.hops[1]) || !end())
       return false;
   }
+  // Sums of times and of sizes fit 64 bits.
+  __int128 sum = 0;
+  for (const Certificate::Stage &own : made.model)
+    for (int64_t figure :
+         {own.times[0], own.times[1], own.times[2], own.given[0], own.given[1],
+          own.hops[0], own.hops[1]})
+      sum += __int128(figure) * made.microbatches;
+  if (sum > int64_t(1) << 60)
+    return at = 0, wrong("figures of all stages and micro-batches that add up "
+                         "to at most 2^60");
   if (!line("caps"))
     return false;
   made.capsPlace = place();

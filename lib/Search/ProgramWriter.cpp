@@ -160,10 +160,8 @@ void writeProgram(const Model &model, const Words &words, Rational makespan,
   os << "// Found by `pipec search` for these sizes, costs and memory.\n"
      << "schedule found(ranks p = " << problem.ranks
      << ", microbatches m = " << problem.microbatches << ") {\n"
-     << "  placement " << (isV ? "wave" : "loop");
-  if (isV)
-    os << '(' << problem.chunks / 2 << ')';
-  else if (problem.chunks > 1)
+     << "  placement " << (isV ? "v" : "loop");
+  if (problem.chunks > 1)
     os << '(' << problem.chunks << ')';
   os << ";\n  require p == " << problem.ranks
      << " && m == " << problem.microbatches

@@ -185,7 +185,8 @@ SearchResult Searcher::run(const std::vector<Words> &starts) {
     refuter.raise(best.makespan, budget);
     note("bound");
   };
-  if (!over()) {
+  // A search that was stopped before has one order of each run, all the same.
+  if (!over() || best.words.empty()) {
     decode(5, 0);
     bound(20);
   }
@@ -196,9 +197,8 @@ SearchResult Searcher::run(const std::vector<Words> &starts) {
   std::vector<unsigned> shares = {10, 20, 30, 50, 80, 120, 120, 120, 120};
   if (numRuns == 2)
     shares = {110, 160, 160, 160};
-  for (unsigned round = 0; round != shares.size() && !over(); ++round) {
+  for (unsigned round = 0; round != shares.size() && !over(); ++round)
     anneal(round, shares[round], round ? 0 : numRuns == 2 ? 270 : 200);
-  }
   SearchResult result;
   result.best = best;
   result.bound = std::min(refuter.bound(), best.makespan);

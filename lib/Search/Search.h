@@ -39,7 +39,6 @@ struct SearchOptions {
 enum class BoundSource { Paths, Rank, Windows };
 
 struct SearchResult {
-  /// Empty when the search was stopped before it found any.
   Found best;
   Ticks bound = 0;
   BoundSource source = BoundSource::Paths;
