@@ -40,6 +40,8 @@ private:
 
   SearchRequest request;
   bool asProgram = false;
+  /// Placements are compared.
+  bool anyPlacement = false;
   std::optional<std::chrono::milliseconds> timeLimit;
 };
 
@@ -73,6 +75,9 @@ LogicalResult SearchRun::readSizes() {
     return true;
   };
   request.ranks = request.microbatches = 0;
+  // The largest number to compare.
+  if (args.text(Opt::PlacementName) == "best")
+    request.chunks = 2;
   return success(read("ranks", maxRanks, request.ranks) &&
                  read("microbatches", maxMicrobatches, request.microbatches) &&
                  read("chunks", maxStages / request.ranks, request.chunks));
@@ -101,7 +106,9 @@ LogicalResult SearchRun::readOptions() {
       !extension.equals_insensitive(".steps"))
     return unusable(diags, "a schedule is written as .steps or .pipe, and `" +
                                shortened(file) + "` has another name");
-  request.isV = args.text(Opt::PlacementName, "loop") == "v";
+  StringRef placement = args.text(Opt::PlacementName, "loop");
+  anyPlacement = placement == "best";
+  request.isV = placement == "v";
   request.split = args.text(Opt::Backward, "split") == "split";
   request.library = args.isOn(Opt::Library, true);
   for (StringRef input : args.list(Opt::Start))
@@ -142,6 +149,10 @@ LogicalResult SearchRun::readOptions() {
       failed(readMemoryLimit(args, lowering.given, diags)))
     return failure();
   request.given = std::move(lowering.given);
+  if (anyPlacement && !request.given.perPart())
+    return unusable(diags, "--placement=best compares different numbers of "
+                           "stages, so costs must be per part: with --parts, "
+                           "or \"per\": \"part\" in the profile");
   return success();
 }
 
@@ -157,7 +168,7 @@ LogicalResult SearchRun::certify(const FoundSchedule &found,
                         args.written(Opt::Certificate),
                         "on a lower bound of 0");
   progress.phase("proving");
-  search::Budget budget(request.effort * search::workPerEffort);
+  search::Budget budget(request.work());
   search::Refutation proof =
       search::prove(found.model.problem, found.boundTicks, budget);
   report.certified = found.model.time(proof.refuted + 1);
@@ -179,14 +190,26 @@ LogicalResult SearchRun::run() {
   if (failed(readSizes()) || failed(readOptions()))
     return failure();
   FailureOr<FoundSchedule> found = failure();
+  std::vector<PlacementTrial> trials;
   {
     StopWatch watch(timeLimit);
     request.stop = &watch.flag();
-    found = ScheduleSearch(search, args, progress, diags).run(request);
+    ScheduleSearch searcher(search, args, progress, diags);
+    if (anyPlacement) {
+      auto best = searchPlacements(searcher, request, diags);
+      if (failed(best))
+        return failure();
+      request = std::move(best->request);
+      found = std::move(best->found);
+      trials = std::move(best->trials);
+    } else {
+      found = searcher.run(request);
+    }
   }
   if (failed(found))
     return failure();
   SearchReport report(request, *found);
+  report.placements = trials;
   if (args.has(Opt::Certificate) && failed(certify(*found, report)))
     return failure();
   if (args.has(Opt::Output) && failed(CommandRun::write([&](raw_ostream &os) {

@@ -76,7 +76,8 @@ std::vector<Choice> sortChoices() {
 
 std::vector<Choice> searchPlacementChoices() {
   return {{"loop", "stages in rounds over the ranks"},
-          {"v", "down the ranks and back"}};
+          {"v", "down the ranks and back"},
+          {"best", "the best of both, with up to --chunks chunks"}};
 }
 
 std::vector<Choice> backwardChoices() {

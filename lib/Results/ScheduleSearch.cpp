@@ -12,12 +12,13 @@
 #include "Support/Diagnostics/SearchDiags.h"
 #include "Verify/Verifier.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace llvm;
 
 namespace pipec {
 
-FailureOr<search::Model>
-ScheduleSearch::makeModel(const SearchRequest &request) {
+FailureOr<SearchProblem> ScheduleSearch::prepare(const SearchRequest &request) {
   ScheduleHeader header;
   header.name = "found";
   header.numRanks = request.ranks;
@@ -35,33 +36,52 @@ ScheduleSearch::makeModel(const SearchRequest &request) {
     (void)diags.report(DiagLoc(), diag::SearchReceives);
   if (diags.hadErrors())
     return failure();
-  return search::makeModel(header, request.split, diags);
+  FailureOr<search::Model> model =
+      search::makeModel(header, request.split, diags);
+  if (failed(model))
+    return failure();
+  return SearchProblem{request, std::move(*model), {}, {}};
 }
 
-LogicalResult ScheduleSearch::addStarts(const SearchRequest &request,
-                                        SearchStarts &starts) {
+LogicalResult ScheduleSearch::addStarts(SearchProblem &problem,
+                                        std::vector<char> *used) {
+  SearchStarts starts(problem.model, path, args, diags);
   progress.phase("reading schedules");
-  if (request.library)
+  if (problem.request.library)
     starts.addLibrary();
-  for (const std::string &input : request.starts)
-    if (failed(starts.add(input)))
+  for (auto [i, input] : enumerate(problem.request.starts)) {
+    DiagEngine::ScopedFilter filter(diags, [&](Diagnostic &) { return !used; });
+    bool added = succeeded(starts.add(input));
+    if (!added && !used)
       return failure();
+    if (added && used)
+      (*used)[i] = true;
+  }
+  if (const SearchStart *best = starts.bestOfLibrary())
+    problem.library = *best;
+  problem.starts = starts.all();
   return success();
 }
 
-void ScheduleSearch::find(const SearchRequest &request,
-                          const SearchStarts &starts, FoundSchedule &found) {
+FailureOr<FoundSchedule> ScheduleSearch::find(const SearchProblem &problem,
+                                              const SearchLimits &limits) {
+  const SearchRequest &request = problem.request;
+  FoundSchedule found;
+  found.model = problem.model;
+  found.library = problem.library;
   const search::Model &model = found.model;
   std::vector<search::Words> orders;
-  for (const SearchStart &start : starts.all())
+  for (const SearchStart &start : problem.starts)
     orders.push_back(start.words);
   progress.phase("searching");
   search::SearchOptions options;
-  options.work = request.effort * search::workPerEffort;
+  options.work = limits.work;
   options.seed = request.seed;
   options.threads = request.threads;
   options.within = request.within;
   options.stop = request.stop;
+  if (limits.uselessBound)
+    options.uselessBound = model.ticksNotBelow(*limits.uselessBound);
   options.progress = [&](search::Ticks makespan, search::Ticks bound,
                          const char *phase) {
     progress.phase((Twine("searching (") + phase + "), makespan " +
@@ -78,7 +98,7 @@ void ScheduleSearch::find(const SearchRequest &request,
          "the search and the simulator agree");
   found.makespan = *makespan;
   // The problem may leave out costs that the simulator counts.
-  for (const SearchStart &start : starts.all())
+  for (const SearchStart &start : problem.starts)
     if (start.makespan < found.makespan) {
       found.words = start.words;
       found.schedule = search::makeSchedule(model, found.words);
@@ -88,6 +108,9 @@ void ScheduleSearch::find(const SearchRequest &request,
   found.bound = model.time(result.bound);
   found.source = result.source;
   found.stopped = result.stopped;
+  if (failed(measure(request, found)))
+    return failure();
+  return found;
 }
 
 /// Measures what was found, with what measures all schedules.
@@ -121,20 +144,10 @@ LogicalResult ScheduleSearch::measure(const SearchRequest &request,
 }
 
 FailureOr<FoundSchedule> ScheduleSearch::run(const SearchRequest &request) {
-  FailureOr<search::Model> model = makeModel(request);
-  if (failed(model))
+  FailureOr<SearchProblem> problem = prepare(request);
+  if (failed(problem) || failed(addStarts(*problem)))
     return failure();
-  FoundSchedule found;
-  found.model = std::move(*model);
-  SearchStarts starts(found.model, path, args, diags);
-  if (failed(addStarts(request, starts)))
-    return failure();
-  find(request, starts, found);
-  if (const SearchStart *best = starts.bestOfLibrary())
-    found.library = *best;
-  if (failed(measure(request, found)))
-    return failure();
-  return found;
+  return find(*problem, {request.work(), {}});
 }
 
 } // namespace pipec

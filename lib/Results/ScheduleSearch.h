@@ -33,6 +33,7 @@ struct SearchRequest {
   GivenSettings given;
   /// About seconds of one processor; at least 1.
   uint64_t effort = 10;
+  uint64_t work() const { return effort * search::workPerEffort; }
   uint64_t seed = 1;
   unsigned threads = 1;
   /// Ends once the makespan is at most this many millionths above the bound.
@@ -67,6 +68,23 @@ struct FoundSchedule {
   bool isOptimal() const { return makespan == bound; }
 };
 
+/// A request, and what a search takes of it.
+struct SearchProblem {
+  SearchRequest request;
+  search::Model model;
+  /// Those of the library first.
+  std::vector<SearchStart> starts;
+  std::optional<SearchStart> library;
+};
+
+/// How much a search does.
+struct SearchLimits {
+  /// In units of work.
+  uint64_t work = 0;
+  /// Ends when the bound is at least this, which makes the schedule useless.
+  std::optional<Rational> uselessBound;
+};
+
 class ScheduleSearch {
 public:
   /// `path` and `args` say where schedules to start from are found, and how
@@ -79,12 +97,17 @@ public:
   /// starts that cannot be used.
   llvm::FailureOr<FoundSchedule> run(const SearchRequest &request);
 
+  /// The parts of `run`: what is searched, without the starts;
+  llvm::FailureOr<SearchProblem> prepare(const SearchRequest &request);
+  /// the schedules of the library and the `starts` of the request, which are
+  /// errors if they cannot be used, or, with `used`, left out and not marked;
+  llvm::LogicalResult addStarts(SearchProblem &problem,
+                                std::vector<char> *used = nullptr);
+  /// and the search. Reports nothing but what is beyond the simulator.
+  llvm::FailureOr<FoundSchedule> find(const SearchProblem &problem,
+                                      const SearchLimits &limits);
+
 private:
-  llvm::FailureOr<search::Model> makeModel(const SearchRequest &request);
-  llvm::LogicalResult addStarts(const SearchRequest &request,
-                                SearchStarts &starts);
-  void find(const SearchRequest &request, const SearchStarts &starts,
-            FoundSchedule &found);
   llvm::LogicalResult measure(const SearchRequest &request,
                               FoundSchedule &found);
 

@@ -75,10 +75,70 @@ void SearchReport::printPeaks(raw_ostream &os) const {
   os << '\n';
 }
 
+static std::string nameOf(bool isV, unsigned chunks) {
+  return std::string(isV ? "placement v, " : "placement loop, ") +
+         countText(chunks, "chunk");
+}
+
+void SearchReport::printPlacements(raw_ostream &os) const {
+  using Outcome = PlacementTrial::Outcome;
+  for (const PlacementTrial &trial : placements) {
+    if (trial.outcome == Outcome::Best)
+      continue;
+    os << "  " << nameOf(trial.isV, trial.chunks) << ": ";
+    if (trial.outcome == Outcome::NoSchedule)
+      os << trial.reason;
+    else if (trial.outcome == Outcome::NotSearched)
+      os << "not searched; bound " << decimalText(*trial.bound);
+    else if (trial.outcome == Outcome::Excluded)
+      os << "not better, by its bound " << decimalText(*trial.bound);
+    else
+      os << "makespan " << decimalText(*trial.makespan) << ", bound "
+         << decimalText(*trial.bound);
+    os << '\n';
+  }
+}
+
+void SearchReport::printPlacements(json::OStream &json) const {
+  using Outcome = PlacementTrial::Outcome;
+  auto text = [](Outcome outcome) -> StringRef {
+    switch (outcome) {
+    case Outcome::Best:
+      return "best";
+    case Outcome::Slower:
+      return "slower";
+    case Outcome::Excluded:
+      return "excluded";
+    case Outcome::NoSchedule:
+      return "no schedule";
+    case Outcome::NotSearched:
+      return "not searched";
+    }
+    llvm_unreachable("all outcomes are handled");
+  };
+  auto figure = [&](StringRef key, std::optional<Rational> value) {
+    if (value)
+      writeExact(json, key, *value);
+    else
+      json.attribute(key, nullptr);
+  };
+  json.attributeArray("placements", [&] {
+    for (const PlacementTrial &trial : placements)
+      json.object([&] {
+        json.attribute("placement", trial.isV ? "v" : "loop");
+        json.attribute("chunks", trial.chunks);
+        json.attribute("outcome", text(trial.outcome));
+        figure("makespan", trial.makespan);
+        figure("bound", trial.bound);
+        if (!trial.reason.empty())
+          json.attribute("reason", trial.reason);
+      });
+  });
+}
+
 void SearchReport::print(raw_ostream &os) const {
   os << "search: " << countText(request.ranks, "rank") << ", "
-     << (request.isV ? "placement v" : "placement loop") << ", "
-     << countText(request.chunks, "chunk") << ", "
+     << nameOf(request.isV, request.chunks) << ", "
      << countText(request.microbatches, "micro-batch", "es") << ": makespan "
      << decimalText(found.makespan) << '\n';
   os << "  bound " << decimalText(found.bound) << " (" << nameOf(found.source)
@@ -93,6 +153,7 @@ void SearchReport::print(raw_ostream &os) const {
   if (certified)
     os << "  certificate: no schedule has less than " << decimalText(*certified)
        << '\n';
+  printPlacements(os);
   printLibrary(os);
   printPeaks(os);
   os << "  seed " << request.seed << ", effort " << request.effort << ": "
@@ -113,6 +174,8 @@ void SearchReport::print(json::OStream &json) const {
   json.attribute("microbatches", request.microbatches);
   json.attribute("chunks", request.chunks);
   json.attribute("placement", request.isV ? "v" : "loop");
+  if (!placements.empty())
+    printPlacements(json);
   json.attribute("backward", request.split ? "split" : "whole");
   json.attributeArray("peaks", [&] {
     for (Rational peak : found.peaks) {

@@ -8,7 +8,7 @@
 #ifndef PIPEC_RESULTS_SEARCHREPORT_H
 #define PIPEC_RESULTS_SEARCHREPORT_H
 
-#include "Results/ScheduleSearch.h"
+#include "Results/PlacementSearch.h"
 
 namespace pipec {
 
@@ -20,6 +20,8 @@ public:
 
   /// The bound that a certificate proves.
   std::optional<Rational> certified;
+  /// All placements, where several were searched.
+  llvm::ArrayRef<PlacementTrial> placements;
 
   void print(llvm::raw_ostream &os) const;
   void print(llvm::json::OStream &json) const;
@@ -27,6 +29,8 @@ public:
 private:
   void printLibrary(llvm::raw_ostream &os) const;
   void printPeaks(llvm::raw_ostream &os) const;
+  void printPlacements(llvm::raw_ostream &os) const;
+  void printPlacements(llvm::json::OStream &json) const;
 
   const SearchRequest &request;
   const FoundSchedule &found;

@@ -28,6 +28,13 @@ Rational Model::size(Ticks units) const {
   return *Rational::make(units * sizeFactor, sizesPerUnit);
 }
 
+Ticks Model::ticksNotBelow(Rational time) const {
+  __int128 units = __int128(time.numerator()) * ticksPerUnit;
+  __int128 tick = __int128(time.denominator()) * tickFactor;
+  __int128 ticks = units / tick + (units % tick > 0);
+  return Ticks(std::min<__int128>(ticks, Problem::maxTicks));
+}
+
 //===----------------------------------------------------------------------===//
 // The problem
 //===----------------------------------------------------------------------===//

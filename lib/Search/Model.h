@@ -35,6 +35,9 @@ struct Model {
   /// header.
   Rational time(Ticks ticks) const;
   Rational size(Ticks units) const;
+  /// The least number of ticks that is not below a time; at most
+  /// `Problem::maxTicks`.
+  Ticks ticksNotBelow(Rational time) const;
 
   /// The unit of time as a multiple of one of `ticksPerUnit`; sizes alike.
   Ticks ticksPerUnit = 1, tickFactor = 1;

@@ -50,7 +50,9 @@ private:
                __int128(options.within) * refuter.bound();
   }
   bool stopped() const { return options.stop && options.stop->load(); }
-  bool over() const { return closed() || stopped(); }
+  bool over() const {
+    return closed() || stopped() || refuter.bound() >= options.uselessBound;
+  }
   uint64_t share(uint64_t perMille) const {
     return options.work / 1000 * perMille;
   }
@@ -208,6 +210,8 @@ SearchResult Searcher::run(const std::vector<Words> &starts) {
   result.stopped = stopped() && !closed();
   return result;
 }
+
+Ticks simpleBound(const Problem &problem) { return Paths(problem).bound(); }
 
 SearchResult search(const Problem &problem, const std::vector<Words> &starts,
                     const SearchOptions &options) {

@@ -29,6 +29,8 @@ struct SearchOptions {
   unsigned threads = 1;
   /// Ends when the makespan is at most this many millionths above the bound.
   uint64_t within = 0;
+  /// Ends when the bound is at least this.
+  Ticks uselessBound = Problem::maxTicks;
   /// Set by another thread to end the search; may be null.
   const std::atomic<bool> *stop = nullptr;
   /// Told what was found so far, by the thread that called.
@@ -47,6 +49,9 @@ struct SearchResult {
 
   bool isOptimal() const { return best.makespan == bound; }
 };
+
+/// The bound that a search begins with.
+Ticks simpleBound(const Problem &problem);
 
 /// Searches `problem`, in which every rank has room for a micro-batch. `starts`
 /// are valid words that can run; the result is not worse than any of them.
