@@ -8,6 +8,7 @@
 #include "Certificate/Certificate.h"
 #include "Command/CommandRun.h"
 #include "Driver/Input.h"
+#include "Driver/LayoutOptions.h"
 #include "Results/CheckRun.h"
 #include "Results/Figures.h"
 #include "Support/Decimal.h"
@@ -56,6 +57,10 @@ private:
 LogicalResult Check::readOptions() {
   if (failed(readLoweringButCosts(args, lowering, diags)))
     return failure();
+  FailureOr<std::optional<LayerLayout>> layout = readLayout(args, diags);
+  if (failed(layout))
+    return failure();
+  lowering.given.layout = std::move(*layout);
   FailureOr<Grid> sizes = Grid::read(args, Grid::Values::Many, inputs, diags);
   if (failed(sizes))
     return failure();

@@ -8,9 +8,11 @@
 #include "Command/CommandRun.h"
 #include "Cost/SettingsText.h"
 #include "Driver/Input.h"
+#include "Driver/LayoutOptions.h"
 #include "Results/Candidates.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/ImportDiags.h"
+#include "Support/Diagnostics/SearchDiags.h"
 #include "Support/TextTable.h"
 #include "Support/Words.h"
 
@@ -35,9 +37,13 @@ private:
   LogicalResult readCosts();
   LogicalResult setParts(GivenSettings &given);
   LogicalResult openSources();
+  void evaluate(CandidateEvaluator &evaluator, const GivenSettings &given);
   LogicalResult evaluate();
   void sortByKey();
+  LogicalResult checkAny() const;
+  LogicalResult print() const;
   void keepTop();
+  bool hasLayouts() const { return options.given.front().layout.has_value(); }
   void printText(raw_ostream &os) const;
   void printCsv(raw_ostream &os) const;
   void printJson(json::OStream &json) const;
@@ -62,24 +68,42 @@ private:
 
 LogicalResult Compare::readCosts() {
   LowerOptions lowering;
-  if (failed(readLowering(args, lowering, diags)))
+  if (failed(readLoweringButLayouts(args, lowering, diags)))
     return failure();
   options.maxSteps = lowering.maxSteps;
-  if (failed(setParts(lowering.given)) ||
-      failed(checkKeys(
-          lowering.given,
-          {options.ranks, *lowering.given.parts, options.microbatches}, diags)))
+  GivenSettings &given = lowering.given;
+  auto layouts = readLayouts(args, options.ranks, diags);
+  if (failed(layouts) || failed(readMemoryLimit(args, given, diags)))
     return failure();
-  options.given = std::move(lowering.given);
-  if (failed(readMemoryLimit(args, options.given, diags)))
+  if (layouts->empty() && failed(setParts(given)))
     return failure();
-  memoryLimit = options.given.allMemory().get(Figure::Limit);
+  if (failed(checkKeys(given,
+                       {options.ranks, given.parts.value_or(maxStages),
+                        options.microbatches},
+                       diags)))
+    return failure();
+  memoryLimit = given.allMemory().get(Figure::Limit);
+  if (layouts->empty())
+    options.given.push_back(std::move(given));
+  for (LayerLayout &layout : *layouts)
+    options.given.emplace_back(given).layout = std::move(layout);
+  if (hasLayouts() && failed(checkLayerCosts(options.given.front(), diags)))
+    return failure();
+  bool anyEven = any_of(options.given, [](const GivenSettings &one) {
+    return !one.layout || one.layout->isEven();
+  });
+  if (args.has(Opt::Chunks) && !anyEven)
+    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                        args.written(Opt::Chunks),
+                        "on layouts, whose stages give the chunks");
   return success();
 }
 
-/// Schedules are compared under costs per part of one model, which is the only
-/// unit that all of them share.
+/// Without layouts, schedules are compared under costs per part of one model,
+/// which is the only unit that all of them share.
 LogicalResult Compare::setParts(GivenSettings &given) {
+  if (given.layersSource.isValid())
+    return diags.report(given.layersSource, diag::ProfileLayers);
   if (given.per == CostPer::Stage)
     return diags.report(given.source, diag::ProfilePerStage);
   if (!given.parts)
@@ -131,8 +155,29 @@ LogicalResult Compare::openSources() {
   if (failed(
           checkInputOptions(args, !decls.empty(), schedules.hasSteps(), diags)))
     return failure();
-  grid.setDefault("chunks", 2);
   return grid.fit(decls, schedules.hasSteps(), diags);
+}
+
+/// Evaluates every schedule under one of the given settings.
+void Compare::evaluate(CandidateEvaluator &evaluator,
+                       const GivenSettings &given) {
+  Grid points = grid;
+  std::optional<unsigned> stages =
+      given.layout ? given.layout->numStages() : std::nullopt;
+  points.setDefault("chunks", stages ? *stages / options.ranks : 2);
+  for (const auto &[source, schedule] : schedules.entries()) {
+    progress.advance();
+    if (!schedule) {
+      candidates.push_back(evaluator.evaluate(*source, given));
+      continue;
+    }
+    points.forEachPoint(
+        *schedule->decl,
+        [&, source = source, schedule = schedule](const ParamValues &params) {
+          candidates.push_back(
+              evaluator.evaluate(*source, *schedule, params, given));
+        });
+  }
 }
 
 LogicalResult Compare::evaluate() {
@@ -140,19 +185,9 @@ LogicalResult Compare::evaluate() {
   if (failed(evaluator))
     return failure();
   progress.phase("comparing");
-  progress.setTotal(schedules.entries().size());
-  for (const auto &[source, schedule] : schedules.entries()) {
-    progress.advance();
-    if (!schedule) {
-      candidates.push_back(evaluator->evaluate(*source));
-      continue;
-    }
-    grid.forEachPoint(
-        *schedule->decl,
-        [&, source = source, schedule = schedule](const ParamValues &params) {
-          candidates.push_back(evaluator->evaluate(*source, *schedule, params));
-        });
-  }
+  progress.setTotal(schedules.entries().size() * options.given.size());
+  for (const GivenSettings &given : options.given)
+    evaluate(*evaluator, given);
   llvm::stable_sort(candidates, [](const Candidate &a, const Candidate &b) {
     return a.isBefore(b);
   });
@@ -215,8 +250,13 @@ void Compare::keepTop() {
 
 void Compare::printText(raw_ostream &os) const {
   os << options.ranks << " ranks, " << options.microbatches
-     << " micro-batches; " << costText(options.given.allCosts()) << " for 1/"
-     << *options.given.parts << " of the model";
+     << " micro-batches; " << costText(options.given.front().allCosts());
+  if (!hasLayouts())
+    os << " for 1/" << *options.given.front().parts << " of the model";
+  else if (options.given.size() == 1)
+    os << " for one layer; layout " << options.given.front().layout->text();
+  else
+    os << " for one layer; " << options.given.size() << " layouts";
   if (memoryLimit)
     os << "; room for " << decimalText(*memoryLimit);
   os << "\n\n";
@@ -228,6 +268,8 @@ void Compare::printText(raw_ostream &os) const {
   TextTable table;
   for (StringRef heading : {"", "schedule", "parameters"})
     table.column(heading.str(), Align::Left);
+  // A column of empty cells is omitted.
+  table.column("layout", Align::Left);
   for (StringRef heading :
        {"makespan", "bubble_makespan", "span", "bubble_span", "peak"})
     table.column(heading.str());
@@ -251,6 +293,8 @@ void Compare::printText(raw_ostream &os) const {
     std::vector<std::string> row = {std::to_string(place),
                                     candidate.name,
                                     candidate.params,
+                                    options.given.size() > 1 ? candidate.layout
+                                                             : "",
                                     decimalText(figures.makespan),
                                     rateText(figures.bubbleMakespan),
                                     decimalText(figures.span),
@@ -277,14 +321,16 @@ void Compare::printText(raw_ostream &os) const {
        {std::pair(Candidate::Outcome::TooLarge, "no room for:"),
         std::pair(Candidate::Outcome::Refused, "not at these sizes:")}) {
     TextTable others(/*indent=*/2);
-    for (unsigned column = 0; column != 3; ++column)
+    for (unsigned column = 0; column != 4; ++column)
       others.column("", Align::Left);
     bool any = false;
     for (const Candidate &candidate : candidates) {
       if (candidate.outcome != outcome)
         continue;
       any = true;
-      others.row({candidate.name, candidate.params, candidate.reason});
+      others.row({candidate.name, candidate.params,
+                  options.given.size() > 1 ? candidate.layout : "",
+                  candidate.reason});
     }
     if (!any)
       continue;
@@ -312,13 +358,13 @@ static std::string csvCell(StringRef text) {
 
 void Compare::printCsv(raw_ostream &os) const {
   os << "schedule,parameters,fits,reason,makespan,bubble_makespan,span,"
-        "bubble_span,peak,memory,transfers,exposed,copies\n";
+        "bubble_span,peak,memory,transfers,exposed,copies,layout\n";
   for (const Candidate &candidate : candidates) {
     bool fits = candidate.outcome == Candidate::Outcome::Fits;
     os << csvCell(candidate.name) << ',' << csvCell(candidate.params) << ','
        << (fits ? "true" : "false") << ',' << csvCell(candidate.reason);
     if (!candidate.figures) {
-      os << ",,,,,,,,,\n";
+      os << ",,,,,,,,,," << csvCell(candidate.layout) << '\n';
       continue;
     }
     const Report &figures = *candidate.figures;
@@ -328,7 +374,7 @@ void Compare::printCsv(raw_ostream &os) const {
       os << ',' << toDecimal(figure, /*exactDigits=*/15, 15).text;
     os << ',' << figures.transfers << ','
        << toDecimal(figures.waiting.exposed, /*exactDigits=*/15, 15).text << ','
-       << candidate.copies << '\n';
+       << candidate.copies << ',' << csvCell(candidate.layout) << '\n';
   }
 }
 
@@ -340,6 +386,10 @@ static void printCandidate(json::OStream &json, const Candidate &candidate) {
   json.attribute("name", candidate.name);
   json.attribute("file", candidate.path);
   writeParams(json, candidate.values);
+  if (candidate.layout.empty())
+    json.attribute("layout", nullptr);
+  else
+    json.attribute("layout", candidate.layout);
   json.attribute("fits", candidate.outcome == Candidate::Outcome::Fits);
   if (candidate.reason.empty())
     json.attribute("reason", nullptr);
@@ -363,9 +413,14 @@ static void printCandidate(json::OStream &json, const Candidate &candidate) {
 void Compare::printJson(json::OStream &json) const {
   json.attribute("ranks", options.ranks);
   json.attribute("microbatches", options.microbatches);
-  json.attribute("per", "part");
-  json.attribute("parts", *options.given.parts);
-  json.attribute("costs", costText(options.given.allCosts()));
+  const GivenSettings &given = options.given.front();
+  json.attribute("per",
+                 costPerName(hasLayouts() ? CostPer::Layer : CostPer::Part));
+  if (hasLayouts())
+    json.attribute("parts", nullptr);
+  else
+    json.attribute("parts", *given.parts);
+  json.attribute("costs", costText(given.allCosts()));
   if (options.model)
     json.attribute("model", waitModelName(*options.model));
   else
@@ -380,9 +435,26 @@ void Compare::printJson(json::OStream &json) const {
 // The command
 //===----------------------------------------------------------------------===//
 
+/// A table without a schedule that could be measured is not an answer.
+LogicalResult Compare::checkAny() const {
+  if (any_of(candidates,
+             [](const Candidate &candidate) {
+               return candidate.figures.has_value();
+             }) ||
+      numHidden != 0)
+    return success();
+  return diags.report(DiagLoc(), diag::NothingCompared);
+}
+
 LogicalResult Compare::run() {
   if (failed(readOptions()) || failed(openSources()) || failed(evaluate()))
     return failure();
+  if (failed(print()))
+    return failure();
+  return checkAny();
+}
+
+LogicalResult Compare::print() const {
   if (form == "csv")
     return write([&](raw_ostream &os) {
       printCsv(os);

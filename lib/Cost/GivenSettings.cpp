@@ -11,10 +11,23 @@
 #include "Support/Diagnostics/AnalysisDiags.h"
 #include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Diagnostics/LoweringDiags.h"
+#include "Support/Words.h"
 
 using namespace llvm;
 
 namespace pipec {
+
+StringRef costPerName(CostPer per) {
+  switch (per) {
+  case CostPer::Stage:
+    return "stage";
+  case CostPer::Part:
+    return "part";
+  case CostPer::Layer:
+    return "layer";
+  }
+  llvm_unreachable("all values are handled");
+}
 
 LogicalResult checkKeys(const GivenSettings &given, ModelSizes sizes,
                         DiagEngine &diags) {
@@ -37,17 +50,58 @@ static void warnUnused(const ModelSettings &settings, StringRef block,
                      settings.name);
 }
 
+LogicalResult checkLayerCosts(const GivenSettings &given, DiagEngine &diags) {
+  if (given.per && given.per != CostPer::Layer)
+    return diags.report(given.source, diag::ProfilePerLayer,
+                        costPerName(*given.per));
+  auto refuse = [&](FigureScope scope, SMRange source) {
+    return diags.report(source, diag::ProfileNotOfLayers, infoOf(scope).many);
+  };
+  for (const GivenSettings::Key &key : given.keys)
+    if (key.scope == FigureScope::Stage)
+      return refuse(key.scope, key.source);
+  std::optional<FigureScope> scope = notOfLayers(given.allCosts());
+  if (!scope)
+    return success();
+  for (const GivenSettings::Key &key : given.keys)
+    if (key.scope == *scope)
+      return refuse(*scope, key.source);
+  return refuse(*scope, given.source);
+}
+
+/// Replaces the costs of `settings` by the sums over its layers.
+static LogicalResult applyLayerCosts(ModelSettings &settings,
+                                     const GivenSettings &given,
+                                     DiagEngine &diags) {
+  if (failed(checkLayerCosts(given, diags)))
+    return failure();
+  std::optional<StageLayers> stages = given.layout->cut(settings.numStages);
+  if (!stages)
+    return diags.report(settings.source, diag::LayoutStages, settings.name,
+                        countText(settings.numStages, "stage"),
+                        *given.layout->numStages());
+  auto sums = sumCosts(given.allCosts(), given.layers, *stages);
+  if (!sums)
+    return diags.report(settings.source, diag::TimesTooLarge);
+  settings.costs = std::move(*sums);
+  return success();
+}
+
 LogicalResult applyCosts(ModelSettings &settings, const GivenSettings &given,
                          DiagEngine &diags) {
   if (failed(checkKeys(given, settings.sizes(), diags)))
     return failure();
-  if (!given.perPart()) {
+  if (!given.layout && given.layersSource.isValid())
+    return diags.report(given.layersSource, diag::ProfileLayers);
+  if (!given.layout && !given.perPart()) {
     for (const CostSettings &over : given.costs)
       settings.costs.merge(over);
     return success();
   }
   if (!(settings.costs == CostSettings()))
     warnUnused(settings, "cost", diags);
+  if (given.layout)
+    return applyLayerCosts(settings, given, diags);
   settings.costParts = given.numParts(settings.numRanks);
   auto spread =
       spreadCosts(given.allCosts(), settings.costParts, settings.numStages);
@@ -59,7 +113,7 @@ LogicalResult applyCosts(ModelSettings &settings, const GivenSettings &given,
 
 LogicalResult applyMemory(ModelSettings &settings, const GivenSettings &given,
                           DiagEngine &diags) {
-  if (!given.perPart()) {
+  if (!given.layout && !given.perPart()) {
     for (const MemorySettings &over : given.memory)
       settings.memory.merge(over);
     return success();
@@ -69,8 +123,12 @@ LogicalResult applyMemory(ModelSettings &settings, const GivenSettings &given,
     return success();
   if (!settings.memory.empty())
     warnUnused(settings, "memory", diags);
-  auto spread =
-      spreadMemory(all, given.numParts(settings.numRanks), settings.numStages);
+  std::optional<MemorySettings> spread;
+  if (!given.layout)
+    spread = spreadMemory(all, given.numParts(settings.numRanks),
+                          settings.numStages);
+  else if (auto stages = given.layout->cut(settings.numStages))
+    spread = sumMemory(all, given.layers, *stages);
   if (!spread)
     return diags.report(settings.source, diag::MemoryTooLarge);
   settings.memory = std::move(*spread);

@@ -6,15 +6,18 @@
 //===----------------------------------------------------------------------===//
 //
 // Costs and sizes from a profile or from options, for a schedule of any origin.
-// They apply to a stage of that schedule, or to one of a number of equal parts
-// of the model, however the schedule cuts it into stages (ModelParts.h).
+// They apply to a stage of that schedule, to one of a number of equal parts of
+// the model, however the schedule cuts it into stages (ModelParts.h), or to a
+// layer of the model, whose stages a layout gives (LayerCosts.h).
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_COST_GIVENSETTINGS_H
 #define PIPEC_COST_GIVENSETTINGS_H
 
+#include "Cost/LayerCosts.h"
 #include "Cost/Settings.h"
+#include "Layers/LayerLayout.h"
 #include "Support/DiagEngine.h"
 
 #include <vector>
@@ -22,7 +25,9 @@
 namespace pipec {
 
 /// What costs and sizes apply to.
-enum class CostPer { Stage, Part };
+enum class CostPer { Stage, Part, Layer };
+/// `stage`, `part`, `layer`.
+llvm::StringRef costPerName(CostPer per);
 
 struct GivenSettings {
   /// Later settings override earlier ones, figure by figure.
@@ -38,6 +43,12 @@ struct GivenSettings {
   /// For costs per part: keep the sizes of the schedule if none are given,
   /// because closed forms of peaks count the activations of a stage.
   bool keepOwnSizes = false;
+  /// The layers of each stage. With a layout, costs and sizes are per layer.
+  std::optional<LayerLayout> layout;
+  /// What single kinds of layers have of their own, and where the profile says
+  /// it.
+  LayerSettings layers;
+  llvm::SMRange layersSource;
   /// The place in the profile that says what the figures apply to, or the start
   /// of the profile; invalid without a profile.
   llvm::SMRange source;
@@ -74,13 +85,18 @@ private:
 llvm::LogicalResult checkKeys(const GivenSettings &given, ModelSizes sizes,
                               DiagEngine &diags);
 
-/// Overrides the costs of `settings` with the given ones. Costs per part
-/// replace them all, with a warning. Reports a key that does not exist in the
-/// schedule, and costs that do not fit 64 bits after they are spread over its
+/// Reports costs with a layout that are not per layer.
+llvm::LogicalResult checkLayerCosts(const GivenSettings &given,
+                                    DiagEngine &diags);
+
+/// Overrides the costs of `settings` with the given ones. Costs per part or per
+/// layer replace them all, with a warning. Reports a key that does not exist in
+/// the schedule, a layout for another number of stages, costs per layer without
+/// a layout, and costs that do not fit 64 bits after they are spread over the
 /// stages.
 llvm::LogicalResult applyCosts(ModelSettings &settings,
                                const GivenSettings &given, DiagEngine &diags);
-/// The same for sizes. Does not check keys.
+/// The same for sizes. Does not check keys or the layout.
 llvm::LogicalResult applyMemory(ModelSettings &settings,
                                 const GivenSettings &given, DiagEngine &diags);
 

@@ -7,6 +7,7 @@
 
 #include "Driver/Input.h"
 
+#include "Driver/LayoutOptions.h"
 #include "Import/CostProfile.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
@@ -61,7 +62,8 @@ LogicalResult checkInputOptions(const Arguments &args, bool hasPrograms,
 LogicalResult checkCostsUsed(const Arguments &args, CostUses uses,
                              const Twine &where, DiagEngine &diags) {
   // Profiles may have memory settings too, which parts divide.
-  for (Opt option : {Opt::Cost, Opt::CostProfile, Opt::Parts})
+  for (Opt option : {Opt::Cost, Opt::CostProfile, Opt::Parts, Opt::Layers,
+                     Opt::Split, Opt::Layout})
     if (args.has(option) && !uses.times && !(uses.limit && option != Opt::Cost))
       return diags.report(DiagLoc(), diag::OptionWithoutEffect,
                           args.written(option), where.str());
@@ -70,6 +72,18 @@ LogicalResult checkCostsUsed(const Arguments &args, CostUses uses,
 
 LogicalResult readLowering(const Arguments &args, LowerOptions &lowering,
                            DiagEngine &diags) {
+  if (failed(readLoweringButLayouts(args, lowering, diags)))
+    return failure();
+  FailureOr<std::optional<LayerLayout>> layout = readLayout(args, diags);
+  if (failed(layout))
+    return failure();
+  lowering.given.layout = std::move(*layout);
+  return success();
+}
+
+LogicalResult readLoweringButLayouts(const Arguments &args,
+                                     LowerOptions &lowering,
+                                     DiagEngine &diags) {
   if (failed(readLoweringButCosts(args, lowering, diags)))
     return failure();
   FailureOr<std::vector<CostSettings>> costs = readCosts(args, diags);
@@ -95,6 +109,12 @@ LogicalResult readLoweringButCosts(const Arguments &args,
   std::optional<unsigned> parts = args.number(Opt::Parts);
   if (!parts)
     return success();
+  for (Opt option : layoutOptions)
+    if (args.has(option))
+      return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                          args.written(Opt::Parts),
+                          "with " + optionInfo(option).spelling() +
+                              ", which makes costs per layer");
   if (*parts == 0 || *parts > maxStages)
     return unusable(diags, "--parts must be from 1 to " + Twine(maxStages) +
                                ", got " + Twine(*parts));

@@ -19,8 +19,12 @@ namespace pipec {
 /// Reports all invalid values.
 llvm::LogicalResult readLowering(const Arguments &args, LowerOptions &lowering,
                                  DiagEngine &diags);
-/// The same without `--cost`, for a command that does not merge the values of
-/// several `--cost` options.
+/// The same without layouts, for a command that takes several.
+llvm::LogicalResult readLoweringButLayouts(const Arguments &args,
+                                           LowerOptions &lowering,
+                                           DiagEngine &diags);
+/// The same without layouts and `--cost`, for a command that does not merge the
+/// values of several `--cost` options.
 llvm::LogicalResult readLoweringButCosts(const Arguments &args,
                                          LowerOptions &lowering,
                                          DiagEngine &diags);

@@ -108,14 +108,17 @@ private:
     readBlock(FigureBlock::Cost, costs,
               {{"per", [&] { readPer(); }},
                {"parts", [&] { readParts(); }},
+               {"layers", [&] { readLayers(); }},
                {"memory", [&] {
                   readBlock(FigureBlock::Memory, memory,
                             {{"limits", [&] { readLimits(); }}});
                 }}});
-    if (given.parts && given.per == CostPer::Stage)
-      report(partsText, diag::ProfilePartsPerStage);
+    if (given.parts && given.per && given.per != CostPer::Part)
+      report(partsText, diag::ProfilePartsPerStage, costPerName(*given.per));
     if (given.parts)
       given.per = CostPer::Part;
+    if (given.per == CostPer::Layer && !given.layersSource.isValid())
+      given.layersSource = given.source;
   }
 
   void readPer() {
@@ -124,6 +127,8 @@ private:
       given.per = CostPer::Stage;
     else if (value == "\"part\"")
       given.per = CostPer::Part;
+    else if (value == "\"layer\"")
+      given.per = CostPer::Layer;
     else
       report(value, diag::ProfileUnknownPer, value.take_front(40));
     given.source = rangeOf(value);
@@ -168,6 +173,27 @@ private:
       given.keys.push_back({FigureScope::Rank, place.number, rangeOf(key)});
       if (auto limit = readFigure(infoOf(Figure::Limit)))
         memory.set(Figure::Limit, *limit, place);
+    });
+  }
+
+  /// The figures of single kinds of layers.
+  void readLayers() {
+    members([&](StringRef key) {
+      std::optional<LayerKind> kind;
+      if (key.size() == 1)
+        kind = layerOf(key.front());
+      if (!kind)
+        return unknownKey(key, {});
+      given.layersSource = rangeOf(key);
+      LayerFigures &own = given.layers[size_t(*kind)].emplace();
+      members([&](StringRef name) {
+        const FigureInfo *info = findLayerFigure(name);
+        if (!info)
+          return unknownKey(name, layerFigureNames());
+        if (std::optional<Rational> value = readFigure(*info))
+          (info->block == FigureBlock::Cost ? own.costs : own.memory)
+              .set(info->figure, *value);
+      });
     });
   }
 

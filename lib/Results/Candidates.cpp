@@ -50,13 +50,17 @@ static void dropTransfers(Schedule &schedule) {
 }
 
 FailureOr<Report> CandidateEvaluator::run(Schedule &schedule,
+                                          const GivenSettings &given,
                                           Candidate &candidate) {
   candidate.stages = schedule.numStages;
   candidate.copies = schedule.placement.numDirections();
   schedule.costs = CostSettings();
   schedule.memory = MemorySettings();
-  if (failed(applyCosts(schedule, options.given, diags)) ||
-      failed(applyMemory(schedule, options.given, diags)) ||
+  if (given.layout)
+    if (auto stages = given.layout->cut(schedule.numStages))
+      candidate.layout = layoutText(*stages);
+  if (failed(applyCosts(schedule, given, diags)) ||
+      failed(applyMemory(schedule, given, diags)) ||
       failed(verify(schedule, diags)))
     return failure();
   if (!options.model)
@@ -67,10 +71,11 @@ FailureOr<Report> CandidateEvaluator::run(Schedule &schedule,
 }
 
 void CandidateEvaluator::measure(FailureOr<Schedule> schedule,
+                                 const GivenSettings &given,
                                  Candidate &candidate) {
   if (failed(schedule))
     return;
-  FailureOr<Report> figures = run(*schedule, candidate);
+  FailureOr<Report> figures = run(*schedule, given, candidate);
   if (failed(figures))
     return;
   candidate.figures = std::move(*figures);
@@ -96,7 +101,8 @@ static DiagEngine::ScopedFilter keepReason(Candidate &candidate,
 
 Candidate CandidateEvaluator::evaluate(const ScheduleSource &source,
                                        const CheckedSchedule &schedule,
-                                       const ParamValues &params) {
+                                       const ParamValues &params,
+                                       const GivenSettings &given) {
   Candidate candidate;
   candidate.name = schedule.decl->name.text.str();
   candidate.path = source.path();
@@ -132,11 +138,12 @@ Candidate CandidateEvaluator::evaluate(const ScheduleSource &source,
              value.second});
     candidate.params = paramText(candidate.values);
   }
-  measure(std::move(lowered), candidate);
+  measure(std::move(lowered), given, candidate);
   return candidate;
 }
 
-Candidate CandidateEvaluator::evaluate(const ScheduleSource &source) {
+Candidate CandidateEvaluator::evaluate(const ScheduleSource &source,
+                                       const GivenSettings &given) {
   Candidate candidate;
   candidate.name = candidate.path = source.path();
   FailureOr<Schedule> schedule = source.read({}, {}, diags);
@@ -153,7 +160,7 @@ Candidate CandidateEvaluator::evaluate(const ScheduleSource &source) {
     return candidate;
   }
   auto kept = keepReason(candidate, diags);
-  measure(std::move(schedule), candidate);
+  measure(std::move(schedule), given, candidate);
   return candidate;
 }
 

@@ -8,8 +8,8 @@
 // The schedules that `pipec compare` ranks. To make their figures comparable,
 // all run the same model: costs and sizes are given for one of a number of
 // equal parts of it, and spread over the stages that a schedule cuts it into
-// (Cost/ModelParts.h). The costs and memory settings of a program are for its
-// own stages, and are ignored.
+// (Cost/ModelParts.h), or for its layers (Cost/LayerCosts.h). The costs and
+// memory settings of a program are for its own stages, and are ignored.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,8 +28,9 @@ namespace pipec {
 struct CandidateOptions {
   unsigned ranks = 0;
   unsigned microbatches = 0;
-  /// Costs and sizes of one of a number of equal parts of the model.
-  GivenSettings given;
+  /// Costs and sizes of the model: of one of a number of equal parts of it, or
+  /// of its layers in one or several layouts. There is at least one.
+  std::vector<GivenSettings> given;
   /// The communication model, for runs with transfers; nothing means the
   /// compute steps alone, under free arrival.
   std::optional<WaitModel> model;
@@ -49,6 +50,8 @@ struct Candidate {
   /// Its parameters except the ranks and the micro-batches, and as text.
   ParamValues values;
   std::string params;
+  /// The layers of its stages; empty without a layout.
+  std::string layout;
   unsigned stages = 0;
   /// The number of copies of the model's parameters: 2 for a bidirectional
   /// schedule.
@@ -70,19 +73,22 @@ public:
   static llvm::FailureOr<CandidateEvaluator>
   make(const CandidateOptions &options, DiagEngine &diags);
 
-  /// Evaluates a schedule of a program, with values for its other parameters.
+  /// Evaluates a schedule of a program, with values for its other parameters,
+  /// under one of the given settings.
   Candidate evaluate(const ScheduleSource &source,
-                     const CheckedSchedule &schedule,
-                     const ParamValues &params);
+                     const CheckedSchedule &schedule, const ParamValues &params,
+                     const GivenSettings &given);
   /// Evaluates a schedule that was read as steps.
-  Candidate evaluate(const ScheduleSource &source);
+  Candidate evaluate(const ScheduleSource &source, const GivenSettings &given);
 
 private:
   CandidateEvaluator(const CandidateOptions &options, PassManager transfers,
                      DiagEngine &diags)
       : options(options), transfers(std::move(transfers)), diags(diags) {}
-  void measure(llvm::FailureOr<Schedule> schedule, Candidate &candidate);
-  llvm::FailureOr<Report> run(Schedule &schedule, Candidate &candidate);
+  void measure(llvm::FailureOr<Schedule> schedule, const GivenSettings &given,
+               Candidate &candidate);
+  llvm::FailureOr<Report> run(Schedule &schedule, const GivenSettings &given,
+                              Candidate &candidate);
 
   const CandidateOptions &options;
   /// Adds transfers to a schedule without any.

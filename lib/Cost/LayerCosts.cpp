@@ -1,0 +1,195 @@
+//===- LayerCosts.cpp - Costs of stages from those of layers --------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Cost/LayerCosts.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+/// What a profile calls the activations of a layer; `F` is its time.
+static constexpr StringLiteral activations = "activations";
+
+static bool isOfLayers(const FigureInfo &info) {
+  if (info.cut != WhenCut::Divided)
+    return false;
+  return info.block == FigureBlock::Cost || info.unit == FigureUnit::Size;
+}
+
+const FigureInfo *findLayerFigure(StringRef name) {
+  if (name == activations)
+    return &infoOf(Figure::LiveF);
+  for (const FigureInfo &info : allFigures())
+    if (isOfLayers(info) && info.name == name)
+      return &info;
+  return nullptr;
+}
+
+SmallVector<StringRef, 12> layerFigureNames() {
+  SmallVector<StringRef, 12> names;
+  for (const FigureInfo &info : allFigures())
+    if (isOfLayers(info))
+      names.push_back(info.name);
+  names.push_back(activations);
+  return names;
+}
+
+std::optional<FigureScope> notOfLayers(const CostSettings &costs) {
+  if (costs.has(FigureScope::Stage))
+    return FigureScope::Stage;
+  for (const auto &[place, row] : costs.in(FigureScope::Rank))
+    for (auto [figure, value] : row)
+      if (infoOf(figure).cut == WhenCut::Divided)
+        return FigureScope::Rank;
+  if (!all_of(costs.overlaps, [](const auto &one) { return one.isFactor; }))
+    return FigureScope::Overlap;
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Costs
+//===----------------------------------------------------------------------===//
+
+/// Adds to `sum`; nothing stays nothing.
+static void add(std::optional<Rational> &sum, std::optional<Rational> more) {
+  sum = sum && more ? Rational::add(*sum, *more) : std::nullopt;
+}
+
+static std::optional<Rational> times(std::optional<Rational> a, Rational b) {
+  return a ? Rational::mul(*a, b) : std::nullopt;
+}
+
+/// What remains of a backward besides one of its halves.
+static std::optional<Rational> restOf(Rational whole, Rational half) {
+  return half < whole ? Rational::sub(whole, half) : Rational(0);
+}
+
+/// The cost of one layer of a kind; nothing if it does not fit.
+static std::optional<Rational> costOf(Figure figure, const LayerInfo &kind,
+                                      const CostSettings &general,
+                                      const LayerSettings &layers) {
+  auto weighted = [&](Figure what) {
+    return times(general.of(what, anyStage), Rational(kind.weight));
+  };
+  const auto &own = layers[size_t(kind.kind)];
+  if (!own)
+    return weighted(figure);
+  if (auto given = own->costs.get(figure))
+    return *given;
+  auto whole = own->costs.get(Figure::B), i = own->costs.get(Figure::I),
+       w = own->costs.get(Figure::W);
+  if (figure == Figure::I && whole)
+    return w ? restOf(*whole, *w) : Rational::div(*whole, 2);
+  if (figure == Figure::W && whole)
+    return i ? restOf(*whole, *i) : Rational::div(*whole, 2);
+  if (figure == Figure::B && (i || w)) {
+    std::optional<Rational> sum = i ? i : weighted(Figure::I);
+    add(sum, w ? w : weighted(Figure::W));
+    return sum;
+  }
+  return weighted(figure);
+}
+
+/// Sets a figure of every stage to the sum of `ofLayer` over its layers, or
+/// that of the whole schedule if all stages have the same. Returns false if a
+/// sum does not fit.
+static bool
+sumStages(ArrayRef<std::string> stages,
+          function_ref<std::optional<Rational>(const LayerInfo &)> ofLayer,
+          Figure figure, FigureSet &sums) {
+  std::array<std::optional<Rational>, numLayerKinds> each;
+  for (const LayerInfo &kind : layerTable)
+    each[size_t(kind.kind)] = ofLayer(kind);
+  std::vector<Rational> all;
+  for (const std::string &letters : stages) {
+    std::optional<Rational> sum = Rational(0);
+    LayerCounts counts = countLayers(letters);
+    for (size_t kind = 0; kind != numLayerKinds; ++kind)
+      if (counts[kind])
+        add(sum, times(each[kind], Rational(int64_t(counts[kind]))));
+    if (!sum)
+      return false;
+    all.push_back(*sum);
+  }
+  if (all_equal(all) && !all.empty())
+    sums.set(figure, all.front());
+  else
+    for (const auto &[stage, sum] : enumerate(all))
+      sums.set(figure, sum, {FigureScope::Stage, unsigned(stage)});
+  return true;
+}
+
+/// Copies the figures that do not depend on the cut.
+static void copyKept(const FigureSet &from, FigureSet &to) {
+  for (const auto &[place, row] : from.places())
+    if (place.scope != FigureScope::Stage)
+      for (auto [figure, value] : row)
+        if (infoOf(figure).cut == WhenCut::Kept)
+          to.set(figure, value, place);
+}
+
+std::optional<CostSettings> sumCosts(const CostSettings &general,
+                                     const LayerSettings &layers,
+                                     ArrayRef<std::string> stages) {
+  CostSettings sums;
+  copyKept(general, sums);
+  sums.overlaps = general.overlaps;
+  for (const FigureInfo &info : allFigures()) {
+    if (info.block != FigureBlock::Cost || info.cut != WhenCut::Divided)
+      continue;
+    auto ofLayer = [&](const LayerInfo &kind) {
+      return costOf(info.figure, kind, general, layers);
+    };
+    if (!sumStages(stages, ofLayer, info.figure, sums))
+      return std::nullopt;
+  }
+  return sums;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+std::optional<MemorySettings> sumMemory(const MemorySettings &general,
+                                        const LayerSettings &layers,
+                                        ArrayRef<std::string> stages) {
+  MemorySettings sums;
+  copyKept(general, sums);
+  auto given = [&](Figure figure, const LayerInfo &kind) {
+    const auto &own = layers[size_t(kind.kind)];
+    auto value = own ? own->memory.get(figure) : std::nullopt;
+    return value ? value
+                 : times(general.of(figure, anyStage), Rational(kind.weight));
+  };
+  for (const FigureInfo &info : allFigures()) {
+    if (info.block != FigureBlock::Memory || info.cut != WhenCut::Divided)
+      continue;
+    // Changes by backwards follow from the activations unless they are given.
+    bool isBackward =
+        info.unit == FigureUnit::Change && info.figure != Figure::LiveF;
+    if (isBackward && !general.get(info.figure))
+      continue;
+    auto ofLayer = [&](const LayerInfo &kind) -> std::optional<Rational> {
+      if (!isBackward)
+        return given(info.figure, kind);
+      Rational whole = *general.of(Figure::LiveF, anyStage);
+      std::optional<Rational> share = Rational(kind.weight);
+      if (!whole.isZero()) {
+        auto own = given(Figure::LiveF, kind);
+        share = own ? Rational::div(*own, whole) : std::nullopt;
+      }
+      return times(share, *general.get(info.figure));
+    };
+    if (!sumStages(stages, ofLayer, info.figure, sums))
+      return std::nullopt;
+  }
+  return sums;
+}
+
+} // namespace pipec

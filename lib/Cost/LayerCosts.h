@@ -1,0 +1,62 @@
+//===- LayerCosts.h - Costs of stages from those of layers ------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The costs and sizes of a stage are the sums over its layers. The general
+// figures are those of a decoder layer. A kind of layer may have figures of its
+// own; the weights in Layers/Layers.def say how much of the general figures it
+// has otherwise. Figures that do not depend on how the model is cut, such as
+// `p2p`, are those of the schedule.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_COST_LAYERCOSTS_H
+#define PIPEC_COST_LAYERCOSTS_H
+
+#include "Cost/Settings.h"
+#include "Layers/LayerLayout.h"
+
+namespace pipec {
+
+/// The figures that a kind of layer has of its own. Without `I` and `W`, they
+/// are half of `B` each; without one of them, it is the rest of `B`.
+struct LayerFigures {
+  FigureRow costs;
+  /// Activations (`LiveF`), parameters and their shards.
+  FigureRow memory;
+  friend bool operator==(const LayerFigures &, const LayerFigures &) = default;
+};
+
+/// Indexed by LayerKind; nothing for a kind without figures of its own.
+using LayerSettings = std::array<std::optional<LayerFigures>, numLayerKinds>;
+
+/// The figure of a layer called `name` in a profile: a cost that is divided
+/// among stages, `activations`, `parameters` or `sharded`; null if there is
+/// none.
+const FigureInfo *findLayerFigure(llvm::StringRef name);
+/// The names of all of them.
+llvm::SmallVector<llvm::StringRef, 12> layerFigureNames();
+
+/// The scope of `costs` whose figures cannot be those of layers: single
+/// stages, times of ranks, or times of overlaps. Nothing if there is none.
+std::optional<FigureScope> notOfLayers(const CostSettings &costs);
+
+/// The costs of stages with these layers. `general` has no scope that
+/// `notOfLayers` names. Returns nothing if a figure does not fit 64 bits.
+std::optional<CostSettings> sumCosts(const CostSettings &general,
+                                     const LayerSettings &layers,
+                                     llvm::ArrayRef<std::string> stages);
+
+/// The same for activations and parameters. The changes by backwards (`B`, `I`,
+/// `W` of the memory settings) of a kind are in proportion to its activations.
+/// Figures of single stages are ignored.
+std::optional<MemorySettings> sumMemory(const MemorySettings &general,
+                                        const LayerSettings &layers,
+                                        llvm::ArrayRef<std::string> stages);
+
+} // namespace pipec
+
+#endif // PIPEC_COST_LAYERCOSTS_H

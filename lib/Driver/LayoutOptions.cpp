@@ -1,0 +1,128 @@
+//===- LayoutOptions.cpp - The options about layers -----------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Driver/LayoutOptions.h"
+
+#include "Driver/Io.h"
+#include "Layers/LayoutText.h"
+#include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Diagnostics/ImportDiags.h"
+#include "Support/Words.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+/// Adds the value of an option to the files of the run, so that messages can
+/// point into it.
+static FailureOr<StringRef> addText(Opt option, StringRef value,
+                                    DiagEngine &diags) {
+  std::string name = optionInfo(option).spelling();
+  Expected<StringRef> text =
+      diags.sourceFiles().add(MemoryBuffer::getMemBufferCopy(value, name));
+  if (text)
+    return *text;
+  return diags.report(DiagLoc(), diag::FileUnreadable, name,
+                      toString(text.takeError()));
+}
+
+/// The numbers of layers of `--split`; their sum is limited.
+static FailureOr<SmallVector<size_t>> readNumbers(StringRef list,
+                                                  DiagEngine &diags) {
+  SmallVector<size_t> numbers;
+  SmallVector<StringRef> parts;
+  list.split(parts, ',');
+  size_t sum = 0;
+  for (StringRef part : parts) {
+    size_t number = 0;
+    if (part.trim().getAsInteger(10, number))
+      return diags.report(DiagLoc(), diag::OptionValue, shortened(part),
+                          "--split", "a number of layers");
+    if (number > maxLayoutSize || (sum += number) > maxLayoutSize)
+      return unusable(diags, "--split gives the stages more than " +
+                                 Twine(maxLayoutSize) + " layers");
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+static FailureOr<StageLayers>
+readSplit(StringRef list, const std::optional<std::string> &layers,
+          DiagEngine &diags) {
+  FailureOr<SmallVector<size_t>> numbers = readNumbers(list, diags);
+  if (failed(numbers))
+    return failure();
+  size_t sum = 0;
+  for (size_t number : *numbers)
+    sum += number;
+  constexpr char decoder = layerTable[size_t(LayerKind::Decoder)].letter;
+  std::string all = layers ? *layers : std::string(sum, decoder);
+  if (sum != all.size())
+    return unusable(diags, "--split=" + shortened(list) + " adds up to " +
+                               countText(sum, "layer") +
+                               ", and --layers gives " + Twine(all.size()));
+  StageLayers stages;
+  StringRef rest = all;
+  for (size_t number : *numbers) {
+    stages.push_back(rest.take_front(number).str());
+    rest = rest.drop_front(number);
+  }
+  return stages;
+}
+
+FailureOr<std::vector<LayerLayout>>
+readLayouts(const Arguments &args, unsigned ranks, DiagEngine &diags) {
+  std::vector<LayerLayout> layouts;
+  std::optional<std::string> layers;
+  if (args.has(Opt::Layers)) {
+    auto text = addText(Opt::Layers, args.text(Opt::Layers), diags);
+    if (failed(text))
+      return failure();
+    FailureOr<std::string> read = parseLayers(*text, diags);
+    if (failed(read))
+      return failure();
+    layers = std::move(*read);
+    if (!args.has(Opt::Split))
+      layouts.push_back(LayerLayout::even(*layers));
+  }
+  for (auto [option, value] : args.lists({Opt::Split, Opt::Layout})) {
+    auto text = addText(option, value, diags);
+    if (failed(text))
+      return failure();
+    auto stages = option == Opt::Split ? readSplit(*text, layers, diags)
+                                       : parseLayout(*text, diags);
+    if (failed(stages))
+      return failure();
+    if (stages->size() % ranks != 0)
+      return diags.report(SMRange(SMLoc::getFromPointer(text->begin()),
+                                  SMLoc::getFromPointer(text->end())),
+                          diag::LayoutRanks, countText(stages->size(), "stage"),
+                          countText(ranks, "rank"));
+    layouts.push_back(LayerLayout(std::move(*stages)));
+  }
+  return layouts;
+}
+
+FailureOr<std::optional<LayerLayout>> readLayout(const Arguments &args,
+                                                 DiagEngine &diags) {
+  FailureOr<std::vector<LayerLayout>> layouts =
+      readLayouts(args, /*ranks=*/1, diags);
+  if (failed(layouts))
+    return failure();
+  if (layouts->size() > 1)
+    return unusable(diags, countText(layouts->size(), "layout") +
+                               " where one is taken");
+  std::optional<LayerLayout> only;
+  if (!layouts->empty())
+    only = std::move(layouts->front());
+  return only;
+}
+
+} // namespace pipec

@@ -1,0 +1,32 @@
+//===- LayoutOptions.h - The options about layers ---------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_DRIVER_LAYOUTOPTIONS_H
+#define PIPEC_DRIVER_LAYOUTOPTIONS_H
+
+#include "Driver/Arguments.h"
+#include "Layers/LayerLayout.h"
+
+namespace pipec {
+
+/// The options about layers, in the order of `--help`.
+inline constexpr Opt layoutOptions[] = {Opt::Layers, Opt::Split, Opt::Layout};
+
+/// Reads the layouts of `--layers` without `--split`, which is even, and of
+/// each `--split` and `--layout`, in the order of the command line. Reports
+/// texts that are not layouts, at their columns, and numbers of stages that are
+/// not a multiple of `ranks`.
+llvm::FailureOr<std::vector<LayerLayout>>
+readLayouts(const Arguments &args, unsigned ranks, DiagEngine &diags);
+
+/// The same for a command that takes one layout at most; reports more.
+llvm::FailureOr<std::optional<LayerLayout>> readLayout(const Arguments &args,
+                                                       DiagEngine &diags);
+
+} // namespace pipec
+
+#endif // PIPEC_DRIVER_LAYOUTOPTIONS_H

@@ -1,0 +1,95 @@
+//===- LayerLayout.h - The layers of each stage -----------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A layout cuts the layers of a model into stages. It is either fixed, such as
+// that of a layout text (LayoutText.h), or even: the same layers for any number
+// of stages. Layers are letters, those of Layers.def.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_LAYERS_LAYERLAYOUT_H
+#define PIPEC_LAYERS_LAYERLAYOUT_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pipec {
+
+/// A row of Layers.def.
+enum class LayerKind : uint8_t {
+#define PIPEC_LAYER(Id, Letter, Weight, Doc) Id,
+#include "Layers/Layers.def"
+};
+
+struct LayerInfo {
+  LayerKind kind;
+  char letter;
+  unsigned weight;
+  llvm::StringLiteral doc;
+};
+
+inline constexpr LayerInfo layerTable[] = {
+#define PIPEC_LAYER(Id, Letter, Weight, Doc)                                   \
+  {LayerKind::Id, Letter, Weight, Doc},
+#include "Layers/Layers.def"
+};
+inline constexpr size_t numLayerKinds = std::size(layerTable);
+
+/// The kind of a letter; nothing if it is not one of a layer.
+std::optional<LayerKind> layerOf(char letter);
+/// "`E`, `t`, `m`, `L`" without the outer backquotes, for messages.
+std::string layerLetters();
+
+/// The number of layers of each kind, indexed by LayerKind.
+using LayerCounts = std::array<unsigned, numLayerKinds>;
+LayerCounts countLayers(llvm::StringRef letters);
+
+/// The letters of the layers of each stage, in the order of the stages; a stage
+/// may be empty.
+using StageLayers = std::vector<std::string>;
+
+class LayerLayout {
+public:
+  /// A fixed layout.
+  explicit LayerLayout(StageLayers stages) : stages(std::move(stages)) {}
+  /// The layers for any number of stages: each stage gets as many layers with a
+  /// weight as every other one, or one more if it is among the first. Layers
+  /// without a weight stay next to them: with the first if they precede it,
+  /// else with the last that they follow.
+  static LayerLayout even(std::string layers);
+
+  bool isEven() const { return !layers.empty(); }
+  /// The number of stages; nothing if it is even.
+  std::optional<unsigned> numStages() const {
+    return isEven() ? std::nullopt : std::optional<unsigned>(stages.size());
+  }
+  /// The layers of each stage of a model in `number` stages; nothing if the
+  /// layout has another number of stages.
+  std::optional<StageLayers> cut(unsigned number) const;
+  /// The layout as text: of a fixed one, what `parseLayout` reads.
+  std::string text() const;
+
+private:
+  LayerLayout() = default;
+
+  StageLayers stages;
+  /// Of an even layout: all layers.
+  std::string layers;
+};
+
+/// The shortest form without commas in which runs of equal layers are `t*4`,
+/// and runs of equal stages are `(tt|)*4`.
+std::string layoutText(llvm::ArrayRef<std::string> stages);
+
+} // namespace pipec
+
+#endif // PIPEC_LAYERS_LAYERLAYOUT_H
