@@ -13,27 +13,18 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FuzzSession.h"
+
 #include "AST/TreePrinter.h"
 #include "Format/Formatter.h"
 #include "IRGen/IRGen.h"
 #include "Parse/Parser.h"
 #include "Sema/Sema.h"
-#include "Support/DiagPrinter.h"
 #include "Verify/Verifier.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
-
 using namespace llvm;
 using namespace pipec;
-
-#define PIPEC_CHECK(condition)                                                 \
-  do {                                                                         \
-    if (!(condition)) {                                                        \
-      errs() << "failed: " #condition "\n";                                    \
-      abort();                                                                 \
-    }                                                                          \
-  } while (false)
 
 namespace {
 
@@ -41,21 +32,15 @@ namespace {
 /// second.
 constexpr uint64_t maxSteps = 20000;
 
-/// The files, the tree and the messages of one run.
-struct Session {
-  Session() : diags(files, DiagPrinter(nulls(), files, "fuzz")) {}
-
+/// One run on a text, with its tree.
+struct PipeSession : FuzzSession {
   FailureOr<ast::Module *> read(StringRef text) {
-    auto added = files.add(MemoryBuffer::getMemBufferCopy(text, "input.pipe"));
-    if (!added)
-      abort();
-    auto module = parsePipe("input.pipe", *added, context, diags);
-    PIPEC_CHECK(succeeded(module) == !diags.hadErrors());
+    auto module =
+        parsePipe("input.pipe", add(text, "input.pipe"), context, diags);
+    PIPEC_CHECK(agrees(module));
     return module;
   }
 
-  SourceFiles files;
-  DiagEngine diags;
   ast::Context context;
 };
 
@@ -87,7 +72,7 @@ std::string shape(const ast::Module &module, const SourceFiles &files) {
 
 void checkForm(const ast::Module &module, const SourceFiles &files) {
   std::string once = canonical(module);
-  Session second;
+  PipeSession second;
   FailureOr<ast::Module *> again = second.read(once);
   PIPEC_CHECK(succeeded(again));
   PIPEC_CHECK((*again)->comments.size() == module.comments.size());
@@ -99,25 +84,24 @@ void checkForm(const ast::Module &module, const SourceFiles &files) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   StringRef text(reinterpret_cast<const char *>(data), size);
-  Session session;
+  PipeSession session;
   FailureOr<ast::Module *> module = session.read(text);
   if (failed(module))
     return 0;
   checkForm(**module, session.files);
 
   auto program = checkProgram(**module, session.context, session.diags);
-  PIPEC_CHECK(succeeded(program) == !session.diags.hadErrors());
+  PIPEC_CHECK(session.agrees(program));
   if (failed(program))
     return 0;
   for (const CheckedSchedule &checked : program->schedules) {
     LowerOptions options;
     options.maxSteps = maxSteps;
-    unsigned errors = session.diags.numErrors();
     FailureOr<Schedule> schedule =
         lower(*program, checked, options, session.diags);
-    PIPEC_CHECK(succeeded(schedule) == (session.diags.numErrors() == errors));
+    PIPEC_CHECK(session.agrees(schedule));
     if (succeeded(schedule))
-      (void)verify(*schedule, session.diags);
+      (void)session.agrees(verify(*schedule, session.diags));
   }
   return 0;
 }

@@ -14,51 +14,19 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FuzzSession.h"
+
 #include "Explain/Report.h"
 #include "Import/CostProfile.h"
 #include "Simulation/MemoryLimit.h"
 #include "StepText/StepParser.h"
 #include "StepText/StepPrinter.h"
-#include "Support/DiagPrinter.h"
 #include "Verify/Verifier.h"
-
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
 using namespace pipec;
 
-#define PIPEC_CHECK(condition)                                                 \
-  do {                                                                         \
-    if (!(condition)) {                                                        \
-      errs() << "failed: " #condition "\n";                                    \
-      abort();                                                                 \
-    }                                                                          \
-  } while (false)
-
 namespace {
-
-/// The files and messages of one run.
-struct Session {
-  Session() : diags(files, DiagPrinter(nulls(), files, "fuzz")) {}
-
-  StringRef add(StringRef text, StringRef name) {
-    auto added = files.add(MemoryBuffer::getMemBufferCopy(text, name));
-    if (!added)
-      abort();
-    return *added;
-  }
-  /// True if `result` is success and nothing was reported, or failure and
-  /// something was.
-  bool agrees(LogicalResult result) {
-    bool reported = diags.numErrors() != errors;
-    errors = diags.numErrors();
-    return succeeded(result) != reported;
-  }
-
-  SourceFiles files;
-  DiagEngine diags;
-  unsigned errors = 0;
-};
 
 /// Two ranks with two stages each, two micro-batches, and an overlap.
 constexpr StringLiteral steps = R"(pipec-steps 1
@@ -96,7 +64,7 @@ std::string print(const Schedule &schedule) {
 
 /// Applies `given` to the schedule and runs it.
 void take(const Schedule &original, const GivenSettings &given,
-          Session &session) {
+          FuzzSession &session) {
   Schedule schedule = original;
   LogicalResult taken = applyCosts(schedule, given, session.diags);
   PIPEC_CHECK(session.agrees(taken));
@@ -108,7 +76,7 @@ void take(const Schedule &original, const GivenSettings &given,
     return;
 
   std::string once = print(schedule);
-  Session second;
+  FuzzSession second;
   FailureOr<Schedule> again =
       parseSteps(second.add(once, "again.steps"), second.diags);
   PIPEC_CHECK(succeeded(again));
@@ -117,8 +85,8 @@ void take(const Schedule &original, const GivenSettings &given,
   PIPEC_CHECK(again->memory == schedule.memory);
 
   PIPEC_CHECK(succeeded(verify(schedule, session.diags)));
-  (void)checkMemoryLimit(schedule, Severity::Warning, session.diags);
-  session.errors = session.diags.numErrors();
+  (void)session.agrees(
+      success(checkMemoryLimit(schedule, Severity::Warning, session.diags)));
   PIPEC_CHECK(
       session.agrees(makeReport(schedule, ReportOptions(), session.diags)));
 }
@@ -127,10 +95,10 @@ void take(const Schedule &original, const GivenSettings &given,
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   StringRef text(reinterpret_cast<const char *>(data), size);
-  Session option;
+  FuzzSession option;
   PIPEC_CHECK(option.agrees(readCostOption(text, option.diags)));
 
-  Session session;
+  FuzzSession session;
   FailureOr<GivenSettings> given =
       readCostProfile(session.add(text, "input.json"), session.diags);
   PIPEC_CHECK(session.agrees(given));

@@ -15,6 +15,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FuzzSession.h"
+
 #include "Emit/Emitter.h"
 #include "Explain/Report.h"
 #include "IR/DataFlow.h"
@@ -22,22 +24,11 @@
 #include "Lint/TrainingRules.h"
 #include "StepText/StepParser.h"
 #include "StepText/StepPrinter.h"
-#include "Support/DiagPrinter.h"
 #include "Verify/Verifier.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
-
 using namespace llvm;
 using namespace pipec;
-
-#define PIPEC_CHECK(condition)                                                 \
-  do {                                                                         \
-    if (!(condition)) {                                                        \
-      errs() << "failed: " #condition "\n";                                    \
-      abort();                                                                 \
-    }                                                                          \
-  } while (false)
 
 namespace {
 
@@ -47,23 +38,16 @@ bool isCsv(StringRef text) {
          (isDigit(text[0]) || StringRef(",(").contains(text[0]));
 }
 
-/// The files and messages of one run.
-struct Session {
-  Session() : diags(files, DiagPrinter(nulls(), files, "fuzz")) {}
-
+/// One run on a text.
+struct StepsSession : FuzzSession {
   FailureOr<Schedule> read(StringRef text) {
-    auto added = files.add(MemoryBuffer::getMemBufferCopy(text, "input.steps"));
-    if (!added)
-      abort();
+    StringRef added = add(text, "input.steps");
     FailureOr<Schedule> schedule = isCsv(text)
-                                       ? importCsv(*added, CsvOptions(), diags)
-                                       : parseSteps(*added, diags);
-    PIPEC_CHECK(succeeded(schedule) == !diags.hadErrors());
+                                       ? importCsv(added, CsvOptions(), diags)
+                                       : parseSteps(added, diags);
+    PIPEC_CHECK(agrees(schedule));
     return schedule;
   }
-
-  SourceFiles files;
-  DiagEngine diags;
 };
 
 std::string print(const Schedule &schedule) {
@@ -86,21 +70,20 @@ bool allHavePeers(const Schedule &schedule) {
 
 void checkForm(const Schedule &schedule) {
   std::string once = print(schedule);
-  Session second;
+  StepsSession second;
   FailureOr<Schedule> again = second.read(once);
   PIPEC_CHECK(succeeded(again));
   PIPEC_CHECK(print(*again) == once);
 }
 
-void checkCsv(const Schedule &schedule, Session &session) {
+void checkCsv(const Schedule &schedule, StepsSession &session) {
   std::string once;
   raw_string_ostream os(once);
-  unsigned errors = session.diags.numErrors();
-  bool written = succeeded(emitCsv(schedule, EmitOptions(), os, session.diags));
-  PIPEC_CHECK(written == (session.diags.numErrors() == errors));
-  if (!written)
+  LogicalResult written = emitCsv(schedule, EmitOptions(), os, session.diags);
+  PIPEC_CHECK(session.agrees(written));
+  if (failed(written))
     return;
-  Session second;
+  StepsSession second;
   FailureOr<Schedule> again = second.read(once);
   PIPEC_CHECK(succeeded(again));
   PIPEC_CHECK(print(*again) == print(schedule));
@@ -110,7 +93,7 @@ void checkCsv(const Schedule &schedule, Session &session) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   StringRef text(reinterpret_cast<const char *>(data), size);
-  Session session;
+  StepsSession session;
   FailureOr<Schedule> schedule = session.read(text);
   if (failed(schedule))
     return 0;
@@ -122,20 +105,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
   for (VerifyLevel level : {VerifyLevel::Compute, VerifyLevel::Placed,
                             VerifyLevel::Sharded, VerifyLevel::Timed}) {
-    unsigned errors = session.diags.numErrors();
-    bool good = succeeded(verify(*schedule, level, session.diags));
-    PIPEC_CHECK(good == (session.diags.numErrors() == errors) ||
+    PIPEC_CHECK(session.agrees(verify(*schedule, level, session.diags)) ||
                 session.diags.atErrorLimit());
   }
   bool good = succeeded(verify(*schedule, session.diags));
   (void)checkLossOrder(*schedule, Severity::Warning, session.diags);
   (void)checkUnshardsUsed(*schedule, Severity::Warning, session.diags);
   if (good) {
-    Session third;
+    StepsSession third;
     FailureOr<Schedule> verified = third.read(text);
-    bool reported =
-        succeeded(makeReport(*verified, ReportOptions(), third.diags));
-    PIPEC_CHECK(reported == !third.diags.hadErrors());
+    PIPEC_CHECK(
+        third.agrees(makeReport(*verified, ReportOptions(), third.diags)));
   }
   return 0;
 }

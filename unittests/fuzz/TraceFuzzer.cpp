@@ -10,22 +10,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FuzzSession.h"
+
 #include "Calibrate/Calibration.h"
 #include "Calibrate/ProfileWriter.h"
 #include "Calibrate/TraceReader.h"
 #include "Import/CostProfile.h"
-#include "Support/DiagPrinter.h"
 
 using namespace llvm;
 using namespace pipec;
-
-#define PIPEC_CHECK(condition)                                                 \
-  do {                                                                         \
-    if (!(condition)) {                                                        \
-      errs() << "failed: " #condition "\n";                                    \
-      abort();                                                                 \
-    }                                                                          \
-  } while (false)
 
 /// Reads the traces and puts them together.
 static FailureOr<Recording> readAll(StringRef text, DiagEngine &diags) {
@@ -45,10 +38,9 @@ static FailureOr<Recording> readAll(StringRef text, DiagEngine &diags) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   StringRef text(reinterpret_cast<const char *>(data), size);
-  SourceFiles files;
-  DiagEngine diags(files, DiagPrinter(nulls(), files, "fuzz"));
-  FailureOr<Recording> recording = readAll(text, diags);
-  PIPEC_CHECK(succeeded(recording) != diags.hadErrors());
+  FuzzSession session;
+  FailureOr<Recording> recording = readAll(text, session.diags);
+  PIPEC_CHECK(session.agrees(recording));
   if (failed(recording))
     return 0;
 
@@ -56,9 +48,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::string profile;
   raw_string_ostream os(profile);
   writeCostProfile(calibration.costs, calibration.memory, os);
-  auto added = files.add(MemoryBuffer::getMemBufferCopy(profile, "costs.json"));
-  PIPEC_CHECK(bool(added));
-  FailureOr<GivenSettings> again = readCostProfile(*added, diags);
+  FailureOr<GivenSettings> again =
+      readCostProfile(session.add(profile, "costs.json"), session.diags);
   PIPEC_CHECK(succeeded(again));
   PIPEC_CHECK(again->allCosts() == calibration.costs);
   PIPEC_CHECK(again->allMemory() == calibration.memory);
