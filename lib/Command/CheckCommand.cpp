@@ -223,10 +223,7 @@ LogicalResult Check::checkCertificate() {
   FailureOr<InputRequest> request = InputRequest::read(args, search, diags);
   if (failed(request))
     return failure();
-  FailureOr<OpenedInput> input = request->open(search, diags);
-  if (failed(input))
-    return failure();
-  FailureOr<Schedule> schedule = request->makeSchedule(*input, search, session);
+  FailureOr<Schedule> schedule = request->makeSchedule(search, session);
   if (failed(schedule) || failed(verify(*schedule, diags)))
     return failure();
   constexpr uint64_t maxBytes = uint64_t(1) << 30;

@@ -41,6 +41,13 @@ CommandRun::write(function_ref<LogicalResult(raw_ostream &)> writer) const {
   return writeOutput(args, out, session, writer);
 }
 
+FailureOr<PassRun> CommandRun::makePasses(StringRef otherwise) const {
+  FailureOr<StringRef> list = choosePasses(args, otherwise, diags);
+  if (failed(list))
+    return failure();
+  return PassRun::make(args, *list, err, session);
+}
+
 void CommandRun::writeForm(raw_ostream &os,
                            function_ref<void(raw_ostream &)> text,
                            function_ref<void(json::OStream &)> json) const {

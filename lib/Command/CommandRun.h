@@ -19,6 +19,7 @@
 #include "Command/Command.h"
 #include "Driver/Io.h"
 #include "Driver/Library.h"
+#include "Driver/PassFlags.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/JSON.h"
@@ -49,6 +50,10 @@ public:
   llvm::LogicalResult
   write(llvm::function_ref<void(llvm::raw_ostream &)> text,
         llvm::function_ref<void(llvm::json::OStream &)> json) const;
+
+  /// The passes of --target or --passes, or `otherwise`, ready to run. Reports
+  /// all errors.
+  llvm::FailureOr<PassRun> makePasses(llvm::StringRef otherwise) const;
 
   /// Where the result goes without `-o`, for a command that has a second one.
   llvm::raw_ostream &standardOutput() const { return out; }

@@ -17,7 +17,6 @@
 #include "AST/TreePrinter.h"
 #include "Driver/Input.h"
 #include "Driver/OutputName.h"
-#include "Driver/PassFlags.h"
 #include "Driver/Program.h"
 #include "Emit/Emitter.h"
 #include "Format/Formatter.h"
@@ -224,11 +223,7 @@ LogicalResult Compile::run() {
     });
 
   bool showsProgram = args.has(Opt::Describe) || emitter->printsProgram();
-  FailureOr<StringRef> list =
-      choosePasses(args, showsProgram ? "" : emitter->target, diags);
-  if (failed(list))
-    return failure();
-  FailureOr<PassRun> passes = PassRun::make(args, *list, err, session);
+  FailureOr<PassRun> passes = makePasses(showsProgram ? "" : emitter->target);
   if (failed(passes) || failed(checkFirstWord()))
     return failure();
   FailureOr<InputRequest> request = InputRequest::read(args, search, diags);

@@ -9,7 +9,6 @@
 
 #include "Driver/Input.h"
 #include "Driver/OutputName.h"
-#include "Driver/PassFlags.h"
 #include "Results/Against.h"
 #include "Results/TraceInput.h"
 #include "Support/Diagnostics/CommandDiags.h"
@@ -73,11 +72,7 @@ LogicalResult explainAgainst(const CommandRun &run) {
   FailureOr<AgainstRequest> request = readRequest(run);
   if (failed(request))
     return failure();
-  FailureOr<StringRef> list = choosePasses(run.args, "", diags);
-  if (failed(list))
-    return failure();
-  FailureOr<PassRun> passes =
-      PassRun::make(run.args, *list, run.err, run.session);
+  FailureOr<PassRun> passes = run.makePasses("");
   if (failed(passes))
     return failure();
 
@@ -86,11 +81,8 @@ LogicalResult explainAgainst(const CommandRun &run) {
   if (failed(recording))
     return failure();
   setSizes(request->input.sizes, *recording);
-  FailureOr<OpenedInput> input = request->input.open(run.search, diags);
-  if (failed(input))
-    return failure();
   FailureOr<Schedule> schedule =
-      request->input.makeSchedule(*input, run.search, run.session);
+      request->input.makeSchedule(run.search, run.session);
   if (failed(schedule) || failed(passes->run(*schedule, diags)) ||
       failed(checkModelUsed(run.args, &*schedule, diags)) ||
       failed(checkFits(*recording, *schedule, diags)))

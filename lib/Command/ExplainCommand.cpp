@@ -8,7 +8,6 @@
 #include "Command/CommandRun.h"
 #include "Command/ExplainAgainst.h"
 #include "Driver/Input.h"
-#include "Driver/PassFlags.h"
 #include "Results/Explainer.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
@@ -207,22 +206,14 @@ LogicalResult runExplain(const CommandRun &run) {
   FailureOr<Question> question = readQuestion(run.args, diags);
   if (failed(question))
     return failure();
-  FailureOr<StringRef> list = choosePasses(run.args, "", diags);
-  if (failed(list))
-    return failure();
-  FailureOr<PassRun> passes =
-      PassRun::make(run.args, *list, run.err, run.session);
+  FailureOr<PassRun> passes = run.makePasses("");
   if (failed(passes))
     return failure();
   FailureOr<InputRequest> request =
       InputRequest::read(run.args, run.search, diags);
   if (failed(request))
     return failure();
-  FailureOr<OpenedInput> input = request->open(run.search, diags);
-  if (failed(input))
-    return failure();
-  FailureOr<Schedule> schedule =
-      request->makeSchedule(*input, run.search, run.session);
+  FailureOr<Schedule> schedule = request->makeSchedule(run.search, run.session);
   if (failed(schedule) || failed(passes->run(*schedule, diags)) ||
       failed(checkModelUsed(run.args, &*schedule, diags)))
     return failure();

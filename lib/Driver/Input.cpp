@@ -192,6 +192,14 @@ FailureOr<OpenedInput> InputRequest::open(const SearchPath &search,
   return findInput(path, search, args, diags);
 }
 
+FailureOr<Schedule> InputRequest::makeSchedule(const SearchPath &search,
+                                               DiagSession &session) const {
+  FailureOr<OpenedInput> input = open(search, session.engine());
+  if (failed(input))
+    return failure();
+  return makeSchedule(*input, search, session);
+}
+
 FailureOr<Schedule> InputRequest::makeSchedule(const OpenedInput &input,
                                                const SearchPath &search,
                                                DiagSession &session) const {

@@ -77,6 +77,9 @@ struct InputRequest {
   llvm::FailureOr<Schedule> makeSchedule(const OpenedInput &input,
                                          const SearchPath &search,
                                          DiagSession &session) const;
+  /// The same for the input of this request, which is opened first.
+  llvm::FailureOr<Schedule> makeSchedule(const SearchPath &search,
+                                         DiagSession &session) const;
 
   const Arguments &args;
   std::string path;
