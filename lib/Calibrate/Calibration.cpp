@@ -7,9 +7,9 @@
 
 #include "Calibrate/Calibration.h"
 
+#include "Calibrate/MeasuredSteps.h"
 #include "Support/Words.h"
 
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -21,26 +21,6 @@ using namespace llvm;
 
 namespace pipec {
 
-StringRef evidenceText(Evidence evidence) {
-  switch (evidence) {
-  case Evidence::Device:
-    return "device spans";
-  case Evidence::WithoutWaits:
-    return "spans without waits";
-  case Evidence::Executor:
-    return "executor spans";
-  case Evidence::InputThere:
-    return "steps whose input was there";
-  case Evidence::LowerQuartile:
-    return "lower quartile of spans with waits";
-  case Evidence::Transfers:
-    return "sends and receives";
-  case Evidence::Allocations:
-    return "allocations";
-  }
-  llvm_unreachable("no other evidence");
-}
-
 Rational milliseconds(int64_t nanoseconds) {
   int64_t grain = nanoseconds >= 1000000  ? 1000
                   : nanoseconds >= 100000 ? 100
@@ -48,39 +28,21 @@ Rational milliseconds(int64_t nanoseconds) {
   return *Rational::make((nanoseconds + grain / 2) / grain, 1000000 / grain);
 }
 
-/// The element with a share of `numerator` / 4 below it; of two in the middle
-/// the smaller one.
-static int64_t quartile(ArrayRef<int64_t> sorted, unsigned numerator) {
-  return sorted[((sorted.size() - 1) * numerator + 1) / 4];
-}
-
 namespace {
-
-/// Durations or sizes that were seen for one figure.
-struct Samples {
-  std::vector<int64_t> all;
-  /// Those of steps that did not wait.
-  std::vector<int64_t> unwaited;
-  Evidence evidence = Evidence::LowerQuartile;
-};
 
 class Calibrator {
 public:
   explicit Calibrator(const Recording &recording)
       : recording(recording), transfers(findTransfers(recording)) {
     result.clocks = setClocks(recording, transfers);
+    measured = measureSteps(recording, result.clocks);
     result.numSteps = recording.numSteps();
   }
   Calibration run();
 
 private:
-  using Key = std::pair<Figure, Place>;
+  using Key = MeasuredSteps::Key;
 
-  void collectSteps();
-  void addStep(size_t number, const StepSpan &span, unsigned trainingStep);
-  bool inputWasThere(size_t number, const StepSpan &span,
-                     unsigned trainingStep);
-  void findSendEnds();
   void findRankFactors();
   void setSteps();
   void setOverlaps();
@@ -97,25 +59,9 @@ private:
   const Recording &recording;
   std::vector<MeasuredTransfer> transfers;
   Calibration result;
-  /// By figure and stage, and by rank.
-  std::map<Key, std::map<unsigned, Samples>> steps;
-  /// Pairs of a stage's own steps, in nanoseconds.
+  MeasuredSteps measured;
+  /// Steps of a stage alone, in nanoseconds.
   std::map<Key, int64_t> alone;
-  struct OverlapSpan {
-    uint32_t cell;
-    unsigned rank;
-    int64_t work;
-  };
-  std::vector<OverlapSpan> overlaps;
-  /// When a send was waited for, by step of training, number of the rank and
-  /// cell of the wait.
-  std::map<std::pair<unsigned, uint32_t>, std::pair<unsigned, int64_t>>
-      sendEnds;
-  /// Ranks and stages whose reductions only start at REDUCE_GRAD.
-  DenseSet<std::pair<unsigned, unsigned>> laterReductions;
-  /// The receives of each rank.
-  DenseSet<std::pair<unsigned, uint32_t>> receives;
-  std::set<StepKind> hostCollectives;
 };
 
 } // namespace
@@ -142,118 +88,19 @@ void Calibrator::add(FigureBlock block, Key key, Rational value,
 // Compute steps and collectives
 //===----------------------------------------------------------------------===//
 
-/// Remembers when sends were complete, as waits for them tell, and the
-/// receives.
-void Calibrator::findSendEnds() {
-  for (auto [number, rank] : enumerate(recording.ranks))
-    for (const StepSpan &span : rank.steps.front()) {
-      Step step = recording.cells[span.cell][0];
-      if (isRecv(step.kind()))
-        receives.insert({unsigned(number), span.cell});
-      if (step.kind() == StepKind::WaitReduceGrad)
-        laterReductions.insert({unsigned(number), step.stage()});
-    }
-  for (auto [number, rank] : enumerate(recording.ranks))
-    for (auto [i, step] : enumerate(rank.steps))
-      for (const StepSpan &span : step)
-        if (isSendWait(recording.cells[span.cell][0].kind()))
-          sendEnds[{unsigned(i), span.cell}] = {unsigned(number), span.hostEnd};
-}
-
-/// True when a compute step took nothing from another rank, or when its input
-/// is known to have been there: the sender had seen the end of its send.
-bool Calibrator::inputWasThere(size_t number, const StepSpan &span,
-                               unsigned trainingStep) {
-  Step step = recording.cells[span.cell][0];
-  if (!makesData(step.kind()))
-    return true;
-  bool gradient = step.kind() != StepKind::F;
-  if (gradient ? step.stage() + 1 == recording.numStages : step.stage() == 0)
-    return true;
-  const TraceCells &cells = recording.cells;
-  unsigned sender = gradient ? step.stage() + 1 : step.stage() - 1;
-  uint32_t receive =
-      cells.lookup(Step(gradient ? StepKind::RecvB : StepKind::RecvF,
-                        step.stage(), step.microbatch()));
-  if (!receives.contains({unsigned(number), receive}))
-    return true;
-  if (!recording.stepsAgree || !result.clocks.isShared())
-    return false;
-  uint32_t wait =
-      cells.lookup(Step(gradient ? StepKind::WaitSendB : StepKind::WaitSendF,
-                        sender, step.microbatch()));
-  auto it = sendEnds.find({trainingStep, wait});
-  return it != sendEnds.end() && it->second.second <= span.hostStart;
-}
-
-void Calibrator::addStep(size_t number, const StepSpan &span,
-                         unsigned trainingStep) {
-  const RecordedRank &rank = recording.ranks[number];
-  ArrayRef<Step> members = recording.cells[span.cell];
-  StepKind kind = members[0].kind();
-  bool executor = rank.origin == TraceOrigin::Executor;
-  // A step that starts nothing on the device takes no time there.
-  if (isCompute(kind) && rank.hasDevice && !span.isDevice)
-    return;
-  if (members.size() > 1) {
-    overlaps.push_back({span.cell, unsigned(number), span.work()});
-    return;
-  }
-  bool isStarted =
-      kind == StepKind::ReduceGrad &&
-      laterReductions.contains({unsigned(number), members[0].stage()});
-  if (isFsdp(kind) && !span.isDevice && (!executor || isStarted)) {
-    hostCollectives.insert(kind);
-    return;
-  }
-  if (!isCompute(kind) && !isFsdp(kind))
-    return;
-  Samples &samples =
-      steps[{costFigure(kind), Place{FigureScope::Stage, members[0].stage()}}]
-           [unsigned(number)];
-  samples.all.push_back(span.work());
-  samples.evidence = span.isDevice   ? Evidence::Device
-                     : executor      ? Evidence::Executor
-                     : rank.hasWaits ? Evidence::WithoutWaits
-                                     : Evidence::LowerQuartile;
-  if (samples.evidence == Evidence::LowerQuartile &&
-      inputWasThere(number, span, trainingStep))
-    samples.unwaited.push_back(span.work());
-}
-
-void Calibrator::collectSteps() {
-  for (auto [number, rank] : enumerate(recording.ranks))
-    for (auto [i, step] : enumerate(rank.steps))
-      for (const StepSpan &span : step)
-        addStep(number, span, unsigned(i));
-}
-
-/// The samples to use, sorted, and the value that stands for them.
-static int64_t typicalOf(Samples &samples) {
-  constexpr size_t enough = 3;
-  if (samples.evidence == Evidence::LowerQuartile &&
-      samples.unwaited.size() >= std::min(enough, samples.all.size())) {
-    samples.evidence = Evidence::InputThere;
-    samples.all = std::move(samples.unwaited);
-  }
-  llvm::sort(samples.all);
-  return quartile(samples.all,
-                  samples.evidence == Evidence::LowerQuartile ? 1 : 2);
-}
-
 /// Where several ranks run a stage, their speeds differ by factors that are
 /// close to 1 for all but slow ranks; sets those, and leaves the times of one
 /// rank of factor 1.
 void Calibrator::findRankFactors() {
   constexpr double notable = 1.05;
   std::map<unsigned, std::vector<double>> ratios;
-  for (auto &[key, byRank] : steps) {
+  for (auto &[key, byRank] : measured.steps) {
     if (byRank.size() < 2)
       continue;
     int64_t least = std::numeric_limits<int64_t>::max();
     std::map<unsigned, int64_t> typical;
     for (auto &[rank, samples] : byRank) {
-      typical[rank] = typicalOf(samples);
+      typical[rank] = samples.typical();
       least = std::min(least, typical[rank]);
     }
     for (auto [rank, time] : typical)
@@ -277,11 +124,11 @@ void Calibrator::findRankFactors() {
 }
 
 void Calibrator::setSteps() {
-  for (auto &[key, byRank] : steps) {
+  for (auto &[key, byRank] : measured.steps) {
     // With a factor, the times of the rank as one without.
     Samples all;
     for (auto &[rank, samples] : byRank) {
-      (void)typicalOf(samples);
+      (void)samples.typical();
       Rational factor =
           result.costs.get(Figure::Factor, Place{FigureScope::Rank, rank})
               .value_or(1);
@@ -289,7 +136,7 @@ void Calibrator::setSteps() {
         all.all.push_back(std::llround(double(time) / factor.toDouble()));
       all.evidence = samples.evidence;
     }
-    int64_t typical = typicalOf(all);
+    int64_t typical = all.typical();
     alone[key] = typical;
     add(FigureBlock::Cost, key, milliseconds(typical),
         {milliseconds(quartile(all.all, 1)),
@@ -302,7 +149,7 @@ void Calibrator::setSteps() {
 void Calibrator::setOverlaps() {
   std::map<SmallVector<StepKind, 2>, std::vector<int64_t>> ratios;
   std::set<std::string> unknown;
-  for (const OverlapSpan &span : overlaps) {
+  for (const MeasuredSteps::Overlap &span : measured.overlaps) {
     SmallVector<StepKind, 2> kinds;
     int64_t sum = 0;
     bool known = true;
@@ -537,7 +384,7 @@ void Calibrator::setStepTime() {
 
 void Calibrator::nameLeftOut() {
   std::set<StepKind> kinds;
-  for (const auto &[key, byRank] : steps)
+  for (const auto &[key, byRank] : measured.steps)
     for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W})
       if (costFigure(kind) == key.first)
         kinds.insert(kind);
@@ -550,14 +397,15 @@ void Calibrator::nameLeftOut() {
   for (StepKind kind : kinds) {
     std::string stages;
     for (unsigned stage = 0; stage != recording.numStages; ++stage)
-      if (!steps.count({costFigure(kind), Place{FigureScope::Stage, stage}}))
+      if (!measured.steps.count(
+              {costFigure(kind), Place{FigureScope::Stage, stage}}))
         stages += (stages.empty() ? "" : ", ") + utostr(stage);
     if (!stages.empty())
       leaveOut(stepKindName(kind) + " of stages " + stages +
                ": not in the traces");
   }
-  if (!hostCollectives.empty())
-    leaveOut(join(map_range(hostCollectives, stepKindName), ", ") +
+  if (!measured.hostCollectives.empty())
+    leaveOut(join(map_range(measured.hostCollectives, stepKindName), ", ") +
              ": the spans show when a collective starts, not how long it "
              "takes");
   if (!recording.stepsAgree)
@@ -572,7 +420,7 @@ void Calibrator::nameLeftOut() {
 void Calibrator::nameSlowRanks() {
   constexpr double notable = 1.1;
   std::map<unsigned, std::pair<int64_t, unsigned>> sums;
-  for (const auto &[key, byRank] : steps) {
+  for (const auto &[key, byRank] : measured.steps) {
     if (key.first != Figure::F)
       continue;
     if (byRank.size() > 1)
@@ -600,8 +448,6 @@ void Calibrator::nameSlowRanks() {
 }
 
 Calibration Calibrator::run() {
-  findSendEnds();
-  collectSteps();
   findRankFactors();
   setSteps();
   setOverlaps();

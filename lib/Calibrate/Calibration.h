@@ -9,28 +9,10 @@
 #define PIPEC_CALIBRATE_CALIBRATION_H
 
 #include "Calibrate/MeasuredTransfers.h"
+#include "Calibrate/Samples.h"
 #include "Cost/Settings.h"
 
 namespace pipec {
-
-/// How the value of a figure was found.
-enum class Evidence {
-  /// From spans of the device, which has no waits in them.
-  Device,
-  /// From spans of the host without the waits that the trace has.
-  WithoutWaits,
-  /// From spans in which the executor does nothing but the step.
-  Executor,
-  /// From steps whose input was known to be there.
-  InputThere,
-  /// The lower quartile of spans that have waits inside.
-  LowerQuartile,
-  /// From the starts of sends and the ends of their receives.
-  Transfers,
-  /// From allocations.
-  Allocations,
-};
-llvm::StringRef evidenceText(Evidence evidence);
 
 /// A figure with its spread: milliseconds, bytes, or a factor.
 struct MeasuredFigure {

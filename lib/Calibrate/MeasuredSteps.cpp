@@ -1,0 +1,138 @@
+//===- MeasuredSteps.cpp - Compute steps and collectives of a run ---------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Calibrate/MeasuredSteps.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+class StepMeasurer {
+public:
+  StepMeasurer(const Recording &recording, const Clocks &clocks)
+      : recording(recording), clocks(clocks) {}
+  MeasuredSteps run();
+
+private:
+  void findSendEnds();
+  bool inputWasThere(size_t number, const StepSpan &span,
+                     unsigned trainingStep);
+  void addStep(size_t number, const StepSpan &span, unsigned trainingStep);
+
+  const Recording &recording;
+  const Clocks &clocks;
+  MeasuredSteps result;
+  /// When a send was waited for, by step of training, number of the rank and
+  /// cell of the wait.
+  std::map<std::pair<unsigned, uint32_t>, std::pair<unsigned, int64_t>>
+      sendEnds;
+  /// Ranks and stages whose reductions only start at REDUCE_GRAD.
+  DenseSet<std::pair<unsigned, unsigned>> laterReductions;
+  /// The receives of each rank.
+  DenseSet<std::pair<unsigned, uint32_t>> receives;
+};
+
+} // namespace
+
+/// Remembers when sends were complete, as waits for them tell, and the
+/// receives.
+void StepMeasurer::findSendEnds() {
+  for (auto [number, rank] : enumerate(recording.ranks))
+    for (const StepSpan &span : rank.steps.front()) {
+      Step step = recording.cells[span.cell][0];
+      if (isRecv(step.kind()))
+        receives.insert({unsigned(number), span.cell});
+      if (step.kind() == StepKind::WaitReduceGrad)
+        laterReductions.insert({unsigned(number), step.stage()});
+    }
+  for (auto [number, rank] : enumerate(recording.ranks))
+    for (auto [i, step] : enumerate(rank.steps))
+      for (const StepSpan &span : step)
+        if (isSendWait(recording.cells[span.cell][0].kind()))
+          sendEnds[{unsigned(i), span.cell}] = {unsigned(number), span.hostEnd};
+}
+
+/// True when a compute step took nothing from another rank, or when its input
+/// is known to have been there: the sender had seen the end of its send.
+bool StepMeasurer::inputWasThere(size_t number, const StepSpan &span,
+                                 unsigned trainingStep) {
+  Step step = recording.cells[span.cell][0];
+  if (!makesData(step.kind()))
+    return true;
+  bool gradient = step.kind() != StepKind::F;
+  if (gradient ? step.stage() + 1 == recording.numStages : step.stage() == 0)
+    return true;
+  const TraceCells &cells = recording.cells;
+  unsigned sender = gradient ? step.stage() + 1 : step.stage() - 1;
+  uint32_t receive =
+      cells.lookup(Step(gradient ? StepKind::RecvB : StepKind::RecvF,
+                        step.stage(), step.microbatch()));
+  if (!receives.contains({unsigned(number), receive}))
+    return true;
+  if (!recording.stepsAgree || !clocks.isShared())
+    return false;
+  uint32_t wait =
+      cells.lookup(Step(gradient ? StepKind::WaitSendB : StepKind::WaitSendF,
+                        sender, step.microbatch()));
+  auto it = sendEnds.find({trainingStep, wait});
+  return it != sendEnds.end() && it->second.second <= span.hostStart;
+}
+
+void StepMeasurer::addStep(size_t number, const StepSpan &span,
+                           unsigned trainingStep) {
+  const RecordedRank &rank = recording.ranks[number];
+  ArrayRef<Step> members = recording.cells[span.cell];
+  StepKind kind = members[0].kind();
+  bool executor = rank.origin == TraceOrigin::Executor;
+  // A step that starts nothing on the device takes no time there.
+  if (isCompute(kind) && rank.hasDevice && !span.isDevice)
+    return;
+  if (members.size() > 1) {
+    result.overlaps.push_back({span.cell, unsigned(number), span.work()});
+    return;
+  }
+  bool isStarted =
+      kind == StepKind::ReduceGrad &&
+      laterReductions.contains({unsigned(number), members[0].stage()});
+  if (isFsdp(kind) && !span.isDevice && (!executor || isStarted)) {
+    result.hostCollectives.insert(kind);
+    return;
+  }
+  if (!isCompute(kind) && !isFsdp(kind))
+    return;
+  Samples &samples = result.steps[{
+      costFigure(kind), Place{FigureScope::Stage, members[0].stage()}}]
+                                 [unsigned(number)];
+  samples.all.push_back(span.work());
+  samples.evidence = span.isDevice   ? Evidence::Device
+                     : executor      ? Evidence::Executor
+                     : rank.hasWaits ? Evidence::WithoutWaits
+                                     : Evidence::LowerQuartile;
+  if (samples.evidence == Evidence::LowerQuartile &&
+      inputWasThere(number, span, trainingStep))
+    samples.unwaited.push_back(span.work());
+}
+
+MeasuredSteps StepMeasurer::run() {
+  findSendEnds();
+  for (auto [number, rank] : enumerate(recording.ranks))
+    for (auto [i, step] : enumerate(rank.steps))
+      for (const StepSpan &span : step)
+        addStep(number, span, unsigned(i));
+  return std::move(result);
+}
+
+MeasuredSteps measureSteps(const Recording &recording, const Clocks &clocks) {
+  return StepMeasurer(recording, clocks).run();
+}
+
+} // namespace pipec

@@ -1,0 +1,41 @@
+//===- MeasuredSteps.h - Compute steps and collectives of a run -*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_CALIBRATE_MEASUREDSTEPS_H
+#define PIPEC_CALIBRATE_MEASUREDSTEPS_H
+
+#include "Calibrate/MeasuredTransfers.h"
+#include "Calibrate/Samples.h"
+#include "Cost/Settings.h"
+
+#include <map>
+#include <set>
+
+namespace pipec {
+
+/// The durations of the compute steps and collectives of a recording.
+struct MeasuredSteps {
+  using Key = std::pair<Figure, Place>;
+  struct Overlap {
+    uint32_t cell;
+    unsigned rank;
+    /// In nanoseconds.
+    int64_t work;
+  };
+
+  /// By figure and stage, and by rank.
+  std::map<Key, std::map<unsigned, Samples>> steps;
+  std::vector<Overlap> overlaps;
+  /// Collectives whose spans show when they start and not how long they take.
+  std::set<StepKind> hostCollectives;
+};
+
+MeasuredSteps measureSteps(const Recording &recording, const Clocks &clocks);
+
+} // namespace pipec
+
+#endif // PIPEC_CALIBRATE_MEASUREDSTEPS_H
