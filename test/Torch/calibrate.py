@@ -2,7 +2,8 @@
 # RUN: env PYTHONPATH=%root/python/src %torch-python %s %t %root/docs/Calibrate.md
 """Costs of real jobs: the profile that is made of their traces predicts the time of
 a training step within 10 %. The best of three jobs counts, since the machine may
-have other work."""
+have other work. If processes wait for a processor all the time, 25 % count, since
+steps then take longer in one job than in another."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 import glob
@@ -18,7 +19,7 @@ import measured
 import pipec.torch
 from torch.distributed.pipelining.schedules import Schedule1F1B
 
-TRIES, TOLERANCE = 3, 0.10
+TRIES, TOLERANCE, TOLERANCE_BUSY = 3, 0.10, 0.25
 root = sys.argv[1]
 
 
@@ -59,7 +60,9 @@ def measure(name, ranks, microbatches, kind, **sizes):
             best = (error, summary, folder)
         if abs(error) <= TOLERANCE:
             break
-    assert best and abs(best[0]) <= TOLERANCE, (kind, name, best)
+    # More than two processes per processor are ready to run.
+    busy = os.getloadavg()[0] > 2 * os.cpu_count()
+    assert best and abs(best[0]) <= (TOLERANCE_BUSY if busy else TOLERANCE), (kind, name, best)
     return best[1:]
 
 
