@@ -6,7 +6,8 @@
 #   %python   the Python that the build found (%torch-python: the one of the
 #             PyTorch environment)
 #   %cxx      the C++ compiler of the build, with its sanitizers
-#   %mpicxx, %mpirun, %clang, %clang-format, %rustc
+#   %mpicxx   the same for MPI
+#   %mpirun, %clang, %clang-format, %rustc
 #   %eigen    the include folder of Eigen
 #   %root     the source tree,  %build  the build tree
 #
@@ -45,13 +46,19 @@ config.environment["FILECHECK_OPTS"] = "--dump-input-context=20"
 torch_venv = os.environ.get("PIPEC_TORCH_VENV", "")
 torch_python = os.path.join(torch_venv, "bin", "python3")
 
+# What tests compile is linked with libraries of the build.
+sanitize = f" -fsanitize={config.pipec_sanitize}" if config.pipec_sanitize else ""
+config.environment["OMPI_CXX"] = config.cxx
+mpirun = config.mpirun + " --allow-run-as-root --oversubscribe"
+if "address" in config.pipec_sanitize:
+    mpirun += " -x ASAN_OPTIONS=detect_leaks=0"  # MPI itself leaks
+
 config.substitutions += [
     ("%torch-python", torch_python),
     ("%python", config.python),
-    ("%mpicxx", config.mpicxx),
-    ("%mpirun", config.mpirun + " --allow-run-as-root --oversubscribe"),
-    ("%cxx", config.cxx + (f" -fsanitize={config.pipec_sanitize}"
-                           if config.pipec_sanitize else "")),
+    ("%mpicxx", config.mpicxx + sanitize),
+    ("%mpirun", mpirun),
+    ("%cxx", config.cxx + sanitize),
     ("%cmake", config.cmake),
     ("%clang-format", config.clang_format),
     ("%rustc", config.rustc),
