@@ -6,18 +6,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command/CommandRun.h"
-#include "Cost/SettingsText.h"
+#include "Driver/Choices.h"
 #include "Driver/Input.h"
 #include "Driver/LayoutOptions.h"
-#include "Results/Candidates.h"
+#include "Results/Comparison.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Diagnostics/SearchDiags.h"
-#include "Support/TextTable.h"
-#include "Support/Words.h"
+#include "Support/StopWatch.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
+
+#include <set>
 
 using namespace llvm;
 
@@ -36,28 +37,24 @@ private:
   LogicalResult readOptions();
   LogicalResult readCosts();
   LogicalResult setParts(GivenSettings &given);
+  LogicalResult readTargets();
   LogicalResult openSources();
-  void evaluate(CandidateEvaluator &evaluator, const GivenSettings &given);
   LogicalResult evaluate();
-  void sortByKey();
-  LogicalResult checkAny() const;
+  void evaluate(CandidateEvaluator &evaluator, const GivenSettings &given,
+                const Grid &points);
+  void addFound(CandidateEvaluator &evaluator, const GivenSettings &given,
+                const Grid &points);
+  void chooseCommands();
+  std::vector<CandidateForm> formsOf(const GivenSettings &given);
   LogicalResult print() const;
-  void keepTop();
-  bool hasLayouts() const { return options.given.front().layout.has_value(); }
-  void printText(raw_ostream &os) const;
-  void printCsv(raw_ostream &os) const;
-  void printJson(json::OStream &json) const;
 
   Grid grid;
   CandidateOptions options;
-  std::optional<Rational> memoryLimit;
   /// The inputs of the command line, then the library.
   std::vector<std::string> inputs;
   size_t numGiven = 0;
   ScheduleList schedules;
-  std::vector<Candidate> candidates;
-  /// The number of candidates that --top hides.
-  size_t numHidden = 0;
+  Comparison table{options};
 };
 
 } // namespace
@@ -82,12 +79,12 @@ LogicalResult Compare::readCosts() {
                         options.microbatches},
                        diags)))
     return failure();
-  memoryLimit = given.allMemory().get(Figure::Limit);
   if (layouts->empty())
     options.given.push_back(std::move(given));
   for (LayerLayout &layout : *layouts)
     options.given.emplace_back(given).layout = std::move(layout);
-  if (hasLayouts() && failed(checkLayerCosts(options.given.front(), diags)))
+  if (!layouts->empty() &&
+      failed(checkLayerCosts(options.given.front(), diags)))
     return failure();
   bool anyEven = any_of(options.given, [](const GivenSettings &one) {
     return !one.layout || one.layout->isEven();
@@ -135,13 +132,40 @@ LogicalResult Compare::readOptions() {
   options.ranks = **ranks;
   options.microbatches = **microbatches;
   options.model = readModel(args);
-  if (failed(readCosts()))
+  if (failed(readCosts()) || failed(readTargets()))
     return failure();
+  constexpr uint64_t mostEffort = std::numeric_limits<uint32_t>::max();
+  uint64_t effort = args.count(Opt::SearchRows, 1);
+  if (effort < 1 || effort > mostEffort)
+    return unusable(diags, "--search must be from 1 to " + Twine(mostEffort));
   numGiven = inputs.size();
   if (args.isOn(Opt::Library, true))
     llvm::append_range(inputs, search.libraryFiles());
-  if (inputs.empty())
+  if (inputs.empty() && !args.has(Opt::SearchRows))
     return reportNoInput(diags);
+  return success();
+}
+
+/// The targets of --target.
+LogicalResult Compare::readTargets() {
+  if (!args.has(Opt::ShippedTargets))
+    return success();
+  std::vector<StringRef> names;
+  for (const Choice &choice : targetChoices())
+    names.push_back(choice.name);
+  SmallVector<StringRef> words;
+  args.text(Opt::ShippedTargets).split(words, ',');
+  std::set<StringRef> seen;
+  for (StringRef word : words) {
+    if (!is_contained(names, word))
+      return reportUnknownChoice(diags, "target", word, names);
+    if (!seen.insert(word).second)
+      return unusable(diags, "target `" + word + "` is given twice");
+    FailureOr<ShippedTarget> target = makeShippedTarget(word, diags);
+    if (failed(target))
+      return failure();
+    options.targets.push_back(std::move(*target));
+  }
   return success();
 }
 
@@ -155,313 +179,139 @@ LogicalResult Compare::openSources() {
   if (failed(
           checkInputOptions(args, !decls.empty(), schedules.hasSteps(), diags)))
     return failure();
+  // A search alone has no parameters but the sizes.
+  if (schedules.entries().empty())
+    return success();
   return grid.fit(decls, schedules.hasSteps(), diags);
+}
+
+//===----------------------------------------------------------------------===//
+// Candidates
+//===----------------------------------------------------------------------===//
+
+std::vector<CandidateForm> Compare::formsOf(const GivenSettings &given) {
+  std::vector<CandidateForm> forms;
+  for (ShippedTarget &target : options.targets)
+    forms.push_back({&given, &target});
+  if (forms.empty())
+    forms.push_back({&given, nullptr});
+  return forms;
 }
 
 /// Evaluates every schedule under one of the given settings.
 void Compare::evaluate(CandidateEvaluator &evaluator,
-                       const GivenSettings &given) {
-  Grid points = grid;
-  std::optional<unsigned> stages =
-      given.layout ? given.layout->numStages() : std::nullopt;
-  points.setDefault("chunks", stages ? *stages / options.ranks : 2);
+                       const GivenSettings &given, const Grid &points) {
+  auto add = [&](Candidate candidate, const ScheduleSource &source) {
+    StringRef path = source.path();
+    bool isLibrary = path.starts_with(search.libraryFolder());
+    candidate.input.push_back((isLibrary ? sys::path::stem(path) : path).str());
+    if (candidate.isProgram && source.schedules().size() != 1)
+      candidate.input.push_back("--schedule=" + candidate.name);
+    table.add(std::move(candidate));
+  };
   for (const auto &[source, schedule] : schedules.entries()) {
     progress.advance();
-    if (!schedule) {
-      candidates.push_back(evaluator.evaluate(*source, given));
-      continue;
+    for (CandidateForm form : formsOf(given)) {
+      if (!schedule) {
+        add(evaluator.evaluate(*source, form), *source);
+        continue;
+      }
+      points.forEachPoint(
+          *schedule->decl,
+          [&, source = source, schedule = schedule](const ParamValues &params) {
+            add(evaluator.evaluate(*source, *schedule, params, form), *source);
+          });
     }
-    points.forEachPoint(
-        *schedule->decl,
-        [&, source = source, schedule = schedule](const ParamValues &params) {
-          candidates.push_back(
-              evaluator.evaluate(*source, *schedule, params, given));
-        });
+  }
+}
+
+/// Searches a schedule for every placement and number of chunks.
+void Compare::addFound(CandidateEvaluator &evaluator,
+                       const GivenSettings &given, const Grid &points) {
+  std::set<int64_t> chunks;
+  for (int64_t number : points.valuesOf("chunks"))
+    chunks.insert(number);
+  if (!given.layout || given.layout->isEven())
+    chunks.insert(1);
+  StopWatch watch(/*time=*/std::nullopt);
+  ScheduleSearch searcher(search, args, progress, diags);
+  for (int64_t number : chunks) {
+    if (number < 1 || number > maxStages / options.ranks)
+      continue;
+    for (bool isV : {false, true}) {
+      if (isV && number == 1)
+        continue;
+      SearchRequest request;
+      request.ranks = options.ranks;
+      request.microbatches = options.microbatches;
+      request.chunks = number;
+      request.isV = isV;
+      request.given = given;
+      request.effort = args.count(Opt::SearchRows, request.effort);
+      request.library = args.isOn(Opt::Library, true);
+      request.stop = &watch.flag();
+      for (Candidate &found :
+           evaluator.search(searcher, request, formsOf(given)))
+        table.add(std::move(found));
+    }
   }
 }
 
 LogicalResult Compare::evaluate() {
-  auto evaluator = CandidateEvaluator::make(options, diags);
+  FrameworkJudge judge(search, args, diags);
+  auto evaluator = CandidateEvaluator::make(options, judge, diags);
   if (failed(evaluator))
     return failure();
-  progress.phase("comparing");
-  progress.setTotal(schedules.entries().size() * options.given.size());
-  for (const GivenSettings &given : options.given)
-    evaluate(*evaluator, given);
-  llvm::stable_sort(candidates, [](const Candidate &a, const Candidate &b) {
-    return a.isBefore(b);
-  });
-  sortByKey();
-  keepTop();
+  for (const GivenSettings &given : options.given) {
+    Grid points = grid;
+    std::optional<unsigned> stages =
+        given.layout ? given.layout->numStages() : std::nullopt;
+    points.setDefault("chunks", stages ? *stages / options.ranks : 2);
+    progress.phase("comparing");
+    progress.setTotal(schedules.entries().size());
+    evaluate(*evaluator, given, points);
+    if (args.has(Opt::SearchRows))
+      addFound(*evaluator, given, points);
+  }
+  table.sort(args.text(Opt::Sort));
+  chooseCommands();
+  if (std::optional<unsigned> top = args.number(Opt::Top))
+    table.keepTop(*top);
   return success();
 }
 
-/// The figure for --sort; sorting by name is separate.
-static Rational figureOf(const Report &figures, StringRef key) {
-  if (key == "makespan")
-    return figures.makespan;
-  if (key == "bubble_makespan")
-    return figures.bubbleMakespan;
-  if (key == "span")
-    return figures.span;
-  if (key == "bubble_span")
-    return figures.bubbleSpan;
-  if (key == "peak")
-    return figures.memory.activations;
-  if (key == "memory")
-    return figures.memory.total;
-  if (key == "transfers")
-    return Rational(int64_t(figures.transfers));
-  assert(key == "exposed" && "all keys are handled");
-  return figures.waiting.exposed;
-}
-
-/// Sorts by --sort; equal candidates keep their order.
-void Compare::sortByKey() {
-  if (!args.has(Opt::Sort))
-    return;
-  StringRef key = args.text(Opt::Sort);
-  llvm::stable_sort(candidates, [&](const Candidate &a, const Candidate &b) {
-    if (a.outcome != b.outcome)
-      return a.outcome < b.outcome;
-    if (key == "name")
-      return a.name < b.name;
-    if (a.outcome != Candidate::Outcome::Fits)
-      return false;
-    return figureOf(*a.figures, key) < figureOf(*b.figures, key);
-  });
-}
-
-/// Removes candidates beyond --top.
-void Compare::keepTop() {
-  if (std::optional<unsigned> top = args.number(Opt::Top)) {
-    size_t fits = llvm::count_if(candidates, [](const Candidate &candidate) {
-      return candidate.outcome == Candidate::Outcome::Fits;
-    });
-    size_t kept = std::min<size_t>(*top, fits);
-    numHidden = candidates.size() - kept;
-    candidates.resize(kept);
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// Text
-//===----------------------------------------------------------------------===//
-
-void Compare::printText(raw_ostream &os) const {
-  os << options.ranks << " ranks, " << options.microbatches
-     << " micro-batches; " << costText(options.given.front().allCosts());
-  if (!hasLayouts())
-    os << " for 1/" << *options.given.front().parts << " of the model";
-  else if (options.given.size() == 1)
-    os << " for one layer; layout " << options.given.front().layout->text();
-  else
-    os << " for one layer; " << options.given.size() << " layouts";
-  if (memoryLimit)
-    os << "; room for " << decimalText(*memoryLimit);
-  os << "\n\n";
-  bool sizes = any_of(candidates, [](const Candidate &candidate) {
-    return candidate.figures && !(candidate.figures->memory.total ==
-                                  candidate.figures->memory.activations);
-  });
-  using Align = TextTable::Align;
-  TextTable table;
-  for (StringRef heading : {"", "schedule", "parameters"})
-    table.column(heading.str(), Align::Left);
-  // A column of empty cells is omitted.
-  table.column("layout", Align::Left);
-  for (StringRef heading :
-       {"makespan", "bubble_makespan", "span", "bubble_span", "peak"})
-    table.column(heading.str());
-  if (sizes)
-    table.column("memory");
-  table.column("transfers");
-  table.column("exposed");
-  table.column("copies");
-  // Equal rows of one schedule are merged into one row with all parameters.
-  unsigned place = 0;
-  std::vector<std::string> last;
-  auto flush = [&] {
-    if (!last.empty())
-      table.row(std::exchange(last, {}));
-  };
-  for (const Candidate &candidate : candidates) {
-    if (candidate.outcome != Candidate::Outcome::Fits)
-      continue;
-    ++place;
-    const Report &figures = *candidate.figures;
-    std::vector<std::string> row = {std::to_string(place),
-                                    candidate.name,
-                                    candidate.params,
-                                    options.given.size() > 1 ? candidate.layout
-                                                             : "",
-                                    decimalText(figures.makespan),
-                                    rateText(figures.bubbleMakespan),
-                                    decimalText(figures.span),
-                                    rateText(figures.bubbleSpan),
-                                    decimalText(figures.memory.activations)};
-    if (sizes)
-      row.push_back(decimalText(figures.memory.total));
-    llvm::append_values(row, std::to_string(figures.transfers),
-                        decimalText(figures.waiting.exposed),
-                        std::to_string(candidate.copies));
-    if (!last.empty() && last[1] == row[1] &&
-        std::equal(last.begin() + 3, last.end(), row.begin() + 3)) {
-      last[2] += "; " + row[2];
-      continue;
-    }
-    flush();
-    last = std::move(row);
-  }
-  flush();
-  table.print(os);
-  if (numHidden)
-    os << "... " << numHidden << " more\n";
-  for (auto [outcome, title] :
-       {std::pair(Candidate::Outcome::TooLarge, "no room for:"),
-        std::pair(Candidate::Outcome::Refused, "not at these sizes:")}) {
-    TextTable others(/*indent=*/2);
-    for (unsigned column = 0; column != 4; ++column)
-      others.column("", Align::Left);
-    bool any = false;
-    for (const Candidate &candidate : candidates) {
-      if (candidate.outcome != outcome)
-        continue;
-      any = true;
-      others.row({candidate.name, candidate.params,
-                  options.given.size() > 1 ? candidate.layout : "",
-                  candidate.reason});
-    }
-    if (!any)
-      continue;
-    os << '\n' << title << '\n';
-    others.print(os);
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// CSV
-//===----------------------------------------------------------------------===//
-
-/// A cell, quoted if necessary.
-static std::string csvCell(StringRef text) {
-  if (text.find_first_of(",\"\r\n") == StringRef::npos)
-    return text.str();
-  std::string quoted = "\"";
-  for (char c : text) {
-    quoted += c;
-    if (c == '"')
-      quoted += c;
-  }
-  return quoted + '"';
-}
-
-void Compare::printCsv(raw_ostream &os) const {
-  os << "schedule,parameters,fits,reason,makespan,bubble_makespan,span,"
-        "bubble_span,peak,memory,transfers,exposed,copies,layout\n";
-  for (const Candidate &candidate : candidates) {
-    bool fits = candidate.outcome == Candidate::Outcome::Fits;
-    os << csvCell(candidate.name) << ',' << csvCell(candidate.params) << ','
-       << (fits ? "true" : "false") << ',' << csvCell(candidate.reason);
-    if (!candidate.figures) {
-      os << ",,,,,,,,,," << csvCell(candidate.layout) << '\n';
-      continue;
-    }
-    const Report &figures = *candidate.figures;
-    for (Rational figure :
-         {figures.makespan, figures.bubbleMakespan, figures.span,
-          figures.bubbleSpan, figures.memory.activations, figures.memory.total})
-      os << ',' << toDecimal(figure, /*exactDigits=*/15, 15).text;
-    os << ',' << figures.transfers << ','
-       << toDecimal(figures.waiting.exposed, /*exactDigits=*/15, 15).text << ','
-       << candidate.copies << ',' << csvCell(candidate.layout) << '\n';
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// JSON
-//===----------------------------------------------------------------------===//
-
-static void printCandidate(json::OStream &json, const Candidate &candidate) {
-  json.attribute("name", candidate.name);
-  json.attribute("file", candidate.path);
-  writeParams(json, candidate.values);
-  if (candidate.layout.empty())
-    json.attribute("layout", nullptr);
-  else
-    json.attribute("layout", candidate.layout);
-  json.attribute("fits", candidate.outcome == Candidate::Outcome::Fits);
-  if (candidate.reason.empty())
-    json.attribute("reason", nullptr);
-  else
-    json.attribute("reason", candidate.reason);
-  if (!candidate.figures)
-    return;
-  const Report &figures = *candidate.figures;
-  json.attribute("stages", candidate.stages);
-  json.attribute("copies", candidate.copies);
-  writeExact(json, "makespan", figures.makespan);
-  writeExact(json, "bubble_makespan", figures.bubbleMakespan);
-  writeExact(json, "span", figures.span);
-  writeExact(json, "bubble_span", figures.bubbleSpan);
-  writeExact(json, "peak", figures.memory.activations);
-  writeExact(json, "memory", figures.memory.total);
-  json.attribute("transfers", figures.transfers);
-  writeExact(json, "exposed", figures.waiting.exposed);
-}
-
-void Compare::printJson(json::OStream &json) const {
-  json.attribute("ranks", options.ranks);
-  json.attribute("microbatches", options.microbatches);
-  const GivenSettings &given = options.given.front();
-  json.attribute("per",
-                 costPerName(hasLayouts() ? CostPer::Layer : CostPer::Part));
-  if (hasLayouts())
-    json.attribute("parts", nullptr);
-  else
-    json.attribute("parts", *given.parts);
-  json.attribute("costs", costText(given.allCosts()));
-  if (options.model)
-    json.attribute("model", waitModelName(*options.model));
-  else
-    json.attribute("model", nullptr);
-  json.attributeArray("schedules", [&] {
-    for (const Candidate &candidate : candidates)
-      json.object([&] { printCandidate(json, candidate); });
-  });
+/// The commands that make the best schedules repeat the costs of this one.
+void Compare::chooseCommands() {
+  std::vector<std::string> costs;
+  if (args.has(Opt::CostProfile))
+    costs.push_back("--cost-profile=" + args.text(Opt::CostProfile).str());
+  for (StringRef cost : args.list(Opt::Cost))
+    costs.push_back("--cost=" + cost.str());
+  table.choose(costs, args.text(Opt::MemoryLimit), diags);
 }
 
 //===----------------------------------------------------------------------===//
 // The command
 //===----------------------------------------------------------------------===//
 
-/// A table without a schedule that could be measured is not an answer.
-LogicalResult Compare::checkAny() const {
-  if (any_of(candidates,
-             [](const Candidate &candidate) {
-               return candidate.figures.has_value();
-             }) ||
-      numHidden != 0)
-    return success();
-  return diags.report(DiagLoc(), diag::NothingCompared);
-}
-
-LogicalResult Compare::run() {
-  if (failed(readOptions()) || failed(openSources()) || failed(evaluate()))
-    return failure();
-  if (failed(print()))
-    return failure();
-  return checkAny();
-}
-
 LogicalResult Compare::print() const {
   if (form == "csv")
     return write([&](raw_ostream &os) {
-      printCsv(os);
+      table.printCsv(os);
       return success();
     });
-  return write([&](raw_ostream &os) { printText(os); },
-               [&](json::OStream &json) { printJson(json); });
+  return write([&](raw_ostream &os) { table.print(os); },
+               [&](json::OStream &json) { table.print(json); });
+}
+
+LogicalResult Compare::run() {
+  if (failed(readOptions()) || failed(openSources()) || failed(evaluate()) ||
+      failed(print()))
+    return failure();
+  // A table without a schedule that could be measured is not an answer.
+  if (!table.hasAny())
+    return diags.report(DiagLoc(), diag::NothingCompared);
+  return success();
 }
 
 LogicalResult runCompare(const CommandRun &run) { return Compare(run).run(); }

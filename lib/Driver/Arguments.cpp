@@ -50,6 +50,9 @@ constexpr Spelling spellings[] = {
 #define PIPEC_VALUE(Group, Id, Name, Type, Value, Help)                        \
   {"--" Name "=", Opt::Id, optgroup::Group, opt::Option::JoinedClass},         \
       {"--" Name, Opt::Id, optgroup::Group, opt::Option::SeparateClass},
+#define PIPEC_OPTIONAL(Group, Id, Name, Type, Value, Implied, Help)            \
+  {"--" Name "=", Opt::Id, optgroup::Group, opt::Option::JoinedClass},         \
+      {"--" Name, Opt::Id, optgroup::Group, opt::Option::FlagClass},
 #define PIPEC_CHOICE(Group, Id, Name, Noun, Choices, Help)                     \
   {"--" Name "=", Opt::Id, optgroup::Group, opt::Option::JoinedClass},         \
       {"--" Name, Opt::Id, optgroup::Group, opt::Option::SeparateClass},
@@ -202,6 +205,8 @@ Arguments::Arguments(ArrayRef<const char *> argv, optgroup::Set groups)
       given.value = arg->getValue();
     else if (info.type == OptionType::Switch)
       given.value = spelling.text.starts_with("--no-") ? "false" : "true";
+    else
+      given.value = info.implied.str();
     StringRef text = spelling.text;
     if (option.getKind() == opt::Option::SeparateClass)
       given.text = (text + "=").str();

@@ -71,7 +71,11 @@ std::vector<Choice> sortChoices() {
           {"span", ""},      {"bubble_span", ""},
           {"peak", ""},      {"memory", ""},
           {"transfers", ""}, {"exposed", ""},
-          {"name", ""}};
+          {"copies", ""},    {"bound", ""},
+          {"name", ""},      {"parameters", ""},
+          {"layout", ""},    {"target", ""},
+          {"pytorch", ""},   {"torchtitan", ""},
+          {"deepspeed", ""}, {"megatron", ""}};
 }
 
 std::vector<Choice> searchPlacementChoices() {

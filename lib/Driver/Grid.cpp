@@ -137,6 +137,13 @@ void Grid::setDefault(StringRef name, ArrayRef<int64_t> values) {
   dimensions.push_back({name.str(), values, ""});
 }
 
+ArrayRef<int64_t> Grid::valuesOf(StringRef name) const {
+  for (const Dimension &dimension : dimensions)
+    if (dimension.name == name)
+      return dimension.values;
+  return {};
+}
+
 FailureOr<std::optional<int64_t>> Grid::only(StringRef name,
                                              DiagEngine &diags) const {
   for (const Dimension &dimension : dimensions) {

@@ -52,6 +52,9 @@ public:
   /// the command line gives no value.
   void setDefault(llvm::StringRef name, llvm::ArrayRef<int64_t> values);
 
+  /// The values of a parameter by this name; empty if there are none.
+  llvm::ArrayRef<int64_t> valuesOf(llvm::StringRef name) const;
+
   bool empty() const { return dimensions.empty(); }
   /// The first value as written, `ranks=8`; empty if there is none.
   std::string firstWritten() const {

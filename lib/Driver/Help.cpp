@@ -61,6 +61,8 @@ static std::string optionText(const OptionInfo &info) {
     text = "-" + info.letter.str() + ", ";
   text += info.type == OptionType::Switch ? "--[no-]" : "--";
   text += info.name.str();
+  if (!info.implied.empty())
+    return text + "[=" + value + "]";
   return value.empty() ? text : text + "=" + value;
 }
 

@@ -26,6 +26,9 @@ static std::vector<OptionInfo> makeTable() {
 #define PIPEC_VALUE(Group, Id, Name, Type, Value, Help)                        \
   table.push_back({Opt::Id, optgroup::Group, OptionType::Type, Name, "",       \
                    Value, "", nullptr, Help});
+#define PIPEC_OPTIONAL(Group, Id, Name, Type, Value, Implied, Help)            \
+  table.push_back({Opt::Id, optgroup::Group, OptionType::Type, Name, "",       \
+                   Value, "", nullptr, Help, Implied});
 #define PIPEC_CHOICE(Group, Id, Name, Noun, Choices, Help)                     \
   table.push_back({Opt::Id, optgroup::Group, OptionType::Choice, Name, "", "", \
                    Noun, Choices, Help});

@@ -75,6 +75,8 @@ struct OptionInfo {
   llvm::StringLiteral noun;
   ChoiceFunction choices;
   llvm::StringLiteral help;
+  /// The value of the option without one; empty if it needs a value.
+  llvm::StringLiteral implied = "";
 
   /// `--emit`, `-D`.
   std::string spelling() const;

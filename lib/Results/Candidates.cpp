@@ -12,12 +12,27 @@
 #include "Verify/Verifier.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/xxhash.h"
 
 #include <tuple>
 
 using namespace llvm;
 
 namespace pipec {
+
+FailureOr<ShippedTarget> makeShippedTarget(StringRef name, DiagEngine &diags) {
+  FailureOr<Pipeline> passes = parsePipeline(name, allPasses(), diags);
+  if (failed(passes))
+    return failure();
+  ShippedTarget target{name.str(), PassManager(std::move(*passes))};
+  if (name.starts_with("torch") && name != "torch-compute") {
+    target.torch = &torchVersions.back();
+    for (const TorchVersion &version : torchVersions)
+      if (name.contains(version.name))
+        target.torch = &version;
+  }
+  return target;
+}
 
 bool Candidate::isBefore(const Candidate &other) const {
   if (outcome != other.outcome)
@@ -30,16 +45,22 @@ bool Candidate::isBefore(const Candidate &other) const {
                                       other.figures->memory.total))
       return order < 0;
   }
-  return std::tie(name, values) < std::tie(other.name, other.values);
+  // A schedule that was found comes after those that it equals.
+  return std::make_tuple(request.has_value(), std::cref(name),
+                         std::cref(values)) <
+         std::make_tuple(other.request.has_value(), std::cref(other.name),
+                         std::cref(other.values));
 }
 
 FailureOr<CandidateEvaluator>
-CandidateEvaluator::make(const CandidateOptions &options, DiagEngine &diags) {
+CandidateEvaluator::make(const CandidateOptions &options, FrameworkJudge &judge,
+                         DiagEngine &diags) {
   FailureOr<Pipeline> pipeline =
       parsePipeline("insert-p2p", allPasses(), diags);
   if (failed(pipeline))
     return failure();
-  return CandidateEvaluator(options, PassManager(std::move(*pipeline)), diags);
+  return CandidateEvaluator(options, PassManager(std::move(*pipeline)), judge,
+                            diags);
 }
 
 /// Keeps only the compute steps.
@@ -49,9 +70,29 @@ static void dropTransfers(Schedule &schedule) {
   schedule.times.clear();
 }
 
+/// A hash of the placement and the steps of a list of computes.
+static std::pair<uint64_t, uint64_t> hashOrder(const Schedule &computes) {
+  std::vector<uint64_t> words;
+  for (unsigned d = 0; d != computes.placement.numDirections(); ++d)
+    for (uint32_t rank : computes.placement.map(d))
+      words.push_back(rank);
+  for (const StepList &list : computes.ranks) {
+    words.push_back(~uint64_t(0));
+    for (Step step : list)
+      words.push_back(uint64_t(step.stage()) << 40 |
+                      uint64_t(step.microbatch()) << 8 |
+                      unsigned(step.kind()) << 1 | unsigned(step.joined()));
+  }
+  XXH128_hash_t hash =
+      xxh3_128bits(ArrayRef(reinterpret_cast<const uint8_t *>(words.data()),
+                            words.size() * sizeof(uint64_t)));
+  return {hash.high64, hash.low64};
+}
+
 FailureOr<Report> CandidateEvaluator::run(Schedule &schedule,
-                                          const GivenSettings &given,
+                                          CandidateForm form,
                                           Candidate &candidate) {
+  const GivenSettings &given = *form.given;
   candidate.stages = schedule.numStages;
   candidate.copies = schedule.placement.numDirections();
   schedule.costs = CostSettings();
@@ -63,19 +104,34 @@ FailureOr<Report> CandidateEvaluator::run(Schedule &schedule,
       failed(applyMemory(schedule, given, diags)) ||
       failed(verify(schedule, diags)))
     return failure();
-  if (!options.model)
+  Schedule computes = schedule;
+  dropTransfers(computes);
+  candidate.order = hashOrder(computes);
+  const TorchVersion *torch = nullptr;
+  if (form.target) {
+    torch = form.target->torch;
+    if (failed(form.target->passes.run(schedule, diags)))
+      return failure();
+  } else if (!options.model) {
     dropTransfers(schedule);
-  else if (!schedule.hasP2P() && failed(transfers.run(schedule, diags)))
+  } else if (!schedule.hasP2P() && failed(transfers.run(schedule, diags))) {
     return failure();
-  return pipec::measure(schedule, options.model, diags);
+  }
+  FailureOr<Report> report = pipec::measure(schedule, options.model, diags);
+  if (succeeded(report))
+    candidate.verdicts =
+        judge.judge(computes, torch ? schedule : computes,
+                    torch ? *torch : torchVersions.back(), candidate.layout);
+  return report;
 }
 
 void CandidateEvaluator::measure(FailureOr<Schedule> schedule,
-                                 const GivenSettings &given,
-                                 Candidate &candidate) {
+                                 CandidateForm form, Candidate &candidate) {
+  if (form.target)
+    candidate.target = form.target->name;
   if (failed(schedule))
     return;
-  FailureOr<Report> figures = run(*schedule, given, candidate);
+  FailureOr<Report> figures = run(*schedule, form, candidate);
   if (failed(figures))
     return;
   candidate.figures = std::move(*figures);
@@ -102,10 +158,11 @@ static DiagEngine::ScopedFilter keepReason(Candidate &candidate,
 Candidate CandidateEvaluator::evaluate(const ScheduleSource &source,
                                        const CheckedSchedule &schedule,
                                        const ParamValues &params,
-                                       const GivenSettings &given) {
+                                       CandidateForm form) {
   Candidate candidate;
   candidate.name = schedule.decl->name.text.str();
   candidate.path = source.path();
+  candidate.isProgram = true;
   // Leave out the size, which is the same for all candidates.
   ParamValues further;
   for (const auto &[name, value] : params) {
@@ -138,12 +195,12 @@ Candidate CandidateEvaluator::evaluate(const ScheduleSource &source,
              value.second});
     candidate.params = paramText(candidate.values);
   }
-  measure(std::move(lowered), given, candidate);
+  measure(std::move(lowered), form, candidate);
   return candidate;
 }
 
 Candidate CandidateEvaluator::evaluate(const ScheduleSource &source,
-                                       const GivenSettings &given) {
+                                       CandidateForm form) {
   Candidate candidate;
   candidate.name = candidate.path = source.path();
   FailureOr<Schedule> schedule = source.read({}, {}, diags);
@@ -160,8 +217,35 @@ Candidate CandidateEvaluator::evaluate(const ScheduleSource &source,
     return candidate;
   }
   auto kept = keepReason(candidate, diags);
-  measure(std::move(schedule), given, candidate);
+  measure(std::move(schedule), form, candidate);
   return candidate;
+}
+
+std::vector<Candidate>
+CandidateEvaluator::search(ScheduleSearch &search, const SearchRequest &request,
+                           ArrayRef<CandidateForm> forms) {
+  Candidate candidate;
+  candidate.name = ("found (" + Twine(request.isV ? "v" : "loop") + ", " +
+                    countText(request.chunks, "chunk") + ")")
+                       .str();
+  candidate.request = request;
+  FailureOr<FoundSchedule> found = failure();
+  {
+    auto kept = keepReason(candidate, diags);
+    found = search.run(request);
+  }
+  if (succeeded(found))
+    candidate.bound = found->bound;
+  std::vector<Candidate> all;
+  for (CandidateForm form : forms) {
+    Candidate &one = all.emplace_back(candidate);
+    auto kept = keepReason(one, diags);
+    if (succeeded(found))
+      measure(found->schedule, form, one);
+    else if (form.target)
+      one.target = form.target->name;
+  }
+  return all;
 }
 
 } // namespace pipec

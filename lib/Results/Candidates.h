@@ -20,10 +20,24 @@
 #include "Driver/ScheduleSource.h"
 #include "Pass/PassManager.h"
 #include "Results/Figures.h"
+#include "Results/Frameworks.h"
+#include "Results/ScheduleSearch.h"
 
 #include <optional>
 
 namespace pipec {
+
+/// A target whose lists are compared.
+struct ShippedTarget {
+  std::string name;
+  PassManager passes;
+  /// For a target of PyTorch, its version; null for another one.
+  const TorchVersion *torch = nullptr;
+};
+
+/// The target called `name`.
+llvm::FailureOr<ShippedTarget> makeShippedTarget(llvm::StringRef name,
+                                                 DiagEngine &diags);
 
 struct CandidateOptions {
   unsigned ranks = 0;
@@ -31,13 +45,22 @@ struct CandidateOptions {
   /// Costs and sizes of the model: of one of a number of equal parts of it, or
   /// of its layers in one or several layouts. There is at least one.
   std::vector<GivenSettings> given;
+  /// Empty: the computes alone, or with `model` those of `insert-p2p`.
+  std::vector<ShippedTarget> targets;
   /// The communication model, for runs with transfers; nothing means the
   /// compute steps alone, under free arrival.
   std::optional<WaitModel> model;
   uint64_t maxSteps = LowerOptions().maxSteps;
 };
 
-/// A schedule with one choice of its other parameters.
+/// One of the forms in which each schedule is compared.
+struct CandidateForm {
+  const GivenSettings *given;
+  /// Null without a target.
+  ShippedTarget *target;
+};
+
+/// A schedule with one choice of its other parameters, in one form.
 struct Candidate {
   enum class Outcome {
     Fits,
@@ -46,12 +69,19 @@ struct Candidate {
   };
 
   std::string name;
+  /// The file that it is read from; empty for one that was found.
   std::string path;
+  /// The words with which a command line names it: a name or a file, and an
+  /// option if the file has several schedules.
+  std::vector<std::string> input;
+  /// It has parameters, also for its sizes.
+  bool isProgram = false;
   /// Its parameters except the ranks and the micro-batches, and as text.
   ParamValues values;
   std::string params;
-  /// The layers of its stages; empty without a layout.
+  /// The form: the layers of its stages and the target; empty without.
   std::string layout;
+  std::string target;
   unsigned stages = 0;
   /// The number of copies of the model's parameters: 2 for a bidirectional
   /// schedule.
@@ -61,6 +91,16 @@ struct Candidate {
   std::string reason;
   /// Nothing if it was refused.
   std::optional<Report> figures;
+  /// Where it runs; of no meaning if it was refused.
+  Verdicts verdicts;
+  /// A hash of the placement and the compute steps: equal for equal orders.
+  std::pair<uint64_t, uint64_t> order;
+  /// For a schedule that was found: how, and the bound of all schedules of the
+  /// same placement.
+  std::optional<SearchRequest> request;
+  std::optional<Rational> bound;
+  /// The row of the table, from 1; 0 if it does not fit.
+  unsigned place = 0;
 
   /// The order of a list: candidates that fit, by makespan, peak and name, then
   /// the others.
@@ -71,28 +111,35 @@ struct Candidate {
 class CandidateEvaluator {
 public:
   static llvm::FailureOr<CandidateEvaluator>
-  make(const CandidateOptions &options, DiagEngine &diags);
+  make(const CandidateOptions &options, FrameworkJudge &judge,
+       DiagEngine &diags);
 
-  /// Evaluates a schedule of a program, with values for its other parameters,
-  /// under one of the given settings.
+  /// Evaluates a schedule of a program, with values for its other parameters.
   Candidate evaluate(const ScheduleSource &source,
                      const CheckedSchedule &schedule, const ParamValues &params,
-                     const GivenSettings &given);
+                     CandidateForm form);
   /// Evaluates a schedule that was read as steps.
-  Candidate evaluate(const ScheduleSource &source, const GivenSettings &given);
+  Candidate evaluate(const ScheduleSource &source, CandidateForm form);
+  /// Searches a schedule, under the settings of `forms`, and evaluates it in
+  /// each of them.
+  std::vector<Candidate> search(ScheduleSearch &search,
+                                const SearchRequest &request,
+                                llvm::ArrayRef<CandidateForm> forms);
 
 private:
   CandidateEvaluator(const CandidateOptions &options, PassManager transfers,
-                     DiagEngine &diags)
-      : options(options), transfers(std::move(transfers)), diags(diags) {}
-  void measure(llvm::FailureOr<Schedule> schedule, const GivenSettings &given,
+                     FrameworkJudge &judge, DiagEngine &diags)
+      : options(options), transfers(std::move(transfers)), judge(judge),
+        diags(diags) {}
+  void measure(llvm::FailureOr<Schedule> schedule, CandidateForm form,
                Candidate &candidate);
-  llvm::FailureOr<Report> run(Schedule &schedule, const GivenSettings &given,
+  llvm::FailureOr<Report> run(Schedule &schedule, CandidateForm form,
                               Candidate &candidate);
 
   const CandidateOptions &options;
   /// Adds transfers to a schedule without any.
   PassManager transfers;
+  FrameworkJudge &judge;
   DiagEngine &diags;
 };
 

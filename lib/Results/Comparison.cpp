@@ -1,0 +1,497 @@
+//===- Comparison.cpp - The table of pipec compare ------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Results/Comparison.h"
+
+#include "Cost/SettingsText.h"
+#include "Support/TextTable.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+
+#include <map>
+
+using namespace llvm;
+
+namespace pipec {
+
+//===----------------------------------------------------------------------===//
+// Columns
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A figure of every candidate that was simulated.
+struct FigureColumn {
+  StringLiteral key;
+  /// A fraction of time.
+  bool isRate;
+  Rational (*of)(const Candidate &candidate);
+};
+
+} // namespace
+
+static constexpr FigureColumn figureColumns[] = {
+    {"makespan", false,
+     [](const Candidate &one) { return one.figures->makespan; }},
+    {"bubble_makespan", true,
+     [](const Candidate &one) { return one.figures->bubbleMakespan; }},
+    {"span", false, [](const Candidate &one) { return one.figures->span; }},
+    {"bubble_span", true,
+     [](const Candidate &one) { return one.figures->bubbleSpan; }},
+    {"peak", false,
+     [](const Candidate &one) { return one.figures->memory.activations; }},
+    {"memory", false,
+     [](const Candidate &one) { return one.figures->memory.total; }},
+    {"transfers", false,
+     [](const Candidate &one) {
+       return Rational(int64_t(one.figures->transfers));
+     }},
+    {"exposed", false,
+     [](const Candidate &one) { return one.figures->waiting.exposed; }},
+    {"copies", false,
+     [](const Candidate &one) { return Rational(int64_t(one.copies)); }},
+};
+
+/// Compares two candidates that fit by a column; negative if `a` comes first.
+static int compareBy(StringRef key, const Candidate &a, const Candidate &b) {
+  for (const FigureColumn &column : figureColumns)
+    if (column.key == key)
+      return Rational::compare(column.of(a), column.of(b));
+  if (key == "bound") {
+    if (!a.bound || !b.bound)
+      return int(b.bound.has_value()) - int(a.bound.has_value());
+    return Rational::compare(*a.bound, *b.bound);
+  }
+  // What runs there comes first.
+  for (const FrameworkInfo &info : frameworkTable)
+    if (info.key == key) {
+      auto runs = [&](const Candidate &one) {
+        return one.verdicts[size_t(info.framework)].how != RunsAs::No;
+      };
+      return int(runs(b)) - int(runs(a));
+    }
+  if (key == "parameters")
+    return a.params.compare(b.params);
+  if (key == "layout")
+    return a.layout.compare(b.layout);
+  if (key == "target")
+    return a.target.compare(b.target);
+  assert(key == "name" && "all keys are handled");
+  return a.name.compare(b.name);
+}
+
+/// The figures as the table shows them, without the memory.
+std::vector<std::string>
+Comparison::figureCells(const Candidate &candidate) const {
+  std::vector<std::string> cells;
+  for (const FigureColumn &column : figureColumns)
+    cells.push_back(column.isRate ? rateText(column.of(candidate))
+                                  : decimalText(column.of(candidate)));
+  return cells;
+}
+
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+void Comparison::sort(StringRef key) {
+  using Outcome = Candidate::Outcome;
+  simulated = any_of(candidates, [](const Candidate &candidate) {
+    return candidate.figures.has_value();
+  });
+  llvm::stable_sort(candidates, [](const Candidate &a, const Candidate &b) {
+    return a.isBefore(b);
+  });
+  if (!key.empty())
+    llvm::stable_sort(candidates, [&](const Candidate &a, const Candidate &b) {
+      if (a.outcome != b.outcome || a.outcome != Outcome::Fits)
+        return a.outcome != b.outcome ? a.outcome < b.outcome
+                                      : key == "name" && a.name < b.name;
+      return compareBy(key, a, b) < 0;
+    });
+  fold();
+}
+
+void Comparison::fold() {
+  std::map<std::vector<std::string>, unsigned> known;
+  unsigned rows = 0;
+  const Candidate *last = nullptr;
+  for (Candidate &candidate : candidates) {
+    if (candidate.outcome != Candidate::Outcome::Fits)
+      continue;
+    std::vector<std::string> cells = figureCells(candidate);
+    std::vector<std::string> key = cells;
+    llvm::append_values(key, candidate.layout, candidate.target,
+                        std::to_string(candidate.order.first),
+                        std::to_string(candidate.order.second));
+    bool sameName = last && last->name == candidate.name &&
+                    last->layout == candidate.layout &&
+                    last->target == candidate.target &&
+                    figureCells(*last) == cells;
+    auto [row, isNew] = known.try_emplace(key, rows + 1);
+    if (isNew && sameName)
+      row->second = last->place;
+    else if (isNew)
+      ++rows;
+    candidate.place = row->second;
+    last = &candidate;
+  }
+  llvm::stable_sort(candidates, [](const Candidate &a, const Candidate &b) {
+    return a.place != 0 && (b.place == 0 || a.place < b.place);
+  });
+}
+
+void Comparison::keepTop(unsigned rows) {
+  size_t all = candidates.size();
+  llvm::erase_if(candidates, [&](const Candidate &candidate) {
+    return candidate.place == 0 || candidate.place > rows;
+  });
+  numHidden = all - candidates.size();
+}
+
+//===----------------------------------------------------------------------===//
+// Commands
+//===----------------------------------------------------------------------===//
+
+/// A word of a command line of a shell.
+static std::string quoted(StringRef word) {
+  bool plain = !word.empty() && all_of(word, [](char c) {
+    return isAlnum(c) || StringRef("_-+./,:=@%").contains(c);
+  });
+  if (plain)
+    return word.str();
+  std::string text = "'";
+  for (char c : word)
+    text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + "'";
+}
+
+static std::string commandText(ArrayRef<std::string> words) {
+  std::string text = "pipec";
+  for (const std::string &word : words)
+    text += " " + quoted(word);
+  return text;
+}
+
+std::vector<std::string> Comparison::commandsOf(const Candidate &candidate,
+                                                StringRef target,
+                                                ArrayRef<std::string> costs,
+                                                StringRef limit,
+                                                DiagEngine &diags) const {
+  std::vector<std::string> cost = costs.vec();
+  if (!candidate.layout.empty())
+    cost.push_back("--layout=" + candidate.layout);
+  else if (candidate.request || !costs.empty())
+    cost.push_back("--parts=" + std::to_string(*options.given.front().parts));
+  std::string ranks = "ranks=" + std::to_string(options.ranks);
+  std::string microbatches =
+      "microbatches=" + std::to_string(options.microbatches);
+  std::string output = "schedule.csv";
+  if (const auto &request = candidate.request) {
+    std::vector<std::string> search = {
+        "search", ranks, microbatches,
+        "--chunks=" + std::to_string(request->chunks),
+        std::string("--placement=") + (request->isV ? "v" : "loop")};
+    llvm::append_range(search, cost);
+    if (!limit.empty())
+      search.push_back("--memory-limit=" + limit.str());
+    llvm::append_values(search, "--effort=" + std::to_string(request->effort),
+                        "-o", "best.steps");
+    return {
+        commandText(search),
+        commandText({"best.steps", "--target=" + target.str(), "-o", output})};
+  }
+  std::vector<std::string> words = candidate.input;
+  if (candidate.isProgram) {
+    llvm::append_values(words, ranks, microbatches);
+    for (const auto &[name, value] : candidate.values)
+      words.push_back(name + "=" + std::to_string(value));
+  }
+  FailureOr<ShippedTarget> passes = makeShippedTarget(target, diags);
+  if (succeeded(passes) && passes->passes.usesCosts())
+    llvm::append_range(words, cost);
+  llvm::append_values(words, "--target=" + target.str(), "-o", output);
+  return {commandText(words)};
+}
+
+/// `zbv`, `interleaved (chunks = 2)`
+static std::string titleOf(const Candidate &candidate) {
+  return candidate.params.empty()
+             ? candidate.name
+             : candidate.name + " (" + candidate.params + ")";
+}
+
+void Comparison::choose(ArrayRef<std::string> costs, StringRef limit,
+                        DiagEngine &diags) {
+  for (const FrameworkInfo &info : frameworkTable) {
+    auto best = find_if(candidates, [&](const Candidate &candidate) {
+      return candidate.place != 0 &&
+             candidate.verdicts[size_t(info.framework)].how != RunsAs::No;
+    });
+    if (best == candidates.end())
+      continue;
+    const Verdict &verdict = best->verdicts[size_t(info.framework)];
+    FrameworkChoice &choice = choices.emplace_back(FrameworkChoice{
+        info.framework, titleOf(*best), verdict.how, {}, verdict.settings});
+    if (verdict.how != RunsAs::Csv)
+      continue;
+    bool ships = info.framework == Framework::PyTorch;
+    StringRef target = ships ? "torch" : "torch-compute";
+    if (ships && StringRef(best->target).starts_with("torch"))
+      target = best->target;
+    choice.commands = commandsOf(*best, target, costs, limit, diags);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+void Comparison::printHeading(raw_ostream &os) const {
+  const GivenSettings &given = options.given.front();
+  os << options.ranks << " ranks, " << options.microbatches
+     << " micro-batches; " << costText(given.allCosts());
+  if (!hasLayouts())
+    os << " for 1/" << *given.parts << " of the model";
+  else if (!showsLayout())
+    os << " for one layer; layout " << given.layout->text();
+  else
+    os << " for one layer; " << options.given.size() << " layouts";
+  if (auto limit = given.allMemory().get(Figure::Limit))
+    os << "; room for " << decimalText(*limit);
+  os << "\n\n";
+}
+
+void Comparison::printRows(raw_ostream &os) const {
+  bool sizes = any_of(candidates, [](const Candidate &candidate) {
+    return candidate.figures && !(candidate.figures->memory.total ==
+                                  candidate.figures->memory.activations);
+  });
+  // A column of empty cells is omitted.
+  using Align = TextTable::Align;
+  TextTable table;
+  for (StringRef heading : {"", "schedule", "parameters", "layout", "target"})
+    table.column(heading.str(), Align::Left);
+  for (const FigureColumn &column : figureColumns)
+    table.column(column.key.str());
+  table.column("bound");
+  for (const FrameworkInfo &info : frameworkTable)
+    table.column(info.name.str(), Align::Left);
+  table.column("also", Align::Left);
+  for (size_t begin = 0; begin != candidates.size();) {
+    const Candidate &first = candidates[begin];
+    if (first.place == 0)
+      break;
+    std::string params, also, bound;
+    size_t end = begin;
+    for (; end != candidates.size() && candidates[end].place == first.place;
+         ++end) {
+      const Candidate &one = candidates[end];
+      if (one.bound && bound.empty())
+        bound = decimalText(*one.bound);
+      if (one.name == first.name)
+        params += (params.empty() ? "" : "; ") + one.params;
+      else
+        also += (also.empty() ? "" : ", ") + titleOf(one);
+    }
+    std::vector<std::string> cells = {std::to_string(first.place), first.name,
+                                      params, showsLayout() ? first.layout : "",
+                                      first.target};
+    for (auto [column, cell] : zip(figureColumns, figureCells(first)))
+      cells.push_back(column.key == "memory" && !sizes ? "" : cell);
+    cells.push_back(bound);
+    for (const Verdict &verdict : first.verdicts)
+      cells.push_back(
+          verdict.how == RunsAs::No ? "-" : runsAsName(verdict.how).str());
+    cells.push_back(also);
+    table.row(std::move(cells));
+    begin = end;
+  }
+  table.print(os);
+  if (numHidden)
+    os << "... " << numHidden << " more\n";
+}
+
+void Comparison::printOthers(raw_ostream &os, Candidate::Outcome outcome,
+                             StringRef title) const {
+  TextTable others(/*indent=*/2);
+  for (unsigned column = 0; column != 5; ++column)
+    others.column("", TextTable::Align::Left);
+  bool any = false;
+  for (const Candidate &candidate : candidates) {
+    if (candidate.outcome != outcome)
+      continue;
+    any = true;
+    others.row({candidate.name, candidate.params,
+                showsLayout() ? candidate.layout : "", candidate.target,
+                candidate.reason});
+  }
+  if (!any)
+    return;
+  os << '\n' << title << '\n';
+  others.print(os);
+}
+
+void Comparison::printChoices(raw_ostream &os) const {
+  if (choices.empty())
+    return;
+  os << "\nthe best for each framework:\n";
+  TextTable table(/*indent=*/2);
+  for (unsigned column = 0; column != 2; ++column)
+    table.column("", TextTable::Align::Left);
+  for (const FrameworkChoice &choice : choices) {
+    std::string name = frameworkTable[size_t(choice.framework)].name.str();
+    if (choice.commands.empty())
+      table.row({name, "built-in " + choice.schedule + ": " + choice.settings});
+    for (const std::string &command : choice.commands)
+      table.row({std::exchange(name, ""), command});
+  }
+  table.print(os);
+}
+
+void Comparison::print(raw_ostream &os) const {
+  printHeading(os);
+  printRows(os);
+  printOthers(os, Candidate::Outcome::TooLarge, "no room for:");
+  printOthers(os, Candidate::Outcome::Refused, "not at these sizes:");
+  printChoices(os);
+}
+
+//===----------------------------------------------------------------------===//
+// CSV
+//===----------------------------------------------------------------------===//
+
+/// A cell, quoted if necessary.
+static std::string csvCell(StringRef text) {
+  if (text.find_first_of(",\"\r\n") == StringRef::npos)
+    return text.str();
+  std::string quoted = "\"";
+  for (char c : text) {
+    quoted += c;
+    if (c == '"')
+      quoted += c;
+  }
+  return quoted + '"';
+}
+
+static std::string csvNumber(Rational value) {
+  return toDecimal(value, /*exactDigits=*/15, 15).text;
+}
+
+void Comparison::printCsv(raw_ostream &os) const {
+  os << "schedule,parameters,fits,reason";
+  for (const FigureColumn &column : figureColumns)
+    os << ',' << column.key;
+  os << ",layout,target,place,bound";
+  for (const FrameworkInfo &info : frameworkTable)
+    os << ',' << info.key;
+  os << '\n';
+  for (const Candidate &candidate : candidates) {
+    bool fits = candidate.outcome == Candidate::Outcome::Fits;
+    os << csvCell(candidate.name) << ',' << csvCell(candidate.params) << ','
+       << (fits ? "true" : "false") << ',' << csvCell(candidate.reason);
+    for (const FigureColumn &column : figureColumns)
+      os << ',' << (candidate.figures ? csvNumber(column.of(candidate)) : "");
+    os << ',' << csvCell(candidate.layout) << ',' << candidate.target << ',';
+    if (fits)
+      os << candidate.place;
+    os << ',' << (candidate.bound ? csvNumber(*candidate.bound) : "");
+    for (const Verdict &verdict : candidate.verdicts)
+      os << ',' << (candidate.figures ? runsAsName(verdict.how) : "");
+    os << '\n';
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// JSON
+//===----------------------------------------------------------------------===//
+
+/// A text, or null if it is empty.
+static void writeText(json::OStream &json, StringRef key, StringRef text) {
+  if (text.empty())
+    json.attribute(key, nullptr);
+  else
+    json.attribute(key, text);
+}
+
+static void printVerdicts(json::OStream &json, const Verdicts &verdicts) {
+  for (const FrameworkInfo &info : frameworkTable)
+    json.attributeObject(info.key, [&] {
+      const Verdict &verdict = verdicts[size_t(info.framework)];
+      writeText(json, "runs_as", runsAsName(verdict.how));
+      writeText(json, "reason", verdict.reason);
+      if (verdict.how == RunsAs::BuiltIn)
+        json.attribute("settings", verdict.settings);
+    });
+}
+
+static void printCandidate(json::OStream &json, const Candidate &candidate) {
+  json.attribute("name", candidate.name);
+  writeText(json, "file", candidate.path);
+  writeParams(json, candidate.values);
+  writeText(json, "layout", candidate.layout);
+  writeText(json, "target", candidate.target);
+  json.attribute("fits", candidate.outcome == Candidate::Outcome::Fits);
+  writeText(json, "reason", candidate.reason);
+  if (candidate.place != 0)
+    json.attribute("place", candidate.place);
+  if (const auto &request = candidate.request)
+    json.attributeObject("search", [&] {
+      json.attribute("placement", request->isV ? "v" : "loop");
+      json.attribute("chunks", request->chunks);
+      json.attribute("effort", request->effort);
+      json.attribute("seed", request->seed);
+    });
+  if (!candidate.figures)
+    return;
+  json.attribute("stages", candidate.stages);
+  json.attribute("copies", candidate.copies);
+  for (const FigureColumn &column : figureColumns)
+    if (column.key != "copies")
+      writeExact(json, column.key, column.of(candidate));
+  if (candidate.bound)
+    writeExact(json, "bound", *candidate.bound);
+  json.attributeObject("frameworks",
+                       [&] { printVerdicts(json, candidate.verdicts); });
+}
+
+void Comparison::print(json::OStream &json) const {
+  const GivenSettings &given = options.given.front();
+  json.attribute("ranks", options.ranks);
+  json.attribute("microbatches", options.microbatches);
+  json.attribute("per",
+                 costPerName(hasLayouts() ? CostPer::Layer : CostPer::Part));
+  if (hasLayouts())
+    json.attribute("parts", nullptr);
+  else
+    json.attribute("parts", *given.parts);
+  json.attribute("costs", costText(given.allCosts()));
+  if (options.model)
+    json.attribute("model", waitModelName(*options.model));
+  else
+    json.attribute("model", nullptr);
+  json.attributeArray("schedules", [&] {
+    for (const Candidate &candidate : candidates)
+      json.object([&] { printCandidate(json, candidate); });
+  });
+  json.attributeObject("commands", [&] {
+    for (const FrameworkChoice &choice : choices)
+      json.attributeObject(frameworkTable[size_t(choice.framework)].key, [&] {
+        json.attribute("schedule", choice.schedule);
+        json.attribute("runs_as", runsAsName(choice.how));
+        json.attributeArray("commands", [&] {
+          for (const std::string &command : choice.commands)
+            json.value(command);
+        });
+        writeText(json, "settings", choice.settings);
+      });
+  });
+}
+
+} // namespace pipec

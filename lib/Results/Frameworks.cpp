@@ -1,0 +1,230 @@
+//===- Frameworks.cpp - Where a schedule runs -----------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Results/Frameworks.h"
+
+#include "Results/TorchVerdict.h"
+#include "Search/Problem.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+StringRef runsAsName(RunsAs how) {
+  switch (how) {
+  case RunsAs::No:
+    return "";
+  case RunsAs::Csv:
+    return "csv";
+  case RunsAs::BuiltIn:
+    return "built-in";
+  }
+  llvm_unreachable("all values are handled");
+}
+
+//===----------------------------------------------------------------------===//
+// The rules
+//===----------------------------------------------------------------------===//
+
+/// The rules for one schedule: for each row of Frameworks.def a member
+/// `refusesId`, which returns true if the framework does not run the schedule.
+class FrameworkJudge::Rules {
+public:
+  Rules(FrameworkJudge &judge, const Schedule &computes,
+        const Schedule &shipped, const TorchVersion &version, StringRef layout)
+      : judge(judge), schedule(computes), shipped(shipped), version(version),
+        layout(layout), chunks(computes.numStages / computes.numRanks) {}
+
+  Verdicts run();
+
+private:
+  bool refusesShipped() { return refusedByTorch(shipped); }
+  bool refusesComputes() { return refusedByTorch(schedule); }
+  bool refusesNeitherLoopNorV() {
+    return !isPlacedAs(/*isV=*/false) && !(chunks == 2 && isPlacedAs(true));
+  }
+  bool refusesNotOneStage() { return chunks != 1 || refusesNotLoop(); }
+  bool refusesNotLoop() { return !isPlacedAs(/*isV=*/false); }
+  bool refusesHalves();
+  bool refusesNotOneFOneB();
+  bool refusesNotInterleaved();
+  bool refusesGroupSize() const;
+
+  bool refusedByTorch(const Schedule &list);
+  bool isPlacedAs(bool isV) const;
+  bool isSameAs(StringRef name, ParamValues params);
+  ParamValues sizes() const {
+    return {{"ranks", schedule.numRanks},
+            {"microbatches", schedule.numMicrobatches}};
+  }
+  std::string settingsOf(Framework framework) const;
+
+  FrameworkJudge &judge;
+  const Schedule &schedule;
+  const Schedule &shipped;
+  const TorchVersion &version;
+  StringRef layout;
+  unsigned chunks;
+  /// What PyTorch reports of the last list.
+  std::string detail;
+  /// Of interleaved 1F1B: the micro-batches of a group, and whether one more
+  /// forward precedes pairs of a forward and a backward.
+  unsigned group = 0;
+  bool overlaps = false;
+};
+
+bool FrameworkJudge::Rules::refusedByTorch(const Schedule &list) {
+  std::vector<Diagnostic> reasons =
+      reasonsAgainst(list, version, judge.diags.sourceFiles());
+  if (reasons.empty())
+    return false;
+  detail = reasons.front().message;
+  return true;
+}
+
+bool FrameworkJudge::Rules::isPlacedAs(bool isV) const {
+  return schedule.placement ==
+         Placement({search::placementMap(isV, schedule.numRanks, chunks)});
+}
+
+bool FrameworkJudge::Rules::refusesHalves() {
+  return any_of(schedule.ranks, [](const StepList &list) {
+    return any_of(list, [](Step step) {
+      return step.kind() == StepKind::I || step.kind() == StepKind::W;
+    });
+  });
+}
+
+bool FrameworkJudge::Rules::refusesNotOneFOneB() {
+  return !isSameAs("one_f_one_b", sizes());
+}
+
+bool FrameworkJudge::Rules::refusesNotInterleaved() {
+  if (chunks == 1)
+    return refusesNotOneFOneB();
+  // A group runs through the first stage, then through the next one of rank 0.
+  const StepList &first = schedule.ranks[0];
+  group = find_if_not(first,
+                      [](Step step) {
+                        return step.kind() == StepKind::F && step.stage() == 0;
+                      }) -
+          first.begin();
+  if (group == 0)
+    return true;
+  ParamValues params = sizes();
+  params.push_back({"chunks", chunks});
+  params.push_back({"group", group});
+  overlaps = !isSameAs("interleaved", params);
+  return overlaps && !isSameAs("interleaved_overlap", params);
+}
+
+bool FrameworkJudge::Rules::refusesGroupSize() const {
+  unsigned ranks = schedule.numRanks, all = schedule.numMicrobatches;
+  if (chunks == 1)
+    return false;
+  unsigned last = all % group;
+  return group < ranks || group > all || (last != 0 && last < ranks);
+}
+
+/// True if the compute steps are those of a schedule of the library.
+bool FrameworkJudge::Rules::isSameAs(StringRef name, ParamValues params) {
+  const Schedule *other = judge.reference(name, std::move(params));
+  if (!other || other->placement != schedule.placement)
+    return false;
+  return all_of(zip_equal(schedule.ranks, other->ranks), [](const auto &lists) {
+    const auto &[mine, its] = lists;
+    return mine.size() == its.size() &&
+           std::equal(mine.begin(), mine.end(), its.begin(),
+                      [](Step a, Step b) { return a.sameAction(b); });
+  });
+}
+
+std::string FrameworkJudge::Rules::settingsOf(Framework framework) const {
+  std::string ranks = std::to_string(schedule.numRanks);
+  if (framework == Framework::DeepSpeed)
+    return "num_stages=" + ranks + ", gradient_accumulation_steps=" +
+           std::to_string(schedule.numMicrobatches);
+  if (framework != Framework::Megatron)
+    return "";
+  std::string flags = "--pipeline-model-parallel-size " + ranks;
+  // The number of chunks follows from a layout.
+  if (!layout.empty())
+    flags += " --pipeline-model-parallel-layout '" + layout.str() + "'";
+  else if (chunks != 1)
+    flags +=
+        " --num-virtual-stages-per-pipeline-rank " + std::to_string(chunks);
+  if (chunks != 1)
+    flags += " --microbatch-group-size-per-virtual-pipeline-stage " +
+             std::to_string(group);
+  if (overlaps)
+    flags += " --overlap-moe-expert-parallel-comm";
+  return flags;
+}
+
+Verdicts FrameworkJudge::Rules::run() {
+  Verdicts verdicts;
+  for (const FrameworkInfo &info : frameworkTable)
+    verdicts[size_t(info.framework)].how = info.how;
+  auto refuse = [&](Framework framework, StringRef why) {
+    Verdict &verdict = verdicts[size_t(framework)];
+    verdict.how = RunsAs::No;
+    verdict.reason = why.str();
+    if (!detail.empty())
+      verdict.reason += ": " + detail;
+  };
+#define PIPEC_FRAMEWORK_RULE(Which, Id, Refusal)                               \
+  detail.clear();                                                              \
+  if (verdicts[size_t(Framework::Which)].how != RunsAs::No && refuses##Id())   \
+    refuse(Framework::Which, Refusal);
+#include "Results/Frameworks.def"
+  for (const FrameworkInfo &info : frameworkTable)
+    if (Verdict &verdict = verdicts[size_t(info.framework)];
+        verdict.how == RunsAs::BuiltIn)
+      verdict.settings = settingsOf(info.framework);
+  return verdicts;
+}
+
+//===----------------------------------------------------------------------===//
+// The judge
+//===----------------------------------------------------------------------===//
+
+Verdicts FrameworkJudge::judge(const Schedule &computes,
+                               const Schedule &shipped,
+                               const TorchVersion &version, StringRef layout) {
+  return Rules(*this, computes, shipped, version, layout).run();
+}
+
+const Schedule *FrameworkJudge::reference(StringRef name, ParamValues params) {
+  auto [known, isNew] = references.try_emplace({name.str(), params});
+  if (!isNew)
+    return known->second ? &*known->second : nullptr;
+  // A size that the library refuses is not an error of the user.
+  DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
+  std::unique_ptr<ScheduleSource> &source = sources[name.str()];
+  for (const std::string &file : path.libraryFiles()) {
+    if (source || sys::path::stem(file) != name)
+      continue;
+    auto found = ScheduleSource::find(file, path, args, diags);
+    if (succeeded(found))
+      source = std::move(*found);
+  }
+  if (!source)
+    return nullptr;
+  LowerOptions lowering;
+  lowering.params = std::move(params);
+  FailureOr<Schedule> lowered =
+      source->lower(source->schedules()[0], lowering, diags);
+  if (failed(lowered))
+    return nullptr;
+  known->second = std::move(*lowered);
+  return &*known->second;
+}
+
+} // namespace pipec

@@ -1,0 +1,92 @@
+//===- Frameworks.h - Where a schedule runs ---------------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Whether training frameworks run a schedule: as a file that pipec writes, or
+// because it is one of their own. The rules are data, Frameworks.def. The order
+// of the compute steps decides, compared with those schedules of the library
+// that reproduce what the framework runs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_RESULTS_FRAMEWORKS_H
+#define PIPEC_RESULTS_FRAMEWORKS_H
+
+#include "Driver/Grid.h"
+#include "Driver/ScheduleSource.h"
+#include "Target/TorchVersions.h"
+
+#include <array>
+#include <map>
+
+namespace pipec {
+
+/// A row of Frameworks.def.
+enum class Framework : uint8_t {
+#define PIPEC_FRAMEWORK(Id, Name, Key, How, Takes) Id,
+#include "Results/Frameworks.def"
+};
+
+/// How a framework runs a schedule.
+enum class RunsAs : uint8_t { No, Csv, BuiltIn };
+/// Empty, `csv`, `built-in`.
+llvm::StringRef runsAsName(RunsAs how);
+
+struct FrameworkInfo {
+  Framework framework;
+  llvm::StringLiteral name;
+  llvm::StringLiteral key;
+  RunsAs how;
+};
+
+inline constexpr FrameworkInfo frameworkTable[] = {
+#define PIPEC_FRAMEWORK(Id, Name, Key, How, Takes)                             \
+  {Framework::Id, Name, Key, RunsAs::How},
+#include "Results/Frameworks.def"
+};
+inline constexpr size_t numFrameworks = std::size(frameworkTable);
+
+/// Whether a framework runs a schedule.
+struct Verdict {
+  RunsAs how = RunsAs::No;
+  /// Why it does not; a Markdown sentence without a full stop.
+  std::string reason;
+  /// For a schedule of the framework itself: the settings that choose it.
+  std::string settings;
+};
+/// Indexed by Framework.
+using Verdicts = std::array<Verdict, numFrameworks>;
+
+class FrameworkJudge {
+public:
+  /// `path` finds the library.
+  FrameworkJudge(const SearchPath &path, const Arguments &args,
+                 DiagEngine &diags)
+      : path(path), args(args), diags(diags) {}
+
+  /// Judges a verified schedule. `computes` are its compute steps alone;
+  /// `shipped`, what is given to PyTorch `version`; `layout`, the text of the
+  /// layers of its stages, or empty. Linear in the steps.
+  Verdicts judge(const Schedule &computes, const Schedule &shipped,
+                 const TorchVersion &version, llvm::StringRef layout);
+
+private:
+  class Rules;
+
+  /// A schedule of the library at some size; null if there is none.
+  const Schedule *reference(llvm::StringRef name, ParamValues params);
+
+  const SearchPath &path;
+  const Arguments &args;
+  DiagEngine &diags;
+  std::map<std::string, std::unique_ptr<ScheduleSource>> sources;
+  std::map<std::pair<std::string, ParamValues>, std::optional<Schedule>>
+      references;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_RESULTS_FRAMEWORKS_H
