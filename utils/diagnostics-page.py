@@ -221,7 +221,7 @@ def index_page(phases):
             if flag:
                 flags.setdefault(flag, []).append((kind, phase.name))
     if flags:
-        lines += ["\n## Flags\n", "`-Wno-NAME` switches off all kinds of a flag, `-Werror=NAME` makes errors of them.\n",
+        lines += ["\n## Flags\n", "`-Wno-NAME` switches off all kinds of a flag, `-Werror=NAME` makes them errors.\n",
                   "| flag | kinds |", "| --- | --- |"]
         lines += [f"| `-W{flag}` | {', '.join(f'[{kind}](Diagnostics/{page}.md#{kind.lower()})' for kind, page in kinds)} |"
                   for flag, kinds in sorted(flags.items())]

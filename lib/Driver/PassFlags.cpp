@@ -131,7 +131,7 @@ void printPassHelp(raw_ostream &os) {
     else
       os << formatv("{0,-28} {1}\n", left, help);
   };
-  os << "PASSES (docs/Passes.md says more):\n\n";
+  os << "PASSES (described in docs/Passes.md):\n\n";
   for (const PassInfo &pass : allPasses().passes) {
     row("  ", pass.name, pass.summary);
     for (const PassOptionInfo &option : pass.options) {
@@ -141,7 +141,7 @@ void printPassHelp(raw_ostream &os) {
       row("    ", option.name.str() + "=" + option.values, help);
     }
   }
-  os << "\nTARGETS (lists of passes under a name):\n\n";
+  os << "\nTARGETS (named lists of passes):\n\n";
   for (const PipelineInfo &target : allPasses().pipelines)
     row("  ", target.name, target.passes);
 }

@@ -108,12 +108,12 @@ static void printTable(ArrayRef<Consumer> consumers, raw_ostream &os) {
 void printRulePage(raw_ostream &os) {
   os << "## What targets refuse\n\n"
         "`check-target` reports these with the kind of diagnostic in the "
-        "second column; *note* marks what is only\nnoted.\n\n";
+        "second column; *note* marks those that are only\nnotes.\n\n";
   printTable(targetRules(), os);
   os << "\n## What outputs refuse\n\n"
         "An output refuses what it cannot express, whatever passes have run. "
-        "`lint` is `pipec lint` for a list with transfers or\nother "
-        "communication, which PyTorch loads as `compute_comms`.\n\n";
+        "The column `lint` is for `pipec lint` of a list\nwith transfers or "
+        "other communication, which PyTorch loads as `compute_comms`.\n\n";
   printTable(outputRules(), os);
 }
 

@@ -102,21 +102,22 @@ void printPassPage(raw_ostream &os) {
 
 <!-- Made by `pipec-opt --doc-passes` from the tables of passes and targets. -->
 
-A pass turns one schedule into another, or checks one. `--passes` runs passes
-in the order in which it names them, each with its options in braces:
+A pass transforms a schedule, or checks it. `--passes` runs passes in the order
+in which they are given, each with its options in braces:
 
 ```
 pipec-opt --passes='strip-bubbles,insert-p2p{order=simulate}' in.steps -o out.steps
 ```
 
-A pass that fails says why and leaves the schedule as it was. *Needs* and
-*Ensures* speak of the levels of the verifier ([StepIR](StepIR.md)). Every step
-that a pass makes keeps the source statement of the step that it comes from.
-Start times stay only where a page says so: another order takes other times.
+A pass that fails reports why and leaves the schedule unchanged. *Needs* and
+*Ensures* refer to the levels of the verifier ([StepIR.md](StepIR.md#well-formed-schedules)).
+A step that a pass creates keeps the source location of the step that it is
+derived from. Start times are removed unless the description of the pass says
+otherwise, since another order has other times.
 
 `--print-after-all` prints the schedule after every pass, `--verify-each` runs
-the verifier after every pass (debug builds do so without being asked), and
-`--time-passes` prints how long each took.
+the verifier after every pass (the default in debug builds), and
+`--time-passes` prints how long each pass took.
 
 )";
   const PassRegistry &registry = allPasses();
@@ -136,8 +137,8 @@ the verifier after every pass (debug builds do so without being asked), and
   os << R"(
 # Targets
 
-A target is a list of passes under a name. `--target=NAME` runs it, and its name
-may be used in `--passes` as a pass: `--passes=merge-backward,torch`.
+A target is a named list of passes. `--target=NAME` runs it, and `--passes`
+accepts its name like that of a pass: `--passes=merge-backward,torch`.
 
 )";
   for (const PipelineInfo &target : registry.pipelines) {
