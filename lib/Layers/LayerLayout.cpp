@@ -63,6 +63,24 @@ std::optional<StageLayers> LayerLayout::cut(unsigned number) const {
   return cut;
 }
 
+bool isMegatronModel(ArrayRef<std::string> stages, unsigned ranks) {
+  std::string all;
+  unsigned withMtp = 0;
+  for (const auto &[stage, letters] : enumerate(stages)) {
+    all += letters;
+    if (letters.find('m') == std::string::npos)
+      continue;
+    ++withMtp;
+    if (stage + ranks < stages.size())
+      return false;
+  }
+  StringRef layers = all;
+  size_t mtp = layers.find('m');
+  return withMtp <= 1 && layers.starts_with("E") && layers.ends_with("L") &&
+         layers.count('E') == 1 && layers.count('L') == 1 &&
+         !layers.substr(mtp).contains('t');
+}
+
 /// Appends `t*4` or a single letter.
 static void addRun(std::string &text, char letter, size_t length) {
   text += letter;

@@ -86,6 +86,11 @@ private:
   std::string layers;
 };
 
+/// True if Megatron-LM builds a model with these stages: `E` is the first layer
+/// and `L` the last, each once; no `t` follows an `m`; and all `m` are in one
+/// stage, the last of its rank. `ranks` divides the number of stages.
+bool isMegatronModel(llvm::ArrayRef<std::string> stages, unsigned ranks);
+
 /// The shortest form without commas in which runs of equal layers are `t*4`,
 /// and runs of equal stages are `(tt|)*4`.
 std::string layoutText(llvm::ArrayRef<std::string> stages);

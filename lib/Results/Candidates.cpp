@@ -97,9 +97,11 @@ FailureOr<Report> CandidateEvaluator::run(Schedule &schedule,
   candidate.copies = schedule.placement.numDirections();
   schedule.costs = CostSettings();
   schedule.memory = MemorySettings();
+  std::optional<StageLayers> layers;
   if (given.layout)
-    if (auto stages = given.layout->cut(schedule.numStages))
-      candidate.layout = layoutText(*stages);
+    layers = given.layout->cut(schedule.numStages);
+  if (layers)
+    candidate.layout = layoutText(*layers);
   if (failed(applyCosts(schedule, given, diags)) ||
       failed(applyMemory(schedule, given, diags)) ||
       failed(verify(schedule, diags)))
@@ -121,7 +123,8 @@ FailureOr<Report> CandidateEvaluator::run(Schedule &schedule,
   if (succeeded(report))
     candidate.verdicts =
         judge.judge(computes, torch ? schedule : computes,
-                    torch ? *torch : torchVersions.back(), candidate.layout);
+                    torch ? *torch : torchVersions.back(),
+                    layers ? ArrayRef(*layers) : ArrayRef<std::string>());
   return report;
 }
 

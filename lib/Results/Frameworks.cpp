@@ -7,6 +7,7 @@
 
 #include "Results/Frameworks.h"
 
+#include "Layers/LayerLayout.h"
 #include "Results/TorchVerdict.h"
 #include "Search/Problem.h"
 
@@ -38,7 +39,8 @@ StringRef runsAsName(RunsAs how) {
 class FrameworkJudge::Rules {
 public:
   Rules(FrameworkJudge &judge, const Schedule &computes,
-        const Schedule &shipped, const TorchVersion &version, StringRef layout)
+        const Schedule &shipped, const TorchVersion &version,
+        ArrayRef<std::string> layout)
       : judge(judge), schedule(computes), shipped(shipped), version(version),
         layout(layout), chunks(computes.numStages / computes.numRanks) {}
 
@@ -56,9 +58,18 @@ private:
   bool refusesNotOneFOneB();
   bool refusesNotInterleaved();
   bool refusesGroupSize() const;
+  bool refusesNotAModel() const {
+    return namesLayers() && !isMegatronModel(layout, schedule.numRanks);
+  }
 
   bool refusedByTorch(const Schedule &list);
   bool isPlacedAs(bool isV) const;
+  /// The layout has other layers than `t`.
+  bool namesLayers() const {
+    return any_of(layout, [](StringRef stage) {
+      return stage.find_first_not_of('t') != StringRef::npos;
+    });
+  }
   bool isSameAs(StringRef name, ParamValues params);
   ParamValues sizes() const {
     return {{"ranks", schedule.numRanks},
@@ -70,7 +81,7 @@ private:
   const Schedule &schedule;
   const Schedule &shipped;
   const TorchVersion &version;
-  StringRef layout;
+  ArrayRef<std::string> layout;
   unsigned chunks;
   /// What PyTorch reports of the last list.
   std::string detail;
@@ -155,8 +166,8 @@ std::string FrameworkJudge::Rules::settingsOf(Framework framework) const {
     return "";
   std::string flags = "--pipeline-model-parallel-size " + ranks;
   // The number of chunks follows from a layout.
-  if (!layout.empty())
-    flags += " --pipeline-model-parallel-layout '" + layout.str() + "'";
+  if (namesLayers())
+    flags += " --pipeline-model-parallel-layout '" + layoutText(layout) + "'";
   else if (chunks != 1)
     flags +=
         " --num-virtual-stages-per-pipeline-rank " + std::to_string(chunks);
@@ -197,7 +208,8 @@ Verdicts FrameworkJudge::Rules::run() {
 
 Verdicts FrameworkJudge::judge(const Schedule &computes,
                                const Schedule &shipped,
-                               const TorchVersion &version, StringRef layout) {
+                               const TorchVersion &version,
+                               ArrayRef<std::string> layout) {
   return Rules(*this, computes, shipped, version, layout).run();
 }
 

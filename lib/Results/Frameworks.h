@@ -68,10 +68,12 @@ public:
       : path(path), args(args), diags(diags) {}
 
   /// Judges a verified schedule. `computes` are its compute steps alone;
-  /// `shipped`, what is given to PyTorch `version`; `layout`, the text of the
-  /// layers of its stages, or empty. Linear in the steps.
+  /// `shipped`, what is given to PyTorch `version`; `layout`, the layers
+  /// of its stages, or empty. A layout of decoder layers alone is taken as that
+  /// of a model whose other layers do not matter. Linear in the steps.
   Verdicts judge(const Schedule &computes, const Schedule &shipped,
-                 const TorchVersion &version, llvm::StringRef layout);
+                 const TorchVersion &version,
+                 llvm::ArrayRef<std::string> layout);
 
 private:
   class Rules;

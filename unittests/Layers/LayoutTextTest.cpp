@@ -59,7 +59,7 @@ TEST_F(LayoutText, AgreesWithMegatron) {
   auto file = MemoryBuffer::getFile(table ? table : PIPEC_LAYOUT_TABLE);
   ASSERT_TRUE(file);
   json::Value rows = cantFail(json::parse((*file)->getBuffer()));
-  unsigned accepted = 0, refused = 0;
+  unsigned accepted = 0, refused = 0, models = 0;
   for (const json::Value &row : *rows.getAsArray()) {
     const json::Array &cells = *row.getAsArray();
     StringRef text = *cells[0].getAsString();
@@ -74,12 +74,16 @@ TEST_F(LayoutText, AgreesWithMegatron) {
     ASSERT_EQ(stages->size(), expected->size()) << text.str();
     for (size_t i = 0; i != stages->size(); ++i)
       ASSERT_EQ((*stages)[i], *(*expected)[i].getAsString()) << text.str();
+    bool isModel = isMegatronModel(*stages, *cells[1].getAsUINT64());
+    ASSERT_EQ(isModel, *cells[3].getAsBoolean()) << text.str();
+    models += isModel;
     // The text that is printed reads as the same layout.
     std::string printed = layoutText(*stages);
     EXPECT_EQ(read(printed), stages) << printed;
   }
   EXPECT_GT(accepted, 200u);
   EXPECT_GT(refused, 200u);
+  EXPECT_GT(models, 50u);
 }
 
 TEST_F(LayoutText, PointsAtTheColumn) {

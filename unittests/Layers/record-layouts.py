@@ -5,8 +5,8 @@
 
 WHEEL is a wheel of megatron-core. Only two files of it are used, with empty
 modules for the rest, so that PyTorch is not needed. Each line is a text, a
-number of ranks, and the letters of each stage, or null if Megatron-LM refuses
-the text.
+number of ranks, the letters of each stage, or null if Megatron-LM refuses the
+text, and whether it builds a model with these stages.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -47,6 +47,26 @@ def load(wheel):
     return module.PipelineParallelLayerLayout
 
 
+def is_model(layout):
+    """Whether Megatron-LM accepts the layout of a model with these layers."""
+    letters = [LETTERS[kind.name] for kind in layout.flatten_layout]
+    try:
+        layout.validate_layer_layout(letters.count("t"), letters.count("m") or None)
+    except (AssertionError, IndexError):
+        return False
+    return True
+
+
+def model(rng):
+    """A text that is probably the layout of a model."""
+    stages = ["t" * rng.randint(0, 3) for _ in range(rng.randint(1, 8))]
+    stages[0] = "E" + stages[0]
+    for _ in range(rng.choice([0, 0, 1, 2])):
+        stages[rng.choice([-1, -1, -1, rng.randrange(len(stages))])] += "m"
+    stages[rng.choice([-1, -1, -1, -1, 0])] += "L"
+    return "|".join(stages)
+
+
 def count(rng):
     return rng.choice(["0", "1", "2", "3", "4", "7", "02", "12"])
 
@@ -83,8 +103,8 @@ def main():
     rng = random.Random(1)
     cases = list(EXAMPLES)
     while len(cases) < 600:
-        base = text(rng)
-        if rng.random() < 0.6:
+        base = text(rng) if rng.random() < 0.7 else model(rng)
+        if rng.random() < 0.5:
             base = mutate(rng, base)
         if len(base) > 40:
             continue
@@ -99,14 +119,15 @@ def main():
         try:
             layout = layout_class(case, ranks)
         except AssertionError:
-            stages = None
+            stages, valid = None, False
         else:
             chunks = layout.virtual_pipeline_model_parallel_size
             stages = ["".join(LETTERS[kind.name] for kind in layout.layout[rank][chunk])
                       for chunk in range(chunks) for rank in range(ranks)]
             if sum(map(len, stages)) + len(stages) > 300:
                 continue
-        lines.append(json.dumps([case, ranks, stages]))
+            valid = is_model(layout)
+        lines.append(json.dumps([case, ranks, stages, valid]))
     print("[" + ",\n".join(lines) + "]")
 
 
