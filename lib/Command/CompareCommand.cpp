@@ -180,8 +180,13 @@ LogicalResult Compare::openSources() {
           checkInputOptions(args, !decls.empty(), schedules.hasSteps(), diags)))
     return failure();
   // A search alone has no parameters but the sizes.
-  if (schedules.entries().empty())
-    return success();
+  if (schedules.entries().empty()) {
+    std::string other = grid.writtenBut({"ranks", "microbatches", "chunks"});
+    if (other.empty())
+      return success();
+    return diags.report(DiagLoc(), diag::OptionWithoutEffect, other,
+                        "on a search without further schedules");
+  }
   return grid.fit(decls, schedules.hasSteps(), diags);
 }
 
@@ -203,7 +208,7 @@ void Compare::evaluate(CandidateEvaluator &evaluator,
                        const GivenSettings &given, const Grid &points) {
   auto add = [&](Candidate candidate, const ScheduleSource &source) {
     StringRef path = source.path();
-    bool isLibrary = path.starts_with(search.libraryFolder());
+    bool isLibrary = sys::path::parent_path(path) == search.libraryFolder();
     candidate.input.push_back((isLibrary ? sys::path::stem(path) : path).str());
     if (candidate.isProgram && source.schedules().size() != 1)
       candidate.input.push_back("--schedule=" + candidate.name);

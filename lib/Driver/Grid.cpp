@@ -137,6 +137,13 @@ void Grid::setDefault(StringRef name, ArrayRef<int64_t> values) {
   dimensions.push_back({name.str(), values, ""});
 }
 
+std::string Grid::writtenBut(ArrayRef<StringRef> names) const {
+  for (const Dimension &dimension : dimensions)
+    if (!is_contained(names, dimension.name))
+      return dimension.written;
+  return "";
+}
+
 ArrayRef<int64_t> Grid::valuesOf(StringRef name) const {
   for (const Dimension &dimension : dimensions)
     if (dimension.name == name)

@@ -52,6 +52,9 @@ public:
   /// the command line gives no value.
   void setDefault(llvm::StringRef name, llvm::ArrayRef<int64_t> values);
 
+  /// The first parameter that has none of these names, as written; empty if
+  /// there is none.
+  std::string writtenBut(llvm::ArrayRef<llvm::StringRef> names) const;
   /// The values of a parameter by this name; empty if there are none.
   llvm::ArrayRef<int64_t> valuesOf(llvm::StringRef name) const;
 
