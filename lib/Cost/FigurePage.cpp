@@ -68,9 +68,9 @@ void printFigurePage(raw_ostream &os) {
 
 Every figure of `cost` and `memory`, and every metric of `expect`. A figure has the same name in a program
 ([LangRef.md](LangRef.md#cost)), in step IR ([StepIR.md](StepIR.md#the-header)), in a cost profile, and in `--cost`.
-[Simulation.md](Simulation.md) says what they do to a run. *Per part* says what becomes of a figure that is given per part
-of the model when the model is cut into another number of stages: a divided figure is spread over them, a kept one is the
-same however the model is cut.
+[Simulation.md](Simulation.md) defines their effect on a run. The column *per part* is about figures that are given per
+part of the model, if the model is cut into another number of stages: a divided figure is spread over the stages, a kept
+one does not depend on the cut.
 
 ## Costs
 
@@ -90,8 +90,8 @@ Sizes are in units of one chunk's activations.
   os << R"(
 ## Scopes
 
-The first column is what opens a scope in a program and, without braces, after `cost` or `memory` in step IR. The second
-is the key of the same scope in a profile.
+The first column shows how a scope is written in a program and, after `cost` or `memory`, in step IR. The second is the
+key of the scope in a profile; the limit of a rank is in `limits` of `memory`, by rank.
 
 | scope | profile | costs | memory | |
 | --- | --- | --- | --- | --- |
@@ -110,7 +110,7 @@ is the key of the same scope in a profile.
   os << R"(
 ## Metrics
 
-What `expect` clauses may speak of. A metric with `(rank)` holds for every rank.
+The figures of a run that `expect` clauses can check. A metric with `(rank)` has a value for each rank.
 
 | metric | |
 | --- | --- |
