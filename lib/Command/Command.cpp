@@ -37,7 +37,7 @@ struct CommandInfo {
 
 static ArrayRef<CommandInfo> allCommands() {
   using namespace optgroup;
-  constexpr Set Common = Output | Diagnostics | General;
+  constexpr Set Common = optgroup::Output | Diagnostics | General;
   constexpr Set AnyInput = InputForm | Search | Programs | Lowering | Sizes |
                            ChunkCount | Parameters;
   constexpr Set OneInput = AnyInput | StepSizes;
