@@ -96,9 +96,9 @@ static std::optional<Rational> costOf(Figure figure, const LayerInfo &kind,
   return weighted(figure);
 }
 
-/// Sets a figure of every stage to the sum of `ofLayer` over its layers, or
-/// that of the whole schedule if all stages have the same. Returns false if a
-/// sum does not fit.
+/// Sets a figure of every stage to the sum of `ofLayer` over its layers. If all
+/// stages have the same, sets that of the whole schedule, or nothing if it is
+/// the default. Returns false if a sum does not fit.
 static bool
 sumStages(ArrayRef<std::string> stages,
           function_ref<std::optional<Rational>(const LayerInfo &)> ofLayer,
@@ -117,11 +117,11 @@ sumStages(ArrayRef<std::string> stages,
       return false;
     all.push_back(*sum);
   }
-  if (all_equal(all) && !all.empty())
-    sums.set(figure, all.front());
-  else
+  if (!all_equal(all))
     for (const auto &[stage, sum] : enumerate(all))
       sums.set(figure, sum, {FigureScope::Stage, unsigned(stage)});
+  else if (!all.empty() && infoOf(figure).defaultValue != all[0])
+    sums.set(figure, all[0]);
   return true;
 }
 

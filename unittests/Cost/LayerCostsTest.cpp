@@ -53,6 +53,7 @@ TEST(LayerCosts, EqualStagesShareTheirFigures) {
   ASSERT_TRUE(costs);
   EXPECT_FALSE(costs->has(FigureScope::Stage));
   EXPECT_EQ(costs->get(Figure::F), Rational(2));
+  EXPECT_FALSE(costs->get(Figure::Unshard));
 }
 
 TEST(LayerCosts, HalvesFollowFromTheBackward) {
