@@ -142,30 +142,29 @@ void DiagPrinter::printOne(const Diagnostic &diagnostic) {
 void DiagPrinter::printSourceLine(SMRange range, StringRef fixIt) {
   StringRef text = files.textOf(range.Start);
   size_t at = range.Start.getPointer() - text.data();
-  size_t lineStart = text.take_front(at).rfind('\n');
-  lineStart = lineStart == StringRef::npos ? 0 : lineStart + 1;
-  size_t lineEnd = text.find_first_of("\r\n", at);
-  lineEnd = lineEnd == StringRef::npos ? text.size() : lineEnd;
+  // The part of the line around the caret, cut at character boundaries. Nothing
+  // else of the line is looked at, which may be long and have many messages.
+  size_t begin = at - std::min(at, shownBefore);
+  size_t newline = text.slice(begin, at).rfind('\n');
+  bool cutLeft =
+      newline == StringRef::npos && begin != 0 && text[begin - 1] != '\n';
+  if (newline != StringRef::npos)
+    begin += newline + 1;
+  while (cutLeft && begin < at && isContinuation(text[begin]))
+    ++begin;
+  size_t end = std::min(text.size(), at + shownAfter);
+  size_t lineEnd = text.take_front(end).find_first_of("\r\n", at);
+  bool cutRight = lineEnd == StringRef::npos && end != text.size() &&
+                  text[end] != '\r' && text[end] != '\n';
+  if (lineEnd != StringRef::npos)
+    end = lineEnd;
+  while (cutRight && end > at && isContinuation(text[end]))
+    --end;
 
-  // The part of the line around the caret, cut at character boundaries.
-  size_t begin = lineStart;
-  if (at - lineStart > shownBefore) {
-    begin = at - shownBefore;
-    while (begin < at && isContinuation(text[begin]))
-      ++begin;
-  }
-  size_t end = lineEnd;
-  if (lineEnd > at && lineEnd - at > shownAfter) {
-    end = at + shownAfter;
-    while (end > at && isContinuation(text[end]))
-      --end;
-  }
-
-  bool cutLeft = begin != lineStart;
   if (cutLeft)
     os << "...";
   os << terminalText(text.slice(begin, end));
-  if (end != lineEnd)
+  if (cutRight)
     os << "...";
   os << '\n';
 

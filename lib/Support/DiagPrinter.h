@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   zb1p.pipe:5:40: error: `W` has no owed weight gradient
+//   zb1p.pipe:5:40: error: no pending weight gradient for `W`
 //     steady   { for i in 0..m - w { F I W W } }
 //                                          ^
 //   zb1p.pipe:5:14: note: while lowering rank 0, i = 0
