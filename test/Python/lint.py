@@ -9,7 +9,11 @@ MODELS = ["stream", "pair", "edge", "buffered"]
 good = pipec.compile("interleaved", ranks=2, chunks=2, microbatches=4, target="torch").lint()
 assert good and not good.findings and good.safe == dict.fromkeys(MODELS, True)
 assert good.pytorch == {"2.13": False, "2.15": True}
-assert str(good) == "safe under: stream pair edge buffered"
+assert not good.pytorch_reasons["2.15"]
+reason = good.pytorch_reasons["2.13"][0]
+assert str(good) == ("safe under: stream pair edge buffered\n"
+                     f"PyTorch 2.13: no: {reason.message}\n"
+                     "PyTorch 2.15: yes"), str(good)
 
 # A deadlock under stricter communicators only, and a gradient that is not
 # divided.

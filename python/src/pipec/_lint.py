@@ -24,6 +24,8 @@ class LintResult:
     pytorch: Mapping[str, bool]
     """By version of PyTorch (`2.13`, which is for 2.6 to 2.14, and `2.15`): it
     loads the CSV of the schedule in the format that fits, and trains rightly."""
+    pytorch_reasons: Mapping[str, tuple[Diagnostic, ...]]
+    """The reasons against each of these versions; none for one that is right."""
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
@@ -35,7 +37,9 @@ class LintResult:
 
     def __str__(self) -> str:
         models = [model for model, safe in self.safe.items() if safe]
-        return "\n".join([*map(str, self.findings), f"safe under: {' '.join(models) or 'no model'}"])
+        verdicts = [f"PyTorch {version}: " + ("yes" if good else f"no: {self.pytorch_reasons[version][0].message}")
+                    for version, good in self.pytorch.items()]
+        return "\n".join([*map(str, self.findings), f"safe under: {' '.join(models) or 'no model'}", *verdicts])
 
 
 def _lint(arguments: Sequence[str], path: str, text: str | None, require: str, grades: Mapping[str, str]) -> LintResult:
@@ -46,7 +50,8 @@ def _lint(arguments: Sequence[str], path: str, text: str | None, require: str, g
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         raise CompileError(diagnostics)
     data = json.loads(out)
-    return LintResult(tuple(map(Diagnostic.from_json, data["findings"])), data["safe"], data["pytorch"])
+    reasons = {version: tuple(map(Diagnostic.from_json, found)) for version, found in data["pytorch_reasons"].items()}
+    return LintResult(tuple(map(Diagnostic.from_json, data["findings"])), data["safe"], data["pytorch"], reasons)
 
 
 def lint_file(path: str | os.PathLike[str], *, require: str = "stream", grades: Mapping[str, str] | None = None,
