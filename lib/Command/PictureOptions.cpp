@@ -32,7 +32,7 @@ LogicalResult readPictureOptions(const Arguments &args, EmitOptions &emit,
   std::optional<Rational> to = Rational::parse(second);
   if (!from || !to || from->isNegative() || *to <= *from)
     return diags.report(DiagLoc(), diag::OptionValue, shortened(window),
-                        "--window", "FROM:TO with times that rise");
+                        "--window", "FROM:TO with FROM < TO");
   emit.window = TimeWindow{*from, *to, window.str()};
   return success();
 }

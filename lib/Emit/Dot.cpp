@@ -105,7 +105,7 @@ LogicalResult emitDot(const Schedule &schedule, const EmitOptions &,
   os << "digraph waits {\n  label=\"";
   writeQuoted(os, schedule.name);
   if (waiting.ends()) {
-    os << ": ends under every model\";\n}\n";
+    os << ": completes under every model\";\n}\n";
     return success();
   }
   os << ": deadlock under " << waitModelPhrase(waiting.model())

@@ -14,12 +14,15 @@ namespace pipec {
 /// Global for the signal handler.
 static std::atomic<bool> stopped;
 
+/// The first Ctrl-C stops, a second one ends the program.
+static void stopOnSignal(int) {
+  stopped = true;
+  std::signal(SIGINT, SIG_DFL);
+}
+
 StopWatch::StopWatch(std::optional<std::chrono::milliseconds> time) {
   stopped = false;
-  before = std::signal(SIGINT, [](int) {
-    stopped = true;
-    std::signal(SIGINT, SIG_DFL);
-  });
+  before = std::signal(SIGINT, stopOnSignal);
   if (time)
     timer = std::thread([this, time = *time] {
       std::unique_lock<std::mutex> lock(mutex);
