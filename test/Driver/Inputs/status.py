@@ -12,6 +12,7 @@ STATUSES = {
     ("gpipe",): 0,
     ("--help",): 0,
     ("help", "diff"): 0,
+    ("derive", "gpipe"): 0,
     ("diff", "gpipe", "zb1p"): 0,
     ("diff", "gpipe", "zb1p", "--exit-code"): 1,
     ("no_such_schedule",): 1,
@@ -26,6 +27,10 @@ STATUSES = {
     ("gpipe", "--verify=no-such"): 2,
     ("help", "no-such"): 2,
     ("compare",): 2,
+    ("derive",): 2,
+    ("derive", "gpipe", "--parts=4"): 2,
+    ("derive", "gpipe", "--cost=F=1", "--cost=F=2"): 2,
+    ("derive", "gpipe", "ranks=4", "microbatches=4..8"): 1,
     ("lint", "gpipe", "--grade=x=error"): 2,
     ("lint", "gpipe", "--format=json", "q=1"): 2,
 }

@@ -1,0 +1,189 @@
+//===- GridFigures.cpp - The figures of a schedule at many sizes ----------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Results/GridFigures.h"
+
+#include "Simulation/Memory.h"
+#include "Simulation/Simulate.h"
+#include "Support/Diagnostics/AnalysisDiags.h"
+#include "Support/Diagnostics/LoweringDiags.h"
+#include "Verify/Verifier.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+/// The figures of the letters, in the order of `CostLetter`; overlaps have
+/// none.
+static constexpr std::optional<Figure> figureOfLetter[numCostLetters] = {
+    Figure::F, Figure::B, Figure::I, Figure::W, std::nullopt, Figure::P2P};
+
+FailureOr<Schedule> GridFigures::lowered(const ParamValues &params) {
+  refusedNow = false;
+  DiagEngine::ScopedFilter filter(diags, [&](Diagnostic &found) {
+    bool refusal = found.id == diag::RequirementFailed.value ||
+                   found.id == diag::OddBidirectional.value;
+    refusedNow |= refusal;
+    if (!refusal && found.severity == Severity::Error)
+      found.notes.push_back(
+          {diag::NoteExpectAt.value,
+           Severity::Note,
+           {},
+           DiagEngine::format(diag::NoteExpectAt.value, paramText(params))});
+    return !refusal;
+  });
+  LowerOptions options = lowering;
+  options.params.insert(options.params.end(), params.begin(), params.end());
+  FailureOr<Schedule> result = source.lower(schedule, options, diags);
+  if (failed(result) || failed(verify(*result, VerifyLevel::Compute, diags)))
+    return failure();
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// What a schedule uses
+//===----------------------------------------------------------------------===//
+
+void GridFigures::noteSteps(const Schedule &lowered) {
+  has[unsigned(CostLetter::P2P)] |= lowered.numRanks > 1;
+  for (const StepList &list : lowered.ranks)
+    for (size_t begin = 0, end = 0; begin != list.size(); begin = end) {
+      end = Schedule::groupEnd(list, begin);
+      if (!isCompute(list[begin].kind()))
+        continue;
+      if (end == begin + 1) {
+        has[unsigned(list[begin].kind())] = true;
+        continue;
+      }
+      SmallVector<StepKind, 2> members;
+      for (size_t i = begin; i != end; ++i) {
+        members.push_back(list[i].kind());
+        has[unsigned(list[i].kind())] = true;
+      }
+      if (none_of(used.overlaps, [&](const CostSettings::Overlap &other) {
+            return other.members == members;
+          }))
+        used.overlaps.push_back({members, 0, false});
+      has[unsigned(CostLetter::Overlap)] = true;
+    }
+}
+
+void GridFigures::noteCosts(const Schedule &lowered) {
+  const CostSettings &own = lowered.costs;
+  CostVector costs;
+  for (unsigned letter = 0; letter != numCostLetters; ++letter)
+    if (std::optional<Figure> figure = figureOfLetter[letter])
+      costs[letter] = figure == Figure::P2P
+                          ? own.general(Figure::P2P)
+                          : own.of(*figure, anyStage).value_or(0);
+  for (CostSettings::Overlap &overlap : used.overlaps) {
+    Rational cost;
+    for (StepKind kind : overlap.members)
+      cost = Rational::add(cost, costs[unsigned(kind)]).value_or(0);
+    cost = Rational::mul(cost, own.overlapFactor(overlap.members)).value_or(0);
+    for (StepKind kind : overlap.members)
+      cost = std::max(cost, costs[unsigned(kind)]);
+    overlap.cost = own.ofOverlap(overlap.members).value_or(cost);
+    costs[unsigned(CostLetter::Overlap)] = overlap.cost;
+  }
+  used.costsVary |= !existing.empty() && costs != used.costs;
+  used.costs = costs;
+  for (const auto &[place, row] : own.places())
+    for (const auto &[figure, value] : row) {
+      bool whole = place.scope == FigureScope::Whole;
+      FigureUnit unit = infoOf(figure).unit;
+      if (!value.isZero() && unit == FigureUnit::Time &&
+          (!whole || figure == Figure::Occupancy))
+        used.onlyLetters = false;
+    }
+  if (used.overlaps.size() > 1)
+    used.onlyLetters = false;
+}
+
+LogicalResult GridFigures::inspect(const Grid &grid) {
+  bool good = true;
+  grid.forEachPoint(*schedule.decl, [&](const ParamValues &params) {
+    if (!good)
+      return;
+    FailureOr<Schedule> result = lowered(params);
+    if (failed(result)) {
+      refused += refusedNow;
+      good = refusedNow;
+      return;
+    }
+    noteSteps(*result);
+    noteCosts(*result);
+    existing.push_back(params);
+  });
+  static constexpr char letters[] = {'F', 'B', 'I', 'W', '&'};
+  for (unsigned letter = 0; letter != std::size(letters); ++letter)
+    if (has[letter])
+      used.letters += letters[letter];
+  return success(good);
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+CostSettings GridFigures::settings(const CostSettings &own,
+                                   const CostVector &costs) const {
+  CostSettings settings = own;
+  for (unsigned letter = 0; letter != numCostLetters; ++letter)
+    if (std::optional<Figure> figure = figureOfLetter[letter])
+      settings.set(*figure, costs[letter]);
+  for (const CostSettings::Overlap &overlap : used.overlaps)
+    settings.set(CostSettings::Overlap{
+        overlap.members, costs[unsigned(CostLetter::Overlap)], false});
+  return settings;
+}
+
+FailureOr<TimesUnder> GridFigures::run(const Schedule &schedule) {
+  FailureOr<Simulation> run = simulate(schedule, diags);
+  if (failed(run))
+    return failure();
+  TimesUnder times;
+  times.makespan = run->time(run->makespan());
+  times.span = run->time(run->span());
+  for (const RankTimes &rank : run->ranks()) {
+    times.idle.push_back(run->time(run->makespan() - rank.work));
+    times.starts.push_back(run->time(rank.start));
+  }
+  return times;
+}
+
+LogicalResult GridFigures::measure(ArrayRef<CostVector> costs,
+                                   function_ref<void()> advance) {
+  for (const ParamValues &params : existing) {
+    FailureOr<Schedule> result = lowered(params);
+    if (failed(result))
+      return failure();
+    SizeFigures &size = figures.emplace_back();
+    size.params = result->params;
+    size.numRanks = result->numRanks;
+    FailureOr<std::vector<Rational>> peaks = peakMemory(*result, diags);
+    FailureOr<TimesUnder> own = run(*result);
+    if (failed(peaks) || failed(own))
+      return failure();
+    size.peaks = std::move(*peaks);
+    size.own = std::move(*own);
+    CostSettings before = result->costs;
+    for (const CostVector &vector : costs) {
+      result->costs = settings(before, vector);
+      FailureOr<TimesUnder> times = run(*result);
+      if (failed(times))
+        return failure();
+      size.under.push_back(std::move(*times));
+    }
+    advance();
+  }
+  return success();
+}
+
+} // namespace pipec
