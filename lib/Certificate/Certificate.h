@@ -57,12 +57,26 @@ struct Certificate {
   Rational makespan;
   /// No schedule has a makespan of at most this.
   int64_t refuted = 0;
-  /// The ranks whose windows are narrowed, in that order.
-  std::vector<unsigned> rounds;
-  /// The rank that alone takes longer, after the rounds.
-  std::optional<unsigned> machine;
+  /// A step starts at most at a time, or later.
+  struct Case {
+    Letter letter;
+    unsigned microbatch;
+    bool isLater;
+    int64_t time;
+  };
+  /// A part of the proof. The one after a part with cases is that of its case;
+  /// the part after those is that of the opposite.
+  struct Part {
+    /// The ranks whose windows are narrowed, in that order.
+    std::vector<unsigned> rounds;
+    /// The rank that alone takes longer, after the rounds.
+    std::optional<unsigned> machine;
+    std::optional<Case> split;
+    Place place;
+  };
+  std::vector<Part> proof;
 
-  Place sizesPlace, mapPlace, capsPlace, makespanPlace, refutedPlace, byPlace;
+  Place sizesPlace, mapPlace, capsPlace, makespanPlace, refutedPlace;
 };
 
 /// Reads a certificate; reports the first line that is wrong.

@@ -26,7 +26,7 @@ using namespace llvm;
 namespace pipec {
 
 ProofWindows::ProofWindows(const Certificate &certificate)
-    : certificate(certificate), kinds(certificate.split ? 3 : 2),
+    : certificate(&certificate), kinds(certificate.split ? 3 : 2),
       m(certificate.microbatches), stagesOf(certificate.ranks) {
   size_t steps = size_t(kinds) * certificate.stages * m;
   starts.assign(steps, 0);
@@ -39,9 +39,9 @@ ProofWindows::ProofWindows(const Certificate &certificate)
 /// micro-batch waits for, in an order in which it is known.
 template <typename Visitor>
 static void forDataArcs(const ProofWindows &windows, Visitor visit) {
-  unsigned stages = windows.certificate.stages;
+  unsigned stages = windows.certificate->stages;
   auto hops = [&](unsigned stage) {
-    return windows.certificate.model[stage].hops;
+    return windows.certificate->model[stage].hops;
   };
   for (unsigned s = 1; s < stages; ++s)
     visit(0, s - 1, 0, s, hops(s)[0]);
@@ -83,7 +83,7 @@ static bool narrowPaths(ProofWindows &windows) {
       if (j + 1 == m)
         return;
       for (unsigned kind = 0; kind != windows.kinds; ++kind)
-        for (unsigned stage = 0; stage != windows.certificate.stages; ++stage)
+        for (unsigned stage = 0; stage != windows.certificate->stages; ++stage)
           arc(windows.step(kind, stage, j), windows.time(kind, stage),
               windows.step(kind, stage, j + 1), windows.time(kind, stage), 0);
     };
@@ -93,7 +93,7 @@ static bool narrowPaths(ProofWindows &windows) {
       arcsOf(j);
     // A window that is too small stays so.
     for (unsigned kind = 0; kind != windows.kinds; ++kind)
-      for (unsigned stage = 0; stage != windows.certificate.stages; ++stage)
+      for (unsigned stage = 0; stage != windows.certificate->stages; ++stage)
         for (unsigned j = 0; j != m; ++j)
           if (size_t i = windows.step(kind, stage, j);
               windows.starts[i] + windows.time(kind, stage) > windows.ends[i])
@@ -141,25 +141,60 @@ static bool takesTooLong(const ProofWindows &windows, unsigned rank) {
   return false;
 }
 
-LogicalResult checkProof(const Certificate &certificate, DiagEngine &diags) {
-  ProofWindows windows(certificate);
+/// Takes the case, or its opposite.
+static void assume(ProofWindows &windows, const Certificate::Case &split,
+                   bool opposite) {
+  auto [kind, stage] = split.letter;
+  size_t step = windows.step(kind, stage, split.microbatch);
+  int64_t &start = windows.starts[step], &end = windows.ends[step];
+  if (split.isLater != opposite)
+    start = std::max(start, split.time + 1);
+  else
+    end = std::min(end, split.time + windows.time(kind, stage));
+}
+
+/// What a part of a proof leaves of the windows.
+static OrdersLeft narrow(ProofWindows &windows, const Certificate::Part &part,
+                         unsigned &rank) {
   if (narrowPaths(windows))
-    return success();
-  for (unsigned rank : certificate.rounds) {
-    switch (narrowRank(windows, rank)) {
-    case OrdersLeft::TooManyStates:
-      return diags.report(certificate.byPlace, diag::CertificateTooLarge, rank);
-    case OrdersLeft::None:
-      return success();
-    case OrdersLeft::Some:
-      if (narrowPaths(windows))
-        return success();
-    }
+    return OrdersLeft::None;
+  for (unsigned next : part.rounds) {
+    rank = next;
+    OrdersLeft left = narrowRank(windows, rank);
+    if (left != OrdersLeft::Some)
+      return left;
+    if (narrowPaths(windows))
+      return OrdersLeft::None;
   }
-  if (certificate.machine && takesTooLong(windows, *certificate.machine))
-    return success();
-  return diags.report(certificate.byPlace, diag::CertificateOpen,
-                      certificate.refuted);
+  if (part.machine && takesTooLong(windows, *part.machine))
+    return OrdersLeft::None;
+  return OrdersLeft::Some;
+}
+
+LogicalResult checkProof(const Certificate &certificate, DiagEngine &diags) {
+  // The windows of the opposites that are still to come.
+  std::vector<ProofWindows> opposites;
+  ProofWindows windows(certificate);
+  for (const Certificate::Part &part : certificate.proof) {
+    unsigned rank = 0;
+    OrdersLeft left = narrow(windows, part, rank);
+    if (left == OrdersLeft::TooManyStates)
+      return diags.report(part.place, diag::CertificateTooLarge, rank);
+    if (part.split) {
+      opposites.push_back(windows);
+      assume(opposites.back(), *part.split, /*opposite=*/true);
+      assume(windows, *part.split, /*opposite=*/false);
+      continue;
+    }
+    if (left == OrdersLeft::Some)
+      return diags.report(part.place, diag::CertificateOpen,
+                          certificate.refuted);
+    if (opposites.empty())
+      return success();
+    windows = std::move(opposites.back());
+    opposites.pop_back();
+  }
+  llvm_unreachable("the reader ends a proof with its last case");
 }
 
 } // namespace pipec

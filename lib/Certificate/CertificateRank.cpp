@@ -28,7 +28,7 @@ namespace {
 class RankOrders {
 public:
   RankOrders(ProofWindows &windows, unsigned rank)
-      : windows(windows), certificate(windows.certificate),
+      : windows(windows), certificate(*windows.certificate),
         stages(windows.stagesOf[rank]), cap(certificate.caps[rank]),
         chunks(stages.size()), letters(windows.kinds * chunks),
         bits(std::bit_width(windows.m)), counts(letters) {}

@@ -36,25 +36,36 @@ private:
   bool readModel();
   bool readWords();
   bool readProof();
+  bool readParts();
+  bool readPart();
+  bool readRounds(Certificate::Part &part);
+  bool readCase(Certificate::Part &part);
 
-  /// Takes the next line that is not empty, which must begin with `first`.
-  bool line(StringRef first) {
+  static constexpr unsigned maxOpenCases = 64;
+
+  /// Takes the next line that is not empty; false at the end.
+  bool next() {
     words.clear();
+    at = 0;
     while (words.empty() && !rest.empty()) {
-      auto [text, next] = rest.split('\n');
-      rest = next;
+      auto [text, others] = rest.split('\n');
+      rest = others;
       text = text.split("//").first;
       SplitString(text, words, " \t\r");
       current = text.trim(" \t\r");
     }
-    at = 0;
     if (words.empty())
       current = rest;
-    if (!words.empty() && words[0] == first) {
-      at = 1;
-      return true;
-    }
-    return wrong("a line `" + first + "`");
+    return !words.empty();
+  }
+  /// Takes the next line, whose first word is one of several.
+  bool line() { return next() ? (at = 1, true) : wrong("another line"); }
+  /// Takes the next line, which must begin with `first`.
+  bool line(StringRef first) {
+    if (!next() || words[0] != first)
+      return wrong("a line `" + first + "`");
+    at = 1;
+    return true;
   }
   bool end() { return at == words.size() || wrong("the end of the line"); }
   bool word(StringRef text) {
@@ -205,29 +216,95 @@ bool Reader::readProof() {
   if (!line("refuted") || !number(made.refuted) || !end())
     return false;
   made.refutedPlace = place();
-  if (!line("by"))
+  return readParts();
+}
+
+/// `windows 0 1 2`, after the first word, until `machine` or the end.
+bool Reader::readRounds(Certificate::Part &part) {
+  while (at != words.size() && words[at] != "machine") {
+    unsigned rank = 0;
+    if (!number(rank, made.ranks - 1))
+      return false;
+    part.rounds.push_back(rank);
+  }
+  return true;
+}
+
+/// `I s3 m4 <= 517`
+bool Reader::readCase(Certificate::Part &part) {
+  Certificate::Case &split = part.split.emplace();
+  StringRef kinds = made.split ? "FIW" : "FB";
+  size_t kind = at != words.size() && words[at].size() == 1
+                    ? kinds.find(words[at][0])
+                    : StringRef::npos;
+  if (kind == StringRef::npos)
+    return wrong("a kind of step");
+  split.letter.kind = unsigned(kind);
+  ++at;
+  auto name = [&](char prefix, unsigned &into, unsigned most,
+                  const Twine &expected) {
+    if (at == words.size() || words[at].front() != prefix ||
+        words[at].drop_front().getAsInteger(10, into) || into > most)
+      return wrong(expected);
+    ++at;
+    return true;
+  };
+  if (!name('s', split.letter.stage, made.stages - 1, "a stage, such as s0") ||
+      !name('m', split.microbatch, made.microbatches - 1,
+            "a micro-batch, such as m0"))
     return false;
-  made.byPlace = place();
+  split.isLater = at != words.size() && words[at] == ">";
+  return word(split.isLater ? ">" : "<=") && number(split.time) && end();
+}
+
+/// A part: windows and cases, or windows and the end of the proof of a case.
+bool Reader::readPart() {
+  Certificate::Part &part = made.proof.emplace_back();
+  if (!line())
+    return false;
+  if (words[0] == "windows") {
+    if (!readRounds(part) || !end() || !line())
+      return false;
+    if (words[0] != "case")
+      return --at, wrong("a line `case`");
+  }
+  part.place = place();
+  if (words[0] == "case")
+    return readCase(part);
+  if (words[0] != "by")
+    return --at, wrong("a line `by`, `windows` or `case`");
   if (at != words.size() && words[at] == "paths") {
     ++at;
     return end();
   }
   if (at != words.size() && words[at] == "windows")
-    for (++at; at != words.size() && words[at] != "machine";) {
-      unsigned rank = 0;
-      if (!number(rank, made.ranks - 1))
-        return false;
-      made.rounds.push_back(rank);
-    }
+    ++at;
   else if (at == words.size() || words[at] != "machine")
     return wrong("`paths`, `windows` or `machine`");
-  if (at != words.size()) {
-    unsigned rank = 0;
-    if (!word("machine") || !number(rank, made.ranks - 1))
+  if (!readRounds(part))
+    return false;
+  if (at == words.size())
+    return true;
+  return word("machine") && number(part.machine.emplace(), made.ranks - 1) &&
+         end();
+}
+
+bool Reader::readParts() {
+  // The cases whose opposite is still to come.
+  for (unsigned open = 0;;) {
+    if (!readPart())
       return false;
-    made.machine = rank;
+    if (made.proof.back().split) {
+      if (++open > maxOpenCases)
+        return wrong("at most " + Twine(maxOpenCases) + " cases in cases");
+      continue;
+    }
+    if (open == 0)
+      return true;
+    --open;
+    if (!line("else") || !end())
+      return false;
   }
-  return end();
 }
 
 bool Reader::readAll() {

@@ -22,13 +22,13 @@ struct ProofWindows {
   explicit ProofWindows(const Certificate &certificate);
 
   size_t step(unsigned kind, unsigned stage, unsigned j) const {
-    return (size_t(kind) * certificate.stages + stage) * m + j;
+    return (size_t(kind) * certificate->stages + stage) * m + j;
   }
   int64_t time(unsigned kind, unsigned stage) const {
-    return certificate.model[stage].times[kind];
+    return certificate->model[stage].times[kind];
   }
 
-  const Certificate &certificate;
+  const Certificate *certificate;
   /// The number of kinds of steps, and of micro-batches.
   unsigned kinds, m;
   std::vector<std::vector<unsigned>> stagesOf;

@@ -13,6 +13,7 @@
 #include "Search/ProgramWriter.h"
 #include "StepText/StepPrinter.h"
 #include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Diagnostics/SearchDiags.h"
 #include "Support/StopWatch.h"
 #include "Support/Words.h"
 
@@ -36,12 +37,19 @@ public:
 private:
   LogicalResult readSizes();
   LogicalResult readOptions();
+  LogicalResult readMinimize();
+  FailureOr<PlacementResult> find();
+  FailureOr<PlacementResult> findAll();
   LogicalResult certify(const FoundSchedule &found, SearchReport &report);
 
   SearchRequest request;
   bool asProgram = false;
   /// Placements are compared.
   bool anyPlacement = false;
+  /// Memory is minimized, with this slack of the makespan in millionths.
+  std::optional<uint64_t> slack;
+  std::optional<MinimalMemory> minimal;
+  std::vector<MemoryPoint> frontier;
   std::optional<std::chrono::milliseconds> timeLimit;
 };
 
@@ -97,6 +105,34 @@ parseQuantity(StringRef text, ArrayRef<std::pair<StringRef, Rational>> units) {
   return std::nullopt;
 }
 
+/// A share such as `1%`, in millionths.
+static std::optional<uint64_t> parseShare(StringRef text) {
+  auto share = parseQuantity(text, {{"%", 10'000}, {"", 1'000'000}});
+  if (!share || *share > Rational(1'000'000'000))
+    return std::nullopt;
+  return share->floor();
+}
+
+/// `memory`, or `memory,within=1%`.
+LogicalResult SearchRun::readMinimize() {
+  if (!args.has(Opt::Minimize))
+    return success();
+  StringRef text = args.text(Opt::Minimize), rest = text;
+  if (rest.consume_front("memory")) {
+    if (rest.empty())
+      slack = 0;
+    else if (rest.consume_front(",within="))
+      slack = parseShare(rest);
+  }
+  if (!slack)
+    return diags.report(DiagLoc(), diag::OptionValue, shortened(text),
+                        "--minimize", "memory, or memory,within=1%");
+  if (args.has(Opt::Frontier))
+    return unusable(diags, "--minimize looks for one limit of memory, and "
+                           "--frontier for several: give one of them");
+  return success();
+}
+
 LogicalResult SearchRun::readOptions() {
   form = args.text(Opt::ReportFormat, "text");
   StringRef file = args.text(Opt::Output);
@@ -138,12 +174,20 @@ LogicalResult SearchRun::readOptions() {
                                ", and --effort from 1 to " + Twine(most));
   if (args.has(Opt::Within)) {
     StringRef text = args.text(Opt::Within);
-    auto within = parseQuantity(text, {{"%", 10'000}, {"", 1'000'000}});
-    if (!within || *within > Rational(1'000'000'000))
+    std::optional<uint64_t> within = parseShare(text);
+    if (!within)
       return diags.report(DiagLoc(), diag::OptionValue, shortened(text),
                           "--within", "a share such as 1% or 0.01");
-    request.within = within->floor();
+    request.within = *within;
   }
+  if (args.has(Opt::RequireWithin) && !args.has(Opt::Within))
+    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                        args.written(Opt::RequireWithin), "without --within");
+  request.prove = args.has(Opt::Prove);
+  if (args.has(Opt::ShowProgress))
+    request.log = &err;
+  if (failed(readMinimize()))
+    return failure();
   LowerOptions lowering;
   if (failed(readLowering(args, lowering, diags)) ||
       failed(readMemoryLimit(args, lowering.given, diags)))
@@ -170,7 +214,9 @@ LogicalResult SearchRun::certify(const FoundSchedule &found,
   progress.phase("proving");
   search::Budget budget(request.work());
   search::Refutation proof =
-      search::prove(found.model.problem, found.boundTicks, budget);
+      found.cases
+          ? *found.cases
+          : search::prove(found.model.problem, found.boundTicks, budget);
   report.certified = found.model.time(proof.refuted + 1);
   StringRef path = args.text(Opt::Certificate);
   OutputFile file(path);
@@ -186,43 +232,80 @@ LogicalResult SearchRun::certify(const FoundSchedule &found,
   return check(file.commit());
 }
 
+/// The search alone.
+FailureOr<PlacementResult> SearchRun::find() {
+  ScheduleSearch searcher(search, args, progress, diags);
+  if (anyPlacement)
+    return searchPlacements(searcher, request, diags);
+  auto problem = searcher.prepare(request);
+  if (failed(problem) || failed(searcher.addStarts(*problem)))
+    return failure();
+  auto found = searcher.find(*problem, SearchLimits{request.work()});
+  if (failed(found))
+    return failure();
+  return PlacementResult{std::move(*problem), std::move(*found), {}};
+}
+
+/// The search and all that comes after it.
+FailureOr<PlacementResult> SearchRun::findAll() {
+  StopWatch watch(timeLimit);
+  request.stop = &watch.flag();
+  FailureOr<PlacementResult> result = find();
+  if (failed(result))
+    return failure();
+  ScheduleSearch searcher(search, args, progress, diags);
+  if (slack) {
+    progress.phase("minimizing memory");
+    auto least = minimizeMemory(searcher, *slack, request.work(),
+                                result->problem, result->found, diags);
+    if (failed(least))
+      return failure();
+    minimal = *least;
+  }
+  if (args.has(Opt::Frontier)) {
+    auto points = searchFrontier(searcher, request.work(), result->problem,
+                                 result->found, diags);
+    if (failed(points))
+      return failure();
+    frontier = std::move(*points);
+  }
+  if (args.has(Opt::Readable) &&
+      failed(searcher.makeReadable(
+          result->problem, SearchLimits{request.work()}, result->found)))
+    return failure();
+  return result;
+}
+
 LogicalResult SearchRun::run() {
   if (failed(readSizes()) || failed(readOptions()))
     return failure();
-  FailureOr<FoundSchedule> found = failure();
-  std::vector<PlacementTrial> trials;
-  {
-    StopWatch watch(timeLimit);
-    request.stop = &watch.flag();
-    ScheduleSearch searcher(search, args, progress, diags);
-    if (anyPlacement) {
-      auto best = searchPlacements(searcher, request, diags);
-      if (failed(best))
-        return failure();
-      request = std::move(best->request);
-      found = std::move(best->found);
-      trials = std::move(best->trials);
-    } else {
-      found = searcher.run(request);
-    }
-  }
-  if (failed(found))
+  FailureOr<PlacementResult> result = findAll();
+  if (failed(result))
     return failure();
-  SearchReport report(request, *found);
-  report.placements = trials;
+  FoundSchedule *found = &result->found;
+  SearchReport report(result->problem.request, *found);
+  report.placements = result->trials;
+  report.minimal = minimal;
+  report.frontier = std::move(frontier);
   if (args.has(Opt::Certificate) && failed(certify(*found, report)))
     return failure();
   if (args.has(Opt::Output) && failed(CommandRun::write([&](raw_ostream &os) {
         if (asProgram)
-          search::writeProgram(found->model, found->words, found->makespan,
-                               found->peaks, os);
+          search::writeProgram(found->model, found->words, found->blocks,
+                               found->makespan, found->peaks, os);
         else
           printSteps(found->schedule, os);
         return success();
       })))
     return failure();
-  return print([&](raw_ostream &os) { report.print(os); },
-               [&](json::OStream &json) { report.print(json); });
+  if (failed(print([&](raw_ostream &os) { report.print(os); },
+                   [&](json::OStream &json) { report.print(json); })))
+    return failure();
+  auto within = Rational::make(int64_t(request.within), 1'000'000);
+  if (args.has(Opt::RequireWithin) && found->gap > *within)
+    return diags.report(DiagLoc(), diag::SearchWithin, gapText(found->gap),
+                        args.text(Opt::Within));
+  return success();
 }
 
 LogicalResult runSearch(const CommandRun &run) { return SearchRun(run).run(); }

@@ -35,7 +35,7 @@ private:
   void listTrials();
   LogicalResult prepare();
   LogicalResult addStarts();
-  LogicalResult searchTrial(PlacementTrial &trial, const SearchProblem &problem,
+  LogicalResult searchTrial(PlacementTrial &trial, SearchProblem &problem,
                             uint64_t work);
 
   ScheduleSearch &search;
@@ -101,8 +101,7 @@ LogicalResult Placements::addStarts() {
 }
 
 LogicalResult Placements::searchTrial(PlacementTrial &trial,
-                                      const SearchProblem &problem,
-                                      uint64_t work) {
+                                      SearchProblem &problem, uint64_t work) {
   SearchLimits limits;
   limits.work = work;
   if (best)
@@ -120,7 +119,7 @@ LogicalResult Placements::searchTrial(PlacementTrial &trial,
     best = &trial;
     trial.outcome = Outcome::Best;
     result.found = std::move(*found);
-    result.request = problem.request;
+    result.problem = std::move(problem);
   } else {
     trial.outcome = found->bound >= result.found.makespan ? Outcome::Excluded
                                                           : Outcome::Slower;

@@ -31,8 +31,8 @@ struct PlacementTrial {
 };
 
 struct PlacementResult {
-  /// That of the best placement, with its number of chunks.
-  SearchRequest request;
+  /// That of the best placement.
+  SearchProblem problem;
   FoundSchedule found;
   std::vector<PlacementTrial> trials;
 };

@@ -13,6 +13,7 @@
 #include "Verify/Verifier.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 
@@ -63,9 +64,40 @@ LogicalResult ScheduleSearch::addStarts(SearchProblem &problem,
   return success();
 }
 
+search::SearchOptions ScheduleSearch::optionsOf(const SearchProblem &problem,
+                                                const SearchLimits &limits) {
+  const SearchRequest &request = problem.request;
+  const search::Model &model = problem.model;
+  search::SearchOptions options;
+  options.work = limits.work;
+  options.seed = request.seed;
+  options.threads = request.threads;
+  options.within = request.within;
+  options.stop = request.stop;
+  options.prove = request.prove;
+  if (limits.goal)
+    options.goal = model.ticksNotAbove(*limits.goal);
+  if (limits.uselessBound)
+    options.uselessBound = model.ticksNotBelow(*limits.uselessBound);
+  options.progress = [&](search::Ticks makespan, search::Ticks bound,
+                         const char *phase) {
+    std::string figures = "makespan " + decimalText(model.time(makespan)) +
+                          ", bound " + decimalText(model.time(bound));
+    progress.phase((Twine("searching (") + phase + "), " + figures).str());
+    if (!request.log || figures == logged)
+      return;
+    std::chrono::duration<double> time =
+        std::chrono::steady_clock::now() - start;
+    Progress::Hidden hidden(progress, /*untilNext=*/true);
+    *request.log << formatv("{0,8:f1} s  {1}  ({2})\n", time.count(), figures,
+                            phase);
+    logged = std::move(figures);
+  };
+  return options;
+}
+
 FailureOr<FoundSchedule> ScheduleSearch::find(const SearchProblem &problem,
                                               const SearchLimits &limits) {
-  const SearchRequest &request = problem.request;
   FoundSchedule found;
   found.model = problem.model;
   found.library = problem.library;
@@ -74,43 +106,53 @@ FailureOr<FoundSchedule> ScheduleSearch::find(const SearchProblem &problem,
   for (const SearchStart &start : problem.starts)
     orders.push_back(start.words);
   progress.phase("searching");
-  search::SearchOptions options;
-  options.work = limits.work;
-  options.seed = request.seed;
-  options.threads = request.threads;
-  options.within = request.within;
-  options.stop = request.stop;
-  if (limits.uselessBound)
-    options.uselessBound = model.ticksNotBelow(*limits.uselessBound);
-  options.progress = [&](search::Ticks makespan, search::Ticks bound,
-                         const char *phase) {
-    progress.phase((Twine("searching (") + phase + "), makespan " +
-                    decimalText(model.time(makespan)) + ", bound " +
-                    decimalText(model.time(bound)))
-                       .str());
-  };
-  search::SearchResult result = search::search(model.problem, orders, options);
-  found.words = std::move(result.best.words);
-  found.schedule = search::makeSchedule(model, found.words);
-  std::optional<Rational> makespan = makespanOf(found.schedule, diags);
-  assert(makespan && "what is found can run");
-  assert((model.isRelaxed || *makespan == model.time(result.best.makespan)) &&
-         "the search and the simulator agree");
-  found.makespan = *makespan;
-  // The problem may leave out costs that the simulator counts.
-  for (const SearchStart &start : problem.starts)
-    if (start.makespan < found.makespan) {
-      found.words = start.words;
-      found.schedule = search::makeSchedule(model, found.words);
-      found.makespan = start.makespan;
-    }
+  search::SearchResult result =
+      search::search(model.problem, orders, optionsOf(problem, limits));
   found.boundTicks = result.bound;
   found.bound = model.time(result.bound);
   found.source = result.source;
+  found.cases = std::move(result.cases);
   found.stopped = result.stopped;
-  if (failed(measure(request, found)))
+  if (failed(setWords(problem, std::move(result.best.words), found)))
+    return failure();
+  assert(
+      (model.isRelaxed || found.makespan == model.time(result.best.makespan)) &&
+      "the search and the simulator agree");
+  // The problem may leave out costs that the simulator counts.
+  const SearchStart *better = nullptr;
+  for (const SearchStart &start : problem.starts)
+    if (start.makespan < (better ? better->makespan : found.makespan))
+      better = &start;
+  if (better && failed(setWords(problem, better->words, found)))
     return failure();
   return found;
+}
+
+static void setGap(FoundSchedule &found) {
+  found.gap = 0;
+  auto ratio = Rational::div(found.makespan, found.bound);
+  auto over = ratio ? Rational::sub(*ratio, 1) : std::nullopt;
+  if (over)
+    found.gap = *over;
+}
+
+void FoundSchedule::takeBound(const FoundSchedule &other) {
+  bound = other.bound;
+  boundTicks = other.boundTicks;
+  source = other.source;
+  cases = other.cases;
+  setGap(*this);
+}
+
+LogicalResult ScheduleSearch::setWords(const SearchProblem &problem,
+                                       search::Words words,
+                                       FoundSchedule &found) {
+  found.words = std::move(words);
+  found.schedule = search::makeSchedule(problem.model, found.words);
+  std::optional<Rational> makespan = makespanOf(found.schedule, diags);
+  assert(makespan && "what is found can run");
+  found.makespan = *makespan;
+  return measure(problem.request, found);
 }
 
 /// Measures what was found, with what measures all schedules.
@@ -122,14 +164,13 @@ LogicalResult ScheduleSearch::measure(const SearchRequest &request,
   if (failed(memory))
     return failure();
   assert(found.bound <= found.makespan);
-  for (unsigned rank = 0; rank != request.ranks; ++rank)
+  found.peaks.clear();
+  found.totals.clear();
+  for (unsigned rank = 0; rank != request.ranks; ++rank) {
     found.peaks.push_back(memory->peaks(rank).activations);
-  if (!found.bound.isZero()) {
-    auto ratio = Rational::div(found.makespan, found.bound);
-    auto over = ratio ? Rational::sub(*ratio, 1) : std::nullopt;
-    if (over)
-      found.gap = *over;
+    found.totals.push_back(memory->peaks(rank).total);
   }
+  setGap(found);
   found.schedule.params = {{"search_seed", int64_t(request.seed)},
                            {"search_effort", int64_t(request.effort)}};
   using Metric = Expectation::Metric;
@@ -143,11 +184,30 @@ LogicalResult ScheduleSearch::measure(const SearchRequest &request,
   return success();
 }
 
+LogicalResult ScheduleSearch::makeReadable(const SearchProblem &problem,
+                                           const SearchLimits &limits,
+                                           FoundSchedule &found) {
+  progress.phase("looking for repeated blocks");
+  std::vector<search::Words> orders;
+  for (const SearchStart &start : problem.starts)
+    orders.push_back(start.words);
+  search::Timing timing(problem.model.problem);
+  search::Found best = {found.words, *timing.run(found.words)};
+  search::SearchOptions options = optionsOf(problem, limits);
+  found.blocks = search::searchPeriodic(problem.model.problem, best, orders,
+                                        found.boundTicks, options);
+  found.bestMakespan = found.makespan;
+  found.stopped |= options.stop && *options.stop;
+  if (!found.blocks)
+    return success();
+  return setWords(problem, found.blocks->found.words, found);
+}
+
 FailureOr<FoundSchedule> ScheduleSearch::run(const SearchRequest &request) {
   FailureOr<SearchProblem> problem = prepare(request);
   if (failed(problem) || failed(addStarts(*problem)))
     return failure();
-  return find(*problem, {request.work(), {}});
+  return find(*problem, {request.work()});
 }
 
 } // namespace pipec

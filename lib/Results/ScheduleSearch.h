@@ -15,7 +15,7 @@
 
 #include "Cost/GivenSettings.h"
 #include "Results/SearchStarts.h"
-#include "Search/Search.h"
+#include "Search/Periodic.h"
 #include "Support/Progress.h"
 
 namespace pipec {
@@ -38,12 +38,16 @@ struct SearchRequest {
   unsigned threads = 1;
   /// Ends once the makespan is at most this many millionths above the bound.
   uint64_t within = 0;
+  /// Proves by cases as well, with as much work again.
+  bool prove = false;
   /// Starts from the schedules of the library that fit, too.
   bool library = true;
   /// Files and names of schedules to start from.
   std::vector<std::string> starts;
   /// Ends the search when another thread sets it; may be null.
   const std::atomic<bool> *stop = nullptr;
+  /// Gets a line for each better makespan or bound; may be null.
+  llvm::raw_ostream *log = nullptr;
 };
 
 /// The best schedule that was found, and what is known of it.
@@ -58,14 +62,24 @@ struct FoundSchedule {
   Rational makespan, bound, gap;
   search::Ticks boundTicks = 0;
   search::BoundSource source = search::BoundSource::Paths;
+  /// The proof of a bound by cases.
+  std::optional<search::Refutation> cases;
   /// The peak activations of each rank.
   std::vector<Rational> peaks;
+  /// What each rank needs, with its parameters.
+  std::vector<Rational> totals;
   /// The best of the library that fits.
   std::optional<SearchStart> library;
   /// `stop` was set before the search ended.
   bool stopped = false;
+  /// Where `makeReadable` found any: the blocks of `words`.
+  std::optional<search::Periodic> blocks;
+  /// The makespan before `makeReadable`.
+  std::optional<Rational> bestMakespan;
 
   bool isOptimal() const { return makespan == bound; }
+  /// Takes the bound of `other`, which holds for this one, too.
+  void takeBound(const FoundSchedule &other);
 };
 
 /// A request, and what a search takes of it.
@@ -82,7 +96,9 @@ struct SearchLimits {
   /// In units of work.
   uint64_t work = 0;
   /// Ends when the bound is at least this, which makes the schedule useless.
-  std::optional<Rational> uselessBound;
+  std::optional<Rational> uselessBound = {};
+  /// Ends at a makespan of at most this.
+  std::optional<Rational> goal = {};
 };
 
 class ScheduleSearch {
@@ -107,7 +123,19 @@ public:
   llvm::FailureOr<FoundSchedule> find(const SearchProblem &problem,
                                       const SearchLimits &limits);
 
+  /// Replaces what was found by the best schedule in which each rank repeats a
+  /// block of steps, if there is one, with as much work again.
+  llvm::LogicalResult makeReadable(const SearchProblem &problem,
+                                   const SearchLimits &limits,
+                                   FoundSchedule &found);
+
+  /// Replaces the words of what was found.
+  llvm::LogicalResult setWords(const SearchProblem &problem,
+                               search::Words words, FoundSchedule &found);
+
 private:
+  search::SearchOptions optionsOf(const SearchProblem &problem,
+                                  const SearchLimits &limits);
   llvm::LogicalResult measure(const SearchRequest &request,
                               FoundSchedule &found);
 
@@ -115,6 +143,10 @@ private:
   const Arguments &args;
   Progress &progress;
   DiagEngine &diags;
+  /// For the lines of `log`.
+  std::chrono::steady_clock::time_point start =
+      std::chrono::steady_clock::now();
+  std::string logged;
 };
 
 } // namespace pipec

@@ -9,6 +9,7 @@
 
 #include "Results/Figures.h"
 #include "Support/Decimal.h"
+#include "Support/TextTable.h"
 #include "Support/Words.h"
 
 #include "llvm/Support/JSON.h"
@@ -25,12 +26,13 @@ static StringRef nameOf(search::BoundSource source) {
     return "rank";
   case search::BoundSource::Windows:
     return "windows";
+  case search::BoundSource::Cases:
+    return "cases";
   }
   llvm_unreachable("all sources are handled");
 }
 
-/// `3.1 %`: a share to one decimal, or to the first that is not 0.
-static std::string percentText(Rational share) {
+std::string gapText(Rational share) {
   std::optional<Rational> percent = Rational::mul(share, 100);
   if (!percent)
     return "many %";
@@ -53,7 +55,7 @@ void SearchReport::printLibrary(raw_ostream &os) const {
                    : Rational::div(best.makespan, found.makespan);
   auto over = ratio ? Rational::sub(*ratio, 1) : std::nullopt;
   if (over)
-    os << " (+" << percentText(*over) << ')';
+    os << " (+" << gapText(*over) << ')';
   os << '\n';
 }
 
@@ -78,6 +80,72 @@ void SearchReport::printPeaks(raw_ostream &os) const {
 static std::string nameOf(bool isV, unsigned chunks) {
   return std::string(isV ? "placement v, " : "placement loop, ") +
          countText(chunks, "chunk");
+}
+
+/// makespan / bound - 1
+static Rational gapOf(const MemoryPoint &point) {
+  auto ratio = Rational::div(point.makespan, point.bound);
+  auto over = ratio ? Rational::sub(*ratio, 1) : std::nullopt;
+  return over.value_or(0);
+}
+
+void SearchReport::printMemory(raw_ostream &os) const {
+  if (minimal) {
+    os << "  memory: limit " << decimalText(minimal->limit) << " is the least ";
+    if (minimal->bound < minimal->limit)
+      os << "found ";
+    os << "for a makespan of at most " << decimalText(minimal->goal);
+    if (minimal->bound < minimal->limit)
+      os << "; there is none below " << decimalText(minimal->bound);
+    os << '\n';
+  }
+  if (frontier.empty())
+    return;
+  TextTable table(2);
+  for (const char *heading : {"limit", "makespan", "bound", "gap", "peak"})
+    table.column(heading);
+  for (const MemoryPoint &point : frontier)
+    table.row({decimalText(point.limit), decimalText(point.makespan),
+               decimalText(point.bound), gapText(gapOf(point)),
+               decimalText(point.peak)});
+  table.print(os);
+}
+
+void SearchReport::printMemory(json::OStream &json) const {
+  if (minimal)
+    json.attributeObject("minimal_memory", [&] {
+      writeExact(json, "limit", minimal->limit);
+      writeExact(json, "bound", minimal->bound);
+      writeExact(json, "goal", minimal->goal);
+    });
+  if (frontier.empty())
+    return;
+  json.attributeArray("frontier", [&] {
+    for (const MemoryPoint &point : frontier)
+      json.object([&] {
+        writeExact(json, "limit", point.limit);
+        writeExact(json, "makespan", point.makespan);
+        writeExact(json, "bound", point.bound);
+        writeExact(json, "gap", gapOf(point));
+        writeExact(json, "peak", point.peak);
+      });
+  });
+}
+
+/// What a readable schedule repeats, and costs.
+void SearchReport::printBlocks(raw_ostream &os) const {
+  if (!found.bestMakespan)
+    return;
+  if (!found.blocks) {
+    os << "  readable: no block of steps that repeats was found\n";
+    return;
+  }
+  os << "  readable: each rank runs a block of "
+     << countText(found.blocks->batch, "micro-batch", "es") << ' '
+     << found.blocks->copies << " times";
+  if (found.makespan > *found.bestMakespan)
+    os << "; without blocks, makespan " << decimalText(*found.bestMakespan);
+  os << '\n';
 }
 
 void SearchReport::printPlacements(raw_ostream &os) const {
@@ -146,16 +214,18 @@ void SearchReport::print(raw_ostream &os) const {
   if (found.isOptimal())
     os << "optimal for this placement, split and memory\n";
   else
-    os << "at most " << percentText(found.gap) << " above the optimum\n";
+    os << "at most " << gapText(found.gap) << " above the optimum\n";
   if (found.model.isRelaxed)
     os << "  the bound leaves out the occupancy of edges and takes the "
           "cheapest micro-batch\n";
   if (certified)
     os << "  certificate: no schedule has less than " << decimalText(*certified)
        << '\n';
+  printBlocks(os);
   printPlacements(os);
   printLibrary(os);
   printPeaks(os);
+  printMemory(os);
   os << "  seed " << request.seed << ", effort " << request.effort << ": "
      << (found.stopped ? "stopped early, not reproducible" : "reproducible")
      << '\n';
@@ -176,6 +246,12 @@ void SearchReport::print(json::OStream &json) const {
   json.attribute("placement", request.isV ? "v" : "loop");
   if (!placements.empty())
     printPlacements(json);
+  printMemory(json);
+  if (found.bestMakespan) {
+    json.attribute("block", found.blocks ? found.blocks->batch : 0);
+    json.attribute("copies", found.blocks ? found.blocks->copies : 0);
+    writeExact(json, "makespan_without_blocks", *found.bestMakespan);
+  }
   json.attribute("backward", request.split ? "split" : "whole");
   json.attributeArray("peaks", [&] {
     for (Rational peak : found.peaks) {

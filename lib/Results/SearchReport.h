@@ -8,9 +8,13 @@
 #ifndef PIPEC_RESULTS_SEARCHREPORT_H
 #define PIPEC_RESULTS_SEARCHREPORT_H
 
+#include "Results/MemorySearch.h"
 #include "Results/PlacementSearch.h"
 
 namespace pipec {
+
+/// `3.1 %`: a share to one decimal, or to three below 1 %.
+std::string gapText(Rational share);
 
 /// The report of `pipec search`, as text or as the attributes of an object.
 class SearchReport {
@@ -22,6 +26,9 @@ public:
   std::optional<Rational> certified;
   /// All placements, where several were searched.
   llvm::ArrayRef<PlacementTrial> placements;
+  /// What was searched of memory.
+  std::optional<MinimalMemory> minimal;
+  std::vector<MemoryPoint> frontier;
 
   void print(llvm::raw_ostream &os) const;
   void print(llvm::json::OStream &json) const;
@@ -29,6 +36,9 @@ public:
 private:
   void printLibrary(llvm::raw_ostream &os) const;
   void printPeaks(llvm::raw_ostream &os) const;
+  void printMemory(llvm::raw_ostream &os) const;
+  void printMemory(llvm::json::OStream &json) const;
+  void printBlocks(llvm::raw_ostream &os) const;
   void printPlacements(llvm::raw_ostream &os) const;
   void printPlacements(llvm::json::OStream &json) const;
 

@@ -112,6 +112,9 @@ bool Annealer::propose(Move &move) {
   uint32_t size = move.end - move.begin;
   if (size < 2)
     return false;
+  if (!frozen.empty() && move.begin < frozen[move.rank].second &&
+      move.end > frozen[move.rank].first)
+    return false;
   segment.resize(size);
   const uint8_t *old = &word[move.begin];
   if (move.forward) {

@@ -19,11 +19,19 @@
 #include "Search/Justify.h"
 #include "Search/Random.h"
 
+#include <utility>
+
 namespace pipec::search {
 
 class Annealer {
 public:
   Annealer(const Problem &problem, uint64_t seed);
+
+  /// Keeps the letters of these places, from the first one to the one after the
+  /// last, by rank.
+  void freeze(std::vector<std::pair<uint32_t, uint32_t>> places) {
+    frozen = std::move(places);
+  }
 
   /// One round: cools from `heat` millionths of the makespan down to a
   /// hundredth of that, over the whole budget, or ends at a makespan of
@@ -58,6 +66,7 @@ private:
 
   const Problem &problem;
   Random random;
+  std::vector<std::pair<uint32_t, uint32_t>> frozen;
   Words words;
   Timing timing;
   Ticks makespan = 0;

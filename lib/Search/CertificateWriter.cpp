@@ -11,6 +11,37 @@ using namespace llvm;
 
 namespace pipec::search {
 
+static void writeProof(ArrayRef<ProofPart> parts, StringRef kinds,
+                       raw_ostream &os) {
+  // The cases whose second one is still to come.
+  unsigned open = 0;
+  for (const ProofPart &part : parts) {
+    StringRef rounds = part.split ? "windows" : " windows";
+    if (!part.split)
+      os << "by";
+    if (!part.rounds.empty())
+      os << rounds;
+    for (uint32_t rank : part.rounds)
+      os << ' ' << rank;
+    if (const auto &split = part.split) {
+      os << (part.rounds.empty() ? "" : "\n") << "case " << kinds[split->kind]
+         << " s" << split->stage << " m" << split->microbatch
+         << (split->isLater ? " > " : " <= ") << split->time << '\n';
+      ++open;
+      continue;
+    }
+    if (part.machine)
+      os << " machine " << *part.machine;
+    else if (part.rounds.empty())
+      os << " paths";
+    os << '\n';
+    if (open) {
+      --open;
+      os << "else\n";
+    }
+  }
+}
+
 void writeCertificate(const Model &model, const Words &words, Rational makespan,
                       const Refutation &proof, raw_ostream &os) {
   const Problem &problem = model.problem;
@@ -50,16 +81,8 @@ void writeCertificate(const Model &model, const Words &words, Rational makespan,
   }
   std::optional<Rational> ticks = Rational::div(makespan, model.time(1));
   os << "makespan " << ticks.value_or(0) << "\nrefuted " << proof.refuted
-     << "\nby";
-  if (!proof.rounds.empty())
-    os << " windows";
-  for (uint32_t rank : proof.rounds)
-    os << ' ' << rank;
-  if (proof.machine)
-    os << " machine " << *proof.machine;
-  if (proof.rounds.empty() && !proof.machine)
-    os << " paths";
-  os << '\n';
+     << '\n';
+  writeProof(proof.parts, kinds, os);
 }
 
 } // namespace pipec::search

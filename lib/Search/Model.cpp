@@ -28,6 +28,11 @@ Rational Model::size(Ticks units) const {
   return *Rational::make(units * sizeFactor, sizesPerUnit);
 }
 
+Ticks Model::ticksNotAbove(Rational time) const {
+  Ticks ticks = ticksNotBelow(time);
+  return this->time(ticks) > time ? ticks - 1 : ticks;
+}
+
 Ticks Model::ticksNotBelow(Rational time) const {
   __int128 units = __int128(time.numerator()) * ticksPerUnit;
   __int128 tick = __int128(time.denominator()) * tickFactor;

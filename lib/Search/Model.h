@@ -38,6 +38,8 @@ struct Model {
   /// The least number of ticks that is not below a time; at most
   /// `Problem::maxTicks`.
   Ticks ticksNotBelow(Rational time) const;
+  /// The largest number of ticks that is not above a time.
+  Ticks ticksNotAbove(Rational time) const;
 
   /// The unit of time as a multiple of one of `ticksPerUnit`; sizes alike.
   Ticks ticksPerUnit = 1, tickFactor = 1;

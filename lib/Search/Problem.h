@@ -95,7 +95,7 @@ public:
   /// What each rank has room for.
   std::vector<Ticks> caps;
 
-  /// Fills in what follows from the above; call it once.
+  /// Fills in what follows from the above, after each change of it.
   void finish();
 
   unsigned numStages() const { return map.size(); }

@@ -32,7 +32,8 @@ public:
 
   void settings(FigureBlock block, const FigureSet &figures,
                 ArrayRef<CostSettings::Overlap> overlaps);
-  void pattern(unsigned rank, const Word &word);
+  void pattern(unsigned rank, const Word &word,
+               const std::optional<Periodic> &blocks);
 
 private:
   static constexpr size_t lineWidth = 100;
@@ -44,6 +45,7 @@ private:
                              : text + "/" + std::to_string(value.denominator());
   }
   std::string text(Run run) const;
+  void letters(ArrayRef<uint8_t> letters);
   void add(const Twine &statement);
   void endLine();
 
@@ -115,15 +117,14 @@ void Writer::endLine() {
 
 /// Finds repeated blocks of runs from left to right, each time the one that
 /// saves most.
-void Writer::pattern(unsigned rank, const Word &word) {
+void Writer::letters(ArrayRef<uint8_t> letters) {
   std::vector<Run> runs;
-  for (uint8_t letter : word) {
+  for (uint8_t letter : letters) {
     if (!runs.empty() && runs.back().letter == letter)
       ++runs.back().count;
     else
       runs.push_back({letter, 1});
   }
-  os << "  pattern r" << rank << "() {\n";
   for (size_t at = 0; at != runs.size();) {
     size_t best = 0, bestTimes = 0, saved = 1;
     for (size_t size = 1; size <= longestBlock && at + 2 * size <= runs.size();
@@ -149,11 +150,36 @@ void Writer::pattern(unsigned rank, const Word &word) {
     line += " }";
     at += best * bestTimes;
   }
+}
+
+void Writer::pattern(unsigned rank, const Word &word,
+                     const std::optional<Periodic> &blocks) {
+  os << "  pattern r" << rank << "() {\n";
+  if (!blocks) {
+    letters(word);
+  } else {
+    ArrayRef<uint8_t> all = word;
+    size_t size = blocks->batch * problem.numLetters();
+    size_t begin = blocks->begins[rank], end = begin + size * blocks->copies;
+    ArrayRef<uint8_t> block = all.slice(begin, size);
+    while (begin >= size && all.slice(begin - size, size) == block)
+      begin -= size;
+    while (all.size() - end >= size && all.slice(end, size) == block)
+      end += size;
+    letters(all.take_front(begin));
+    endLine();
+    add("repeat " + Twine((end - begin) / size) + " {");
+    letters(block);
+    line += " }";
+    endLine();
+    letters(all.drop_front(end));
+  }
   endLine();
   os << "  }\n";
 }
 
-void writeProgram(const Model &model, const Words &words, Rational makespan,
+void writeProgram(const Model &model, const Words &words,
+                  const std::optional<Periodic> &blocks, Rational makespan,
                   ArrayRef<Rational> peaks, raw_ostream &os) {
   const Problem &problem = model.problem;
   bool isV = problem.map != placementMap(false, problem.ranks, problem.chunks);
@@ -172,7 +198,7 @@ void writeProgram(const Model &model, const Words &words, Rational makespan,
                   model.header.costs.overlaps);
   writer.settings(FigureBlock::Memory, model.header.memory, {});
   for (unsigned rank = 0; rank != problem.ranks; ++rank)
-    writer.pattern(rank, words[rank]);
+    writer.pattern(rank, words[rank], blocks);
   os << "  steady {\n";
   for (unsigned rank = 0; rank != problem.ranks; ++rank)
     os << "    if rank == " << rank << " { r" << rank << "() }\n";

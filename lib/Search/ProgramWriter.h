@@ -9,13 +9,16 @@
 #define PIPEC_SEARCH_PROGRAMWRITER_H
 
 #include "Search/Model.h"
+#include "Search/Periodic.h"
 
 namespace pipec::search {
 
 /// Writes words as a `.pipe` program with one pattern per rank, in which
 /// repeated parts are loops, and with the costs and the memory settings of the
-/// model. Micro-batches are implicit: the n-th letter is micro-batch n.
-void writeProgram(const Model &model, const Words &words, Rational makespan,
+/// model. Micro-batches are implicit: the n-th letter is micro-batch n. The
+/// blocks of the words, where they are known, are the outer loops.
+void writeProgram(const Model &model, const Words &words,
+                  const std::optional<Periodic> &blocks, Rational makespan,
                   llvm::ArrayRef<Rational> peaks, llvm::raw_ostream &os);
 
 } // namespace pipec::search

@@ -9,6 +9,7 @@
 
 #include "Search/RankFilter.h"
 
+#include <algorithm>
 #include <memory>
 
 namespace pipec::search {
@@ -21,13 +22,25 @@ public:
       : problem(problem), paths(problem, /*memory=*/false), filter(problem),
         spaces(problem.ranks) {}
 
-  std::optional<Refutation> run(Ticks makespan, Budget &budget);
+  /// A proof with windows alone, or with cases.
+  std::optional<Refutation> run(Ticks makespan, bool cases, Budget &budget);
   /// A bound that can always be proven.
   Ticks simpleBound() const { return paths.bound(); }
 
 private:
-  std::optional<uint32_t> machine(const StepWindows &windows,
-                                  Ticks makespan) const {
+  bool narrow(StepWindows &windows, std::vector<char> changed, unsigned most,
+              ProofPart &part, Budget &budget);
+  bool tryCase(const StartCase &assumed, const StepWindows &windows,
+               ProofPart &part, Budget &budget);
+  bool shave(uint32_t step, StepWindows &windows, ProofPart &part,
+             Budget &budget);
+  bool shaveAll(StepWindows &windows, ProofPart &part, Budget &budget);
+
+  std::vector<char> allRanks() const {
+    return std::vector<char>(problem.ranks, true);
+  }
+  const StateSpace &space(unsigned rank, Budget &budget);
+  std::optional<uint32_t> machine(const StepWindows &windows) const {
     for (unsigned rank = 0; rank != problem.ranks; ++rank)
       if (paths.machine(rank, windows, makespan) > makespan)
         return rank;
@@ -38,49 +51,185 @@ private:
   Paths paths;
   RankFilter filter;
   std::vector<std::unique_ptr<StateSpace>> spaces;
+  Ticks makespan = 0;
+  Refutation proof;
 };
 
 } // namespace
 
-std::optional<Refutation> Prover::run(Ticks makespan, Budget &budget) {
-  Refutation found;
-  found.refuted = makespan;
-  StepWindows windows = paths.open(makespan);
-  if (!paths.narrow(windows))
-    return found;
-  if ((found.machine = machine(windows, makespan)))
-    return found;
-  std::vector<char> changed(problem.ranks, true);
-  for (bool any = true; any && !budget.done();) {
+const StateSpace &Prover::space(unsigned rank, Budget &budget) {
+  auto &own = spaces[rank];
+  if (!own) {
+    own = std::make_unique<StateSpace>(problem, rank);
+    budget.spend(uint64_t(own->numTuples()) * 64 + 100'000);
+  }
+  return *own;
+}
+
+/// Narrows windows by the `changed` ranks, and by those that this changes, with
+/// at most `most` rounds. True when nothing is left.
+bool Prover::narrow(StepWindows &windows, std::vector<char> changed,
+                    unsigned most, ProofPart &part, Budget &budget) {
+  budget.spend(problem.numSteps());
+  if (!paths.narrow(windows, &changed))
+    return true;
+  for (bool any = true; any;) {
     any = false;
     for (unsigned rank = 0; rank != problem.ranks; ++rank) {
       if (!changed[rank])
         continue;
       changed[rank] = false;
-      if (!spaces[rank])
-        spaces[rank] = std::make_unique<StateSpace>(problem, rank);
-      if (!spaces[rank]->isListed())
+      const StateSpace &states = space(rank, budget);
+      if (!states.isListed())
         continue;
-      Filtered result =
-          filter.run(rank, *spaces[rank], makespan, windows, budget);
+      if (budget.done() || part.rounds.size() >= most)
+        return false;
+      Filtered result = filter.run(rank, states, makespan, windows, budget);
       if (result == Filtered::Unchanged)
         continue;
       any = true;
-      found.rounds.push_back(rank);
+      part.rounds.push_back(rank);
+      budget.spend(problem.numSteps());
       if (result == Filtered::Refuted || !paths.narrow(windows, &changed))
-        return found;
+        return true;
     }
   }
-  if ((found.machine = machine(windows, makespan)))
-    return found;
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Cases
+//===----------------------------------------------------------------------===//
+
+/// Whether no schedule has a step in the part of its window that is assumed.
+bool Prover::tryCase(const StartCase &assumed, const StepWindows &windows,
+                     ProofPart &part, Budget &budget) {
+  StepWindows own = windows;
+  uint32_t step = problem.step(assumed.kind, assumed.stage, assumed.microbatch);
+  if (assumed.isLater)
+    own.starts[step] = assumed.time + 1;
+  else
+    own.ends[step] = assumed.time + problem.infoOf(step).time;
+  std::vector<char> changed(problem.ranks);
+  changed[problem.map[assumed.stage]] = true;
+  budget.spend(problem.numSteps());
+  part = {};
+  return narrow(own, std::move(changed), 3 * problem.ranks + 6, part, budget);
+}
+
+/// Cuts off parts of the window of a step that are refuted: halves, and, where
+/// these are not, smaller parts of both ends. True when nothing is left at all;
+/// `part` is what is done with the rest.
+bool Prover::shave(uint32_t step, StepWindows &windows, ProofPart &part,
+                   Budget &budget) {
+  const Letter &letter = problem.infoOf(step);
+  for (unsigned piece = 2; piece <= 8 && !budget.done();) {
+    Ticks first = windows.starts[step];
+    Ticks last = windows.ends[step] - letter.time;
+    Ticks size = (last - first + 1) / piece;
+    if (size == 0)
+      return false;
+    bool found = false;
+    for (bool isLater : {false, true}) {
+      StartCase assumed = {letter.kind, letter.stage,
+                           step % problem.microbatches, isLater,
+                           isLater ? last - size : first + size - 1};
+      ProofPart refuted;
+      if (!tryCase(assumed, windows, refuted, budget))
+        continue;
+      part.split = assumed;
+      proof.parts.push_back(std::move(part));
+      proof.parts.push_back(std::move(refuted));
+      part = {};
+      if (isLater)
+        windows.ends[step] = assumed.time + letter.time;
+      else
+        windows.starts[step] = assumed.time + 1;
+      std::vector<char> changed(problem.ranks);
+      changed[problem.map[letter.stage]] = true;
+      if (narrow(windows, std::move(changed), ~0u, part, budget))
+        return true;
+      found = true;
+      break;
+    }
+    if (!found)
+      piece *= 2;
+  }
+  return false;
+}
+
+/// Shaves all steps until nothing changes or nothing is left, which is true.
+bool Prover::shaveAll(StepWindows &windows, ProofPart &part, Budget &budget) {
+  std::vector<uint32_t> order(problem.numSteps());
+  for (bool any = true; any && !budget.done();) {
+    any = false;
+    // Small windows have few cases that matter.
+    for (uint32_t i = 0; i != order.size(); ++i)
+      order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+      return windows.ends[a] - windows.starts[a] - problem.infoOf(a).time <
+             windows.ends[b] - windows.starts[b] - problem.infoOf(b).time;
+    });
+    for (uint32_t step : order) {
+      size_t before = proof.parts.size();
+      if (shave(step, windows, part, budget))
+        return true;
+      any |= proof.parts.size() != before;
+      if (budget.done())
+        return false;
+    }
+  }
+  return false;
+}
+
+std::optional<Refutation> Prover::run(Ticks trial, bool cases, Budget &budget) {
+  makespan = trial;
+  proof = {};
+  proof.refuted = trial;
+  StepWindows windows = paths.open(makespan);
+  ProofPart part;
+  auto finished = [&] {
+    proof.parts.push_back(std::move(part));
+    return std::move(proof);
+  };
+  // One rank alone, without rounds, is the shortest proof.
+  if (!paths.narrow(windows) || (part.machine = machine(windows)) ||
+      narrow(windows, allRanks(), ~0u, part, budget) ||
+      (part.machine = machine(windows)))
+    return finished();
+  if (cases && shaveAll(windows, part, budget))
+    return finished();
   return std::nullopt;
 }
 
 Refutation prove(const Problem &problem, Ticks bound, Budget &budget) {
   Prover prover(problem);
-  if (auto found = prover.run(bound - 1, budget))
+  if (auto found = prover.run(bound - 1, /*cases=*/false, budget))
     return *found;
-  return *prover.run(prover.simpleBound() - 1, budget);
+  return *prover.run(prover.simpleBound() - 1, /*cases=*/false, budget);
+}
+
+std::optional<Refutation> proveByCases(const Problem &problem, Ticks bound,
+                                       Ticks best, Budget &budget) {
+  Prover prover(problem);
+  std::optional<Refutation> proof;
+  Ticks stride = std::max<Ticks>(1, (best - bound) / 2);
+  while (bound < best && !budget.done()) {
+    Ticks trial = std::min(bound + stride - 1, best - 1);
+    Budget share = budget.part(stride > 1 ? budget.left() / 3 : budget.left());
+    auto found = prover.run(trial, /*cases=*/true, share);
+    budget.spend(share.spent());
+    if (found) {
+      proof = std::move(found);
+      bound = trial + 1;
+      stride = std::min(stride * 2, std::max<Ticks>(1, (best - bound) / 2));
+    } else if (stride == 1) {
+      break;
+    } else {
+      stride = std::max<Ticks>(1, stride / 3);
+    }
+  }
+  return proof;
 }
 
 } // namespace pipec::search

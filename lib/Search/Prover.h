@@ -4,6 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Proofs for a checker that knows the order of data and of micro-batches, the
+// states of a rank and Jackson's rule only. Where windows alone refute nothing,
+// a step starts early or late, and each case is refuted on its own: the fourth
+// bound of docs/Rationale/Bounds.md.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_SEARCH_PROVER_H
 #define PIPEC_SEARCH_PROVER_H
@@ -15,19 +22,41 @@
 
 namespace pipec::search {
 
-/// A proof that no schedule has a makespan of at most `refuted`, for a checker
-/// that knows the order of data and of micro-batches, the states of a rank and
-/// Jackson's rule only.
-struct Refutation {
-  Ticks refuted = 0;
-  /// The ranks whose windows are narrowed, in that order.
-  std::vector<uint32_t> rounds;
-  /// The rank that alone takes longer.
-  std::optional<uint32_t> machine;
+/// A step starts at most at a time, or later.
+struct StartCase {
+  LetterKind kind;
+  uint32_t stage;
+  uint32_t microbatch;
+  bool isLater;
+  Ticks time;
 };
 
-/// Proves `bound`, or as much of it as is possible this way.
+/// One part of a proof: windows are narrowed, and then too small; or one of two
+/// cases holds, each of which has a part of its own.
+struct ProofPart {
+  /// The ranks whose windows are narrowed, in that order.
+  std::vector<uint32_t> rounds;
+  /// The rank that alone takes longer, after the rounds.
+  std::optional<uint32_t> machine;
+  /// The first case. The second is its opposite.
+  std::optional<StartCase> split;
+};
+
+/// A proof that no schedule has a makespan of at most `refuted`.
+struct Refutation {
+  Ticks refuted = 0;
+  /// A part with cases is followed by the parts of its first case, then by
+  /// those of the second.
+  std::vector<ProofPart> parts;
+};
+
+/// Proves `bound`, or as much of it as is possible without cases.
 Refutation prove(const Problem &problem, Ticks bound, Budget &budget);
+
+/// Proves a bound above `bound`, at most `best`, with cases; nothing when the
+/// budget ends before.
+std::optional<Refutation> proveByCases(const Problem &problem, Ticks bound,
+                                       Ticks best, Budget &budget);
 
 } // namespace pipec::search
 

@@ -43,22 +43,28 @@ private:
     Found own;
   };
 
-  bool closed() const {
-    Ticks gap = best.makespan - refuter.bound();
-    return !best.words.empty() &&
-           __int128(gap) * 1'000'000 <=
-               __int128(options.within) * refuter.bound();
+  Ticks bound() const {
+    return cases ? std::max(refuter.bound(), cases->refuted + 1)
+                 : refuter.bound();
   }
+  bool closed() const {
+    Ticks gap = best.makespan - bound();
+    return !best.words.empty() &&
+           (best.makespan <= options.goal ||
+            __int128(gap) * 1'000'000 <= __int128(options.within) * bound());
+  }
+  /// The makespan at which nothing more is searched.
+  Ticks enough() const { return std::max(bound(), options.goal); }
   bool stopped() const { return options.stop && options.stop->load(); }
   bool over() const {
-    return closed() || stopped() || refuter.bound() >= options.uselessBound;
+    return closed() || stopped() || bound() >= options.uselessBound;
   }
   uint64_t share(uint64_t perMille) const {
     return options.work / 1000 * perMille;
   }
   void note(const char *phase) {
-    if (options.progress)
-      options.progress(best.makespan, refuter.bound(), phase);
+    if (options.progress && !best.words.empty())
+      options.progress(best.makespan, bound(), phase);
   }
   void offer(const Found &found) {
     if (!found.words.empty() &&
@@ -70,10 +76,12 @@ private:
                   const std::function<void(unsigned, Budget &)> &task);
   void decode(uint64_t perMille, uint64_t forBound);
   void anneal(unsigned round, uint64_t perMille, uint64_t forBound);
+  void proveCases(uint64_t perMille);
 
   const Problem &problem;
   const SearchOptions &options;
   Refuter refuter;
+  std::optional<Refutation> cases;
   unsigned numRuns;
   std::vector<Run> runs;
   Found best;
@@ -106,7 +114,7 @@ void Searcher::inParallel(uint64_t perMille, uint64_t forBound,
                           const std::function<void(unsigned, Budget &)> &task) {
   std::array<std::atomic<bool>, maxRuns> ended = {};
   std::atomic<unsigned> next = 0;
-  Ticks goal = refuter.bound();
+  Ticks goal = enough();
   Ticks known = best.makespan;
   auto work = [&] {
     for (unsigned i; (i = next++) <= numRuns;) {
@@ -134,7 +142,7 @@ void Searcher::inParallel(uint64_t perMille, uint64_t forBound,
 }
 
 void Searcher::decode(uint64_t perMille, uint64_t forBound) {
-  Ticks goal = refuter.bound();
+  Ticks goal = enough();
   inParallel(perMille, forBound, [&](unsigned i, Budget &budget) {
     Run &run = runs[i];
     if (!run.blocks)
@@ -154,7 +162,7 @@ void Searcher::anneal(unsigned round, uint64_t perMille, uint64_t forBound) {
   static constexpr unsigned heats[] = {100, 400, 50, 1000, 200};
   uint32_t steps = problem.numSteps();
   unsigned heatOfSize = std::clamp<unsigned>(600'000 / steps, 150, 3000);
-  Ticks goal = refuter.bound();
+  Ticks goal = enough();
   Found common = best;
   inParallel(perMille, forBound, [&](unsigned i, Budget &budget) {
     Run &run = runs[i];
@@ -175,12 +183,21 @@ void Searcher::anneal(unsigned round, uint64_t perMille, uint64_t forBound) {
   note("anneal");
 }
 
+void Searcher::proveCases(uint64_t perMille) {
+  if (over() || !refuter.isComplete())
+    return;
+  Budget budget(share(perMille), options.stop);
+  if (auto proof = proveByCases(problem, bound(), best.makespan, budget))
+    cases = std::move(proof);
+  note("cases");
+}
+
 SearchResult Searcher::run(const std::vector<Words> &starts) {
   runs.resize(numRuns);
   Ticks simple = refuter.bound();
   takeStarts(starts);
   note("library");
-  auto bound = [&](uint64_t perMille) {
+  auto raiseBound = [&](uint64_t perMille) {
     if (over())
       return;
     Budget budget(share(perMille), options.stop);
@@ -190,23 +207,36 @@ SearchResult Searcher::run(const std::vector<Words> &starts) {
   // A search that was stopped before has one order of each run, all the same.
   if (!over() || best.words.empty()) {
     decode(5, 0);
-    bound(20);
+    raiseBound(20);
   }
   if (!over()) {
     decode(95, 0);
-    bound(30);
+    raiseBound(30);
   }
   std::vector<unsigned> shares = {10, 20, 30, 50, 80, 120, 120, 120, 120};
   if (numRuns == 2)
     shares = {110, 160, 160, 160};
-  for (unsigned round = 0; round != shares.size() && !over(); ++round)
+  // Cases take long, and pay off where words are short.
+  bool isShort = problem.numSteps() <= 300;
+  if (isShort)
+    shares.pop_back();
+  for (unsigned round = 0; round != shares.size() && !over(); ++round) {
     anneal(round, shares[round], round ? 0 : numRuns == 2 ? 270 : 200);
+    if (round == 5 && isShort)
+      proveCases(120);
+  }
+  if (options.prove)
+    proveCases(1000);
+  if (cases && refuter.bound() > cases->refuted + 1)
+    cases.reset();
   SearchResult result;
   result.best = best;
-  result.bound = std::min(refuter.bound(), best.makespan);
-  result.source = refuter.bound() > simple              ? BoundSource::Windows
+  result.bound = std::min(bound(), best.makespan);
+  result.source = cases                                 ? BoundSource::Cases
+                  : refuter.bound() > simple            ? BoundSource::Windows
                   : refuter.paths().longest() == simple ? BoundSource::Paths
                                                         : BoundSource::Rank;
+  result.cases = std::move(cases);
   result.stopped = stopped() && !closed();
   return result;
 }

@@ -17,6 +17,7 @@
 
 #include "Search/Budget.h"
 #include "Search/Justify.h"
+#include "Search/Prover.h"
 
 #include <functional>
 
@@ -29,6 +30,11 @@ struct SearchOptions {
   unsigned threads = 1;
   /// Ends when the makespan is at most this many millionths above the bound.
   uint64_t within = 0;
+  /// Proves by cases as well, with as much work again. Without it this is done
+  /// for short words only.
+  bool prove = false;
+  /// Ends at a makespan of at most this.
+  Ticks goal = 0;
   /// Ends when the bound is at least this.
   Ticks uselessBound = Problem::maxTicks;
   /// Set by another thread to end the search; may be null.
@@ -38,12 +44,14 @@ struct SearchOptions {
 };
 
 /// What a bound follows from.
-enum class BoundSource { Paths, Rank, Windows };
+enum class BoundSource { Paths, Rank, Windows, Cases };
 
 struct SearchResult {
   Found best;
   Ticks bound = 0;
   BoundSource source = BoundSource::Paths;
+  /// The proof of a bound by cases.
+  std::optional<Refutation> cases;
   /// `stop` was set before the search ended.
   bool stopped = false;
 

@@ -55,7 +55,8 @@ TEST(Certificate, ProofsOfASearchAreAcceptedAndOthersRefused) {
     search::SearchResult result = search::search(model->problem, {}, options);
     search::Budget budget(search::workPerEffort);
     search::Refutation proof =
-        search::prove(model->problem, result.bound, budget);
+        result.cases ? *result.cases
+                     : search::prove(model->problem, result.bound, budget);
     ASSERT_EQ(proof.refuted + 1, result.bound) << round;
     Rational makespan = model->time(result.best.makespan);
     std::string text;
@@ -69,14 +70,52 @@ TEST(Certificate, ProofsOfASearchAreAcceptedAndOthersRefused) {
     // A makespan that a schedule has is never refuted, by whatever rounds.
     Certificate wrong = *certificate;
     wrong.refuted = result.best.makespan;
+    wrong.proof.assign(1, {});
     for (unsigned i = 0; i != 4; ++i)
       for (unsigned rank = 0; rank != wrong.ranks; ++rank)
-        wrong.rounds.push_back(rank);
-    wrong.machine = random.below(wrong.ranks);
+        wrong.proof[0].rounds.push_back(rank);
+    wrong.proof[0].machine = random.below(wrong.ranks);
     ASSERT_FALSE(accepts(wrong, schedule, diags)) << text;
     // Nor is a certificate of other costs accepted for the schedule.
     wrong = *certificate;
     ++wrong.model[random.below(wrong.stages)].times[random.below(2)];
     ASSERT_FALSE(accepts(wrong, schedule, diags)) << text;
   }
+}
+
+TEST(Certificate, ProofsByCasesAreAcceptedAndOthersRefused) {
+  SourceFiles files;
+  DiagEngine diags(files, [](const Diagnostic &) {});
+  Random random(22);
+  unsigned proofs = 0;
+  for (unsigned round = 0; round != 400 && proofs != 4; ++round) {
+    auto model = search::makeModel(randomHeader(random), true, diags);
+    ASSERT_TRUE(succeeded(model));
+    search::SearchOptions options;
+    options.work = search::workPerEffort / 50;
+    options.prove = true;
+    search::SearchResult result = search::search(model->problem, {}, options);
+    if (!result.cases)
+      continue;
+    ++proofs;
+    ASSERT_EQ(result.cases->refuted + 1, result.bound) << round;
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    search::writeCertificate(*model, result.best.words,
+                             model->time(result.best.makespan), *result.cases,
+                             os);
+    auto certificate = readCertificate(text, diags);
+    ASSERT_TRUE(succeeded(certificate)) << text;
+    Schedule schedule = search::makeSchedule(*model, result.best.words);
+    ASSERT_TRUE(accepts(*certificate, schedule, diags)) << text;
+
+    // A makespan that a schedule has is not refuted by cases at other times.
+    Certificate wrong = *certificate;
+    wrong.refuted = result.best.makespan;
+    for (Certificate::Part &part : wrong.proof)
+      if (part.split)
+        part.split->time = random.below(wrong.refuted);
+    ASSERT_FALSE(accepts(wrong, schedule, diags)) << text;
+  }
+  EXPECT_EQ(proofs, 4u);
 }

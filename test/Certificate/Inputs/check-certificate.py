@@ -52,7 +52,7 @@ class Certificate:
             self.words.append(word)
         self.makespan = Fraction(next(rest)[1])
         self.refuted = int(next(rest)[1])
-        self.by = next(rest)[1:]
+        self.proof = list(rest)
         self.chunks = [[s for s in range(self.stages) if self.map[s] == r] for r in range(self.p)]
 
     def inputs(self, kind, s):
@@ -111,13 +111,40 @@ class Certificate:
         self.H = {(k, s, j): 0 for k in self.kinds for s in range(self.stages) for j in range(self.m)}
         self.L = {step: self.refuted for step in self.H}
         need(self.refuted < self.makespan, "the refuted makespan is that of the schedule or more")
-        if self.paths():
-            return True
-        rounds, _, machine = " ".join(self.by).partition("machine")
-        for r in rounds.split()[1:]:
-            if not self.filter(int(r)) or self.paths():
-                return True
-        return bool(machine) and self.machine(int(machine))
+        rest = iter(self.proof)
+        # The windows of the opposites of cases.
+        opposites = []
+        while True:
+            line = next(rest)
+            empty = self.paths()
+            if line[0] == "windows":
+                empty = self.rounds(line[1:]) or empty
+                line = next(rest)
+            if line[0] == "case":
+                _, kind, s, j, relation, time = line
+                step, time = (kind, int(s[1:]), int(j[1:])), int(time)
+                need(s[0] == "s" and j[0] == "m" and step in self.H, f"no step {line}")
+                H, L = dict(self.H), dict(self.L)
+                end = time + self.time[step[:2]]
+                if relation == "<=":
+                    self.L[step], H[step] = min(self.L[step], end), max(H[step], time + 1)
+                else:
+                    need(relation == ">", f"no case {line}")
+                    self.H[step], L[step] = max(self.H[step], time + 1), min(L[step], end)
+                opposites.append((H, L))
+                continue
+            need(line[0] == "by", f"no proof {line}")
+            rounds, _, machine = " ".join(line[1:]).partition("machine")
+            if not (empty or self.rounds(rounds.split()[1:]) or (machine and self.machine(int(machine)))):
+                return False
+            if not opposites:
+                return not list(rest)
+            need(next(rest) == ["else"], "no opposite of a case")
+            self.H, self.L = opposites.pop()
+
+    def rounds(self, ranks):
+        """Narrows the windows by these ranks; True if nothing is left."""
+        return any(not self.filter(int(r)) or self.paths() for r in ranks)
 
     def paths(self):
         """Moves windows along data and order; True if one is too small."""
