@@ -68,6 +68,12 @@ LogicalResult SearchRun::readSizes() {
     return unusable(diags, "`" + shortened(inputs[0]) +
                                "` where no input is taken; --start names a "
                                "schedule to start from");
+  if (std::string other =
+          sizes->writtenBut({"ranks", "microbatches", "chunks"});
+      !other.empty())
+    return diags.report(DiagLoc(), diag::OptionWithoutEffect, other,
+                        "on a search, whose sizes are `ranks`, `microbatches` "
+                        "and `chunks`");
   auto read = [&](StringRef name, unsigned most, unsigned &into) {
     FailureOr<std::optional<int64_t>> value = sizes->only(name, diags);
     if (failed(value))
