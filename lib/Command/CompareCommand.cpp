@@ -121,8 +121,9 @@ LogicalResult Compare::readOptions() {
   if (failed(ranks) || failed(microbatches))
     return failure();
   if (!*ranks || !*microbatches)
-    return unusable(diags, "schedules are compared at one size: --ranks and "
-                           "--microbatches give it");
+    return unusable(diags, "schedules are compared at one size, by the roles "
+                           "that all of them share: --ranks=N and "
+                           "--microbatches=N, or ranks=N microbatches=N");
   if (**ranks < 1 || **microbatches < 1)
     return unusable(diags, "--ranks and --microbatches must be at least 1");
   if (**ranks > maxRanks || **microbatches > maxMicrobatches)
