@@ -171,11 +171,19 @@ LogicalResult Compare::readTargets() {
 }
 
 LogicalResult Compare::openSources() {
-  for (size_t i = 0; i != inputs.size(); ++i)
-    if (failed(schedules.add(
-            inputs[i], i < numGiven ? args.text(Opt::Schedule) : StringRef(),
-            search, args, diags)))
+  bool anyProgram = false; // among the inputs of the command line
+  for (size_t i = 0; i != inputs.size(); ++i) {
+    bool isGiven = i < numGiven;
+    if (failed(schedules.add(inputs[i],
+                             isGiven ? args.text(Opt::Schedule) : StringRef(),
+                             search, args, diags)))
       return failure();
+    anyProgram |= isGiven && !schedules.decls().empty();
+  }
+  if (args.has(Opt::Schedule) && !anyProgram)
+    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                        args.written(Opt::Schedule),
+                        "without an input that is a program");
   std::vector<const ast::ScheduleDecl *> decls = schedules.decls();
   if (failed(
           checkInputOptions(args, !decls.empty(), schedules.hasSteps(), diags)))

@@ -62,6 +62,9 @@ LogicalResult VerifySettings::run(const Schedule &schedule,
                                   DiagEngine &diags) const {
   if (all)
     return verify(schedule, diags);
+  if (is_contained(levels, VerifyLevel::Timed) && schedule.times.empty())
+    return diags.report(DiagLoc(), diag::OptionWithoutEffect, "--verify=timed",
+                        "on steps without start times");
   bool good = true;
   for (VerifyLevel level : levels)
     good &= succeeded(verify(schedule, level, diags));

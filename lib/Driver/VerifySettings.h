@@ -31,7 +31,7 @@ struct VerifySettings {
   static llvm::FailureOr<VerifySettings>
   parse(llvm::ArrayRef<llvm::StringRef> lists, DiagEngine &diags);
 
-  /// Verifies `schedule` accordingly.
+  /// Verifies `schedule` accordingly; reports the level timed without times.
   llvm::LogicalResult run(const Schedule &schedule, DiagEngine &diags) const;
 
   /// Warns about properties of a verified schedule that are not errors but that
