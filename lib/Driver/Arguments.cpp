@@ -231,12 +231,24 @@ Arguments::Arguments(ArrayRef<const char *> argv, optgroup::Set groups)
 // Checks
 //===----------------------------------------------------------------------===//
 
+/// Reports a value where none is taken; `text` is the option as written.
+static LogicalResult reportValueOfFlag(const OptionInfo &info, StringRef text,
+                                       DiagEngine &diags) {
+  return diags.report(
+      DiagLoc(), diag::UnusableOption,
+      (info.spelling() + " takes no value, got `" + text + "`").str());
+}
+
 LogicalResult Arguments::checkUnknown(const Given &given,
                                       DiagEngine &diags) const {
-  InFlightDiagnostic error =
-      diags.report(DiagLoc(), diag::UnknownOption, given.text);
   auto [name, value] = StringRef(given.value).split('=');
   StringRef bare = withoutDashes(name);
+  for (const OptionInfo &info : allOptions())
+    if ((info.group & groups) && info.type == OptionType::Flag &&
+        info.spelling() == name)
+      return reportValueOfFlag(info, given.text, diags);
+  InFlightDiagnostic error =
+      diags.report(DiagLoc(), diag::UnknownOption, given.text);
   std::vector<StringRef> names;
   for (const OptionInfo &info : allOptions())
     if ((info.group & groups) && info.name.size() > 1 && !info.help.empty())
@@ -254,7 +266,11 @@ LogicalResult Arguments::checkUnknown(const Given &given,
   if (meant.empty())
     return failure();
   std::string text = ("--" + meant).str();
-  if (!value.empty())
+  bool takesValue = any_of(allOptions(), [&](const OptionInfo &info) {
+    return (info.group & groups) && info.name == meant &&
+           info.type != OptionType::Flag;
+  });
+  if (takesValue && !value.empty())
     text += ("=" + value).str();
   error.note(DiagLoc(), diag::NoteDidYouMean, shortened(text));
   return failure();
@@ -270,6 +286,9 @@ LogicalResult Arguments::checkValue(const Given &given,
   };
   switch (info.type) {
   case OptionType::Flag:
+    if (value.empty())
+      return success();
+    return reportValueOfFlag(info, given.text, diags);
   case OptionType::Text:
   case OptionType::List:
     return success();
