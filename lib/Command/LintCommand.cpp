@@ -81,13 +81,15 @@ private:
   /// or its list has faults, these errors are reasons against all versions.
   std::array<std::vector<Diagnostic>, torchVersions.size()> reasons;
   LintOptions options;
-  std::optional<InputRequest> request;
   std::optional<InputKind> kind;
 };
 
 } // namespace
 
 FailureOr<Schedule> Lint::load() {
+  FailureOr<InputRequest> request = InputRequest::read(args, search, diags);
+  if (failed(request))
+    return failure();
   FailureOr<OpenedInput> input = request->open(search, diags);
   if (failed(input))
     return failure();
@@ -201,10 +203,6 @@ void Lint::printJson(json::OStream &json) {
 
 LogicalResult Lint::run() {
   options.require = *parseWaitModel(args.text(Opt::Require, "stream"));
-  FailureOr<InputRequest> input = InputRequest::read(args, search, diags);
-  if (failed(input))
-    return failure();
-  request.emplace(std::move(*input));
   if (isJson())
     return write([](raw_ostream &) {},
                  [&](json::OStream &json) { printJson(json); });
