@@ -303,6 +303,8 @@ private:
     if (StringRef meant = nearestWord(key.take_front(40), known);
         !meant.empty())
       error.note(rangeOf(key), diag::NoteDidYouMean, meant);
+    else if (!known.empty())
+      error.note(rangeOf(key), diag::NoteChoices, join(known, "`, `"));
     (void)json.takeValue();
   }
 

@@ -248,6 +248,11 @@ static std::string leftSide(const SettingEntry &entry) {
   return text;
 }
 
+/// The place of the left side; letters are not a word and have none.
+static SMRange leftRange(const SettingEntry &entry) {
+  return entry.letters.empty() ? entry.word.range : entry.range;
+}
+
 /// Reports each entry of `block` with the same left side as an earlier one.
 /// Scopes with numbers may repeat, because the numbers are not known yet.
 static void checkDistinct(ArrayRef<SettingEntry> entries, StringRef block,
@@ -260,14 +265,18 @@ static void checkDistinct(ArrayRef<SettingEntry> entries, StringRef block,
                          block);
 }
 
-static void reportUnknownSetting(const SettingEntry &entry, StringRef block,
-                                 ArrayRef<StringRef> known, DiagEngine &diags) {
-  // Letters are not a word; then the error is at the whole entry.
+/// Reports an unknown setting, with the one of `similar` that may be meant;
+/// without such a word, with those that are possible here.
+static void reportUnknownSetting(SMRange range, StringRef name, StringRef block,
+                                 ArrayRef<StringRef> similar,
+                                 ArrayRef<StringRef> possible,
+                                 DiagEngine &diags) {
   InFlightDiagnostic error =
-      diags.report(entry.letters.empty() ? entry.word.range : entry.range,
-                   diag::UnknownSetting, leftSide(entry), block);
-  if (StringRef meant = nearestWord(entry.word.text, known); !meant.empty())
-    error.note(entry.word.range, diag::NoteDidYouMean, meant);
+      diags.report(range, diag::UnknownSetting, name, block);
+  if (StringRef meant = nearestWord(name, similar); !meant.empty())
+    error.note(range, diag::NoteDidYouMean, meant);
+  else if (!possible.empty())
+    error.note(range, diag::NoteChoices, join(possible, "`, `"));
 }
 
 /// The names of the figures of a scope, except letters.
@@ -310,10 +319,17 @@ void Checker::checkSettings(ArrayRef<SettingEntry> entries, FigureBlock block,
       checkRankFree(value,
                     entry.isScope ? Numbers::Integers : Numbers::Rationals);
     if (!known) {
-      SmallVector<StringRef, 16> meant = wordsOf(block, scope);
+      SmallVector<StringRef, 16> similar, possible;
       for (const ScopeInfo *other : scopes)
-        meant.push_back(other->word);
-      reportUnknownSetting(entry, name, meant, diags);
+        possible.push_back(other->word);
+      if (entry.letters.empty()) {
+        similar = wordsOf(block, scope);
+        append_range(similar, possible);
+      }
+      if (!entry.isScope)
+        possible = SmallVector<StringRef, 16>(figureNames(block, scope));
+      reportUnknownSetting(leftRange(entry), leftSide(entry), name, similar,
+                           possible, diags);
     } else if (inner && !entry.values.empty() &&
                entry.values.size() != inner->numbers) {
       (void)diags.report(entry.word.range, diag::WrongArgumentCount,
@@ -330,12 +346,10 @@ void Checker::checkWord(const CostOfExpr *cost) {
   if (!cost->members.empty() ||
       findFigure(FigureBlock::Cost, FigureScope::Whole, cost->word.text))
     return;
-  InFlightDiagnostic error = diags.report(
-      cost->word.range, diag::UnknownSetting, cost->word.text, "cost");
-  if (StringRef meant = nearestWord(
-          cost->word.text, wordsOf(FigureBlock::Cost, FigureScope::Whole));
-      !meant.empty())
-    error.note(cost->word.range, diag::NoteDidYouMean, meant);
+  reportUnknownSetting(cost->word.range, cost->word.text, "cost",
+                       wordsOf(FigureBlock::Cost, FigureScope::Whole),
+                       figureNames(FigureBlock::Cost, FigureScope::Whole),
+                       diags);
 }
 
 void Checker::checkFsdp(const SettingsStmt *fsdp) {
@@ -351,7 +365,8 @@ void Checker::checkFsdp(const SettingsStmt *fsdp) {
       checkRankFree(value, Numbers::Integers);
     static constexpr StringRef known[] = {"stages", "max_active", "prefetch"};
     if (!is_contained(known, entry.word.text))
-      reportUnknownSetting(entry, "fsdp", known, diags);
+      reportUnknownSetting(leftRange(entry), leftSide(entry), "fsdp", known,
+                           known, diags);
   }
 }
 

@@ -7,9 +7,11 @@
 
 #include "StepText/StepParserDetail.h"
 
+#include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/StepTextDiags.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -170,8 +172,11 @@ bool StepsParser::parseExpectation() {
     if (metric.empty())
       expected(listOf(metricNames()));
     else
-      (void)diags.report(rangeOf(metric), diag::StepsUnknownMetric,
-                         metric.take_front(40));
+      diags
+          .report(rangeOf(metric), diag::StepsUnknownMetric,
+                  metric.take_front(40))
+          .note(rangeOf(metric), diag::NoteChoices,
+                join(metricNames(), "`, `"));
     return false;
   }
   expect.metric = *known;
