@@ -103,6 +103,14 @@ void writeDiagnostic(json::OStream &json, const Diagnostic &diagnostic,
   });
 }
 
+/// True for a note on a file below the folder `library`.
+static bool isLibraryNote(const Diagnostic &diagnostic, StringRef library,
+                          const SourceFiles &files) {
+  return diagnostic.severity == Severity::Note && diagnostic.range.isValid() &&
+         !library.empty() &&
+         files.lineColumn(diagnostic.range.Start).file.starts_with(library);
+}
+
 void DiagPrinter::operator()(const Diagnostic &diagnostic) {
   if (json) {
     json::OStream object(os);
@@ -111,17 +119,16 @@ void DiagPrinter::operator()(const Diagnostic &diagnostic) {
     return;
   }
   printOne(diagnostic);
+  if (isLibraryNote(diagnostic, library, files))
+    return;
   for (const Diagnostic &note : diagnostic.notes)
     printOne(note);
 }
 
 void DiagPrinter::printOne(const Diagnostic &diagnostic) {
   bool located = diagnostic.range.isValid();
-  bool showLine = located;
   if (located) {
     LineColumn at = files.lineColumn(diagnostic.range.Start);
-    if (diagnostic.severity == Severity::Note && !library.empty())
-      showLine = !at.file.starts_with(library);
     os << terminalText(at.file) << ':' << at.line << ':' << at.column << ": ";
   } else {
     os << tool << ": ";
@@ -135,7 +142,7 @@ void DiagPrinter::printOne(const Diagnostic &diagnostic) {
   if (showKinds)
     os << " [" << diagInfo(diagnostic.id).name << ']';
   os << '\n';
-  if (showLine)
+  if (located && !isLibraryNote(diagnostic, library, files))
     printSourceLine(diagnostic.range, diagnostic.fixIt);
 }
 

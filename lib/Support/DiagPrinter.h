@@ -63,7 +63,7 @@ public:
   /// Prints text in colors.
   void setColors(bool on) { colors = on; }
   /// Prints notes that point into files below the folder `path` on one line,
-  /// without the source line.
+  /// without the source line and their attached notes.
   void setLibrary(llvm::StringRef path) { library = path.str(); }
 
   void operator()(const Diagnostic &diagnostic);
