@@ -159,6 +159,9 @@ void Derive::printText(raw_ostream &os) const {
     os << '\n';
     if (result.ownCostsOnly)
       os << "// for the costs of the schedule only\n";
+    if (result.hasPlaces)
+      os << "// with its costs and factors of single stages, ranks, "
+            "micro-batches or edges\n";
     for (const DerivedFigure &figure : result.figures) {
       for (const DerivedClause &clause : figure.clauses)
         os << clauseLines(figure.metric, clause) << '\n';
@@ -180,6 +183,7 @@ void Derive::printJson(json::OStream &json) const {
         json.attribute("held_out", result.heldOut);
         json.attribute("refused", result.refused);
         json.attribute("own_costs_only", result.ownCostsOnly);
+        json.attribute("has_places", result.hasPlaces);
         json.attributeArray("figures", [&] {
           for (const DerivedFigure &figure : result.figures)
             json.object([&] {

@@ -74,6 +74,8 @@ std::string Deriver::ownCostsText() const {
   for (const CostSettings::Overlap &overlap : used.overlaps)
     add(overlapText(overlap), overlap.cost);
   add("cost(p2p)", used.costs[unsigned(CostLetter::P2P)]);
+  if (!used.occupancy.isZero())
+    add("cost(occupancy)", used.occupancy);
   return join(texts, " && ");
 }
 
@@ -370,6 +372,7 @@ FailureOr<Derivation> Deriver::run(function_ref<void()> advance) {
   result.path = source.path().str();
   result.refused = measured.numRefused();
   result.ownCostsOnly = regimes.empty();
+  result.hasPlaces = measured.steps().hasPlaces;
   for (const FitSample &sample :
        samplesOf(Expectation::Metric::Makespan, nullptr).samples)
     ++(sample.heldOut ? result.heldOut : result.fitted);

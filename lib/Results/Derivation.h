@@ -49,6 +49,9 @@ struct Derivation {
   /// of single stages or edges, or several kinds of overlaps, or no set of
   /// costs includes its own.
   bool ownCostsOnly = false;
+  /// True if it has costs or factors of single stages, ranks, micro-batches or
+  /// edges, which the clauses do not name but depend on.
+  bool hasPlaces = false;
   std::vector<DerivedFigure> figures;
 
   bool hasClauses() const;

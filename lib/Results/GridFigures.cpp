@@ -24,6 +24,9 @@ namespace pipec {
 static constexpr std::optional<Figure> figureOfLetter[numCostLetters] = {
     Figure::F, Figure::B, Figure::I, Figure::W, std::nullopt, Figure::P2P};
 
+/// The cost of an overlap that was not seen before; no cost is negative.
+static const Rational unknownCost = -1;
+
 FailureOr<Schedule> GridFigures::lowered(const ParamValues &params) {
   refusedNow = false;
   DiagEngine::ScopedFilter filter(diags, [&](Diagnostic &found) {
@@ -69,7 +72,7 @@ void GridFigures::noteSteps(const Schedule &lowered) {
       if (none_of(used.overlaps, [&](const CostSettings::Overlap &other) {
             return other.members == members;
           }))
-        used.overlaps.push_back({members, 0, false});
+        used.overlaps.push_back({members, unknownCost, false});
       has[unsigned(CostLetter::Overlap)] = true;
     }
 }
@@ -89,15 +92,20 @@ void GridFigures::noteCosts(const Schedule &lowered) {
     cost = Rational::mul(cost, own.overlapFactor(overlap.members)).value_or(0);
     for (StepKind kind : overlap.members)
       cost = std::max(cost, costs[unsigned(kind)]);
-    overlap.cost = own.ofOverlap(overlap.members).value_or(cost);
-    costs[unsigned(CostLetter::Overlap)] = overlap.cost;
+    cost = own.ofOverlap(overlap.members).value_or(cost);
+    used.costsVary |= overlap.cost != unknownCost && overlap.cost != cost;
+    overlap.cost = cost;
   }
-  used.costsVary |= !existing.empty() && costs != used.costs;
+  Rational occupancy = own.general(Figure::Occupancy);
+  used.costsVary |=
+      !existing.empty() && (costs != used.costs || occupancy != used.occupancy);
+  used.occupancy = occupancy;
   used.costs = costs;
   for (const auto &[place, row] : own.places())
     for (const auto &[figure, value] : row) {
       bool whole = place.scope == FigureScope::Whole;
       FigureUnit unit = infoOf(figure).unit;
+      used.hasPlaces |= !whole;
       if (!value.isZero() && unit == FigureUnit::Time &&
           (!whole || figure == Figure::Occupancy))
         used.onlyLetters = false;
@@ -121,6 +129,8 @@ LogicalResult GridFigures::inspect(const Grid &grid) {
     noteCosts(*result);
     existing.push_back(params);
   });
+  if (!used.overlaps.empty())
+    used.costs[unsigned(CostLetter::Overlap)] = used.overlaps.front().cost;
   static constexpr char letters[] = {'F', 'B', 'I', 'W', '&'};
   for (unsigned letter = 0; letter != std::size(letters); ++letter)
     if (has[letter])

@@ -43,7 +43,11 @@ struct StepsUsed {
   std::vector<CostSettings::Overlap> overlaps;
   /// The costs of the schedule; at its last size if they depend on parameters.
   CostVector costs;
+  Rational occupancy;
   bool costsVary = false;
+  /// True if it has costs or factors of single stages, ranks, micro-batches or
+  /// edges, which no clause can name.
+  bool hasPlaces = false;
   /// True if all times are those of letters, up to factors: no costs of single
   /// stages or edges, no occupied edges, and at most one kind of overlaps.
   bool onlyLetters = true;
