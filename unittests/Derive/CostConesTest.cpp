@@ -49,10 +49,11 @@ TEST(CostCones, LargerConesComeFirst) {
   llvm::ArrayRef<CostCone> cones = allCostCones();
   for (size_t i = 0; i != cones.size(); ++i)
     for (size_t j = i + 1; j != cones.size(); ++j)
-      if (cones[i].steps == cones[j].steps)
+      if (cones[i].steps == cones[j].steps) {
         EXPECT_FALSE(cones[j].contains(cones[i]))
             << cones[j].condition.str() << " contains "
             << cones[i].condition.str();
+      }
 }
 
 TEST(CostCones, Contains) {
