@@ -42,10 +42,11 @@ LogicalResult CalibrateRun::checkOptions() {
     return failure();
   sizes = std::move(*read);
   if (traces.empty())
-    return unusable(diags, "no traces; see --help");
+    return reportUsageError(diags, "no traces; see --help");
   if (args.text(Opt::Output, "-") == "-")
-    return unusable(diags, "expected -o with a file for the profile; the "
-                           "summary goes to standard output");
+    return reportUsageError(diags,
+                            "expected -o with a file for the profile; the "
+                            "summary goes to standard output");
   if (failed(pipec::chooseForm(args, {"json"}, diags)))
     return failure();
   if (args.has(Opt::For))

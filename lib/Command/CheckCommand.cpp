@@ -69,7 +69,7 @@ LogicalResult Check::readOptions() {
   if (args.isOn(Opt::Library, false))
     append_range(inputs, search.libraryFiles());
   if (inputs.empty())
-    return reportNoInput(diags);
+    return reportMissingInput(diags);
   FailureOr<std::vector<CostSettings>> each = readCosts(args, diags);
   if (failed(each))
     return failure();

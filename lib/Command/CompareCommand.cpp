@@ -121,15 +121,17 @@ LogicalResult Compare::readOptions() {
   if (failed(ranks) || failed(microbatches))
     return failure();
   if (!*ranks || !*microbatches)
-    return unusable(diags, "schedules are compared at one size, by the roles "
-                           "that all of them share: --ranks=N and "
-                           "--microbatches=N, or ranks=N microbatches=N");
+    return reportUsageError(diags,
+                            "schedules are compared at one size, by the roles "
+                            "that all of them share: --ranks=N and "
+                            "--microbatches=N, or ranks=N microbatches=N");
   if (**ranks < 1 || **microbatches < 1)
-    return unusable(diags, "--ranks and --microbatches must be at least 1");
+    return reportUsageError(diags,
+                            "--ranks and --microbatches must be at least 1");
   if (**ranks > maxRanks || **microbatches > maxMicrobatches)
-    return unusable(diags, "--ranks must be at most " + Twine(maxRanks) +
-                               " and --microbatches at most " +
-                               Twine(maxMicrobatches));
+    return reportUsageError(
+        diags, "--ranks must be at most " + Twine(maxRanks) +
+                   " and --microbatches at most " + Twine(maxMicrobatches));
   options.ranks = **ranks;
   options.microbatches = **microbatches;
   options.model = readModel(args);
@@ -138,12 +140,13 @@ LogicalResult Compare::readOptions() {
   constexpr uint64_t mostEffort = std::numeric_limits<uint32_t>::max();
   uint64_t effort = args.count(Opt::SearchRows, 1);
   if (effort < 1 || effort > mostEffort)
-    return unusable(diags, "--search must be from 1 to " + Twine(mostEffort));
+    return reportUsageError(diags,
+                            "--search must be from 1 to " + Twine(mostEffort));
   numGiven = inputs.size();
   if (args.isOn(Opt::Library, true))
     llvm::append_range(inputs, search.libraryFiles());
   if (inputs.empty() && !args.has(Opt::SearchRows))
-    return reportNoInput(diags);
+    return reportMissingInput(diags);
   return success();
 }
 
@@ -161,7 +164,7 @@ LogicalResult Compare::readTargets() {
     if (!is_contained(names, word))
       return reportUnknownChoice(diags, "target", word, names);
     if (!seen.insert(word).second)
-      return unusable(diags, "target `" + word + "` is given twice");
+      return reportUsageError(diags, "target `" + word + "` is given twice");
     FailureOr<ShippedTarget> target = makeShippedTarget(word, diags);
     if (failed(target))
       return failure();

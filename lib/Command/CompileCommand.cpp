@@ -80,9 +80,9 @@ static constexpr optgroup::Set usedByPrograms =
 /// Reports the first option that belongs neither to one of these groups nor to
 /// those of all commands.
 LogicalResult Compile::checkGroups(optgroup::Set used, const Twine &output) {
-  std::optional<Opt> unused = args.firstOf(
-      ~(used | optgroup::Output | optgroup::Warnings | optgroup::Diagnostics |
-        optgroup::General));
+  std::optional<Opt> unused =
+      args.firstOf(~(used | optgroup::Output | optgroup::Warnings |
+                     optgroup::Diagnostics | optgroup::General));
   if (!unused)
     return success();
   return diags.report(DiagLoc(), diag::OptionWithoutEffect,
@@ -112,8 +112,8 @@ LogicalResult Compile::checkUses() {
           DiagLoc(), diag::OptionWithoutEffect, args.written(option),
           ("on --emit=" + emitter->name + "; it is for " + usersOf(use)).str());
   if (emitter->hasUse(EmitUse::Template) && !args.has(Opt::Template))
-    return unusable(diags, "`" + args.written(Opt::Emit) +
-                               "` without a --template=FILE");
+    return reportUsageError(diags, "`" + args.written(Opt::Emit) +
+                                       "` without a --template=FILE");
   if (!emitter->printsProgram())
     return success();
   return checkGroups(usedByPrograms, "--emit=" + emitter->name);
@@ -167,7 +167,7 @@ LogicalResult Compile::checkOptions() {
   emit.json = isJson();
   emit.model = readModel(args);
   if (args.text(Opt::Template) == "-")
-    return unusable(diags, "a template is a file, and `-` is not one");
+    return reportUsageError(diags, "a template is a file, and `-` is not one");
   return readPictureOptions(args, emit, diags);
 }
 
@@ -238,7 +238,7 @@ LogicalResult Compile::run() {
                           emitter ? ("with --emit=" + emitter->name).str()
                                   : "with --describe");
     if (input->kind != InputKind::Program)
-      return unusable(diags, "`" + input->path + "` is not a program");
+      return reportUsageError(diags, "`" + input->path + "` is not a program");
     return showProgram(*input);
   }
 

@@ -53,16 +53,18 @@ private:
 LogicalResult Derive::readOptions() {
   for (Opt option : {Opt::Parts, Opt::Layers, Opt::Split, Opt::Layout})
     if (args.has(option))
-      return unusable(diags, "derive takes costs per stage, not `" +
-                                 args.written(option) + "`");
+      return reportUsageError(diags, "derive takes costs per stage, not `" +
+                                         args.written(option) + "`");
   if (failed(readLowering(args, lowering, diags)))
     return failure();
   if (args.list(Opt::Cost).size() > 1)
-    return unusable(diags, "derive takes one --cost: its formulas are for all "
-                           "costs that include the given ones");
+    return reportUsageError(diags,
+                            "derive takes one --cost: its formulas are for all "
+                            "costs that include the given ones");
   if (lowering.given.perPart())
-    return unusable(diags, "derive takes a profile of costs per stage, not per "
-                           "part");
+    return reportUsageError(
+        diags, "derive takes a profile of costs per stage, not per "
+               "part");
   lowering.given.keepOwnSizes = true;
   FailureOr<Grid> sizes = Grid::read(args, Grid::Values::Many, inputs, diags);
   if (failed(sizes))
@@ -78,7 +80,7 @@ LogicalResult Derive::readOptions() {
   if (args.isOn(Opt::Library, false))
     append_range(inputs, search.libraryFiles());
   if (inputs.empty())
-    return reportNoInput(diags);
+    return reportMissingInput(diags);
   return success();
 }
 
@@ -88,8 +90,8 @@ LogicalResult Derive::openSources() {
                              diags)))
       return failure();
   if (schedules.hasSteps())
-    return unusable(diags,
-                    "derive takes programs, since steps have one size only");
+    return reportUsageError(
+        diags, "derive takes programs, since steps have one size only");
   return grid.fit(schedules.decls(), /*otherInputs=*/false, diags);
 }
 

@@ -40,7 +40,8 @@ LogicalResult listLibrary(const SearchPath &search,
     Expected<GlobPattern> glob = GlobPattern::create(pattern);
     if (!glob) {
       consumeError(glob.takeError());
-      return unusable(diags, "`" + shortened(pattern) + "` is not a pattern");
+      return reportUsageError(diags,
+                              "`" + shortened(pattern) + "` is not a pattern");
     }
     globs.push_back(std::move(*glob));
   }
@@ -68,8 +69,8 @@ LogicalResult listLibrary(const SearchPath &search,
   }
   for (auto [i, pattern] : enumerate(patterns))
     if (!matched[i])
-      return unusable(diags, "no schedule of the library matches `" +
-                                 shortened(pattern) + "`");
+      return reportUsageError(diags, "no schedule of the library matches `" +
+                                         shortened(pattern) + "`");
   size_t width = 0;
   for (const auto &[name, doc] : lines)
     width = std::max(width, name.size());

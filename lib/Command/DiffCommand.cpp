@@ -50,8 +50,8 @@ LogicalResult Diff::load() {
     return failure();
   sizes = std::move(*read);
   if (inputs.size() != 2)
-    return unusable(diags, countText(inputs.size(), "input") +
-                               " where two are compared");
+    return reportUsageError(diags, countText(inputs.size(), "input") +
+                                       " where two are compared");
   for (auto [side, name] : zip_equal(result.sides, inputs)) {
     auto source = ScheduleSource::find(name, search, args, diags);
     if (failed(source))

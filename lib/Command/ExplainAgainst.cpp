@@ -49,14 +49,14 @@ static FailureOr<AgainstRequest> readRequest(const CommandRun &run) {
   DiagEngine &diags = run.diags;
   for (Opt option : {Opt::Step, Opt::At, Opt::Rank})
     if (args.has(option))
-      return unusable(diags, "--against and `" + args.written(option) +
-                                 "` are mutually exclusive");
+      return reportUsageError(diags, "--against and `" + args.written(option) +
+                                         "` are mutually exclusive");
   std::vector<std::string> words;
   FailureOr<Grid> sizes = Grid::read(args, Grid::Values::One, words, diags);
   if (failed(sizes))
     return failure();
   if (words.empty())
-    return reportNoInput(diags);
+    return reportMissingInput(diags);
   FailureOr<EmitFunction> emitter = chooseOutput(args, diags);
   if (failed(emitter))
     return failure();

@@ -115,7 +115,7 @@ static FailureOr<Question> readQuestion(const Arguments &args,
   question.rank = args.number(Opt::Rank);
   if (args.has(Opt::Step)) {
     if (args.has(Opt::At))
-      return unusable(diags, "--step and --at are mutually exclusive");
+      return reportUsageError(diags, "--step and --at are mutually exclusive");
     question.step = parseStep(args.text(Opt::Step));
     if (!question.step)
       return diags.report(DiagLoc(), diag::OptionValue,
@@ -124,7 +124,7 @@ static FailureOr<Question> readQuestion(const Arguments &args,
     return question;
   }
   if (!args.has(Opt::Rank) || !args.has(Opt::At))
-    return unusable(diags, "expected --step, or --rank and --at");
+    return reportUsageError(diags, "expected --step, or --rank and --at");
   question.time = Rational::parse(args.text(Opt::At));
   if (!question.time || question.time->isNegative())
     return diags.report(DiagLoc(), diag::OptionValue,
@@ -170,15 +170,16 @@ static LogicalResult answer(const Question &question, const Schedule &schedule,
                             const CommandRun &run) {
   DiagEngine &diags = run.diags;
   if (question.rank && *question.rank >= schedule.numRanks)
-    return unusable(diags, "rank " + Twine(*question.rank) +
-                               " is out of range: the schedule has " +
-                               countText(schedule.numRanks, "rank"));
+    return reportUsageError(diags, "rank " + Twine(*question.rank) +
+                                       " is out of range: the schedule has " +
+                                       countText(schedule.numRanks, "rank"));
   std::optional<StepRef> step;
   if (question.step) {
     step = findStep(schedule, *question.step, question.rank);
     if (!step)
-      return unusable(diags, "no step `" + shortened(run.args.text(Opt::Step)) +
-                                 "`" + (question.rank ? " on this rank" : ""));
+      return reportUsageError(
+          diags, "no step `" + shortened(run.args.text(Opt::Step)) + "`" +
+                     (question.rank ? " on this rank" : ""));
   }
 
   FailureOr<Simulation> times = simulate(schedule, readModel(run.args), diags);

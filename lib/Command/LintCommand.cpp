@@ -131,7 +131,7 @@ void Lint::judge(const Schedule &schedule, const LintResult &result) {
 void Lint::printText(raw_ostream &os, const Schedule &schedule) {
   LintResult result;
   FindingCap cap(session.printerTo(os));
-  session.divert(std::ref(cap), [&] {
+  session.withHandler(std::ref(cap), [&] {
     result = find(schedule);
     judge(schedule, result);
   });
@@ -168,7 +168,7 @@ void Lint::printJson(json::OStream &json) {
   std::vector<Diagnostic> errors;
   json.attributeArray("findings", [&] {
     FailureOr<Schedule> schedule = failure();
-    session.divert(
+    session.withHandler(
         [&](const Diagnostic &found) {
           print(found);
           if (found.severity == Severity::Error && errors.empty())
@@ -179,7 +179,7 @@ void Lint::printJson(json::OStream &json) {
       reasons.fill(errors);
       return;
     }
-    session.divert(print, [&] {
+    session.withHandler(print, [&] {
       result = find(*schedule);
       judge(*schedule, result);
     });

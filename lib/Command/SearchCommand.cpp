@@ -65,9 +65,10 @@ LogicalResult SearchRun::readSizes() {
   if (failed(sizes))
     return failure();
   if (!inputs.empty())
-    return unusable(diags, "`" + shortened(inputs[0]) +
-                               "` where no input is taken; --start names a "
-                               "schedule to start from");
+    return reportUsageError(diags,
+                            "`" + shortened(inputs[0]) +
+                                "` where no input is taken; --start names a "
+                                "schedule to start from");
   if (std::string other =
           sizes->writtenBut({"ranks", "microbatches", "chunks"});
       !other.empty())
@@ -81,8 +82,9 @@ LogicalResult SearchRun::readSizes() {
     if (!*value && into)
       return true;
     if (!*value || **value < 1 || **value > int64_t(most)) {
-      (void)unusable(diags, "--" + name + " must be from 1 to " + Twine(most) +
-                                (*value ? "" : ", and is not given"));
+      (void)reportUsageError(diags, "--" + name + " must be from 1 to " +
+                                        Twine(most) +
+                                        (*value ? "" : ", and is not given"));
       return false;
     }
     into = **value;
@@ -134,8 +136,9 @@ LogicalResult SearchRun::readMinimize() {
     return diags.report(DiagLoc(), diag::OptionValue, shortened(text),
                         "--minimize", "memory, or memory,within=1%");
   if (args.has(Opt::Frontier))
-    return unusable(diags, "--minimize looks for one limit of memory, and "
-                           "--frontier for several: give one of them");
+    return reportUsageError(diags,
+                            "--minimize looks for one limit of memory, and "
+                            "--frontier for several: give one of them");
   return success();
 }
 
@@ -146,8 +149,9 @@ LogicalResult SearchRun::readOptions() {
   asProgram = extension.equals_insensitive(".pipe");
   if (args.has(Opt::Output) && !asProgram &&
       !extension.equals_insensitive(".steps"))
-    return unusable(diags, "a schedule is written as .steps or .pipe, and `" +
-                               shortened(file) + "` has another name");
+    return reportUsageError(diags,
+                            "a schedule is written as .steps or .pipe, and `" +
+                                shortened(file) + "` has another name");
   StringRef placement = args.text(Opt::PlacementName, "loop");
   anyPlacement = placement == "best";
   request.isV = placement == "v";
@@ -167,8 +171,8 @@ LogicalResult SearchRun::readOptions() {
   }
   request.threads = args.number(Opt::Threads).value_or(1);
   if (request.threads < 1 || request.threads > 1024)
-    return unusable(diags, "--threads must be from 1 to 1024, got " +
-                               Twine(request.threads));
+    return reportUsageError(diags, "--threads must be from 1 to 1024, got " +
+                                       Twine(request.threads));
   request.seed = args.count(Opt::Seed, 1);
   constexpr uint64_t most = std::numeric_limits<uint32_t>::max();
   if (timeLimit)
@@ -176,8 +180,9 @@ LogicalResult SearchRun::readOptions() {
         1, (timeLimit->count() * request.threads + 999) / 1000);
   request.effort = args.count(Opt::Effort, request.effort);
   if (request.seed > most || request.effort > most || !request.effort)
-    return unusable(diags, "--seed must be at most " + Twine(most) +
-                               ", and --effort from 1 to " + Twine(most));
+    return reportUsageError(diags, "--seed must be at most " + Twine(most) +
+                                       ", and --effort from 1 to " +
+                                       Twine(most));
   if (args.has(Opt::Within)) {
     StringRef text = args.text(Opt::Within);
     std::optional<uint64_t> within = parseShare(text);
@@ -200,9 +205,10 @@ LogicalResult SearchRun::readOptions() {
     return failure();
   request.given = std::move(lowering.given);
   if (anyPlacement && !request.given.perPart())
-    return unusable(diags, "--placement=best compares different numbers of "
-                           "stages, so costs must be per part: with --parts, "
-                           "or \"per\": \"part\" in the profile");
+    return reportUsageError(diags,
+                            "--placement=best compares different numbers of "
+                            "stages, so costs must be per part: with --parts, "
+                            "or \"per\": \"part\" in the profile");
   return success();
 }
 

@@ -87,7 +87,8 @@ LogicalResult printExplanation(const Arguments &args, raw_ostream &out,
                                DiagSession &session) {
   DiagEngine &diags = session.engine();
   if (!args.words().empty())
-    return unusable(diags, "--explain takes a kind of diagnostic and no input");
+    return reportUsageError(
+        diags, "--explain takes a kind of diagnostic and no input");
   StringRef kind = args.text(Opt::Explain);
   std::vector<StringRef> names;
   for (const DiagInfo &info : allDiagInfos()) {

@@ -157,9 +157,9 @@ FailureOr<std::optional<int64_t>> Grid::only(StringRef name,
     if (dimension.name != name)
       continue;
     if (dimension.values.size() != 1)
-      return unusable(diags, "`" + dimension.written + "` gives " +
-                                 Twine(dimension.values.size()) +
-                                 " values where one is taken");
+      return reportUsageError(diags, "`" + dimension.written + "` gives " +
+                                         Twine(dimension.values.size()) +
+                                         " values where one is taken");
     return std::optional(dimension.values[0]);
   }
   return std::optional<int64_t>();
@@ -223,8 +223,8 @@ LogicalResult Grid::fit(ArrayRef<const ast::ScheduleDecl *> schedules,
         schedules.size() == 1
             ? diags.report(DiagLoc(), diag::UnknownParameter,
                            schedules[0]->name.text, shortened(dimension.name))
-            : unusable(diags, "no schedule has a parameter `" +
-                                  shortened(dimension.name) + "`");
+            : reportUsageError(diags, "no schedule has a parameter `" +
+                                          shortened(dimension.name) + "`");
     std::vector<StringRef> names;
     for (const ast::ScheduleDecl *schedule : schedules)
       for (const ast::ParamDecl &param : schedule->params) {

@@ -116,8 +116,9 @@ LogicalResult readLoweringButCosts(const Arguments &args,
                           "with " + optionInfo(option).spelling() +
                               ", which makes costs per layer");
   if (*parts == 0 || *parts > maxStages)
-    return unusable(diags, "--parts must be from 1 to " + Twine(maxStages) +
-                               ", got " + Twine(*parts));
+    return reportUsageError(diags, "--parts must be from 1 to " +
+                                       Twine(maxStages) + ", got " +
+                                       Twine(*parts));
   lowering.given.per = CostPer::Part;
   lowering.given.parts = *parts;
   return success();
@@ -156,10 +157,10 @@ LogicalResult readMemoryLimit(const Arguments &args, GivenSettings &given,
 
 /// Reports that the command line has no input. A word such as `zb1p=8` may be
 /// meant as one.
-static InFlightDiagnostic reportNoInput(const Arguments &args,
-                                        const SearchPath &search,
-                                        DiagEngine &diags) {
-  InFlightDiagnostic error = reportNoInput(diags);
+static InFlightDiagnostic reportMissingInput(const Arguments &args,
+                                             const SearchPath &search,
+                                             DiagEngine &diags) {
+  InFlightDiagnostic error = reportMissingInput(diags);
   for (const std::string &word : args.words()) {
     auto [name, value] = StringRef(word).split('=');
     if (!search.findInput(name))
@@ -179,11 +180,11 @@ FailureOr<InputRequest> InputRequest::read(const Arguments &args,
   if (failed(sizes))
     return failure();
   if (inputs.empty())
-    return reportNoInput(args, search, diags);
+    return reportMissingInput(args, search, diags);
   if (inputs.size() != 1)
-    return unusable(diags, countText(inputs.size(), "input") +
-                               " where one is taken: `" +
-                               shortened(join(inputs, "`, `")) + "`");
+    return reportUsageError(diags, countText(inputs.size(), "input") +
+                                       " where one is taken: `" +
+                                       shortened(join(inputs, "`, `")) + "`");
   return InputRequest{args, inputs[0], std::move(*sizes)};
 }
 

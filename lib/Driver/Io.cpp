@@ -22,7 +22,7 @@ namespace pipec {
 
 /// Converts a system message to the form of other messages, which begin with a
 /// lower case letter.
-static std::string inOurForm(StringRef message) {
+static std::string normalizeMessage(StringRef message) {
   std::string text = message.str();
   if (text.size() > 1 && isUpper(text[0]) && !isUpper(text[1]))
     text[0] = toLower(text[0]);
@@ -39,8 +39,8 @@ void DiagSession::setVerify(bool on) {
     diags.setErrorLimit(0); // in a test every diagnostic counts
 }
 
-void DiagSession::divert(DiagEngine::Handler handler,
-                         function_ref<void()> body) {
+void DiagSession::withHandler(DiagEngine::Handler handler,
+                              function_ref<void()> body) {
   diverted = std::move(handler);
   body();
   diverted = nullptr;
@@ -63,7 +63,8 @@ FatalErrors::Handlers DiagSession::fatalHandlers() {
   };
   return {[=] { report(diag::OutOfMemory); },
           [=](std::error_code error) {
-            report(diag::FileUnwritable, "-", inOurForm(error.message()));
+            report(diag::FileUnwritable, "-",
+                   normalizeMessage(error.message()));
           }};
 }
 
@@ -113,12 +114,12 @@ DiagPrinter DiagSession::printerTo(raw_ostream &os) const {
 
 void printVersion(raw_ostream &os) { os << "pipec " PIPEC_VERSION "\n"; }
 
-InFlightDiagnostic unusable(DiagEngine &diags, const Twine &why) {
+InFlightDiagnostic reportUsageError(DiagEngine &diags, const Twine &why) {
   return diags.report(DiagLoc(), diag::UnusableOption, why.str());
 }
 
-InFlightDiagnostic reportNoInput(DiagEngine &diags) {
-  return unusable(diags, "no input; see --help");
+InFlightDiagnostic reportMissingInput(DiagEngine &diags) {
+  return reportUsageError(diags, "no input; see --help");
 }
 
 //===----------------------------------------------------------------------===//
@@ -137,7 +138,7 @@ FailureOr<StringRef> openInput(StringRef path, DiagEngine &diags,
       },
       [&](const ErrorInfoBase &error) {
         (void)diags.report(loc, diag::FileUnreadable, path,
-                           inOurForm(error.message()));
+                           normalizeMessage(error.message()));
       });
   return failure();
 }
@@ -160,7 +161,7 @@ LogicalResult writeOutput(const Arguments &args, raw_ostream &out,
     if (!error)
       return success();
     return session.engine().report(DiagLoc(), diag::FileUnwritable, path,
-                                   inOurForm(error.message()));
+                                   normalizeMessage(error.message()));
   };
   if (failed(check(file.open(out))))
     return failure();

@@ -53,7 +53,8 @@ public:
   DiagPrinter printerTo(llvm::raw_ostream &os) const;
   /// Runs `body` and passes its diagnostics to `handler` instead of printing
   /// them. With `--verify-diagnostics` they are collected as well.
-  void divert(DiagEngine::Handler handler, llvm::function_ref<void()> body);
+  void withHandler(DiagEngine::Handler handler,
+                   llvm::function_ref<void()> body);
 
   /// Sets the form of later messages as specified by the options about
   /// diagnostics.
@@ -106,9 +107,9 @@ private:
 void printVersion(llvm::raw_ostream &os);
 
 /// Reports that the command line is invalid because of `why`.
-InFlightDiagnostic unusable(DiagEngine &diags, const llvm::Twine &why);
+InFlightDiagnostic reportUsageError(DiagEngine &diags, const llvm::Twine &why);
 /// Reports that there is no input.
-InFlightDiagnostic reportNoInput(DiagEngine &diags);
+InFlightDiagnostic reportMissingInput(DiagEngine &diags);
 
 /// Reads the file at `path` ("-" is standard input), whose size is limited by
 /// `limit`; see `SourceFiles::open`. Reports at `loc` if the file cannot be

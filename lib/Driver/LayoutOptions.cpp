@@ -46,8 +46,8 @@ static FailureOr<SmallVector<size_t>> readNumbers(StringRef list,
       return diags.report(DiagLoc(), diag::OptionValue, shortened(part),
                           "--split", "a number of layers");
     if (number > maxLayoutSize || (sum += number) > maxLayoutSize)
-      return unusable(diags, "--split gives the stages more than " +
-                                 Twine(maxLayoutSize) + " layers");
+      return reportUsageError(diags, "--split gives the stages more than " +
+                                         Twine(maxLayoutSize) + " layers");
     numbers.push_back(number);
   }
   return numbers;
@@ -65,9 +65,10 @@ readSplit(StringRef list, const std::optional<std::string> &layers,
   constexpr char decoder = layerTable[size_t(LayerKind::Decoder)].letter;
   std::string all = layers ? *layers : std::string(sum, decoder);
   if (sum != all.size())
-    return unusable(diags, "--split=" + shortened(list) + " adds up to " +
-                               countText(sum, "layer") +
-                               ", and --layers gives " + Twine(all.size()));
+    return reportUsageError(diags,
+                            "--split=" + shortened(list) + " adds up to " +
+                                countText(sum, "layer") +
+                                ", and --layers gives " + Twine(all.size()));
   StageLayers stages;
   StringRef rest = all;
   for (size_t number : *numbers) {
@@ -117,8 +118,8 @@ FailureOr<std::optional<LayerLayout>> readLayout(const Arguments &args,
   if (failed(layouts))
     return failure();
   if (layouts->size() > 1)
-    return unusable(diags, countText(layouts->size(), "layout") +
-                               " where one is taken");
+    return reportUsageError(diags, countText(layouts->size(), "layout") +
+                                       " where one is taken");
   std::optional<LayerLayout> only;
   if (!layouts->empty())
     only = std::move(layouts->front());

@@ -42,8 +42,9 @@ static InFlightDiagnostic reportContradiction(const Arguments &args,
                                               const Twine &what,
                                               const Twine &names,
                                               DiagEngine &diags) {
-  return unusable(diags, what + " into `" + shortened(args.text(Opt::Output)) +
-                             "`, whose name is that of " + names);
+  return reportUsageError(diags, what + " into `" +
+                                     shortened(args.text(Opt::Output)) +
+                                     "`, whose name is that of " + names);
 }
 
 LogicalResult checkOutputName(const Arguments &args, const EmitterInfo &emitter,
@@ -71,10 +72,11 @@ FailureOr<const EmitterInfo *> chooseEmitter(const Arguments &args,
   }
   SmallVector<StringRef, 4> names = emittersOf(outputExtension(args));
   if (names.size() > 1 && !is_contained(names, "timeline"))
-    return unusable(diags, "`" + shortened(args.text(Opt::Output)) +
-                               "` has a name that several kinds of output "
-                               "have, of which --emit names one: " +
-                               join(names, ", "));
+    return reportUsageError(diags,
+                            "`" + shortened(args.text(Opt::Output)) +
+                                "` has a name that several kinds of output "
+                                "have, of which --emit names one: " +
+                                join(names, ", "));
   return findEmitter(names.size() == 1 ? names[0] : "timeline");
 }
 

@@ -26,7 +26,8 @@ static constexpr bool verifyEachByDefault = true;
 FailureOr<StringRef> choosePasses(const Arguments &args, StringRef otherwise,
                                   DiagEngine &diags) {
   if (args.has(Opt::Passes) && args.has(Opt::Target))
-    return unusable(diags, "--passes and --target are mutually exclusive");
+    return reportUsageError(diags,
+                            "--passes and --target are mutually exclusive");
   if (args.has(Opt::Target))
     return args.text(Opt::Target);
   return args.text(Opt::Passes, otherwise);
@@ -54,8 +55,9 @@ static LogicalResult checkPassOptions(const Arguments &args, bool verifies,
                                       bool hasPasses, DiagEngine &diags) {
   bool each = args.isOn(Opt::VerifyEach, false);
   if (each && !verifies)
-    return unusable(diags, "--verify=none and --verify-each are mutually "
-                           "exclusive");
+    return reportUsageError(diags,
+                            "--verify=none and --verify-each are mutually "
+                            "exclusive");
   if (hasPasses)
     return success();
   for (Opt option : {Opt::VerifyEach, Opt::PrintBeforeAll, Opt::PrintAfterAll,

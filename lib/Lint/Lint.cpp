@@ -15,8 +15,8 @@
 #include "Support/Diagnostics/VerifierDiags.h"
 #include "Verify/Verifier.h"
 #include "Waiting/BlockingRun.h"
+#include "Waiting/DeadlockReport.h"
 #include "Waiting/Waiting.h"
-#include "Waiting/Witness.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -100,7 +100,8 @@ LogicalResult OptRun::readCommandLine(DiagEngine &diags) {
       failed(checkOutputName(args, *findEmitter("ir"), diags)))
     return failure();
   if (inputs.size() > 1)
-    return unusable(diags, Twine(inputs.size()) + " inputs where one is taken");
+    return reportUsageError(diags, Twine(inputs.size()) +
+                                       " inputs where one is taken");
   path = inputs.empty() ? "-" : inputs[0];
   sizes = std::move(*grid);
   return success();

@@ -31,11 +31,11 @@ FailureOr<Recording> readTraces(const Arguments &args,
       return diags.report(DiagLoc(), diag::OptionValue, shortened(text),
                           "--ranks-of", "FILE=RANK");
     if (!is_contained(paths, path))
-      return unusable(diags, "--ranks-of names `" + shortened(path) +
-                                 "`, which is not one of the traces");
+      return reportUsageError(diags, "--ranks-of names `" + shortened(path) +
+                                         "`, which is not one of the traces");
     if (!options.ranks.try_emplace(path.str(), rank).second)
-      return unusable(diags,
-                      "--ranks-of names `" + shortened(path) + "` twice");
+      return reportUsageError(diags, "--ranks-of names `" + shortened(path) +
+                                         "` twice");
   }
   progress.phase("reading traces");
   return readRecording(paths, options, diags);

@@ -15,9 +15,9 @@
 #include "Simulation/Blocked.h"
 #include "Simulation/FreeClock.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
+#include "Waiting/DeadlockReport.h"
 #include "Waiting/WaitEngine.h"
 #include "Waiting/Waiting.h"
-#include "Waiting/Witness.h"
 
 #include "llvm/ADT/STLExtras.h"
 

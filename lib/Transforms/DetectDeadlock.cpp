@@ -30,7 +30,7 @@
 #include "Transforms/Passes.h"
 #include "Verify/Verifier.h"
 #include "Waiting/BlockingRun.h"
-#include "Waiting/Witness.h"
+#include "Waiting/DeadlockReport.h"
 
 using namespace llvm;
 

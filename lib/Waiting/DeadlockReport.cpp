@@ -1,11 +1,12 @@
-//===- Witness.cpp - Reporting a deadlock ---------------------------------===//
+//===- DeadlockReport.cpp - Reporting a deadlock
+//---------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Waiting/Witness.h"
+#include "Waiting/DeadlockReport.h"
 
 #include "IR/StepPlaces.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
@@ -24,9 +25,9 @@ static constexpr size_t maxNotes = 64;
 namespace {
 
 /// Describes waits in messages.
-class Narrator {
+class WaitDescriber {
 public:
-  explicit Narrator(const Waiting &waiting)
+  explicit WaitDescriber(const Waiting &waiting)
       : waiting(waiting), places(waiting.schedule()) {}
 
   SourceLoc source(uint32_t step) const { return waiting.step(step).source(); }
@@ -127,7 +128,7 @@ static void noteHeads(InFlightDiagnostic &diagnostic, const Waiting &waiting) {
 void reportDeadlock(const Waiting &waiting, Severity severity,
                     const std::array<bool, 4> *safe, DiagEngine &diags,
                     bool heads) {
-  Narrator narrator(waiting);
+  WaitDescriber narrator(waiting);
   StringRef model = waitModelPhrase(waiting.model());
   auto finish = [&](InFlightDiagnostic diagnostic, ArrayRef<WaitEdge> edges) {
     diagnostic.at(narrator.place(edges.front().step));

@@ -1,12 +1,13 @@
-//===- Witness.h - Reporting a deadlock -------------------------*- C++ -*-===//
+//===- DeadlockReport.h - Reporting a deadlock -------------------------*- C++
+//-*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_WAITING_WITNESS_H
-#define PIPEC_WAITING_WITNESS_H
+#ifndef PIPEC_WAITING_DEADLOCKREPORT_H
+#define PIPEC_WAITING_DEADLOCKREPORT_H
 
 #include "Support/DiagEngine.h"
 #include "Waiting/Waiting.h"
@@ -38,4 +39,4 @@ std::array<bool, 4> checkDeadlock(const Schedule &schedule,
 
 } // namespace pipec
 
-#endif // PIPEC_WAITING_WITNESS_H
+#endif // PIPEC_WAITING_DEADLOCKREPORT_H
