@@ -18,6 +18,8 @@ namespace pipec {
 /// A case has at least so many samples, and three times as many as a formula
 /// has terms.
 static constexpr size_t minSamples = 8;
+/// So many of the samples of one case of several are held out.
+static constexpr size_t minHeldOut = 4;
 /// How often the samples are divided, and how many ways to divide them are
 /// divided further.
 static constexpr unsigned maxDivisions = 3;
@@ -49,10 +51,14 @@ const CaseFinder::Formulas &CaseFinder::formulasOf(const Subset &subset) {
   if (subset.size() < minSamples || !isKnown(subset) ||
       !isSpread(samples, subset))
     return it->second;
+  bool divided = subset.size() != samples.samples.size();
+  if (divided && size_t(count_if(subset, [&](unsigned number) {
+                   return samples.samples[number].heldOut;
+                 })) < minHeldOut)
+    return it->second;
   std::vector<PiecewiseFormula> formulas;
   for (unsigned i = 0; i != samples.numComponents(); ++i) {
-    std::optional<PiecewiseFormula> formula =
-        pieces.find(i, subset, subset.size() != samples.samples.size());
+    std::optional<PiecewiseFormula> formula = pieces.find(i, subset, divided);
     if (!formula || subset.size() < 3 * formula->size())
       return it->second;
     formulas.push_back(std::move(*formula));

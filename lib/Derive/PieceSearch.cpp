@@ -8,6 +8,9 @@
 #include "Derive/PieceSearch.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
+
+#include <set>
 
 using namespace llvm;
 
@@ -73,6 +76,37 @@ bool PieceFinder::Attempt::isDetermined(const Polynomial &polynomial,
   return true;
 }
 
+/// True if the terms of each set of atoms have twice as many different values
+/// of these atoms at `positions` as there are such terms. Samples that differ
+/// only in other atoms say nothing about them.
+bool PieceFinder::Attempt::isSupported(const Polynomial &polynomial,
+                                       ArrayRef<unsigned> positions) const {
+  ArrayRef<Atom> atoms = polynomial.terms->allAtoms();
+  std::vector<uint32_t> used;
+  for (auto [term, coefficient] : enumerate(polynomial.coefficients))
+    if (!coefficient.isZero())
+      used.push_back(polynomial.terms->atomsOf(term));
+  for (uint32_t set = 1; set != uint32_t(1) << atoms.size(); ++set) {
+    size_t terms =
+        count_if(used, [&](uint32_t own) { return (own & ~set) == 0; });
+    if (popcount(set) < 2 || terms < 2)
+      continue;
+    std::set<std::vector<int64_t>> different;
+    for (unsigned position : positions) {
+      std::vector<int64_t> values;
+      for (auto [number, atom] : enumerate(atoms))
+        if (set >> number & 1)
+          values.push_back(atom.value(sample(position).variables).value_or(0));
+      different.insert(std::move(values));
+      if (different.size() == 2 * terms)
+        break;
+    }
+    if (different.size() < 2 * terms)
+      return false;
+  }
+  return true;
+}
+
 /// Fits a polynomial to the samples at `positions`: those that are not held out
 /// determine it, and it must agree with the others.
 std::optional<Piece>
@@ -111,7 +145,8 @@ PieceFinder::Attempt::fit(ArrayRef<unsigned> positions) const {
     piece.polynomial.coefficients.push_back(*fraction);
   }
   if (positions.size() < 2 * piece.polynomial.size() + minSurplus ||
-      !isDetermined(piece.polynomial, positions))
+      !isDetermined(piece.polynomial, positions) ||
+      !isSupported(piece.polynomial, positions))
     return std::nullopt;
   piece.explains.resize(subset.size());
   for (unsigned position : all) {

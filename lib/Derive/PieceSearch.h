@@ -59,6 +59,8 @@ private:
   }
   bool isDetermined(const Polynomial &polynomial,
                     llvm::ArrayRef<unsigned> positions) const;
+  bool isSupported(const Polynomial &polynomial,
+                   llvm::ArrayRef<unsigned> positions) const;
   bool mayFit(llvm::ArrayRef<unsigned> positions, llvm::ArrayRef<int64_t> form,
               int64_t bound) const;
   std::optional<Piece> fit(llvm::ArrayRef<unsigned> positions) const;

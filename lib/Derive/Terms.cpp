@@ -135,6 +135,11 @@ unsigned Terms::degree(size_t term) const {
   return (i != none) + (j != none);
 }
 
+uint32_t Terms::atomsOf(size_t term) const {
+  auto bit = [](int atom) { return atom == none ? 0u : 1u << atom; };
+  return bit(products[term].first) | bit(products[term].second);
+}
+
 unsigned Terms::degreeIn(unsigned variable, size_t term) const {
   auto is = [&](int atom) {
     return atom != none && atoms[atom].kind == Atom::Kind::Variable &&

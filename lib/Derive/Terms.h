@@ -60,6 +60,9 @@ public:
   Terms(std::vector<Atom> atoms, unsigned degree);
 
   size_t size() const { return products.size(); }
+  llvm::ArrayRef<Atom> allAtoms() const { return atoms; }
+  /// The atoms of a term, a bit for each.
+  uint32_t atomsOf(size_t term) const;
   /// The value of each term; false if an atom has none.
   bool values(llvm::ArrayRef<int64_t> variables,
               std::vector<Residue> &values) const;
