@@ -165,9 +165,15 @@ std::string FrameworkJudge::Rules::settingsOf(Framework framework) const {
   if (framework != Framework::Megatron)
     return "";
   std::string flags = "--pipeline-model-parallel-size " + ranks;
-  // The number of chunks follows from a layout.
-  if (namesLayers())
-    flags += " --pipeline-model-parallel-layout '" + layoutText(layout) + "'";
+  // The number of chunks follows from a layout, in which Megatron-LM names the
+  // embedding and the loss.
+  std::vector<std::string> stages(layout.begin(), layout.end());
+  if (!stages.empty() && !namesLayers() && !llvm::all_equal(stages)) {
+    stages.front().insert(0, "E");
+    stages.back() += 'L';
+  }
+  if (namesLayers() || layout != ArrayRef(stages))
+    flags += " --pipeline-model-parallel-layout '" + layoutText(stages) + "'";
   else if (chunks != 1)
     flags +=
         " --num-virtual-stages-per-pipeline-rank " + std::to_string(chunks);
