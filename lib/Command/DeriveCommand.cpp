@@ -164,6 +164,8 @@ void Derive::printText(raw_ostream &os) const {
     if (result.hasPlaces)
       os << "// with its costs and factors of single stages, ranks, "
             "micro-batches or edges\n";
+    if (!lowering.given.allMemory().empty())
+      os << "// with the memory settings of the profile\n";
     for (const DerivedFigure &figure : result.figures) {
       for (const DerivedClause &clause : figure.clauses)
         os << clauseLines(figure.metric, clause) << '\n';
