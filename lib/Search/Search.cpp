@@ -137,8 +137,12 @@ void Searcher::inParallel(uint64_t perMille, uint64_t forBound,
   work();
   for (std::thread &other : others)
     other.join();
-  for (const Run &run : runs)
+  // The runs after the first one that reached the goal were ended at any time.
+  for (const Run &run : runs) {
     offer(run.own);
+    if (!run.own.words.empty() && run.own.makespan <= goal)
+      break;
+  }
 }
 
 void Searcher::decode(uint64_t perMille, uint64_t forBound) {
