@@ -28,7 +28,7 @@ def lint(schedule: Any, *, require: str = "stream", grades: Mapping[str, str] | 
     name = type(schedule).__name__
     if isinstance(schedule, PipelineScheduleSingle):
         found = lint_text(_imperative(schedule), require=require, grades=grades)
-        return LintResult(tuple(_at(finding, name) for finding in found.findings), found.safe, found.pytorch)
+        return _renamed(found, name)
     order = getattr(schedule, "pipeline_order_with_comms", None) or getattr(schedule, "pipeline_order", None)
     if not order:
         raise TypeError(f"{name} holds no order of steps")
@@ -42,7 +42,14 @@ def lint(schedule: Any, *, require: str = "stream", grades: Mapping[str, str] | 
             found = lint_file(file, require=require, grades=grades, args=sizes)
         except CompileError as error:
             raise CompileError([_at(finding, name) for finding in error.diagnostics]) from None
-    return LintResult(tuple(_at(finding, name) for finding in found.findings), found.safe, found.pytorch)
+    return _renamed(found, name)
+
+
+def _renamed(found: LintResult, name: str) -> LintResult:
+    """The result without the file that was only written for lint."""
+    reasons = {version: tuple(_at(reason, name) for reason in given) for version, given in found.pytorch_reasons.items()}
+    return dataclasses.replace(found, findings=tuple(_at(finding, name) for finding in found.findings),
+                               pytorch_reasons=reasons)
 
 
 def _at(finding: Diagnostic, name: str) -> Diagnostic:
