@@ -22,8 +22,10 @@ import tempfile
 
 BEGIN = "<!-- made by utils/torch-page.py: begin -->\n"
 END = "<!-- made by utils/torch-page.py: end -->\n"
-#: The time limit of a transfer in seconds, and that of a retry on slow machines.
-PATIENCE = [6, 60]
+#: The time limit of a transfer in seconds; that of a retry on slow machines; and
+#: that of another one, since what a wrong list comes to can depend on which
+#: process is first.
+PATIENCE = [6, 60, 6]
 
 
 def ending(outcome):
