@@ -31,10 +31,8 @@ private:
   const Recording &recording;
   const Clocks &clocks;
   MeasuredSteps result;
-  /// When a send was waited for, by step of training, number of the rank and
-  /// cell of the wait.
-  std::map<std::pair<unsigned, uint32_t>, std::pair<unsigned, int64_t>>
-      sendEnds;
+  /// When a send was waited for, by training step and cell of the wait.
+  std::map<std::pair<unsigned, uint32_t>, int64_t> sendEnds;
   /// Ranks and stages whose reductions only start at REDUCE_GRAD.
   DenseSet<std::pair<unsigned, unsigned>> laterReductions;
   /// The receives of each rank.
@@ -54,11 +52,11 @@ void StepMeasurer::findSendEnds() {
       if (step.kind() == StepKind::WaitReduceGrad)
         laterReductions.insert({unsigned(number), step.stage()});
     }
-  for (auto [number, rank] : enumerate(recording.ranks))
+  for (const RecordedRank &rank : recording.ranks)
     for (auto [i, step] : enumerate(rank.steps))
       for (const StepSpan &span : step)
         if (isSendWait(recording.cells[span.cell][0].kind()))
-          sendEnds[{unsigned(i), span.cell}] = {unsigned(number), span.hostEnd};
+          sendEnds[{unsigned(i), span.cell}] = span.hostEnd;
 }
 
 /// True when a compute step took nothing from another rank, or when its input
@@ -84,7 +82,7 @@ bool StepMeasurer::inputWasThere(size_t number, const StepSpan &span,
       cells.lookup(Step(gradient ? StepKind::WaitSendB : StepKind::WaitSendF,
                         sender, step.microbatch()));
   auto it = sendEnds.find({trainingStep, wait});
-  return it != sendEnds.end() && it->second.second <= span.hostStart;
+  return it != sendEnds.end() && it->second <= span.hostStart;
 }
 
 void StepMeasurer::addStep(size_t number, const StepSpan &span,

@@ -38,7 +38,7 @@ private:
   LogicalResult readSizes();
   LogicalResult readOptions();
   LogicalResult readMinimize();
-  FailureOr<PlacementResult> find();
+  FailureOr<PlacementResult> find(ScheduleSearch &searcher);
   FailureOr<PlacementResult> findAll();
   LogicalResult certify(const FoundSchedule &found, SearchReport &report);
 
@@ -245,12 +245,11 @@ LogicalResult SearchRun::certify(const FoundSchedule &found,
 }
 
 /// The search alone.
-FailureOr<PlacementResult> SearchRun::find() {
-  ScheduleSearch searcher(search, args, progress, diags);
+FailureOr<PlacementResult> SearchRun::find(ScheduleSearch &searcher) {
   if (anyPlacement)
     return searchPlacements(searcher, request, diags);
-  auto problem = searcher.prepare(request);
-  if (failed(problem) || failed(searcher.addStarts(*problem)))
+  auto problem = searcher.makeProblem(request);
+  if (failed(problem))
     return failure();
   auto found = searcher.find(*problem, SearchLimits{request.work()});
   if (failed(found))
@@ -262,10 +261,10 @@ FailureOr<PlacementResult> SearchRun::find() {
 FailureOr<PlacementResult> SearchRun::findAll() {
   StopWatch watch(timeLimit);
   request.stop = &watch.flag();
-  FailureOr<PlacementResult> result = find();
+  ScheduleSearch searcher(search, args, progress, diags);
+  FailureOr<PlacementResult> result = find(searcher);
   if (failed(result))
     return failure();
-  ScheduleSearch searcher(search, args, progress, diags);
   if (slack) {
     progress.phase("minimizing memory");
     auto least = minimizeMemory(searcher, *slack, request.work(),

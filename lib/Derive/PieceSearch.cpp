@@ -86,18 +86,22 @@ bool PieceFinder::Attempt::isSupported(const Polynomial &polynomial,
   for (auto [term, coefficient] : enumerate(polynomial.coefficients))
     if (!coefficient.isZero())
       used.push_back(polynomial.terms->atomsOf(term));
+  std::vector<std::vector<int64_t>> values;
+  for (unsigned position : positions) {
+    std::vector<int64_t> &row = values.emplace_back();
+    for (const Atom &atom : atoms)
+      row.push_back(atom.value(sample(position).variables).value_or(0));
+  }
   for (uint32_t set = 1; set != uint32_t(1) << atoms.size(); ++set) {
     size_t terms =
         count_if(used, [&](uint32_t own) { return (own & ~set) == 0; });
     if (popcount(set) < 2 || terms < 2)
       continue;
     std::set<std::vector<int64_t>> different;
-    for (unsigned position : positions) {
-      std::vector<int64_t> values;
-      for (auto [number, atom] : enumerate(atoms))
-        if (set >> number & 1)
-          values.push_back(atom.value(sample(position).variables).value_or(0));
-      different.insert(std::move(values));
+    for (std::vector<int64_t> row : values) {
+      for (auto [number, value] : enumerate(row))
+        value = set >> number & 1 ? value : 0;
+      different.insert(std::move(row));
       if (different.size() == 2 * terms)
         break;
     }

@@ -235,7 +235,9 @@ CandidateEvaluator::search(ScheduleSearch &search, const SearchRequest &request,
   FailureOr<FoundSchedule> found = failure();
   {
     auto kept = keepReason(candidate, diags);
-    found = search.run(request);
+    FailureOr<SearchProblem> problem = search.makeProblem(request);
+    if (succeeded(problem))
+      found = search.find(*problem, SearchLimits{request.work()});
   }
   if (succeeded(found))
     candidate.bound = found->bound;

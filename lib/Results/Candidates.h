@@ -105,6 +105,10 @@ struct Candidate {
   /// The order of a list: candidates that fit, by makespan, peak and name, then
   /// the others.
   bool isBefore(const Candidate &other) const;
+  /// `zbv`, `interleaved (chunks = 2)`
+  std::string title() const {
+    return params.empty() ? name : name + " (" + params + ")";
+  }
 };
 
 /// Computes the figures of candidates.

@@ -86,9 +86,8 @@ static int compareBy(StringRef key, const Candidate &a, const Candidate &b) {
   return a.name.compare(b.name);
 }
 
-/// The figures as the table shows them, without the memory.
-std::vector<std::string>
-Comparison::figureCells(const Candidate &candidate) const {
+/// The figures as the table shows them.
+static std::vector<std::string> figureCells(const Candidate &candidate) {
   std::vector<std::string> cells;
   for (const FigureColumn &column : figureColumns)
     cells.push_back(column.isRate ? rateText(column.of(candidate))
@@ -156,100 +155,6 @@ void Comparison::keepTop(unsigned rows) {
 }
 
 //===----------------------------------------------------------------------===//
-// Commands
-//===----------------------------------------------------------------------===//
-
-/// A word of a command line of a shell.
-static std::string quoted(StringRef word) {
-  bool plain = !word.empty() && all_of(word, [](char c) {
-    return isAlnum(c) || StringRef("_-+./,:=@%").contains(c);
-  });
-  if (plain)
-    return word.str();
-  std::string text = "'";
-  for (char c : word)
-    text += c == '\'' ? "'\\''" : std::string(1, c);
-  return text + "'";
-}
-
-static std::string commandText(ArrayRef<std::string> words) {
-  std::string text = "pipec";
-  for (const std::string &word : words)
-    text += " " + quoted(word);
-  return text;
-}
-
-std::vector<std::string> Comparison::commandsOf(const Candidate &candidate,
-                                                StringRef target,
-                                                ArrayRef<std::string> costs,
-                                                StringRef limit,
-                                                DiagEngine &diags) const {
-  std::vector<std::string> cost = costs.vec();
-  if (!candidate.layout.empty())
-    cost.push_back("--layout=" + candidate.layout);
-  else if (candidate.request || !costs.empty())
-    cost.push_back("--parts=" + std::to_string(*options.given.front().parts));
-  std::string ranks = "ranks=" + std::to_string(options.ranks);
-  std::string microbatches =
-      "microbatches=" + std::to_string(options.microbatches);
-  std::string output = "schedule.csv";
-  if (const auto &request = candidate.request) {
-    std::vector<std::string> search = {
-        "search", ranks, microbatches,
-        "--chunks=" + std::to_string(request->chunks),
-        std::string("--placement=") + (request->isV ? "v" : "loop")};
-    llvm::append_range(search, cost);
-    if (!limit.empty())
-      search.push_back("--memory-limit=" + limit.str());
-    llvm::append_values(search, "--effort=" + std::to_string(request->effort),
-                        "-o", "best.steps");
-    return {
-        commandText(search),
-        commandText({"best.steps", "--target=" + target.str(), "-o", output})};
-  }
-  std::vector<std::string> words = candidate.input;
-  if (candidate.isProgram) {
-    llvm::append_values(words, ranks, microbatches);
-    for (const auto &[name, value] : candidate.values)
-      words.push_back(name + "=" + std::to_string(value));
-  }
-  FailureOr<ShippedTarget> passes = makeShippedTarget(target, diags);
-  if (succeeded(passes) && passes->passes.usesCosts())
-    llvm::append_range(words, cost);
-  llvm::append_values(words, "--target=" + target.str(), "-o", output);
-  return {commandText(words)};
-}
-
-/// `zbv`, `interleaved (chunks = 2)`
-static std::string titleOf(const Candidate &candidate) {
-  return candidate.params.empty()
-             ? candidate.name
-             : candidate.name + " (" + candidate.params + ")";
-}
-
-void Comparison::choose(ArrayRef<std::string> costs, StringRef limit,
-                        DiagEngine &diags) {
-  for (const FrameworkInfo &info : frameworkTable) {
-    auto best = find_if(candidates, [&](const Candidate &candidate) {
-      return candidate.place != 0 &&
-             candidate.verdicts[size_t(info.framework)].how != RunsAs::No;
-    });
-    if (best == candidates.end())
-      continue;
-    const Verdict &verdict = best->verdicts[size_t(info.framework)];
-    FrameworkChoice &choice = choices.emplace_back(FrameworkChoice{
-        info.framework, titleOf(*best), verdict.how, {}, verdict.settings});
-    if (verdict.how != RunsAs::Csv)
-      continue;
-    bool ships = info.framework == Framework::PyTorch;
-    StringRef target = ships ? "torch" : "torch-compute";
-    if (ships && StringRef(best->target).starts_with("torch"))
-      target = best->target;
-    choice.commands = commandsOf(*best, target, costs, limit, diags);
-  }
-}
-
-//===----------------------------------------------------------------------===//
 // Text
 //===----------------------------------------------------------------------===//
 
@@ -298,7 +203,7 @@ void Comparison::printRows(raw_ostream &os) const {
       if (one.name == first.name)
         params += (params.empty() ? "" : "; ") + one.params;
       else
-        also += (also.empty() ? "" : ", ") + titleOf(one);
+        also += (also.empty() ? "" : ", ") + one.title();
     }
     std::vector<std::string> cells = {std::to_string(first.place), first.name,
                                       params, showsLayout() ? first.layout : "",

@@ -14,22 +14,9 @@
 #ifndef PIPEC_RESULTS_COMPARISON_H
 #define PIPEC_RESULTS_COMPARISON_H
 
-#include "Results/Candidates.h"
+#include "Results/FrameworkChoices.h"
 
 namespace pipec {
-
-/// How the best schedule that a framework runs gets there.
-struct FrameworkChoice {
-  Framework framework;
-  /// `zbv`, `interleaved (chunks = 2)`
-  std::string schedule;
-  RunsAs how;
-  /// The commands that write it, in order; empty for a schedule of the
-  /// framework itself.
-  std::vector<std::string> commands;
-  /// For such a schedule: the settings that choose it.
-  std::string settings;
-};
 
 class Comparison {
 public:
@@ -39,11 +26,11 @@ public:
   /// Sorts the candidates by makespan, or by the column `key` unless it is
   /// empty, and makes rows of equal ones.
   void sort(llvm::StringRef key);
-  /// Chooses the best schedule for each framework. `costs` are the options of
-  /// the command line about costs, without layouts and parts; `limit` is that
-  /// about memory.
+  /// Chooses the best schedule for each framework; after `sort`.
   void choose(llvm::ArrayRef<std::string> costs, llvm::StringRef limit,
-              DiagEngine &diags);
+              DiagEngine &diags) {
+    choices = chooseForFrameworks(candidates, options, costs, limit, diags);
+  }
   /// Keeps the first `rows` rows, and nothing else.
   void keepTop(unsigned rows);
 
@@ -64,12 +51,6 @@ private:
   void printOthers(llvm::raw_ostream &os, Candidate::Outcome outcome,
                    llvm::StringRef title) const;
   void printChoices(llvm::raw_ostream &os) const;
-  std::vector<std::string> figureCells(const Candidate &candidate) const;
-  std::vector<std::string> commandsOf(const Candidate &candidate,
-                                      llvm::StringRef target,
-                                      llvm::ArrayRef<std::string> costs,
-                                      llvm::StringRef limit,
-                                      DiagEngine &diags) const;
 
   const CandidateOptions &options;
   /// After `sort`, those of a row are neighbours.

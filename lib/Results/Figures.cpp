@@ -27,6 +27,13 @@ void writeParams(json::OStream &json, const ParamValues &params) {
   });
 }
 
+std::optional<Rational> excess(Rational value, Rational base) {
+  if (base.isZero())
+    return std::nullopt;
+  std::optional<Rational> ratio = Rational::div(value, base);
+  return ratio ? Rational::sub(*ratio, 1) : std::nullopt;
+}
+
 std::string rateText(Rational rate) {
   std::string text = toDecimal(rate, /*exactDigits=*/0).text;
   return rate.isInteger() ? text + ".0000" : text;

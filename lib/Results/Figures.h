@@ -25,6 +25,9 @@ llvm::FailureOr<Report> measure(const Schedule &schedule,
 /// Writes the attribute `params`, an object.
 void writeParams(llvm::json::OStream &json, const ParamValues &params);
 
+/// value / base - 1; nothing if the base is 0, or the result does not fit.
+std::optional<Rational> excess(Rational value, Rational base);
+
 /// A rate with four decimals.
 std::string rateText(Rational rate);
 

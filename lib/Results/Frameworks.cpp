@@ -167,12 +167,14 @@ std::string FrameworkJudge::Rules::settingsOf(Framework framework) const {
   std::string flags = "--pipeline-model-parallel-size " + ranks;
   // The number of chunks follows from a layout, in which Megatron-LM names the
   // embedding and the loss.
-  std::vector<std::string> stages(layout.begin(), layout.end());
-  if (!stages.empty() && !namesLayers() && !llvm::all_equal(stages)) {
+  std::vector<std::string> stages = layout.vec();
+  bool isNamed = namesLayers();
+  if (!isNamed && !stages.empty() && !llvm::all_equal(stages)) {
     stages.front().insert(0, "E");
     stages.back() += 'L';
+    isNamed = true;
   }
-  if (namesLayers() || layout != ArrayRef(stages))
+  if (isNamed)
     flags += " --pipeline-model-parallel-layout '" + layoutText(stages) + "'";
   else if (chunks != 1)
     flags +=

@@ -7,6 +7,7 @@
 
 #include "Results/ScheduleSearch.h"
 
+#include "Results/Figures.h"
 #include "Simulation/Memory.h"
 #include "Support/Decimal.h"
 #include "Support/Diagnostics/SearchDiags.h"
@@ -18,6 +19,13 @@
 using namespace llvm;
 
 namespace pipec {
+
+std::vector<search::Words> SearchProblem::orders() const {
+  std::vector<search::Words> orders;
+  for (const SearchStart &start : starts)
+    orders.push_back(start.words);
+  return orders;
+}
 
 FailureOr<SearchProblem> ScheduleSearch::prepare(const SearchRequest &request) {
   ScheduleHeader header;
@@ -64,6 +72,14 @@ LogicalResult ScheduleSearch::addStarts(SearchProblem &problem,
   return success();
 }
 
+FailureOr<SearchProblem>
+ScheduleSearch::makeProblem(const SearchRequest &request) {
+  FailureOr<SearchProblem> problem = prepare(request);
+  if (failed(problem) || failed(addStarts(*problem)))
+    return failure();
+  return problem;
+}
+
 search::SearchOptions ScheduleSearch::optionsOf(const SearchProblem &problem,
                                                 const SearchLimits &limits) {
   const SearchRequest &request = problem.request;
@@ -102,12 +118,9 @@ FailureOr<FoundSchedule> ScheduleSearch::find(const SearchProblem &problem,
   found.model = problem.model;
   found.library = problem.library;
   const search::Model &model = found.model;
-  std::vector<search::Words> orders;
-  for (const SearchStart &start : problem.starts)
-    orders.push_back(start.words);
   progress.phase("searching");
-  search::SearchResult result =
-      search::search(model.problem, orders, optionsOf(problem, limits));
+  search::SearchResult result = search::search(model.problem, problem.orders(),
+                                               optionsOf(problem, limits));
   found.boundTicks = result.bound;
   found.bound = model.time(result.bound);
   found.source = result.source;
@@ -128,20 +141,12 @@ FailureOr<FoundSchedule> ScheduleSearch::find(const SearchProblem &problem,
   return found;
 }
 
-static void setGap(FoundSchedule &found) {
-  found.gap = 0;
-  auto ratio = Rational::div(found.makespan, found.bound);
-  auto over = ratio ? Rational::sub(*ratio, 1) : std::nullopt;
-  if (over)
-    found.gap = *over;
-}
-
 void FoundSchedule::takeBound(const FoundSchedule &other) {
   bound = other.bound;
   boundTicks = other.boundTicks;
   source = other.source;
   cases = other.cases;
-  setGap(*this);
+  gap = excess(makespan, bound).value_or(0);
 }
 
 LogicalResult ScheduleSearch::setWords(const SearchProblem &problem,
@@ -170,7 +175,7 @@ LogicalResult ScheduleSearch::measure(const SearchRequest &request,
     found.peaks.push_back(memory->peaks(rank).activations);
     found.totals.push_back(memory->peaks(rank).total);
   }
-  setGap(found);
+  found.gap = excess(found.makespan, found.bound).value_or(0);
   found.schedule.params = {{"search_seed", int64_t(request.seed)},
                            {"search_effort", int64_t(request.effort)}};
   using Metric = Expectation::Metric;
@@ -188,26 +193,16 @@ LogicalResult ScheduleSearch::makeReadable(const SearchProblem &problem,
                                            const SearchLimits &limits,
                                            FoundSchedule &found) {
   progress.phase("looking for repeated blocks");
-  std::vector<search::Words> orders;
-  for (const SearchStart &start : problem.starts)
-    orders.push_back(start.words);
   search::Timing timing(problem.model.problem);
   search::Found best = {found.words, *timing.run(found.words)};
   search::SearchOptions options = optionsOf(problem, limits);
-  found.blocks = search::searchPeriodic(problem.model.problem, best, orders,
-                                        found.boundTicks, options);
+  found.blocks = search::searchPeriodic(
+      problem.model.problem, best, problem.orders(), found.boundTicks, options);
   found.bestMakespan = found.makespan;
   found.stopped |= options.stop && *options.stop;
   if (!found.blocks)
     return success();
   return setWords(problem, found.blocks->found.words, found);
-}
-
-FailureOr<FoundSchedule> ScheduleSearch::run(const SearchRequest &request) {
-  FailureOr<SearchProblem> problem = prepare(request);
-  if (failed(problem) || failed(addStarts(*problem)))
-    return failure();
-  return find(*problem, {request.work()});
 }
 
 } // namespace pipec

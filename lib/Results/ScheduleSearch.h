@@ -89,6 +89,8 @@ struct SearchProblem {
   /// Those of the library first.
   std::vector<SearchStart> starts;
   std::optional<SearchStart> library;
+
+  std::vector<search::Words> orders() const;
 };
 
 /// How much a search does.
@@ -109,17 +111,16 @@ public:
                  Progress &progress, DiagEngine &diags)
       : path(path), args(args), progress(progress), diags(diags) {}
 
-  /// Reports costs and memory that cannot be searched, ranks without room, and
-  /// starts that cannot be used.
-  llvm::FailureOr<FoundSchedule> run(const SearchRequest &request);
-
-  /// The parts of `run`: what is searched, without the starts;
+  /// What is searched, without starts. Reports costs and memory that cannot be
+  /// searched, and ranks without room.
   llvm::FailureOr<SearchProblem> prepare(const SearchRequest &request);
-  /// the schedules of the library and the `starts` of the request, which are
-  /// errors if they cannot be used, or, with `used`, left out and not marked;
+  /// Adds the schedules of the library and the `starts` of the request. A start
+  /// that cannot be used is an error or, with `used`, left out and not marked.
   llvm::LogicalResult addStarts(SearchProblem &problem,
                                 std::vector<char> *used = nullptr);
-  /// and the search. Reports nothing but what is beyond the simulator.
+  /// `prepare` and `addStarts`.
+  llvm::FailureOr<SearchProblem> makeProblem(const SearchRequest &request);
+  /// Searches. Reports nothing but what is beyond the simulator.
   llvm::FailureOr<FoundSchedule> find(const SearchProblem &problem,
                                       const SearchLimits &limits);
 

@@ -50,11 +50,7 @@ void SearchReport::printLibrary(raw_ostream &os) const {
   if (!best.params.empty())
     os << " (" << paramText(best.params) << ')';
   os << ' ' << decimalText(best.makespan);
-  auto ratio = found.makespan.isZero()
-                   ? std::nullopt
-                   : Rational::div(best.makespan, found.makespan);
-  auto over = ratio ? Rational::sub(*ratio, 1) : std::nullopt;
-  if (over)
+  if (auto over = excess(best.makespan, found.makespan))
     os << " (+" << gapText(*over) << ')';
   os << '\n';
 }
@@ -82,11 +78,8 @@ static std::string nameOf(bool isV, unsigned chunks) {
          countText(chunks, "chunk");
 }
 
-/// makespan / bound - 1
 static Rational gapOf(const MemoryPoint &point) {
-  auto ratio = Rational::div(point.makespan, point.bound);
-  auto over = ratio ? Rational::sub(*ratio, 1) : std::nullopt;
-  return over.value_or(0);
+  return excess(point.makespan, point.bound).value_or(0);
 }
 
 void SearchReport::printMemory(raw_ostream &os) const {

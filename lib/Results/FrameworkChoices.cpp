@@ -1,0 +1,104 @@
+//===- FrameworkChoices.cpp - The best schedule for each framework --------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Results/FrameworkChoices.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+/// A word of a command line of a shell.
+static std::string quoted(StringRef word) {
+  bool plain = !word.empty() && all_of(word, [](char c) {
+    return isAlnum(c) || StringRef("_-+./,:=@%").contains(c);
+  });
+  if (plain)
+    return word.str();
+  std::string text = "'";
+  for (char c : word)
+    text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + "'";
+}
+
+static std::string commandText(ArrayRef<std::string> words) {
+  std::string text = "pipec";
+  for (const std::string &word : words)
+    text += " " + quoted(word);
+  return text;
+}
+
+/// The commands that write a candidate as CSV for `target`.
+static std::vector<std::string> commandsOf(const Candidate &candidate,
+                                           const CandidateOptions &options,
+                                           StringRef target,
+                                           ArrayRef<std::string> costs,
+                                           StringRef limit, DiagEngine &diags) {
+  std::vector<std::string> cost = costs.vec();
+  if (!candidate.layout.empty())
+    cost.push_back("--layout=" + candidate.layout);
+  else if (candidate.request || !costs.empty())
+    cost.push_back("--parts=" + std::to_string(*options.given.front().parts));
+  std::string ranks = "ranks=" + std::to_string(options.ranks);
+  std::string microbatches =
+      "microbatches=" + std::to_string(options.microbatches);
+  std::string output = "schedule.csv";
+  if (const auto &request = candidate.request) {
+    std::vector<std::string> search = {
+        "search", ranks, microbatches,
+        "--chunks=" + std::to_string(request->chunks),
+        std::string("--placement=") + (request->isV ? "v" : "loop")};
+    llvm::append_range(search, cost);
+    if (!limit.empty())
+      search.push_back("--memory-limit=" + limit.str());
+    llvm::append_values(search, "--effort=" + std::to_string(request->effort),
+                        "-o", "best.steps");
+    return {
+        commandText(search),
+        commandText({"best.steps", "--target=" + target.str(), "-o", output})};
+  }
+  std::vector<std::string> words = candidate.input;
+  if (candidate.isProgram) {
+    llvm::append_values(words, ranks, microbatches);
+    for (const auto &[name, value] : candidate.values)
+      words.push_back(name + "=" + std::to_string(value));
+  }
+  FailureOr<ShippedTarget> passes = makeShippedTarget(target, diags);
+  if (succeeded(passes) && passes->passes.usesCosts())
+    llvm::append_range(words, cost);
+  llvm::append_values(words, "--target=" + target.str(), "-o", output);
+  return {commandText(words)};
+}
+
+std::vector<FrameworkChoice> chooseForFrameworks(
+    ArrayRef<Candidate> candidates, const CandidateOptions &options,
+    ArrayRef<std::string> costs, StringRef limit, DiagEngine &diags) {
+  std::vector<FrameworkChoice> choices;
+  for (const FrameworkInfo &info : frameworkTable) {
+    const auto *best = find_if(candidates, [&](const Candidate &candidate) {
+      return candidate.place != 0 &&
+             candidate.verdicts[size_t(info.framework)].how != RunsAs::No;
+    });
+    if (best == candidates.end())
+      continue;
+    const Verdict &verdict = best->verdicts[size_t(info.framework)];
+    FrameworkChoice &choice = choices.emplace_back(FrameworkChoice{
+        info.framework, best->title(), verdict.how, {}, verdict.settings});
+    if (verdict.how != RunsAs::Csv)
+      continue;
+    bool ships = info.framework == Framework::PyTorch;
+    StringRef target = ships ? "torch" : "torch-compute";
+    if (ships && StringRef(best->target).starts_with("torch"))
+      target = best->target;
+    choice.commands = commandsOf(*best, options, target, costs, limit, diags);
+  }
+  return choices;
+}
+
+} // namespace pipec
