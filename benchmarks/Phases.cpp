@@ -16,7 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Emit/Emitter.h"
+#include "Frameworks/FrameworkFormats.h"
 #include "IRGen/IRGen.h"
 #include "Import/CsvReader.h"
 #include "Parse/Parser.h"
@@ -226,7 +226,7 @@ void registerAll(Sizes sizes) {
   phase("print/csv", lowered, [](Schedule &s) {
     Session session;
     NullStream os;
-    if (failed(emitCsv(s, {}, os, session.diags)))
+    if (failed(emitCsv(s, os, session.diags)))
       stop();
   });
 
@@ -236,7 +236,7 @@ void registerAll(Sizes sizes) {
   static std::string csvText;
   raw_string_ostream csvStream(csvText);
   Session session;
-  if (failed(emitCsv(lowered, {}, csvStream, session.diags)))
+  if (failed(emitCsv(lowered, csvStream, session.diags)))
     stop();
   phase("read/steps", lowered, [](Schedule &s) {
     Session session;

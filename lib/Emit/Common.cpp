@@ -39,20 +39,4 @@ std::string markupText(StringRef text) {
   return result;
 }
 
-void writeScheduleHead(json::OStream &json, const Schedule &schedule) {
-  json.attribute("schedule", schedule.name);
-  json.attribute("ranks", schedule.numRanks);
-  json.attribute("stages", schedule.numStages);
-  json.attribute("microbatches", schedule.numMicrobatches);
-  json.attributeBegin("stage_to_rank");
-  json.rawValue([&](raw_ostream &os) {
-    ListSeparator comma(",");
-    os << '[';
-    for (uint32_t rank : schedule.placement.map(0))
-      os << comma << rank;
-    os << ']';
-  });
-  json.attributeEnd();
-}
-
 } // namespace pipec

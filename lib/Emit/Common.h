@@ -22,11 +22,6 @@ std::string sizesText(const Schedule &schedule);
 /// U+FFFF. Nothing is escaped.
 std::string markupText(llvm::StringRef text);
 
-/// Writes the first attributes of every JSON of a schedule: `schedule` (its
-/// name), `ranks`, `stages`, `microbatches`, and `stage_to_rank`, the map of
-/// direction 0 on one line.
-void writeScheduleHead(llvm::json::OStream &json, const Schedule &schedule);
-
 } // namespace pipec
 
 #endif // PIPEC_EMIT_COMMON_H

@@ -7,6 +7,7 @@
 
 #include "Emit/Emitter.h"
 
+#include "Frameworks/FrameworkFormats.h"
 #include "StepText/StepPrinter.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -15,11 +16,21 @@ using namespace llvm;
 
 namespace pipec {
 
+/// The emitter of a format that has no options.
+template <auto emit>
+static LogicalResult emitPlain(const Schedule &schedule, const EmitOptions &,
+                               raw_ostream &os, DiagEngine &diags) {
+  return emit(schedule, os, diags);
+}
+
 ArrayRef<EmitterInfo> allEmitters() {
   using enum EmitUse;
   static constexpr EmitterInfo emitters[] = {
 #define PIPEC_EMITTER(Name, Function, Target, Extensions, Uses, Summary)       \
   {Name, Function, Target, Extensions, Uses, Summary},
+#define PIPEC_FRAMEWORK_EMITTER(Name, Function, Target, Extensions, Uses,      \
+                                Summary)                                       \
+  {Name, emitPlain<Function>, Target, Extensions, Uses, Summary},
 #define PIPEC_PROGRAM_EMITTER(Name, Extensions, Summary)                       \
   {Name, nullptr, "", Extensions, None, Summary},
 #include "Emit/Emitters.def"

@@ -17,8 +17,8 @@
 
 #include "FuzzSession.h"
 
-#include "Emit/Emitter.h"
 #include "Explain/Report.h"
+#include "Frameworks/FrameworkFormats.h"
 #include "IR/DataFlow.h"
 #include "Import/CsvReader.h"
 #include "Lint/TrainingRules.h"
@@ -79,7 +79,7 @@ void checkForm(const Schedule &schedule) {
 void checkCsv(const Schedule &schedule, StepsSession &session) {
   std::string once;
   raw_string_ostream os(once);
-  LogicalResult written = emitCsv(schedule, EmitOptions(), os, session.diags);
+  LogicalResult written = emitCsv(schedule, os, session.diags);
   PIPEC_CHECK(session.agrees(written));
   if (failed(written))
     return;

@@ -28,7 +28,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Emit/Emitter.h"
+#include "Frameworks/FrameworkFormats.h"
 #include "Support/TextBuffer.h"
 #include "Target/TargetCheck.h"
 
@@ -114,8 +114,8 @@ StringRef pairName(Step first, Step second) {
 
 } // namespace
 
-LogicalResult emitCsv(const Schedule &schedule, const EmitOptions &,
-                      raw_ostream &os, DiagEngine &diags) {
+LogicalResult emitCsv(const Schedule &schedule, raw_ostream &os,
+                      DiagEngine &diags) {
   if (failed(checkOutput(schedule, Output::Csv, diags)))
     return failure();
   CellTexts cells(schedule.numStages, schedule.numMicrobatches);

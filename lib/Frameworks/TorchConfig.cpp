@@ -23,8 +23,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Emit/Common.h"
-#include "Emit/Emitter.h"
+#include "Frameworks/FrameworkFormats.h"
 #include "Support/Diagnostics/EmitDiags.h"
 #include "Target/TargetCheck.h"
 #include "Waiting/Waiting.h"
@@ -266,8 +265,8 @@ private:
 
 } // namespace
 
-LogicalResult emitTorchConfig(const Schedule &schedule, const EmitOptions &,
-                              raw_ostream &os, DiagEngine &diags) {
+LogicalResult emitTorchConfig(const Schedule &schedule, raw_ostream &os,
+                              DiagEngine &diags) {
   if (failed(checkOutput(schedule, Output::TorchConfig, diags)))
     return failure();
   ConfigWriter(schedule, os, diags).write();

@@ -22,8 +22,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Emit/Common.h"
-#include "Emit/Emitter.h"
+#include "Frameworks/FrameworkFormats.h"
 #include "IR/StepPlaces.h"
 #include "Support/Diagnostics/EmitDiags.h"
 #include "Target/TargetCheck.h"
@@ -129,8 +128,8 @@ static void noteWaits(const Schedule &schedule, DiagEngine &diags) {
                          stepText(schedule, *first), count, "hyperparallel");
 }
 
-LogicalResult emitHyperParallel(const Schedule &schedule, const EmitOptions &,
-                                raw_ostream &os, DiagEngine &diags) {
+LogicalResult emitHyperParallel(const Schedule &schedule, raw_ostream &os,
+                                DiagEngine &diags) {
   if (failed(checkOutput(schedule, Output::HyperparallelOrder, diags)))
     return failure();
   noteWaits(schedule, diags);

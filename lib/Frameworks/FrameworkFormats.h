@@ -1,0 +1,46 @@
+//===- FrameworkFormats.h - Files that frameworks read ----------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The output formats that other systems read. They depend on the schedule
+// alone; each is a row of Emit/Emitters.def. The comment of the file that
+// implements a format describes it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_FRAMEWORKS_FRAMEWORKFORMATS_H
+#define PIPEC_FRAMEWORKS_FRAMEWORKFORMATS_H
+
+#include "IR/Schedule.h"
+#include "Support/DiagEngine.h"
+
+#include "llvm/Support/JSON.h"
+
+namespace pipec {
+
+// Each function writes `schedule` to `os`. It reports what the format cannot
+// express and fails; the caller then discards the output.
+
+/// PyTorch's schedule CSV (docs/Csv.md).
+llvm::LogicalResult emitCsv(const Schedule &schedule, llvm::raw_ostream &os,
+                            DiagEngine &diags);
+
+/// The execution order of MindSpore HyperParallel (docs/HyperParallel.md).
+llvm::LogicalResult emitHyperParallel(const Schedule &schedule,
+                                      llvm::raw_ostream &os, DiagEngine &diags);
+
+/// How PyTorch, torchtitan and NeMo AutoModel use the CSV (docs/Csv.md).
+llvm::LogicalResult emitTorchConfig(const Schedule &schedule,
+                                    llvm::raw_ostream &os, DiagEngine &diags);
+
+/// Writes the first attributes of the JSON of a schedule: `schedule` (its
+/// name), `ranks`, `stages`, `microbatches`, and `stage_to_rank`, the map of
+/// direction 0 on one line.
+void writeScheduleHead(llvm::json::OStream &json, const Schedule &schedule);
+
+} // namespace pipec
+
+#endif // PIPEC_FRAMEWORKS_FRAMEWORKFORMATS_H

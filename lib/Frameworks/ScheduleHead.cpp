@@ -1,0 +1,32 @@
+//===- ScheduleHead.cpp - What the JSON of a schedule begins with ---------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Frameworks/FrameworkFormats.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+void writeScheduleHead(json::OStream &json, const Schedule &schedule) {
+  json.attribute("schedule", schedule.name);
+  json.attribute("ranks", schedule.numRanks);
+  json.attribute("stages", schedule.numStages);
+  json.attribute("microbatches", schedule.numMicrobatches);
+  json.attributeBegin("stage_to_rank");
+  json.rawValue([&](raw_ostream &os) {
+    ListSeparator comma(",");
+    os << '[';
+    for (uint32_t rank : schedule.placement.map(0))
+      os << comma << rank;
+    os << ']';
+  });
+  json.attributeEnd();
+}
+
+} // namespace pipec
