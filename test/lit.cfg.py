@@ -4,7 +4,8 @@
 # Programs by their names: pipec, pipec-opt, FileCheck, not, split-file, count.
 #
 #   %python   the Python that the build found (%torch-python: the one of the
-#             PyTorch environment)
+#             PyTorch environment; %deepspeed-python and the like: the one of the
+#             environment of a framework in PIPEC_HUB_DEEPSPEED)
 #   %cxx      the C++ compiler of the build, with its sanitizers
 #   %mpicxx   the same for MPI
 #   %mpirun, %clang, %clang-format, %rustc
@@ -12,7 +13,7 @@
 #   %root     the source tree,  %build  the build tree
 #
 # Features: torch (an environment with PyTorch) and torch-2.13 or the like (its
-# version), mpi, eigen, clang, clang-format, rustc, asan, assertions, wheel (a wheel of the Python package can be made),
+# version), hub-deepspeed or the like (an environment with that framework), mpi, eigen, clang, clang-format, rustc, asan, assertions, wheel (a wheel of the Python package can be made),
 # venv (environments of Python can be made), browser (Chromium that Selenium can drive),
 # all (the long tests were asked for), root (the tests run as root).
 
@@ -67,6 +68,13 @@ config.substitutions += [
     ("%root", config.pipec_src_root),
     ("%build", config.pipec_obj_root),
 ]
+
+# The environments of other frameworks, those that `x check-hub` makes.
+for variable, folder in sorted(os.environ.items()):
+    name = variable.removeprefix("PIPEC_HUB_").lower()
+    if name != variable.lower() and os.path.exists(os.path.join(folder, "bin", "python3")):
+        config.available_features.add(f"hub-{name}")
+        config.substitutions.append((f"%{name}-python", os.path.join(folder, "bin", "python3")))
 
 for info in glob.glob(os.path.join(torch_venv, "lib", "python3*", "site-packages",
                                    "torch-*.dist-info")) if torch_venv else []:

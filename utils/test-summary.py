@@ -15,7 +15,7 @@ import sys
 
 PASSED = {"PASS", "XFAIL", "FLAKYPASS"}
 NOT_RUN = {"UNSUPPORTED", "EXCLUDED", "SKIPPED"}
-WHY = {"Torch": "`./x check-torch` runs them"}
+WHY = {"Torch": "`./x check-torch` runs them", "Hub": "`./x check-hub` runs them"}
 
 
 def folder(name):
