@@ -54,8 +54,8 @@ LogicalResult CalibrateRun::checkOptions() {
   // Everything about a schedule needs one.
   using namespace optgroup;
   std::string useless = sizes.firstWritten();
-  if (auto option =
-          args.firstOf(InputForm | Search | Programs | Lowering | StepSizes))
+  if (auto option = args.firstOf(InputForm | ListForm | Search | Programs |
+                                 Lowering | StepSizes))
     useless = args.written(*option);
   if (!useless.empty())
     return diags.report(DiagLoc(), diag::OptionWithoutEffect, useless,

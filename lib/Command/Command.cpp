@@ -40,7 +40,7 @@ static ArrayRef<CommandInfo> allCommands() {
   constexpr Set Common = optgroup::Output | Diagnostics | General;
   constexpr Set AnyInput = InputForm | Search | Programs | Lowering | Sizes |
                            ChunkCount | Parameters;
-  constexpr Set OneInput = AnyInput | StepSizes;
+  constexpr Set OneInput = AnyInput | ListForm | StepSizes;
   constexpr Set ManyInputs = AnyInput | Library | Grids;
   static constexpr CommandInfo commands[] = {
 #define PIPEC_COMMAND(Name, Run, Groups, Words, Overview, Examples)            \

@@ -10,7 +10,9 @@
 
 #include "Driver/Input.h"
 #include "Lint/Lint.h"
+#include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Diagnostics/VerifierDiags.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
@@ -71,6 +73,9 @@ private:
   /// Sets `reasons`, and reports those against the version given by --pytorch.
   /// --grade and -W do not affect this.
   void judge(const Schedule &schedule, const LintResult &result);
+  /// The absent ranks, for messages: `rank 0` or `ranks 0 and 3`; empty if
+  /// there are none.
+  std::string absentText() const;
   /// True if that version loads the schedule and trains correctly with it.
   bool isGoodFor(size_t version) const {
     return isRead && reasons[version].empty();
@@ -86,6 +91,19 @@ private:
 
 } // namespace
 
+std::string Lint::absentText() const {
+  std::vector<unsigned> absent = options.present.absent();
+  if (absent.empty())
+    return "";
+  std::string text = absent.size() == 1 ? "rank " : "ranks ";
+  for (unsigned rank : absent)
+    text += (rank == absent.front()  ? ""
+             : rank == absent.back() ? " and "
+                                     : ", ") +
+            std::to_string(rank);
+  return text;
+}
+
 FailureOr<Schedule> Lint::load() {
   FailureOr<InputRequest> request = InputRequest::read(args, search, diags);
   if (failed(request))
@@ -97,6 +115,13 @@ FailureOr<Schedule> Lint::load() {
   FailureOr<Schedule> schedule = request->makeSchedule(*input, search, session);
   if (failed(schedule))
     return failure();
+  // Both options were checked when the schedule was read.
+  if (auto present = readPresentRanks(args, diags); !present->empty())
+    options.present = PresentRanks(*present, schedule->numRanks);
+  // Orders of HyperParallel need their idle slots, and it reduces gradients
+  // itself.
+  if (kind == InputKind::HyperParallel)
+    options.idleSlot = options.noReduceGrad = std::nullopt;
   CostUses uses;
   uses.add(*schedule);
   if (failed(checkCostsUsed(args, uses,
@@ -121,6 +146,14 @@ void Lint::judge(const Schedule &schedule, const LintResult &result) {
     return;
   }
   StringRef required = args.text(Opt::Pytorch);
+  if (std::string absent = absentText(); !absent.empty()) {
+    Diagnostic reason{diag::PresentAbsent, Severity::Error, SMRange(),
+                      DiagEngine::format(diag::PresentAbsent, absent)};
+    reasons.fill({reason});
+    if (!required.empty())
+      (void)diags.report(schedule.source, diag::PresentAbsent, absent);
+    return;
+  }
   for (auto [version, found] : zip_equal(torchVersions, reasons)) {
     found = reasonsAgainst(schedule, version, session.files());
     if (version.name == required)
@@ -138,6 +171,10 @@ void Lint::printText(raw_ostream &os, const Schedule &schedule) {
   if (session.isVerifying())
     return;
   cap.finish();
+  if (std::string absent = absentText(); !absent.empty())
+    os << "not judged: " << absent << ", "
+       << countText(result.unjudgedTransfers, "transfer")
+       << " with other ranks, deadlocks through these, memory\n";
   os << "safe under:";
   for (WaitModel model : allWaitModels)
     if (result.safe[unsigned(model)])
@@ -184,6 +221,11 @@ void Lint::printJson(json::OStream &json) {
       judge(*schedule, result);
     });
   });
+  json.attributeArray("absent_ranks", [&] {
+    for (unsigned rank : options.present.absent())
+      json.value(rank);
+  });
+  json.attribute("unjudged_transfers", int64_t(result.unjudgedTransfers));
   json.attributeObject("safe", [&] {
     for (WaitModel model : allWaitModels)
       json.attribute(waitModelName(model), result.safe[unsigned(model)]);

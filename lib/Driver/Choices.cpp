@@ -49,6 +49,11 @@ std::vector<Choice> torchVersionChoices() {
   return choices;
 }
 
+std::vector<Choice> dialectChoices() {
+  return {{"torch-2.5", "`B` and `W` are the halves of a backward, `BW` is a "
+                        "whole one"}};
+}
+
 std::vector<Choice> emitChoices() {
   std::vector<Choice> choices;
   for (const EmitterInfo &info : allEmitters())

@@ -32,6 +32,7 @@ std::vector<Choice> inputFormatChoices();
 std::vector<Choice> modelChoices();
 std::vector<Choice> targetChoices();
 std::vector<Choice> torchVersionChoices();
+std::vector<Choice> dialectChoices();
 std::vector<Choice> emitChoices();
 std::vector<Choice> cppChoices();
 std::vector<Choice> formatChoices();

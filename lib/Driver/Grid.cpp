@@ -165,17 +165,19 @@ FailureOr<std::optional<int64_t>> Grid::only(StringRef name,
   return std::optional<int64_t>();
 }
 
-WantedSizes Grid::wanted(const Arguments &args) const {
-  WantedSizes sizes;
+InputOptions Grid::wanted(const Arguments &args) const {
+  InputOptions options;
   for (const Dimension &dimension : dimensions) {
     if (!dimension.insists())
       continue;
-    auto &size = dimension.name == "ranks" ? sizes.ranks : sizes.microbatches;
+    auto &size =
+        dimension.name == "ranks" ? options.ranks : options.microbatches;
     size = WantedSize{dimension.values, dimension.written};
   }
   if (std::optional<unsigned> stages = args.number(Opt::Stages))
-    sizes.stages = WantedSize{{*stages}, args.written(Opt::Stages)};
-  return sizes;
+    options.stages = WantedSize{{*stages}, args.written(Opt::Stages)};
+  options.dialect = args.text(Opt::Dialect);
+  return options;
 }
 
 //===----------------------------------------------------------------------===//

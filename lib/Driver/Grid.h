@@ -74,9 +74,10 @@ public:
   /// ranks and micro-batches are compared with the command line.
   llvm::LogicalResult fit(llvm::ArrayRef<const ast::ScheduleDecl *> schedules,
                           bool otherInputs, DiagEngine &diags) const;
-  /// The sizes that the values of `ranks` and `microbatches`, in any spelling,
-  /// and --stages require for steps.
-  WantedSizes wanted(const Arguments &args) const;
+  /// What the command line says about lists of steps: the sizes that the values
+  /// of `ranks` and `microbatches`, in any spelling, and --stages require, and
+  /// --dialect.
+  InputOptions wanted(const Arguments &args) const;
 
   /// Calls `visit` for every combination of values of the parameters that
   /// `schedule` has, in the order of the command line; the last parameter

@@ -52,11 +52,35 @@ LogicalResult checkInputOptions(const Arguments &args, bool hasPrograms,
   if (!hasPrograms)
     if (auto option = args.firstOf(optgroup::Programs | optgroup::Lowering))
       return report(*option, "on an input that is not a program");
-  if (!hasSteps)
+  if (!hasSteps) {
     if (auto option = args.firstOf(optgroup::StepSizes))
       return report(*option, "on a program, whose stages follow from --ranks "
                              "and --chunks");
+    if (auto option = args.firstOf(optgroup::ListForm))
+      return report(*option, "on a program");
+    if (args.has(Opt::RanksPresent))
+      return report(Opt::RanksPresent, "on a program");
+  }
   return success();
+}
+
+FailureOr<std::vector<unsigned>> readPresentRanks(const Arguments &args,
+                                                  DiagEngine &diags) {
+  std::vector<unsigned> ranks;
+  if (!args.has(Opt::RanksPresent))
+    return ranks;
+  SmallVector<StringRef> parts;
+  args.text(Opt::RanksPresent).split(parts, ',');
+  for (StringRef part : parts) {
+    unsigned rank = 0;
+    bool isRank = !part.getAsInteger(10, rank) && rank < maxRanks;
+    if (!isRank || is_contained(ranks, rank))
+      return diags.report(DiagLoc(), diag::OptionValue, shortened(part),
+                          args.written(Opt::RanksPresent),
+                          isRank ? "a further rank" : "a rank");
+    ranks.push_back(rank);
+  }
+  return ranks;
 }
 
 LogicalResult checkCostsUsed(const Arguments &args, CostUses uses,
@@ -218,7 +242,12 @@ FailureOr<Schedule> InputRequest::makeSchedule(const OpenedInput &input,
   if (!isProgram) {
     if (failed(sizes.fit({}, /*otherInputs=*/true, diags)))
       return failure();
-    return (*source)->read(sizes.wanted(args), lowering, diags);
+    InputOptions options = sizes.wanted(args);
+    FailureOr<std::vector<unsigned>> present = readPresentRanks(args, diags);
+    if (failed(present))
+      return failure();
+    options.present = std::move(*present);
+    return (*source)->read(options, lowering, diags);
   }
   auto chosen = (*source)->schedule(args.text(Opt::Schedule), diags);
   if (failed(chosen))

@@ -48,6 +48,11 @@ llvm::LogicalResult checkModelUsed(const Arguments &args,
 llvm::LogicalResult checkInputOptions(const Arguments &args, bool hasPrograms,
                                       bool hasSteps, DiagEngine &diags);
 
+/// The ranks of `--ranks-present`, in the order given; empty without the
+/// option.
+llvm::FailureOr<std::vector<unsigned>> readPresentRanks(const Arguments &args,
+                                                        DiagEngine &diags);
+
 /// What a run that shows no times may use costs for.
 struct CostUses {
   /// Start times in an input, which the verifier checks against the costs.

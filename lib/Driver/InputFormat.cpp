@@ -8,6 +8,7 @@
 #include "Driver/InputFormat.h"
 
 #include "Import/CsvReader.h"
+#include "Import/HyperParallelReader.h"
 #include "Parse/Parser.h"
 #include "StepText/StepParser.h"
 #include "Support/Diagnostics/CommandDiags.h"
@@ -47,6 +48,11 @@ static bool sniffCsv(StringRef text) {
          (isDigit(text[0]) || StringRef(",(\"").contains(text[0]));
 }
 
+/// Orders begin with a list or an object, programs with a word.
+static bool sniffHyperParallel(StringRef text) {
+  return looksLikeHyperParallel(firstWords(text));
+}
+
 static bool sniffAny(StringRef) { return true; }
 
 //===----------------------------------------------------------------------===//
@@ -54,38 +60,54 @@ static bool sniffAny(StringRef) { return true; }
 //===----------------------------------------------------------------------===//
 
 static FailureOr<Schedule> readSteps(StringRef, StringRef text,
-                                     const WantedSizes &, DiagEngine &diags) {
+                                     const InputOptions &, DiagEngine &diags) {
   return parseSteps(text, diags);
 }
 
 /// The name of a schedule from `path`: the file name with `_` in place of all
-/// characters that names may not contain.
-static std::string scheduleName(StringRef path) {
+/// characters that names may not contain; `otherwise` for standard input.
+static std::string scheduleName(StringRef path, StringRef otherwise) {
   std::string name = sys::path::stem(path).str();
   for (char &c : name)
     if (!isAlnum(c))
       c = '_';
   if (name.empty() || path == "-")
-    return "csv";
+    return otherwise.str();
   return isDigit(name[0]) ? "_" + name : name;
 }
 
-static FailureOr<Schedule> readCsv(StringRef path, StringRef text,
-                                   const WantedSizes &sizes,
-                                   DiagEngine &diags) {
-  std::string name = scheduleName(path);
-  CsvOptions csv;
-  csv.name = name;
-  // The reader can point at the cell that differs.
+/// The options of a reader, for a schedule of this name.
+static ListOptions listOptions(StringRef name, const InputOptions &options) {
+  ListOptions list;
+  list.name = name;
+  // The reader can point at the place that differs.
   auto only = [](const std::optional<WantedSize> &size) {
     std::optional<unsigned> number;
     if (size && size->numbers.size() == 1 && isUInt<32>(size->numbers[0]))
       number = size->numbers[0];
     return number;
   };
-  csv.stages = only(sizes.stages);
-  csv.microbatches = only(sizes.microbatches);
-  return importCsv(text, csv, diags);
+  list.ranks = only(options.ranks);
+  list.stages = only(options.stages);
+  list.microbatches = only(options.microbatches);
+  list.present = options.present;
+  if (options.dialect == "torch-2.5")
+    list.dialect = CsvDialect::Torch25;
+  return list;
+}
+
+static FailureOr<Schedule> readCsv(StringRef path, StringRef text,
+                                   const InputOptions &options,
+                                   DiagEngine &diags) {
+  std::string name = scheduleName(path, "csv");
+  return importCsv(text, listOptions(name, options), diags);
+}
+
+static FailureOr<Schedule> readHyperParallel(StringRef path, StringRef text,
+                                             const InputOptions &options,
+                                             DiagEngine &diags) {
+  std::string name = scheduleName(path, "hyperparallel");
+  return importHyperParallel(text, listOptions(name, options), diags);
 }
 
 static constexpr InputFormat formats[] = {
@@ -134,17 +156,24 @@ static LogicalResult checkSize(const std::optional<WantedSize> &wanted,
 }
 
 FailureOr<Schedule> readStepInput(InputKind kind, StringRef path,
-                                  StringRef text, const WantedSizes &sizes,
+                                  StringRef text, const InputOptions &options,
                                   DiagEngine &diags) {
+  if (!options.dialect.empty() && kind != InputKind::Csv)
+    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                        ("--dialect=" + options.dialect).str(),
+                        "on an input that is not a CSV");
+  if (!options.present.empty() && kind == InputKind::Steps)
+    return diags.report(DiagLoc(), diag::OptionWithoutEffect, "--ranks-present",
+                        "on step IR, which has a list of every rank");
   text.consume_front(byteOrderMark);
   FailureOr<Schedule> schedule =
-      inputFormat(kind).read(path, text, sizes, diags);
+      inputFormat(kind).read(path, text, options, diags);
   if (failed(schedule) ||
-      failed(checkSize(sizes.ranks, schedule->numRanks, "rank", "ranks",
+      failed(checkSize(options.ranks, schedule->numRanks, "rank", "ranks",
                        *schedule, diags)) ||
-      failed(checkSize(sizes.stages, schedule->numStages, "stage", "stages",
+      failed(checkSize(options.stages, schedule->numStages, "stage", "stages",
                        *schedule, diags)) ||
-      failed(checkSize(sizes.microbatches, schedule->numMicrobatches,
+      failed(checkSize(options.microbatches, schedule->numMicrobatches,
                        "micro-batch", "micro-batches", *schedule, diags)))
     return failure();
   return schedule;

@@ -30,11 +30,16 @@ struct WantedSize {
   std::string written;
 };
 
-/// The sizes that steps or a CSV must have.
-struct WantedSizes {
+/// What the command line says about a list of steps.
+struct InputOptions {
+  /// The sizes that it must have.
   std::optional<WantedSize> ranks;
   std::optional<WantedSize> stages;
   std::optional<WantedSize> microbatches;
+  /// The value of `--dialect`; empty if it was not given.
+  llvm::StringRef dialect;
+  /// The ranks of `--ranks-present`; empty for lists of all ranks.
+  std::vector<unsigned> present;
 };
 
 /// One row of InputFormats.def.
@@ -43,10 +48,10 @@ struct InputFormat {
   llvm::StringLiteral name;
   llvm::StringLiteral extension;
   bool (*sniff)(llvm::StringRef text);
-  /// Reads the schedule. `path` provides the name of a CSV; `text` must be a
+  /// Reads the schedule. `path` provides its name; `text` must be a
   /// file of the engine's `SourceFiles`. Null for a program.
   llvm::FailureOr<Schedule> (*read)(llvm::StringRef path, llvm::StringRef text,
-                                    const WantedSizes &sizes,
+                                    const InputOptions &options,
                                     DiagEngine &diags);
   llvm::StringLiteral summary;
 };
@@ -64,10 +69,10 @@ InputKind inputKind(llvm::StringRef path, llvm::StringRef text,
                     const Arguments &args);
 
 /// Reads steps of a `kind` other than `Program`. Reports sizes that differ from
-/// the required ones.
+/// the required ones, and options that this kind does not have.
 llvm::FailureOr<Schedule> readStepInput(InputKind kind, llvm::StringRef path,
                                         llvm::StringRef text,
-                                        const WantedSizes &sizes,
+                                        const InputOptions &options,
                                         DiagEngine &diags);
 
 } // namespace pipec

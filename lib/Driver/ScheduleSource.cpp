@@ -102,7 +102,7 @@ FailureOr<Schedule> ScheduleSource::lower(const CheckedSchedule &schedule,
   return pipec::lower(*program, schedule, options, diags);
 }
 
-FailureOr<Schedule> ScheduleSource::read(const WantedSizes &sizes,
+FailureOr<Schedule> ScheduleSource::read(const InputOptions &sizes,
                                          const LowerOptions &lowering,
                                          DiagEngine &diags) const {
   FailureOr<Schedule> schedule =

@@ -60,7 +60,7 @@ public:
                                   DiagEngine &diags) const;
   /// Reads an input that is a list of steps, and overrides its costs and memory
   /// settings with those of `lowering`.
-  llvm::FailureOr<Schedule> read(const WantedSizes &sizes,
+  llvm::FailureOr<Schedule> read(const InputOptions &sizes,
                                  const LowerOptions &lowering,
                                  DiagEngine &diags) const;
 

@@ -34,28 +34,10 @@ namespace pipec {
 /// The name of a kind in HyperParallel's MetaStepType.
 static StringLiteral metaStepType(StepKind kind) {
   switch (kind) {
-  case StepKind::F:
-    return "FWD";
-  case StepKind::B:
-    return "BWD";
-  case StepKind::I:
-    return "BWD_INPUT";
-  case StepKind::W:
-    return "BWD_WEIGHT";
-  case StepKind::SendF:
-    return "FWD_SEND";
-  case StepKind::RecvF:
-    return "FWD_RECV";
-  case StepKind::SendB:
-    return "BWD_SEND";
-  case StepKind::RecvB:
-    return "BWD_RECV";
-  case StepKind::Unshard:
-    return "FSDP_UNSHARD";
-  case StepKind::Reshard:
-    return "FSDP_RESHARD";
-  case StepKind::ReduceGrad:
-    return "FSDP_REDUCE_GRAD";
+#define PIPEC_META_STEP(Kind, Type)                                            \
+  case StepKind::Kind:                                                         \
+    return Type;
+#include "IR/MetaSteps.def"
   case StepKind::WaitSendF:
   case StepKind::WaitSendB:
   case StepKind::WaitReduceGrad:

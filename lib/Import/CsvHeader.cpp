@@ -18,7 +18,7 @@ using namespace llvm;
 
 namespace pipec {
 
-void CsvHeader::noteRank(StageUse &use, Step step, uint32_t rank) {
+void CsvHeader::noteRank(RowUse &use, Step step, uint32_t rank) {
   if (use.rank == StageUse::nowhere) {
     use.rank = rank;
     use.place = step.source();
@@ -31,7 +31,7 @@ void CsvHeader::noteRank(StageUse &use, Step step, uint32_t rank) {
 }
 
 LogicalResult CsvHeader::infer(Schedule &schedule, StringRef text,
-                               const CsvOptions &options,
+                               const ListOptions &options,
                                DiagEngine &diags) const {
   if (numMicrobatches == 0)
     return diags.report(schedule.source, diag::CsvNoMicrobatches);
@@ -42,6 +42,8 @@ LogicalResult CsvHeader::infer(Schedule &schedule, StringRef text,
                                  1u << unsigned(StepKind::I) |
                                  1u << unsigned(StepKind::W);
   schedule.forwardOnly = !(kinds & backwards);
+  if (!options.present.empty())
+    return inferPartialMap(schedule, options, diags);
 
   LogicalResult result = success();
   if (options.stages && *options.stages != schedule.numStages)
@@ -109,11 +111,32 @@ static LogicalResult checkDirections(const Schedule &schedule, StringRef text,
   return result;
 }
 
+LogicalResult CsvHeader::inferPartialMap(Schedule &schedule,
+                                         const ListOptions &options,
+                                         DiagEngine &diags) const {
+  schedule.numMicrobatches =
+      std::max(numMicrobatches, options.microbatches.value_or(0));
+  for (const RowUse &use : stages)
+    if (use.otherRank != StageUse::nowhere)
+      return diags
+          .report(use.otherPlace, diag::OrderStageTwice, &use - stages.data(),
+                  use.otherRank, use.rank)
+          .note(use.place, diag::NoteOrderOtherRank, use.rank);
+  FailureOr<std::vector<uint32_t>> map =
+      completeMap(std::vector<StageUse>(stages.begin(), stages.end()),
+                  schedule.numRanks, options.stages, diags);
+  if (failed(map))
+    return failure();
+  schedule.numStages = map->size();
+  schedule.placement = Placement({std::move(*map)});
+  return success();
+}
+
 LogicalResult CsvHeader::inferMap(Schedule &schedule, StringRef text,
                                   DiagEngine &diags) const {
   unsigned numRanks = schedule.numRanks;
   std::vector<uint32_t> map(stages.size());
-  const StageUse *twice = nullptr;
+  const RowUse *twice = nullptr;
   bool mirrored = stages.size() == numRanks;
   for (auto [stage, use] : enumerate(stages)) {
     if (use.rank == StageUse::nowhere)

@@ -16,7 +16,8 @@
 // A stage in two rows is an error, as in PyTorch, unless the whole file is
 // bidirectional: there are as many stages as ranks, each stage s is in rows s
 // and p-1-s, and the steps of micro-batches below m/2 are in row s, the others
-// in row p-1-s.
+// in row p-1-s. If there are rows of some ranks only, the map is that of a loop
+// or a V (Import/StageUse.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,6 +25,7 @@
 #define PIPEC_IMPORT_CSVHEADER_H
 
 #include "Import/CsvReader.h"
+#include "Import/StageUse.h"
 
 #include <vector>
 
@@ -33,13 +35,13 @@ namespace pipec {
 /// schedule.
 class CsvHeader {
 public:
-  /// Records a step of a row. Rows must come in order.
+  /// Records a step of a rank. All steps of a rank must come together.
   void note(Step step, uint32_t rank) {
     if (step.stage() >= stages.size()) {
       stages.resize(step.stage() + 1);
       highestStage = step.source();
     }
-    StageUse &use = stages[step.stage()];
+    RowUse &use = stages[step.stage()];
     if (use.rank != rank)
       noteRank(use, step, rank);
     if (hasMicrobatch(step.kind()) && step.microbatch() >= numMicrobatches) {
@@ -53,25 +55,26 @@ public:
   /// Reports sizes that differ from `options`, and stages that are missing or
   /// in the wrong rows, at their cells of `text`.
   llvm::LogicalResult infer(Schedule &schedule, llvm::StringRef text,
-                            const CsvOptions &options, DiagEngine &diags) const;
+                            const ListOptions &options,
+                            DiagEngine &diags) const;
 
 private:
   /// The rows that name a stage, and the first cell of each.
-  struct StageUse {
-    static constexpr uint32_t nowhere = ~0u;
-    uint32_t rank = nowhere;
+  struct RowUse : StageUse {
     uint32_t otherRank = nowhere;
-    SourceLoc place;
     SourceLoc otherPlace;
     /// True if there is a third row.
     bool furtherRanks = false;
   };
 
-  static void noteRank(StageUse &use, Step step, uint32_t rank);
+  static void noteRank(RowUse &use, Step step, uint32_t rank);
   llvm::LogicalResult inferMap(Schedule &schedule, llvm::StringRef text,
                                DiagEngine &diags) const;
+  llvm::LogicalResult inferPartialMap(Schedule &schedule,
+                                      const ListOptions &options,
+                                      DiagEngine &diags) const;
 
-  std::vector<StageUse> stages;
+  std::vector<RowUse> stages;
   SourceLoc highestStage;
   SourceLoc highestMicrobatch;
   unsigned numMicrobatches = 0;

@@ -24,6 +24,7 @@
 #include "Import/CsvHeader.h"
 #include "Support/Diagnostics/ImportDiags.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -63,9 +64,9 @@ StringRef withoutBlanks(StringRef cell) {
   return cell.trim(blanks);
 }
 
-/// Detects the CSV of PyTorch 2.5, where `B` is the input half of a backward
-/// and `BW` a full backward: it has a `BW`, or as many `W` as `B` and no `I`,
-/// which is not a valid schedule in the current format.
+/// Detects the CSV of PyTorch 2.5 (`CsvDialect::Torch25`): it has a `BW`, or as
+/// many `W` as `B` and no `I`, which is not a valid schedule in the current
+/// format.
 struct OldBackwards {
   struct Cell {
     StringRef text;
@@ -83,7 +84,7 @@ struct OldBackwards {
 
 class CsvReader {
 public:
-  CsvReader(StringRef text, const CsvOptions &options, DiagEngine &diags)
+  CsvReader(StringRef text, const ListOptions &options, DiagEngine &diags)
       : text(text), options(options), diags(diags),
         base(diags.sourceFiles()
                  .compress(SMLoc::getFromPointer(text.begin()))
@@ -100,7 +101,7 @@ private:
                   unsigned limit, StringRef what, unsigned &value);
   /// Adds `step` to the list of the current rank.
   void add(Step step, StringRef cell, StepList &steps) {
-    header.note(step, row - 1);
+    header.note(step, rank);
     steps.push_back(step);
     if (step.kind() == StepKind::B) {
       if (old.halves++ == 0)
@@ -111,6 +112,9 @@ private:
     }
   }
   LogicalResult checkBackwards();
+  LogicalResult placeRows();
+  bool isOld() const { return options.dialect == CsvDialect::Torch25; }
+  void joinHalves(StepList &steps) const;
 
   SourceLoc locOf(const char *place) const {
     return {base + uint32_t(place - text.begin())};
@@ -132,14 +136,14 @@ private:
   }
 
   StringRef text;
-  const CsvOptions &options;
+  const ListOptions &options;
   DiagEngine &diags;
   uint32_t base;
 
   Schedule schedule;
   CsvHeader header;
-  /// The current cell, counted from 1.
-  unsigned row = 0, column = 0;
+  /// The current cell, counted from 1, and its rank.
+  unsigned row = 0, column = 0, rank = 0;
   bool broken = false;
   OldBackwards old;
 };
@@ -196,6 +200,13 @@ bool CsvReader::readStep(StringRef cell, const char *&cursor, const char *end,
     ++cursor;
   StringRef word(name, cursor - name);
   std::optional<StepKind> kind = parseStepKind(word);
+  if (isOld() && kind == StepKind::I) {
+    (void)report(cell, diag::CsvDialectStep, shown(cell));
+    return false;
+  }
+  // Until all is read, each `B` of the old dialect is half of a backward.
+  if (isOld() && kind == StepKind::B)
+    kind = StepKind::I;
   if (word == "BW") {
     kind = StepKind::B;
     if (old.whole.text.empty())
@@ -313,11 +324,31 @@ void CsvReader::readRow(StringRef line, StepList &steps) {
   if (!anyStep && errors == diags.numErrors()) {
     broken = true;
     (void)diags.report(SMLoc::getFromPointer(line.begin()), diag::CsvIdleRow,
-                       row, row - 1);
+                       row, rank);
   }
 }
 
+/// Makes whole backwards of the halves that have no `W`, in the list of a file
+/// without any `BW`.
+void CsvReader::joinHalves(StepList &steps) const {
+  DenseSet<uint64_t> weights;
+  auto pair = [](Step step) {
+    return uint64_t(step.stage()) << 32 | step.microbatch();
+  };
+  for (Step step : steps)
+    if (step.kind() == StepKind::W)
+      weights.insert(pair(step));
+  for (Step &step : steps)
+    if (step.kind() == StepKind::I && !weights.contains(pair(step)))
+      step.setKind(StepKind::B);
+}
+
 LogicalResult CsvReader::checkBackwards() {
+  if (isOld()) {
+    if (old.whole.text.empty())
+      for_each(schedule.ranks, [&](StepList &steps) { joinHalves(steps); });
+    return success();
+  }
   if (!old.found())
     return success();
   const OldBackwards::Cell &cell =
@@ -328,9 +359,32 @@ LogicalResult CsvReader::checkBackwards() {
       .note(SMLoc::getFromPointer(cell.text.begin()), diag::NoteCsvOldBackward);
 }
 
+/// Moves the rows of a file with some ranks only to their ranks.
+LogicalResult CsvReader::placeRows() {
+  ArrayRef<unsigned> present = options.present;
+  if (present.empty())
+    return success();
+  if (schedule.ranks.size() != present.size())
+    return diags.report(schedule.source, diag::PresentListCount,
+                        schedule.ranks.size(), present.size());
+  std::vector<StepList> rows =
+      std::exchange(schedule.ranks, std::vector<StepList>(*options.ranks));
+  for (auto [rank, steps] : zip_equal(present, rows))
+    schedule.ranks[rank] = std::move(steps);
+  return success();
+}
+
 FailureOr<Schedule> CsvReader::read() {
   schedule.name = options.name.str();
   schedule.source = locOf(text.begin());
+  if (!options.present.empty()) {
+    if (!options.ranks)
+      return diags.report(schedule.source, diag::PresentRanksUnknown);
+    for (unsigned rank : options.present)
+      if (rank >= *options.ranks)
+        return diags.report(schedule.source, diag::PresentRank, rank,
+                            *options.ranks);
+  }
   if (text.trim(", \t\v\f\r\n\"").empty())
     return diags.report(SMLoc::getFromPointer(text.begin()), diag::CsvNoSteps);
   const char *released = text.begin();
@@ -342,6 +396,7 @@ FailureOr<Schedule> CsvReader::read() {
       return diags.report(SMLoc::getFromPointer(cursor), diag::CsvTooManyRows,
                           schedule.ranks.size() + 1, maxRanks);
     schedule.ranks.emplace_back();
+    rank = row < options.present.size() ? options.present[row] : row;
     ++row;
     column = 1;
     readRow({cursor, size_t(end - cursor)}, schedule.ranks.back());
@@ -353,7 +408,7 @@ FailureOr<Schedule> CsvReader::read() {
       released = cursor;
     }
   }
-  if (failed(checkBackwards()) || broken ||
+  if (failed(checkBackwards()) || broken || failed(placeRows()) ||
       failed(header.infer(schedule, text, options, diags)))
     return failure();
   return std::move(schedule);
@@ -368,7 +423,7 @@ static size_t cellLength(StringRef rest) {
       .size();
 }
 
-FailureOr<Schedule> importCsv(StringRef text, const CsvOptions &options,
+FailureOr<Schedule> importCsv(StringRef text, const ListOptions &options,
                               DiagEngine &diags) {
   diags.sourceFiles().setItems(text, cellLength);
   return CsvReader(text, options, diags).read();

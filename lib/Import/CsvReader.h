@@ -9,27 +9,17 @@
 #define PIPEC_IMPORT_CSVREADER_H
 
 #include "IR/Schedule.h"
+#include "Import/ListOptions.h"
 #include "Support/DiagEngine.h"
 
-#include <optional>
-
 namespace pipec {
-
-/// What a CSV does not contain itself.
-struct CsvOptions {
-  /// The name of the schedule.
-  llvm::StringRef name = "csv";
-  /// The sizes that the file must have; sizes that are not given are inferred.
-  std::optional<unsigned> stages;
-  std::optional<unsigned> microbatches;
-};
 
 /// Reads a schedule in either of the two CSV formats of
 /// torch.distributed.pipelining (docs/Csv.md). `text` must be a file of the
 /// engine's `SourceFiles`. Errors are reported with row, column and cell; the
 /// source of each step is its cell.
 llvm::FailureOr<Schedule>
-importCsv(llvm::StringRef text, const CsvOptions &options, DiagEngine &diags);
+importCsv(llvm::StringRef text, const ListOptions &options, DiagEngine &diags);
 
 } // namespace pipec
 

@@ -7,6 +7,7 @@
 
 #include "Lint/Lint.h"
 
+#include "IR/DataFlow.h"
 #include "IR/StepPlaces.h"
 #include "Lint/TrainingRules.h"
 #include "Simulation/MemoryLimit.h"
@@ -58,14 +59,34 @@ struct Contents {
 };
 } // namespace
 
+/// The lists with idle slots in place of the transfers with absent ranks, and
+/// of the waits for them. Adds the number of these transfers to `count`.
+static Schedule amongPresent(Schedule schedule, const PresentRanks &present,
+                             size_t &count) {
+  DataFlow flow(schedule);
+  for (StepList &list : schedule.ranks)
+    for (size_t i = 0; i != list.size(); ++i) {
+      if (!isP2P(list[i].kind()) && !isSendWait(list[i].kind()))
+        continue;
+      const DataFlow::Port *port = flow.transfer(list[i]);
+      if (!port || present.contains(port->rank))
+        continue;
+      count += isP2P(list[i].kind());
+      list[i] = Step(StepKind::Bubble, 0, 0, 0, list[i].source());
+      if (i != 0)
+        list[i - 1].setJoined(false);
+    }
+  return schedule;
+}
+
 /// The models under which the schedule is safe. Reports why it is not safe
 /// under others.
-static std::array<bool, 4> safeModels(const Schedule &schedule,
+static std::array<bool, 4> safeModels(const Schedule &schedule, bool allPresent,
                                       bool computesAreGood, WaitModel require,
                                       DiagEngine &diags) {
   std::array<bool, 4> safe;
   safe.fill(true);
-  if (computesAreGood && endsWithBlockingTransfers(schedule))
+  if (allPresent && computesAreGood && endsWithBlockingTransfers(schedule))
     return safe;
   Transfers transfers(schedule);
   // An order that cannot run has been reported; it finishes under no model.
@@ -152,16 +173,26 @@ struct Verified {
 };
 } // namespace
 
-/// Reports errors in the list itself, and sets `safe`.
+/// Reports errors in the list itself, and sets the rest of `result`.
 static Verified checkList(const Schedule &schedule, const Contents &contents,
-                          WaitModel require, std::array<bool, 4> &safe,
+                          const LintOptions &options, LintResult &result,
                           DiagEngine &diags) {
   Verified good;
-  good.computes = succeeded(verify(schedule, VerifyLevel::Compute, diags));
+  const PresentRanks &present = options.present;
+  good.computes =
+      succeeded(verify(schedule, VerifyLevel::Compute, diags, present));
   // The other levels require the steps that the first one checks.
   VerifyLevel above = levelsAboveCompute(schedule, contents.kinds);
-  good.all = good.computes && succeeded(verify(schedule, above, diags));
-  safe = safeModels(schedule, good.computes, require, diags);
+  good.all =
+      good.computes && succeeded(verify(schedule, above, diags, present));
+  if (present.all()) {
+    result.safe =
+        safeModels(schedule, true, good.computes, options.require, diags);
+    return good;
+  }
+  Schedule judged = amongPresent(schedule, present, result.unjudgedTransfers);
+  result.safe =
+      safeModels(judged, false, good.computes, options.require, diags);
   return good;
 }
 
@@ -174,14 +205,16 @@ static void checkRules(const Schedule &schedule, const Contents &contents,
   if (options.microbatchOrder)
     checkMicrobatchOrder(schedule, /*losses=*/!options.lossOrder,
                          *options.microbatchOrder, diags);
-  if (options.slotOrder && good.computes && contents.idle && !contents.p2p)
+  bool whole = options.present.all();
+  if (options.slotOrder && whole && good.computes && contents.idle &&
+      !contents.p2p)
     checkSlotOrder(schedule, *options.slotOrder, diags);
   if (options.unusedUnshard)
     checkUnshardsUsed(schedule, *options.unusedUnshard, diags);
   if (options.forwardOnly && schedule.forwardOnly)
     (void)diags.reportAs(*options.forwardOnly, beginning(schedule),
                          diag::ForwardOnly);
-  if (options.memoryLimit && good.all)
+  if (options.memoryLimit && whole && good.all)
     (void)checkMemoryLimit(schedule, *options.memoryLimit, diags);
   if (!contents.p2p)
     return;
@@ -191,7 +224,8 @@ static void checkRules(const Schedule &schedule, const Contents &contents,
         *options.idleSlot, schedule.ranks[rank][index].source(),
         diag::IdleAmongTransfers, StepPlaces(schedule).name(rank, index));
   }
-  if (options.noReduceGrad && !contents.reduceGrad && !schedule.forwardOnly)
+  if (options.noReduceGrad && options.present.all() && !contents.reduceGrad &&
+      !schedule.forwardOnly)
     (void)diags.reportAs(*options.noReduceGrad, beginning(schedule),
                          diag::NoReduceGrad, schedule.numMicrobatches);
 }
@@ -236,7 +270,7 @@ LintResult lint(const Schedule &schedule, const LintOptions &options,
       return true;
     });
     DiagEngine::ScopedFilter filter(diags, annotate);
-    good = checkList(schedule, contents, options.require, result.safe, diags);
+    good = checkList(schedule, contents, options, result, diags);
   }
   DiagEngine::ScopedFilter filter(diags, annotate);
   checkRules(schedule, contents, good, graded(options, diags), diags);

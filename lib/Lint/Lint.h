@@ -8,6 +8,7 @@
 #ifndef PIPEC_LINT_LINT_H
 #define PIPEC_LINT_LINT_H
 
+#include "IR/PresentRanks.h"
 #include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
 #include "Waiting/WaitModel.h"
@@ -25,6 +26,9 @@ struct LintOptions {
   /// A schedule that does not finish under this model is an error; one that
   /// only fails under stricter models is a warning.
   WaitModel require = WaitModel::Stream;
+  /// The ranks whose lists the schedule has. If some are absent, what can be
+  /// judged without them is.
+  PresentRanks present;
 #define PIPEC_LINT_RULE(Field, Kind, Default)                                  \
   std::optional<Severity> Field = Severity::Default;
 #include "Lint/LintRules.def"
@@ -33,13 +37,16 @@ struct LintOptions {
 /// The result of the checks.
 struct LintResult {
   /// By model: true if the schedule finishes, and all transfers match and name
-  /// the same tensors.
+  /// the same tensors. If ranks are absent, transfers with them are not
+  /// considered.
   std::array<bool, 4> safe{};
   /// The errors of the list itself: the first error of each kind that the
   /// verifier reports, or that the list does not finish under the required
   /// model. Findings of the rules above are not included, whatever their
   /// severity.
   std::vector<Diagnostic> faults;
+  /// The number of transfers of present ranks with absent ones.
+  size_t unjudgedTransfers = 0;
 };
 
 /// Runs all levels of the verifier and all communication models, and looks for

@@ -48,9 +48,9 @@ static constexpr HelpText optHelp = {
     "pipec zb1p --emit=ir | pipec-opt --passes=torch -o out.steps\n"
     "pipec-opt --verify=compute,placed --verify-diagnostics test.steps\n",
     optgroup::InputForm | optgroup::SplitInput | optgroup::Sizes |
-        optgroup::StepSizes | optgroup::Passes | optgroup::OptOnly |
-        optgroup::Output | optgroup::Warnings | optgroup::Diagnostics |
-        optgroup::General};
+        optgroup::ListForm | optgroup::StepSizes | optgroup::Passes |
+        optgroup::OptOnly | optgroup::Output | optgroup::Warnings |
+        optgroup::Diagnostics | optgroup::General};
 
 //===----------------------------------------------------------------------===//
 // Runs

@@ -130,7 +130,7 @@ void CheckRun::checkSize(const ScheduleSource &source,
 
 void CheckRun::checkSteps(const ScheduleSource &source,
                           const LowerOptions &options,
-                          const WantedSizes &sizes) {
+                          const InputOptions &sizes) {
   result = CheckResult();
   result.name = source.path();
   result.path = source.path();

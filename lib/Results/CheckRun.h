@@ -78,7 +78,7 @@ public:
   /// Checks a schedule that was read as steps, which has one size; it must
   /// match `sizes`.
   void checkSteps(const ScheduleSource &source, const LowerOptions &options,
-                  const WantedSizes &sizes);
+                  const InputOptions &sizes);
   /// Reports the failures of the current schedule and returns its result.
   CheckResult finish();
 

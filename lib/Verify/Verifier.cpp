@@ -31,15 +31,16 @@ VerifyLevel levelsAboveCompute(const Schedule &schedule, uint32_t kinds) {
 /// The levels of a set without compute, for lists with or without waits for
 /// sends and for reductions.
 static bool verifyAbove(const Schedule &schedule, VerifyLevel levels,
-                        bool sendWaits, bool reduceWaits, DiagEngine &diags) {
+                        bool sendWaits, bool reduceWaits, DiagEngine &diags,
+                        const PresentRanks &present = {}) {
   bool good = true;
   if (wants(levels, VerifyLevel::Placed)) {
-    good &= succeeded(verifyPlaced(schedule, diags));
+    good &= succeeded(verifyPlaced(schedule, diags, present));
     if (sendWaits)
       good &= succeeded(verifySendWaits(schedule, diags));
   }
   if (wants(levels, VerifyLevel::Sharded)) {
-    good &= succeeded(verifySharded(schedule, diags));
+    good &= succeeded(verifySharded(schedule, diags, present));
     if (reduceWaits)
       good &= succeeded(verifyReduceWaits(schedule, diags));
   }
@@ -62,14 +63,16 @@ LogicalResult verify(const Schedule &schedule, DiagEngine &diags) {
 }
 
 LogicalResult verify(const Schedule &schedule, VerifyLevel level,
-                     DiagEngine &diags) {
+                     DiagEngine &diags, const PresentRanks &present) {
   bool good = true;
   if (wants(level, VerifyLevel::Compute))
-    good &= verifyCompute(schedule, diags) == ComputeVerdict::Good;
+    good &= verifyCompute(schedule, diags, nullptr, present) ==
+            ComputeVerdict::Good;
   good &= verifyAbove(
       schedule, level,
       wants(level, VerifyLevel::Placed) && schedule.hasSendWaits(),
-      wants(level, VerifyLevel::Sharded) && schedule.hasReduceWaits(), diags);
+      wants(level, VerifyLevel::Sharded) && schedule.hasReduceWaits(), diags,
+      present);
   return success(good);
 }
 

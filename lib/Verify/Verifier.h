@@ -28,6 +28,7 @@
 #ifndef PIPEC_VERIFY_VERIFIER_H
 #define PIPEC_VERIFY_VERIFIER_H
 
+#include "IR/PresentRanks.h"
 #include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
 
@@ -50,9 +51,12 @@ VerifyLevel levelsAboveCompute(const Schedule &schedule, uint32_t kinds);
 /// there are none.
 llvm::LogicalResult verify(const Schedule &schedule, DiagEngine &diags);
 
-/// Checks a given set of levels, even if they do not apply.
+/// Checks a given set of levels, even if they do not apply. Of a schedule with
+/// the lists of some ranks only, checks these lists, and what passes between
+/// them; what they get from other ranks is there when they need it. Such a
+/// schedule must not be bidirectional or have times.
 llvm::LogicalResult verify(const Schedule &schedule, VerifyLevel level,
-                           DiagEngine &diags);
+                           DiagEngine &diags, const PresentRanks &present = {});
 
 } // namespace pipec
 

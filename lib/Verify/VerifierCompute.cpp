@@ -164,19 +164,23 @@ namespace {
 class ComputeReport {
 public:
   ComputeReport(const Schedule &schedule, const DataFlow &flow,
-                const Cells &cells, DiagEngine &diags)
-      : schedule(schedule), flow(flow), cells(cells), diags(diags),
-        firsts(schedule, cells), reporter(schedule, diags), seen(cells.size()),
-        misplaced(cells.size()) {}
+                const Cells &cells, const PresentRanks &present,
+                DiagEngine &diags)
+      : schedule(schedule), flow(flow), cells(cells), present(present),
+        diags(diags), firsts(schedule, cells), reporter(schedule, diags),
+        seen(cells.size()), misplaced(cells.size()) {}
 
-  void run() {
+  /// Returns true if it found an error, which it must if all ranks are present.
+  bool run() {
     reportCounts();
     if (!reporter.full())
       reportOrder();
     if (!reporter.full())
       reportMissing();
-    assert((reporter.failed || diags.atErrorLimit()) &&
+    bool failed = reporter.failed || diags.atErrorLimit();
+    assert((failed || !present.all()) &&
            "the quick scan found what the report does not");
+    return failed;
   }
 
 private:
@@ -293,6 +297,8 @@ private:
     }
     uint32_t all = schedule.numMicrobatches;
     for (unsigned s = 0; s != schedule.numStages && !reporter.full(); ++s) {
+      if (!present.contains(schedule.placement.rankOf(s, 0)))
+        continue;
       Stage &stage = stages[s];
       llvm::sort(stage.weightless);
       if (stage.forwards != all)
@@ -340,6 +346,7 @@ private:
   const Schedule &schedule;
   const DataFlow &flow;
   const Cells &cells;
+  const PresentRanks &present;
   DiagEngine &diags;
   FirstSteps firsts;
   StepReporter reporter;
@@ -351,19 +358,20 @@ private:
 } // namespace
 
 ComputeVerdict verifyCompute(const Schedule &schedule, DiagEngine &diags,
-                             uint32_t *kindsFound) {
+                             uint32_t *kindsFound,
+                             const PresentRanks &present) {
   uint32_t kinds = 0;
   {
     DataFlow flow(schedule);
     Cells cells(schedule);
-    if (!scanIsGood(schedule, flow, cells, kinds)) {
-      ComputeReport(schedule, flow, cells, diags).run();
+    // The scan expects every pair.
+    bool scanned = present.all() && scanIsGood(schedule, flow, cells, kinds);
+    if (!scanned && ComputeReport(schedule, flow, cells, present, diags).run())
       return ComputeVerdict::Broken;
-    }
   }
   if (kindsFound)
     *kindsFound = kinds;
-  return verifyOrder(schedule, diags);
+  return verifyOrder(schedule, diags, present);
 }
 
 } // namespace pipec

@@ -15,6 +15,7 @@
 #define PIPEC_VERIFY_VERIFIERDETAIL_H
 
 #include "IR/DataFlow.h"
+#include "IR/PresentRanks.h"
 #include "IR/StepPlaces.h"
 #include "Support/DiagEngine.h"
 #include "Support/Diagnostics/VerifierDiags.h"
@@ -38,12 +39,16 @@ enum class ComputeVerdict {
 /// Unless the verdict is Broken, sets `kinds` to the kinds of steps in the
 /// lists: bit K for the kind with value K.
 ComputeVerdict verifyCompute(const Schedule &schedule, DiagEngine &diags,
-                             uint32_t *kinds = nullptr);
+                             uint32_t *kinds = nullptr,
+                             const PresentRanks &present = {});
 /// The second part of the level compute, for lists with every step exactly
 /// once.
-ComputeVerdict verifyOrder(const Schedule &schedule, DiagEngine &diags);
-llvm::LogicalResult verifyPlaced(const Schedule &schedule, DiagEngine &diags);
-llvm::LogicalResult verifySharded(const Schedule &schedule, DiagEngine &diags);
+ComputeVerdict verifyOrder(const Schedule &schedule, DiagEngine &diags,
+                           const PresentRanks &present);
+llvm::LogicalResult verifyPlaced(const Schedule &schedule, DiagEngine &diags,
+                                 const PresentRanks &present);
+llvm::LogicalResult verifySharded(const Schedule &schedule, DiagEngine &diags,
+                                  const PresentRanks &present);
 /// The waits of the levels placed and sharded, for lists that have waits.
 llvm::LogicalResult verifySendWaits(const Schedule &schedule,
                                     DiagEngine &diags);

@@ -25,9 +25,17 @@ namespace pipec {
 
 namespace {
 
+/// The lists of all ranks.
+struct WholeLists {};
+/// Those of some ranks: the pairs of stage and micro-batch may be far more than
+/// the steps.
+struct SomeLists {
+  static constexpr bool unverified = true;
+};
+
 /// A walk that determines whether all lists finish, and where the other ranks
 /// block.
-class Replay {
+template <typename Lists> class Replay : public Lists {
 public:
   struct Datum {
     bool made = false;
@@ -38,12 +46,18 @@ public:
   Datum give(unsigned, size_t, const DataFlow::Port &) { return {true}; }
 
   explicit Replay(const Schedule &schedule)
-      : schedule(schedule), walk(schedule, *this) {
-    assert(Cells(schedule).isDense() &&
-           "this level is for lists that have every step");
-  }
+      : schedule(schedule), walk(schedule, *this) {}
 
   bool run() { return walk.run(); }
+  /// Makes what the lists get from other ranks.
+  void makeInputs(const PresentRanks &present) {
+    for (const StepList &list : schedule.ranks)
+      for (Step step : list)
+        if (makesData(step.kind()))
+          for (const DataFlow::Port &input : walk.flow().inputs(step))
+            if (!present.contains(input.rank))
+              walk.datum(walk.flow().datum(input, step.microbatch())) = {true};
+  }
   void reportStuck(DiagEngine &diags);
 
 private:
@@ -69,7 +83,8 @@ private:
 
 // Every blocked rank waits for one other rank, so each path ends in a cycle or
 // in ranks of an earlier path.
-std::vector<unsigned> Replay::shortestCycle() const {
+template <typename Lists>
+std::vector<unsigned> Replay<Lists>::shortestCycle() const {
   std::vector<unsigned> walkOf(schedule.ranks.size(), 0);
   std::vector<unsigned> best;
   for (unsigned start = 0; start != schedule.ranks.size(); ++start) {
@@ -96,7 +111,8 @@ std::vector<unsigned> Replay::shortestCycle() const {
 
 /// The producer of the input that `rank` waits for, in the rest of the
 /// producer's list.
-StepRef Replay::findProducer(unsigned rank) const {
+template <typename Lists>
+StepRef Replay<Lists>::findProducer(unsigned rank) const {
   const DataFlow::Port &input = inputOf(rank);
   const StepList &list = schedule.ranks[input.rank];
   for (size_t i = walk.group(input.rank); i != list.size(); ++i)
@@ -107,7 +123,7 @@ StepRef Replay::findProducer(unsigned rank) const {
   llvm_unreachable("the list has every step");
 }
 
-void Replay::reportStuck(DiagEngine &diags) {
+template <typename Lists> void Replay<Lists>::reportStuck(DiagEngine &diags) {
   constexpr size_t shownWaits = 16;
   std::vector<unsigned> cycle = shortestCycle();
   StepReporter reporter(schedule, diags);
@@ -143,12 +159,25 @@ void Replay::reportStuck(DiagEngine &diags) {
     diagnostic.note(SourceLoc(), diag::NoteRanksBehind, stuck - cycle.size());
 }
 
-ComputeVerdict verifyOrder(const Schedule &schedule, DiagEngine &diags) {
-  Replay replay(schedule);
+template <typename Lists>
+static ComputeVerdict verdictOf(Replay<Lists> &replay, DiagEngine &diags) {
   if (replay.run())
     return ComputeVerdict::Good;
   replay.reportStuck(diags);
   return ComputeVerdict::Stuck;
+}
+
+ComputeVerdict verifyOrder(const Schedule &schedule, DiagEngine &diags,
+                           const PresentRanks &present) {
+  if (present.all()) {
+    assert(Cells(schedule).isDense() &&
+           "this level is for lists that have every step");
+    Replay<WholeLists> replay(schedule);
+    return verdictOf(replay, diags);
+  }
+  Replay<SomeLists> replay(schedule);
+  replay.makeInputs(present);
+  return verdictOf(replay, diags);
 }
 
 } // namespace pipec

@@ -30,9 +30,10 @@ class PlacedReport {
 public:
   PlacedReport(const Schedule &schedule, const Cells &cells,
                const DataFlow &flow, const EdgeNumbers &edges,
-               DiagEngine &diags)
-      : schedule(schedule), flow(flow), edges(edges), firsts(schedule, cells),
-        reporter(schedule, diags), troubled(edges.size()) {}
+               const PresentRanks &present, DiagEngine &diags)
+      : schedule(schedule), flow(flow), edges(edges), present(present),
+        firsts(schedule, cells), reporter(schedule, diags),
+        troubled(edges.size()) {}
 
   /// Returns true if an error was reported. A list with wrong compute steps may
   /// fail the scan for reasons of another level.
@@ -97,7 +98,7 @@ private:
     else
       judgePlace(ref, step, partner);
     Step other = DataFlow::otherEnd(step, *port);
-    if (!firsts.find(other).isValid())
+    if (present.contains(port->rank) && !firsts.find(other).isValid())
       (void)reporter.report(ref, diag::TransferUnmatched, reporter.text(other),
                             port->rank);
   }
@@ -215,6 +216,7 @@ private:
   const Schedule &schedule;
   const DataFlow &flow;
   const EdgeNumbers &edges;
+  const PresentRanks &present;
   FirstSteps firsts;
   StepReporter reporter;
   /// True for edges with a duplicate end.
@@ -223,13 +225,15 @@ private:
 
 } // namespace
 
-LogicalResult verifyPlaced(const Schedule &schedule, DiagEngine &diags) {
+LogicalResult verifyPlaced(const Schedule &schedule, DiagEngine &diags,
+                           const PresentRanks &present) {
   Cells cells(schedule);
   DataFlow flow(schedule);
   EdgeNumbers edges(flow);
-  if (areTransfersPlaced(schedule, cells, flow, edges))
+  if (present.all() && areTransfersPlaced(schedule, cells, flow, edges))
     return success();
-  return failure(PlacedReport(schedule, cells, flow, edges, diags).run());
+  return failure(
+      PlacedReport(schedule, cells, flow, edges, present, diags).run());
 }
 
 } // namespace pipec

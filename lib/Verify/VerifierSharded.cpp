@@ -29,14 +29,16 @@ namespace pipec {
 
 namespace {
 
-/// The (rank, stage) pairs of the placement, in order.
+/// The (rank, stage) pairs of the placement on present ranks, in order.
 using HeldStages = std::vector<std::pair<uint32_t, uint32_t>>;
 
-HeldStages heldStages(const Schedule &schedule) {
+HeldStages heldStages(const Schedule &schedule, const PresentRanks &present) {
   HeldStages held;
   for (unsigned d = 0; d != schedule.placement.numDirections(); ++d)
     for (unsigned s = 0; s != schedule.numStages; ++s)
-      held.push_back({schedule.placement.rankOf(s, d), s});
+      if (unsigned rank = schedule.placement.rankOf(s, d);
+          present.contains(rank))
+        held.push_back({rank, s});
   llvm::sort(held);
   held.erase(std::unique(held.begin(), held.end()), held.end());
   return held;
@@ -296,8 +298,9 @@ private:
 
 } // namespace
 
-LogicalResult verifySharded(const Schedule &schedule, DiagEngine &diags) {
-  HeldStages held = heldStages(schedule);
+LogicalResult verifySharded(const Schedule &schedule, DiagEngine &diags,
+                            const PresentRanks &present) {
+  HeldStages held = heldStages(schedule, present);
   if (ShardedScan(schedule, held).isGood())
     return success();
   return success(ShardedReport(schedule, held, diags).run());

@@ -21,6 +21,7 @@
 #include "Frameworks/FrameworkFormats.h"
 #include "IR/DataFlow.h"
 #include "Import/CsvReader.h"
+#include "Import/HyperParallelReader.h"
 #include "Lint/TrainingRules.h"
 #include "StepText/StepParser.h"
 #include "StepText/StepPrinter.h"
@@ -42,9 +43,11 @@ bool isCsv(StringRef text) {
 struct StepsSession : FuzzSession {
   FailureOr<Schedule> read(StringRef text) {
     StringRef added = add(text, "input.steps");
-    FailureOr<Schedule> schedule = isCsv(text)
-                                       ? importCsv(added, CsvOptions(), diags)
-                                       : parseSteps(added, diags);
+    FailureOr<Schedule> schedule =
+        isCsv(text) ? importCsv(added, ListOptions(), diags)
+        : looksLikeHyperParallel(text)
+            ? importHyperParallel(added, ListOptions(), diags)
+            : parseSteps(added, diags);
     PIPEC_CHECK(agrees(schedule));
     return schedule;
   }

@@ -1,0 +1,48 @@
+//===- PresentRanks.h - The ranks whose lists are known ---------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_IR_PRESENTRANKS_H
+#define PIPEC_IR_PRESENTRANKS_H
+
+#include "llvm/ADT/ArrayRef.h"
+
+#include <vector>
+
+namespace pipec {
+
+/// The ranks of a schedule whose lists are known. The other lists are empty and
+/// say nothing about what their ranks do.
+class PresentRanks {
+public:
+  /// All ranks.
+  PresentRanks() = default;
+  /// These ranks of `numRanks`, which must be below it.
+  PresentRanks(llvm::ArrayRef<unsigned> ranks, unsigned numRanks)
+      : present(numRanks) {
+    for (unsigned rank : ranks)
+      present[rank] = true;
+  }
+
+  bool all() const { return present.empty(); }
+  bool contains(unsigned rank) const { return all() || present[rank]; }
+  /// The other ranks, in ascending order.
+  std::vector<unsigned> absent() const {
+    std::vector<unsigned> ranks;
+    for (unsigned rank = 0; rank != present.size(); ++rank)
+      if (!present[rank])
+        ranks.push_back(rank);
+    return ranks;
+  }
+
+private:
+  /// By rank; empty if all are.
+  std::vector<bool> present;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_IR_PRESENTRANKS_H

@@ -1,0 +1,166 @@
+//===- OrderLists.cpp - A schedule from lists without a header ------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Import/OrderLists.h"
+
+#include "Support/Diagnostics/ImportDiags.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+enum { Ranks, Stages, Microbatches };
+
+StepList *OrderLists::begin(std::optional<unsigned> rank, SourceLoc place) {
+  unsigned number = rank.value_or(lists.empty() ? 0 : lists.back().rank + 1);
+  if (number >= maxRanks) {
+    (void)diags.report(place, diag::OrderNumberTooLarge, "rank", number,
+                       maxRanks - 1);
+    return nullptr;
+  }
+  lists.push_back({number, place, {}});
+  return &lists.back().steps;
+}
+
+// Sets the number of ranks, and moves each list to its rank.
+LogicalResult OrderLists::placeLists() {
+  ArrayRef<unsigned> present = options.present;
+  const std::optional<unsigned> &declared = allSizes[Ranks].declared;
+  unsigned highest = 0;
+  for (const List &list : lists)
+    highest = std::max(highest, list.rank + 1);
+  unsigned ranks = declared.value_or(
+      !declaredMap.empty()
+          ? *max_element(declaredMap) + 1
+          : options.ranks.value_or(present.empty() ? highest : 0));
+  if (!ranks)
+    return diags.report(schedule.source, diag::PresentRanksUnknown);
+
+  if (!present.empty()) {
+    for (unsigned rank : present)
+      if (rank >= ranks)
+        return diags.report(schedule.source, diag::PresentRank, rank, ranks);
+    // A file may have an empty list for each of the other ranks.
+    bool isWhole = lists.size() == ranks;
+    if (!isWhole && lists.size() != present.size())
+      return diags.report(schedule.source, diag::PresentListCount, lists.size(),
+                          present.size());
+    bool inOrder = all_of(enumerate(lists), [](auto list) {
+      return list.value().rank == list.index();
+    });
+    for (auto [i, list] : enumerate(lists))
+      if (inOrder && !isWhole)
+        list.rank = present[i];
+    for (const List &list : lists)
+      if (!list.steps.empty() && !is_contained(present, list.rank))
+        return diags.report(list.place, diag::PresentListUnnamed, list.rank);
+  }
+  schedule.numRanks = ranks;
+  schedule.ranks.resize(ranks);
+  std::vector<bool> known(ranks);
+  for (List &list : lists) {
+    if (list.rank >= ranks)
+      return diags.report(list.place, diag::OrderSizeDiffers, "ranks", ranks,
+                          list.rank + 1);
+    known[list.rank] = true;
+    schedule.ranks[list.rank] = std::move(list.steps);
+  }
+  std::string given;
+  for (const List &list : lists)
+    given += (given.empty() ? "" : ",") + std::to_string(list.rank);
+  for (unsigned rank = 0; rank != ranks; ++rank)
+    if (!known[rank] && (present.empty() || is_contained(present, rank))) {
+      const List &last = lists.back();
+      InFlightDiagnostic error =
+          diags.report(last.place, diag::OrderRankMissing, rank, last.rank);
+      if (present.empty())
+        error.note(last.place, diag::NotePresentRanks, given);
+      return error;
+    }
+  return success();
+}
+
+LogicalResult OrderLists::inferSizes() {
+  auto check = [&](unsigned which, unsigned found,
+                   unsigned &size) -> LogicalResult {
+    size = allSizes[which].declared.value_or(found);
+    if (size >= found)
+      return success();
+    return diags.report(
+        which == Stages && !declaredMap.empty() ? mapPlace
+                                                : allSizes[which].place,
+        diag::OrderSizeDiffers, allSizes[which].key, size, found);
+  };
+  // Lists of some ranks may lack the last stages of a micro-batch.
+  if (!options.present.empty())
+    numMicrobatches =
+        std::max(numMicrobatches, options.microbatches.value_or(0));
+  if (!allSizes[Stages].declared && !declaredMap.empty())
+    allSizes[Stages].declared = declaredMap.size();
+  return success(succeeded(check(Microbatches, numMicrobatches,
+                                 schedule.numMicrobatches)) &&
+                 succeeded(check(Stages, uses.size(), schedule.numStages)));
+}
+
+LogicalResult OrderLists::inferMap() {
+  if (!declaredMap.empty()) {
+    if (declaredMap.size() != schedule.numStages)
+      return diags.report(mapPlace, diag::OrderSizeDiffers, "stages",
+                          schedule.numStages, declaredMap.size());
+    unsigned ranks = *max_element(declaredMap) + 1;
+    if (ranks > schedule.numRanks)
+      return diags.report(mapPlace, diag::OrderSizeDiffers, "ranks",
+                          schedule.numRanks, ranks);
+    schedule.placement = Placement({std::move(declaredMap)});
+    return success();
+  }
+  if (twice) {
+    const StageUse &first = uses[twice->stage];
+    return diags
+        .report(twice->place, diag::OrderStageTwice, twice->stage,
+                lists[twice->list].rank, lists[first.rank].rank)
+        .note(first.place, diag::NoteOrderOtherRank, lists[first.rank].rank);
+  }
+  for (StageUse &use : uses)
+    if (use.rank != StageUse::nowhere)
+      use.rank = lists[use.rank].rank;
+  if (!options.present.empty()) {
+    std::optional<unsigned> stages = allSizes[Stages].declared;
+    FailureOr<std::vector<uint32_t>> map = completeMap(
+        uses, schedule.numRanks, stages ? stages : options.stages, diags);
+    if (failed(map))
+      return failure();
+    schedule.numStages = map->size();
+    schedule.placement = Placement({std::move(*map)});
+    return success();
+  }
+  std::vector<uint32_t> map;
+  uses.resize(schedule.numStages);
+  for (auto [stage, use] : enumerate(uses)) {
+    if (use.rank == StageUse::nowhere)
+      return diags.report(uses.back().place, diag::OrderStageMissing, stage,
+                          schedule.numStages - 1);
+    map.push_back(use.rank);
+  }
+  schedule.placement = Placement({std::move(map)});
+  return success();
+}
+
+FailureOr<Schedule> OrderLists::finish(SourceLoc source) {
+  schedule.source = source;
+  if (numMicrobatches == 0)
+    return diags.report(source, diag::OrderNoSteps);
+  schedule.forwardOnly = !backwards;
+  if (failed(placeLists()) || failed(inferSizes()) || failed(inferMap()))
+    return failure();
+  return std::move(schedule);
+}
+
+} // namespace pipec

@@ -1,0 +1,112 @@
+//===- OrderLists.h - A schedule from lists without a header ----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_IMPORT_ORDERLISTS_H
+#define PIPEC_IMPORT_ORDERLISTS_H
+
+#include "IR/Schedule.h"
+#include "Import/ListOptions.h"
+#include "Import/StageUse.h"
+#include "Support/DiagEngine.h"
+
+#include <array>
+
+namespace pipec {
+
+/// Collects the lists of an order and what the file says about them, and infers
+/// the rest:
+///
+///   ranks          the number of lists
+///   stages         one more than the highest stage of any step
+///   micro-batches  one more than the highest micro-batch of any step
+///   map            the list in which each stage occurs
+///   forward-only   if no step is a B, I or W
+///
+/// If the file has the lists of some ranks only, the map is that of a loop or a
+/// V (Import/StageUse.h).
+class OrderLists {
+public:
+  /// A size that a file may declare.
+  struct Size {
+    llvm::StringLiteral key;
+    unsigned limit;
+    std::optional<unsigned> declared = std::nullopt;
+    SourceLoc place = {};
+  };
+
+  OrderLists(const ListOptions &options, DiagEngine &diags)
+      : options(options), diags(diags) {
+    schedule.name = options.name.str();
+  }
+
+  void setName(llvm::StringRef name) { schedule.name = name.str(); }
+  void setMap(std::vector<uint32_t> map, SourceLoc place) {
+    declaredMap = std::move(map);
+    mapPlace = place;
+  }
+  /// The sizes `ranks`, `stages` and `microbatches`.
+  std::array<Size, 3> &sizes() { return allSizes; }
+
+  /// Begins the list of `rank`, or of the rank after the last list. Null after
+  /// reporting one list too many. The result is valid until the next call.
+  StepList *begin(std::optional<unsigned> rank, SourceLoc place);
+  /// Adds a step to the last list.
+  void add(StepList &list, Step step) {
+    list.push_back(step);
+    if (step.kind() == StepKind::Bubble)
+      return;
+    if (step.stage() >= uses.size())
+      uses.resize(step.stage() + 1);
+    StageUse &use = uses[step.stage()];
+    if (use.rank == StageUse::nowhere)
+      use = {unsigned(lists.size() - 1), step.source()};
+    else if (use.rank + 1 != lists.size() && !twice)
+      twice = {step.stage(), unsigned(lists.size() - 1), step.source()};
+    if (hasMicrobatch(step.kind()))
+      numMicrobatches = std::max(numMicrobatches, step.microbatch() + 1);
+    backwards |= isCompute(step.kind()) && step.kind() != StepKind::F;
+  }
+
+  /// The schedule that begins at `source`; reports what does not fit.
+  llvm::FailureOr<Schedule> finish(SourceLoc source);
+
+private:
+  struct List {
+    unsigned rank;
+    SourceLoc place;
+    StepList steps;
+  };
+  /// A stage that is in a second list.
+  struct StageTwice {
+    unsigned stage;
+    unsigned list;
+    SourceLoc place;
+  };
+
+  llvm::LogicalResult inferSizes();
+  llvm::LogicalResult placeLists();
+  llvm::LogicalResult inferMap();
+
+  const ListOptions &options;
+  DiagEngine &diags;
+  Schedule schedule;
+  std::vector<List> lists;
+  std::array<Size, 3> allSizes{{{"ranks", maxRanks},
+                                {"stages", maxStages},
+                                {"microbatches", maxMicrobatches}}};
+  std::vector<uint32_t> declaredMap;
+  SourceLoc mapPlace;
+  /// By stage; the ranks are indices into `lists`.
+  std::vector<StageUse> uses;
+  std::optional<StageTwice> twice;
+  unsigned numMicrobatches = 0;
+  bool backwards = false;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_IMPORT_ORDERLISTS_H
