@@ -196,10 +196,6 @@ deferred = ScheduleZBVZeroBubble([stub(), stub()], 4, loss_fn=None, defer_pp_rec
 assert "TransferCrossed" in {f.kind for f in pipec.torch.lint(deferred).errors}
 refused(TypeError, "no order", pipec.torch.lint, object())
 
-# Schedules without a list: what their code runs. (Their `pipeline_order` has
-# another micro-batch, and more of them, than that.)
-
-
 def alone(kind, stages, microbatches, **members):
     schedule = kind.__new__(kind)
     schedule._num_stages, schedule._n_microbatches = stages, microbatches
@@ -207,17 +203,10 @@ def alone(kind, stages, microbatches, **members):
     return schedule
 
 
+# Schedules without a list: what their code runs (test/Torch/objects.py).
 for kind in Schedule1F1B, ScheduleGPipe:
-    for stages, microbatches in (1, 3), (2, 2), (2, 5), (4, 4), (4, 9):
-        found = pipec.torch.lint(alone(kind, stages, microbatches))
-        assert not found.findings and all(found.safe.values()), (kind, stages, microbatches, str(found))
-        # The computes are those of the library's schedule.
-        text = pipec.torch._lint._imperative(alone(kind, stages, microbatches))
-        name = "one_f_one_b" if kind is Schedule1F1B else "gpipe"
-        computes = [[(s.kind, s.stage, s.microbatch) for s in map(pipec.Step._make, rank.tolist()) if s.kind in (Kind.F, Kind.B)]
-                    for rank in pipec.Schedule(text).steps]
-        ours = pipec.compile(name, ranks=stages, microbatches=microbatches).steps
-        assert computes == [[tuple(s)[:3] for s in rank.tolist()] for rank in ours], (kind, stages, microbatches)
+    found = pipec.torch.lint(alone(kind, 4, 9))
+    assert not found.findings and all(found.safe.values()), (kind, str(found))
 
 
 class Own(Schedule1F1B):
@@ -225,7 +214,7 @@ class Own(Schedule1F1B):
         pass
 
 
-refused(TypeError, "Own holds no order of steps, and its code is not known", pipec.torch.lint, alone(Own, 2, 2))
+refused(TypeError, "Own holds no order of steps, and its code runs no forward", pipec.torch.lint, alone(Own, 2, 2))
 
 # Parameters without a gradient.
 module = torch.nn.ModuleDict({"used": torch.nn.Linear(2, 2), "left": torch.nn.Linear(2, 2), "fixed": torch.nn.Linear(2, 2)})

@@ -8,6 +8,7 @@ import functools
 import json
 import os
 import re
+import tempfile
 from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Sequence, Union
 
 from ._diagnostics import Diagnostic
@@ -114,6 +115,24 @@ class Schedule:
             raise ValueError(f"this is not step IR: {ir[:60]!r}" if ir else "this is not step IR: there is no text")
         self.name = _name(head[1])
         self.ranks, self.stages, self.microbatches = (int(head[i]) for i in (2, 3, 4))
+
+    @classmethod
+    def from_csv(cls, text: str, *, name: str = "csv", args: Sequence[str] = ()) -> Schedule:
+        """The schedule of a CSV of PyTorch (docs/Csv.md). `name` is that of the
+        schedule; `args` are further arguments of pipec, such as
+        `--dialect=torch-2.5`. Raises CompileError."""
+        if not re.fullmatch(r"\w+", name, re.ASCII):
+            raise ValueError(f"{name!r} is not a name: letters, digits and `_`")
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, f"{name}.csv")
+            write_text(file, text)
+            return cls(*run(["--emit=ir", *args, file]))
+
+    @classmethod
+    def from_steps(cls, text: str, *, args: Sequence[str] = ()) -> Schedule:
+        """The schedule of step IR (docs/StepIR.md) as anyone writes it. `args` are
+        further arguments of pipec. Raises CompileError."""
+        return cls(*run(["-", "--input=steps", "--emit=ir", *args], text))
 
     def __repr__(self) -> str:
         return (f"<pipec.Schedule {self.name}: {self.ranks} ranks, {self.stages} stages, "

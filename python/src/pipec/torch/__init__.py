@@ -12,8 +12,9 @@ takes what the CSV of each of them needs.
 from ._gradients import check_gradients
 from ._lint import lint
 from ._load import load_schedule
+from ._order import from_torch
 from ._overlap import Member, register_overlap
 from ._profile import profile
 from ._version import fitting_target
 
-__all__ = ["Member", "check_gradients", "fitting_target", "lint", "load_schedule", "profile", "register_overlap"]
+__all__ = ["Member", "check_gradients", "fitting_target", "from_torch", "lint", "load_schedule", "profile", "register_overlap"]
