@@ -202,15 +202,16 @@ private:
       json.attribute("distributed.pipeline.pp_microbatch_size", 1);
       json.attribute("distributed.pipeline.pp_batch_size",
                      schedule.numMicrobatches);
+      json.attribute("step_scheduler.local_batch_size",
+                     schedule.numMicrobatches);
     };
     std::vector<std::string> notes = {
-        "pp_batch_size is the number of micro-batches times "
-        "pp_microbatch_size, and follows the batch size of the data loader "
-        "in a recipe"};
+        "recipes take step_scheduler.local_batch_size in place of "
+        "pp_batch_size; both are the number of micro-batches times "
+        "pp_microbatch_size"};
     addLayersNote(notes, "layers_per_stage");
-    if (schedule.numMicrobatches < stagesOfRank())
-      notes.push_back("fewer micro-batches than stages per rank are refused "
-                      "unless NEMOAUTOMODEL_PP_ALLOW_UNDERFILL=1");
+    if (schedule.numMicrobatches < schedule.numRanks)
+      notes.push_back("recipes refuse fewer micro-batches than ranks");
     writeFramework("nemo_automodel", name, writeSettings, std::move(notes));
   }
 

@@ -36,6 +36,7 @@ def read(name):
     assert titan["parallelism.pipeline_parallel_degree"] == nemo["distributed.pp_size"] == ranks
     assert titan["training.local_batch_size"] == microbatches * titan["parallelism.pipeline_parallel_microbatch_size"]
     assert nemo["distributed.pipeline.pp_batch_size"] == microbatches * nemo["distributed.pipeline.pp_microbatch_size"]
+    assert nemo["step_scheduler.local_batch_size"] == nemo["distributed.pipeline.pp_batch_size"]
     assert config["torch"]["n_microbatches"] == microbatches
     for settings in titan, nemo:
         assert config["schedule"] + ".csv" in settings.values()
