@@ -36,7 +36,8 @@ class PipelineScheduleRuntime:
 
 def load_page(path):
     with open(path, encoding="utf-8") as file:
-        code, = re.findall(r"^```python\n(.*?)^```", file.read(), re.M | re.S)
+        blocks = re.findall(r"^```python\n(.*?)^```", file.read(), re.M | re.S)
+    code, = [block for block in blocks if "PipelineScheduleRuntime" in block]
     name = "hyper_parallel.core.pipeline_parallel.scheduler"
     for package in name.split("."):
         full = name[:name.index(package) + len(package)]
