@@ -16,6 +16,7 @@
 
 #include "AST/TreePrinter.h"
 #include "Driver/Input.h"
+#include "Driver/LayoutOptions.h"
 #include "Driver/OutputName.h"
 #include "Driver/Program.h"
 #include "Emit/Emitter.h"
@@ -111,6 +112,11 @@ LogicalResult Compile::checkUses() {
       return diags.report(
           DiagLoc(), diag::OptionWithoutEffect, args.written(option),
           ("on --emit=" + emitter->name + "; it is for " + usersOf(use)).str());
+  if (emitter->hasUse(EmitUse::NeedsLayers) &&
+      none_of(layoutOptions, [&](Opt option) { return args.has(option); }))
+    return reportUsageError(diags, "`" + args.written(Opt::Emit) +
+                                       "` without --layers, --split or "
+                                       "--layout");
   if (emitter->hasUse(EmitUse::Template) && !args.has(Opt::Template))
     return reportUsageError(diags, "`" + args.written(Opt::Emit) +
                                        "` without a --template=FILE");
@@ -123,6 +129,7 @@ LogicalResult Compile::checkUses() {
 LogicalResult Compile::checkCosts(const PassRun &passes, CostUses uses) {
   if (emitter->hasUse(EmitUse::Costs) || passes.usesCosts())
     return success();
+  uses.layers = emitter->hasUse(EmitUse::Layers);
   return checkCostsUsed(args, uses,
                         "on --emit=" + emitter->name + " and these passes; " +
                             "it is for " + usersOf(EmitUse::Costs) +

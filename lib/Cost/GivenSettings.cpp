@@ -84,6 +84,8 @@ static LogicalResult applyLayerCosts(ModelSettings &settings,
   if (!sums)
     return diags.report(settings.source, diag::TimesTooLarge);
   settings.costs = std::move(*sums);
+  settings.layers = std::move(*stages);
+  settings.layerPlaces = given.layout->places();
   return success();
 }
 

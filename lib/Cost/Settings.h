@@ -15,6 +15,7 @@
 #define PIPEC_COST_SETTINGS_H
 
 #include "Cost/Figure.h"
+#include "Layers/LayerLayout.h"
 #include "Support/SourceLoc.h"
 
 #include <string>
@@ -123,6 +124,10 @@ struct ModelSettings {
   /// before they were spread over the stages; 0 if they were given per stage.
   /// Only for reports: step IR stores costs per stage, not their origin.
   unsigned costParts = 0;
+  /// The layers of each stage and where they are given, if costs were given per
+  /// layer; empty otherwise. Not part of step IR either.
+  StageLayers layers;
+  LayerPlaces layerPlaces;
   MemorySettings memory;
   std::optional<FsdpSettings> fsdp;
   /// The place of the schedule's name in its source.

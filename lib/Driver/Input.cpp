@@ -88,7 +88,9 @@ LogicalResult checkCostsUsed(const Arguments &args, CostUses uses,
   // Profiles may have memory settings too, which parts divide.
   for (Opt option : {Opt::Cost, Opt::CostProfile, Opt::Parts, Opt::Layers,
                      Opt::Split, Opt::Layout})
-    if (args.has(option) && !uses.times && !(uses.limit && option != Opt::Cost))
+    if (args.has(option) && !uses.times &&
+        !(uses.limit && option != Opt::Cost) &&
+        !(uses.layers && is_contained(layoutOptions, option)))
       return diags.report(DiagLoc(), diag::OptionWithoutEffect,
                           args.written(option), where.str());
   return success();

@@ -59,6 +59,8 @@ struct CostUses {
   bool times = false;
   /// A limit in the memory settings.
   bool limit = false;
+  /// The layers of the stages, without their costs.
+  bool layers = false;
 
   void add(const Schedule &schedule) {
     times |= !schedule.times.empty();

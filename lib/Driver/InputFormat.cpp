@@ -9,6 +9,7 @@
 
 #include "Import/CsvReader.h"
 #include "Import/HyperParallelReader.h"
+#include "Import/TeOrderReader.h"
 #include "Parse/Parser.h"
 #include "StepText/StepParser.h"
 #include "Support/Diagnostics/CommandDiags.h"
@@ -51,6 +52,10 @@ static bool sniffCsv(StringRef text) {
 /// Orders begin with a list or an object, programs with a word.
 static bool sniffHyperParallel(StringRef text) {
   return looksLikeHyperParallel(firstWords(text));
+}
+
+static bool sniffTeOrder(StringRef text) {
+  return looksLikeTeOrder(firstWords(text));
 }
 
 static bool sniffAny(StringRef) { return true; }
@@ -110,6 +115,17 @@ static FailureOr<Schedule> readHyperParallel(StringRef path, StringRef text,
   return importHyperParallel(text, listOptions(name, options), diags);
 }
 
+static FailureOr<Schedule> readTeOrder(StringRef path, StringRef text,
+                                       const InputOptions &options,
+                                       DiagEngine &diags) {
+  if (!options.present.empty())
+    return diags.report(DiagLoc(), diag::OptionWithoutEffect, "--ranks-present",
+                        "on an order for Transformer Engine, which has a list "
+                        "of every rank");
+  std::string name = scheduleName(path, "te_order");
+  return importTeOrder(text, listOptions(name, options), diags);
+}
+
 static constexpr InputFormat formats[] = {
 #define PIPEC_INPUT_FORMAT(Kind, Name, Extension, Sniff, Read, Summary)        \
   {InputKind::Kind, Name, Extension, Sniff, Read, Summary},
@@ -128,10 +144,15 @@ InputKind inputKind(StringRef path, StringRef text, const Arguments &args) {
   StringRef name = args.text(Opt::Input);
   const InputFormat *format =
       kindBy([&](const InputFormat &format) { return format.name == name; });
+  auto hasExtension = [&](const InputFormat &format) {
+    return sys::path::extension(path).equals_insensitive(format.extension);
+  };
   if (!format)
     format = kindBy([&](const InputFormat &format) {
-      return sys::path::extension(path).equals_insensitive(format.extension);
+      return hasExtension(format) && format.sniff(text);
     });
+  if (!format)
+    format = kindBy(hasExtension);
   if (!format)
     format =
         kindBy([&](const InputFormat &format) { return format.sniff(text); });

@@ -53,7 +53,7 @@ static FailureOr<SmallVector<size_t>> readNumbers(StringRef list,
   return numbers;
 }
 
-static FailureOr<StageLayers>
+static FailureOr<LayerLayout>
 readSplit(StringRef list, const std::optional<std::string> &layers,
           DiagEngine &diags) {
   FailureOr<SmallVector<size_t>> numbers = readNumbers(list, diags);
@@ -75,7 +75,7 @@ readSplit(StringRef list, const std::optional<std::string> &layers,
     stages.push_back(rest.take_front(number).str());
     rest = rest.drop_front(number);
   }
-  return stages;
+  return LayerLayout(std::move(stages));
 }
 
 FailureOr<std::vector<LayerLayout>>
@@ -97,16 +97,17 @@ readLayouts(const Arguments &args, unsigned ranks, DiagEngine &diags) {
     auto text = addText(option, value, diags);
     if (failed(text))
       return failure();
-    auto stages = option == Opt::Split ? readSplit(*text, layers, diags)
+    auto layout = option == Opt::Split ? readSplit(*text, layers, diags)
                                        : parseLayout(*text, diags);
-    if (failed(stages))
+    if (failed(layout))
       return failure();
-    if (stages->size() % ranks != 0)
+    if (*layout->numStages() % ranks != 0)
       return diags.report(SMRange(SMLoc::getFromPointer(text->begin()),
                                   SMLoc::getFromPointer(text->end())),
-                          diag::LayoutRanks, countText(stages->size(), "stage"),
+                          diag::LayoutRanks,
+                          countText(*layout->numStages(), "stage"),
                           countText(ranks, "rank"));
-    layouts.push_back(LayerLayout(std::move(*stages)));
+    layouts.push_back(std::move(*layout));
   }
   return layouts;
 }

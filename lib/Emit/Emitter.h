@@ -81,6 +81,10 @@ enum class EmitUse : unsigned {
   /// --cost, --cost-profile and --parts, which may also affect passes.
   Costs = 1 << 6,
   Template = 1 << 7,
+  /// --layers, --split and --layout, without costs.
+  Layers = 1 << 8,
+  /// One of them must be given.
+  NeedsLayers = 1 << 9,
 };
 constexpr EmitUse operator|(EmitUse a, EmitUse b) {
   return EmitUse(unsigned(a) | unsigned(b));

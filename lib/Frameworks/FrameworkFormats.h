@@ -32,6 +32,20 @@ llvm::LogicalResult emitCsv(const Schedule &schedule, llvm::raw_ostream &os,
 llvm::LogicalResult emitHyperParallel(const Schedule &schedule,
                                       llvm::raw_ostream &os, DiagEngine &diags);
 
+/// The settings of Megatron-LM that give the schedule (docs/Megatron.md).
+llvm::LogicalResult emitMegatronConfig(const Schedule &schedule,
+                                       llvm::raw_ostream &os,
+                                       DiagEngine &diags);
+
+/// The layers of the stages as Megatron-LM reads them (docs/Megatron.md).
+llvm::LogicalResult emitMegatronLayout(const Schedule &schedule,
+                                       llvm::raw_ostream &os,
+                                       DiagEngine &diags);
+
+/// The order that Transformer Engine's CUDA graphs take (docs/Megatron.md).
+llvm::LogicalResult emitTeOrder(const Schedule &schedule, llvm::raw_ostream &os,
+                                DiagEngine &diags);
+
 /// How PyTorch, torchtitan and NeMo AutoModel use the CSV (docs/Csv.md).
 llvm::LogicalResult emitTorchConfig(const Schedule &schedule,
                                     llvm::raw_ostream &os, DiagEngine &diags);

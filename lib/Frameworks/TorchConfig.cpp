@@ -28,11 +28,44 @@
 #include "Target/TargetCheck.h"
 #include "Waiting/Waiting.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
 namespace pipec {
+
+/// The modules of each stage by their names in torchtitan's models, for its
+/// `module_fqns_per_model_part`; nothing if it has no names for the layers. The
+/// ends of a model of decoder layers alone are added.
+static std::vector<std::vector<std::string>> moduleNames(StageLayers stages) {
+  if (onlyDecoders(stages)) {
+    stages.front().insert(0, "E");
+    stages.back() += 'L';
+  }
+  std::vector<std::vector<std::string>> parts;
+  unsigned decoder = 0;
+  for (StringRef letters : stages) {
+    std::vector<std::string> &names = parts.emplace_back();
+    for (char letter : letters)
+      switch (*layerOf(letter)) {
+      case LayerKind::Embedding:
+        names.push_back("tok_embeddings");
+        break;
+      case LayerKind::Decoder:
+        names.push_back("layers." + utostr(decoder++));
+        break;
+      case LayerKind::Loss:
+        append_values(names, "norm", "lm_head");
+        break;
+      case LayerKind::Mtp:
+        return {};
+      }
+    if (names.empty())
+      return {};
+  }
+  return parts;
+}
 
 namespace {
 
@@ -174,6 +207,7 @@ private:
   }
 
   void writeTorchtitan(StringRef name) {
+    std::vector<std::vector<std::string>> parts = moduleNames(schedule.layers);
     auto writeSettings = [&] {
       json.attribute("parallelism.pipeline_parallel_degree", schedule.numRanks);
       json.attribute("parallelism.pipeline_parallel_schedule", name);
@@ -181,6 +215,11 @@ private:
       json.attribute("parallelism.pipeline_parallel_microbatch_size", 1);
       json.attribute("training.local_batch_size", schedule.numMicrobatches);
       json.attribute("training.disable_cuda_graphs", true);
+      if (!parts.empty())
+        json.attributeArray("parallelism.module_fqns_per_model_part", [&] {
+          for (const std::vector<std::string> &names : parts)
+            json.value(json::Array(names));
+        });
     };
     std::vector<std::string> notes = {
         "training.local_batch_size is the number of micro-batches times "
@@ -190,7 +229,11 @@ private:
         "torchtitan 0.3 refuses pipeline parallelism with CUDA graphs, so "
         "training.disable_cuda_graphs is set; versions without this setting "
         "need nothing in its place"};
-    addLayersNote(notes, "parallelism.pipeline_parallel_layers_per_stage");
+    if (parts.empty())
+      addLayersNote(notes, "parallelism.pipeline_parallel_layers_per_stage");
+    if (parts.empty() && !schedule.layers.empty())
+      notes.push_back("torchtitan has no names for these layers: set "
+                      "parallelism.module_fqns_per_model_part");
     writeFramework("torchtitan", name, writeSettings, std::move(notes));
   }
 

@@ -96,10 +96,6 @@ private:
     return cursor.consumeWord("None") || cursor.consumeWord("null");
   }
   bool startsStep();
-  /// Reads `,` and further elements until `close`; `element` reads one and
-  /// reports what is wrong with it. A comma before `close` is allowed.
-  bool readElements(char close, function_ref<bool()> element);
-
   SourceLoc locOf(const char *place) const {
     return {base.offset + uint32_t(place - text.begin())};
   }
@@ -113,31 +109,6 @@ private:
   SourceLoc base;
   const char *released = text.begin();
 };
-
-bool HyperParallelReader::readElements(char close,
-                                       function_ref<bool()> element) {
-  bool good = true;
-  while (!cursor.consume(close)) {
-    if (diags.atErrorLimit())
-      return false;
-    const char *begin = cursor.here();
-    if (!element()) {
-      good = false;
-      cursor.rewind(begin);
-      cursor.skipValue();
-      // The end of the file was reported.
-      if (cursor.atEnd())
-        return false;
-    }
-    if (cursor.consume(','))
-      continue;
-    if (cursor.consume(close))
-      return good;
-    cursor.expected("`,` or `" + Twine(close) + "`");
-    return false;
-  }
-  return good;
-}
 
 //===----------------------------------------------------------------------===//
 // Steps
@@ -176,7 +147,7 @@ bool HyperParallelReader::readType(const MetaType *&type) {
 }
 
 bool HyperParallelReader::readSubSteps(MetaFields &fields, char close) {
-  return readElements(
+  return cursor.readElements(
       close, [&] { return readStep(fields.members, /*inOverlap=*/true); });
 }
 
@@ -202,7 +173,7 @@ bool HyperParallelReader::readField(StringRef key, MetaFields &fields) {
 
 bool HyperParallelReader::readFields(MetaFields &fields, char separator,
                                      char close) {
-  return readElements(close, [&] {
+  return cursor.readElements(close, [&] {
     StringRef key;
     if (cursor.atQuote()) {
       if (!cursor.string(key))
@@ -317,7 +288,7 @@ bool HyperParallelReader::readList(std::optional<unsigned> rank) {
   if (!list || !cursor.expect('['))
     return false;
   SmallVector<Step, 2> steps;
-  return readElements(']', [&] {
+  return cursor.readElements(']', [&] {
     steps.clear();
     if (!readStep(steps, /*inOverlap=*/false))
       return false;
@@ -351,14 +322,14 @@ bool HyperParallelReader::readLists() {
   if (cursor.consume('{'))
     return readMembers();
   return cursor.expect('[') &&
-         readElements(']', [&] { return readList(std::nullopt); });
+         cursor.readElements(']', [&] { return readList(std::nullopt); });
 }
 
 bool HyperParallelReader::readMap() {
   std::vector<uint32_t> map;
   (void)cursor.atEnd(); // skips blanks
   SourceLoc place = locOf(cursor.here());
-  if (!cursor.expect('[') || !readElements(']', [&] {
+  if (!cursor.expect('[') || !cursor.readElements(']', [&] {
         unsigned rank = 0;
         if (!cursor.number(maxRanks, "rank", rank))
           return false;
@@ -404,7 +375,7 @@ bool HyperParallelReader::readHead(StringRef key) {
 /// writes.
 bool HyperParallelReader::readMembers() {
   StringSet<> known;
-  return readElements('}', [&] {
+  return cursor.readElements('}', [&] {
     (void)cursor.atEnd(); // skips blanks
     const char *begin = cursor.here();
     StringRef key;

@@ -132,4 +132,28 @@ void OrderCursor::expected(const Twine &what) {
   (void)diags.report(rangeOf(found), diag::OrderExpected, what.str(), text);
 }
 
+bool OrderCursor::readElements(char close, function_ref<bool()> element) {
+  bool good = true;
+  while (!consume(close)) {
+    if (diags.atErrorLimit())
+      return false;
+    const char *begin = p;
+    if (!element()) {
+      good = false;
+      rewind(begin);
+      skipValue();
+      // The end of the file was reported.
+      if (atEnd())
+        return false;
+    }
+    if (consume(','))
+      continue;
+    if (consume(close))
+      return good;
+    expected("`,` or `" + Twine(close) + "`");
+    return false;
+  }
+  return good;
+}
+
 } // namespace pipec

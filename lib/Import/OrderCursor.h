@@ -10,6 +10,7 @@
 
 #include "Support/DiagEngine.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
 
@@ -64,6 +65,11 @@ public:
   /// Skips a value with everything inside of it, up to a `,` or a closing
   /// bracket outside of it.
   void skipValue();
+
+  /// Reads elements between commas up to `close`; `element` reads one and
+  /// reports what is wrong with it, and the others are read then too. A comma
+  /// before `close` is allowed. Returns false after any error.
+  bool readElements(char close, llvm::function_ref<bool()> element);
 
   /// Reports that `what` was expected here.
   void expected(const llvm::Twine &what);

@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <cassert>
+#include <utility>
 
 using namespace llvm;
 
@@ -63,22 +64,40 @@ std::optional<StageLayers> LayerLayout::cut(unsigned number) const {
   return cut;
 }
 
-bool isMegatronModel(ArrayRef<std::string> stages, unsigned ranks) {
-  std::string all;
-  unsigned withMtp = 0;
-  for (const auto &[stage, letters] : enumerate(stages)) {
-    all += letters;
-    if (letters.find('m') == std::string::npos)
-      continue;
-    ++withMtp;
-    if (stage + ranks < stages.size())
+bool onlyDecoders(ArrayRef<std::string> stages) {
+  constexpr char decoder = layerTable[size_t(LayerKind::Decoder)].letter;
+  bool any = false;
+  for (StringRef letters : stages) {
+    if (letters.find_first_not_of(decoder) != StringRef::npos)
       return false;
+    any |= !letters.empty();
   }
-  StringRef layers = all;
-  size_t mtp = layers.find('m');
-  return withMtp <= 1 && layers.starts_with("E") && layers.ends_with("L") &&
-         layers.count('E') == 1 && layers.count('L') == 1 &&
-         !layers.substr(mtp).contains('t');
+  return any;
+}
+
+std::optional<MegatronProblem> megatronProblem(ArrayRef<std::string> stages,
+                                               unsigned ranks) {
+  size_t left = 0;
+  for (const std::string &letters : stages)
+    left += letters.size();
+  if (left == 0)
+    return MegatronProblem{0, 0, false};
+  bool isFirst = true;
+  std::optional<unsigned> mtp;
+  for (const auto &[stage, letters] : enumerate(stages))
+    for (const auto &[layer, letter] : enumerate(letters)) {
+      bool isLast = --left == 0;
+      if ((letter == 'E') != std::exchange(isFirst, false) ||
+          (letter == 'L') != isLast)
+        return MegatronProblem{unsigned(stage), layer, false};
+      if (letter == 't' ? mtp.has_value()
+                        : letter == 'm' && (stage + ranks < stages.size() ||
+                                            mtp.value_or(stage) != stage))
+        return MegatronProblem{unsigned(stage), layer, true};
+      if (letter == 'm')
+        mtp = stage;
+    }
+  return std::nullopt;
 }
 
 /// Appends `t*4` or a single letter.

@@ -16,6 +16,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/SMLoc.h"
 
 #include <array>
 #include <optional>
@@ -57,10 +58,16 @@ LayerCounts countLayers(llvm::StringRef letters);
 /// may be empty.
 using StageLayers = std::vector<std::string>;
 
+/// Where the layers of a layout are in its text: those of each stage in order,
+/// and, except after the last stage, the `|` after them. Empty if there is no
+/// such text.
+using LayerPlaces = std::vector<llvm::SMRange>;
+
 class LayerLayout {
 public:
   /// A fixed layout.
-  explicit LayerLayout(StageLayers stages) : stages(std::move(stages)) {}
+  explicit LayerLayout(StageLayers stages, LayerPlaces places = {})
+      : stages(std::move(stages)), layerPlaces(std::move(places)) {}
   /// The layers for any number of stages: each stage gets as many layers with a
   /// weight as every other one, or one more if it is among the first. Layers
   /// without a weight stay next to them: with the first if they precede it,
@@ -75,6 +82,7 @@ public:
   /// The layers of each stage of a model in `number` stages; nothing if the
   /// layout has another number of stages.
   std::optional<StageLayers> cut(unsigned number) const;
+  const LayerPlaces &places() const { return layerPlaces; }
   /// The layout as text: of a fixed one, what `parseLayout` reads.
   std::string text() const;
 
@@ -82,14 +90,28 @@ private:
   LayerLayout() = default;
 
   StageLayers stages;
+  LayerPlaces layerPlaces;
   /// Of an even layout: all layers.
   std::string layers;
 };
 
-/// True if Megatron-LM builds a model with these stages: `E` is the first layer
-/// and `L` the last, each once; no `t` follows an `m`; and all `m` are in one
-/// stage, the last of its rank. `ranks` divides the number of stages.
-bool isMegatronModel(llvm::ArrayRef<std::string> stages, unsigned ranks);
+/// True if there are layers, and all are decoder layers.
+bool onlyDecoders(llvm::ArrayRef<std::string> stages);
+
+/// The first layer that Megatron-LM refuses.
+struct MegatronProblem {
+  unsigned stage;
+  /// Its index among the layers of the stage, which is 0 if there are none.
+  size_t layer;
+  /// The rule for `m` is broken, not the one for `E` and `L`.
+  bool isMtp;
+};
+/// Checks whether Megatron-LM builds a model with these stages, of which there
+/// is at least one: `E` is the first layer and `L` the last, each once; no `t`
+/// follows an `m`; and all `m` are in one stage, the last of its rank. `ranks`
+/// divides the number of stages.
+std::optional<MegatronProblem>
+megatronProblem(llvm::ArrayRef<std::string> stages, unsigned ranks);
 
 /// The shortest form without commas in which runs of equal layers are `t*4`,
 /// and runs of equal stages are `(tt|)*4`.

@@ -156,18 +156,20 @@ FailureOr<Pieces> Rewriter::run() {
   return std::move(pieces);
 }
 
-FailureOr<StageLayers> parseLayout(StringRef text, DiagEngine &diags) {
+FailureOr<LayerLayout> parseLayout(StringRef text, DiagEngine &diags) {
   FailureOr<Pieces> pieces = Rewriter(text, diags).run();
   if (failed(pieces))
     return failure();
   StageLayers stages(1);
+  LayerPlaces places;
   for (Piece piece : *pieces) {
+    places.push_back(rangeOf(piece.bytes));
     if (piece.is('|'))
       stages.emplace_back();
     else
       stages.back() += piece.bytes[0];
   }
-  return stages;
+  return LayerLayout(std::move(stages), std::move(places));
 }
 
 FailureOr<std::string> parseLayers(StringRef text, DiagEngine &diags) {

@@ -37,7 +37,7 @@ inline constexpr size_t maxLayoutSize = size_t(1) << 20;
 
 /// Reads a layout. `text` must be a file of the engine's `SourceFiles`; an
 /// error is reported at its column. Linear in the text and the result.
-llvm::FailureOr<StageLayers> parseLayout(llvm::StringRef text,
+llvm::FailureOr<LayerLayout> parseLayout(llvm::StringRef text,
                                          DiagEngine &diags);
 
 /// Reads layers without stages in the same notation, such as `E,t*61,m,L`, or a

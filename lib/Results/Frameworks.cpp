@@ -7,6 +7,7 @@
 
 #include "Results/Frameworks.h"
 
+#include "Frameworks/Megatron.h"
 #include "Layers/LayerLayout.h"
 #include "Results/TorchVerdict.h"
 #include "Search/Problem.h"
@@ -56,20 +57,18 @@ private:
   bool refusesNotLoop() { return !isPlacedAs(/*isV=*/false); }
   bool refusesHalves();
   bool refusesNotOneFOneB();
-  bool refusesNotInterleaved();
-  bool refusesGroupSize() const;
+  bool refusesNotInterleaved() const {
+    return isMismatch(MegatronMismatch::Order);
+  }
+  bool refusesGroupSize() const { return isMismatch(MegatronMismatch::Group); }
   bool refusesNotAModel() const {
-    return namesLayers() && !isMegatronModel(layout, schedule.numRanks);
+    return !onlyDecoders(layout) && !layout.empty() &&
+           megatronProblem(layout, schedule.numRanks);
   }
 
   bool refusedByTorch(const Schedule &list);
+  bool isMismatch(MegatronMismatch::Reason reason) const;
   bool isPlacedAs(bool isV) const;
-  /// The layout has other layers than `t`.
-  bool namesLayers() const {
-    return any_of(layout, [](StringRef stage) {
-      return stage.find_first_not_of('t') != StringRef::npos;
-    });
-  }
   bool isSameAs(StringRef name, ParamValues params);
   ParamValues sizes() const {
     return {{"ranks", schedule.numRanks},
@@ -85,10 +84,8 @@ private:
   unsigned chunks;
   /// What PyTorch reports of the last list.
   std::string detail;
-  /// Of interleaved 1F1B: the micro-batches of a group, and whether one more
-  /// forward precedes pairs of a forward and a backward.
-  unsigned group = 0;
-  bool overlaps = false;
+  std::variant<MegatronSettings, MegatronMismatch> megatron =
+      recogniseMegatron(schedule);
 };
 
 bool FrameworkJudge::Rules::refusedByTorch(const Schedule &list) {
@@ -117,31 +114,9 @@ bool FrameworkJudge::Rules::refusesNotOneFOneB() {
   return !isSameAs("one_f_one_b", sizes());
 }
 
-bool FrameworkJudge::Rules::refusesNotInterleaved() {
-  if (chunks == 1)
-    return refusesNotOneFOneB();
-  // A group runs through the first stage, then through the next one of rank 0.
-  const StepList &first = schedule.ranks[0];
-  group = find_if_not(first,
-                      [](Step step) {
-                        return step.kind() == StepKind::F && step.stage() == 0;
-                      }) -
-          first.begin();
-  if (group == 0)
-    return true;
-  ParamValues params = sizes();
-  params.push_back({"chunks", chunks});
-  params.push_back({"group", group});
-  overlaps = !isSameAs("interleaved", params);
-  return overlaps && !isSameAs("interleaved_overlap", params);
-}
-
-bool FrameworkJudge::Rules::refusesGroupSize() const {
-  unsigned ranks = schedule.numRanks, all = schedule.numMicrobatches;
-  if (chunks == 1)
-    return false;
-  unsigned last = all % group;
-  return group < ranks || group > all || (last != 0 && last < ranks);
+bool FrameworkJudge::Rules::isMismatch(MegatronMismatch::Reason reason) const {
+  const auto *why = std::get_if<MegatronMismatch>(&megatron);
+  return why && why->reason == reason;
 }
 
 /// True if the compute steps are those of a schedule of the library.
@@ -158,33 +133,13 @@ bool FrameworkJudge::Rules::isSameAs(StringRef name, ParamValues params) {
 }
 
 std::string FrameworkJudge::Rules::settingsOf(Framework framework) const {
-  std::string ranks = std::to_string(schedule.numRanks);
   if (framework == Framework::DeepSpeed)
-    return "num_stages=" + ranks + ", gradient_accumulation_steps=" +
+    return "num_stages=" + std::to_string(schedule.numRanks) +
+           ", gradient_accumulation_steps=" +
            std::to_string(schedule.numMicrobatches);
-  if (framework != Framework::Megatron)
-    return "";
-  std::string flags = "--pipeline-model-parallel-size " + ranks;
-  // The number of chunks follows from a layout, in which Megatron-LM names the
-  // embedding and the loss.
-  std::vector<std::string> stages = layout.vec();
-  bool isNamed = namesLayers();
-  if (!isNamed && !stages.empty() && !llvm::all_equal(stages)) {
-    stages.front().insert(0, "E");
-    stages.back() += 'L';
-    isNamed = true;
-  }
-  if (isNamed)
-    flags += " --pipeline-model-parallel-layout '" + layoutText(stages) + "'";
-  else if (chunks != 1)
-    flags +=
-        " --num-virtual-stages-per-pipeline-rank " + std::to_string(chunks);
-  if (chunks != 1)
-    flags += " --microbatch-group-size-per-virtual-pipeline-stage " +
-             std::to_string(group);
-  if (overlaps)
-    flags += " --overlap-moe-expert-parallel-comm";
-  return flags;
+  if (framework == Framework::Megatron)
+    return std::get<MegatronSettings>(megatron).commandLine(layout);
+  return "";
 }
 
 Verdicts FrameworkJudge::Rules::run() {

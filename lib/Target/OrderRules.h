@@ -19,6 +19,7 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace pipec::order_rules {
 
@@ -81,6 +82,53 @@ private:
   const Schedule &schedule;
   /// The stages whose backward of micro-batch m-1 has been seen.
   llvm::BitVector synchronised;
+};
+
+/// Transformer Engine's order has chunks without micro-batches: the n-th
+/// forward of a stage is that of micro-batch n, and so are its n-th backward
+/// and its n-th gradient of weights.
+class ChunkOrder {
+public:
+  explicit ChunkOrder(const Schedule &schedule) : schedule(schedule) {}
+
+  bool begin(unsigned) {
+    last.resize(size_t(schedule.numStages) * numSlots);
+    return true;
+  }
+
+  std::optional<Step> followed(Step step) {
+    switch (step.kind()) {
+    case StepKind::F:
+      return before(step, Forward);
+    case StepKind::I:
+      return before(step, Backward);
+    case StepKind::B: {
+      std::optional<Step> weight = before(step, Weight);
+      std::optional<Step> backward = before(step, Backward);
+      return backward ? backward : weight;
+    }
+    case StepKind::W:
+      return before(step, Weight);
+    default:
+      return std::nullopt;
+    }
+  }
+
+private:
+  enum Slot { Forward, Backward, Weight, numSlots };
+
+  /// The last step of the slot if its micro-batch is a later one.
+  std::optional<Step> before(Step step, Slot slot) {
+    size_t place = size_t(step.stage()) * numSlots + slot;
+    std::optional<Step> other = std::exchange(last[place], step);
+    if (other && other->microbatch() > step.microbatch())
+      return other;
+    return std::nullopt;
+  }
+
+  const Schedule &schedule;
+  /// By stage and slot.
+  std::vector<std::optional<Step>> last;
 };
 
 } // namespace pipec::order_rules

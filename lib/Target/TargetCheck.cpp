@@ -18,6 +18,7 @@
 #include "Support/Diagnostics/EmitDiags.h"
 #include "Support/Diagnostics/PassesDiags.h"
 #include "Support/Diagnostics/VerifierDiags.h"
+#include "Support/Words.h"
 #include "Target/OrderRules.h"
 
 #include "llvm/ADT/BitVector.h"
@@ -102,6 +103,8 @@ private:
   bool checkBidirectionalOutput(auto kind);
   bool checkIdleRank(auto kind);
   bool checkNeitherLoopNorV(auto kind);
+  bool checkUnevenChunks(auto kind);
+  bool checkChunkCounts(auto kind);
   bool checkRanksNotConnected(auto kind);
   bool checkStagesNotConnected(auto kind);
   bool checkSendWithoutWait(auto kind);
@@ -264,6 +267,45 @@ bool RuleRun::checkNeitherLoopNorV(auto kind) {
     return true;
   refuse(diags.report(schedule.source, kind, schedule.name, name));
   return false;
+}
+
+bool RuleRun::checkUnevenChunks(auto kind) {
+  std::vector<unsigned> chunks(schedule.numRanks);
+  for (uint32_t rank : schedule.placement.map(0))
+    ++chunks[rank];
+  for (unsigned rank = 1; rank != schedule.numRanks; ++rank) {
+    if (chunks[rank] == chunks[0])
+      continue;
+    refuse(diags.report(schedule.source, kind, 0, countText(chunks[0], "stage"),
+                        rank, countText(chunks[rank], "stage"), name));
+    return false;
+  }
+  return true;
+}
+
+/// Reports the first stage that does not have one forward and one backward of
+/// each micro-batch. The verifier checks this too, but not for schedules
+/// without backwards, and not if it is off.
+bool RuleRun::checkChunkCounts(auto kind) {
+  std::vector<unsigned> forwards(schedule.numStages);
+  std::vector<unsigned> backwards(schedule.numStages);
+  for (const StepList &list : schedule.ranks)
+    for (Step step : list) {
+      forwards[step.stage()] += step.kind() == StepKind::F;
+      backwards[step.stage()] +=
+          step.kind() == StepKind::B || step.kind() == StepKind::I;
+    }
+  unsigned all = schedule.numMicrobatches;
+  for (unsigned stage = 0; stage != schedule.numStages; ++stage) {
+    if (forwards[stage] == all && backwards[stage] == all)
+      continue;
+    refuse(diags.report(schedule.source, kind, stage,
+                        countText(forwards[stage], "forward"),
+                        countText(backwards[stage], "backward"),
+                        countText(all, "micro-batch", "es"), name));
+    return false;
+  }
+  return true;
 }
 
 bool RuleRun::checkRanksNotConnected(auto kind) {

@@ -22,6 +22,7 @@
 #include "IR/DataFlow.h"
 #include "Import/CsvReader.h"
 #include "Import/HyperParallelReader.h"
+#include "Import/TeOrderReader.h"
 #include "Lint/TrainingRules.h"
 #include "StepText/StepParser.h"
 #include "StepText/StepPrinter.h"
@@ -44,7 +45,8 @@ struct StepsSession : FuzzSession {
   FailureOr<Schedule> read(StringRef text) {
     StringRef added = add(text, "input.steps");
     FailureOr<Schedule> schedule =
-        isCsv(text) ? importCsv(added, ListOptions(), diags)
+        isCsv(text)              ? importCsv(added, ListOptions(), diags)
+        : looksLikeTeOrder(text) ? importTeOrder(added, ListOptions(), diags)
         : looksLikeHyperParallel(text)
             ? importHyperParallel(added, ListOptions(), diags)
             : parseSteps(added, diags);

@@ -1,0 +1,125 @@
+//===- MegatronConfig.cpp - --emit=megatron-config ------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The settings with which Megatron-LM itself runs the schedule, as JSON: words
+// of its command line, and attributes of megatron-core's configuration. If
+// there are none, the first step that differs is reported. docs/Megatron.md
+// lists the keys.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Frameworks/FrameworkFormats.h"
+#include "Frameworks/Megatron.h"
+#include "Frameworks/MegatronLayout.h"
+#include "IR/StepPlaces.h"
+#include "Support/Diagnostics/EmitDiags.h"
+#include "Support/Words.h"
+#include "Target/TargetCheck.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+/// Reports why no settings give the schedule, at its place.
+static LogicalResult report(const Schedule &schedule,
+                            const MegatronMismatch &why, DiagEngine &diags) {
+  if (why.reason == MegatronMismatch::Placement) {
+    ArrayRef<uint32_t> map = schedule.placement.map(0);
+    if (why.stage == map.size())
+      return diags.report(schedule.source, diag::MegatronStages, schedule.name,
+                          countText(map.size(), "stage"),
+                          countText(schedule.numRanks, "rank"));
+    return diags.report(schedule.source, diag::MegatronPlacement, schedule.name,
+                        why.stage, map[why.stage],
+                        why.stage % schedule.numRanks);
+  }
+  const MegatronSettings &nearest = why.nearest;
+  auto [rank, index] = why.place;
+  if (index == schedule.ranks[rank].size())
+    return diags.report(schedule.source, diag::MegatronTooShort, rank,
+                        stepText(schedule, *why.expected));
+  SourceLoc loc = schedule.ranks[rank][index].source();
+  StepPlace place = StepPlaces(schedule).name(rank, index);
+  switch (why.reason) {
+  case MegatronMismatch::Placement:
+    break;
+  case MegatronMismatch::Half:
+    return diags.report(loc, diag::MegatronHalf, place);
+  case MegatronMismatch::Order: {
+    auto error = diags.report(loc, diag::MegatronOrder, place);
+    if (why.expected)
+      error.note(DiagLoc(), diag::NoteMegatronStep, nearest.text(),
+                 stepText(schedule, *why.expected));
+    return error;
+  }
+  case MegatronMismatch::Group:
+    return diags
+        .report(loc, diag::MegatronGroup, place,
+                countText(nearest.group, "micro-batch", "es"),
+                countText(nearest.ranks, "rank"),
+                countText(nearest.microbatches, "micro-batch", "es"))
+        .note(DiagLoc(), diag::NoteMegatronGroup);
+  }
+  llvm_unreachable("all reasons are handled");
+}
+
+static void write(const Schedule &schedule, const MegatronSettings &settings,
+                  raw_ostream &os) {
+  json::OStream json(os, /*IndentSize=*/2);
+  json.object([&] {
+    writeScheduleHead(json, schedule);
+    json.attribute("command_line", settings.commandLine(schedule.layers));
+    json.attributeArray("arguments", [&] {
+      for (const std::string &flag : settings.flags(schedule.layers))
+        json.value(flag);
+    });
+    json.attributeObject("config", [&] {
+      json.attribute("pipeline_model_parallel_size", settings.ranks);
+      bool interleaves = settings.chunks != 1;
+      auto attribute = [&](StringRef key, unsigned value) {
+        if (interleaves)
+          json.attribute(key, value);
+        else
+          json.attribute(key, nullptr);
+      };
+      attribute("virtual_pipeline_model_parallel_size", settings.chunks);
+      attribute("microbatch_group_size_per_vp_stage", settings.group);
+      json.attribute("overlap_moe_expert_parallel_comm", settings.overlaps);
+    });
+    json.attributeArray("notes", [&] {
+      json.value("--global-batch-size is " + utostr(settings.microbatches) +
+                 " times --micro-batch-size times the number of data-parallel "
+                 "ranks");
+      if (settings.chunks != 1 && schedule.layers.empty())
+        json.value("--num-layers is a multiple of the " +
+                   utostr(schedule.numStages) + " stages");
+      if (settings.chunks != 1 && settings.ranks == 2)
+        json.value("with 2 ranks Megatron-LM refuses interleaved 1F1B with "
+                   "--no-overlap-p2p-communication");
+      if (settings.overlaps)
+        json.value("--overlap-moe-expert-parallel-comm needs a model with "
+                   "experts in parallel");
+    });
+  });
+  os << '\n';
+}
+
+LogicalResult emitMegatronConfig(const Schedule &schedule, raw_ostream &os,
+                                 DiagEngine &diags) {
+  if (failed(checkOutput(schedule, Output::MegatronConfig, diags)))
+    return failure();
+  auto recognised = recogniseMegatron(schedule);
+  if (const auto *why = std::get_if<MegatronMismatch>(&recognised))
+    return report(schedule, *why, diags);
+  checkMegatronLayout(schedule, /*addsEnds=*/true, diags);
+  write(schedule, std::get<MegatronSettings>(recognised), os);
+  return success();
+}
+
+} // namespace pipec

@@ -1,0 +1,103 @@
+//===- TeOrder.cpp - --emit=te-order: Transformer Engine's order ----------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A JSON object with one list per rank, the `_order` of Transformer Engine's
+// `make_graphed_callables`. Chunks count from 1; there are no micro-batches.
+//
+//   step      entry
+//   F         c
+//   B         -c, or -c and then -c - 0.5 if other backwards are split
+//   I         -c
+//   W         -c - 0.5
+//
+// Other steps are not part of the order. docs/Megatron.md describes the file.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Frameworks/FrameworkFormats.h"
+#include "Target/TargetCheck.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+class OrderWriter {
+public:
+  explicit OrderWriter(const Schedule &schedule)
+      : schedule(schedule), chunkOf(schedule.numStages) {
+    ArrayRef<uint32_t> map = schedule.placement.map(0);
+    std::vector<unsigned> held(schedule.numRanks);
+    for (unsigned stage = 0; stage != schedule.numStages; ++stage)
+      chunkOf[stage] = ++held[map[stage]];
+    for (const StepList &list : schedule.ranks)
+      isSplit |= any_of(list, [](Step step) {
+        return step.kind() == StepKind::I || step.kind() == StepKind::W;
+      });
+  }
+
+  void write(raw_ostream &os) const {
+    json::OStream json(os, /*IndentSize=*/2);
+    json.object([&] {
+      json.attribute("format", "pipec-te-order 1");
+      writeScheduleHead(json, schedule);
+      json.attribute("chunks", schedule.numStages / schedule.numRanks);
+      // One line per rank, since millions of steps are normal.
+      json.attributeArray("order", [&] {
+        for (const StepList &list : schedule.ranks)
+          json.rawValue([&](raw_ostream &out) { writeList(out, list); });
+      });
+    });
+    os << '\n';
+  }
+
+private:
+  void writeList(raw_ostream &os, ArrayRef<Step> list) const {
+    ListSeparator comma(",");
+    os << '[';
+    for (Step step : list) {
+      unsigned chunk = chunkOf[step.stage()];
+      switch (step.kind()) {
+      case StepKind::F:
+        os << comma << chunk;
+        break;
+      case StepKind::B:
+      case StepKind::I:
+        os << comma << '-' << chunk;
+        if (step.kind() == StepKind::I || !isSplit)
+          break;
+        [[fallthrough]];
+      case StepKind::W:
+        os << comma << '-' << chunk << ".5";
+        break;
+      default:
+        break;
+      }
+    }
+    os << ']';
+  }
+
+  const Schedule &schedule;
+  /// The number of each stage on its rank, from 1.
+  std::vector<unsigned> chunkOf;
+  bool isSplit = false;
+};
+
+} // namespace
+
+LogicalResult emitTeOrder(const Schedule &schedule, raw_ostream &os,
+                          DiagEngine &diags) {
+  if (failed(checkOutput(schedule, Output::TeOrder, diags)))
+    return failure();
+  OrderWriter(schedule).write(os);
+  return success();
+}
+
+} // namespace pipec
