@@ -8,6 +8,7 @@
 #include "Command/Command.h"
 
 #include "Command/CommandRun.h"
+#include "Command/ManPage.h"
 #include "Driver/Help.h"
 #include "Driver/Information.h"
 #include "Driver/Warnings.h"
@@ -25,17 +26,7 @@ namespace pipec {
 // The table
 //===----------------------------------------------------------------------===//
 
-namespace {
-
-struct CommandInfo {
-  StringLiteral name;
-  CommandFunction function;
-  HelpText help;
-};
-
-} // namespace
-
-static ArrayRef<CommandInfo> allCommands() {
+ArrayRef<CommandInfo> allCommands() {
   using namespace optgroup;
   constexpr Set Common = optgroup::Output | Diagnostics | General;
   constexpr Set AnyInput = InputForm | Search | Programs | Lowering | Sizes |
@@ -53,8 +44,7 @@ static ArrayRef<CommandInfo> allCommands() {
   return commands;
 }
 
-/// The command with that name; null if there is none.
-static const CommandInfo *findCommand(StringRef name) {
+const CommandInfo *findCommand(StringRef name) {
   const auto *it = find_if(allCommands(), [&](const CommandInfo &command) {
     return command.name == name;
   });
@@ -145,6 +135,20 @@ what was switched off; `-Werror` makes errors of all warnings except those that
 were graded as warnings. [Diagnostics.md](Diagnostics.md#flags) has the names, and
 [Lint.md](Lint.md#options) those that `pipec lint` looks for.
 
+## Completion
+
+`pipec completion SHELL` prints a script with which bash, zsh or fish completes
+commands, options, their values, names of schedules and their parameters.
+`cmake --install` puts these scripts where the shells look for them, below the
+prefix. For a pipec that was not installed, add one of these lines to
+`~/.bashrc`, to `~/.zshrc` after `compinit`, or to `~/.config/fish/config.fish`:
+
+```
+source <(pipec completion bash)
+source <(pipec completion zsh)
+pipec completion fish | source
+```
+
 ## Colors
 
 `--color=auto` uses colors on a terminal. `NO_COLOR` switches them off;
@@ -194,8 +198,9 @@ int pipecMain(int argc, const char *const *argv, raw_ostream &out,
   auto printHelp = [&](raw_ostream &os) { printCommandHelp(*command, os); };
   if (help)
     return session.finish(printText(args, out, session, printHelp));
-  if (auto printed = printInformation(args, out, session, printHelp,
-                                      {{Opt::DocCommands, printPage}}))
+  if (auto printed = printInformation(
+          args, out, session, printHelp,
+          {{Opt::DocCommands, printPage}, {Opt::DocMan, printManPage}}))
     return session.finish(*printed);
   session.setVerify(args.has(Opt::VerifyDiagnostics));
   CommandRun run(argc ? argv[0] : "pipec", args, session, out, err);

@@ -8,8 +8,14 @@
 #ifndef PIPEC_COMMAND_COMMAND_H
 #define PIPEC_COMMAND_COMMAND_H
 
+#include "Driver/Help.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/LogicalResult.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <vector>
 
 namespace pipec {
 
@@ -28,6 +34,21 @@ using CommandFunction = llvm::LogicalResult (*)(const CommandRun &run);
 #define PIPEC_COMMAND(Name, Run, Groups, Words, Overview, Examples)            \
   llvm::LogicalResult Run(const CommandRun &run);
 #include "Command/Commands.def"
+
+/// One row of Commands.def.
+struct CommandInfo {
+  /// Empty for the compiler.
+  llvm::StringLiteral name;
+  CommandFunction function;
+  HelpText help;
+};
+
+/// All commands, in the order of the table; the compiler comes first.
+llvm::ArrayRef<CommandInfo> allCommands();
+/// The command with that name; null if there is none.
+const CommandInfo *findCommand(llvm::StringRef name);
+/// The names of the commands, without the compiler.
+std::vector<llvm::StringRef> commandNames();
 
 } // namespace pipec
 

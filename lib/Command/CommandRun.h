@@ -26,9 +26,6 @@
 
 namespace pipec {
 
-/// The names of the commands.
-std::vector<llvm::StringRef> commandNames();
-
 /// The environment of a command after its command line has been parsed.
 class CommandRun {
 public:

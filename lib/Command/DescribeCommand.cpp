@@ -32,6 +32,24 @@ static std::string firstSentence(StringRef doc) {
   return text;
 }
 
+FailureOr<std::vector<LibraryEntry>> readLibrary(const SearchPath &search,
+                                                 DiagEngine &diags) {
+  std::vector<LibraryEntry> entries;
+  for (const std::string &path : search.libraryFiles()) {
+    FailureOr<StringRef> text = openInput(path, diags, maxSourceBytes);
+    if (failed(text))
+      return failure();
+    ast::Context context;
+    FailureOr<ast::Module *> module = parsePipe(path, *text, context, diags);
+    if (failed(module))
+      return failure();
+    for (const ast::ScheduleDecl *schedule : (*module)->schedules)
+      entries.push_back({schedule->name.text.str(),
+                         terminalText(firstSentence(schedule->doc))});
+  }
+  return entries;
+}
+
 LogicalResult listLibrary(const SearchPath &search,
                           ArrayRef<std::string> patterns, raw_ostream &os,
                           DiagEngine &diags) {
@@ -53,29 +71,22 @@ LogicalResult listLibrary(const SearchPath &search,
         matched[i] = listed = true;
     return listed;
   };
-  std::vector<std::pair<std::string, std::string>> lines;
-  for (const std::string &path : search.libraryFiles()) {
-    FailureOr<StringRef> text = openInput(path, diags, maxSourceBytes);
-    if (failed(text))
-      return failure();
-    ast::Context context;
-    FailureOr<ast::Module *> module = parsePipe(path, *text, context, diags);
-    if (failed(module))
-      return failure();
-    for (const ast::ScheduleDecl *schedule : (*module)->schedules)
-      if (isListed(schedule->name.text))
-        lines.push_back({schedule->name.text.str(),
-                         terminalText(firstSentence(schedule->doc))});
-  }
+  FailureOr<std::vector<LibraryEntry>> entries = readLibrary(search, diags);
+  if (failed(entries))
+    return failure();
+  llvm::erase_if(*entries, [&](const LibraryEntry &entry) {
+    return !isListed(entry.name);
+  });
   for (auto [i, pattern] : enumerate(patterns))
     if (!matched[i])
       return reportUsageError(diags, "no schedule of the library matches `" +
                                          shortened(pattern) + "`");
   size_t width = 0;
-  for (const auto &[name, doc] : lines)
-    width = std::max(width, name.size());
-  for (const auto &[name, doc] : lines)
-    os << name << std::string(width - name.size() + 2, ' ') << doc << '\n';
+  for (const LibraryEntry &entry : *entries)
+    width = std::max(width, entry.name.size());
+  for (const LibraryEntry &entry : *entries)
+    os << entry.name << std::string(width - entry.name.size() + 2, ' ')
+       << entry.summary << '\n';
   return success();
 }
 
@@ -91,6 +102,16 @@ static std::string onOneLine(SMLoc begin, SMLoc end) {
   return llvm::join(words, " ");
 }
 
+std::string parameterText(const ast::ParamDecl &param) {
+  std::string text;
+  if (!param.label.text.empty())
+    text = param.label.text.str() + " ";
+  text += param.name.text;
+  if (param.defaultValue)
+    text += (" = " + textOf(param.defaultValue->range)).str();
+  return text;
+}
+
 static void describe(const ast::ScheduleDecl &schedule, raw_ostream &os) {
   os << schedule.name.text << '\n';
   SmallVector<StringRef> lines;
@@ -99,16 +120,8 @@ static void describe(const ast::ScheduleDecl &schedule, raw_ostream &os) {
   for (StringRef line : lines)
     os << (line.empty() ? "" : "  ") << terminalText(line) << '\n';
   os << "\n  parameters\n";
-  for (const ast::ParamDecl &param : schedule.params) {
-    std::string words;
-    if (!param.label.text.empty())
-      words = param.label.text.str() + " ";
-    words += param.name.text;
-    os << "    " << words;
-    if (param.defaultValue)
-      os << " = " << textOf(param.defaultValue->range);
-    os << '\n';
-  }
+  for (const ast::ParamDecl &param : schedule.params)
+    os << "    " << parameterText(param) << '\n';
   bool first = true;
   for (const ast::Stmt *item : schedule.body.stmts) {
     const auto *require = dyn_cast<ast::RequireStmt>(item);

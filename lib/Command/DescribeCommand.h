@@ -14,7 +14,21 @@
 
 #include "llvm/Support/raw_ostream.h"
 
+#include <string>
+#include <vector>
+
 namespace pipec {
+
+/// A schedule of the installed library.
+struct LibraryEntry {
+  std::string name;
+  /// The first sentence of its documentation.
+  std::string summary;
+};
+
+/// The schedules of the library, in the order of its files.
+llvm::FailureOr<std::vector<LibraryEntry>> readLibrary(const SearchPath &search,
+                                                       DiagEngine &diags);
 
 /// Prints one line for each schedule of the installed library:
 ///
@@ -26,6 +40,9 @@ namespace pipec {
 llvm::LogicalResult listLibrary(const SearchPath &search,
                                 llvm::ArrayRef<std::string> patterns,
                                 llvm::raw_ostream &os, DiagEngine &diags);
+
+/// `ranks p = 4`
+std::string parameterText(const ast::ParamDecl &param);
 
 /// Prints the documentation, parameters and constraints of the schedules of a
 /// file (of one, if `name` is not empty).

@@ -11,6 +11,7 @@
 
 #include "Driver/Arguments.h"
 
+#include "Driver/OptionTable.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 #include "Transforms/Passes.h"
@@ -19,7 +20,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Option/Arg.h"
 #include "llvm/Option/ArgList.h"
-#include "llvm/Option/OptTable.h"
 #include "llvm/Option/Option.h"
 
 using namespace llvm;
@@ -27,151 +27,23 @@ using namespace llvm;
 namespace pipec {
 
 //===----------------------------------------------------------------------===//
-// The table of llvm::opt
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// One way to write an option.
-struct Spelling {
-  StringLiteral text;
-  Opt option;
-  optgroup::Set group;
-  opt::Option::OptionClass kind;
-};
-
-constexpr Spelling spellings[] = {
-#define PIPEC_FLAG(Group, Id, Name, Help)                                      \
-  {"--" Name, Opt::Id, optgroup::Group, opt::Option::FlagClass},
-#define PIPEC_SWITCH(Group, Id, Name, Help)                                    \
-  {"--" Name, Opt::Id, optgroup::Group, opt::Option::FlagClass},               \
-      {"--no-" Name, Opt::Id, optgroup::Group, opt::Option::FlagClass},        \
-      {"--" Name "=", Opt::Id, optgroup::Group, opt::Option::JoinedClass},
-#define PIPEC_VALUE(Group, Id, Name, Type, Value, Help)                        \
-  {"--" Name "=", Opt::Id, optgroup::Group, opt::Option::JoinedClass},         \
-      {"--" Name, Opt::Id, optgroup::Group, opt::Option::SeparateClass},
-#define PIPEC_OPTIONAL(Group, Id, Name, Type, Value, Implied, Help)            \
-  {"--" Name "=", Opt::Id, optgroup::Group, opt::Option::JoinedClass},         \
-      {"--" Name, Opt::Id, optgroup::Group, opt::Option::FlagClass},
-#define PIPEC_CHOICE(Group, Id, Name, Noun, Choices, Help)                     \
-  {"--" Name "=", Opt::Id, optgroup::Group, opt::Option::JoinedClass},         \
-      {"--" Name, Opt::Id, optgroup::Group, opt::Option::SeparateClass},
-#define PIPEC_SHORT(Group, Id, Name, Type, Value, Help)                        \
-  {"-" Name, Opt::Id, optgroup::Group, opt::Option::JoinedOrSeparateClass},
-#define PIPEC_SHORT_NAME(Group, Id, Name, Kind)                                \
-  {"-" Name, Opt::Id, optgroup::Group, opt::Option::Kind##Class},              \
-      {"-" Name "=", Opt::Id, optgroup::Group, opt::Option::JoinedClass},
-#include "Driver/Options.def"
-};
-
-constexpr StringLiteral prefixes[] = {"--", "-"};
-
-/// The order in which llvm::opt searches: alphabetical, except that a name
-/// comes before its own prefixes.
-bool isBefore(StringRef a, StringRef b) {
-  size_t common = std::min(a.size(), b.size());
-  if (int order =
-          a.take_front(common).compare_insensitive(b.take_front(common)))
-    return order < 0;
-  if (a.size() != b.size())
-    return a.size() > b.size();
-  return a < b;
-}
-
-StringRef withoutDashes(StringRef text) { return text.ltrim('-'); }
-
-/// A set of groups in the 32 bits of llvm::opt, where two groups may share one:
-/// which options a command takes is checked once more after they are found.
-/// Options of one spelling must not have groups that share a bit.
-constexpr unsigned folded(optgroup::Set groups) {
-  return unsigned(groups) | unsigned(groups >> 32);
-}
-
-/// The spellings as a table of llvm::opt.
-class Table : public opt::GenericOptTable {
-public:
-  static const Table &get() {
-    static const Rows rows;
-    static const Table table(rows);
-    return table;
-  }
-  /// The spelling of a parsed option.
-  const Spelling &spelling(const opt::Option &option) const {
-    return *rows.sorted[option.getID() - numSpecial - 1];
-  }
-
-private:
-  /// Words and unknown options come first.
-  static constexpr unsigned numSpecial = 2;
-
-  struct Rows {
-    Rows();
-    std::vector<const Spelling *> sorted;
-    std::vector<Info> infos;
-  };
-
-  explicit Table(const Rows &rows) : GenericOptTable(rows.infos), rows(rows) {
-    setDashDashParsing(true);
-  }
-
-  const Rows &rows;
-};
-
-Table::Rows::Rows() {
-  for (const Spelling &spelling : spellings)
-    sorted.push_back(&spelling);
-  llvm::stable_sort(sorted, [](const Spelling *a, const Spelling *b) {
-    return isBefore(withoutDashes(a->text), withoutDashes(b->text));
-  });
-  auto add = [&](ArrayRef<StringLiteral> prefixes, StringLiteral name,
-                 opt::Option::OptionClass kind, optgroup::Set group) {
-    infos.push_back({prefixes,
-                     name,
-                     nullptr,
-                     {},
-                     nullptr,
-                     unsigned(infos.size() + 1),
-                     (unsigned char)kind,
-                     /*Param=*/0,
-                     /*Flags=*/0,
-                     folded(group),
-                     /*GroupID=*/0,
-                     /*AliasID=*/0,
-                     nullptr,
-                     nullptr});
-  };
-  add({}, "<input>", opt::Option::InputClass, ~optgroup::Set(0));
-  add({}, "<unknown>", opt::Option::UnknownClass, ~optgroup::Set(0));
-  for (const Spelling *spelling : sorted)
-    add(ArrayRef(prefixes)
-            .drop_front(spelling->text.starts_with("--") ? 0 : 1)
-            .take_front(1),
-        spelling->text, spelling->kind, spelling->group);
-}
-
-} // namespace
-
-/// The spelling `text` if its value is the next argument.
-static const Spelling *separate(StringRef text) {
-  for (const Spelling &spelling : spellings)
-    if (spelling.text == text && spelling.kind == opt::Option::SeparateClass)
-      return &spelling;
-  return nullptr;
-}
-
-//===----------------------------------------------------------------------===//
 // Reading
 //===----------------------------------------------------------------------===//
 
 Arguments::Arguments(ArrayRef<const char *> argv, optgroup::Set groups)
     : groups(groups) {
-  const Table &table = Table::get();
-  // An option is missing its value if another option follows it.
+  const OptionTable &table = OptionTable::get();
+  // An option is missing its value if another option follows it. What follows
+  // `--` is not an option.
   SmallVector<const char *> rest;
   for (size_t i = 0; i != argv.size(); ++i) {
+    if (StringRef(argv[i]) == "--") {
+      rest.append(argv.begin() + i, argv.end());
+      break;
+    }
     bool ends = i + 1 == argv.size();
-    const Spelling *spelling = separate(argv[i]);
-    if (spelling && (spelling->group & groups) &&
+    const Spelling *spelling = findSpelling(argv[i], groups);
+    if (spelling && spelling->kind == opt::Option::SeparateClass &&
         (ends || StringRef(argv[i + 1]).starts_with("--")))
       all.push_back({&optionInfo(spelling->option), "", argv[i],
                      Given::Problem::NoValue});
@@ -179,8 +51,8 @@ Arguments::Arguments(ArrayRef<const char *> argv, optgroup::Set groups)
       rest.push_back(argv[i]);
   }
   unsigned missingIndex = 0, missingCount = 0;
-  opt::InputArgList list = table.ParseArgs(rest, missingIndex, missingCount,
-                                           opt::Visibility(folded(groups)));
+  opt::InputArgList list =
+      table.parse(rest, missingIndex, missingCount, groups);
   for (const opt::Arg *arg : list) {
     const opt::Option &option = arg->getOption();
     if (option.getKind() == opt::Option::InputClass) {
@@ -219,7 +91,7 @@ Arguments::Arguments(ArrayRef<const char *> argv, optgroup::Set groups)
   }
   // The last argument is a short option without its value.
   StringRef text = missingCount ? rest[missingIndex] : "";
-  for (const Spelling &spelling : spellings)
+  for (const Spelling &spelling : allSpellings())
     if (missingCount && spelling.text == text && (spelling.group & groups)) {
       all.push_back({&optionInfo(spelling.option), "", text.str(),
                      Given::Problem::NoValue});
@@ -242,7 +114,7 @@ static LogicalResult reportValueOfFlag(const OptionInfo &info, StringRef text,
 LogicalResult Arguments::checkUnknown(const Given &given,
                                       DiagEngine &diags) const {
   auto [name, value] = StringRef(given.value).split('=');
-  StringRef bare = withoutDashes(name);
+  StringRef bare = name.ltrim('-');
   for (const OptionInfo &info : allOptions())
     if ((info.group & groups) && info.type == OptionType::Flag &&
         info.spelling() == name)
@@ -257,8 +129,9 @@ LogicalResult Arguments::checkUnknown(const Given &given,
   StringRef pass = bare.take_until([](char c) { return c == '{'; });
   if ((groups & optgroup::Passes) &&
       (allPasses().findPass(pass) || allPasses().findPipeline(pass))) {
-    error.note(DiagLoc(), diag::NoteDidYouMean,
-               shortened(("--passes=" + withoutDashes(given.value)).str()));
+    error.note(
+        DiagLoc(), diag::NoteDidYouMean,
+        shortened(("--passes=" + StringRef(given.value).ltrim('-')).str()));
     return failure();
   }
   // A short option of many programs.

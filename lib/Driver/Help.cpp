@@ -50,8 +50,7 @@ void printHelpRow(StringRef left, StringRef text, raw_ostream &os) {
   os << '\n';
 }
 
-/// `-o FILE, --output=FILE`
-static std::string optionText(const OptionInfo &info) {
+std::string optionText(const OptionInfo &info) {
   std::string value =
       info.type == OptionType::Choice ? "CHOICE" : info.value.str();
   if (info.name == info.letter)

@@ -12,6 +12,8 @@
 
 #include "llvm/Support/raw_ostream.h"
 
+#include <string>
+
 namespace pipec {
 
 /// The parts of --help of one command, other than the options.
@@ -26,6 +28,9 @@ struct HelpText {
   llvm::StringRef examples;
   optgroup::Set groups;
 };
+
+/// `-o FILE, --output=FILE`
+std::string optionText(const OptionInfo &info);
 
 /// Prints overview, usage line, options and examples.
 void printHelp(const HelpText &help, llvm::raw_ostream &os);

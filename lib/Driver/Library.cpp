@@ -27,6 +27,15 @@ SearchPath::SearchPath(StringRef program, ArrayRef<StringRef> includes) {
   all.push_back(library);
 }
 
+SearchPath SearchPath::with(ArrayRef<StringRef> includes) const {
+  SearchPath other;
+  for (StringRef folder : includes)
+    other.all.push_back(folder.str());
+  other.library = library;
+  other.all.push_back(library);
+  return other;
+}
+
 static std::optional<std::string> fileIn(StringRef folder, StringRef name) {
   SmallString<256> path(folder);
   sys::path::append(path, name);

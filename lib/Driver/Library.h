@@ -25,6 +25,9 @@ public:
   /// `../share/pipec/schedules` relative to it.
   SearchPath(llvm::StringRef program, llvm::ArrayRef<llvm::StringRef> includes);
 
+  /// The same library with other folders of `-I`.
+  SearchPath with(llvm::ArrayRef<llvm::StringRef> includes) const;
+
   /// The file that `input` on the command line refers to: a path, or a name in
   /// one of the folders.
   std::optional<std::string> findInput(llvm::StringRef input) const;
@@ -39,6 +42,8 @@ public:
   std::vector<std::string> libraryFiles() const;
 
 private:
+  SearchPath() = default;
+
   std::vector<std::string> all;
   std::string library;
 };

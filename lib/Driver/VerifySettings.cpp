@@ -25,21 +25,26 @@ static constexpr std::pair<StringLiteral, VerifyLevel> levelNames[] = {
     {"timed", VerifyLevel::Timed},
 };
 
+std::vector<StringRef> VerifySettings::names() {
+  std::vector<StringRef> names;
+  for (const auto &[name, level] : levelNames)
+    names.push_back(name);
+  return names;
+}
+
 FailureOr<VerifySettings> VerifySettings::parse(ArrayRef<StringRef> lists,
                                                 DiagEngine &diags) {
   VerifySettings settings;
   bool none = false;
-  SmallVector<StringRef> names;
+  SmallVector<StringRef> given;
   for (StringRef list : lists)
-    list.split(names, ',');
-  settings.all = names.empty();
-  for (StringRef name : names) {
+    list.split(given, ',');
+  settings.all = given.empty();
+  for (StringRef name : given) {
     const auto *it =
         find_if(levelNames, [&](const auto &row) { return row.first == name; });
     if (it == std::end(levelNames)) {
-      SmallVector<StringRef> known;
-      for (const auto &row : levelNames)
-        known.push_back(row.first);
+      std::vector<StringRef> known = names();
       auto diagnostic =
           diags.report(DiagLoc(), diag::UnknownVerifyLevel, shortened(name));
       if (StringRef near = nearestWord(name, known); !near.empty())

@@ -27,6 +27,8 @@ struct VerifySettings {
 
   bool any() const { return all || !levels.empty(); }
 
+  /// The names that `--verify` takes.
+  static std::vector<llvm::StringRef> names();
   /// Reads the values of `--verify`, lists of names; reports unknown names.
   static llvm::FailureOr<VerifySettings>
   parse(llvm::ArrayRef<llvm::StringRef> lists, DiagEngine &diags);

@@ -23,20 +23,33 @@ namespace pipec {
 
 using Grade = DiagEngine::Grade;
 
-static constexpr std::pair<StringLiteral, Grade> gradeNames[] = {
+static constexpr std::pair<StringLiteral, Grade> grades[] = {
     {"error", Grade::Error},
     {"warning", Grade::Warning},
     {"note", Grade::Note},
     {"off", Grade::Off},
 };
 
+std::vector<StringRef> warningNames() {
+  std::vector<StringRef> names;
+  for (const DiagInfo &info : allDiagInfos())
+    if (info.severity == Severity::Warning && !is_contained(names, info.flag))
+      names.push_back(info.flag);
+  return names;
+}
+
+std::vector<StringRef> gradeNames() {
+  std::vector<StringRef> names;
+  for (const auto &[name, grade] : grades)
+    names.push_back(name);
+  return names;
+}
+
 static LogicalResult setGrade(StringRef name, Grade grade, DiagEngine &diags) {
   if (diags.setGrade(name, grade))
     return success();
   std::vector<StringRef> names = {"all", "error"};
-  for (const DiagInfo &info : allDiagInfos())
-    if (info.severity == Severity::Warning && !is_contained(names, info.flag))
-      names.push_back(info.flag);
+  llvm::append_range(names, warningNames());
   return reportUnknownChoice(diags, "warning", name, names);
 }
 
@@ -58,16 +71,12 @@ static LogicalResult applyGrades(StringRef list, DiagEngine &diags) {
   list.split(settings, ',');
   for (StringRef setting : settings) {
     auto [name, value] = setting.split('=');
-    const auto *grade =
-        find_if(gradeNames, [&, value = value](const auto &row) {
-          return row.first == value;
-        });
-    if (grade == std::end(gradeNames)) {
-      std::vector<StringRef> known;
-      for (const auto &row : gradeNames)
-        known.push_back(row.first);
-      return reportUnknownChoice(diags, "grade of --grade", value, known);
-    }
+    const auto *grade = find_if(grades, [&, value = value](const auto &row) {
+      return row.first == value;
+    });
+    if (grade == std::end(grades))
+      return reportUnknownChoice(diags, "grade of --grade", value,
+                                 gradeNames());
     if (failed(setGrade(name, grade->second, diags)))
       return failure();
   }

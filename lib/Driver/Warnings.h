@@ -12,6 +12,10 @@
 
 namespace pipec {
 
+/// The names of the warnings, and those of the grades that `--grade` takes.
+std::vector<llvm::StringRef> warningNames();
+std::vector<llvm::StringRef> gradeNames();
+
 /// Grades diagnostics as specified by `-W` and `--grade`, in the order of the
 /// command line; for each name the last one applies. Reports unknown names and
 /// grades.
