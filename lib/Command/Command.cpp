@@ -8,6 +8,7 @@
 #include "Command/Command.h"
 
 #include "Command/CommandRun.h"
+#include "Command/LintCommand.h"
 #include "Command/ManPage.h"
 #include "Driver/Help.h"
 #include "Driver/Information.h"
@@ -173,6 +174,31 @@ static std::vector<StringRef> formsOf(const Arguments &args) {
   return forms;
 }
 
+/// True if the output is an object of JSON, for which the command line need not
+/// be checked yet.
+static bool wantsJson(const Arguments &args) {
+  if (args.has(Opt::Format))
+    return args.text(Opt::Format) == "json";
+  return args.text(Opt::Output).ends_with_insensitive(".json");
+}
+
+/// Reports what does not depend on the command, to `errors` if it is not null.
+static LogicalResult checkCommandLine(const Arguments &args,
+                                      DiagSession &session,
+                                      std::vector<Diagnostic> *errors) {
+  auto check = [&] {
+    return success(succeeded(args.check(session.engine())) &&
+                   succeeded(applyWarnings(args, session.engine())));
+  };
+  if (!errors)
+    return check();
+  LogicalResult result = failure();
+  session.withHandler(
+      [&](const Diagnostic &error) { errors->push_back(error); },
+      [&] { result = check(); });
+  return result;
+}
+
 int pipecMain(int argc, const char *const *argv, raw_ostream &out,
               raw_ostream &err) {
   SmallVector<const char *> rest(argv + std::min(argc, 1), argv + argc);
@@ -188,8 +214,11 @@ int pipecMain(int argc, const char *const *argv, raw_ostream &out,
 
   Arguments args(rest, command->help.groups);
   session.setForm(args);
-  if (failed(args.check(session.engine())))
-    return session.finish(failure());
+  CommandRun run(argc ? argv[0] : "pipec", args, session, out, err);
+  std::vector<Diagnostic> errors;
+  bool lists = !help && command->function == runLint && wantsJson(args);
+  if (failed(checkCommandLine(args, session, lists ? &errors : nullptr)))
+    return session.finish(lists ? lintCommandLine(run, errors) : failure());
   if (help && !args.words().empty()) {
     LogicalResult unknown = reportUnknownChoice(
         session.engine(), "command", args.words()[0], commandNames());
@@ -203,12 +232,10 @@ int pipecMain(int argc, const char *const *argv, raw_ostream &out,
           {{Opt::DocCommands, printPage}, {Opt::DocMan, printManPage}}))
     return session.finish(*printed);
   session.setVerify(args.has(Opt::VerifyDiagnostics));
-  CommandRun run(argc ? argv[0] : "pipec", args, session, out, err);
   // The compiler and commands with a second output choose by themselves.
   bool hasForm = !command->name.empty() && !args.takes(Opt::SummaryFormat) &&
                  !args.has(Opt::Against) && !args.takes(Opt::ReportFormat);
-  if (failed(applyWarnings(args, session.engine())) ||
-      (hasForm && failed(run.chooseForm(formsOf(args)))))
+  if (hasForm && failed(run.chooseForm(formsOf(args))))
     return session.finish(failure());
   return session.finish(command->function(run));
 }

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Command/CommandRun.h"
+#include "Command/LintCommand.h"
+
 #include "Results/TorchVerdict.h"
 
 #include "Driver/Input.h"
@@ -63,13 +64,15 @@ class Lint : CommandRun {
 public:
   explicit Lint(const CommandRun &run) : CommandRun(run) {}
   LogicalResult run();
+  /// Writes the object of a command line that cannot be used.
+  LogicalResult runWithout(ArrayRef<Diagnostic> errors);
 
 private:
   /// Finds and reads the schedule; if that fails, nothing is checked.
   FailureOr<Schedule> load();
   LintResult find(const Schedule &schedule);
   void printText(raw_ostream &os, const Schedule &schedule);
-  void printJson(json::OStream &json);
+  void printJson(json::OStream &json, ArrayRef<Diagnostic> unusable);
   /// Sets `reasons`, and reports those against the version given by --pytorch.
   /// --grade and -W do not affect this.
   void judge(const Schedule &schedule, const LintResult &result);
@@ -194,9 +197,9 @@ void Lint::printText(raw_ostream &os, const Schedule &schedule) {
   }
 }
 
-/// Writes one object, even if the input cannot be read; then its errors are the
-/// findings.
-void Lint::printJson(json::OStream &json) {
+/// Writes one object, even if the input cannot be read, or the command line
+/// cannot be used for the reasons in `unusable`; the errors are the findings.
+void Lint::printJson(json::OStream &json, ArrayRef<Diagnostic> unusable) {
   LintResult result;
   auto print = [&](const Diagnostic &finding) {
     writeDiagnostic(json, finding, session.files(),
@@ -205,13 +208,14 @@ void Lint::printJson(json::OStream &json) {
   std::vector<Diagnostic> errors;
   json.attributeArray("findings", [&] {
     FailureOr<Schedule> schedule = failure();
-    session.withHandler(
-        [&](const Diagnostic &found) {
-          print(found);
-          if (found.severity == Severity::Error && errors.empty())
-            errors.push_back(found);
-        },
-        [&] { schedule = load(); });
+    auto fail = [&](const Diagnostic &found) {
+      print(found);
+      if (found.severity == Severity::Error && errors.empty())
+        errors.push_back(found);
+    };
+    for_each(unusable, fail);
+    if (unusable.empty())
+      session.withHandler(fail, [&] { schedule = load(); });
     if (failed(schedule)) {
       reasons.fill(errors);
       return;
@@ -247,12 +251,24 @@ LogicalResult Lint::run() {
   options.require = *parseWaitModel(args.text(Opt::Require, "stream"));
   if (isJson())
     return write([](raw_ostream &) {},
-                 [&](json::OStream &json) { printJson(json); });
+                 [&](json::OStream &json) { printJson(json, {}); });
   FailureOr<Schedule> schedule = load();
   if (failed(schedule))
     return failure();
   return write([&](raw_ostream &os) { printText(os, *schedule); },
                [](json::OStream &) {});
+}
+
+LogicalResult Lint::runWithout(ArrayRef<Diagnostic> errors) {
+  form = "json";
+  (void)write([](raw_ostream &) {},
+              [&](json::OStream &json) { printJson(json, errors); });
+  return failure();
+}
+
+LogicalResult lintCommandLine(const CommandRun &run,
+                              ArrayRef<Diagnostic> errors) {
+  return Lint(run).runWithout(errors);
 }
 
 LogicalResult runLint(const CommandRun &run) { return Lint(run).run(); }

@@ -28,7 +28,7 @@ public:
   /// Reports all errors in the order of the command line: unknown options,
   /// duplicate options, and values that are missing or do not have the option's
   /// type. The other functions may only be called if nothing was reported,
-  /// except `has` and `text`.
+  /// except `has`, `text` and `list`.
   llvm::LogicalResult check(DiagEngine &diags) const;
 
   /// True if the option was given.
