@@ -14,6 +14,8 @@
 #include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Diagnostics/VerifierDiags.h"
 #include "Support/Words.h"
+#include "Target/FrameworkTargets.h"
+#include "Target/TargetCheck.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
@@ -79,6 +81,7 @@ private:
   /// The absent ranks, for messages: `rank 0` or `ranks 0 and 3`; empty if
   /// there are none.
   std::string absentText() const;
+  bool isGoodForFramework() const { return isRead && frameworkReasons.empty(); }
   /// True if that version loads the schedule and trains correctly with it.
   bool isGoodFor(size_t version) const {
     return isRead && reasons[version].empty();
@@ -88,6 +91,9 @@ private:
   /// The reasons against each of `torchVersions`. If a schedule cannot be read,
   /// or its list has faults, these errors are reasons against all versions.
   std::array<std::vector<Diagnostic>, torchVersions.size()> reasons;
+  /// The framework given by --for, and the reasons against it.
+  const FrameworkTarget *framework = nullptr;
+  std::vector<Diagnostic> frameworkReasons;
   LintOptions options;
   std::optional<InputKind> kind;
 };
@@ -146,14 +152,20 @@ void Lint::judge(const Schedule &schedule, const LintResult &result) {
   isRead = true;
   if (!result.faults.empty()) {
     reasons.fill(result.faults);
+    frameworkReasons = result.faults;
     return;
+  }
+  if (framework) {
+    frameworkReasons = refusals(schedule, framework->target, session.files());
+    (void)checkTarget(schedule, framework->target, diags);
   }
   StringRef required = args.text(Opt::Pytorch);
   if (std::string absent = absentText(); !absent.empty()) {
     Diagnostic reason{diag::PresentAbsent, Severity::Error, SMRange(),
                       DiagEngine::format(diag::PresentAbsent, absent)};
     reasons.fill({reason});
-    if (!required.empty())
+    frameworkReasons.push_back(reason);
+    if (!required.empty() || framework)
       (void)diags.report(schedule.source, diag::PresentAbsent, absent);
     return;
   }
@@ -183,6 +195,17 @@ void Lint::printText(raw_ostream &os, const Schedule &schedule) {
     if (result.safe[unsigned(model)])
       os << ' ' << waitModelName(model);
   os << (is_contained(result.safe, true) ? "\n" : " no model\n");
+  if (framework) {
+    os << framework->title << ": ";
+    if (!result.faults.empty())
+      os << "no: the schedule has errors\n";
+    else if (!isGoodForFramework())
+      os << "no: " << frameworkReasons.front().message << '\n';
+    else
+      os << "yes\n";
+    if (!args.has(Opt::Pytorch))
+      return;
+  }
   StringRef format = torchFormat(schedule);
   for (size_t i = 0; i != torchVersions.size(); ++i) {
     os << torchVersions[i].phrase << ": ";
@@ -218,6 +241,7 @@ void Lint::printJson(json::OStream &json, ArrayRef<Diagnostic> unusable) {
       session.withHandler(fail, [&] { schedule = load(); });
     if (failed(schedule)) {
       reasons.fill(errors);
+      frameworkReasons = errors;
       return;
     }
     session.withHandler(print, [&] {
@@ -245,9 +269,25 @@ void Lint::printJson(json::OStream &json, ArrayRef<Diagnostic> unusable) {
           print(reason);
       });
   });
+  if (!framework)
+    return;
+  json.attributeObject("frameworks", [&] {
+    json.attribute(framework->name, isGoodForFramework());
+  });
+  json.attributeObject("framework_reasons", [&] {
+    json.attributeArray(framework->name, [&] {
+      for (const Diagnostic &reason : frameworkReasons)
+        print(reason);
+    });
+  });
 }
 
 LogicalResult Lint::run() {
+  for (const FrameworkTarget &known : frameworkTargets)
+    if (known.name == args.text(Opt::Consumer))
+      framework = &known;
+  if (framework)
+    options = LintOptions::withoutPyTorch();
   options.require = *parseWaitModel(args.text(Opt::Require, "stream"));
   if (isJson())
     return write([](raw_ostream &) {},

@@ -11,6 +11,7 @@
 #include "Emit/Emitter.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
+#include "Target/FrameworkTargets.h"
 #include "Target/TorchVersions.h"
 #include "Transforms/Passes.h"
 #include "Waiting/WaitModel.h"
@@ -52,6 +53,13 @@ std::vector<Choice> torchVersionChoices() {
 std::vector<Choice> dialectChoices() {
   return {{"torch-2.5", "`B` and `W` are the halves of a backward, `BW` is a "
                         "whole one"}};
+}
+
+std::vector<Choice> frameworkTargetChoices() {
+  std::vector<Choice> choices;
+  for (const FrameworkTarget &framework : frameworkTargets)
+    choices.push_back({framework.name, framework.title});
+  return choices;
 }
 
 std::vector<Choice> emitChoices() {

@@ -33,6 +33,7 @@ std::vector<Choice> modelChoices();
 std::vector<Choice> targetChoices();
 std::vector<Choice> torchVersionChoices();
 std::vector<Choice> dialectChoices();
+std::vector<Choice> frameworkTargetChoices();
 std::vector<Choice> emitChoices();
 std::vector<Choice> cppChoices();
 std::vector<Choice> formatChoices();

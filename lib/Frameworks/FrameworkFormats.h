@@ -28,6 +28,10 @@ namespace pipec {
 llvm::LogicalResult emitCsv(const Schedule &schedule, llvm::raw_ostream &os,
                             DiagEngine &diags);
 
+/// The instructions of DeepSpeed's pipeline engine (docs/DeepSpeed.md).
+llvm::LogicalResult emitDeepSpeed(const Schedule &schedule,
+                                  llvm::raw_ostream &os, DiagEngine &diags);
+
 /// The execution order of MindSpore HyperParallel (docs/HyperParallel.md).
 llvm::LogicalResult emitHyperParallel(const Schedule &schedule,
                                       llvm::raw_ostream &os, DiagEngine &diags);

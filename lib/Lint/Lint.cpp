@@ -152,6 +152,14 @@ static std::optional<diag::Id> consequence(const Diagnostic &found,
   }
 }
 
+LintOptions LintOptions::withoutPyTorch() {
+  LintOptions options;
+  options.forPyTorch = false;
+  options.lossOrder = options.idleSlot = options.forwardOnly =
+      options.noReduceGrad = std::nullopt;
+  return options;
+}
+
 /// The options with the severities after the engine's grades.
 static LintOptions graded(LintOptions options, const DiagEngine &diags) {
   static constexpr std::pair<diag::Id, std::optional<Severity> LintOptions::*>
@@ -253,7 +261,9 @@ LintResult lint(const Schedule &schedule, const LintOptions &options,
         found.range = found.notes.front().range;
       }
     }
-    std::optional<diag::Id> result = consequence(found, contents);
+    std::optional<diag::Id> result;
+    if (options.forPyTorch)
+      result = consequence(found, contents);
     // PyTorch inserts the other steps that a list without transfers needs.
     if (result && (contents.p2p || *result == diag::NoteRunRefused ||
                    *result == diag::NoteRunOtherLoss))

@@ -29,9 +29,15 @@ struct LintOptions {
   /// The ranks whose lists the schedule has. If some are absent, what can be
   /// judged without them is.
   PresentRanks present;
+  /// Whether notes describe the effect of findings in PyTorch.
+  bool forPyTorch = true;
 #define PIPEC_LINT_RULE(Field, Kind, Default)                                  \
   std::optional<Severity> Field = Severity::Default;
 #include "Lint/LintRules.def"
+
+  /// Options for a framework other than PyTorch: without the rules about
+  /// PyTorch's loader and training.
+  static LintOptions withoutPyTorch();
 };
 
 /// The result of the checks.

@@ -34,10 +34,28 @@ static std::string commandText(ArrayRef<std::string> words) {
   return text;
 }
 
-/// The commands that write a candidate as CSV for `target`.
+/// How a file is written: its target, and the words of the command for it.
+struct FileChoice {
+  std::string target;
+  std::vector<std::string> words;
+};
+
+static FileChoice fileFor(const FrameworkInfo &info,
+                          const Candidate &candidate) {
+  FileChoice file{info.target.str(), {}};
+  if (info.framework == Framework::PyTorch &&
+      StringRef(candidate.target).starts_with("torch"))
+    file.target = candidate.target;
+  file.words = {info.emit.empty() ? "--target=" + file.target
+                                  : "--emit=" + info.emit.str(),
+                "-o", ("schedule." + runsAsName(info.how)).str()};
+  return file;
+}
+
+/// The commands that write a candidate into a file.
 static std::vector<std::string> commandsOf(const Candidate &candidate,
                                            const CandidateOptions &options,
-                                           StringRef target,
+                                           const FileChoice &file,
                                            ArrayRef<std::string> costs,
                                            StringRef limit, DiagEngine &diags) {
   std::vector<std::string> cost = costs.vec();
@@ -48,7 +66,6 @@ static std::vector<std::string> commandsOf(const Candidate &candidate,
   std::string ranks = "ranks=" + std::to_string(options.ranks);
   std::string microbatches =
       "microbatches=" + std::to_string(options.microbatches);
-  std::string output = "schedule.csv";
   if (const auto &request = candidate.request) {
     std::vector<std::string> search = {
         "search", ranks, microbatches,
@@ -59,9 +76,9 @@ static std::vector<std::string> commandsOf(const Candidate &candidate,
       search.push_back("--memory-limit=" + limit.str());
     llvm::append_values(search, "--effort=" + std::to_string(request->effort),
                         "-o", "best.steps");
-    return {
-        commandText(search),
-        commandText({"best.steps", "--target=" + target.str(), "-o", output})};
+    std::vector<std::string> write = {"best.steps"};
+    llvm::append_range(write, file.words);
+    return {commandText(search), commandText(write)};
   }
   std::vector<std::string> words = candidate.input;
   if (candidate.isProgram) {
@@ -69,10 +86,10 @@ static std::vector<std::string> commandsOf(const Candidate &candidate,
     for (const auto &[name, value] : candidate.values)
       words.push_back(name + "=" + std::to_string(value));
   }
-  FailureOr<ShippedTarget> passes = makeShippedTarget(target, diags);
+  FailureOr<ShippedTarget> passes = makeShippedTarget(file.target, diags);
   if (succeeded(passes) && passes->passes.usesCosts())
     llvm::append_range(words, cost);
-  llvm::append_values(words, "--target=" + target.str(), "-o", output);
+  llvm::append_range(words, file.words);
   return {commandText(words)};
 }
 
@@ -90,13 +107,9 @@ std::vector<FrameworkChoice> chooseForFrameworks(
     const Verdict &verdict = best->verdicts[size_t(info.framework)];
     FrameworkChoice &choice = choices.emplace_back(FrameworkChoice{
         info.framework, best->title(), verdict.how, {}, verdict.settings});
-    if (verdict.how != RunsAs::Csv)
-      continue;
-    bool ships = info.framework == Framework::PyTorch;
-    StringRef target = ships ? "torch" : "torch-compute";
-    if (ships && StringRef(best->target).starts_with("torch"))
-      target = best->target;
-    choice.commands = commandsOf(*best, options, target, costs, limit, diags);
+    if (verdict.how != RunsAs::BuiltIn)
+      choice.commands =
+          commandsOf(*best, options, fileFor(info, *best), costs, limit, diags);
   }
   return choices;
 }

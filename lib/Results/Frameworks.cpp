@@ -11,6 +11,8 @@
 #include "Layers/LayerLayout.h"
 #include "Results/TorchVerdict.h"
 #include "Search/Problem.h"
+#include "Target/TargetCheck.h"
+#include "Transforms/Passes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"
@@ -25,6 +27,8 @@ StringRef runsAsName(RunsAs how) {
     return "";
   case RunsAs::Csv:
     return "csv";
+  case RunsAs::Json:
+    return "json";
   case RunsAs::BuiltIn:
     return "built-in";
   }
@@ -53,7 +57,7 @@ private:
   bool refusesNeitherLoopNorV() {
     return !isPlacedAs(/*isV=*/false) && !(chunks == 2 && isPlacedAs(true));
   }
-  bool refusesNotOneStage() { return chunks != 1 || refusesNotLoop(); }
+  bool refusesDeepSpeed();
   bool refusesNotLoop() { return !isPlacedAs(/*isV=*/false); }
   bool refusesHalves();
   bool refusesNotOneFOneB();
@@ -82,7 +86,7 @@ private:
   const TorchVersion &version;
   ArrayRef<std::string> layout;
   unsigned chunks;
-  /// What PyTorch reports of the last list.
+  /// What is reported of the last list.
   std::string detail;
   std::variant<MegatronSettings, MegatronMismatch> megatron =
       recogniseMegatron(schedule);
@@ -91,6 +95,18 @@ private:
 bool FrameworkJudge::Rules::refusedByTorch(const Schedule &list) {
   std::vector<Diagnostic> reasons =
       reasonsAgainst(list, version, judge.diags.sourceFiles());
+  if (reasons.empty())
+    return false;
+  detail = reasons.front().message;
+  return true;
+}
+
+/// The target splits overlaps and adds the transfers itself.
+bool FrameworkJudge::Rules::refusesDeepSpeed() {
+  Schedule plain = schedule;
+  (void)makeUnpair({})->run(plain, judge.diags);
+  std::vector<Diagnostic> reasons =
+      refusals(plain, Target::Deepspeed, judge.diags.sourceFiles());
   if (reasons.empty())
     return false;
   detail = reasons.front().message;
@@ -133,10 +149,6 @@ bool FrameworkJudge::Rules::isSameAs(StringRef name, ParamValues params) {
 }
 
 std::string FrameworkJudge::Rules::settingsOf(Framework framework) const {
-  if (framework == Framework::DeepSpeed)
-    return "num_stages=" + std::to_string(schedule.numRanks) +
-           ", gradient_accumulation_steps=" +
-           std::to_string(schedule.numMicrobatches);
   if (framework == Framework::Megatron)
     return std::get<MegatronSettings>(megatron).commandLine(layout);
   return "";

@@ -26,13 +26,13 @@ namespace pipec {
 
 /// A row of Frameworks.def.
 enum class Framework : uint8_t {
-#define PIPEC_FRAMEWORK(Id, Name, Key, How, Takes) Id,
+#define PIPEC_FRAMEWORK(Id, Name, Key, How, Target, Emit, Takes) Id,
 #include "Results/Frameworks.def"
 };
 
 /// How a framework runs a schedule.
-enum class RunsAs : uint8_t { No, Csv, BuiltIn };
-/// Empty, `csv`, `built-in`.
+enum class RunsAs : uint8_t { No, Csv, Json, BuiltIn };
+/// Empty, `csv`, `json`, `built-in`.
 llvm::StringRef runsAsName(RunsAs how);
 
 struct FrameworkInfo {
@@ -40,11 +40,15 @@ struct FrameworkInfo {
   llvm::StringLiteral name;
   llvm::StringLiteral key;
   RunsAs how;
+  /// The target of the file that it reads, and the output format if the
+  /// extension of the file does not tell; both may be empty.
+  llvm::StringLiteral target;
+  llvm::StringLiteral emit;
 };
 
 inline constexpr FrameworkInfo frameworkTable[] = {
-#define PIPEC_FRAMEWORK(Id, Name, Key, How, Takes)                             \
-  {Framework::Id, Name, Key, RunsAs::How},
+#define PIPEC_FRAMEWORK(Id, Name, Key, How, Target, Emit, Takes)               \
+  {Framework::Id, Name, Key, RunsAs::How, Target, Emit},
 #include "Results/Frameworks.def"
 };
 inline constexpr size_t numFrameworks = std::size(frameworkTable);

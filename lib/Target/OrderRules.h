@@ -131,6 +131,100 @@ private:
   std::vector<std::optional<Step>> last;
 };
 
+/// DeepSpeed keeps the loss of the last forward of the last stage only, so that
+/// stage must run the backward of a micro-batch before the next forward.
+/// Reports one step.
+class LossNotNext {
+public:
+  explicit LossNotNext(const Schedule &schedule) : schedule(schedule) {}
+
+  bool begin(unsigned) {
+    kept.reset();
+    return true;
+  }
+
+  std::optional<Step> followed(Step step) {
+    if (!schedule.isLastStage(step.stage()) || reported)
+      return std::nullopt;
+    if (isBackwardOf(step, kept))
+      kept.reset();
+    if (step.kind() != StepKind::F)
+      return std::nullopt;
+    std::optional<Step> before = std::exchange(kept, step);
+    reported = before.has_value();
+    return before;
+  }
+
+  /// True if `step` computes the input gradient for the micro-batch of `other`.
+  static bool isBackwardOf(Step step, const std::optional<Step> &other) {
+    return other &&
+           (step.kind() == StepKind::B || step.kind() == StepKind::I) &&
+           step.stage() == other->stage() &&
+           step.microbatch() == other->microbatch();
+  }
+
+private:
+  const Schedule &schedule;
+  /// The forward whose loss has not been used.
+  std::optional<Step> kept;
+  bool reported = false;
+};
+
+/// DeepSpeed receives activations and gradients into the same buffer, so there
+/// must be no receive between that of a gradient and its backward.
+class ReceiveOverGradient {
+public:
+  explicit ReceiveOverGradient(const Schedule &) {}
+
+  bool begin(unsigned) {
+    kept.reset();
+    return true;
+  }
+
+  std::optional<Step> followed(Step step) {
+    if (LossNotNext::isBackwardOf(step, kept))
+      kept.reset();
+    if (!isRecv(step.kind()))
+      return std::nullopt;
+    std::optional<Step> before = kept;
+    if (step.kind() == StepKind::RecvB)
+      kept = step;
+    return before;
+  }
+
+private:
+  /// The receive of a gradient that has not been used.
+  std::optional<Step> kept;
+};
+
+/// DeepSpeed takes the inputs of the first stage and the labels of the last one
+/// from the data in the order in which these stages run their forwards.
+class LoadOrder {
+public:
+  explicit LoadOrder(const Schedule &schedule) : schedule(schedule) {}
+
+  bool begin(unsigned) {
+    last.reset();
+    return true;
+  }
+
+  std::optional<Step> followed(Step step) {
+    if (step.kind() != StepKind::F ||
+        (step.stage() != 0 && !schedule.isLastStage(step.stage())))
+      return std::nullopt;
+    std::optional<Step> before = std::exchange(last, step);
+    if (before && before->stage() == step.stage() &&
+        step.microbatch() < before->microbatch())
+      return before;
+    return std::nullopt;
+  }
+
+private:
+  const Schedule &schedule;
+  /// The last forward that loads data.
+  std::optional<Step> last;
+};
+
 } // namespace pipec::order_rules
 
 #endif // PIPEC_TARGET_ORDERRULES_H

@@ -96,12 +96,19 @@ private:
   template <diag::Id id, unsigned n>
   void addNote(InFlightDiagnostic &diagnostic,
                diag::Kind<id, Severity::Note, n> kind);
+  template <typename Kind, typename... Notes>
+  bool refuseOrder(Rule rule, Kind kind, Step step, Step other, Notes... notes);
+  template <diag::Id id, unsigned n>
+  void addOrderNote(InFlightDiagnostic &diagnostic,
+                    diag::Kind<id, Severity::Note, n> kind, Step other,
+                    bool isFirst);
 
   // The rules about the whole schedule: false if one does not hold.
   bool checkForwardOnly(auto kind);
   bool checkTwoRanksPerStage(auto kind);
   bool checkBidirectionalOutput(auto kind);
   bool checkIdleRank(auto kind);
+  bool checkNotOneStagePerRank(auto kind);
   bool checkNeitherLoopNorV(auto kind);
   bool checkUnevenChunks(auto kind);
   bool checkChunkCounts(auto kind);
@@ -141,7 +148,8 @@ private:
   RuleSet reported = 0;
   /// The order rules that apply to the current list.
   RuleSet ordering = 0;
-#define PIPEC_ORDER_RULE(Id, Kind, What) order_rules::Id order##Id{schedule};
+#define PIPEC_ORDER_RULE(Id, Kind, What, ...)                                  \
+  order_rules::Id order##Id{schedule};
 #include "Target/Rules.def"
 };
 
@@ -178,6 +186,28 @@ bool RuleRun::refuse(Rule rule, Kind kind, Step step,
       },
       args);
   addNotes(rule, diagnostic, notes...);
+  return refuse(std::move(diagnostic));
+}
+
+template <diag::Id id, unsigned n>
+void RuleRun::addOrderNote(InFlightDiagnostic &diagnostic,
+                           diag::Kind<id, Severity::Note, n> kind, Step other,
+                           bool isFirst) {
+  if constexpr (n == 1)
+    diagnostic.note(other.source(), kind, stepText(schedule, other));
+  else if (isFirst)
+    diagnostic.note(DiagLoc(), kind);
+}
+
+template <typename Kind, typename... Notes>
+bool RuleRun::refuseOrder(Rule rule, Kind kind, Step step, Step other,
+                          Notes... notes) {
+  InFlightDiagnostic diagnostic =
+      diags.report(step.source(), kind, stepText(schedule, step),
+                   stepText(schedule, other), name);
+  bool first = isFirst(rule);
+  reported |= RuleSet(1) << unsigned(rule);
+  (addOrderNote(diagnostic, notes, other, first), ...);
   return refuse(std::move(diagnostic));
 }
 
@@ -241,6 +271,16 @@ bool RuleRun::checkIdleRank(auto kind) {
   refuse(diags.report(schedule.source, kind, idle.find_first(), schedule.name,
                       name));
   return false;
+}
+
+bool RuleRun::checkNotOneStagePerRank(auto kind) {
+  for (const auto &[stage, rank] : enumerate(schedule.placement.map(0)))
+    if (rank != stage) {
+      refuse(diags.report(schedule.source, kind, stage, schedule.name, rank,
+                          name));
+      return false;
+    }
+  return true;
 }
 
 bool RuleRun::isLoop() const {
@@ -461,12 +501,11 @@ void RuleRun::noteStep(Step step) {
 
 bool RuleRun::checkOrder(Step step) {
   bool shown = true;
-#define PIPEC_ORDER_RULE(Id, Kind, What)                                       \
+#define PIPEC_ORDER_RULE(Id, Kind, What, ...)                                  \
   if (ordering >> unsigned(Rule::Id) & 1)                                      \
     if (std::optional<Step> other = order##Id.followed(step))                  \
-      shown &= refuse(Rule::Id, Kind, step,                                    \
-                      std::tuple(stepText(schedule, step),                     \
-                                 stepText(schedule, *other), name));
+      shown &= refuseOrder(Rule::Id, Kind, step,                               \
+                           *other __VA_OPT__(, ) __VA_ARGS__);
 #include "Target/Rules.def"
   return shown;
 }
@@ -502,7 +541,7 @@ bool RuleRun::isPlain(const StepList &list, uint32_t watched) const {
 void RuleRun::checkList(unsigned rank) {
   const StepList &list = schedule.ranks[rank];
   ordering = 0;
-#define PIPEC_ORDER_RULE(Id, Kind, What)                                       \
+#define PIPEC_ORDER_RULE(Id, Kind, What, ...)                                  \
   if (has(Rule::Id) && order##Id.begin(rank))                                  \
     ordering |= RuleSet(1) << unsigned(Rule::Id);
 #include "Target/Rules.def"
@@ -545,6 +584,17 @@ LogicalResult checkTarget(const Schedule &schedule, Target target,
   RuleRun run(schedule, targetRules()[size_t(target)], diags);
   run.checkSchedule();
   return success(run.checkLists());
+}
+
+std::vector<Diagnostic> refusals(const Schedule &schedule, Target target,
+                                 SourceFiles &files) {
+  std::vector<Diagnostic> found;
+  DiagEngine diags(files, [&](const Diagnostic &one) {
+    if (one.severity == Severity::Error)
+      found.push_back(one);
+  });
+  (void)checkTarget(schedule, target, diags);
+  return found;
 }
 
 LogicalResult checkOutput(const Schedule &schedule, Output output,

@@ -12,12 +12,18 @@
 #include "Support/DiagEngine.h"
 #include "Target/TargetRules.h"
 
+#include <vector>
+
 namespace pipec {
 
 /// Reports what `target` refuses in the schedule as a whole, then in each list.
 /// Linear in the steps.
 llvm::LogicalResult checkTarget(const Schedule &schedule, Target target,
                                 DiagEngine &diags);
+
+/// The errors of checkTarget as a list; reports nothing.
+std::vector<Diagnostic> refusals(const Schedule &schedule, Target target,
+                                 SourceFiles &files);
 
 /// The same for an output. The lists are not checked if the schedule as a whole
 /// is refused.

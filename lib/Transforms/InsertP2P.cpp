@@ -83,8 +83,9 @@ private:
     case P2POrder::Column:
       return placeP2PInColumns(schedule, diags);
     case P2POrder::Timed:
-      return placeP2PInTime(schedule,
-                            {options.at, options.rounds, options.model}, diags);
+      return placeP2PInTime(
+          schedule, {options.at, options.favor, options.rounds, options.model},
+          diags);
     }
     llvm_unreachable("every order has its function");
   }

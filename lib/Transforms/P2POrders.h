@@ -61,6 +61,9 @@ struct P2PTiming {
   /// The time, between the end of its producer and the start of its consumer,
   /// that determines the position of a transfer.
   P2PAt at = P2PAt::Need;
+  /// Which ends of transfers are placed first: sends, as early as the order
+  /// permits, or receives, as late as it permits.
+  P2PFavor favor = P2PFavor::Sends;
   /// The number of times that the result is run and ordered again by its times.
   unsigned rounds = 0;
   /// The communication model of these runs.

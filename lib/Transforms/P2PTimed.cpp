@@ -23,6 +23,10 @@
 // same time: rank 1 receives y before it sends z, and neither rank waits for
 // the other with a send of its own still to come.
 //
+// A send is after the receives before it in the order. By default such a
+// receive is early too; with `favor=receives` it is as late as the order of the
+// receives permits, and the send waits for it.
+//
 // Such lists always exist, finish under every communication model, and have no
 // crossed transfers. Without latency, the makespan with `at=need` is that of a
 // run without P2P contention. docs/Rationale/TimeOrderedP2P.md has the proofs.
@@ -198,9 +202,9 @@ namespace {
 /// The order of all transfers of a schedule by the times of their results.
 template <typename Time> class TimedOrder {
 public:
-  TimedOrder(const Schedule &schedule, P2PAt at,
+  TimedOrder(const Schedule &schedule, const P2PTiming &timing,
              std::vector<Result<Time>> results)
-      : schedule(schedule), at(at), flow(schedule),
+      : schedule(schedule), at(timing.at), favor(timing.favor), flow(schedule),
         results(std::move(results)) {}
 
   /// Replaces the times by those of a run of `simulated`, the lists with
@@ -285,6 +289,7 @@ private:
 
   const Schedule &schedule;
   P2PAt at;
+  P2PFavor favor;
   DataFlow flow;
   std::vector<Result<Time>> results;
   /// The ends on one rank, unsorted and sorted.
@@ -313,18 +318,37 @@ StepList TimedOrder<Time>::placeOn(const StepList &list) {
                                : uint32_t(Schedule::groupEnd(list, index));
   };
 
-  // Sends from front to back, after the producers of all sends so far; receives
-  // from back to front, before their consumers and before all that follows.
   places.resize(sorted.size());
-  uint32_t earliest = 0;
-  for (size_t k = 0; k != sorted.size(); ++k) {
-    uint32_t made = sorted[k].isReceive() ? 0 : endOf(sorted[k].index());
-    places[k] = earliest = std::max(earliest, made);
-  }
-  uint32_t latest = uint32_t(list.size());
-  for (size_t k = sorted.size(); k-- != 0;) {
-    uint32_t needed = std::min(latest, beginOf(sorted[k].index()));
-    places[k] = latest = sorted[k].isReceive() ? needed : places[k];
+  // From front to back: each send after the producers of all sends so far, and
+  // after the receives so far if they have been placed.
+  auto placeSends = [&](bool receivesArePlaced) {
+    uint32_t earliest = 0;
+    for (size_t k = 0; k != sorted.size(); ++k) {
+      uint32_t bound = 0;
+      if (!sorted[k].isReceive())
+        bound = endOf(sorted[k].index());
+      else if (receivesArePlaced)
+        bound = places[k];
+      places[k] = earliest = std::max(earliest, bound);
+    }
+  };
+  // From back to front: each receive before the consumers of all receives from
+  // here on, and before the sends from here on if they have been placed.
+  auto placeReceives = [&](bool sendsArePlaced) {
+    uint32_t latest = uint32_t(list.size());
+    for (size_t k = sorted.size(); k-- != 0;) {
+      if (sorted[k].isReceive())
+        places[k] = latest = std::min(latest, beginOf(sorted[k].index()));
+      else if (sendsArePlaced)
+        latest = places[k];
+    }
+  };
+  if (favor == P2PFavor::Sends) {
+    placeSends(/*receivesArePlaced=*/false);
+    placeReceives(/*sendsArePlaced=*/true);
+  } else {
+    placeReceives(/*sendsArePlaced=*/false);
+    placeSends(/*receivesArePlaced=*/true);
   }
 
   StepList result;
@@ -363,12 +387,12 @@ FailureOr<std::vector<StepList>> placeP2PInTime(const Schedule &schedule,
     if (failed(small))
       return failure();
     if (*small)
-      return TimedOrder(schedule, timing.at, std::move(**small)).place();
+      return TimedOrder(schedule, timing, std::move(**small)).place();
   }
   auto results = findTimes<uint64_t>(schedule, *costs, diags);
   if (failed(results))
     return failure();
-  TimedOrder order(schedule, timing.at, std::move(results->value()));
+  TimedOrder order(schedule, timing, std::move(results->value()));
   std::vector<StepList> lists = order.place(), best;
   if (timing.rounds == 0)
     return lists;

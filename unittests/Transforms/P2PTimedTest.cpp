@@ -26,13 +26,15 @@ class P2PTimed : public testing::Test {
 protected:
   /// `schedule` with its transfers in order of time.
   Schedule timed(const Schedule &schedule, P2PAt at, unsigned rounds = 0,
-                 WaitModel model = WaitModel::Stream) {
+                 WaitModel model = WaitModel::Stream,
+                 P2PFavor favor = P2PFavor::Sends) {
     Schedule result = schedule;
     InsertP2POptions options;
     options.order = P2POrder::Timed;
     options.at = at;
     options.rounds = rounds;
     options.model = model;
+    options.favor = favor;
     EXPECT_TRUE(succeeded(makeInsertP2P(options)->run(result, diags)));
     return result;
   }
@@ -69,7 +71,8 @@ TEST_F(P2PTimed, EndsUnderEveryModel) {
                          *Rational::make(pick(rng, 9), 1 + pick(rng, 4)));
     P2PAt at = P2PAt(pick(rng, 3));
     unsigned rounds = oneIn(rng, 3) ? 1 + pick(rng, 3) : 0;
-    Schedule placed = timed(schedule, at, rounds, allWaitModels[pick(rng, 4)]);
+    Schedule placed = timed(schedule, at, rounds, allWaitModels[pick(rng, 4)],
+                            P2PFavor(pick(rng, 2)));
     ASSERT_TRUE(succeeded(verify(placed, diags)))
         << messages << listing(placed);
     Transfers transfers(placed);
@@ -88,13 +91,54 @@ TEST_F(P2PTimed, NeedCostsNothing) {
     Schedule schedule = random();
     Rational free = Replay(schedule, std::nullopt).makespan();
     Schedule placed = timed(schedule, P2PAt::Need);
-    for (WaitModel model : {WaitModel::Stream, WaitModel::Edge})
+    Schedule late =
+        timed(schedule, P2PAt::Need, 0, WaitModel::Stream, P2PFavor::Receives);
+    for (WaitModel model : {WaitModel::Stream, WaitModel::Edge}) {
       ASSERT_EQ(Replay(placed, model).makespan(), free) << listing(placed);
+      ASSERT_EQ(Replay(late, model).makespan(), free) << listing(late);
+    }
     Schedule ready = timed(schedule, P2PAt::Ready);
     waiting += free < Replay(ready, WaitModel::Stream).makespan();
   }
   // Other choices increase it, so the test is not vacuous.
   EXPECT_GT(waiting, 50u);
+}
+
+// If receives are placed first, only other transfers for the same step, and
+// sends, come between a receive and the step that uses it, unless steps take no
+// time.
+TEST_F(P2PTimed, ReceivesAreLast) {
+  unsigned moved = 0;
+  for (unsigned round = 0; round != 1000; ++round) {
+    Schedule schedule = random();
+    schedule.costs = {};
+    for (Figure figure : {Figure::F, Figure::B, Figure::I, Figure::W})
+      schedule.costs.set(figure, 1 + pick(rng, 5));
+    schedule.costs.set(Figure::P2P, pick(rng, 4));
+    Schedule placed =
+        timed(schedule, P2PAt::Need, 0, WaitModel::Stream, P2PFavor::Receives);
+    for (const StepList &list : placed.ranks) {
+      std::vector<Step> waiting;
+      for (size_t begin = 0, end; begin != list.size(); begin = end) {
+        end = Schedule::groupEnd(list, begin);
+        if (isRecv(list[begin].kind()))
+          waiting.push_back(list[begin]);
+        if (isP2P(list[begin].kind()))
+          continue;
+        for (Step receive : waiting)
+          ASSERT_TRUE(any_of(ArrayRef(list).slice(begin, end - begin),
+                             [&](Step step) {
+                               return step.stage() == receive.stage() &&
+                                      step.microbatch() == receive.microbatch();
+                             }))
+              << listing(placed);
+        waiting.clear();
+      }
+    }
+    Schedule early = timed(schedule, P2PAt::Need);
+    moved += listing(early) != listing(placed);
+  }
+  EXPECT_GT(moved, 50u);
 }
 
 // On every rank the transfers are ordered by the start of their consumers, then

@@ -7,7 +7,8 @@
     schedule.lint().safe    # {"stream": True, "pair": True, ...}
     schedule.csv            # what PyTorch loads
 
-`pipec.torch` (imported when it is first used) makes PyTorch's runtime from a schedule.
+`pipec.torch` makes PyTorch's runtime from a schedule, and `pipec.deepspeed` connects
+pipec with DeepSpeed; such modules are imported when they are first used.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -39,8 +40,11 @@ __all__ = [
 ]
 
 
+_FRAMEWORKS = ("deepspeed", "megatron", "torch")
+
+
 def __getattr__(name: str) -> ModuleType:
-    """`pipec.torch`, which needs PyTorch, is imported when it is first used."""
-    if name == "torch":
-        return importlib.import_module(".torch", __name__)
+    """The modules for frameworks are imported when they are first used."""
+    if name in _FRAMEWORKS:
+        return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
