@@ -50,6 +50,10 @@ llvm::LogicalResult emitMegatronLayout(const Schedule &schedule,
 llvm::LogicalResult emitTeOrder(const Schedule &schedule, llvm::raw_ostream &os,
                                 DiagEngine &diags);
 
+/// The table of nodes of Primus (docs/Primus.md).
+llvm::LogicalResult emitPrimus(const Schedule &schedule, llvm::raw_ostream &os,
+                               DiagEngine &diags);
+
 /// How PyTorch, torchtitan and NeMo AutoModel use the CSV (docs/Csv.md).
 llvm::LogicalResult emitTorchConfig(const Schedule &schedule,
                                     llvm::raw_ostream &os, DiagEngine &diags);

@@ -24,8 +24,10 @@ struct FrameworkTarget {
   Target target;
 };
 
-inline constexpr std::array<FrameworkTarget, 1> frameworkTargets = {{
+inline constexpr std::array<FrameworkTarget, 3> frameworkTargets = {{
+    {"d9d", "d9d", Target::D9d},
     {"deepspeed", "DeepSpeed", Target::Deepspeed},
+    {"primus", "Primus", Target::Primus},
 }};
 
 } // namespace pipec

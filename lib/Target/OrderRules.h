@@ -17,6 +17,7 @@
 
 #include "llvm/ADT/BitVector.h"
 
+#include <array>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -197,32 +198,32 @@ private:
   std::optional<Step> kept;
 };
 
-/// DeepSpeed takes the inputs of the first stage and the labels of the last one
-/// from the data in the order in which these stages run their forwards.
+/// The inputs of the first stage and the labels of the last one are taken from
+/// the data in the order in which these stages run their forwards.
 class LoadOrder {
 public:
   explicit LoadOrder(const Schedule &schedule) : schedule(schedule) {}
 
   bool begin(unsigned) {
-    last.reset();
+    last = {};
     return true;
   }
 
   std::optional<Step> followed(Step step) {
-    if (step.kind() != StepKind::F ||
-        (step.stage() != 0 && !schedule.isLastStage(step.stage())))
+    bool isLast = schedule.isLastStage(step.stage());
+    if (step.kind() != StepKind::F || (step.stage() != 0 && !isLast))
       return std::nullopt;
-    std::optional<Step> before = std::exchange(last, step);
-    if (before && before->stage() == step.stage() &&
-        step.microbatch() < before->microbatch())
+    std::optional<Step> before = std::exchange(last[isLast], step);
+    if (before && step.microbatch() < before->microbatch())
       return before;
     return std::nullopt;
   }
 
 private:
   const Schedule &schedule;
-  /// The last forward that loads data.
-  std::optional<Step> last;
+  /// The last forward of the first stage, and of the last one. In a V both are
+  /// on one rank.
+  std::array<std::optional<Step>, 2> last;
 };
 
 } // namespace pipec::order_rules

@@ -57,6 +57,14 @@ static bool isForwardBackward(ArrayRef<Step> group) {
   return isPair(group, StepKind::F, StepKind::B);
 }
 
+/// A forward and a backward, or half of one, of another micro-batch or stage.
+static bool isForwardAndOther(ArrayRef<Step> group) {
+  return (isForwardBackward(group) ||
+          isPair(group, StepKind::F, StepKind::I)) &&
+         (group[0].stage() != group[1].stage() ||
+          group[0].microbatch() != group[1].microbatch());
+}
+
 static bool isPairOfBoth(ArrayRef<Step> group) {
   return isForwardBackward(group) || isPair(group, StepKind::B, StepKind::F);
 }
@@ -112,6 +120,7 @@ private:
   bool checkNeitherLoopNorV(auto kind);
   bool checkUnevenChunks(auto kind);
   bool checkChunkCounts(auto kind);
+  bool checkNeitherLoopNorLegs(auto kind);
   bool checkRanksNotConnected(auto kind);
   bool checkStagesNotConnected(auto kind);
   bool checkSendWithoutWait(auto kind);
@@ -121,6 +130,7 @@ private:
   template <typename Fn> bool checkWait(auto kind, Fn needsWait);
   bool isLoop() const;
   bool isV() const;
+  bool hasLegs() const;
 
   // The lists.
   void checkList(unsigned rank);
@@ -300,6 +310,23 @@ bool RuleRun::isV() const {
                                      ? it.index()
                                      : 2 * ranks - 1 - it.index());
          });
+}
+
+/// Each round over the ranks begins where the one before it has ended.
+bool RuleRun::hasLegs() const {
+  ArrayRef<uint32_t> map = schedule.placement.map(0);
+  unsigned ranks = schedule.numRanks;
+  return map.size() % ranks == 0 && all_of(enumerate(map), [&](const auto &it) {
+           unsigned at = it.index() % ranks;
+           return it.value() == (it.index() / ranks % 2 ? ranks - 1 - at : at);
+         });
+}
+
+bool RuleRun::checkNeitherLoopNorLegs(auto kind) {
+  if (isLoop() || hasLegs())
+    return true;
+  refuse(diags.report(schedule.source, kind, schedule.name, name));
+  return false;
 }
 
 bool RuleRun::checkNeitherLoopNorV(auto kind) {

@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 
-_FRAMEWORKS = ("deepspeed", "megatron", "torch")
+_FRAMEWORKS = ("d9d", "deepspeed", "megatron", "primus", "torch")
 
 
 def __getattr__(name: str) -> ModuleType:

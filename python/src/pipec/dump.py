@@ -18,7 +18,9 @@ from typing import Sequence
 from ._files import write_text
 
 FRAMEWORKS = {
+    "d9d": ("pipec.d9d", "a schedule of d9d, as CSV"),
     "deepspeed": ("pipec.deepspeed", "a schedule class of DeepSpeed, as CSV"),
+    "primus": ("pipec.primus", "a table of Primus, as step IR or CSV"),
 }
 
 
