@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import shutil
@@ -47,6 +48,9 @@ def run(arguments: Sequence[str], text: str | None = None, *, findings: bool = F
                           stdin=None if text is not None else subprocess.DEVNULL,
                           capture_output=True, encoding="utf-8", errors="replace", check=False)
     diagnostics, rest = read_diagnostics(done.stderr)
+    if findings and done.returncode == 2 and done.stdout:
+        # What is wrong with the command line is among the findings.
+        raise CompileError([*diagnostics, *map(Diagnostic.from_json, json.loads(done.stdout)["findings"])])
     if done.returncode != 0 and not (findings and done.returncode == 1 and done.stdout):
         if rest or not diagnostics:
             diagnostics.append(Diagnostic("", "error", rest or f"pipec ended with status {done.returncode}"))
