@@ -22,6 +22,7 @@
 #include "Target/TargetCheck.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 

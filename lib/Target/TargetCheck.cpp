@@ -215,7 +215,8 @@ bool RuleRun::refuseOrder(Rule rule, Kind kind, Step step, Step other,
   InFlightDiagnostic diagnostic =
       diags.report(step.source(), kind, stepText(schedule, step),
                    stepText(schedule, other), name);
-  bool first = isFirst(rule);
+  // Without notes GCC sees no use.
+  [[maybe_unused]] bool first = isFirst(rule);
   reported |= RuleSet(1) << unsigned(rule);
   (addOrderNote(diagnostic, notes, other, first), ...);
   return refuse(std::move(diagnostic));
