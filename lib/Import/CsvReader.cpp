@@ -53,15 +53,45 @@ size_t countSeparators(StringRef line) {
   return count;
 }
 
-/// The ASCII characters that Python's `strip` removes.
+/// The characters that Python's `strip` removes: those in ASCII, and the others
+/// in UTF-8.
 constexpr StringLiteral blanks = " \t\v\f\r\x1c\x1d\x1e\x1f";
+constexpr StringLiteral wideBlanks[] = {
+    // U+0085, U+00A0, U+1680, U+2000 to U+200A, U+2028, U+2029, U+202F, U+205F
+    // and U+3000
+    "\xC2\x85",     "\xC2\xA0",     "\xE1\x9A\x80", "\xE2\x80\x80",
+    "\xE2\x80\x81", "\xE2\x80\x82", "\xE2\x80\x83", "\xE2\x80\x84",
+    "\xE2\x80\x85", "\xE2\x80\x86", "\xE2\x80\x87", "\xE2\x80\x88",
+    "\xE2\x80\x89", "\xE2\x80\x8A", "\xE2\x80\xA8", "\xE2\x80\xA9",
+    "\xE2\x80\xAF", "\xE2\x81\x9F", "\xE3\x80\x80",
+};
 
-/// Cells rarely have blanks, so checking both ends is fast.
-StringRef withoutBlanks(StringRef cell) {
-  auto mayBeBlank = [](char c) { return static_cast<unsigned char>(c) <= ' '; };
-  if (cell.empty() || !(mayBeBlank(cell.front()) || mayBeBlank(cell.back())))
-    return cell;
-  return cell.trim(blanks);
+bool mayBeBlank(unsigned char c) { return c <= ' ' || c >= 0x80; }
+
+/// Removes the blanks at the beginning of `text`.
+StringRef trimFront(StringRef text) {
+  while (!text.empty() && mayBeBlank(text.front())) {
+    StringRef trimmed = text.ltrim(blanks);
+    for (StringRef blank : wideBlanks)
+      trimmed.consume_front(blank);
+    if (trimmed.size() == text.size())
+      break;
+    text = trimmed;
+  }
+  return text;
+}
+
+/// The same for those at the end.
+StringRef trimBack(StringRef text) {
+  while (!text.empty() && mayBeBlank(text.back())) {
+    StringRef trimmed = text.rtrim(blanks);
+    for (StringRef blank : wideBlanks)
+      trimmed.consume_back(blank);
+    if (trimmed.size() == text.size())
+      break;
+    text = trimmed;
+  }
+  return text;
 }
 
 /// Detects the CSV of PyTorch 2.5 (`CsvDialect::Torch25`): it has a `BW`, or as
@@ -236,8 +266,7 @@ void CsvReader::readOverlap(StringRef cell, StepList &steps) {
   const char *cursor = cell.begin() + 1, *end = cell.end();
   SmallVector<Step, 4> members;
   auto skipBlanks = [&] {
-    while (cursor != end && blanks.contains(*cursor))
-      ++cursor;
+    cursor = trimFront({cursor, size_t(end - cursor)}).begin();
   };
   while (true) {
     skipBlanks();
@@ -298,7 +327,7 @@ void CsvReader::readRow(StringRef line, StepList &steps) {
     const char *comma = static_cast<const char *>(
         std::memchr(cursor, ',', line.end() - cursor));
     const char *end = comma ? comma : line.end();
-    StringRef cell = withoutBlanks({cursor, size_t(end - cursor)});
+    StringRef cell = trimBack(trimFront({cursor, size_t(end - cursor)}));
     if (cell.empty()) {
       steps.push_back(Step(StepKind::Bubble, 0, 0, 0, locOf(cursor)));
     } else if (cell.front() == '(') {
@@ -418,9 +447,9 @@ FailureOr<Schedule> CsvReader::read() {
 
 /// The length of a cell without trailing blanks.
 static size_t cellLength(StringRef rest) {
-  return rest.take_until([](char c) { return StringRef(",\r\n").contains(c); })
-      .rtrim(blanks)
-      .size();
+  StringRef cell =
+      rest.take_until([](char c) { return StringRef(",\r\n").contains(c); });
+  return trimBack(cell).size();
 }
 
 FailureOr<Schedule> importCsv(StringRef text, const ListOptions &options,

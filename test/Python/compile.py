@@ -34,6 +34,19 @@ assert plain.csv == output("one_f_one_b", "-Dranks=2", "-Dmicrobatches=3", "--em
 assert plain.ir == output("one_f_one_b", "-Dranks=2", "-Dmicrobatches=3", "--emit=ir")
 
 
+# Texts, with any further argument.
+again = pipec.Schedule.from_csv(plain.csv, name="mine")
+assert again.name == "mine" and again.csv == plain.csv and pipec.Schedule.from_csv(plain.csv).name == "csv"
+assert pipec.Schedule.from_csv("0F0,0BW0\n", args=["--dialect=torch-2.5"]).csv == "0F0,0B0\n"
+assert pipec.Schedule.from_steps(plain.ir).ir == plain.ir
+for wrong, text in ("a b", "is not a name"), ("../a", "is not a name"), ("", "is not a name"):
+    try:
+        pipec.Schedule.from_csv(plain.csv, name=wrong)
+        raise AssertionError("a name that is not one")
+    except ValueError as error:
+        assert text in str(error)
+
+
 def cells(schedule):
     """The CSV of a schedule, made of its steps."""
     rows = []
