@@ -68,7 +68,12 @@ struct Certificate {
   /// the part after those is that of the opposite.
   struct Part {
     /// The ranks whose windows are narrowed, in that order.
-    std::vector<unsigned> rounds;
+    struct Round {
+      unsigned rank;
+      /// By the orders of all its steps, or by those of F and I (B) alone.
+      bool withW;
+    };
+    std::vector<Round> rounds;
     /// The rank that alone takes longer, after the rounds.
     std::optional<unsigned> machine;
     std::optional<Case> split;

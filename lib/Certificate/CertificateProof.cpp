@@ -7,9 +7,9 @@
 //
 // Every step has a window: its earliest start and its latest end in a schedule
 // of the refuted makespan. Windows are narrowed along the order of data and of
-// micro-batches, and by all orders of one rank (CertificateRank.cpp). When a
-// window is too small for its step, or a rank has no order left, there is no
-// such schedule (docs/Rationale/Bounds.md).
+// micro-batches, and by all orders of one rank (CertificateRank.cpp,
+// CertificateGaps.cpp). When a window is too small for its step, or a rank has
+// no order left, there is no such schedule (docs/Rationale/Bounds.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -158,9 +158,10 @@ static OrdersLeft narrow(ProofWindows &windows, const Certificate::Part &part,
                          unsigned &rank) {
   if (narrowPaths(windows))
     return OrdersLeft::None;
-  for (unsigned next : part.rounds) {
-    rank = next;
-    OrdersLeft left = narrowRank(windows, rank);
+  for (Certificate::Part::Round round : part.rounds) {
+    rank = round.rank;
+    OrdersLeft left = round.withW ? narrowRank(windows, rank)
+                                  : narrowRankWithoutW(windows, rank);
     if (left != OrdersLeft::Some)
       return left;
     if (narrowPaths(windows))

@@ -219,13 +219,14 @@ bool Reader::readProof() {
   return readParts();
 }
 
-/// `windows 0 1 2`, after the first word, until `machine` or the end.
+/// `windows 0 1:FI 2`, after the first word, until `machine` or the end.
 bool Reader::readRounds(Certificate::Part &part) {
   while (at != words.size() && words[at] != "machine") {
     unsigned rank = 0;
+    bool withoutW = made.split && words[at].consume_back(":FI");
     if (!number(rank, made.ranks - 1))
       return false;
-    part.rounds.push_back(rank);
+    part.rounds.push_back({rank, !withoutW});
   }
   return true;
 }

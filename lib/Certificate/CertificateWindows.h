@@ -41,6 +41,9 @@ enum class OrdersLeft { Some, None, TooManyStates };
 
 /// Narrows the windows of the steps of a rank to those of its orders.
 OrdersLeft narrowRank(ProofWindows &windows, unsigned rank);
+/// Narrows those of its F and I to those of their orders, between which W is
+/// work that may be interrupted.
+OrdersLeft narrowRankWithoutW(ProofWindows &windows, unsigned rank);
 
 } // namespace pipec
 

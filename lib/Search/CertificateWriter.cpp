@@ -16,23 +16,23 @@ static void writeProof(ArrayRef<ProofPart> parts, StringRef kinds,
   // The cases whose second one is still to come.
   unsigned open = 0;
   for (const ProofPart &part : parts) {
-    StringRef rounds = part.split ? "windows" : " windows";
+    const auto &[rounds, machine] = part.narrowing;
     if (!part.split)
       os << "by";
-    if (!part.rounds.empty())
-      os << rounds;
-    for (uint32_t rank : part.rounds)
-      os << ' ' << rank;
+    if (!rounds.empty())
+      os << (part.split ? "windows" : " windows");
+    for (Narrowing::Round round : rounds)
+      os << ' ' << round.rank << (round.withW || kinds == "FB" ? "" : ":FI");
     if (const auto &split = part.split) {
-      os << (part.rounds.empty() ? "" : "\n") << "case " << kinds[split->kind]
+      os << (rounds.empty() ? "" : "\n") << "case " << kinds[split->kind]
          << " s" << split->stage << " m" << split->microbatch
          << (split->isLater ? " > " : " <= ") << split->time << '\n';
       ++open;
       continue;
     }
-    if (part.machine)
-      os << " machine " << *part.machine;
-    else if (part.rounds.empty())
+    if (machine)
+      os << " machine " << *machine;
+    else if (rounds.empty())
       os << " paths";
     os << '\n';
     if (open) {

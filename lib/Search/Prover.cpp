@@ -7,10 +7,7 @@
 
 #include "Search/Prover.h"
 
-#include "Search/RankFilter.h"
-
 #include <algorithm>
-#include <memory>
 
 namespace pipec::search {
 
@@ -19,17 +16,20 @@ namespace {
 class Prover {
 public:
   explicit Prover(const Problem &problem)
-      : problem(problem), paths(problem, /*memory=*/false), filter(problem),
-        spaces(problem.ranks) {}
+      : problem(problem), narrower(problem, /*memory=*/false),
+        ofCases{6 * problem.ranks + 6, 20'000} {}
 
   /// A proof with windows alone, or with cases.
   std::optional<Refutation> run(Ticks makespan, bool cases, Budget &budget);
   /// A bound that can always be proven.
-  Ticks simpleBound() const { return paths.bound(); }
+  Ticks simpleBound() const { return narrower.paths().bound(); }
 
 private:
-  bool narrow(StepWindows &windows, std::vector<char> changed, unsigned most,
-              ProofPart &part, Budget &budget);
+  bool narrow(StepWindows &windows, std::vector<char> changed,
+              const Narrower::Limits &limits, ProofPart &part, Budget &budget) {
+    return narrower.run(windows, makespan, std::move(changed), limits,
+                        part.narrowing, budget) == Narrower::Answer::Refuted;
+  }
   bool tryCase(const StartCase &assumed, const StepWindows &windows,
                ProofPart &part, Budget &budget);
   bool shave(uint32_t step, StepWindows &windows, ProofPart &part,
@@ -39,63 +39,21 @@ private:
   std::vector<char> allRanks() const {
     return std::vector<char>(problem.ranks, true);
   }
-  const StateSpace &space(unsigned rank, Budget &budget);
   std::optional<uint32_t> machine(const StepWindows &windows) const {
     for (unsigned rank = 0; rank != problem.ranks; ++rank)
-      if (paths.machine(rank, windows, makespan) > makespan)
+      if (narrower.paths().machine(rank, windows, makespan) > makespan)
         return rank;
     return std::nullopt;
   }
 
   const Problem &problem;
-  Paths paths;
-  RankFilter filter;
-  std::vector<std::unique_ptr<StateSpace>> spaces;
+  Narrower narrower;
+  Narrower::Limits ofCases;
   Ticks makespan = 0;
   Refutation proof;
 };
 
 } // namespace
-
-const StateSpace &Prover::space(unsigned rank, Budget &budget) {
-  auto &own = spaces[rank];
-  if (!own) {
-    own = std::make_unique<StateSpace>(problem, rank);
-    budget.spend(uint64_t(own->numTuples()) * 64 + 100'000);
-  }
-  return *own;
-}
-
-/// Narrows windows by the `changed` ranks, and by those that this changes, with
-/// at most `most` rounds. True when nothing is left.
-bool Prover::narrow(StepWindows &windows, std::vector<char> changed,
-                    unsigned most, ProofPart &part, Budget &budget) {
-  budget.spend(problem.numSteps());
-  if (!paths.narrow(windows, &changed))
-    return true;
-  for (bool any = true; any;) {
-    any = false;
-    for (unsigned rank = 0; rank != problem.ranks; ++rank) {
-      if (!changed[rank])
-        continue;
-      changed[rank] = false;
-      const StateSpace &states = space(rank, budget);
-      if (!states.isListed())
-        continue;
-      if (budget.done() || part.rounds.size() >= most)
-        return false;
-      Filtered result = filter.run(rank, states, makespan, windows, budget);
-      if (result == Filtered::Unchanged)
-        continue;
-      any = true;
-      part.rounds.push_back(rank);
-      budget.spend(problem.numSteps());
-      if (result == Filtered::Refuted || !paths.narrow(windows, &changed))
-        return true;
-    }
-  }
-  return false;
-}
 
 //===----------------------------------------------------------------------===//
 // Cases
@@ -114,16 +72,16 @@ bool Prover::tryCase(const StartCase &assumed, const StepWindows &windows,
   changed[problem.map[assumed.stage]] = true;
   budget.spend(problem.numSteps());
   part = {};
-  return narrow(own, std::move(changed), 3 * problem.ranks + 6, part, budget);
+  return narrow(own, std::move(changed), ofCases, part, budget);
 }
 
-/// Cuts off parts of the window of a step that are refuted: halves, and, where
-/// these are not, smaller parts of both ends. True when nothing is left at all;
+/// Cuts off parts of the window of a step that are refuted: quarters, and,
+/// where these are not, eighths of both ends. True when nothing is left at all;
 /// `part` is what is done with the rest.
 bool Prover::shave(uint32_t step, StepWindows &windows, ProofPart &part,
                    Budget &budget) {
   const Letter &letter = problem.infoOf(step);
-  for (unsigned piece = 2; piece <= 8 && !budget.done();) {
+  for (unsigned piece = 4; piece <= 8 && !budget.done();) {
     Ticks first = windows.starts[step];
     Ticks last = windows.ends[step] - letter.time;
     Ticks size = (last - first + 1) / piece;
@@ -147,7 +105,7 @@ bool Prover::shave(uint32_t step, StepWindows &windows, ProofPart &part,
         windows.starts[step] = assumed.time + 1;
       std::vector<char> changed(problem.ranks);
       changed[problem.map[letter.stage]] = true;
-      if (narrow(windows, std::move(changed), ~0u, part, budget))
+      if (narrow(windows, std::move(changed), Narrower::Limits(), part, budget))
         return true;
       found = true;
       break;
@@ -186,16 +144,17 @@ std::optional<Refutation> Prover::run(Ticks trial, bool cases, Budget &budget) {
   makespan = trial;
   proof = {};
   proof.refuted = trial;
-  StepWindows windows = paths.open(makespan);
+  StepWindows windows = narrower.paths().open(makespan);
   ProofPart part;
   auto finished = [&] {
     proof.parts.push_back(std::move(part));
     return std::move(proof);
   };
   // One rank alone, without rounds, is the shortest proof.
-  if (!paths.narrow(windows) || (part.machine = machine(windows)) ||
-      narrow(windows, allRanks(), ~0u, part, budget) ||
-      (part.machine = machine(windows)))
+  std::optional<uint32_t> &alone = part.narrowing.machine;
+  if (!narrower.paths().narrow(windows) || (alone = machine(windows)) ||
+      narrow(windows, allRanks(), Narrower::Limits(), part, budget) ||
+      (alone = machine(windows)))
     return finished();
   if (cases && shaveAll(windows, part, budget))
     return finished();
@@ -213,7 +172,7 @@ std::optional<Refutation> proveByCases(const Problem &problem, Ticks bound,
                                        Ticks best, Budget &budget) {
   Prover prover(problem);
   std::optional<Refutation> proof;
-  Ticks stride = std::max<Ticks>(1, (best - bound) / 2);
+  Ticks stride = std::max<Ticks>(1, (best - bound) / 4);
   while (bound < best && !budget.done()) {
     Ticks trial = std::min(bound + stride - 1, best - 1);
     Budget share = budget.part(stride > 1 ? budget.left() / 3 : budget.left());

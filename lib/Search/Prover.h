@@ -15,10 +15,7 @@
 #ifndef PIPEC_SEARCH_PROVER_H
 #define PIPEC_SEARCH_PROVER_H
 
-#include "Search/Budget.h"
-#include "Search/Problem.h"
-
-#include <optional>
+#include "Search/Narrower.h"
 
 namespace pipec::search {
 
@@ -34,10 +31,7 @@ struct StartCase {
 /// One part of a proof: windows are narrowed, and then too small; or one of two
 /// cases holds, each of which has a part of its own.
 struct ProofPart {
-  /// The ranks whose windows are narrowed, in that order.
-  std::vector<uint32_t> rounds;
-  /// The rank that alone takes longer, after the rounds.
-  std::optional<uint32_t> machine;
+  Narrowing narrowing;
   /// The first case. The second is its opposite.
   std::optional<StartCase> split;
 };

@@ -9,6 +9,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+
+using namespace llvm;
 
 namespace pipec::search {
 
@@ -80,16 +83,159 @@ void RankFilter::findLatest(const StateSpace &space, Ticks makespan) {
   }
 }
 
+//===----------------------------------------------------------------------===//
+// Without W
+//===----------------------------------------------------------------------===//
+
+/// What W there is for the I of each tuple, and what is held without them.
+void RankFilter::findWork(unsigned rank, const StateSpace &space) {
+  workOfEach = heldOfEach = 0;
+  workOfTuple.assign(space.numTuples(), 0);
+  heldOfTuple.assign(space.numTuples(), -problem.caps[rank]);
+  givers.clear();
+  givesUnit = 0;
+  for (unsigned chunk = 0; chunk != problem.chunks; ++chunk) {
+    unsigned forward = problem.letter(LetterF, chunk);
+    unsigned backward = problem.letter(LetterI, chunk);
+    const StageFigures &own = problem.stages[problem.stageOf(rank, chunk)];
+    Ticks time = problem.split ? own.time[LetterW] : 0;
+    workOfEach += time;
+    heldOfEach += own.givenByW;
+    for (uint32_t t = 0; t != space.numTuples(); ++t) {
+      ArrayRef<int16_t> offsets = space.offsets(t);
+      workOfTuple[t] += time * offsets[backward];
+      heldOfTuple[t] +=
+          own.taken() * offsets[forward] - own.givenByI * offsets[backward];
+    }
+    if (own.givenByW)
+      givers.push_back({backward, time, own.givenByW});
+    givesUnit = std::gcd(givesUnit, own.givenByW);
+  }
+  std::stable_sort(
+      givers.begin(), givers.end(), [](const Giver &a, const Giver &b) {
+        return __int128(a.time) * b.gives < __int128(b.time) * a.gives;
+      });
+}
+
+/// The least time of the W that must have run before a rank can be in a state.
+Ticks RankFilter::leastWork(uint32_t base, uint32_t tuple,
+                            const StateSpace &space) const {
+  Ticks needed = heldOfEach * base + heldOfTuple[tuple];
+  if (needed <= 0)
+    return 0;
+  needed = (needed + givesUnit - 1) / givesUnit * givesUnit;
+  Ticks work = 0;
+  for (const Giver &giver : givers) {
+    Ticks all = giver.gives * (base + space.offsets(tuple)[giver.letter]);
+    if (needed <= all)
+      return work + Ticks(__int128(giver.time) * needed / giver.gives);
+    needed -= all;
+    work += giver.time * (all / giver.gives);
+  }
+  return work;
+}
+
+bool RankFilter::findEarliestWithoutW(const StateSpace &space, Ticks makespan) {
+  uint32_t tuples = space.numTuples(), m = problem.microbatches;
+  earliest.assign(size_t(m + 2) * tuples, never);
+  earliestLess.assign(size_t(m + 2) * tuples, never);
+  earliest[space.start()] = earliestLess[space.start()] = 0;
+  auto firstBackward = int32_t(problem.chunks * space.stride() - m);
+  for (uint32_t base = 0; base <= m; ++base) {
+    Ticks *row = &earliest[size_t(base) * tuples];
+    Ticks *less = &earliestLess[size_t(base) * tuples];
+    const Window *window = steps.data() + base;
+    for (uint32_t t = 0; t != tuples; ++t) {
+      Ticks now = row[t];
+      if (now == never)
+        continue;
+      Ticks work = workOfEach * base + workOfTuple[t];
+      for (StateSpace::Transition to : space.transitions(t)) {
+        const Window &step = window[to.place];
+        Ticks start = std::max(now, step.start);
+        if (to.place < firstBackward)
+          start = std::max(start, less[t] + leastWork(base, to.next, space));
+        if (start > step.lastStart)
+          continue;
+        row[to.next] = std::min(row[to.next], start + step.time);
+        less[to.next] = std::min(
+            less[to.next], std::max(less[t], step.start - work) + step.time);
+      }
+    }
+  }
+  size_t end = size_t(m) * tuples + space.start();
+  return earliest[end] != never &&
+         earliestLess[end] + workOfEach * m <= makespan;
+}
+
+/// False when no order is left.
+bool RankFilter::findLatestWithoutW(const StateSpace &space, Ticks makespan) {
+  uint32_t tuples = space.numTuples(), m = problem.microbatches;
+  Ticks none = -makespan - workOfEach * m - 1;
+  auto firstBackward = int32_t(problem.chunks * space.stride() - m);
+  latest.assign(size_t(2) * tuples, none);
+  latestLess.assign(size_t(2) * tuples, none);
+  for (uint32_t base = m + 1; base-- != 0;) {
+    const Ticks *row = &earliest[size_t(base) * tuples];
+    const Ticks *less = &earliestLess[size_t(base) * tuples];
+    Window *window = steps.data() + base;
+    for (std::vector<Ticks> *rows : {&latest, &latestLess}) {
+      std::copy_n(rows->begin(), tuples, rows->begin() + tuples);
+      std::fill_n(rows->begin(), tuples, none);
+    }
+    if (base == m) {
+      latest[space.start()] = makespan;
+      latestLess[space.start()] = makespan - workOfEach * m;
+    }
+    for (uint32_t t = tuples; t-- != 0;) {
+      Ticks now = row[t];
+      if (now == never)
+        continue;
+      Ticks work = workOfEach * base + workOfTuple[t];
+      Ticks last = latest[t], lastLess = latestLess[t];
+      for (StateSpace::Transition to : space.transitions(t)) {
+        Window &step = window[to.place];
+        Ticks start = std::max(now, step.start);
+        Ticks least = 0;
+        if (to.place < firstBackward) {
+          least = leastWork(base, to.next, space);
+          start = std::max(start, less[t] + least);
+        }
+        Ticks nextLess = latestLess[to.next] - step.time;
+        Ticks lastStart = std::min(
+            {latest[to.next] - step.time, nextLess + work, step.lastStart});
+        if (start > lastStart ||
+            std::max(less[t], step.start - work) > nextLess)
+          continue;
+        last = std::max(last, lastStart);
+        lastLess = std::max(lastLess, std::min(nextLess, lastStart - least));
+        step.newStart = std::min(step.newStart, start);
+        step.newEnd = std::max(step.newEnd, lastStart + step.time);
+      }
+      latest[t] = last;
+      latestLess[t] = lastLess;
+    }
+  }
+  return latest[space.start()] != none;
+}
+
 Filtered RankFilter::run(unsigned rank, const StateSpace &space, Ticks makespan,
                          StepWindows &windows, Budget &budget) {
   copyWindows(rank, space, windows);
-  budget.spend(3 * space.numStates());
-  if (!findEarliest(space))
-    return Filtered::Refuted;
-  budget.spend(3 * space.numStates());
-  findLatest(space, makespan);
+  budget.spend((space.hasW() ? 6 : 8) * space.numStates());
+  if (space.hasW()) {
+    if (!findEarliest(space))
+      return Filtered::Refuted;
+    findLatest(space, makespan);
+  } else {
+    findWork(rank, space);
+    if (!findEarliestWithoutW(space, makespan) ||
+        !findLatestWithoutW(space, makespan))
+      return Filtered::Refuted;
+  }
   Filtered result = Filtered::Unchanged;
-  for (unsigned letter = 0; letter != problem.numLetters(); ++letter)
+  unsigned letters = space.hasW() ? problem.numLetters() : 2 * problem.chunks;
+  for (unsigned letter = 0; letter != letters; ++letter)
     for (uint32_t j = 0; j != problem.microbatches; ++j) {
       uint32_t step = problem.base(rank, letter) + j;
       const Window &window = steps[size_t(letter) * space.stride() + j];

@@ -10,6 +10,9 @@
 // as early, or end as late, as its window allows gets a smaller window; a rank
 // without any order refutes the makespan.
 //
+// With states without W, all orders of F and I are looked at, and W is work
+// that fills gaps: W may be interrupted, and starts when its I has ended.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_SEARCH_RANKFILTER_H
@@ -52,6 +55,10 @@ private:
                    const StepWindows &windows);
   bool findEarliest(const StateSpace &space);
   void findLatest(const StateSpace &space, Ticks makespan);
+  void findWork(unsigned rank, const StateSpace &space);
+  Ticks leastWork(uint32_t base, uint32_t tuple, const StateSpace &space) const;
+  bool findEarliestWithoutW(const StateSpace &space, Ticks makespan);
+  bool findLatestWithoutW(const StateSpace &space, Ticks makespan);
 
   const Problem &problem;
   /// By letter, with room for counts above the number of micro-batches, which
@@ -62,6 +69,24 @@ private:
   /// When the rank must start the next step at the latest, of one base and of
   /// the next.
   std::vector<Ticks> latest;
+  /// Without W: the same times less the W that has run before.
+  std::vector<Ticks> earliestLess;
+  std::vector<Ticks> latestLess;
+  /// The W of one micro-batch, and by tuple those of its I beyond the base.
+  Ticks workOfEach = 0;
+  std::vector<Ticks> workOfTuple;
+  /// What a rank would hold without any W: of each base and by tuple.
+  Ticks heldOfEach = 0;
+  std::vector<Ticks> heldOfTuple;
+  /// The W of the chunks, first those that give back most for their time.
+  struct Giver {
+    unsigned letter;
+    Ticks time;
+    Ticks gives;
+  };
+  std::vector<Giver> givers;
+  /// What all amounts that W give back are multiples of.
+  Ticks givesUnit = 1;
 };
 
 } // namespace pipec::search

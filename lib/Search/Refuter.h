@@ -15,9 +15,7 @@
 #ifndef PIPEC_SEARCH_REFUTER_H
 #define PIPEC_SEARCH_REFUTER_H
 
-#include "Search/RankFilter.h"
-
-#include <memory>
+#include "Search/Narrower.h"
 
 namespace pipec::search {
 
@@ -25,17 +23,8 @@ class Refuter {
 public:
   explicit Refuter(const Problem &problem);
 
-  enum class Answer {
-    Refuted,
-    /// Nothing changes any more.
-    Open,
-    /// The budget is spent.
-    Unknown,
-  };
-  /// Tries to refute `makespan`; `filtered`, when given, gets the ranks in the
-  /// order in which they were filtered.
-  Answer tryRefute(Ticks makespan, Budget &budget,
-                   std::vector<uint32_t> *filtered = nullptr);
+  /// Tries to refute `makespan`.
+  Narrower::Answer tryRefute(Ticks makespan, Budget &budget);
 
   /// The largest lower bound found so far.
   Ticks bound() const { return lowerBound; }
@@ -44,16 +33,13 @@ public:
   /// True when trying again cannot raise the bound.
   bool isExhausted() const { return exhausted; }
 
-  const Paths &paths() const { return allPaths; }
+  const Paths &paths() const { return narrower.paths(); }
   /// False when a rank has too many states to be filtered.
-  bool isComplete() const;
+  bool isComplete(Budget &budget) { return narrower.isComplete(budget); }
 
 private:
   const Problem &problem;
-  Paths allPaths;
-  RankFilter filter;
-  /// One per rank, shared by ranks with equal figures.
-  std::vector<std::shared_ptr<StateSpace>> spaces;
+  Narrower narrower;
   Ticks lowerBound;
   /// The step of `raise`.
   Ticks stride = 0;

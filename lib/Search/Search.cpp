@@ -76,12 +76,15 @@ private:
                   const std::function<void(unsigned, Budget &)> &task);
   void decode(uint64_t perMille, uint64_t forBound);
   void anneal(unsigned round, uint64_t perMille, uint64_t forBound);
+  void raiseBound(uint64_t perMille, Ticks most);
   void proveCases(uint64_t perMille);
 
   const Problem &problem;
   const SearchOptions &options;
   Refuter refuter;
   std::optional<Refutation> cases;
+  /// What windows have left of their effort, which is for cases.
+  uint64_t saved = 0;
   unsigned numRuns;
   std::vector<Run> runs;
   Found best;
@@ -119,9 +122,8 @@ void Searcher::inParallel(uint64_t perMille, uint64_t forBound,
   auto work = [&] {
     for (unsigned i; (i = next++) <= numRuns;) {
       if (i == numRuns) {
-        Budget budget(share(forBound), options.stop);
-        if (forBound && known > goal)
-          refuter.raise(known, budget);
+        if (known > goal)
+          raiseBound(forBound, known);
         continue;
       }
       Budget budget(share(perMille) / numRuns, options.stop, &ended[i]);
@@ -187,10 +189,19 @@ void Searcher::anneal(unsigned round, uint64_t perMille, uint64_t forBound) {
   note("anneal");
 }
 
-void Searcher::proveCases(uint64_t perMille) {
-  if (over() || !refuter.isComplete())
-    return;
+/// Raises the bound by windows, at most to `most`.
+void Searcher::raiseBound(uint64_t perMille, Ticks most) {
   Budget budget(share(perMille), options.stop);
+  if (perMille)
+    refuter.raise(most, budget);
+  saved += budget.left();
+}
+
+void Searcher::proveCases(uint64_t perMille) {
+  Budget budget(share(perMille) + saved, options.stop);
+  saved = 0;
+  if (over() || !refuter.isComplete(budget))
+    return;
   if (auto proof = proveByCases(problem, bound(), best.makespan, budget))
     cases = std::move(proof);
   note("cases");
@@ -201,33 +212,40 @@ SearchResult Searcher::run(const std::vector<Words> &starts) {
   Ticks simple = refuter.bound();
   takeStarts(starts);
   note("library");
-  auto raiseBound = [&](uint64_t perMille) {
+  auto raise = [&](uint64_t perMille) {
     if (over())
       return;
-    Budget budget(share(perMille), options.stop);
-    refuter.raise(best.makespan, budget);
+    raiseBound(perMille, best.makespan);
     note("bound");
   };
   // A search that was stopped before has one order of each run, all the same.
   if (!over() || best.words.empty()) {
     decode(5, 0);
-    raiseBound(20);
+    raise(20);
   }
   if (!over()) {
     decode(95, 0);
-    raiseBound(30);
+    raise(30);
   }
   std::vector<unsigned> shares = {10, 20, 30, 50, 80, 120, 120, 120, 120};
-  if (numRuns == 2)
+  bool isLong = numRuns == 2;
+  if (isLong)
     shares = {110, 160, 160, 160};
-  // Cases take long, and pay off where words are short.
-  bool isShort = problem.numSteps() <= 300;
-  if (isShort)
-    shares.pop_back();
+  // Cases pay off where words are short, which a first share shows.
+  bool isShort = problem.numSteps() <= 1200;
   for (unsigned round = 0; round != shares.size() && !over(); ++round) {
-    anneal(round, shares[round], round ? 0 : numRuns == 2 ? 270 : 200);
-    if (round == 5 && isShort)
-      proveCases(120);
+    // Then the better one gets all.
+    if (isLong && round == 1 && problem.numSteps() > 1600)
+      runs.resize(numRuns = 1);
+    anneal(round, shares[round], round ? 0 : isLong ? 270 : 200);
+    if (round != 5 || !isShort)
+      continue;
+    Ticks before = bound();
+    proveCases(60);
+    if ((bound() - before) * 20 >= best.makespan - before) {
+      proveCases(300);
+      break;
+    }
   }
   if (options.prove)
     proveCases(1000);

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Decodes blocks, raises the lower bound and anneals words, in rounds, until
-// the two meet or the effort is spent. The effort goes to eight runs with seeds
-// of their own, on any number of threads, so that the result depends on the
-// problem, the seed and the effort alone.
+// the two meet or the effort is spent. The effort goes to up to eight runs with
+// seeds of their own, on any number of threads, so that the result depends on
+// the problem, the seed and the effort alone.
 //
 //===----------------------------------------------------------------------===//
 

@@ -27,14 +27,13 @@ using Tuple = SmallVector<int16_t, 12>;
 /// counts are at most the number of micro-batches.
 class Lister {
 public:
-  Lister(const Problem &problem, unsigned rank, unsigned base)
-      : problem(problem), rank(rank), base(base),
+  Lister(const Problem &problem, unsigned rank, unsigned base, unsigned letters)
+      : problem(problem), rank(rank), base(base), letters(letters),
         bits(std::bit_width(2 * problem.microbatches)),
         started(problem.chunks) {}
 
   /// False when there are more than `limit`, or their numbers are too large.
   bool run(uint64_t limit) {
-    unsigned letters = problem.numLetters();
     if (bits * letters > 64 || problem.microbatches >= 1u << 14)
       return false;
     Tuple tuple(letters, 0);
@@ -67,10 +66,9 @@ public:
     return own.kind != LetterF || fits(tuple, *least);
   }
 
-  uint32_t size() const { return tuples.size() / problem.numLetters(); }
+  uint32_t size() const { return tuples.size() / letters; }
   ArrayRef<int16_t> at(uint32_t i) const {
-    return ArrayRef(tuples).slice(size_t(i) * problem.numLetters(),
-                                  problem.numLetters());
+    return ArrayRef(tuples).slice(size_t(i) * letters, letters);
   }
   uint32_t number(ArrayRef<int16_t> tuple) const {
     return numbers.lookup(key(tuple));
@@ -97,7 +95,7 @@ private:
       const StageFigures &own = problem.stages[problem.stageOf(rank, chunk)];
       started[chunk] = f - least;
       held += own.taken() * (f - i);
-      if (problem.split)
+      if (letters > 2 * problem.chunks)
         held += own.givenByW * (i - tuple[problem.letter(LetterW, chunk)]);
     }
     return problem.isSafe(rank, started.data(), held);
@@ -106,6 +104,7 @@ private:
   const Problem &problem;
   unsigned rank;
   unsigned base;
+  unsigned letters;
   unsigned bits;
   std::vector<uint32_t> started;
   std::vector<int16_t> tuples;
@@ -114,11 +113,11 @@ private:
 
 } // namespace
 
-StateSpace::StateSpace(const Problem &problem, unsigned rank)
-    : microbatches(problem.microbatches) {
-  unsigned letters = problem.numLetters();
+StateSpace::StateSpace(const Problem &problem, unsigned rank, bool withW)
+    : microbatches(problem.microbatches), withW(withW),
+      numLetters(withW ? problem.numLetters() : 2 * problem.chunks) {
   unsigned base = problem.letter(LetterI, problem.chunks - 1);
-  Lister lister(problem, rank, base);
+  Lister lister(problem, rank, base, numLetters);
   listed = lister.run(maxStates / (microbatches + 1));
   if (!listed)
     return;
@@ -138,8 +137,9 @@ StateSpace::StateSpace(const Problem &problem, unsigned rank)
   Tuple tuple;
   for (uint32_t i = 0; i != numListed; ++i) {
     begins.push_back(all.size());
-    for (unsigned letter = 0; letter != letters; ++letter) {
-      ArrayRef<int16_t> from = lister.at(order[i]);
+    ArrayRef<int16_t> from = lister.at(order[i]);
+    allOffsets.insert(allOffsets.end(), from.begin(), from.end());
+    for (unsigned letter = 0; letter != numLetters; ++letter) {
       tuple.assign(from.begin(), from.end());
       if (!lister.step(tuple, letter))
         continue;

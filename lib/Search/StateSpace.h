@@ -10,6 +10,9 @@
 // they repeat: a state is the count of one letter, the base, and how far the
 // others are from it, the lags. The lags that can occur are listed once.
 //
+// Without W the states are far fewer: those of F and I alone, of a rank whose I
+// give back what the W give back as well.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_SEARCH_STATESPACE_H
@@ -28,10 +31,12 @@ public:
   /// More states than this of one rank are not looked at.
   static constexpr uint64_t maxStates = 2'500'000;
 
-  StateSpace(const Problem &problem, unsigned rank);
+  /// With all letters of the rank, or with F and I alone.
+  StateSpace(const Problem &problem, unsigned rank, bool withW);
 
   /// False when there are too many states.
   bool isListed() const { return listed; }
+  bool hasW() const { return withW; }
   uint32_t numTuples() const { return numListed; }
   uint64_t numStates() const {
     return uint64_t(numListed) * (microbatches + 1);
@@ -39,6 +44,12 @@ public:
   /// The tuple whose offsets are all 0: that of the first state and of the
   /// last.
   uint32_t start() const { return startTuple; }
+  /// The offsets of the letters of a tuple: how often they have run beyond the
+  /// base.
+  llvm::ArrayRef<int16_t> offsets(uint32_t tuple) const {
+    return llvm::ArrayRef(allOffsets)
+        .slice(size_t(tuple) * numLetters, numLetters);
+  }
 
   /// A step that the rank can run in a state.
   struct Transition {
@@ -57,9 +68,12 @@ public:
 
 private:
   unsigned microbatches;
+  bool withW;
+  unsigned numLetters;
   bool listed = true;
   uint32_t numListed = 0;
   uint32_t startTuple = 0;
+  std::vector<int16_t> allOffsets;
   std::vector<uint32_t> begins;
   std::vector<Transition> all;
 };

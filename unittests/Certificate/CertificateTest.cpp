@@ -73,7 +73,7 @@ TEST(Certificate, ProofsOfASearchAreAcceptedAndOthersRefused) {
     wrong.proof.assign(1, {});
     for (unsigned i = 0; i != 4; ++i)
       for (unsigned rank = 0; rank != wrong.ranks; ++rank)
-        wrong.proof[0].rounds.push_back(rank);
+        wrong.proof[0].rounds.push_back({rank, random.chance(50)});
     wrong.proof[0].machine = random.below(wrong.ranks);
     ASSERT_FALSE(accepts(wrong, schedule, diags)) << text;
     // Nor is a certificate of other costs accepted for the schedule.

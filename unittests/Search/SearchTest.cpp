@@ -71,6 +71,60 @@ TEST(Search, MoreMemoryHasNoLargerBound) {
   }
 }
 
+/// Without the orders of W nothing is refuted that some schedule has, and more
+/// than without any order.
+TEST(Search, OrdersWithoutWRaiseBoundsOfRanksWithManyStates) {
+  Problem problem;
+  problem.ranks = 8;
+  problem.chunks = 2;
+  problem.microbatches = 48;
+  problem.map = placementMap(/*isV=*/true, 8, 2);
+  for (unsigned stage = 0; stage != 16; ++stage)
+    problem.stages.push_back(
+        {{10, 11, 8}, 2, 0, stage && stage != 8, stage != 7 && stage != 15});
+  problem.caps.assign(8, 22);
+  problem.finish();
+  ASSERT_FALSE(StateSpace(problem, 0, /*withW=*/true).isListed());
+  ASSERT_TRUE(StateSpace(problem, 0, /*withW=*/false).isListed());
+  SearchResult found = shortSearch(problem);
+  Refuter refuter(problem);
+  Budget budget(workPerEffort);
+  EXPECT_NE(refuter.tryRefute(found.best.makespan, budget),
+            Narrower::Answer::Refuted);
+  refuter.raise(found.best.makespan, budget);
+  EXPECT_GT(refuter.bound(), simpleBound(problem));
+}
+
+/// The orders without W know how much W must have run before an F: they mostly
+/// find the same least makespan of one rank as those with W.
+TEST(Search, OrdersWithoutWKnowWhatWMustGiveBack) {
+  Random random(10);
+  unsigned equal = 0, total = 0;
+  while (total != 60) {
+    Problem problem = randomProblem(random, ProblemLimits());
+    if (!problem.split)
+      continue;
+    ++total;
+    Paths paths(problem);
+    RankFilter filter(problem);
+    Budget budget(~uint64_t(0));
+    Ticks least[2];
+    for (bool withW : {false, true}) {
+      StateSpace states(problem, 0, withW);
+      ASSERT_TRUE(states.isListed());
+      for (Ticks &trial = least[withW] = paths.longest();; ++trial) {
+        StepWindows windows = paths.open(trial);
+        if (paths.narrow(windows) &&
+            filter.run(0, states, trial, windows, budget) != Filtered::Refuted)
+          break;
+      }
+    }
+    EXPECT_LE(least[false], least[true]);
+    equal += least[false] == least[true];
+  }
+  EXPECT_GE(equal, 50u);
+}
+
 /// The times that annealing keeps up are those of its words.
 TEST(Search, AnnealedWordsHaveTheirMakespan) {
   Random random(9);

@@ -12,6 +12,7 @@ schedule has R or less`, or the first mistake with status 1.
 import heapq
 import sys
 from fractions import Fraction
+from math import floor, gcd
 
 
 class Wrong(Exception):
@@ -144,7 +145,8 @@ class Certificate:
 
     def rounds(self, ranks):
         """Narrows the windows by these ranks; True if nothing is left."""
-        return any(not self.filter(int(r)) or self.paths() for r in ranks)
+        return any(not (self.gaps(int(r[:-3])) if r.endswith(":FI") else self.filter(int(r))) or self.paths()
+                   for r in ranks)
 
     def paths(self):
         """Moves windows along data and order; True if one is too small."""
@@ -216,6 +218,80 @@ class Certificate:
                 own[state] = max(last, own.get(state, last))
                 H[step] = min(start, H.get(step, start))
                 L[step] = max(end, L.get(step, end))
+            latest = own
+        if zero not in latest:
+            return False
+        self.H.update(H)
+        self.L.update(L)
+        return True
+
+    def least_work(self, r, n):
+        """The least time of the W that rank r must have run, by the counts n of its F and I."""
+        held = sum(sum(self.gives[s]) * n["F", s] - self.gives[s][0] * n["I", s] for s in self.chunks[r])
+        over = held - self.caps[r]
+        unit = gcd(*(self.gives[s][1] for s in self.chunks[r]))
+        if over <= 0:
+            return 0
+        over += -over % unit
+        work = 0
+        for price, s in sorted((Fraction(self.time["W", s], self.gives[s][1]), s)
+                               for s in self.chunks[r] if self.gives[s][1]):
+            part = min(over, self.gives[s][1] * n["I", s])
+            work += floor(price * part)
+            over -= part
+        return work
+
+    def gaps(self, r):
+        """All orders of F and I of rank r, with W as work in their gaps; False if there is none."""
+        chunks = self.chunks[r]
+        chain = [("F", s) for s in chunks] + [("I", s) for s in reversed(chunks)]
+        before = dict(zip(chain[1:], chain))
+        everything = self.m * sum(self.time["W", s] for s in chunks)
+        zero = tuple(0 for _ in chain)
+        # The time of a state, and the time less the W before it: least, then greatest.
+        layers, steps = [{zero: (0, 0)}], []
+        for _ in range(len(chain) * self.m):
+            following, used = {}, []
+            for state, (now, less) in layers[-1].items():
+                n = dict(zip(chain, state))
+                most = sum(self.time["W", s] * n["I", s] for s in chunks)
+                for i, letter in enumerate(chain):
+                    if n[letter] == self.m or (letter in before and n[before[letter]] <= n[letter]):
+                        continue
+                    step, least = (*letter, n[letter]), 0
+                    if letter[0] == "F":
+                        after = {**n, letter: n[letter] + 1}
+                        if not self.safe(r, {**after, **{("W", s): n["I", s] for s in chunks}}):
+                            continue
+                        least = self.least_work(r, after)
+                    end = max(now, self.H[step], less + least) + self.time[letter]
+                    if end > self.L[step]:
+                        continue
+                    to = state[:i] + (state[i] + 1,) + state[i + 1:]
+                    found = (end, max(less, self.H[step] - most) + self.time[letter])
+                    following[to] = tuple(map(min, found, following.get(to, found)))
+                    used.append((state, to, step, most, least))
+            layers.append(following)
+            steps.append(used)
+        if not layers[-1] or min(less for _, less in layers[-1].values()) > self.refuted - everything:
+            return False
+        latest = {state: (self.refuted, self.refuted - everything) for state in layers[-1]}
+        H, L = {}, {}
+        for used, layer in zip(reversed(steps), reversed(layers[:-1])):
+            own = {}
+            for state, to, step, most, least in used:
+                if to not in latest:
+                    continue
+                time = self.time[step[:2]]
+                now, less = layer[state]
+                start = max(now, self.H[step], less + least)
+                last = min(latest[to][0], latest[to][1] + most, self.L[step]) - time
+                if start > last or max(less, self.H[step] - most) > latest[to][1] - time:
+                    continue
+                found = (last, min(latest[to][1] - time, last - least))
+                own[state] = tuple(map(max, found, own.get(state, found)))
+                H[step] = min(start, H.get(step, start))
+                L[step] = max(last + time, L.get(step, last + time))
             latest = own
         if zero not in latest:
             return False

@@ -1,0 +1,277 @@
+//===- CertificateGaps.cpp - All orders of F and I of one rank ------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A table of the F and I that a rank can have done. W is work that fills the
+// gaps between them: a state has the earliest time at which the rank is done
+// with it, and the least time less the W that has run before. Memory says how
+// much W must have run before an F (docs/Rationale/Bounds.md).
+//
+//===----------------------------------------------------------------------===//
+
+#include "Certificate/CertificateWindows.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+class GapOrders {
+public:
+  GapOrders(ProofWindows &windows, unsigned rank)
+      : windows(windows), certificate(*windows.certificate),
+        stages(windows.stagesOf[rank]), cap(certificate.caps[rank]),
+        chunks(stages.size()), bits(std::bit_width(windows.m)),
+        counts(2 * chunks) {
+    for (unsigned chunk = 0; chunk != chunks; ++chunk) {
+      const Certificate::Stage &own = certificate.model[stages[chunk]];
+      allWork += own.times[2] * windows.m;
+      unit = std::gcd(unit, own.given[1]);
+      if (own.given[1])
+        givers.push_back(chunk);
+    }
+    // Those that give back most for their time first.
+    llvm::stable_sort(givers, [&](unsigned a, unsigned b) {
+      const Certificate::Stage &x = certificate.model[stages[a]];
+      const Certificate::Stage &y = certificate.model[stages[b]];
+      return __int128(x.times[2]) * y.given[1] <
+             __int128(y.times[2]) * x.given[1];
+    });
+  }
+
+  OrdersLeft narrow() {
+    if (2 * chunks * bits > 60)
+      return OrdersLeft::TooManyStates;
+    OrdersLeft left = findEarliest();
+    return left == OrdersLeft::Some ? findLatest() : left;
+  }
+
+private:
+  /// Times, and times less the W that has run before.
+  struct State {
+    uint64_t key;
+    int64_t earliest, earliestLess;
+    int64_t latest = none, latestLess = none;
+  };
+  /// A step that can come next.
+  struct Next {
+    size_t step;
+    int64_t time;
+    uint64_t key;
+    /// The W that can have run before its end, and that must have before its
+    /// start.
+    int64_t most, least;
+  };
+  static constexpr int64_t none = -(int64_t(1) << 62);
+  static constexpr size_t maxStates = 3'000'000;
+
+  uint64_t key() const {
+    uint64_t key = 0;
+    for (unsigned count : counts)
+      key = key << bits | count;
+    return key;
+  }
+  const Certificate::Stage &stageOf(unsigned chunk) const {
+    return certificate.model[stages[chunk]];
+  }
+  bool isSafe() const;
+  int64_t leastWork() const;
+  OrdersLeft findEarliest();
+  OrdersLeft findLatest();
+  template <typename Visitor> void forNext(const State &state, Visitor visit);
+
+  ProofWindows &windows;
+  const Certificate &certificate;
+  const std::vector<unsigned> &stages;
+  int64_t cap;
+  unsigned chunks;
+  unsigned bits;
+  int64_t allWork = 0, unit = 0;
+  std::vector<unsigned> givers;
+  /// Of F, then of I, by chunk.
+  std::vector<unsigned> counts;
+  /// The states after as many steps as the index.
+  std::vector<std::vector<State>> layers;
+  /// The windows that the orders keep, by step.
+  std::vector<int64_t> newStarts, newEnds;
+};
+
+} // namespace
+
+/// The cap, with all W run at once, and lemma 2.
+bool GapOrders::isSafe() const {
+  auto taken = [&](unsigned chunk) {
+    return stageOf(chunk).given[0] + stageOf(chunk).given[1];
+  };
+  int64_t held = 0;
+  for (unsigned chunk = 0; chunk != chunks; ++chunk)
+    held += taken(chunk) *
+            (int64_t(counts[chunk]) - int64_t(counts[chunks + chunk]));
+  if (held > cap)
+    return false;
+  for (unsigned chunk = 1; chunk < chunks; ++chunk) {
+    if (counts[chunk] >= counts[0])
+      continue;
+    int64_t sum = 0;
+    for (unsigned q = 0; q != chunks; ++q)
+      sum += taken(q) *
+             std::max<int64_t>(int64_t(counts[q]) - int64_t(counts[chunk]), 1);
+    if (sum > cap)
+      return false;
+  }
+  return true;
+}
+
+/// The least time of the W without which the rank would hold too much.
+int64_t GapOrders::leastWork() const {
+  int64_t needed = -cap;
+  for (unsigned chunk = 0; chunk != chunks; ++chunk)
+    needed += (stageOf(chunk).given[0] + stageOf(chunk).given[1]) *
+                  int64_t(counts[chunk]) -
+              stageOf(chunk).given[0] * int64_t(counts[chunks + chunk]);
+  if (needed <= 0)
+    return 0;
+  if (unit)
+    needed = (needed + unit - 1) / unit * unit;
+  int64_t work = 0;
+  for (unsigned chunk : givers) {
+    int64_t time = stageOf(chunk).times[2], gives = stageOf(chunk).given[1];
+    int64_t all = gives * counts[chunks + chunk];
+    if (needed <= all)
+      return work + int64_t(__int128(time) * needed / gives);
+    needed -= all;
+    work += time * counts[chunks + chunk];
+  }
+  return work;
+}
+
+/// Calls `visit` for each step that can come next by the order of the letters
+/// and the memory.
+template <typename Visitor>
+void GapOrders::forNext(const State &state, Visitor visit) {
+  uint64_t rest = state.key;
+  for (unsigned i = 2 * chunks; i-- != 0; rest >>= bits)
+    counts[i] = unsigned(rest & ((1u << bits) - 1));
+  int64_t most = 0;
+  for (unsigned chunk = 0; chunk != chunks; ++chunk)
+    most += stageOf(chunk).times[2] * counts[chunks + chunk];
+  for (unsigned letter = 0; letter != 2 * chunks; ++letter) {
+    unsigned kind = letter / chunks, chunk = letter % chunks;
+    unsigned j = counts[letter];
+    int before = kind == 0                  ? int(letter) - 1
+                 : letter + 1 == 2 * chunks ? int(chunk)
+                                            : int(letter) + 1;
+    if (j == windows.m || (before >= 0 && counts[before] <= j))
+      continue;
+    ++counts[letter];
+    if (kind != 0 || isSafe())
+      visit(Next{windows.step(kind, stages[chunk], j),
+                 windows.time(kind, stages[chunk]), key(), most,
+                 kind == 0 ? leastWork() : 0});
+    --counts[letter];
+  }
+}
+
+OrdersLeft GapOrders::findEarliest() {
+  layers = {{{key(), 0, 0}}};
+  DenseMap<uint64_t, uint32_t> numbers;
+  size_t total = 0;
+  for (unsigned done = 0; done != 2 * chunks * windows.m; ++done) {
+    std::vector<State> made;
+    numbers.clear();
+    for (const State &state : layers.back())
+      forNext(state, [&](const Next &next) {
+        int64_t release = windows.starts[next.step];
+        int64_t end = std::max({state.earliest, release,
+                                state.earliestLess + next.least}) +
+                      next.time;
+        if (end > windows.ends[next.step])
+          return;
+        int64_t less =
+            std::max(state.earliestLess, release - next.most) + next.time;
+        auto [it, isNew] = numbers.try_emplace(next.key, made.size());
+        if (isNew)
+          made.push_back({next.key, end, less});
+        State &to = made[it->second];
+        to.earliest = std::min(to.earliest, end);
+        to.earliestLess = std::min(to.earliestLess, less);
+      });
+    total += made.size();
+    if (made.empty())
+      return OrdersLeft::None;
+    if (total > maxStates)
+      return OrdersLeft::TooManyStates;
+    layers.push_back(std::move(made));
+  }
+  return OrdersLeft::Some;
+}
+
+OrdersLeft GapOrders::findLatest() {
+  newStarts.assign(windows.starts.size(), -1);
+  newEnds.assign(windows.starts.size(), -1);
+  State &last = layers.back().front();
+  last.latest = certificate.refuted;
+  last.latestLess = certificate.refuted - allWork;
+  if (last.earliestLess > last.latestLess)
+    return OrdersLeft::None;
+  DenseMap<uint64_t, uint32_t> numbers;
+  for (size_t done = layers.size() - 1; done-- != 0;) {
+    numbers.clear();
+    for (auto [i, state] : enumerate(layers[done + 1]))
+      numbers.try_emplace(state.key, uint32_t(i));
+    for (State &state : layers[done])
+      forNext(state, [&](const Next &next) {
+        auto it = numbers.find(next.key);
+        if (it == numbers.end())
+          return;
+        const State &to = layers[done + 1][it->second];
+        if (to.latest == none)
+          return;
+        int64_t release = windows.starts[next.step];
+        int64_t start = std::max(
+            {state.earliest, release, state.earliestLess + next.least});
+        int64_t less = to.latestLess - next.time;
+        int64_t lastStart = std::min({to.latest, to.latestLess + next.most,
+                                      windows.ends[next.step]}) -
+                            next.time;
+        if (start > lastStart ||
+            std::max(state.earliestLess, release - next.most) > less)
+          return;
+        state.latest = std::max(state.latest, lastStart);
+        state.latestLess =
+            std::max(state.latestLess, std::min(less, lastStart - next.least));
+        int64_t &newStart = newStarts[next.step];
+        if (newStart < 0 || start < newStart)
+          newStart = start;
+        newEnds[next.step] =
+            std::max(newEnds[next.step], lastStart + next.time);
+      });
+  }
+  if (layers.front().front().latest == none)
+    return OrdersLeft::None;
+  for (unsigned kind = 0; kind != 2; ++kind)
+    for (unsigned stage : stages)
+      for (unsigned j = 0; j != windows.m; ++j) {
+        size_t step = windows.step(kind, stage, j);
+        windows.starts[step] = newStarts[step];
+        windows.ends[step] = newEnds[step];
+      }
+  return OrdersLeft::Some;
+}
+
+OrdersLeft narrowRankWithoutW(ProofWindows &windows, unsigned rank) {
+  return GapOrders(windows, rank).narrow();
+}
+
+} // namespace pipec

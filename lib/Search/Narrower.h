@@ -1,0 +1,82 @@
+//===- Narrower.h - Windows that no order violates --------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Narrows the windows of all steps along paths and by the orders of one rank
+// after the other, until nothing changes or nothing is left. The orders of F
+// and I alone are looked at first: they are few, and leave little to those with
+// W, which are looked at where they can be listed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SEARCH_NARROWER_H
+#define PIPEC_SEARCH_NARROWER_H
+
+#include "Search/RankFilter.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+
+namespace pipec::search {
+
+/// What narrows windows, for a proof.
+struct Narrowing {
+  struct Round {
+    uint32_t rank;
+    /// Of the orders of F, I and W, or of those of F and I alone.
+    bool withW;
+  };
+  std::vector<Round> rounds;
+  /// The rank that alone takes longer, after the rounds.
+  std::optional<uint32_t> machine;
+};
+
+class Narrower {
+public:
+  /// `memory` as in `Paths`.
+  Narrower(const Problem &problem, bool memory)
+      : problem(problem), allPaths(problem, memory), filter(problem),
+        spaces(2 * problem.ranks) {}
+
+  enum class Answer {
+    Refuted,
+    /// Nothing changes any more.
+    Open,
+    /// The budget or the rounds are spent.
+    Unknown,
+  };
+  struct Limits {
+    /// Of the rounds in a narrowing.
+    size_t rounds = ~size_t(0);
+    /// Orders with W are looked at for at most this many states.
+    uint64_t statesWithW = StateSpace::maxStates;
+  };
+
+  /// Narrows the windows of a makespan by the `changed` ranks, and by those
+  /// that this changes. Adds what it did to `done`.
+  Answer run(StepWindows &windows, Ticks makespan, std::vector<char> changed,
+             const Limits &limits, Narrowing &done, Budget &budget);
+
+  const Paths &paths() const { return allPaths; }
+  /// False when a rank has too many states for any filter.
+  bool isComplete(Budget &budget);
+
+private:
+  const StateSpace *listed(unsigned rank, bool withW, Budget &budget);
+
+  const Problem &problem;
+  Paths allPaths;
+  RankFilter filter;
+  /// By rank, without and with W; shared by ranks with equal figures, and made
+  /// when they are needed.
+  std::vector<std::shared_ptr<const StateSpace>> spaces;
+  std::map<std::vector<Ticks>, std::shared_ptr<const StateSpace>> known;
+};
+
+} // namespace pipec::search
+
+#endif // PIPEC_SEARCH_NARROWER_H
