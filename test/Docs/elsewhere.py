@@ -86,6 +86,9 @@ for name in "interleaved_overlap", "one_f_one_b", "zb1p":
     assert written(programs.write_tasks, tasks) == (text, ""), name
 halves = [[task(0, "F", 0), FusedTask([task(0, "I", 0), task(0, "W", 0)])]]
 assert written(programs.write_tasks, halves)[0] == "0F0,0I0,0W0\n"
+fused = [[task(0, "F", 0), FusedTask([task(0, "F", 1), task(0, "I", 0), task(0, "W", 0)]),
+          FusedTask([task(0, "I", 1), task(0, "W", 1), task(0, "F", 2)]), task(0, "B", 2)]]
+assert written(programs.write_tasks, fused)[0] == "0F0,(0F1;0B0)OVERLAP_F_B,(0B1;0F2)OVERLAP_B_F,0B2\n"
 
 # Tessel: blocks with steps, in any order.
 text = csv("one_f_one_b", "ranks=2", "microbatches=4")
