@@ -367,8 +367,9 @@ bool HyperParallelReader::readHead(StringRef key) {
       return cursor.number(size.limit + 1, "number of " + size.key.str(),
                            size.declared.emplace());
     }
-  cursor.skipValue();
-  return true;
+  (void)diags.report(rangeOf(key), diag::OrderExpected,
+                     "a rank or a key of an order", "`" + shortened(key) + "`");
+  return false;
 }
 
 /// Reads the rest of an object: lists by rank, or what `--emit=hyperparallel`

@@ -62,8 +62,8 @@ std::string print(const Schedule &schedule) {
   return text;
 }
 
-/// False if a transfer has no peer. For a CSV, only the verifier reports this,
-/// and step IR cannot represent it.
+/// False if a transfer has no peer. For other forms than step IR, only the
+/// verifier reports this, and step IR cannot represent it.
 bool allHavePeers(const Schedule &schedule) {
   DataFlow flow(schedule);
   return all_of(schedule.ranks, [&](const StepList &list) {
@@ -103,7 +103,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (failed(schedule))
     return 0;
 
-  if (!isCsv(text) || allHavePeers(*schedule))
+  if (allHavePeers(*schedule))
     checkForm(*schedule);
   if (isCsv(text))
     checkCsv(*schedule, session);
