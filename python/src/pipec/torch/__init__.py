@@ -9,6 +9,7 @@ takes what the CSV of each of them needs.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+from ._executor import Executor, executor
 from ._gradients import check_gradients
 from ._lint import lint
 from ._load import load_schedule
@@ -16,5 +17,6 @@ from ._order import from_torch
 from ._overlap import Member, register_overlap
 from ._profile import profile
 from ._version import fitting_target
+from ._worker import Step
 
-__all__ = ["Member", "check_gradients", "fitting_target", "from_torch", "lint", "load_schedule", "profile", "register_overlap"]
+__all__ = ["Executor", "Member", "Step", "check_gradients", "executor", "fitting_target", "from_torch", "lint", "load_schedule", "profile", "register_overlap"]

@@ -14,9 +14,10 @@ from torch.distributed.pipelining.stage import _PipelineStageBase
 from .._schedule import Schedule
 
 
-def check_agreement(stage: _PipelineStageBase, schedule: Schedule | None, problem: Exception | None) -> None:
+def check_agreement(stage: _PipelineStageBase, schedule: Schedule | None, problem: Exception | None,
+                    text: str | None = None) -> None:
     """Called by every rank of the stage's group, with its schedule or with what is
-    wrong with it. Raises `problem`; RuntimeError when another rank has one, and
+    wrong with it; `text` is what the ranks compare, by default the CSV. Raises `problem`; RuntimeError when another rank has one, and
     ValueError when the schedules of the ranks differ. Does nothing else where
     there is no one to ask: one rank, or a group that is not real.
     """
@@ -28,7 +29,7 @@ def check_agreement(stage: _PipelineStageBase, schedule: Schedule | None, proble
     device = torch.device(stage.device)
     on_device: ContextManager[object] = torch.cuda.device(device) if device.type == "cuda" else contextlib.nullcontext()
     mine = ("error", str(problem)) if problem or schedule is None else \
-        (hashlib.sha256(schedule.csv.encode()).hexdigest()[:12], repr(schedule))
+        (hashlib.sha256((schedule.csv if text is None else text).encode()).hexdigest()[:12], repr(schedule))
     everyone: list[tuple[str, str]] = [mine] * stage.group_size
     with on_device:
         dist.all_gather_object(everyone, mine, group=group)

@@ -48,7 +48,7 @@ def load_schedule(path_or_name: str | os.PathLike[str] | Schedule, stages: Seque
     try:
         schedule = _schedule_for(path_or_name, mine, n_microbatches, target=target, passes=passes, cost=cost,
                                  cost_profile=cost_profile, args=args, params=params)
-        _check_fits(schedule, mine, n_microbatches)
+        check_fits(schedule, mine, n_microbatches)
         _check_form(schedule)
         check_version(schedule)
     except Exception as error:  # noqa: BLE001 (raised again, when the other ranks know)
@@ -90,7 +90,7 @@ def _schedule_for(path_or_name: str | os.PathLike[str] | Schedule, mine: Sequenc
     return _compile(path, target=target, passes=passes, cost=cost, cost_profile=cost_profile, args=args, **params)
 
 
-def _check_fits(schedule: Schedule, mine: Sequence[_PipelineStageBase], microbatches: int) -> None:
+def check_fits(schedule: Schedule, mine: Sequence[_PipelineStageBase], microbatches: int) -> None:
     """Raises ValueError when the schedule is not for these stages."""
     ranks, rank = mine[0].group_size, mine[0].group_rank
     sizes = {"ranks": (schedule.ranks, ranks), "stages": (schedule.stages, mine[0].num_stages),

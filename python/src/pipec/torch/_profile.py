@@ -6,12 +6,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from typing import Any, Iterator
+from typing import Any, ContextManager, Iterator
 
 import torch
 import torch.distributed as dist
 import torch.profiler
 from torch.distributed.pipelining.schedules import BACKWARD_INPUT, _PipelineScheduleRuntime
+
+from ._executor import Executor
 
 
 class _TimedWait:
@@ -67,7 +69,7 @@ def _timed_waits(runtime: Any) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def profile(schedule: _PipelineScheduleRuntime, folder: str | os.PathLike[str], *, memory: bool = False,
+def profile(schedule: _PipelineScheduleRuntime | Executor, folder: str | os.PathLike[str], *, memory: bool = False,
             **options: Any) -> Iterator[torch.profiler.profile]:
     """Records the training steps that run inside of it, for `pipec calibrate`:
 
@@ -76,22 +78,35 @@ def profile(schedule: _PipelineScheduleRuntime, folder: str | os.PathLike[str], 
                 schedule.step(...)
 
     Every rank of the job does so and writes `folder/rankR.json.gz`, R its rank
-    in the whole job. `schedule` is one with a list of steps, as `load_schedule`
-    returns; the waits inside of its steps are recorded as spans `PPWAIT:`.
+    in the whole job. `schedule` is one with a list of steps, as `load_schedule` or
+    `executor` returns; the waits inside of its steps are recorded as spans `PPWAIT:`.
     `memory` records allocations too. `options` are further arguments of
     `torch.profiler.profile`, which is what `with ... as` gives.
 
     Raises TypeError for a schedule without a list.
     """
+    if isinstance(schedule, Executor):
+        group_rank, ranks = schedule.rank, schedule.plan.ranks
+        with _recorded(folder, group_rank, ranks, contextlib.nullcontext(), memory, options) as recorder:
+            yield recorder
+        return
     runtime: Any = schedule
     if not isinstance(schedule, _PipelineScheduleRuntime) or runtime.pipeline_order_with_comms is None:
         raise TypeError(f"{type(schedule).__name__} has no list of steps, so its trace has no spans of steps")
-    os.makedirs(folder, exist_ok=True)
     stage = runtime._stages[0]
-    rank = dist.get_rank() if dist.is_initialized() else stage.group_rank
+    with _recorded(folder, stage.group_rank, stage.group_size, _timed_waits(runtime), memory, options) as recorder:
+        yield recorder
+
+
+@contextlib.contextmanager
+def _recorded(folder: str | os.PathLike[str], group_rank: int, ranks: int, waits: ContextManager[None], memory: bool,
+              options: dict[str, Any]) -> Iterator[torch.profiler.profile]:
+    """Records what runs inside of it and of `waits`, and writes the trace."""
+    os.makedirs(folder, exist_ok=True)
+    rank = dist.get_rank() if dist.is_initialized() else group_rank
     options.setdefault("activities", torch.profiler.supported_activities())
-    with _timed_waits(runtime):
+    with waits:
         with torch.profiler.profile(profile_memory=memory, **options) as recorder:
-            recorder.add_metadata_json("pipec", json.dumps({"rank": stage.group_rank, "ranks": stage.group_size}))
+            recorder.add_metadata_json("pipec", json.dumps({"rank": group_rank, "ranks": ranks}))
             yield recorder
     recorder.export_chrome_trace(os.path.join(folder, f"rank{rank}.json.gz"))

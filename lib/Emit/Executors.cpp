@@ -1,14 +1,17 @@
-//===- Cpp.cpp - --emit=cpp: an executor in C++ ---------------------------===//
+//===- Executors.cpp - --emit=cpp and python: executors -------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Writes one C++20 source for one schedule. All of its text is in templates:
-// templates/executor.mustache has functions with loops, one per family of
-// ranks; templates/executor-table.mustache, for `--cpp=table`, has constant
-// tables. Their data is the data model (DataModel.h).
+// Writes one source for one schedule. All of its text is in templates, and
+// their data is the data model (DataModel.h):
+//
+//   --emit=cpp               executor.mustache: functions with loops, one per
+//                            family of ranks
+//   --emit=cpp --cpp=table   executor-table.mustache: constant tables
+//   --emit=python            pytorch.mustache: the same functions in Python
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,6 +66,22 @@ constexpr EmbeddedTemplate templates[] = {
         "executor-table",
 #include "Emit/executor-table.mustache.inc"
     },
+    {
+        "pytorch",
+#include "Emit/pytorch.mustache.inc"
+    },
+    {
+        "pytorch-arguments",
+#include "Emit/pytorch-arguments.mustache.inc"
+    },
+    {
+        "pytorch-body",
+#include "Emit/pytorch-body.mustache.inc"
+    },
+    {
+        "pytorch-function",
+#include "Emit/pytorch-function.mustache.inc"
+    },
 };
 
 StringRef templateText(StringRef name) {
@@ -73,18 +92,31 @@ StringRef templateText(StringRef name) {
   return found->text;
 }
 
+LogicalResult render(StringRef name, const Schedule &schedule, raw_ostream &os,
+                     DiagEngine &diags) {
+  DataModel model(schedule, diags.sourceFiles());
+  FailureOr<Template> parsed = Template::parse(
+      templateText(name), model,
+      [](StringRef name, DiagLoc) { return templateText(name); }, diags);
+  assert(succeeded(parsed) && "a template of the compiler has a mistake");
+  return parsed->render(model, os, diags);
+}
+
 } // namespace
 
 LogicalResult emitCpp(const Schedule &schedule, const EmitOptions &options,
                       raw_ostream &os, DiagEngine &diags) {
   if (failed(checkOutput(schedule, Output::Cpp, diags)))
     return failure();
-  DataModel model(schedule, diags.sourceFiles());
-  FailureOr<Template> parsed = Template::parse(
-      templateText(options.cppTable ? "executor-table" : "executor"), model,
-      [](StringRef name, DiagLoc) { return templateText(name); }, diags);
-  assert(succeeded(parsed) && "a template of the compiler has a mistake");
-  return parsed->render(model, os, diags);
+  return render(options.cppTable ? "executor-table" : "executor", schedule, os,
+                diags);
+}
+
+LogicalResult emitPython(const Schedule &schedule, const EmitOptions &,
+                         raw_ostream &os, DiagEngine &diags) {
+  if (failed(checkOutput(schedule, Output::Python, diags)))
+    return failure();
+  return render("pytorch", schedule, os, diags);
 }
 
 } // namespace pipec

@@ -1,0 +1,333 @@
+"""Executors of `pipec --emit=python` as schedules of PyTorch."""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+from __future__ import annotations
+
+import contextlib
+import linecache
+import os
+from typing import Any, Callable, Iterator, Mapping, Sequence
+
+import torch
+import torch.distributed as dist
+import torch.profiler
+from torch.distributed.pipelining.microbatch import TensorChunkSpec, merge_chunks, split_args_kwargs_into_chunks
+from torch.distributed.pipelining.stage import _PipelineStageBase
+
+from .._compile import Cost
+from .._compile import compile as _compile
+from .._schedule import Schedule
+from ._agree import check_agreement
+from ._load import check_fits
+from ._replicas import Sharded, replicas_of
+from ._transfers import Transfers
+from ._worker import METHODS, Evaluation, Meta, Part, Step, Worker
+
+COMMUNICATORS = ("one", "pair", "edge")
+"""The communicators of an executor; those of each behave as a waiting model says."""
+MODELS = {"one": "stream", "pair": "pair", "edge": "edge"}
+
+
+class Executor:
+    """A schedule for PyTorch, with the interface of those of
+    torch.distributed.pipelining. Made by `executor`."""
+
+    def __init__(self, plan: Schedule, source: str, stages: Sequence[_PipelineStageBase], loss_fn: Callable[..., Any] | None,
+                 *, communicators: str, scale_grads: bool, args_chunk_spec: tuple[TensorChunkSpec, ...] | None,
+                 kwargs_chunk_spec: dict[str, TensorChunkSpec] | None, output_merge_spec: Any, patience: float | None):
+        self.plan = plan
+        """The schedule."""
+        self.source = source
+        """The source in Python that runs."""
+        self.rank = stages[0].group_rank
+        self._args_chunk_spec, self._kwargs_chunk_spec = args_chunk_spec, kwargs_chunk_spec
+        self._output_merge_spec = output_merge_spec
+        self._device = torch.device(stages[0].device)
+        self._run = _load(source, plan.name)
+        self._parts = _make_parts(plan, stages)
+        self._split = plan.microbatches // 2 if len(plan.maps) == 2 else plan.microbatches
+        neighbours = {(min(pair), max(pair)) for ranks in plan.maps for pair in zip(ranks, ranks[1:]) if pair[0] != pair[1]}
+        if len(plan.maps) == 2:
+            neighbours |= {(min(pair), max(pair)) for pair in zip(*plan.maps) if pair[0] != pair[1]}
+        group: Any = stages[0].group
+        transfers = Transfers(group, communicators, sorted(neighbours), patience)
+        scale = 1 / plan.microbatches if scale_grads else None
+        self._worker = Worker(self._parts, self._split, transfers, loss_fn, scale)
+        self._evaluation = Evaluation(self._parts, self._split, transfers, loss_fn, scale)
+        self._transfers = transfers
+        self._shapes_known = False
+
+    def __repr__(self) -> str:
+        return f"<pipec.torch.Executor of {self.plan!r}, rank {self.rank}>"
+
+    def handle(self, kind: str, handler: Callable[[Any], None]) -> None:
+        """Calls `handler` in place of each step of a kind (`F`, `SEND_F`, ...), with a
+        `Step` whose `proceed` does what the executor would do. The handler of
+        `OVERLAP` is called with the list of the steps that may run at the same time.
+        """
+        worker: Any = self._worker
+        if kind == "OVERLAP":
+            worker.overlap = lambda *members: handler(
+                [Step(name, stage, microbatch, getattr(worker, METHODS[name])) for name, stage, microbatch in members])
+            return
+        if kind not in METHODS:
+            raise ValueError(f"`{kind}` is not a kind of step; there are {', '.join(METHODS)} and OVERLAP")
+        do = getattr(worker, METHODS[kind])
+        setattr(worker, METHODS[kind], lambda stage, microbatch=None: handler(Step(kind, stage, microbatch, do)))
+
+    # The interface of PyTorch's schedules.
+
+    def step(self, *args: Any, target: Any = None, losses: list[torch.Tensor] | None = None, return_outputs: bool = True,
+             arg_mbs: Sequence[tuple[Any, ...]] | None = None, kwarg_mbs: Sequence[dict[str, Any]] | None = None,
+             target_mbs: Sequence[Any] | None = None, **kwargs: Any) -> Any:
+        """Runs one training step. Ranks with a first stage give the inputs, ranks with
+        a last stage the targets: whole batches, or micro-batches in `arg_mbs`,
+        `kwarg_mbs` and `target_mbs`. Returns the outputs, merged, on ranks with a
+        last stage. A schedule of two directions has two such ranks of each kind; all
+        of them give the whole batch, and get the losses and outputs of their half."""
+        if self.plan.forward_only:
+            return self.eval(*args, target=target, losses=losses, return_outputs=return_outputs, arg_mbs=arg_mbs,
+                             kwarg_mbs=kwarg_mbs, target_mbs=target_mbs, **kwargs)
+        if not torch.is_grad_enabled():
+            raise RuntimeError("gradients are disabled: `eval` runs the forwards alone")
+        result = self._execute(self._worker, args, kwargs, target, losses, return_outputs, arg_mbs, kwarg_mbs, target_mbs)
+        for part in _once(self._worker.all_parts()):
+            part.replicas.finish()
+        return result
+
+    def eval(self, *args: Any, target: Any = None, losses: list[torch.Tensor] | None = None, return_outputs: bool = True,
+             arg_mbs: Sequence[tuple[Any, ...]] | None = None, kwarg_mbs: Sequence[dict[str, Any]] | None = None,
+             target_mbs: Sequence[Any] | None = None, **kwargs: Any) -> Any:
+        """Runs the forwards alone, without gradients; otherwise as `step`."""
+        with torch.no_grad():
+            return self._execute(self._evaluation, args, kwargs, target, losses, return_outputs, arg_mbs, kwarg_mbs,
+                                 target_mbs)
+
+    def _execute(self, worker: Worker, args: tuple[Any, ...], kwargs: dict[str, Any], target: Any,
+                 losses: list[torch.Tensor] | None, return_outputs: bool, arg_mbs: Any, kwarg_mbs: Any, target_mbs: Any) -> Any:
+        inputs, keywords = self._split_inputs(args, kwargs, arg_mbs, kwarg_mbs)
+        targets = self._split_targets(target, target_mbs)
+        worker.begin(inputs, keywords, targets)
+        if not self._shapes_known:
+            self._exchange_shapes(inputs, keywords)
+            self._shapes_known = True
+        with _spans(worker) if torch.autograd._profiler_enabled() else contextlib.nullcontext():  # type: ignore[attr-defined]
+            self._run(self.rank, worker)
+            worker.finish()
+        if losses is not None and worker.losses:
+            losses[:] = [worker.losses[k] for k in sorted(worker.losses)]
+        if not worker.results or not return_outputs:
+            return None
+        return merge_chunks([worker.results[k] for k in sorted(worker.results)], self._output_merge_spec)
+
+    def _split_inputs(self, args: tuple[Any, ...], kwargs: dict[str, Any], arg_mbs: Any,
+                      kwarg_mbs: Any) -> tuple[list[tuple[Any, ...]], list[dict[str, Any]]]:
+        count = self.plan.microbatches
+        if arg_mbs is not None or kwarg_mbs is not None:
+            if args or kwargs:
+                raise ValueError("inputs are given as a whole and in micro-batches")
+            for name, given in ("arg_mbs", arg_mbs), ("kwarg_mbs", kwarg_mbs):
+                if given is not None and len(given) != count:
+                    raise ValueError(f"{name} has {len(given)} micro-batches, the schedule {count}")
+            return list(arg_mbs or [()] * count), list(kwarg_mbs or [{}] * count)
+        if not args and not kwargs:
+            return [()] * count, [{}] * count
+        inputs, keywords = split_args_kwargs_into_chunks(args, kwargs, count, self._args_chunk_spec,
+                                                         self._kwargs_chunk_spec)
+        if len(inputs) != count:
+            raise ValueError(f"the inputs make {len(inputs)} micro-batches, the schedule has {count}")
+        return list(inputs), list(keywords)
+
+    def _split_targets(self, target: Any, target_mbs: Any) -> Sequence[Any]:
+        count = self.plan.microbatches
+        if target_mbs is not None:
+            if len(target_mbs) != count:
+                raise ValueError(f"target_mbs has {len(target_mbs)} micro-batches, the schedule {count}")
+            return list(target_mbs)
+        return [None] * count if target is None else list(torch.tensor_split(target, count))
+
+    def _exchange_shapes(self, inputs: Sequence[tuple[Any, ...]], keywords: Sequence[dict[str, Any]]) -> None:
+        """Sends the shapes of the outputs along the stages, once. Each stage computes
+        its outputs from zeros; that changes neither its buffers nor random numbers."""
+        for direction, parts in enumerate(self._parts):
+            microbatch = self._split if direction else 0
+            for stage in range(self.plan.stages):
+                part = parts.get(stage)
+                if part is None:
+                    continue
+                if part.before is not None and part.part_before is None:
+                    received: list[Any] = [None]
+                    dist.recv_object_list(received, group=self._transfers.group, group_src=part.before, device=self._device)
+                    part.inputs_meta = received[0]
+                elif part.part_before is not None:
+                    part.inputs_meta = part.part_before.outputs_meta
+                if part.after is None:
+                    continue
+                args = inputs[microbatch] if part.before is None else \
+                    tuple(torch.zeros(meta.shape, dtype=meta.dtype, device=self._device) for meta in part.inputs_meta)
+                part.outputs_meta = _outputs_of(part, args, keywords[microbatch])
+                if part.part_after is None:
+                    dist.send_object_list([part.outputs_meta], group=self._transfers.group, group_dst=part.after,
+                                          device=self._device)
+
+
+def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_PipelineStageBase] | _PipelineStageBase,
+             loss_fn: Callable[..., Any] | None, n_microbatches: int, *, target: str | None = None, passes: str | None = None,
+             cost: Cost | None = None, cost_profile: str | os.PathLike[str] | None = None, args: Sequence[str] = (),
+             communicators: str | None = None, scale_grads: bool = True,
+             args_chunk_spec: tuple[TensorChunkSpec, ...] | None = None,
+             kwargs_chunk_spec: dict[str, TensorChunkSpec] | None = None, output_merge_spec: Any = None,
+             patience: float | None = None, check_ranks: bool = True, **params: int) -> Executor:
+    """Compiles a schedule for the ranks of the stages' group to Python, and returns it
+    as a schedule of PyTorch, with `step` and `eval`.
+
+    `stages` are those of this rank, `PipelineStage(module, index, stages, device)`, of
+    which the module, the index, the device and the group are used; the module may be
+    in DistributedDataParallel or FSDP2's `fully_shard`. The first argument is what
+    `pipec.compile` takes, or a schedule that it made with transfers; `params` are
+    further parameters of the program (`chunks=2`). The target is `pytorch` unless
+    `target` or `passes` says otherwise; `cost`, `cost_profile` and `args` are those
+    of `pipec.compile`.
+
+    `communicators` is `one` for the communicator of the group, `pair` for one per pair
+    of ranks, or `edge` for one per directed pair; by default the first of these under
+    which the schedule does not deadlock. Gradients are those of the mean over all
+    micro-batches, and with `scale_grads=False` those of the sum. The chunk specs and
+    `output_merge_spec` are those of PyTorch's schedules. A transfer that takes longer
+    than `patience` seconds is an error that says which rank waits for what; without
+    it, the time-out of the group ends the job.
+
+    Every rank of the group calls this, and the ranks compare what they have;
+    `check_ranks=False` leaves that out.
+
+    Raises CompileError when the schedule does not compile, and ValueError when it is
+    not for these stages or not the same on all ranks.
+    """
+    mine = [stages] if isinstance(stages, _PipelineStageBase) else sorted(stages, key=lambda stage: stage.stage_index)
+    if not mine:
+        raise ValueError("no stages: every rank of a pipeline holds one")
+    plan, source, problem = None, "", None
+    try:
+        if isinstance(plan_or_name, Schedule):
+            given = {"target": target, "passes": passes, "cost": cost, "cost_profile": cost_profile, "args": args or None, **params}
+            if useless := [name for name, value in given.items() if value is not None]:
+                raise ValueError(f"{', '.join(useless)}: {plan_or_name.name} is compiled already")
+            plan = plan_or_name
+        else:
+            path = os.fspath(plan_or_name)
+            if not path.endswith((".csv", ".steps")):
+                params = {"ranks": mine[0].group_size, "microbatches": n_microbatches, **params}
+            plan = _compile(path, target=target if passes or target else "pytorch", passes=passes, cost=cost,
+                            cost_profile=cost_profile, args=args, **params)
+        check_fits(plan, mine, n_microbatches)
+        communicators = _communicators_for(plan, communicators)
+        source = plan.emit("python", "--passes=")
+    except Exception as error:  # noqa: BLE001 (raised again, when the other ranks know)
+        problem = error
+    if check_ranks:
+        check_agreement(mine[0], plan, problem, f"{communicators}\n{source}")
+    elif problem:
+        raise problem
+    assert plan is not None and communicators is not None
+    return Executor(plan, source, mine, loss_fn, communicators=communicators, scale_grads=scale_grads,
+                    args_chunk_spec=args_chunk_spec, kwargs_chunk_spec=kwargs_chunk_spec,
+                    output_merge_spec=output_merge_spec, patience=patience)
+
+
+def _communicators_for(plan: Schedule, wanted: str | None) -> str:
+    """The communicators under which the schedule does not deadlock."""
+    if wanted is not None and wanted not in COMMUNICATORS:
+        raise ValueError(f"communicators are {', '.join(COMMUNICATORS)}, and not `{wanted}`")
+    safe = plan.lint().safe
+    for name in COMMUNICATORS:
+        if safe[MODELS[name]] and (wanted is None or COMMUNICATORS.index(wanted) >= COMMUNICATORS.index(name)):
+            return wanted or name
+    needed = [name for name in COMMUNICATORS if safe[MODELS[name]]]
+    raise ValueError(f"{plan.name} deadlocks with communicators `{wanted}`; it needs `{needed[0]}`" if needed else
+                     f"{plan.name} deadlocks whatever the communicators; `pipec lint` shows the cycle")
+
+
+def _load(source: str, name: str) -> Callable[[int, Worker], None]:
+    """The function `run` of a source. Its lines show in tracebacks."""
+    file = f"<pipec {name}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    names: dict[str, Any] = {}
+    exec(compile(source, file, "exec"), names)  # noqa: S102 (written by pipec)
+    run: Callable[[int, Worker], None] = names["run"]
+    return run
+
+
+def _make_parts(plan: Schedule, stages: Sequence[_PipelineStageBase]) -> list[dict[int, Part]]:
+    """The stages of this rank by direction, connected."""
+    rank, held = stages[0].group_rank, {stage.stage_index: stage for stage in stages}
+    replicas = {index: replicas_of(stage) for index, stage in held.items()}
+    if len(plan.maps) == 2 and any(isinstance(one, Sharded) for one in replicas.values()):
+        raise ValueError(f"{plan.name} runs in two directions, which FSDP's sharded gradients do not support")
+    result = []
+    for direction, ranks in enumerate(plan.maps):
+        parts = {}
+        for index in sorted(stage for stage, on in enumerate(ranks) if on == rank):
+            part = Part(index, replicas[index], torch.device(held[index].device), ranks[index - 1] if index else None,
+                        ranks[index + 1] if index + 1 < plan.stages else None)
+            if len(plan.maps) == 2:
+                part.other = plan.maps[1 - direction][index]
+            parts[index] = part
+        for index, part in parts.items():
+            if index and part.before == rank:
+                part.part_before = parts[index - 1]
+            if part.after == rank:
+                part.part_after = parts[index + 1]
+        result.append(parts)
+    return result
+
+
+def _once(parts: Sequence[Part]) -> list[Part]:
+    """Parts without those that share their module with an earlier one."""
+    return list({id(part.replicas): part for part in reversed(parts)}.values())[::-1]
+
+
+def _outputs_of(part: Part, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Meta]:
+    """What the outputs of a stage look like."""
+    buffers = [(buffer, buffer.clone()) for buffer in part.module.buffers()]
+    devices = [part.device] if part.device.type == "cuda" else []
+    with torch.no_grad(), torch.random.fork_rng(devices), part.replicas.quiet():
+        result = part.module(*args, **kwargs)
+        for buffer, before in buffers:
+            buffer.copy_(before)
+    outputs = result if isinstance(result, tuple) else (result,)
+    for output in outputs:
+        if not isinstance(output, torch.Tensor):
+            raise TypeError(f"stage {part.index} gives {type(output).__name__}; stages exchange tensors and tuples of them")
+    return [Meta(output.shape, output.dtype) for output in outputs]
+
+
+@contextlib.contextmanager
+def _spans(worker: Any) -> Iterator[None]:
+    """Records each step as a span `PP:` and its cell, and waits in computes as
+    `PPWAIT:`, for `pipec calibrate`."""
+    arrived, current = worker._arrived, [""]
+
+    def span(kind: str, do: Callable[..., None]) -> Callable[..., None]:
+        def run(stage: int, *microbatch: int) -> None:
+            cell = f"{stage}{kind}{''.join(map(str, microbatch))}"
+            current[0] = cell
+            with torch.profiler.record_function(f"PP:{cell}"):
+                do(stage, *microbatch)
+        return run
+
+    def waiting(posted: Any) -> Any:
+        with torch.profiler.record_function(f"PPWAIT:{current[0]}"):
+            return arrived(posted)
+
+    before = {name: worker.__dict__.get(name) for name in [*METHODS.values(), "_arrived"]}
+    for kind, method in METHODS.items():
+        setattr(worker, method, span(kind, getattr(worker, method)))
+    worker._arrived = waiting
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                delattr(worker, name)
+            else:
+                setattr(worker, name, value)

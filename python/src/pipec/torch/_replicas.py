@@ -1,0 +1,134 @@
+"""Data parallelism of a stage's module: DistributedDataParallel and FSDP2."""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, ContextManager, Iterable
+
+import torch
+import torch.distributed as dist
+from torch.distributed.fsdp import FSDPModule
+from torch.distributed.pipelining.stage import _PipelineStageBase
+from torch.nn.parallel import DistributedDataParallel
+
+
+class Replicas:
+    """The module of a stage without data parallelism."""
+
+    def __init__(self, stage: _PipelineStageBase):
+        self.stage: Any = stage
+        self.module: Any = stage.submod
+
+    def begin(self) -> None:
+        """Before the first step of a run."""
+
+    def quiet(self) -> ContextManager[Any]:
+        """Within it, gradients are accumulated and not exchanged."""
+        return contextlib.nullcontext()
+
+    def unshard(self) -> None: ...
+
+    def ready(self) -> None:
+        """Before a compute step: the parameters are whole."""
+
+    def reshard(self) -> None: ...
+
+    def reduce_grad(self) -> None:
+        """All gradients of the stage are accumulated, and the list says that they
+        are to be reduced."""
+
+    def finish(self) -> None:
+        """After the last step of a run with backwards."""
+
+
+class Distributed(Replicas):
+    """A module in DistributedDataParallel. Its gradients are averaged once per run,
+    after the last backward of the stage. (Its own hooks do not see split
+    backwards.)"""
+
+    def quiet(self) -> ContextManager[Any]:
+        quiet: ContextManager[Any] = self.module.no_sync()
+        return quiet
+
+    def finish(self) -> None:
+        average(self.module.parameters(), self.module.process_group)
+
+
+class Sharded(Replicas):
+    """A module with FSDP2's fully_shard."""
+
+    def __init__(self, stage: _PipelineStageBase):
+        super().__init__(stage)
+        self.stage.has_backward = True
+        self._parts = [module for module in self.module.modules() if isinstance(module, FSDPModule)]
+        self._unsharding: list[Any] = []
+        self._reduced = False
+
+    def begin(self) -> None:
+        self._reduced = False
+        self.module.set_reshard_after_backward(False)
+        self.module.set_requires_gradient_sync(False)
+        if hasattr(self.module, "set_manual_backward_finalization"):  # PyTorch 2.15
+            self.module.set_manual_backward_finalization(True)
+        else:
+            self.module.set_is_last_backward(False)
+
+    def unshard(self) -> None:
+        self._unsharding = [part.unshard(async_op=True) for part in self._parts]
+
+    def ready(self) -> None:
+        if self._unsharding:
+            for handle in self._unsharding:
+                handle.wait()
+            self._unsharding = []
+
+    def reshard(self) -> None:
+        for part in self._parts:
+            part.reshard()
+
+    def reduce_grad(self) -> None:
+        self._reduced = True
+        self.stage.perform_reduce_grad(1)
+
+    def finish(self) -> None:
+        if not self._reduced:
+            self.reduce_grad()
+            self.reshard()
+
+
+def flat_gradients(parameters: Iterable[torch.nn.Parameter]) -> torch.Tensor:
+    """The gradients of trainable parameters in one tensor. One that is missing is 0;
+    another copy of the parameter may have it."""
+    return torch.cat([(torch.zeros_like(parameter) if parameter.grad is None else parameter.grad).flatten()
+                      for parameter in parameters if parameter.requires_grad])
+
+
+def add_gradients(parameters: Iterable[torch.nn.Parameter], flat: torch.Tensor) -> None:
+    """Adds what `flat_gradients` gave elsewhere."""
+    at = 0
+    for parameter in parameters:
+        if parameter.requires_grad:
+            part = flat[at:at + parameter.numel()].view_as(parameter).to(parameter.dtype)
+            parameter.grad = part.clone() if parameter.grad is None else parameter.grad + part
+            at += parameter.numel()
+
+
+def average(parameters: Iterable[torch.nn.Parameter], group: dist.ProcessGroup) -> None:
+    """Replaces gradients by their mean over the ranks of a group."""
+    trainable = [parameter for parameter in parameters if parameter.requires_grad]
+    flat = flat_gradients(trainable)
+    dist.all_reduce(flat, group=group)
+    flat /= dist.get_world_size(group)
+    for parameter in trainable:
+        parameter.grad = None
+    add_gradients(trainable, flat)
+
+
+def replicas_of(stage: _PipelineStageBase) -> Replicas:
+    """How the module of a stage is replicated."""
+    if isinstance(stage.submod, DistributedDataParallel):
+        return Distributed(stage)
+    if isinstance(stage.submod, FSDPModule):
+        return Sharded(stage)
+    return Replicas(stage)

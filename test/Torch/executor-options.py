@@ -1,0 +1,167 @@
+# RUN: %torch-python %s
+"""Executors of --emit=python with DistributedDataParallel, FSDP2, uneven stages, every
+kind of communicator, split and merged backwards, batches and waits; handlers; traces;
+and what is refused."""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "Inputs"))
+import torch
+from torch.distributed.pipelining import PipelineStage
+
+import executors
+import model
+import pipec
+import pipec.torch
+
+Case = executors.Case
+TWO = {"ranks": 2, "microbatches": 4}
+FSDP = "strip-bubbles,inject-fsdp,insert-p2p{order=timed},detect-deadlock{model=stream}"
+
+
+def check(title, results):
+    assert not any(results), (title, results)
+
+
+# Both halves of a split backward, in every wrapping and with tensors of several sizes.
+SPLIT = ["one_f_one_b", "zb1p", "zbv"]
+cases = [Case(name, TWO, wrap="ddp", replicas=2) for name in [*SPLIT, "chimera"]]
+cases += [Case(name, TWO, {"passes": FSDP}, wrap="fsdp", replicas=2) for name in SPLIT]
+cases += [Case("interleaved", {**TWO, "chunks": 2}, wrap="fsdp", replicas=2)]  # FSDP2 without steps for it
+for case, results in zip(cases, executors.run(2, cases, replicas=2)):
+    check(case, results)
+
+cases = [Case(name, TWO, uneven=True) for name in SPLIT]
+cases += [Case("zbv", TWO, {"communicators": which}) for which in ("one", "pair", "edge")]
+cases += [Case("one_f_one_b", TWO, {"passes": "pytorch,insert-waits{budget=1}"}),
+          Case("one_f_one_b", TWO, {"passes": "split-backward,pytorch"}),
+          Case("zbv", TWO, {"passes": "merge-backward{which=all},pytorch"}),
+          Case("chimera", TWO, {"communicators": "pair"}),
+          Case("dualpipe", {"ranks": 2, "microbatches": 8}),
+          Case("one_f_one_b", TWO, {"target": "cpp"}),
+          Case("one_f_one_b", TWO, {"passes": "insert-p2p{order=simulate},batch-p2p"}
+               if "batch-p2p" in os.popen("pipec --list-passes").read() else {})]
+for case, results in zip(cases, executors.run(2, cases)):
+    check(case, results)
+
+
+def make(mesh, name="one_f_one_b", **options):
+    rank = mesh["pp"].get_local_rank()
+    parts = [PipelineStage(model.make_stage(rank, 2), rank, 2, torch.device("cpu"), group=mesh["pp"].get_group())]
+    return rank, parts, pipec.torch.executor(name, parts, model.loss_function, 4, **options)
+
+
+def data(rank):
+    x, target = model.make_data(4, 0)[0]
+    return ((x,), {}) if rank == 0 else ((), {"target": target})
+
+
+def gradients(parts):
+    return torch.cat([parameter.grad.flatten() for parameter in parts[0].submod.parameters()])
+
+
+def behaviour(mesh, case):
+    """Everything else, on two ranks."""
+    rank, parts, schedule = make(mesh)
+    args, keywords = data(rank)
+    seen = []
+
+    def handler(step):
+        seen.append(str(step))
+        step.proceed()
+
+    schedule.handle("F", handler)
+    schedule.step(*args, **keywords)
+    assert seen == [f"F s{rank} m{k}" for k in range(4)], seen
+    expected = model.reference(2, 4)[0][1][rank]
+    assert all(map(model.close, [p.grad for p in parts[0].submod.parameters()], expected))
+    mean = gradients(parts)
+
+    # The sum in place of the mean; micro-batches that are split already.
+    _, parts, schedule = make(mesh, scale_grads=False)
+    x, target = model.make_data(4, 0)[0]
+    schedule.step(arg_mbs=[(part,) for part in x.chunk(4)] if rank == 0 else None,
+                  target_mbs=list(target.chunk(4)) if rank == 1 else None)
+    assert torch.allclose(gradients(parts), 4 * mean)
+
+    # A trace has a span per step.
+    _, parts, schedule = make(mesh)
+    schedule.step(*args, **keywords)
+    with pipec.torch.profile(schedule, case) as recorder:
+        schedule.step(*args, **keywords)
+    assert os.path.getsize(os.path.join(case, f"rank{rank}.json.gz"))
+    spans = [event.name for event in recorder.events() if event.name.startswith("PP:")]
+    assert f"PP:{rank}F0" in spans and f"PP:{rank}B3" in spans, spans
+    assert len(spans) == sum(len(steps) for steps in [schedule.plan.steps[rank]]), spans
+    schedule.step(*args, **keywords)
+
+    # An overlap is given to its handler as a whole.
+    plan = pipec.compile("one_f_one_b_overlap", target="pytorch", **TWO)
+    _, parts, schedule = make(mesh, plan)
+    together = []
+
+    def overlap(steps):
+        together.append([str(step) for step in steps])
+        for step in steps:
+            step.proceed()
+
+    schedule.handle("OVERLAP", overlap)
+    schedule.step(*args, **keywords)
+    assert torch.allclose(gradients(parts), mean)
+    assert all(len(steps) == 2 for steps in together) and (together or "overlap" not in schedule.source), together
+
+    # What is refused, on every rank.
+    problems = {
+        "has 4 micro-batches, the job 3": lambda: pipec.torch.executor(plan, parts, None, 3),
+        "is compiled already": lambda: pipec.torch.executor(plan, parts, None, 4, target="pytorch"),
+        "communicators are one, pair, edge": lambda: pipec.torch.executor(plan, parts, None, 4, communicators="two"),
+        "not a kind of step": lambda: schedule.handle("G", print),
+        "arg_mbs has 1 micro-batches": lambda: schedule.step(arg_mbs=[()]),
+        "gradients are disabled": lambda: torch.no_grad()(schedule.step)(*args, **keywords),
+    }
+    for text, call in problems.items():
+        try:
+            call()
+        except (ValueError, RuntimeError) as error:
+            assert text in str(error), (text, error)
+        else:
+            raise AssertionError(text)
+
+    # Different schedules on the ranks, and a rank without one.
+    for name, text in (("gpipe" if rank else "one_f_one_b", "different schedules"), ("none" if rank else "gpipe", "no schedule|none")):
+        try:
+            make(mesh, name)
+        except (ValueError, RuntimeError, pipec.CompileError) as error:
+            assert any(part in str(error) for part in text.split("|")), error
+        else:
+            raise AssertionError(text)
+
+    # A list that waits for what is never sent: each rank says what it waits for.
+    steps = pipec.compile("gpipe", target="pytorch", ranks=2, microbatches=4)
+    plan = pipec.Schedule("\n".join(line for line in steps.ir.split("\n") if line.strip() != "SEND_F s0 m3 -> r1"
+                                    and "SEND_B s1 m3 -> r0" not in line))
+    options = dict(communicators="one", scale_grads=True, args_chunk_spec=None, kwargs_chunk_spec=None,
+                   output_merge_spec=None, patience=2)
+    stuck = pipec.torch.Executor(plan, plan.emit("python", "--passes=", "--verify=none"), parts, model.loss_function, **options)
+    try:
+        stuck.step(*args, **keywords)
+    except RuntimeError as error:
+        # (The other rank can find the connection closed.)
+        assert "waited for 2 s for" in str(error) and "rank 0 " in str(error) and "rank 1 " in str(error), error
+        assert "RECV_F s1 m3 from rank 0" in str(error) or "RECV_B s0 m3 from rank 1" in str(error), error
+        return str(error)
+    raise AssertionError("it ended")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    executors.run(2, [folder], function=behaviour)
+    subprocess.run(["pipec", "calibrate", *sorted(str(trace) for trace in pathlib.Path(folder).iterdir()), "--warmup=0",
+                    "--for=one_f_one_b", "-o", os.path.join(folder, "costs.json")], check=True)
+    costs = json.loads(pathlib.Path(folder, "costs.json").read_text(encoding="utf-8"))
+    assert costs["stages"]["1"]["F"] > 0, costs
