@@ -143,8 +143,11 @@ void SearchReport::printBlocks(raw_ostream &os) const {
 
 void SearchReport::printPlacements(raw_ostream &os) const {
   using Outcome = PlacementTrial::Outcome;
+  constexpr unsigned most = search::Problem::maxLetters / 3;
+  bool someHaveMore = false;
   for (const PlacementTrial &trial : placements) {
-    if (trial.outcome == Outcome::Best)
+    someHaveMore |= trial.chunks > most;
+    if (trial.outcome == Outcome::Best || trial.chunks > most)
       continue;
     os << "  " << nameOf(trial.isV, trial.chunks) << ": ";
     if (trial.outcome == Outcome::NoSchedule)
@@ -158,6 +161,9 @@ void SearchReport::printPlacements(raw_ostream &os) const {
          << decimalText(*trial.bound);
     os << '\n';
   }
+  if (someHaveMore)
+    os << "  " << most + 1 << " or more chunks: a search takes at most " << most
+       << " chunks per rank\n";
 }
 
 void SearchReport::printPlacements(json::OStream &json) const {
