@@ -23,6 +23,7 @@
 
 #include "Import/HyperParallelReader.h"
 
+#include "Import/JsonWalk.h"
 #include "Import/OrderCursor.h"
 #include "Import/OrderLists.h"
 #include "Support/Diagnostics/ImportDiags.h"
@@ -38,11 +39,6 @@ using namespace llvm;
 namespace pipec {
 
 namespace {
-
-SMRange rangeOf(StringRef text) {
-  return {SMLoc::getFromPointer(text.begin()),
-          SMLoc::getFromPointer(text.end())};
-}
 
 /// A type of MetaStep.
 struct MetaType {

@@ -7,6 +7,7 @@
 
 #include "Import/OrderCursor.h"
 
+#include "Import/JsonWalk.h"
 #include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Words.h"
 
@@ -17,11 +18,6 @@ using namespace llvm;
 namespace pipec {
 
 static bool isWordByte(char c) { return isAlnum(c) || c == '_' || c == '.'; }
-
-static SMRange rangeOf(StringRef text) {
-  return {SMLoc::getFromPointer(text.begin()),
-          SMLoc::getFromPointer(text.end())};
-}
 
 void OrderCursor::skipBlanks() {
   while (p != end && isSpace(*p))

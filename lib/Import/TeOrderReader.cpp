@@ -12,6 +12,7 @@
 
 #include "Import/TeOrderReader.h"
 
+#include "Import/JsonWalk.h"
 #include "Import/OrderCursor.h"
 #include "Import/OrderLists.h"
 #include "Support/Diagnostics/ImportDiags.h"
@@ -79,11 +80,6 @@ private:
 };
 
 } // namespace
-
-static SMRange rangeOf(StringRef text) {
-  return {SMLoc::getFromPointer(text.begin()),
-          SMLoc::getFromPointer(text.end())};
-}
 
 bool TeOrderReader::readEntry(std::vector<Entry> &entries) {
   SourceLoc where = place();
