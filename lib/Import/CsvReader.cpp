@@ -357,18 +357,15 @@ void CsvReader::readRow(StringRef line, StepList &steps) {
   }
 }
 
-/// Makes whole backwards of the halves that have no `W`, in the list of a file
-/// without any `BW`.
+/// Makes whole backwards of the halves of stages that have no `W`, in the list
+/// of a file without any `BW`.
 void CsvReader::joinHalves(StepList &steps) const {
-  DenseSet<uint64_t> weights;
-  auto pair = [](Step step) {
-    return uint64_t(step.stage()) << 32 | step.microbatch();
-  };
+  DenseSet<unsigned> split;
   for (Step step : steps)
     if (step.kind() == StepKind::W)
-      weights.insert(pair(step));
+      split.insert(step.stage());
   for (Step &step : steps)
-    if (step.kind() == StepKind::I && !weights.contains(pair(step)))
+    if (step.kind() == StepKind::I && !split.contains(step.stage()))
       step.setKind(StepKind::B);
 }
 

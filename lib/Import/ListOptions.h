@@ -19,8 +19,9 @@ namespace pipec {
 enum class CsvDialect {
   /// That of PyTorch 2.6 and newer.
   Current,
-  /// That of PyTorch 2.5 and its previews: `B` is the input half of a backward
-  /// if there is a `W` for it, and `BW` a whole backward.
+  /// That of PyTorch 2.5 and its previews: `BW` is a whole backward, and `B`
+  /// the
+  /// input half of one if its stage has a `W` or the file a `BW`.
   Torch25,
 };
 
