@@ -12,6 +12,8 @@
 #include "Waiting/RandomSchedules.h"
 #include "Waiting/Waiting.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include "gtest/gtest.h"
 
 #include <map>
@@ -126,11 +128,12 @@ TEST_F(P2PTimed, ReceivesAreLast) {
         if (isP2P(list[begin].kind()))
           continue;
         for (Step receive : waiting)
-          ASSERT_TRUE(any_of(ArrayRef(list).slice(begin, end - begin),
-                             [&](Step step) {
-                               return step.stage() == receive.stage() &&
-                                      step.microbatch() == receive.microbatch();
-                             }))
+          ASSERT_TRUE(
+              llvm::any_of(llvm::ArrayRef(list).slice(begin, end - begin),
+                           [&](Step step) {
+                             return step.stage() == receive.stage() &&
+                                    step.microbatch() == receive.microbatch();
+                           }))
               << listing(placed);
         waiting.clear();
       }

@@ -22,7 +22,8 @@ subprocess.run(command, shell=True, check=True)
 def losses(name, text):
     with open(name, "w", encoding="utf-8") as out:
         out.write(text)
-    run = subprocess.run([sys.executable, "-m", "torch.distributed.run", "--master-port=0", torchrun, name], check=False,
+    run = subprocess.run([sys.executable, "-m", "torch.distributed.run", "--rdzv-backend=c10d",
+                          "--rdzv-endpoint=127.0.0.1:0", torchrun, name], check=False,
                          env={**os.environ, "DS_ACCELERATOR": "cpu"}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     print(run.stdout)
     assert run.returncode == 0
