@@ -45,7 +45,8 @@ try:
     print(engine.run(STAGES, MICRO_BATCHES, [kept]))
     raise SystemExit("the engine runs GPipe")
 except RuntimeError as error:
-    print(error)
+    # The last stage has no gradient to send, or another rank has lost it.
+    assert "_exec_instr" in str(error), error
 
 # Files that the compiler writes have neither.
 for name in "one_f_one_b", "eager_one_f_one_b":
