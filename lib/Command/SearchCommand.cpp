@@ -38,6 +38,7 @@ private:
   LogicalResult readSizes();
   LogicalResult readOptions();
   LogicalResult readMinimize();
+  LogicalResult checkLayouts();
   FailureOr<PlacementResult> find(ScheduleSearch &searcher);
   FailureOr<PlacementResult> findAll();
   LogicalResult certify(const FoundSchedule &found, SearchReport &report);
@@ -50,6 +51,7 @@ private:
   std::optional<uint64_t> slack;
   std::optional<MinimalMemory> minimal;
   std::vector<MemoryPoint> frontier;
+  std::optional<LayoutSummary> layouts;
   std::optional<std::chrono::milliseconds> timeLimit;
 };
 
@@ -142,6 +144,24 @@ LogicalResult SearchRun::readMinimize() {
   return success();
 }
 
+LogicalResult SearchRun::checkLayouts() {
+  if (!args.has(Opt::Layouts))
+    return success();
+  const std::optional<LayerLayout> &layout = request.given.layout;
+  if (!layout)
+    return reportUsageError(diags, "--layouts cuts the layers of --layers, "
+                                   "which is not given");
+  for (Opt option : {Opt::Split, Opt::Layout})
+    if (args.has(option))
+      return reportUsageError(diags, "--layouts searches for what " +
+                                         optionInfo(option).spelling() +
+                                         " gives: give one of them");
+  if (anyPlacement)
+    return reportUsageError(diags, "--layouts needs one placement, and "
+                                   "--placement=best compares several");
+  return success();
+}
+
 LogicalResult SearchRun::readOptions() {
   form = args.text(Opt::ReportFormat, "text");
   StringRef file = args.text(Opt::Output);
@@ -204,6 +224,8 @@ LogicalResult SearchRun::readOptions() {
       failed(readMemoryLimit(args, lowering.given, diags)))
     return failure();
   request.given = std::move(lowering.given);
+  if (failed(checkLayouts()))
+    return failure();
   if (anyPlacement && !request.given.perPart())
     return reportUsageError(diags,
                             "--placement=best compares different numbers of "
@@ -248,6 +270,13 @@ LogicalResult SearchRun::certify(const FoundSchedule &found,
 FailureOr<PlacementResult> SearchRun::find(ScheduleSearch &searcher) {
   if (anyPlacement)
     return searchPlacements(searcher, request, diags);
+  if (args.has(Opt::Layouts)) {
+    FailureOr<LayoutResult> all = searchLayouts(searcher, request, diags);
+    if (failed(all))
+      return failure();
+    layouts = std::move(all->summary);
+    return std::move(all->result);
+  }
   auto problem = searcher.makeProblem(request);
   if (failed(problem))
     return failure();
@@ -296,6 +325,7 @@ LogicalResult SearchRun::run() {
   FoundSchedule *found = &result->found;
   SearchReport report(result->problem.request, *found);
   report.placements = result->trials;
+  report.layouts = layouts;
   report.minimal = minimal;
   report.frontier = std::move(frontier);
   if (args.has(Opt::Certificate) && failed(certify(*found, report)))

@@ -141,6 +141,46 @@ void SearchReport::printBlocks(raw_ostream &os) const {
   os << '\n';
 }
 
+/// The best layout, what its bound says of all layouts, and the even one.
+void SearchReport::printLayouts(raw_ostream &os) const {
+  if (!layouts)
+    return;
+  os << "  layout " << layouts->best;
+  if (layouts->bound == found.makespan)
+    os << ": none is better";
+  else if (auto gap = excess(found.makespan, layouts->bound))
+    os << ": at most " << gapText(*gap) << " above the best layout";
+  os << ", by the bound " << decimalText(layouts->bound) << " of all layouts\n";
+  os << "  layouts: " << layouts->searched << " searched, "
+     << layouts->bounded - layouts->searched << " bounded; even layout "
+     << layouts->even;
+  if (!layouts->evenMakespan) {
+    os << ": no schedule\n";
+    return;
+  }
+  os << ' ' << decimalText(*layouts->evenMakespan);
+  if (auto over = excess(*layouts->evenMakespan, found.makespan))
+    os << " (+" << gapText(*over) << ')';
+  os << '\n';
+}
+
+void SearchReport::printLayouts(json::OStream &json) const {
+  if (!layouts)
+    return;
+  json.attribute("layout", layouts->best);
+  json.attributeObject("layouts", [&] {
+    writeExact(json, "bound", layouts->bound);
+    json.attribute("optimal", layouts->bound == found.makespan);
+    json.attribute("searched", layouts->searched);
+    json.attribute("bounded", layouts->bounded);
+    json.attribute("even", layouts->even);
+    if (layouts->evenMakespan)
+      writeExact(json, "even_makespan", *layouts->evenMakespan);
+    else
+      json.attribute("even_makespan", nullptr);
+  });
+}
+
 void SearchReport::printPlacements(raw_ostream &os) const {
   using Outcome = PlacementTrial::Outcome;
   constexpr unsigned most = search::Problem::maxLetters / 3;
@@ -218,8 +258,10 @@ void SearchReport::print(raw_ostream &os) const {
     os << "  the bound leaves out the occupancy of edges and takes the "
           "cheapest micro-batch\n";
   if (certified)
-    os << "  certificate: no schedule has less than " << decimalText(*certified)
-       << '\n';
+    os << "  certificate: no schedule "
+       << (layouts ? "of this layout has less than " : "has less than ")
+       << decimalText(*certified) << '\n';
+  printLayouts(os);
   printBlocks(os);
   printPlacements(os);
   printLibrary(os);
@@ -243,6 +285,7 @@ void SearchReport::print(json::OStream &json) const {
   json.attribute("microbatches", request.microbatches);
   json.attribute("chunks", request.chunks);
   json.attribute("placement", request.isV ? "v" : "loop");
+  printLayouts(json);
   if (!placements.empty())
     printPlacements(json);
   printMemory(json);

@@ -8,6 +8,7 @@
 #ifndef PIPEC_RESULTS_SEARCHREPORT_H
 #define PIPEC_RESULTS_SEARCHREPORT_H
 
+#include "Results/LayoutSearch.h"
 #include "Results/MemorySearch.h"
 #include "Results/PlacementSearch.h"
 
@@ -26,6 +27,8 @@ public:
   std::optional<Rational> certified;
   /// All placements, where several were searched.
   llvm::ArrayRef<PlacementTrial> placements;
+  /// What is known of the layouts, where they were searched.
+  std::optional<LayoutSummary> layouts;
   /// What was searched of memory.
   std::optional<MinimalMemory> minimal;
   std::vector<MemoryPoint> frontier;
@@ -39,6 +42,8 @@ private:
   void printMemory(llvm::raw_ostream &os) const;
   void printMemory(llvm::json::OStream &json) const;
   void printBlocks(llvm::raw_ostream &os) const;
+  void printLayouts(llvm::raw_ostream &os) const;
+  void printLayouts(llvm::json::OStream &json) const;
   void printPlacements(llvm::raw_ostream &os) const;
   void printPlacements(llvm::json::OStream &json) const;
 

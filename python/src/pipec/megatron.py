@@ -13,6 +13,7 @@ nor a process group. docs/Megatron.md describes both.
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import importlib
 import json
@@ -373,7 +374,37 @@ def read_te_order(path: str | os.PathLike[str]) -> Schedule:
         raise ValueError(f"{path}: \"order\" is not a list of lists, one for each rank")
     if bad := [entry for order in orders for entry in order if isinstance(entry, bool) or not isinstance(entry, (int, float))]:
         raise ValueError(f"{path}: {bad[0]!r} in \"order\" is not a number")
-    schedule = te_order(orders, stage_to_rank=data.get("stage_to_rank"), name=name)
+    try:
+        schedule = te_order(orders, stage_to_rank=data.get("stage_to_rank"), name=name)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
     if data.get("microbatches") not in (None, schedule.microbatches):
         raise ValueError(f"{path}: \"microbatches\" is {data['microbatches']}, and the orders have {schedule.microbatches}")
     return schedule
+
+
+def add_dump_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `python3 -m pipec.dump megatron`."""
+    parser.add_argument("--order", metavar="FILE", help="read a file of --emit=te-order, or a log of Megatron-LM, and run nothing")
+    for name, text in (("ranks", "number of ranks"), ("microbatches", "number of micro-batches")):
+        parser.add_argument(f"--{name}", type=int, metavar="N", help=text)
+    parser.add_argument("--chunks", type=int, default=1, metavar="N", help="virtual stages per rank (default 1)")
+    parser.add_argument("--group", type=int, metavar="N", help="micro-batches of a group (default: the number of ranks)")
+    parser.add_argument("--no-overlap-p2p", dest="overlap_p2p", action="store_const", const=False,
+                        help="with several chunks: batch transfers, and wait for them")
+    parser.add_argument("--overlap-moe", action="store_true", help="overlap forwards with backwards")
+    parser.add_argument("--overlap-warmup-flush", action="store_true", help="overlap the transfers of warm-up and cool-down too")
+
+
+def dump_command(options: argparse.Namespace) -> str:
+    """What `python3 -m pipec.dump megatron` prints: step IR."""
+    if options.order is not None:
+        return read_te_order(options.order).ir
+    if options.ranks is None or options.microbatches is None:
+        raise ValueError("--ranks and --microbatches are needed, or --order")
+    settings = {"overlap_p2p_comm_warmup_flush": True} if options.overlap_warmup_flush else {}
+    try:
+        return record(options.ranks, options.microbatches, options.chunks, options.group, overlap_p2p=options.overlap_p2p,
+                      overlap_moe=options.overlap_moe, **settings).ir
+    except RuntimeError as error:  # Megatron's, about sizes
+        raise ValueError(str(error)) from None

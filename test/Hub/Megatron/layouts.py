@@ -1,11 +1,12 @@
-# RUN: env PIPEC=%build/bin/pipec %megatron-python %s
+# RUN: env PIPEC=%build/bin/pipec %megatron-python %s %if all %{ 3000 %} %else %{ 300 %}
 """Layouts that are accepted, and the stages that they give, are those of
 megatron-core's own parser; what --emit=megatron-layout writes it reads as the same."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+import os
 import random
 import subprocess
-import os
+import sys
 import warnings
 
 warnings.filterwarnings("ignore")
@@ -59,7 +60,7 @@ def layout(stages):
 
 
 accepted = refused = models = 0
-for _ in range(300):
+for _ in range(int(sys.argv[1])):
     ranks, chunks = random.choice(SIZES)
     text = layout(ranks * chunks)
     expected = megatron(text, ranks)

@@ -1,9 +1,11 @@
-# RUN: env PIPEC=%build/bin/pipec %megatron-python %s
+# RUN: env PIPEC=%build/bin/pipec %megatron-python %s %if all %{ --all %}
 """What megatron-core runs, recorded, is what the library of pipec generates: 1F1B and
 interleaved 1F1B, with groups, with and without overlapped transfers. Its transfers
 finish."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+import json
+import sys
 import warnings
 
 warnings.filterwarnings("ignore")
@@ -12,6 +14,8 @@ import pipec
 import pipec.megatron
 from pipec import Kind
 
+RANKS = (2, 3, 4, 7) if "--all" not in sys.argv else (2, 3, 4, 5, 6, 7, 8, 12)
+CHUNKS = (2, 3) if "--all" not in sys.argv else (2, 3, 4, 5)
 COMPUTES = {Kind.F, Kind.B}
 
 
@@ -36,13 +40,23 @@ def check(recorded, expected):
     assert findings, (recorded, str(findings))
 
 
+def check_settings(recorded, chunks=None, group=None):
+    """The settings that gave the schedule are recognised."""
+    config = json.loads(recorded.emit("megatron-config"))["config"]
+    assert config == {"pipeline_model_parallel_size": recorded.ranks, "virtual_pipeline_model_parallel_size": chunks,
+                      "microbatch_group_size_per_vp_stage": group,
+                      "overlap_moe_expert_parallel_comm": "overlap " in recorded.ir}, (recorded, config)
+
+
 sizes = 0
-for ranks in 2, 3, 4, 7:
+for ranks in RANKS:
     for microbatches in 1, 2, ranks, ranks + 3, 3 * ranks:
-        check(pipec.megatron.record(ranks, microbatches), pipec.compile("one_f_one_b", ranks=ranks, microbatches=microbatches))
+        recorded = pipec.megatron.record(ranks, microbatches)
+        check(recorded, pipec.compile("one_f_one_b", ranks=ranks, microbatches=microbatches))
+        check_settings(recorded)
         sizes += 1
-for ranks in 2, 3, 4:
-    for chunks in 2, 3:
+for ranks in RANKS[:-1]:
+    for chunks in CHUNKS:
         for group in ranks, ranks + 1, ranks + 2:
             for microbatches in group, group + ranks, 2 * group, 2 * group + ranks + 1:
                 last = microbatches % group
@@ -55,7 +69,9 @@ for ranks in 2, 3, 4:
                     check(pipec.megatron.record(**size, overlap_p2p=False), expected)
                 check(pipec.megatron.record(**size, overlap_p2p_comm_warmup_flush=True), expected)
                 pairs = pipec.compile("interleaved_overlap", **size)
-                check(pipec.megatron.record(**size, overlap_moe=True), pairs)
+                recorded = pipec.megatron.record(**size, overlap_moe=True)
+                check(recorded, pairs)
+                check_settings(recorded, chunks, group)
                 sizes += 1
 print(sizes, "sizes")
 assert sizes >= 40

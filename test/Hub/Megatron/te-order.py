@@ -1,10 +1,11 @@
-# RUN: env PIPEC=%build/bin/pipec %megatron-python %s
+# RUN: env PIPEC=%build/bin/pipec %megatron-python %s %if all %{ --all %}
 """The orders of --emit=te-order are those that megatron-core makes for Transformer
 Engine, and reading them gives the schedule back."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 import json
 import os
+import sys
 import tempfile
 import warnings
 
@@ -48,7 +49,7 @@ def check(name, ranks, chunks, microbatches, group):
 
 done = refused = 0
 with tempfile.TemporaryDirectory() as folder:
-    for ranks in 2, 3, 4:
+    for ranks in (2, 3, 4, 5, 8) if "--all" in sys.argv else (2, 3, 4):
         for microbatches in 1, ranks + 1, 3 * ranks:
             check("one_f_one_b", ranks, 1, microbatches, microbatches)
             done += 1

@@ -1,0 +1,111 @@
+//===- Splits.h - The ways to cut layers into stages ------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A split cuts the layers of a model, in their order, into stages with at least
+// one layer each. There are too many to look at all of them: 61 layers in 8
+// stages have 386 million. They are therefore listed in the order of a lower
+// bound of the makespan, which a beginning of a split has too.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SEARCH_SPLITS_H
+#define PIPEC_SEARCH_SPLITS_H
+
+#include "Search/Problem.h"
+
+#include <optional>
+#include <queue>
+
+namespace pipec::search {
+
+/// What one layer takes on one rank, for one micro-batch.
+struct LayerTimes {
+  /// The forward; the backward of the inputs, or the whole one if backwards are
+  /// not split; and all of the layer.
+  Ticks forward = 0;
+  Ticks backward = 0;
+  Ticks all = 0;
+};
+
+/// Layers that are cut into stages.
+struct SplitSpace {
+  unsigned ranks = 1;
+  unsigned microbatches = 1;
+  /// The rank of each stage.
+  std::vector<uint32_t> map;
+  /// The times of each layer on each rank: those of rank 0 first.
+  std::vector<LayerTimes> layers;
+  /// From the end of the F (I) of the stage before (after) each stage until the
+  /// stage can start.
+  std::vector<Ticks> hopF;
+  std::vector<Ticks> hopI;
+  /// True if the last step of a rank may be a W, which no other rank waits for.
+  bool split = true;
+
+  unsigned numLayers() const { return layers.size() / ranks; }
+  unsigned numStages() const { return map.size(); }
+};
+
+/// The splits of a space, those with the smallest bounds first.
+class SplitQueue {
+public:
+  /// The number of layers of each stage.
+  using Split = std::vector<uint32_t>;
+
+  /// The space has as many layers as stages, or more. At most `maxNodes`
+  /// beginnings are kept.
+  SplitQueue(SplitSpace space, size_t maxNodes);
+
+  /// A lower bound of the makespans of all splits that `next` has not returned;
+  /// nothing if it has returned all.
+  std::optional<Ticks> bound() const;
+  /// The next split; nothing if there are none, or too many beginnings.
+  std::optional<Split> next();
+
+private:
+  /// The stages of a beginning are those of its parent, and one more.
+  struct Node {
+    uint32_t parent;
+    /// The number of stages, and of their layers.
+    uint32_t stages;
+    uint32_t layers;
+  };
+  struct Open {
+    Ticks bound;
+    uint32_t stages;
+    uint32_t node;
+    /// The first is the one with the smaller bound, then the longer one.
+    bool operator<(const Open &other) const {
+      if (bound != other.bound)
+        return bound > other.bound;
+      if (stages != other.stages)
+        return stages < other.stages;
+      return node > other.node;
+    }
+  };
+
+  Split sizesOf(uint32_t node) const;
+  /// Extends a beginning by a stage, up to this number of layers.
+  void add(const Open &parent, uint32_t layers);
+  /// A lower bound of the makespans of all splits that begin like this.
+  Ticks boundOf(const Split &sizes) const;
+  /// The times of the layers from `from` to before `to`, on a rank.
+  LayerTimes times(unsigned rank, uint32_t from, uint32_t to) const;
+
+  SplitSpace space;
+  size_t maxNodes;
+  /// By rank and number of layers: the times of the first layers.
+  std::vector<LayerTimes> sums;
+  /// By number of layers: the least that the layers from there on take.
+  std::vector<Ticks> rest;
+  std::vector<Node> nodes;
+  std::priority_queue<Open> open;
+};
+
+} // namespace pipec::search
+
+#endif // PIPEC_SEARCH_SPLITS_H
