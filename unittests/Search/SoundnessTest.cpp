@@ -183,3 +183,31 @@ TEST(Search, BoundIsBelowAllSchedules) {
   EXPECT_GE(decided, 500u);
   EXPECT_GE(optimal * 100, total * 95);
 }
+
+/// The same where W gives memory back and room is small, so that W must run
+/// before an F.
+TEST(Search, BoundIsBelowAllSchedulesThatWaitForW) {
+  Random random(11);
+  ProblemLimits limits;
+  limits.ranks = 2;
+  limits.chunks = 1;
+  limits.spare = 2;
+  unsigned decided = 0;
+  for (unsigned round = 0; round != 3000; ++round) {
+    Problem problem = randomProblem(random, limits);
+    Ticks given = 0;
+    for (const StageFigures &own : problem.stages)
+      given += own.givenByW;
+    if (!problem.split || given == 0 || problem.microbatches < 2)
+      continue;
+    SearchOptions options;
+    options.seed = round;
+    options.work = workPerEffort / 200;
+    Ticks bound = search(problem, {}, options).bound;
+    std::optional<bool> below = AllSchedules(problem, bound - 1).any();
+    ASSERT_FALSE(below.value_or(false))
+        << round << ": a makespan below the bound " << bound;
+    decided += below.has_value();
+  }
+  EXPECT_GE(decided, 500u);
+}
