@@ -51,10 +51,6 @@ private:
 //===----------------------------------------------------------------------===//
 
 LogicalResult Derive::readOptions() {
-  for (Opt option : {Opt::Parts, Opt::Layers, Opt::Split, Opt::Layout})
-    if (args.has(option))
-      return reportUsageError(diags, "derive takes costs per stage, not `" +
-                                         args.written(option) + "`");
   if (failed(readLowering(args, lowering, diags)))
     return failure();
   if (args.list(Opt::Cost).size() > 1)
@@ -188,6 +184,7 @@ void Derive::printJson(json::OStream &json) const {
         json.attribute("refused", result.refused);
         json.attribute("own_costs_only", result.ownCostsOnly);
         json.attribute("has_places", result.hasPlaces);
+        json.attribute("profile_memory", !lowering.given.allMemory().empty());
         json.attributeArray("figures", [&] {
           for (const DerivedFigure &figure : result.figures)
             json.object([&] {

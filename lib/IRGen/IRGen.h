@@ -27,6 +27,8 @@ struct LowerOptions {
   uint64_t maxSteps = uint64_t(1) << 28;
   /// Costs and sizes that override those of the program.
   GivenSettings given;
+  /// Evaluate `expect` clauses; otherwise the schedule has no expectations.
+  bool expectations = true;
 };
 
 /// Evaluates `schedule` for every rank. All `require` statements are checked

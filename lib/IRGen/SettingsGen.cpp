@@ -183,6 +183,8 @@ static Expectation::Relation relationOf(BinaryOp op) {
 
 /// Evaluates the clauses of one rank, or those of the whole schedule.
 LogicalResult Lowering::makeExpectations(std::optional<unsigned> rank) {
+  if (!options.expectations)
+    return success();
   RationalEval eval(*machine, schedule.costs, diags);
   for (const ExpectStmt *expect : checked.expects) {
     if (expect->ofRank != rank.has_value())
