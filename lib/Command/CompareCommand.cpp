@@ -14,6 +14,7 @@
 #include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Diagnostics/SearchDiags.h"
 #include "Support/StopWatch.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"
@@ -38,6 +39,7 @@ private:
   LogicalResult readCosts();
   LogicalResult setParts(GivenSettings &given);
   LogicalResult readTargets();
+  LogicalResult checkSort();
   LogicalResult openSources();
   LogicalResult evaluate();
   void evaluate(CandidateEvaluator &evaluator, const GivenSettings &given,
@@ -81,6 +83,11 @@ LogicalResult Compare::readCosts() {
     return failure();
   if (layouts->empty())
     options.given.push_back(std::move(given));
+  std::set<std::string> texts;
+  for (const LayerLayout &layout : *layouts)
+    if (!texts.insert(layout.text()).second)
+      return reportUsageError(diags, "layout `" + shortened(layout.text()) +
+                                         "` is given twice");
   for (LayerLayout &layout : *layouts)
     options.given.emplace_back(given).layout = std::move(layout);
   if (!layouts->empty() &&
@@ -135,7 +142,7 @@ LogicalResult Compare::readOptions() {
   options.ranks = **ranks;
   options.microbatches = **microbatches;
   options.model = readModel(args);
-  if (failed(readCosts()) || failed(readTargets()))
+  if (failed(readCosts()) || failed(readTargets()) || failed(checkSort()))
     return failure();
   constexpr uint64_t mostEffort = std::numeric_limits<uint32_t>::max();
   uint64_t effort = args.count(Opt::SearchRows, 1);
@@ -147,6 +154,22 @@ LogicalResult Compare::readOptions() {
     llvm::append_range(inputs, search.libraryFiles());
   if (inputs.empty() && !args.has(Opt::SearchRows))
     return reportMissingInput(diags);
+  return success();
+}
+
+/// Reports a sort key that is the same in all rows.
+LogicalResult Compare::checkSort() {
+  StringRef key = args.text(Opt::Sort);
+  auto report = [&](StringRef without) {
+    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                        args.written(Opt::Sort), without);
+  };
+  if (key == "bound" && !args.has(Opt::SearchRows))
+    return report("without --search");
+  if (key == "target" && options.targets.empty())
+    return report("without --target");
+  if (key == "layout" && options.given.size() == 1)
+    return report("without several layouts");
   return success();
 }
 
@@ -221,7 +244,10 @@ void Compare::evaluate(CandidateEvaluator &evaluator,
   auto add = [&](Candidate candidate, const ScheduleSource &source) {
     StringRef path = source.path();
     bool isLibrary = sys::path::parent_path(path) == search.libraryFolder();
-    candidate.input.push_back((isLibrary ? sys::path::stem(path) : path).str());
+    std::string input = (isLibrary ? sys::path::stem(path) : path).str();
+    if (input.size() > 1 && input[0] == '-') // not an option
+      input.insert(0, "./");
+    candidate.input.push_back(std::move(input));
     if (candidate.isProgram && source.schedules().size() != 1)
       candidate.input.push_back("--schedule=" + candidate.name);
     table.add(std::move(candidate));

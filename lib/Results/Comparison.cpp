@@ -248,14 +248,22 @@ void Comparison::printChoices(raw_ostream &os) const {
     return;
   os << "\nthe best for each framework:\n";
   TextTable table(/*indent=*/2);
-  for (unsigned column = 0; column != 2; ++column)
+  for (unsigned column = 0; column != (showsLayout() ? 3 : 2); ++column)
     table.column("", TextTable::Align::Left);
   for (const FrameworkChoice &choice : choices) {
-    std::string name = frameworkTable[size_t(choice.framework)].name.str();
+    std::vector<std::string> cells = {
+        frameworkTable[size_t(choice.framework)].name.str()};
+    if (showsLayout())
+      cells.push_back(choice.layout);
+    auto addRow = [&](std::string text) {
+      cells.push_back(std::move(text));
+      table.row(cells);
+      cells.assign(cells.size() - 1, "");
+    };
     if (choice.commands.empty())
-      table.row({name, "built-in " + choice.schedule + ": " + choice.settings});
+      addRow("built-in " + choice.schedule + ": " + choice.settings);
     for (const std::string &command : choice.commands)
-      table.row({std::exchange(name, ""), command});
+      addRow(command);
   }
   table.print(os);
 }
@@ -389,6 +397,7 @@ void Comparison::print(json::OStream &json) const {
     for (const FrameworkChoice &choice : choices)
       json.attributeObject(frameworkTable[size_t(choice.framework)].key, [&] {
         json.attribute("schedule", choice.schedule);
+        writeText(json, "layout", choice.layout);
         json.attribute("runs_as", runsAsName(choice.how));
         json.attributeArray("commands", [&] {
           for (const std::string &command : choice.commands)

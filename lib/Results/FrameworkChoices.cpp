@@ -105,8 +105,13 @@ std::vector<FrameworkChoice> chooseForFrameworks(
     if (best == candidates.end())
       continue;
     const Verdict &verdict = best->verdicts[size_t(info.framework)];
-    FrameworkChoice &choice = choices.emplace_back(FrameworkChoice{
-        info.framework, best->title(), verdict.how, {}, verdict.settings});
+    FrameworkChoice &choice =
+        choices.emplace_back(FrameworkChoice{info.framework,
+                                             best->title(),
+                                             best->layout,
+                                             verdict.how,
+                                             {},
+                                             verdict.settings});
     if (verdict.how != RunsAs::BuiltIn)
       choice.commands =
           commandsOf(*best, options, fileFor(info, *best), costs, limit, diags);

@@ -17,6 +17,8 @@ struct FrameworkChoice {
   Framework framework;
   /// The title of the candidate.
   std::string schedule;
+  /// The layout that makes it the best one; empty without layouts.
+  std::string layout;
   RunsAs how;
   /// The commands that write it, in order; empty for a schedule of the
   /// framework itself.
