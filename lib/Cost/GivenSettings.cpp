@@ -50,6 +50,24 @@ static void warnUnused(const ModelSettings &settings, StringRef block,
                      settings.name);
 }
 
+/// Reports changes by backwards that do not follow from the activations of a
+/// kind of layers, because those of a layer without a kind are 0.
+static LogicalResult checkShares(const GivenSettings &given,
+                                 DiagEngine &diags) {
+  MemorySettings all = given.allMemory();
+  bool own = any_of(given.layers, [](const auto &layer) {
+    auto activations = layer ? layer->memory.get(Figure::LiveF) : std::nullopt;
+    return activations && !activations->isZero();
+  });
+  if (!own || !all.of(Figure::LiveF, anyStage)->isZero())
+    return success();
+  for (Figure figure : {Figure::LiveB, Figure::LiveI, Figure::LiveW})
+    if (auto change = all.get(figure); change && !change->isZero())
+      return diags.report(given.layersSource, diag::ProfileShares,
+                          infoOf(figure).name);
+  return success();
+}
+
 LogicalResult checkLayerCosts(const GivenSettings &given, DiagEngine &diags) {
   if (given.per && given.per != CostPer::Layer)
     return diags.report(given.source, diag::ProfilePerLayer,
@@ -62,11 +80,14 @@ LogicalResult checkLayerCosts(const GivenSettings &given, DiagEngine &diags) {
       return refuse(key.scope, key.source);
   std::optional<FigureScope> scope = notOfLayers(given.allCosts());
   if (!scope)
-    return success();
+    return checkShares(given, diags);
   for (const GivenSettings::Key &key : given.keys)
     if (key.scope == *scope)
       return refuse(*scope, key.source);
-  return refuse(*scope, given.source);
+  // The profile comes first, and the others are those of the command line.
+  bool inProfile = given.source.isValid() && !given.costs.empty() &&
+                   notOfLayers(given.costs.front()) == scope;
+  return refuse(*scope, inProfile ? given.source : SMRange());
 }
 
 /// Replaces the costs of `settings` by the sums over its layers.

@@ -85,7 +85,8 @@ private:
 llvm::LogicalResult checkKeys(const GivenSettings &given, ModelSizes sizes,
                               DiagEngine &diags);
 
-/// Reports costs with a layout that are not per layer.
+/// Reports costs with a layout that are not per layer, and memory settings that
+/// do not determine those of layers.
 llvm::LogicalResult checkLayerCosts(const GivenSettings &given,
                                     DiagEngine &diags);
 

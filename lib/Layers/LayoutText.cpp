@@ -7,6 +7,7 @@
 
 #include "Layers/LayoutText.h"
 
+#include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/ImportDiags.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -150,6 +151,14 @@ FailureOr<Pieces> Rewriter::run() {
       return diags.report(range, diag::LayoutGroup, piece.bytes);
     if (piece.is('*'))
       return diags.report(range, diag::LayoutCount);
+    if (piece.isDigit()) {
+      StringRef rest = text.substr(piece.bytes.data() - text.data());
+      StringRef number = rest.take_while([](char c) { return isDigit(c); });
+      std::string meant(1, layerTable[size_t(LayerKind::Decoder)].letter);
+      return diags.report(rangeOf(number), diag::LayoutNumber, number)
+          .note(rangeOf(number), diag::NoteDidYouMean,
+                meant + "*" + number.str());
+    }
     return diags.report(range, diag::LayoutLetter, piece.bytes)
         .note(range, diag::NoteLayerLetters, layerLetters());
   }

@@ -66,8 +66,10 @@ public:
     auto room =
         Rational::sub(*header.memory.limit(rank),
                       *Rational::make(residents[rank], model.sizesPerUnit));
+    // What the rank always holds may exceed the limit.
     return diags.report(header.source, diag::SearchNoRoom, rank,
-                        room ? decimalText(*room) : "nothing",
+                        room && !room->isNegative() ? decimalText(*room)
+                                                    : "nothing",
                         decimalText(model.size(taken)));
   }
 
