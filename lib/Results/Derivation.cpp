@@ -189,9 +189,8 @@ static Rational timeOf(Expectation::Metric metric, const TimesUnder &times,
 /// The factors of the letters in a time that is a sum over them in the whole
 /// regime; empty if it is not.
 std::vector<Rational> Deriver::factors(Expectation::Metric metric,
-                                       unsigned number, unsigned rank,
+                                       const SizeFigures &size, unsigned rank,
                                        const Regime &regime) const {
-  const SizeFigures &size = measured.sizes()[number];
   auto isSum = [&](auto time) {
     std::optional<Rational> sum = Rational(0);
     for (size_t ray : regime.rays) {
@@ -220,11 +219,11 @@ std::vector<Rational> Deriver::factors(Expectation::Metric metric,
 
 /// The samples of a metric: of a time, the factors of the letters of `regime`,
 /// or the time under the costs of the schedule without a regime.
-FitSamples Deriver::samplesOf(Expectation::Metric metric,
-                              const Regime *regime) const {
+FitSamples Deriver::samplesOf(Expectation::Metric metric, const Regime *regime,
+                              ArrayRef<SizeFigures> sizes) const {
   bool perRank = isPerRank(metric);
   FitSamples samples = emptySamples(perRank);
-  for (auto [number, size] : enumerate(measured.sizes()))
+  for (const SizeFigures &size : sizes)
     for (unsigned rank = 0; rank != (perRank ? size.numRanks : 1); ++rank) {
       FitSample &sample = samples.samples.emplace_back();
       for (unsigned i : variables)
@@ -234,7 +233,7 @@ FitSamples Deriver::samplesOf(Expectation::Metric metric,
       if (metric == Expectation::Metric::Peak)
         sample.values = {size.peaks[rank]};
       else if (regime)
-        sample.values = factors(metric, number, rank, *regime);
+        sample.values = factors(metric, size, rank, *regime);
       else
         sample.values = {timeOf(metric, size.own, rank)};
       if (regime && sample.values.empty()) {
@@ -284,6 +283,48 @@ std::string Deriver::valueText(const FormulaCase &formulas,
   return sum.empty() ? "0" : sum;
 }
 
+std::optional<std::vector<std::string>>
+Deriver::boundsOf(const FormulaCase &formulas, const FitSamples &inside,
+                  const FitSamples &outside) const {
+  std::vector<int64_t> least = inside.samples.front().variables;
+  for (const FitSample &sample : inside.samples)
+    for (size_t i = 0; i != variables.size(); ++i)
+      least[i] = std::min(least[i], sample.variables[i]);
+  auto isRight = [&](const FitSample &sample) {
+    return sample.known &&
+           all_of(zip_equal(formulas.values, sample.values), [&](auto pair) {
+             auto &[formula, value] = pair;
+             std::optional<Rational> found = formula.value(sample.variables);
+             return !found || *found == value;
+           });
+  };
+  // The variables that are below the grid at all wrong sizes, and at some.
+  BitVector always(variables.size(), true), ever(variables.size());
+  for (const FitSample &sample : outside.samples) {
+    if (!all_of(
+            formulas.conditions,
+            [&](const Condition &c) { return c.holds(sample.variables); }) ||
+        isRight(sample))
+      continue;
+    BitVector below(variables.size());
+    for (size_t i = 0; i != variables.size(); ++i)
+      below[i] = sample.variables[i] < least[i];
+    if (below.none())
+      return std::nullopt;
+    always &= below;
+    ever |= below;
+  }
+  if (always.any() && ever.any()) {
+    int only = always.find_first();
+    ever.reset();
+    ever.set(only);
+  }
+  std::vector<std::string> bounds;
+  for (unsigned i : ever.set_bits())
+    bounds.push_back(inside.names[i] + " >= " + std::to_string(least[i]));
+  return bounds;
+}
+
 DerivedFigure Deriver::derive(Expectation::Metric metric) {
   DerivedFigure figure;
   figure.metric = metric;
@@ -295,7 +336,7 @@ DerivedFigure Deriver::derive(Expectation::Metric metric) {
   if (!isTime || ((ownCosts || regimes.empty()) && !measured.steps().costsVary))
     tried.push_back(nullptr);
 
-  FitSamples first = samplesOf(metric, nullptr);
+  FitSamples first = samplesOf(metric, nullptr, measured.sizes());
   // The samples that the clauses of each regime give.
   std::vector<std::pair<const Regime *, BitVector>> covered;
   BitVector all(first.samples.size());
@@ -306,7 +347,8 @@ DerivedFigure Deriver::derive(Expectation::Metric metric) {
         before |= samples;
     if (before.all())
       continue;
-    FitSamples samples = samplesOf(metric, regime);
+    FitSamples samples = samplesOf(metric, regime, measured.sizes());
+    FitSamples outside = samplesOf(metric, regime, measured.sizesOutside());
     std::vector<unsigned> numbers(samples.samples.size());
     std::iota(numbers.begin(), numbers.end(), 0);
     CaseFinder finder(samples);
@@ -315,11 +357,15 @@ DerivedFigure Deriver::derive(Expectation::Metric metric) {
       if (all_of(formulas.samples,
                  [&](unsigned number) { return before[number]; }))
         continue;
+      auto bounds = boundsOf(formulas, samples, outside);
+      if (!bounds)
+        continue;
       DerivedClause clause;
       clause.value = valueText(formulas, regime, samples.names);
       std::vector<std::string> conditions = fixed;
       for (const Condition &condition : formulas.conditions)
         conditions.push_back(condition.text(samples.names));
+      llvm::append_range(conditions, *bounds);
       if (regime && !regime->condition.empty())
         conditions.push_back(regime->condition);
       if (isTime && !regime)
@@ -365,6 +411,7 @@ FailureOr<Derivation> Deriver::run(function_ref<void()> advance) {
   chooseRegimes();
   if (failed(measured.measure(costs, advance)))
     return failure();
+  measured.measureOutside(costs);
   findVariables();
 
   Derivation result;
@@ -374,7 +421,8 @@ FailureOr<Derivation> Deriver::run(function_ref<void()> advance) {
   result.ownCostsOnly = regimes.empty();
   result.hasPlaces = measured.steps().hasPlaces;
   for (const FitSample &sample :
-       samplesOf(Expectation::Metric::Makespan, nullptr).samples)
+       samplesOf(Expectation::Metric::Makespan, nullptr, measured.sizes())
+           .samples)
     ++(sample.heldOut ? result.heldOut : result.fitted);
   for (Expectation::Metric metric :
        {Expectation::Metric::Makespan, Expectation::Metric::Span,

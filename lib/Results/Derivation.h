@@ -14,7 +14,8 @@
 
 namespace pipec {
 
-/// An `expect` clause that holds at all measured sizes that meet its condition.
+/// An `expect` clause that holds at all measured sizes that meet its condition,
+/// also at those outside the grid.
 struct DerivedClause {
   /// The right side, and the condition; empty if there is none.
   std::string value;
@@ -87,9 +88,16 @@ private:
   void chooseRegimes();
   void findVariables();
   FitSamples emptySamples(bool perRank) const;
-  std::vector<Rational> factors(Expectation::Metric metric, unsigned size,
-                                unsigned rank, const Regime &regime) const;
-  FitSamples samplesOf(Expectation::Metric metric, const Regime *regime) const;
+  std::vector<Rational> factors(Expectation::Metric metric,
+                                const SizeFigures &size, unsigned rank,
+                                const Regime &regime) const;
+  FitSamples samplesOf(Expectation::Metric metric, const Regime *regime,
+                       llvm::ArrayRef<SizeFigures> sizes) const;
+  /// The conditions without which formulas are wrong at smaller sizes than
+  /// those of the grid; nothing if they are wrong at others.
+  std::optional<std::vector<std::string>>
+  boundsOf(const FormulaCase &formulas, const FitSamples &inside,
+           const FitSamples &outside) const;
   DerivedFigure derive(Expectation::Metric metric);
   std::string letterText(CostLetter letter) const;
   std::string valueText(const FormulaCase &formulas, const Regime *regime,

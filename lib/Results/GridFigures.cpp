@@ -15,6 +15,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <set>
+
 using namespace llvm;
 
 namespace pipec {
@@ -171,32 +173,127 @@ FailureOr<TimesUnder> GridFigures::run(const Schedule &schedule) {
   return times;
 }
 
+FailureOr<SizeFigures> GridFigures::measure(Schedule schedule,
+                                            ArrayRef<CostVector> costs) {
+  SizeFigures size;
+  size.params = schedule.params;
+  size.numRanks = schedule.numRanks;
+  FailureOr<std::vector<Rational>> peaks = peakMemory(schedule, diags);
+  FailureOr<TimesUnder> own = run(schedule);
+  if (failed(peaks) || failed(own))
+    return failure();
+  size.peaks = std::move(*peaks);
+  size.own = std::move(*own);
+  CostSettings before = schedule.costs;
+  for (const CostVector &vector : costs) {
+    schedule.costs = settings(before, vector);
+    FailureOr<TimesUnder> times = run(schedule);
+    if (failed(times))
+      return failure();
+    size.under.push_back(std::move(*times));
+  }
+  return size;
+}
+
 LogicalResult GridFigures::measure(ArrayRef<CostVector> costs,
                                    function_ref<void()> advance) {
   for (const ParamValues &params : existing) {
     FailureOr<Schedule> result = lowered(params);
     if (failed(result))
       return failure();
-    SizeFigures &size = figures.emplace_back();
-    size.params = result->params;
-    size.numRanks = result->numRanks;
-    FailureOr<std::vector<Rational>> peaks = peakMemory(*result, diags);
-    FailureOr<TimesUnder> own = run(*result);
-    if (failed(peaks) || failed(own))
+    FailureOr<SizeFigures> size = measure(std::move(*result), costs);
+    if (failed(size))
       return failure();
-    size.peaks = std::move(*peaks);
-    size.own = std::move(*own);
-    CostSettings before = result->costs;
-    for (const CostVector &vector : costs) {
-      result->costs = settings(before, vector);
-      FailureOr<TimesUnder> times = run(*result);
-      if (failed(times))
-        return failure();
-      size.under.push_back(std::move(*times));
-    }
+    figures.push_back(std::move(*size));
     advance();
   }
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Outside of the grid
+//===----------------------------------------------------------------------===//
+
+std::vector<ParamValues> GridFigures::pointsOutside() const {
+  // The values of each parameter inside and outside.
+  std::vector<std::vector<int64_t>> within, below, above;
+  for (size_t i = 0; i != existing.front().size(); ++i) {
+    std::set<int64_t> values;
+    for (const ParamValues &params : existing)
+      values.insert(params[i].second);
+    std::vector<int64_t> all(values.begin(), values.end());
+    within.push_back({all.front()});
+    below.emplace_back();
+    above.emplace_back();
+    int64_t least = all.front(), most = all.back();
+    if (all.size() == 1 || most > maxMicrobatches)
+      continue;
+    within.back() = {least, all[1], all[all.size() / 2], most};
+    for (int64_t value = std::max<int64_t>(1, least - 2); value < least;
+         ++value)
+      below.back().push_back(value);
+    // Neighbours, for residues.
+    for (int64_t value = most + 1; value <= most + 6; ++value)
+      above.back().push_back(value);
+    llvm::append_values(above.back(), 2 * most - 1, 2 * most);
+  }
+  std::set<ParamValues> seen;
+  auto addAll = [&](ArrayRef<std::vector<int64_t>> values,
+                    std::vector<ParamValues> &points) {
+    std::vector<ParamValues> all = {{}};
+    for (size_t i = 0; i != values.size(); ++i) {
+      std::vector<ParamValues> longer;
+      for (const ParamValues &point : all)
+        for (int64_t value : values[i]) {
+          longer.push_back(point);
+          longer.back().push_back({existing.front()[i].first, value});
+        }
+      all = std::move(longer);
+    }
+    for (ParamValues &point : all)
+      if (seen.insert(point).second)
+        points.push_back(std::move(point));
+  };
+  std::vector<ParamValues> smaller, larger;
+  for (auto [outer, points] :
+       {std::pair(&below, &smaller), {&above, &larger}}) {
+    for (size_t i = 0; i != within.size(); ++i) {
+      std::vector<std::vector<int64_t>> values = within;
+      values[i] = (*outer)[i];
+      addAll(values, *points);
+    }
+    // All parameters outside at once.
+    for (size_t k = 0; k != 8; ++k) {
+      std::vector<std::vector<int64_t>> values = within;
+      for (size_t i = 0; i != values.size(); ++i)
+        if (k < (*outer)[i].size())
+          values[i] = {(*outer)[i][k]};
+        else
+          values[i].resize(1);
+      addAll(values, *points);
+    }
+  }
+  // All smaller ones, and larger ones evenly.
+  std::set<ParamValues> grid(existing.begin(), existing.end());
+  llvm::erase_if(smaller, [&](const ParamValues &p) { return grid.count(p); });
+  llvm::erase_if(larger, [&](const ParamValues &p) { return grid.count(p); });
+  size_t limit = std::max<size_t>(existing.size(), smaller.size());
+  size_t some = std::min(larger.size(), limit - smaller.size());
+  for (size_t k = 0; k != some; ++k)
+    smaller.push_back(larger[k * larger.size() / some]);
+  return smaller;
+}
+
+void GridFigures::measureOutside(ArrayRef<CostVector> costs) {
+  DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
+  for (const ParamValues &params : pointsOutside()) {
+    FailureOr<Schedule> result = lowered(params);
+    if (failed(result))
+      continue;
+    FailureOr<SizeFigures> size = measure(std::move(*result), costs);
+    if (succeeded(size))
+      outside.push_back(std::move(*size));
+  }
 }
 
 } // namespace pipec

@@ -73,8 +73,16 @@ public:
   llvm::LogicalResult measure(llvm::ArrayRef<CostVector> costs,
                               llvm::function_ref<void()> advance);
   llvm::ArrayRef<SizeFigures> sizes() const { return figures; }
+  /// The same for some sizes outside the grid, with smaller values and with up
+  /// to twice the largest ones. They are as many as those of the grid at most;
+  /// sizes with errors are left out.
+  void measureOutside(llvm::ArrayRef<CostVector> costs);
+  llvm::ArrayRef<SizeFigures> sizesOutside() const { return outside; }
 
 private:
+  std::vector<ParamValues> pointsOutside() const;
+  llvm::FailureOr<SizeFigures> measure(Schedule schedule,
+                                       llvm::ArrayRef<CostVector> costs);
   llvm::FailureOr<Schedule> lowered(const ParamValues &params);
   llvm::FailureOr<TimesUnder> run(const Schedule &schedule);
   void noteSteps(const Schedule &lowered);
@@ -93,6 +101,7 @@ private:
   size_t refused = 0;
   bool refusedNow = false;
   std::vector<SizeFigures> figures;
+  std::vector<SizeFigures> outside;
 };
 
 } // namespace pipec
