@@ -1,4 +1,4 @@
-//===- Executors.cpp - --emit=cpp and python: executors -------------------===//
+//===- Executors.cpp - Executors and other text from templates ------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,6 +12,7 @@
 //                            family of ranks
 //   --emit=cpp --cpp=table   executor-table.mustache: constant tables
 //   --emit=python            pytorch.mustache: the same functions in Python
+//   --template=FILE          a template of the user
 //
 //===----------------------------------------------------------------------===//
 
@@ -117,6 +118,23 @@ LogicalResult emitPython(const Schedule &schedule, const EmitOptions &,
   if (failed(checkOutput(schedule, Output::Python, diags)))
     return failure();
   return render("pytorch", schedule, os, diags);
+}
+
+LogicalResult emitTemplate(const Schedule &schedule, const EmitOptions &options,
+                           raw_ostream &os, DiagEngine &diags) {
+  DataModel model(schedule, diags.sourceFiles());
+  StringRef text = options.templateText;
+  text.consume_front(byteOrderMark);
+  FailureOr<Template> parsed =
+      Template::parse(text, model, options.templatePartial, diags);
+  if (failed(parsed))
+    return failure();
+  // Some errors are only found during rendering. The first rendering finds them
+  // before anything is written.
+  raw_null_ostream nowhere;
+  if (failed(parsed->render(model, nowhere, diags)))
+    return failure();
+  return parsed->render(model, os, diags);
 }
 
 } // namespace pipec

@@ -6,9 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Checks a schedule against the rules of one target or output. Rules.def
-// defines what each rule refuses; the rows expand to the checks below. If no
-// step of a list can break a rule, checking it costs one pass over the kinds of
-// its steps.
+// defines what each rule refuses; the rows about lists expand to the checks
+// below, those about the whole schedule to the checks of ScheduleRules.cpp. If
+// no step of a list can break a rule, checking it costs one pass over the kinds
+// of its steps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,6 +21,7 @@
 #include "Support/Diagnostics/VerifierDiags.h"
 #include "Support/Words.h"
 #include "Target/OrderRules.h"
+#include "Target/ScheduleRules.h"
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -81,9 +83,7 @@ public:
       : schedule(schedule), consumer(consumer), diags(diags),
         name(consumer.name) {}
 
-  /// Check the rules about the whole schedule, and those about each list. Both
-  /// return false if anything has been refused so far.
-  bool checkSchedule();
+  /// Checks the rules about each list. Returns false if anything is refused.
   bool checkLists();
 
 private:
@@ -110,27 +110,6 @@ private:
   void addOrderNote(InFlightDiagnostic &diagnostic,
                     diag::Kind<id, Severity::Note, n> kind, Step other,
                     bool isFirst);
-
-  // The rules about the whole schedule: false if one does not hold.
-  bool checkForwardOnly(auto kind);
-  bool checkTwoRanksPerStage(auto kind);
-  bool checkBidirectionalOutput(auto kind);
-  bool checkIdleRank(auto kind);
-  bool checkNotOneStagePerRank(auto kind);
-  bool checkNeitherLoopNorV(auto kind);
-  bool checkUnevenChunks(auto kind);
-  bool checkChunkCounts(auto kind);
-  bool checkNeitherLoopNorLegs(auto kind);
-  bool checkRanksNotConnected(auto kind);
-  bool checkStagesNotConnected(auto kind);
-  bool checkSendWithoutWait(auto kind);
-  bool checkReduceWithoutWait(auto kind);
-  bool checkFileWithoutTransfers(auto kind);
-  bool checkFileWithoutReductions(auto kind);
-  template <typename Fn> bool checkWait(auto kind, Fn needsWait);
-  bool isLoop() const;
-  bool isV() const;
-  bool hasLegs() const;
 
   // The lists.
   void checkList(unsigned rank);
@@ -220,240 +199,6 @@ bool RuleRun::refuseOrder(Rule rule, Kind kind, Step step, Step other,
   reported |= RuleSet(1) << unsigned(rule);
   (addOrderNote(diagnostic, notes, other, first), ...);
   return refuse(std::move(diagnostic));
-}
-
-//===----------------------------------------------------------------------===//
-// The schedule as a whole
-//===----------------------------------------------------------------------===//
-
-bool RuleRun::checkForwardOnly(auto kind) {
-  if (!schedule.forwardOnly)
-    return true;
-  auto diagnostic = diags.report(schedule.source, kind, schedule.name, name);
-  // Names the first forward, which has no backward.
-  auto addForward = [&] {
-    for (const StepList &list : schedule.ranks)
-      for (Step step : list)
-        if (step.kind() == StepKind::F) {
-          diagnostic.note(step.source(), diag::NoteNoBackward,
-                          stepText(schedule, step));
-          return;
-        }
-  };
-  addForward();
-  refuse(std::move(diagnostic));
-  return false;
-}
-
-bool RuleRun::checkTwoRanksPerStage(auto kind) {
-  if (!schedule.placement.bidirectional())
-    return true;
-  auto diagnostic = diags.report(schedule.source, kind, schedule.name, name);
-  // Names two forwards of the first stage, one for each direction.
-  unsigned first = schedule.placement.rankOf(0, 0);
-  unsigned second = schedule.placement.rankOf(0, 1);
-  auto forward = [&](unsigned rank) {
-    return find_if(schedule.ranks[rank], [](Step step) {
-      return step.kind() == StepKind::F && step.stage() == 0;
-    });
-  };
-  auto a = forward(first), b = forward(second);
-  if (a != schedule.ranks[first].end() && b != schedule.ranks[second].end())
-    diagnostic.note(b->source(), diag::NoteTwoRanks, stepText(schedule, *a),
-                    first, stepText(schedule, *b), second);
-  refuse(std::move(diagnostic));
-  return false;
-}
-
-bool RuleRun::checkBidirectionalOutput(auto kind) {
-  if (!schedule.placement.bidirectional())
-    return true;
-  refuse(diags.report(schedule.source, kind, schedule.name, name));
-  return false;
-}
-
-/// Every rank is a process that is created with its stages.
-bool RuleRun::checkIdleRank(auto kind) {
-  BitVector idle(schedule.numRanks, true);
-  for (uint32_t rank : schedule.placement.map(0))
-    idle.reset(rank);
-  if (idle.none())
-    return true;
-  refuse(diags.report(schedule.source, kind, idle.find_first(), schedule.name,
-                      name));
-  return false;
-}
-
-bool RuleRun::checkNotOneStagePerRank(auto kind) {
-  for (const auto &[stage, rank] : enumerate(schedule.placement.map(0)))
-    if (rank != stage) {
-      refuse(diags.report(schedule.source, kind, stage, schedule.name, rank,
-                          name));
-      return false;
-    }
-  return true;
-}
-
-bool RuleRun::isLoop() const {
-  ArrayRef<uint32_t> map = schedule.placement.map(0);
-  return map.size() % schedule.numRanks == 0 &&
-         all_of(enumerate(map), [&](const auto &it) {
-           return it.value() == it.index() % schedule.numRanks;
-         });
-}
-
-bool RuleRun::isV() const {
-  ArrayRef<uint32_t> map = schedule.placement.map(0);
-  unsigned ranks = schedule.numRanks;
-  return map.size() == 2 * size_t(ranks) &&
-         all_of(enumerate(map), [&](const auto &it) {
-           return it.value() == (it.index() < ranks
-                                     ? it.index()
-                                     : 2 * ranks - 1 - it.index());
-         });
-}
-
-/// Each round over the ranks begins where the one before it has ended.
-bool RuleRun::hasLegs() const {
-  ArrayRef<uint32_t> map = schedule.placement.map(0);
-  unsigned ranks = schedule.numRanks;
-  return map.size() % ranks == 0 && all_of(enumerate(map), [&](const auto &it) {
-           unsigned at = it.index() % ranks;
-           return it.value() == (it.index() / ranks % 2 ? ranks - 1 - at : at);
-         });
-}
-
-bool RuleRun::checkNeitherLoopNorLegs(auto kind) {
-  if (isLoop() || hasLegs())
-    return true;
-  refuse(diags.report(schedule.source, kind, schedule.name, name));
-  return false;
-}
-
-bool RuleRun::checkNeitherLoopNorV(auto kind) {
-  if (isLoop() || isV())
-    return true;
-  refuse(diags.report(schedule.source, kind, schedule.name, name));
-  return false;
-}
-
-bool RuleRun::checkUnevenChunks(auto kind) {
-  std::vector<unsigned> chunks(schedule.numRanks);
-  for (uint32_t rank : schedule.placement.map(0))
-    ++chunks[rank];
-  for (unsigned rank = 1; rank != schedule.numRanks; ++rank) {
-    if (chunks[rank] == chunks[0])
-      continue;
-    refuse(diags.report(schedule.source, kind, 0, countText(chunks[0], "stage"),
-                        rank, countText(chunks[rank], "stage"), name));
-    return false;
-  }
-  return true;
-}
-
-/// Reports the first stage that does not have one forward and one backward of
-/// each micro-batch. The verifier checks this too, but not for schedules
-/// without backwards, and not if it is off.
-bool RuleRun::checkChunkCounts(auto kind) {
-  std::vector<unsigned> forwards(schedule.numStages);
-  std::vector<unsigned> backwards(schedule.numStages);
-  for (const StepList &list : schedule.ranks)
-    for (Step step : list) {
-      forwards[step.stage()] += step.kind() == StepKind::F;
-      backwards[step.stage()] +=
-          step.kind() == StepKind::B || step.kind() == StepKind::I;
-    }
-  unsigned all = schedule.numMicrobatches;
-  for (unsigned stage = 0; stage != schedule.numStages; ++stage) {
-    if (forwards[stage] == all && backwards[stage] == all)
-      continue;
-    refuse(diags.report(schedule.source, kind, stage,
-                        countText(forwards[stage], "forward"),
-                        countText(backwards[stage], "backward"),
-                        countText(all, "micro-batch", "es"), name));
-    return false;
-  }
-  return true;
-}
-
-bool RuleRun::checkRanksNotConnected(auto kind) {
-  if (schedule.numRanks == 1 || schedule.hasP2P())
-    return true;
-  refuse(diags.report(schedule.source, kind, schedule.name));
-  return false;
-}
-
-bool RuleRun::checkStagesNotConnected(auto kind) {
-  auto crosses = [&](unsigned direction) {
-    ArrayRef<uint32_t> map = schedule.placement.map(direction);
-    return std::adjacent_find(map.begin(), map.end(), std::not_equal_to<>()) !=
-           map.end();
-  };
-  if (none_of(seq(schedule.placement.numDirections()), crosses) ||
-      schedule.hasP2P())
-    return true;
-  refuse(diags.report(schedule.source, kind, schedule.name));
-  return false;
-}
-
-/// Reports the first step that needs a wait. Only called for lists without
-/// waits, since the verifier checks that waits are complete.
-template <typename Fn> bool RuleRun::checkWait(auto kind, Fn needsWait) {
-  for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
-    for (Step step : schedule.ranks[rank]) {
-      if (!needsWait(step.kind()))
-        continue;
-      Step wait = step;
-      wait.setKind(isSend(step.kind()) ? waitOfSend(step.kind())
-                                       : StepKind::WaitReduceGrad);
-      auto diagnostic =
-          diags.report(step.source(), kind, stepText(schedule, step), rank,
-                       stepText(schedule, wait), name);
-      diagnostic.note(DiagLoc(), diag::NoteInsertWaits, name);
-      refuse(std::move(diagnostic));
-      return false;
-    }
-  return true;
-}
-
-bool RuleRun::checkSendWithoutWait(auto kind) {
-  return schedule.hasSendWaits() ||
-         checkWait(kind, [](StepKind step) { return isSend(step); });
-}
-
-bool RuleRun::checkReduceWithoutWait(auto kind) {
-  return schedule.hasReduceWaits() || checkWait(kind, [](StepKind step) {
-           return step == StepKind::ReduceGrad;
-         });
-}
-
-bool RuleRun::checkFileWithoutTransfers(auto kind) {
-  ArrayRef<uint32_t> map = schedule.placement.map(0);
-  if (all_equal(map) || schedule.hasP2P())
-    return true;
-  refuse(diags.report(schedule.source, kind));
-  return false;
-}
-
-bool RuleRun::checkFileWithoutReductions(auto kind) {
-  for (const StepList &list : schedule.ranks)
-    for (Step step : list)
-      if (step.kind() == StepKind::ReduceGrad)
-        return true;
-  refuse(diags.report(schedule.source, kind));
-  return false;
-}
-
-bool RuleRun::checkSchedule() {
-  bool placed = true;
-#define PIPEC_SCHEDULE_RULE(Id, Kind, What)                                    \
-  if (has(Rule::Id))                                                           \
-    check##Id(Kind);
-#define PIPEC_PLACEMENT_RULE(Id, Kind, What)                                   \
-  if (has(Rule::Id) && placed)                                                 \
-    placed = check##Id(Kind);
-#include "Target/Rules.def"
-  return good;
 }
 
 //===----------------------------------------------------------------------===//
@@ -609,9 +354,10 @@ bool RuleRun::checkLists() {
 
 LogicalResult checkTarget(const Schedule &schedule, Target target,
                           DiagEngine &diags) {
-  RuleRun run(schedule, targetRules()[size_t(target)], diags);
-  run.checkSchedule();
-  return success(run.checkLists());
+  const Consumer &consumer = targetRules()[size_t(target)];
+  bool good = checkScheduleRules(schedule, consumer, diags);
+  good &= RuleRun(schedule, consumer, diags).checkLists();
+  return success(good);
 }
 
 std::vector<Diagnostic> refusals(const Schedule &schedule, Target target,
@@ -627,8 +373,9 @@ std::vector<Diagnostic> refusals(const Schedule &schedule, Target target,
 
 LogicalResult checkOutput(const Schedule &schedule, Output output,
                           DiagEngine &diags) {
-  RuleRun run(schedule, outputRules()[size_t(output)], diags);
-  return success(run.checkSchedule() && run.checkLists());
+  const Consumer &consumer = outputRules()[size_t(output)];
+  return success(checkScheduleRules(schedule, consumer, diags) &&
+                 RuleRun(schedule, consumer, diags).checkLists());
 }
 
 } // namespace pipec

@@ -151,8 +151,9 @@ TEST(Splits, KeepABoundWhenThereAreTooMany) {
     ++ended;
     // No split that is left has a smaller bound.
     (void)all.next();
-    if (std::optional<Ticks> next = all.bound())
+    if (std::optional<Ticks> next = all.bound()) {
       EXPECT_LE(*some.bound(), *next);
+    }
   }
   EXPECT_GT(ended, 10u);
 }
