@@ -16,6 +16,7 @@
 #include "Driver/Choices.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
