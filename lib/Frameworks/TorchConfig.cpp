@@ -186,10 +186,11 @@ private:
   unsigned stagesOfRank() const { return map.size() / schedule.numRanks; }
 
   /// The settings of a framework that places stages by the name of a schedule,
-  /// with notes on them.
+  /// with notes on them, and what comes after them on its command line.
   void writeFramework(StringRef key, StringRef name,
                       function_ref<void()> writeSettings,
-                      std::vector<std::string> notes) {
+                      std::vector<std::string> notes,
+                      ArrayRef<StringRef> arguments = {}) {
     json.attributeObject(key, [&] {
       json.attribute("format", "compute_only");
       if (name.empty()) {
@@ -201,6 +202,11 @@ private:
         return;
       }
       json.attributeObject("settings", writeSettings);
+      if (!arguments.empty())
+        json.attributeArray("arguments", [&] {
+          for (StringRef argument : arguments)
+            json.value(argument);
+        });
       addFrameworkNotes(notes);
       writeNotes(notes);
     });
@@ -234,7 +240,13 @@ private:
     if (parts.empty() && !schedule.layers.empty())
       notes.push_back("torchtitan has no names for these layers: set "
                       "parallelism.module_fqns_per_model_part");
-    writeFramework("torchtitan", name, writeSettings, std::move(notes));
+    // Selective checkpointing, the default of some models, does not work with
+    // split backwards. It is chosen by the last word of the command line.
+    std::vector<StringRef> arguments;
+    if (halves)
+      arguments.push_back("activation_checkpoint:none");
+    writeFramework("torchtitan", name, writeSettings, std::move(notes),
+                   arguments);
   }
 
   void writeAutoModel(StringRef name) {

@@ -129,7 +129,7 @@ FailureOr<FoundSchedule> ScheduleSearch::find(const SearchProblem &problem,
   if (failed(setWords(problem, std::move(result.best.words), found)))
     return failure();
   assert(
-      (model.isRelaxed || found.makespan == model.time(result.best.makespan)) &&
+      (model.isRelaxed() || found.makespan == model.time(result.best.makespan)) &&
       "the search and the simulator agree");
   // The problem may leave out costs that the simulator counts.
   const SearchStart *better = nullptr;

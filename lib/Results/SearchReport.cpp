@@ -254,9 +254,10 @@ void SearchReport::print(raw_ostream &os) const {
     os << "optimal for this placement, split and memory\n";
   else
     os << "at most " << gapText(found.gap) << " above the optimum\n";
-  if (found.model.isRelaxed)
-    os << "  the bound leaves out the occupancy of edges and takes the "
-          "cheapest micro-batch\n";
+  if (found.model.leavesOutOccupancy)
+    os << "  the bound leaves out the occupancy of edges\n";
+  if (found.model.takesCheapestMicrobatch)
+    os << "  the bound takes the costs of the cheapest micro-batch for all\n";
   if (certified)
     os << "  certificate: no schedule "
        << (layouts ? "of this layout has less than " : "has less than ")
@@ -280,7 +281,7 @@ void SearchReport::print(json::OStream &json) const {
   json.attribute("bound_by", nameOf(found.source));
   if (certified)
     writeExact(json, "certified", *certified);
-  json.attribute("bound_relaxed", found.model.isRelaxed);
+  json.attribute("bound_relaxed", found.model.isRelaxed());
   json.attribute("ranks", request.ranks);
   json.attribute("microbatches", request.microbatches);
   json.attribute("chunks", request.chunks);

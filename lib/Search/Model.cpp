@@ -127,8 +127,8 @@ LogicalResult Maker::readTimes() {
   FailureOr<TickCosts> costs = TickCosts::make(steps, diags);
   if (failed(costs))
     return failure();
-  model.isRelaxed =
-      costs->hasOccupancy() || header.costs.has(FigureScope::Microbatch);
+  model.leavesOutOccupancy = costs->hasOccupancy();
+  model.takesCheapestMicrobatch = header.costs.has(FigureScope::Microbatch);
   Ticks common = 0;
   __int128 sum = 0;
   auto add = [&](Ticks ticks) {

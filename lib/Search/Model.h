@@ -26,10 +26,15 @@ struct Model {
   Problem problem;
   /// The sizes, the placement, the costs and the memory settings.
   ScheduleHeader header;
-  /// Micro-batches have costs of their own, or edges are occupied: the problem
-  /// then takes the cheapest micro-batch, and edges that are always free. Its
-  /// bound holds all the same.
-  bool isRelaxed = false;
+  /// Transfers occupy edges, which are always free in the problem.
+  bool leavesOutOccupancy = false;
+  /// Micro-batches have costs of their own; all have the least ones in the
+  /// problem.
+  bool takesCheapestMicrobatch = false;
+  /// The problem is easier than the model. Its bound holds all the same.
+  bool isRelaxed() const {
+    return leavesOutOccupancy || takesCheapestMicrobatch;
+  }
 
   /// Ticks as a time, and units of memory as a size, in the units of the
   /// header.

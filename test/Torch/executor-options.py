@@ -123,6 +123,7 @@ def behaviour(mesh, case):
         "communicators are one, pair, edge": lambda: pipec.torch.executor(plan, parts, None, 4, communicators="two"),
         "not a kind of step": lambda: schedule.handle("G", print),
         "arg_mbs has 1 micro-batches": lambda: schedule.step(arg_mbs=[()]),
+        "needs a loss_fn": lambda: pipec.torch.executor(plan, parts, None, 4).step(),
         "gradients are disabled": lambda: torch.no_grad()(schedule.step)(*args, **keywords),
     }
     for text, call in problems.items():

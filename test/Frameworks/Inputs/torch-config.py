@@ -62,6 +62,7 @@ for framework in "torchtitan", "nemo_automodel":
 v = read("v")
 assert v["stage_to_rank"] == [0, 1, 1, 0]
 assert v["split_backward"] and v["overlap"]
+assert v["torchtitan"]["arguments"] == ["activation_checkpoint:none"] and "arguments" not in loop["torchtitan"]
 # What holds wherever PyTorch runs the schedule is said once.
 assert "selective activation checkpointing" in v["notes"][0] and "check_gradients" in v["notes"][0]
 assert json.dumps(v).count("split backwards bypass") == 1

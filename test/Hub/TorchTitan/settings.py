@@ -28,8 +28,6 @@ CASES = {
     "eager": ["eager_one_f_one_b"],
     "zbv": ["zbv"],
 }
-# Split backwards do not work with selective activation checkpointing.
-ARGUMENTS = {"zbv": ["activation_checkpoint:none"]}
 
 
 def flags(settings):
@@ -58,12 +56,13 @@ def train(settings, further):
 for name in sys.argv[2:] or (CASES if os.environ.get("PIPEC_TEST_ALL") else ["interleaved"]):
     words = [*CASES[name], "ranks=2", "microbatches=4", "--target=torch-compute"]
     config = subprocess.run(["pipec", *words, "--emit=torch-config"], check=True, stdout=subprocess.PIPE).stdout
-    settings = json.loads(config)["torchtitan"]["settings"]
+    config = json.loads(config)["torchtitan"]
+    settings, arguments = config["settings"], config.get("arguments", [])
     csv = settings["parallelism.pipeline_parallel_schedule_csv"]
     subprocess.run(["pipec", *words, "--emit=csv", "-o", csv], check=True, cwd=folder)
-    found = train(settings, ARGUMENTS.get(name, []))
+    found = train(settings, arguments)
     del settings["parallelism.pipeline_parallel_schedule_csv"]
-    expected = train(settings, ARGUMENTS.get(name, []))
+    expected = train(settings, arguments)
     print(name, found, expected, flush=True)
     for mine, own in zip(found, expected, strict=True):
         assert all(abs(a - b) <= 2e-4 * abs(b) for a, b in zip(mine, own, strict=True)), (name, found, expected)

@@ -41,7 +41,7 @@ class Executor:
         """The source in Python that runs."""
         self.rank = stages[0].group_rank
         self._args_chunk_spec, self._kwargs_chunk_spec = args_chunk_spec, kwargs_chunk_spec
-        self._output_merge_spec = output_merge_spec
+        self._output_merge_spec, self._loss_fn = output_merge_spec, loss_fn
         self._device = torch.device(stages[0].device)
         self._run = _load(source, plan.name)
         self._parts = _make_parts(plan, stages)
@@ -88,6 +88,8 @@ class Executor:
         if self.plan.forward_only:
             return self.eval(*args, target=target, losses=losses, return_outputs=return_outputs, arg_mbs=arg_mbs,
                              kwarg_mbs=kwarg_mbs, target_mbs=target_mbs, **kwargs)
+        if self._loss_fn is None:
+            raise ValueError("a training step needs a loss_fn; `eval` runs the forwards alone")
         if not torch.is_grad_enabled():
             raise RuntimeError("gradients are disabled: `eval` runs the forwards alone")
         result = self._execute(self._worker, args, kwargs, target, losses, return_outputs, arg_mbs, kwarg_mbs, target_mbs)
