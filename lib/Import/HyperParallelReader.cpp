@@ -33,6 +33,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace llvm;
 
@@ -100,6 +101,8 @@ private:
 
   StringRef text;
   OrderCursor cursor;
+  /// True while the members of an overlap are read.
+  bool inSubSteps = false;
   OrderLists lists;
   DiagEngine &diags;
   SourceLoc base;
@@ -143,6 +146,14 @@ bool HyperParallelReader::readType(const MetaType *&type) {
 }
 
 bool HyperParallelReader::readSubSteps(MetaFields &fields, char close) {
+  // Members of overlaps are single steps, which bounds the recursion.
+  if (inSubSteps) {
+    (void)diags.report(
+        rangeOf(cursor.since(cursor.here())), diag::OrderOverlapMembers,
+        fields.type ? fields.type->name : "overlap", "single steps");
+    return false;
+  }
+  llvm::SaveAndRestore inside(inSubSteps, true);
   return cursor.readElements(
       close, [&] { return readStep(fields.members, /*inOverlap=*/true); });
 }
@@ -247,7 +258,6 @@ bool HyperParallelReader::readStep(SmallVectorImpl<Step> &steps,
     return true;
   }
   MetaFields fields;
-  // Members of overlaps are single steps, which bounds the recursion.
   auto isSingle = [&] {
     if (!inOverlap || !fields.type || !fields.type->isOverlap)
       return true;

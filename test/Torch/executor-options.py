@@ -160,6 +160,97 @@ def behaviour(mesh, case):
     raise AssertionError("it ended")
 
 
+def run_pipe(mesh, name, make_modules, x, target, steps=1, **options):
+    """Gradients after `steps` without clearing them, and those without a pipeline, of
+    this rank's modules."""
+    plan = pipec.compile(name, target="pytorch", ranks=mesh["pp"].size(), microbatches=4)
+    rank, modules, whole = mesh["pp"].get_local_rank(), make_modules(), make_modules()
+    parts = [PipelineStage(modules[s], s, plan.stages, torch.device("cpu"), group=mesh["pp"].get_group())
+             for s in plan.stages_of(rank)]
+    schedule = pipec.torch.executor(plan, parts, torch.nn.functional.mse_loss, 4, patience=20, **options)
+    for _ in range(steps):
+        schedule.step(*((x,) if any(ranks[0] == rank for ranks in plan.maps) else ()), target=target)
+        (torch.nn.functional.mse_loss(torch.nn.Sequential(*whole)(x), target)).backward()
+    for s in plan.stages_of(rank):
+        for mine, expected in zip(modules[s].parameters(), whole[s].parameters(), strict=True):
+            assert (mine.grad is None) == (expected.grad is None), (name, s)
+            assert mine.grad is None or torch.allclose(mine.grad, expected.grad), (name, s)
+    return schedule, rank
+
+
+class Part(torch.nn.Linear):
+    """A stage with a parameter that is not used."""
+
+    def __init__(self, after=None):
+        super().__init__(4, 4, dtype=torch.float64)
+        self.after, self.unused = after, torch.nn.Parameter(torch.ones(2))
+
+    def forward(self, x):
+        return super().forward(x) if self.after is None else self.after(super().forward(x))
+
+
+class Tokens(torch.nn.Module):
+    """Outputs integers, which have no gradient."""
+
+    def forward(self, x):
+        return (x.abs() * 3).long().clamp(max=3)
+
+
+def details(mesh, case):
+    """Small models, on the ranks of the mesh."""
+    torch.manual_seed(0)
+    x, target = torch.randn(8, 4, dtype=torch.float64), torch.randn(8, 4, dtype=torch.float64)
+    ranks = mesh["pp"].size()
+
+    def linear():
+        torch.manual_seed(1)
+        return [Part() for _ in range(ranks)]
+
+    for communicators in "pair", "edge":
+        run_pipe(mesh, "one_f_one_b", linear, x, target, communicators=communicators)
+    for name in ["zb1p"] + ["chimera"] * (ranks % 2 == 0):
+        run_pipe(mesh, name, linear, x, target, steps=2)  # gradients add up
+    if ranks != 2:
+        return
+
+    def complex_numbers():
+        torch.manual_seed(1)
+        return [Part(torch.fft.fft), torch.nn.Sequential(*[module for module in (Real(), Part())])]
+
+    def tokens():
+        torch.manual_seed(1)
+        return [Tokens(), torch.nn.Sequential(torch.nn.Embedding(4, 4, dtype=torch.float64), Mean(), Part())]
+
+    for name in "one_f_one_b", "zb1p":
+        run_pipe(mesh, name, complex_numbers, x, target)
+        run_pipe(mesh, name, tokens, x, target)
+
+    # An evaluation may have another size. A step may not.
+    schedule, rank = run_pipe(mesh, "gpipe", linear, x, target)
+    for size in 4, 4:
+        result = schedule.eval(*((x[:size],) if rank == 0 else ()))
+        assert result is None if rank == 0 else result.shape == (size, 4), result
+    assert not [name for name in pipec.torch.check_gradients(schedule) if "unused" not in name]
+    try:
+        schedule.step(*((x[:4],) if rank == 0 else ()), target=target[:4])
+    except (ValueError, RuntimeError) as error:
+        assert "stage 0 gives float64[1, 4] for micro-batch 0, and gave float64[2, 4] in the first run" in str(error), error
+    else:
+        raise AssertionError("another size")
+
+
+class Real(torch.nn.Module):
+    def forward(self, x):
+        return x.real + 2 * x.imag
+
+
+class Mean(torch.nn.Module):
+    def forward(self, x):
+        return x.mean(1)
+
+
+for ranks in 2, 3:
+    executors.run(ranks, [None], function=details)
 with tempfile.TemporaryDirectory() as folder:
     executors.run(2, [folder], function=behaviour)
     subprocess.run(["pipec", "calibrate", *sorted(str(trace) for trace in pathlib.Path(folder).iterdir()), "--warmup=0",

@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with contextlib.redirect_stdout(sys.stderr):
         try:
             text = options.run(options)
-        except (ImportError, AttributeError, ValueError) as error:
+        except (ImportError, AttributeError, OSError, ValueError) as error:
             sys.exit(f"pipec.dump: {error}")
     if options.output:
         write_text(options.output, text)

@@ -366,7 +366,7 @@ def read_te_order(path: str | os.PathLike[str]) -> Schedule:
     try:
         data = json.loads(text)
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise ValueError(f"{path}: no line `Rank R: ORDER [...]` of a log, and no JSON: {error}") from None
     if not isinstance(data, dict) or data.get("format") != TE_ORDER:
         raise ValueError(f"{path}: this is not an order: \"format\" is not \"{TE_ORDER}\"")
     orders = data.get("order")

@@ -42,6 +42,8 @@ class Executor:
         self.rank = stages[0].group_rank
         self._args_chunk_spec, self._kwargs_chunk_spec = args_chunk_spec, kwargs_chunk_spec
         self._output_merge_spec, self._loss_fn = output_merge_spec, loss_fn
+        self.modules = {stage.stage_index: stage.submod for stage in stages}
+        """The modules of this rank's stages."""
         self._device = torch.device(stages[0].device)
         self._run = _load(source, plan.name)
         self._parts = _make_parts(plan, stages)
@@ -55,7 +57,8 @@ class Executor:
         self._worker = Worker(self._parts, self._split, transfers, loss_fn, scale)
         self._evaluation = Evaluation(self._parts, self._split, transfers, loss_fn, scale)
         self._transfers = transfers
-        self._shapes_known = False
+        # What passes between stages, by worker: an evaluation may have other sizes.
+        self._metas: dict[Worker, list[tuple[Part, list[Meta], list[Meta]]]] = {}
 
     def __repr__(self) -> str:
         return f"<pipec.torch.Executor of {self.plan!r}, rank {self.rank}>"
@@ -63,7 +66,8 @@ class Executor:
     def handle(self, kind: str, handler: Callable[[Any], None]) -> None:
         """Calls `handler` in place of each step of a kind (`F`, `SEND_F`, ...), with a
         `Step` whose `proceed` does what the executor would do. The handler of
-        `OVERLAP` is called with the list of the steps that may run at the same time.
+        `OVERLAP` is called with the list of the steps that may run at the same time; in
+        `eval`, which has no backwards, it is not called.
         """
         worker: Any = self._worker
         if kind == "OVERLAP":
@@ -72,8 +76,11 @@ class Executor:
             return
         if kind not in METHODS:
             raise ValueError(f"`{kind}` is not a kind of step; there are {', '.join(METHODS)} and OVERLAP")
-        do = getattr(worker, METHODS[kind])
-        setattr(worker, METHODS[kind], lambda stage, microbatch=None: handler(Step(kind, stage, microbatch, do)))
+        for worker in (self._worker, self._evaluation):
+            do = getattr(worker, METHODS[kind])
+            if do is not Evaluation.no_step:
+                setattr(worker, METHODS[kind],
+                        lambda stage, microbatch=None, do=do: handler(Step(kind, stage, microbatch, do)))
 
     # The interface of PyTorch's schedules.
 
@@ -109,18 +116,32 @@ class Executor:
                  losses: list[torch.Tensor] | None, return_outputs: bool, arg_mbs: Any, kwarg_mbs: Any, target_mbs: Any) -> Any:
         inputs, keywords = self._split_inputs(args, kwargs, arg_mbs, kwarg_mbs)
         targets = self._split_targets(target, target_mbs)
+        given = target is not None or target_mbs is not None
+        if worker is self._worker and not given and any(part.after is None for part in worker.all_parts()):
+            raise ValueError(f"rank {self.rank} has a last stage, and no target")
+        worker.computes_loss = given
         worker.begin(inputs, keywords, targets)
-        if not self._shapes_known:
-            self._exchange_shapes(inputs, keywords)
-            self._shapes_known = True
-        with _spans(worker) if torch.autograd._profiler_enabled() else contextlib.nullcontext():  # type: ignore[attr-defined]
-            self._run(self.rank, worker)
-            worker.finish()
+        self._transfers.round += 1
+        try:
+            self._run_once(worker, inputs, keywords)
+        except Exception as error:
+            self._transfers.say(f"rank {self.rank} failed: {type(error).__name__}: {(str(error).splitlines() or [''])[0]}")
+            raise
         if losses is not None and worker.losses:
             losses[:] = [worker.losses[k] for k in sorted(worker.losses)]
         if not worker.results or not return_outputs:
             return None
         return merge_chunks([worker.results[k] for k in sorted(worker.results)], self._output_merge_spec)
+
+    def _run_once(self, worker: Worker, inputs: Sequence[tuple[Any, ...]], keywords: Sequence[dict[str, Any]]) -> None:
+        if worker not in self._metas:
+            self._exchange_shapes(inputs, keywords)
+            self._metas[worker] = [(part, part.inputs_meta, part.outputs_meta) for part in worker.all_parts()]
+        for part, inputs_meta, outputs_meta in self._metas[worker]:
+            part.inputs_meta, part.outputs_meta = inputs_meta, outputs_meta
+        with _spans(worker) if torch.autograd._profiler_enabled() else contextlib.nullcontext():  # type: ignore[attr-defined]
+            self._run(self.rank, worker)
+            worker.finish()
 
     def _split_inputs(self, args: tuple[Any, ...], kwargs: dict[str, Any], arg_mbs: Any,
                       kwarg_mbs: Any) -> tuple[list[tuple[Any, ...]], list[dict[str, Any]]]:
@@ -146,11 +167,16 @@ class Executor:
             if len(target_mbs) != count:
                 raise ValueError(f"target_mbs has {len(target_mbs)} micro-batches, the schedule {count}")
             return list(target_mbs)
-        return [None] * count if target is None else list(torch.tensor_split(target, count))
+        if target is None:
+            return [None] * count
+        if target.shape[0] < count:
+            raise ValueError(f"the target has {target.shape[0]} rows, the schedule {count} micro-batches")
+        return list(torch.tensor_split(target, count))
 
     def _exchange_shapes(self, inputs: Sequence[tuple[Any, ...]], keywords: Sequence[dict[str, Any]]) -> None:
         """Sends the shapes of the outputs along the stages, once. Each stage computes
-        its outputs from zeros; that changes neither its buffers nor random numbers."""
+        its outputs from zeros; that changes neither its registered buffers nor the
+        state of random numbers."""
         for direction, parts in enumerate(self._parts):
             microbatch = self._split if direction else 0
             for stage in range(self.plan.stages):

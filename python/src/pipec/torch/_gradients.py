@@ -9,8 +9,10 @@ import torch
 from torch.distributed.pipelining.schedules import _PipelineSchedule
 from torch.distributed.pipelining.stage import _PipelineStageBase
 
+from ._executor import Executor
 
-def check_gradients(schedule_or_module: Union[_PipelineSchedule, _PipelineStageBase, torch.nn.Module]) -> list[str]:
+
+def check_gradients(schedule_or_module: Union[_PipelineSchedule, Executor, _PipelineStageBase, torch.nn.Module]) -> list[str]:
     """The names of trainable parameters that have no gradient; to be asked after
     the first step, before the gradients are cleared. Those of a schedule are the
     parameters of this rank's stages, each after its stage: `stage 3: norm.weight`.
@@ -22,6 +24,8 @@ def check_gradients(schedule_or_module: Union[_PipelineSchedule, _PipelineStageB
         return [name for name, parameter in schedule_or_module.named_parameters()
                 if parameter.requires_grad and parameter.grad is None]
     holder: Any = schedule_or_module
+    if isinstance(holder, Executor):
+        return [f"stage {index}: {name}" for index, module in holder.modules.items() for name in check_gradients(module)]
     if isinstance(holder, _PipelineStageBase):
         stages = [holder]
     elif isinstance(holder, _PipelineSchedule):

@@ -97,27 +97,33 @@ class Sharded(Replicas):
             self.reshard()
 
 
-def flat_gradients(parameters: Iterable[torch.nn.Parameter]) -> torch.Tensor:
-    """The gradients of trainable parameters in one tensor. One that is missing is 0;
-    another copy of the parameter may have it."""
-    return torch.cat([(torch.zeros_like(parameter) if parameter.grad is None else parameter.grad).flatten()
-                      for parameter in parameters if parameter.requires_grad])
+def flat_gradients(parameters: Iterable[torch.nn.Parameter]) -> torch.Tensor | None:
+    """The gradients of trainable parameters in one tensor, then for each parameter
+    whether it has one (1 or 0). None without trainable parameters."""
+    trainable = [parameter for parameter in parameters if parameter.requires_grad]
+    if not trainable:
+        return None
+    parts = [(torch.zeros_like(parameter) if parameter.grad is None else parameter.grad).flatten() for parameter in trainable]
+    return torch.cat([*parts, parts[0].new_tensor([parameter.grad is not None for parameter in trainable])])
 
 
 def add_gradients(parameters: Iterable[torch.nn.Parameter], flat: torch.Tensor) -> None:
     """Adds what `flat_gradients` gave elsewhere."""
+    trainable = [parameter for parameter in parameters if parameter.requires_grad]
     at = 0
-    for parameter in parameters:
-        if parameter.requires_grad:
-            part = flat[at:at + parameter.numel()].view_as(parameter).to(parameter.dtype)
+    for parameter, present in zip(trainable, flat[len(flat) - len(trainable):].tolist()):
+        part = flat[at:at + parameter.numel()].view_as(parameter).to(parameter.dtype)
+        at += parameter.numel()
+        if present:
             parameter.grad = part.clone() if parameter.grad is None else parameter.grad + part
-            at += parameter.numel()
 
 
 def average(parameters: Iterable[torch.nn.Parameter], group: dist.ProcessGroup) -> None:
     """Replaces gradients by their mean over the ranks of a group."""
     trainable = [parameter for parameter in parameters if parameter.requires_grad]
     flat = flat_gradients(trainable)
+    if flat is None:
+        return
     dist.all_reduce(flat, group=group)
     flat /= dist.get_world_size(group)
     for parameter in trainable:

@@ -25,10 +25,9 @@ class Transfers:
     """Sends and receives tensors between the ranks of a group.
 
     `communicators` is `one` for the group itself, `pair` for a communicator per
-    pair of ranks, or `edge` for one per directed pair. `pairs` are the pairs
-    (lower, higher) of ranks that exchange tensors; every rank of the group has the
-    same ones, and creates its communicators in their order, so that creation does
-    not deadlock. `patience` is the time in seconds that a rank waits for a
+    pair of ranks, or `edge` for one per directed pair; these two are created by all
+    ranks of the job together. `pairs` are the pairs (lower, higher) of ranks that
+    exchange tensors; every rank of the group has the same ones. `patience` is the time in seconds that a rank waits for a
     transfer.
     """
 
@@ -38,17 +37,21 @@ class Transfers:
         self.patience = None if patience is None else datetime.timedelta(seconds=patience)
         self._world = dist.get_process_group_ranks(group)
         self._groups: dict[tuple[int, int], dist.ProcessGroup] = {}
+        self.round = 0
+        """Counts runs, so that ranks do not read what was said in an earlier one."""
         if communicators == "one":
             return
-        for pair in pairs:
-            for edge in [pair, pair[::-1]] if communicators == "edge" else [pair]:
-                if self.rank not in pair:
-                    continue
-                made: Any = dist.new_group([self._world[rank] for rank in pair], use_local_synchronization=True,
-                                      group_desc=f"pipec {'->'.join(map(str, edge))}")
-                self._groups[edge] = made
+        edges = [edge for pair in pairs for edge in ([pair, pair[::-1]] if communicators == "edge" else [pair])]
+        # Every rank of the job takes part in the creation of every group.
+        wanted: list[list[tuple[int, int]]] = [[]] * dist.get_world_size()
+        dist.all_gather_object(wanted, [(self._world[a], self._world[b]) for a, b in edges])
+        mine = {(self._world[a], self._world[b]): (a, b) for a, b in edges}
+        for ends in dict.fromkeys(ends for of_rank in wanted for ends in of_rank):
+            made: Any = dist.new_group(sorted(ends), group_desc=f"pipec {ends[0]}->{ends[1]}")
+            if ends in mine and self.rank in mine[ends]:
+                self._groups[mine[ends]] = made
                 if communicators == "pair":
-                    self._groups[edge[::-1]] = made
+                    self._groups[mine[ends][::-1]] = made
 
     def _group(self, sends: bool, peer: int) -> dist.ProcessGroup:
         return self._groups.get((self.rank, peer) if sends else (peer, self.rank), self.group)
@@ -85,8 +88,8 @@ class Transfers:
             what = f"rank {self.rank} waited{seconds} for {text}"
         else:
             what = f"rank {self.rank} lost {text}: {error.splitlines()[0]}"
-        store = dist.distributed_c10d.PrefixStore("pipec stuck", dist.distributed_c10d._get_default_store())
-        store.set(str(self._world[self.rank]), what)
+        self.say(what)
+        store = self._store()
         others = {rank: str(world) for rank, world in enumerate(self._world) if rank != self.rank}
         lines = {self.rank: what}
         end = time.monotonic() + 5
@@ -98,3 +101,10 @@ class Transfers:
             time.sleep(0.05)
         silent = f"; no word from rank {', '.join(map(str, others))}" if others else ""
         return "; ".join(lines[rank] for rank in sorted(lines)) + silent
+
+    def say(self, what: str) -> None:
+        """Tells ranks that fail later what happened on this one."""
+        self._store().set(str(self._world[self.rank]), what)
+
+    def _store(self) -> Any:
+        return dist.distributed_c10d.PrefixStore(f"pipec {self.round}", dist.distributed_c10d._get_default_store())

@@ -16,6 +16,11 @@ from ._transfers import Posted, Transfers
 Tensors = tuple[torch.Tensor, ...]
 
 
+def has_gradient(value: torch.Tensor | Meta) -> bool:
+    """Whether a tensor of this type can have a gradient."""
+    return value.dtype.is_floating_point or value.dtype.is_complex
+
+
 class Meta(NamedTuple):
     """A tensor that stages exchange."""
 
@@ -24,6 +29,10 @@ class Meta(NamedTuple):
 
     def empty(self, device: torch.device) -> torch.Tensor:
         return torch.empty(self.shape, dtype=self.dtype, device=device)
+
+
+def meta_text(metas: Sequence[Meta]) -> str:
+    return ", ".join(f"{str(meta.dtype).removeprefix('torch.')}{list(meta.shape)}" for meta in metas) or "no tensor"
 
 
 class Part:
@@ -88,12 +97,15 @@ class Worker:
         self._transfers = transfers
         self._loss_fn, self._loss_scale = loss_fn, loss_scale
         self._sends: dict[tuple[str, int, int], Posted] = {}
+        # Gradients from before the run, where the copies of a stage are added.
+        self._earlier: list[tuple[torch.nn.Parameter, torch.Tensor]] = []
         # The inputs of a run and its results, by micro-batch.
         self.args: Sequence[tuple[Any, ...]] = ()
         self.kwargs: Sequence[dict[str, Any]] = ()
         self.targets: Sequence[Any] = ()
         self.results: dict[int, Any] = {}
         self.losses: dict[int, torch.Tensor] = {}
+        self.computes_loss = True
 
     def _part(self, stage: int, microbatch: int) -> Part:
         return self._parts[microbatch >= self._split][stage]
@@ -107,11 +119,20 @@ class Worker:
         for part in self.all_parts():
             part.clear()
             part.replicas.begin()
+        self._earlier = []
+        if len(self._parts) == 2:  # only what this run adds is exchanged
+            for parameter in {id(p): p for part in self.all_parts() for p in part.module.parameters()}.values():
+                if parameter.grad is not None:
+                    self._earlier.append((parameter, parameter.grad))
+                    parameter.grad = None
 
     def finish(self) -> None:
         for posted in self._sends.values():
             self._transfers.wait(posted)
         self._sends.clear()
+        for parameter, gradient in self._earlier:
+            parameter.grad = gradient if parameter.grad is None else parameter.grad + gradient
+        self._earlier = []
 
     # Computes
 
@@ -134,20 +155,28 @@ class Worker:
         outputs = result if isinstance(result, tuple) else (result,)
         if part.after is None:
             self.results[microbatch] = result
-            if self._loss_fn is not None:
+            if self._loss_fn is not None and self.computes_loss:
                 loss = self._loss_fn(result, self.targets[microbatch])
                 self.losses[microbatch] = loss
                 outputs = (loss,)
         else:
+            self._check(part, microbatch, outputs)
             self._pass_on(part, microbatch, outputs)
         part.kept[microbatch] = inputs, outputs
+
+    def _check(self, part: Part, microbatch: int, outputs: Tensors) -> None:
+        """The stage after has room for outputs of the shapes of the first run."""
+        found = [Meta(output.shape, output.dtype) for output in outputs]
+        if found != part.outputs_meta:
+            raise ValueError(f"stage {part.index} gives {meta_text(found)} for micro-batch {microbatch}, and gave "
+                             f"{meta_text(part.outputs_meta)} in the first run")
 
     def _pass_on(self, part: Part, microbatch: int, outputs: Tensors) -> None:
         after = part.part_after
         if after is None:
             part.outputs[microbatch] = outputs
             return
-        tensors = tuple(output.detach().requires_grad_(output.is_floating_point()) for output in outputs)
+        tensors = tuple(output.detach().requires_grad_(has_gradient(output)) for output in outputs)
         after.inputs[microbatch] = Posted([], tensors, "")
 
     def _output_gradients(self, part: Part, microbatch: int, outputs: Tensors) -> tuple[list[torch.Tensor], list[Any]]:
@@ -156,7 +185,7 @@ class Worker:
             scale = None if self._loss_scale is None else outputs[0].new_full((), self._loss_scale)
             return [outputs[0]], [scale]
         gradients = iter(self._arrived(part.gradients.pop(microbatch)))
-        pairs = [(output, next(gradients)) for output in outputs if output.is_floating_point()]
+        pairs = [(output, next(gradients)) for output in outputs if has_gradient(output)]
         pairs = [(output, gradient) for output, gradient in pairs if output.requires_grad]
         return [output for output, _ in pairs], [gradient for _, gradient in pairs]
 
@@ -165,7 +194,7 @@ class Worker:
         if part.before is None:
             return
         gradients = tuple(torch.zeros_like(value) if value.grad is None else value.grad
-                          for value in inputs if value.is_floating_point())
+                          for value in inputs if has_gradient(value))
         for value in inputs:
             value.grad = None
         if part.part_before is None:
@@ -186,23 +215,24 @@ class Worker:
         part = self._part(stage, microbatch)
         inputs, outputs = part.kept.pop(microbatch)
         roots, gradients = self._output_gradients(part, microbatch, outputs)
-        if part.before is None:  # nothing to pass back; the W does the whole backward
-            part.split[microbatch] = roots, gradients
+        wanted = [value for value in inputs if value.requires_grad] if part.before is not None else []
+        if not wanted:  # no gradient to pass back; the W does the whole backward
+            part.split[microbatch] = True, (roots, gradients)
+            self._hand_back(part, microbatch, inputs)
             return
         part.replicas.ready()
         with part.replicas.quiet():
             values = [torch.ones_like(root) if gradient is None else gradient for root, gradient in zip(roots, gradients)]
-            wanted = [value for value in inputs if value.requires_grad]
             _, groups = stage_backward_input(roots, values, wanted, part.module.parameters())
-        part.split[microbatch] = groups
+        part.split[microbatch] = False, groups
         self._hand_back(part, microbatch, inputs)
 
     def backward_weight(self, stage: int, microbatch: int) -> None:
         part = self._part(stage, microbatch)
-        kept = part.split.pop(microbatch)
+        whole, kept = part.split.pop(microbatch)
         part.replicas.ready()
         with part.replicas.quiet():
-            if part.before is None:
+            if whole:
                 torch.autograd.backward(*kept)
             else:
                 stage_backward_weight(part.module.parameters(), kept)
@@ -213,7 +243,7 @@ class Worker:
         """The peer of a receive, tensors for it, and its name for messages."""
         forward = kind == "RECV_F"
         peer = part.before if forward else part.after
-        metas = part.inputs_meta if forward else [meta for meta in part.outputs_meta if meta.dtype.is_floating_point]
+        metas = part.inputs_meta if forward else [meta for meta in part.outputs_meta if has_gradient(meta)]
         assert peer is not None
         return peer, tuple(meta.empty(part.device) for meta in metas), f"{kind} s{part.index} m{microbatch} from rank {peer}"
 
@@ -229,7 +259,7 @@ class Worker:
             part.gradients[microbatch] = posted
             return
         for tensor in posted.tensors:
-            tensor.requires_grad_(tensor.is_floating_point())
+            tensor.requires_grad_(has_gradient(tensor))
         part.inputs[microbatch] = posted
 
     def _post(self, kind: str, stage: int, microbatch: int) -> None:
@@ -315,6 +345,8 @@ class Worker:
             if peer is None or (stage in forth and stage in back):
                 continue
             mine = flat_gradients(part.module.parameters())
+            if mine is None:
+                continue
             theirs = torch.empty_like(mine)
             operations += [self._transfers.operation(True, mine, peer), self._transfers.operation(False, theirs, peer)]
             exchanged.append((part, peer, theirs))
@@ -333,13 +365,10 @@ class Evaluation(Worker):
         super().forward(stage, microbatch)
         self._part(stage, microbatch).kept.clear()
 
-    @staticmethod
-    def _nothing(*_: int) -> None: ...
-
-    _no_step: Any = _nothing
-    backward = backward_input = backward_weight = _no_step
-    send_backward = recv_backward = wait_send_backward = _no_step
-    reduce_grad = wait_reduce_grad = sum_replicas = _no_step
+    no_step: Any = staticmethod(lambda *_: None)
+    backward = backward_input = backward_weight = no_step
+    send_backward = recv_backward = wait_send_backward = no_step
+    reduce_grad = wait_reduce_grad = sum_replicas = no_step
 
     def batch(self, *members: tuple[str, int, int]) -> None:
         forwards = [member for member in members if member[0].endswith("_F")]
