@@ -30,7 +30,7 @@ namespace {
 class GapOrders {
 public:
   GapOrders(ProofWindows &windows, unsigned rank)
-      : windows(windows), certificate(*windows.certificate),
+      : windows(windows), certificate(*windows.certificate), rank(rank),
         stages(windows.stagesOf[rank]), cap(certificate.caps[rank]),
         chunks(stages.size()), bits(std::bit_width(windows.m)),
         counts(2 * chunks) {
@@ -93,6 +93,7 @@ private:
 
   ProofWindows &windows;
   const Certificate &certificate;
+  unsigned rank;
   const std::vector<unsigned> &stages;
   int64_t cap;
   unsigned chunks;
@@ -103,8 +104,6 @@ private:
   std::vector<unsigned> counts;
   /// The states after as many steps as the index.
   std::vector<std::vector<State>> layers;
-  /// The windows that the orders keep, by step.
-  std::vector<int64_t> newStarts, newEnds;
 };
 
 } // namespace
@@ -218,8 +217,7 @@ OrdersLeft GapOrders::findEarliest() {
 }
 
 OrdersLeft GapOrders::findLatest() {
-  newStarts.assign(windows.starts.size(), -1);
-  newEnds.assign(windows.starts.size(), -1);
+  KeptWindows kept(windows);
   State &last = layers.back().front();
   last.latest = certificate.refuted;
   last.latestLess = certificate.refuted - allWork;
@@ -251,22 +249,12 @@ OrdersLeft GapOrders::findLatest() {
         state.latest = std::max(state.latest, lastStart);
         state.latestLess =
             std::max(state.latestLess, std::min(less, lastStart - next.least));
-        int64_t &newStart = newStarts[next.step];
-        if (newStart < 0 || start < newStart)
-          newStart = start;
-        newEnds[next.step] =
-            std::max(newEnds[next.step], lastStart + next.time);
+        kept.add(next.step, start, lastStart + next.time);
       });
   }
   if (layers.front().front().latest == none)
     return OrdersLeft::None;
-  for (unsigned kind = 0; kind != 2; ++kind)
-    for (unsigned stage : stages)
-      for (unsigned j = 0; j != windows.m; ++j) {
-        size_t step = windows.step(kind, stage, j);
-        windows.starts[step] = newStarts[step];
-        windows.ends[step] = newEnds[step];
-      }
+  kept.store(windows, rank, /*kinds=*/2);
   return OrdersLeft::Some;
 }
 

@@ -28,7 +28,7 @@ namespace {
 class RankOrders {
 public:
   RankOrders(ProofWindows &windows, unsigned rank)
-      : windows(windows), certificate(*windows.certificate),
+      : windows(windows), certificate(*windows.certificate), rank(rank),
         stages(windows.stagesOf[rank]), cap(certificate.caps[rank]),
         chunks(stages.size()), letters(windows.kinds * chunks),
         bits(std::bit_width(windows.m)), counts(letters) {}
@@ -91,6 +91,7 @@ private:
 
   ProofWindows &windows;
   const Certificate &certificate;
+  unsigned rank;
   ArrayRef<unsigned> stages;
   int64_t cap;
   unsigned chunks;
@@ -172,8 +173,7 @@ OrdersLeft RankOrders::findEarliest() {
 }
 
 OrdersLeft RankOrders::findLatest() {
-  std::vector<int64_t> newStarts(windows.starts.size(), -1);
-  std::vector<int64_t> newEnds(windows.starts.size(), -1);
+  KeptWindows kept(windows);
   layers.back().front().latest = certificate.refuted;
   DenseMap<Key, uint32_t> numbers;
   for (size_t done = layers.size() - 1; done-- != 0;) {
@@ -192,20 +192,12 @@ OrdersLeft RankOrders::findLatest() {
         if (start > last)
           return;
         state.latest = std::max(state.latest, last);
-        if (newStarts[step] < 0 || start < newStarts[step])
-          newStarts[step] = start;
-        newEnds[step] = std::max(newEnds[step], end);
+        kept.add(step, start, end);
       });
   }
   if (layers.front().front().latest < 0)
     return OrdersLeft::None;
-  for (unsigned kind = 0; kind != windows.kinds; ++kind)
-    for (unsigned stage : stages)
-      for (unsigned j = 0; j != windows.m; ++j) {
-        size_t step = windows.step(kind, stage, j);
-        windows.starts[step] = newStarts[step];
-        windows.ends[step] = newEnds[step];
-      }
+  kept.store(windows, rank, windows.kinds);
   return OrdersLeft::Some;
 }
 

@@ -15,6 +15,8 @@
 
 #include "Certificate/Certificate.h"
 
+#include <algorithm>
+
 namespace pipec {
 
 struct ProofWindows {
@@ -33,6 +35,34 @@ struct ProofWindows {
   unsigned kinds, m;
   std::vector<std::vector<unsigned>> stagesOf;
   /// By kind, stage and micro-batch.
+  std::vector<int64_t> starts, ends;
+};
+
+/// The windows that the orders of a rank leave to its steps.
+class KeptWindows {
+public:
+  explicit KeptWindows(const ProofWindows &windows)
+      : starts(windows.starts.size(), -1), ends(windows.starts.size(), -1) {}
+
+  /// An order in which `step` can begin at `start` and end at `end`.
+  void add(size_t step, int64_t start, int64_t end) {
+    if (starts[step] < 0 || start < starts[step])
+      starts[step] = start;
+    ends[step] = std::max(ends[step], end);
+  }
+  /// Narrows the steps of `rank` of the first `kinds` kinds.
+  void store(ProofWindows &windows, unsigned rank, unsigned kinds) const {
+    for (unsigned kind = 0; kind != kinds; ++kind)
+      for (unsigned stage : windows.stagesOf[rank])
+        for (unsigned j = 0; j != windows.m; ++j) {
+          size_t step = windows.step(kind, stage, j);
+          windows.starts[step] = starts[step];
+          windows.ends[step] = ends[step];
+        }
+  }
+
+private:
+  /// By step; -1 without an order.
   std::vector<int64_t> starts, ends;
 };
 

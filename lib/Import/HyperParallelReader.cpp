@@ -67,10 +67,7 @@ class HyperParallelReader {
 public:
   HyperParallelReader(StringRef text, const ListOptions &options,
                       DiagEngine &diags)
-      : text(text), cursor(text, diags), lists(options, diags), diags(diags),
-        base(
-            diags.sourceFiles().compress(SMLoc::getFromPointer(text.begin()))) {
-  }
+      : text(text), cursor(text, diags), lists(options, diags), diags(diags) {}
 
   FailureOr<Schedule> read();
 
@@ -81,7 +78,7 @@ private:
   bool readMap();
   bool readLists();
   bool readList(std::optional<unsigned> rank);
-  bool readStep(SmallVectorImpl<Step> &steps, bool inOverlap);
+  bool readStep(SmallVectorImpl<Step> &steps);
   bool readArray(MetaFields &fields);
   bool readFields(MetaFields &fields, char separator, char close);
   bool readField(StringRef key, MetaFields &fields);
@@ -93,9 +90,6 @@ private:
     return cursor.consumeWord("None") || cursor.consumeWord("null");
   }
   bool startsStep();
-  SourceLoc locOf(const char *place) const {
-    return {base.offset + uint32_t(place - text.begin())};
-  }
   /// The number of bytes to release in one system call.
   static constexpr size_t releasedAtOnce = size_t(64) << 20;
 
@@ -105,7 +99,6 @@ private:
   bool inSubSteps = false;
   OrderLists lists;
   DiagEngine &diags;
-  SourceLoc base;
   const char *released = text.begin();
 };
 
@@ -154,8 +147,7 @@ bool HyperParallelReader::readSubSteps(MetaFields &fields, char close) {
     return false;
   }
   llvm::SaveAndRestore inside(inSubSteps, true);
-  return cursor.readElements(
-      close, [&] { return readStep(fields.members, /*inOverlap=*/true); });
+  return cursor.readElements(close, [&] { return readStep(fields.members); });
 }
 
 bool HyperParallelReader::readField(StringRef key, MetaFields &fields) {
@@ -245,21 +237,20 @@ bool HyperParallelReader::make(const char *begin, const MetaFields &fields,
   }
   steps.push_back(Step(kind, *fields.stage,
                        hasMicrobatch(kind) ? *fields.microbatch : 0, 0,
-                       locOf(begin)));
+                       cursor.locOf(begin)));
   return true;
 }
 
-bool HyperParallelReader::readStep(SmallVectorImpl<Step> &steps,
-                                   bool inOverlap) {
+bool HyperParallelReader::readStep(SmallVectorImpl<Step> &steps) {
   (void)cursor.atEnd(); // skips blanks
   const char *begin = cursor.here();
-  if (!inOverlap && takeNone()) {
-    steps.push_back(Step(StepKind::Bubble, 0, 0, 0, locOf(begin)));
+  if (!inSubSteps && takeNone()) {
+    steps.push_back(Step(StepKind::Bubble, 0, 0, 0, cursor.locOf(begin)));
     return true;
   }
   MetaFields fields;
   auto isSingle = [&] {
-    if (!inOverlap || !fields.type || !fields.type->isOverlap)
+    if (!inSubSteps || !fields.type || !fields.type->isOverlap)
       return true;
     (void)diags.report(rangeOf(cursor.since(begin)), diag::OrderOverlapMembers,
                        fields.type->name, "single steps");
@@ -290,13 +281,13 @@ bool HyperParallelReader::readStep(SmallVectorImpl<Step> &steps,
 /// Reads one list, of `rank` or of the next one.
 bool HyperParallelReader::readList(std::optional<unsigned> rank) {
   (void)cursor.atEnd(); // skips blanks
-  StepList *list = lists.begin(rank, locOf(cursor.here()));
+  StepList *list = lists.begin(rank, cursor.locOf(cursor.here()));
   if (!list || !cursor.expect('['))
     return false;
   SmallVector<Step, 2> steps;
   return cursor.readElements(']', [&] {
     steps.clear();
-    if (!readStep(steps, /*inOverlap=*/false))
+    if (!readStep(steps))
       return false;
     for (Step step : steps)
       lists.add(*list, step);
@@ -334,7 +325,7 @@ bool HyperParallelReader::readLists() {
 bool HyperParallelReader::readMap() {
   std::vector<uint32_t> map;
   (void)cursor.atEnd(); // skips blanks
-  SourceLoc place = locOf(cursor.here());
+  SourceLoc place = cursor.locOf(cursor.here());
   if (!cursor.expect('[') || !cursor.readElements(']', [&] {
         unsigned rank = 0;
         if (!cursor.number(maxRanks, "rank", rank))
@@ -369,7 +360,7 @@ bool HyperParallelReader::readHead(StringRef key) {
   for (OrderLists::Size &size : lists.sizes())
     if (key == size.key) {
       (void)cursor.atEnd(); // skips blanks
-      size.place = locOf(cursor.here());
+      size.place = cursor.locOf(cursor.here());
       return cursor.number(size.limit + 1, "number of " + size.key.str(),
                            size.declared.emplace());
     }
@@ -436,7 +427,7 @@ FailureOr<Schedule> HyperParallelReader::read() {
     cursor.expected("the end of the file");
   if (!good || diags.numErrors() != errors)
     return failure();
-  return lists.finish(base);
+  return lists.finish(cursor.start());
 }
 
 } // namespace

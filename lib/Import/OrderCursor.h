@@ -9,6 +9,7 @@
 #define PIPEC_IMPORT_ORDERCURSOR_H
 
 #include "Support/DiagEngine.h"
+#include "Support/SourceFiles.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -21,9 +22,16 @@ namespace pipec {
 class OrderCursor {
 public:
   OrderCursor(llvm::StringRef text, DiagEngine &diags)
-      : p(text.begin()), end(text.end()), diags(diags) {}
+      : begin(text.begin()), p(text.begin()), end(text.end()), diags(diags),
+        base(diags.sourceFiles().compress(llvm::SMLoc::getFromPointer(begin))) {
+  }
 
   const char *here() const { return p; }
+  /// The beginning of the text, and a place in it, for diagnostics.
+  SourceLoc start() const { return base; }
+  SourceLoc locOf(const char *place) const {
+    return {base.offset + uint32_t(place - begin)};
+  }
   /// Goes back to an earlier place.
   void rewind(const char *place) { p = place; }
   bool atEnd() {
@@ -81,9 +89,11 @@ public:
 private:
   void skipBlanks();
 
+  const char *begin;
   const char *p;
   const char *end;
   DiagEngine &diags;
+  SourceLoc base;
 };
 
 } // namespace pipec

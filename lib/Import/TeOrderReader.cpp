@@ -41,10 +41,7 @@ struct Entry {
 class TeOrderReader {
 public:
   TeOrderReader(StringRef text, const ListOptions &options, DiagEngine &diags)
-      : text(text), cursor(text, diags), lists(options, diags), diags(diags),
-        base(
-            diags.sourceFiles().compress(SMLoc::getFromPointer(text.begin()))) {
-  }
+      : cursor(text, diags), lists(options, diags), diags(diags) {}
 
   FailureOr<Schedule> read();
 
@@ -56,20 +53,15 @@ private:
   bool addLists();
   bool addList(unsigned rank, ArrayRef<unsigned> stages);
 
-  SourceLoc locOf(const char *place) const {
-    return {base.offset + uint32_t(place - text.begin())};
-  }
   /// The place of the next value.
   SourceLoc place() {
     (void)cursor.atEnd(); // skips blanks
-    return locOf(cursor.here());
+    return cursor.locOf(cursor.here());
   }
 
-  StringRef text;
   OrderCursor cursor;
   OrderLists lists;
   DiagEngine &diags;
-  SourceLoc base;
   StringSet<> known;
   std::vector<std::vector<Entry>> orders;
   std::vector<SourceLoc> places;
@@ -195,9 +187,9 @@ bool TeOrderReader::addLists() {
   unsigned ranks = orders.size();
   if (!known.contains("stage_to_rank")) {
     if (uint64_t(ranks) * numChunks > maxStages) {
-      (void)diags.report(base, diag::OrderNumberTooLarge, "number of stages",
-                         std::to_string(uint64_t(ranks) * numChunks),
-                         maxStages);
+      (void)diags.report(
+          cursor.start(), diag::OrderNumberTooLarge, "number of stages",
+          std::to_string(uint64_t(ranks) * numChunks), maxStages);
       return false;
     }
     for (unsigned stage = 0; stage != ranks * numChunks; ++stage)
@@ -227,7 +219,7 @@ FailureOr<Schedule> TeOrderReader::read() {
   }
   if (!good || diags.numErrors() != errors || !addLists())
     return failure();
-  return lists.finish(base);
+  return lists.finish(cursor.start());
 }
 
 FailureOr<Schedule> importTeOrder(StringRef text, const ListOptions &options,
