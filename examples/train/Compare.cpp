@@ -162,6 +162,8 @@ Arguments parseArguments(int argc, char **argv, bool print) {
       ++i;
     } else if (std::strcmp(argv[i], "--blocking") == 0) {
       arguments.blocking = true;
+    } else if (std::strcmp(argv[i], "--blocking-receives") == 0) {
+      arguments.blockingReceives = true;
     } else {
       arguments.steps = 0;
       break;
@@ -171,7 +173,7 @@ Arguments parseArguments(int argc, char **argv, bool print) {
     if (print)
       std::fprintf(stderr,
                    "usage: %s [--steps N] [--patience SECONDS] [--blocking] "
-                   "[--copies N] [--trace FILE]\n",
+                   "[--blocking-receives] [--copies N] [--trace FILE]\n",
                    argv[0]);
     std::exit(2);
   }

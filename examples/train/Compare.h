@@ -84,6 +84,7 @@ struct Arguments {
   int steps = 5;
   double patience = 20;
   bool blocking = false;
+  bool blockingReceives = false;
   /// Copies of the pipeline that share the data.
   int copies = 1;
   std::string trace;

@@ -102,6 +102,7 @@ int train(const Arguments &arguments, const Schedule &schedule,
   ClockOffset offset = clockOffset(pipeline);
   Options options;
   options.blocking = arguments.blocking;
+  options.blockingReceives = arguments.blockingReceives;
   options.patience =
       std::chrono::nanoseconds(std::int64_t(arguments.patience * 1e9));
   if (!arguments.trace.empty())

@@ -99,6 +99,7 @@ int train(const Arguments &arguments, const Schedule &schedule,
 
   Options options;
   options.blocking = arguments.blocking;
+  options.blockingReceives = arguments.blockingReceives;
   options.patience =
       std::chrono::nanoseconds(std::int64_t(arguments.patience * 1e9));
   std::vector<RankTrace> traces(std::size_t(schedule.ranks));

@@ -106,6 +106,7 @@ template <class Thrown> std::string oneRankThrows(Thrown thrown) {
       text += ", nested: out_of_range";
     } catch (int value) {
       text += ", nested: " + std::to_string(value);
+    } catch (const Error &) {
     }
     return text;
   }
@@ -117,6 +118,39 @@ TEST(Failure, AModelsExceptionNamesTheStepAndIsNested) {
             "rank 0 in F s0 m0: no such row, nested: out_of_range");
   EXPECT_EQ(oneRankThrows(7), "rank 0 in F s0 m0: an exception that is not a "
                               "std::exception, nested: 7");
+}
+
+TEST(Failure, ErrorsOfTheRuntimesOwnTypesNameTheStepToo) {
+  // As a transport throws them, and a model that uses the runtime itself.
+  EXPECT_EQ(oneRankThrows(Error("connection lost")),
+            "rank 0 in F s0 m0: connection lost");
+  EXPECT_EQ(oneRankThrows(RefusedError("not for this model")),
+            "rank 0 in F s0 m0: not for this model");
+}
+
+TEST(Failure, InAnOverlapTheMemberIsNamed) {
+  static constexpr int one[] = {0};
+  static constexpr Schedule schedule = {"one", "one.pipe", 1,   1,       2,
+                                        false, 1,          one, nullptr, false};
+  ThreadGroup group(1);
+  TestModel model(1, 2);
+  model.onForward = [&](int, int microbatch) {
+    if (microbatch == 1)
+      throw std::runtime_error("out of memory");
+  };
+  ThreadTransport transport(group, 0);
+  Worker worker(model, transport);
+  try {
+    worker.run(schedule, 0, [](auto &x) {
+      x.at(5);
+      x.forward(0, 0);
+      x.overlap(Forward{0, 1}, Backward{0, 0});
+    });
+    FAIL() << "not thrown";
+  } catch (const ModelError &error) {
+    EXPECT_STREQ(error.what(),
+                 "rank 0 in F s0 m1 at one.pipe:5: out of memory");
+  }
 }
 
 TEST(Failure, WhatIsThrownBeforeAnyStepNamesNone) {

@@ -21,8 +21,9 @@
 // run. In a schedule with WAIT_SEND steps a send is waited for at its wait, and
 // its tensor goes back to the pool there and not before; likewise a reduction
 // at its WAIT_REDUCE_GRAD. `Options::blocking` waits for every transfer, or
-// batch of transfers, where it is posted. Neighbour stages on one rank hand
-// tensors over without a copy.
+// batch of transfers, where it is posted, and `Options::blockingReceives` for
+// every receive or batch. Neighbour stages on one rank hand tensors over
+// without a copy.
 //
 // What is checked. Every step finds its data there and comes once; transfers
 // have two ends, on two ranks; messages are the expected ones; shard state fits
@@ -40,6 +41,7 @@
 #include "pipec/runtime/Pool.h"
 #include "pipec/runtime/Ring.h"
 #include "pipec/runtime/Schedule.h"
+#include "pipec/runtime/StepContext.h"
 #include "pipec/runtime/Steps.h"
 #include "pipec/runtime/Trace.h"
 #include "pipec/runtime/Transport.h"
@@ -57,8 +59,11 @@ namespace pipec::runtime {
 
 /// How an executor runs.
 struct Options {
-  /// Wait for every transfer where it is posted.
+  /// Wait for every transfer, or batch of transfers, where it is posted.
   bool blocking = false;
+  /// Wait for every receive, or batch of transfers, where it is posted; a send
+  /// is posted and does not hold up the steps after it.
+  bool blockingReceives = false;
   /// A rank that waits longer for one transfer ends the run with a report.
   std::chrono::nanoseconds patience = std::chrono::seconds(60);
   /// Where to record time stamps; null for none.
@@ -96,11 +101,27 @@ template <class M, class T> class Executor {
                 "pipec: the transport must have a type Request and the "
                 "functions rank, size, isend, irecv, test, wait and header; "
                 "see pipec/runtime/Transport.h");
+  static_assert(
+      !requires { typename M::Minibatch; } || ModelMinibatches<M>,
+      "pipec: a model with a type Minibatch must have split(const "
+      "Minibatch &, int stage, int microbatch, Tensor &input) and "
+      "loss(const Minibatch &, int microbatch, const Tensor &output, "
+      "Tensor *gradient)");
+  static_assert(
+      !requires { typename M::Outputs; } || ModelOutputs<M>,
+      "pipec: a model with a type Outputs must take mini-batches and "
+      "have merge(Outputs &, int microbatch, const Tensor &output)");
+  static_assert(!std::is_same_v<LossOf<M>, bool>,
+                "pipec: what the model's forward or loss returns is the loss "
+                "of a micro-batch, and a bool is not one");
 
 public:
   using Tensor = typename M::Tensor;
   using Activation = typename M::Activation;
   using Context = StepContext<M>;
+  using Loss = LossOf<M>;
+  using Minibatch = MinibatchOf<M>;
+  using Outputs = OutputsOf<M>;
   /// Takes over all steps of a kind.
   using Handler = std::function<void(Context &)>;
 
@@ -129,9 +150,39 @@ public:
   // What generated code calls
   //===--------------------------------------------------------------------===//
 
-  /// One run of the schedule on this rank; `body` calls the steps.
+  /// One run of the schedule on this rank; `body` calls the steps. If the model
+  /// has losses, returns a `std::span<const Loss>` of those of this rank in the
+  /// order of micro-batches, valid until the next run: all of them on the rank
+  /// with the last stage (the half of each where two ranks hold it), none
+  /// elsewhere.
   template <class Body>
-  void run(const Schedule &schedule, int rank, Body &&body);
+  auto run(const Schedule &schedule, int rank, Body &&body) {
+    static_assert(!ModelMinibatches<M>,
+                  "pipec: the model takes mini-batches, so every run must be "
+                  "given one");
+    runSteps(schedule, rank, body);
+    return runLosses();
+  }
+  /// A run on a mini-batch. Every rank may be given the whole; what is read are
+  /// the inputs on ranks with the first stage and the targets on ranks with the
+  /// last.
+  template <class Body>
+  auto run(const Schedule &schedule, int rank, Body &&body,
+           const Minibatch &all) {
+    minibatch = &all;
+    outputs = nullptr;
+    runSteps(schedule, rank, body);
+    return runLosses();
+  }
+  /// The same; the outputs of the last stage are merged into `into`.
+  template <class Body>
+  auto run(const Schedule &schedule, int rank, Body &&body,
+           const Minibatch &all, Outputs &into) {
+    minibatch = &all;
+    outputs = &into;
+    runSteps(schedule, rank, body);
+    return runLosses();
+  }
 
   /// The line of the schedule's source that the following steps come from.
   void at(int sourceLine) {
@@ -236,12 +287,14 @@ private:
     InputGradientSent = 1 << 11,
     OutputFreed = 1 << 12,
     InputGradientFreed = 1 << 13,
+    LossTaken = 1 << 14,
   };
   /// The books of one stage on this rank.
   struct StageBooks {
     int stage;
     int expected;
     bool managed;
+    // Steps that have begun: F, B and I, B and W.
     int forwards = 0;
     int gradients = 0;
     int weights = 0;
@@ -264,6 +317,11 @@ private:
     int microbatch;
     Cell *cell;
     StageBooks *books;
+    /// See StepContext.
+    bool firstForward = false, lastForward = false;
+    bool firstBackward = false, lastBackward = false;
+    /// Of a member of an overlap that begins and ends when the model says so.
+    bool begun = false, ended = false;
     Tensor *input = nullptr;
     Tensor *output = nullptr;
     const Tensor *outputGradient = nullptr;
@@ -293,26 +351,45 @@ private:
   // ExecutorSteps.h
   const Place &enter(StepKind kind, int stage, int microbatch);
   template <StepKind K> void runCompute(int stage, int microbatch);
-  template <StepKind K> Work begin(int stage, int microbatch);
+  template <StepKind K> Work enterCompute(int stage, int microbatch);
+  template <StepKind K> void begin(Work &work);
   void beginForward(Work &work);
   void beginBackward(Work &work);
   void beginWeight(Work &work);
   template <StepKind K> void compute(const Work &work);
   void computeObserved(const Work &work);
-  Context contextOf(const Work &work);
   template <StepKind K> void callModel(const Work &work);
+  void takeLoss(Cell &cell, int microbatch);
   static void proceedCompute(void *executor, Context &step);
   template <StepKind K> void end(const Work &work);
   void endForward(const Work &work);
   void endBackward(const Work &work);
   void endGradient(Cell &cell);
-  void runOverlap(std::span<const Step> members);
-  void takeOver(Context &step, void (*action)(void *, Context &));
   std::size_t record(RankState::Activity activity, StepKind kind, int stage,
                      int microbatch) {
     return options.trace->begin({activity, kind, stage, microbatch, line},
                                 runNumber);
   }
+
+  // ExecutorOverlap.h
+  void runOverlap(std::span<const Step> members);
+  template <class Member> void callOverlapped(std::vector<Member> &members);
+  void beginMember(Work &work, Context &member);
+  static void proceedMember(void *executor, Context &member);
+  static bool isMemberReady(void *executor, Context &member);
+  static void waitForMember(void *executor, Context &member);
+  static void finishMember(void *executor, Context &member);
+  static void sendMember(void *executor, Context &member);
+  bool passEarly(StepKind kind, int stage, int microbatch, int peer);
+
+  // ExecutorContexts.h
+  Context contextOf(StepKind kind, int stage, int microbatch);
+  Context contextOf(const Work &work);
+  static void setData(Context &step, const Work &work);
+  void takeOver(Context &step, const typename Context::Actions &actions,
+                void *state = nullptr);
+  static bool isReady(void *, Context &) { return true; }
+  static void doNothing(void *, Context &) {}
 
   // ExecutorFsdp.h
   void fsdp(StepKind kind, int stage);
@@ -323,10 +400,15 @@ private:
   // ExecutorTransfers.h
   Posted post(const Step &step);
   Posted send(StepKind kind, int stage, int microbatch);
+  Posted sendNow(StepKind kind, int stage, int microbatch, int peer);
   Posted recv(StepKind kind, int stage, int microbatch);
   void runBatch(std::span<const Step> members);
-  void settle(const Posted &posted);
-  bool handTransfer(const Posted &posted, int peer);
+  void settle(const Posted &posted, bool isBatch = false);
+  void startTransfer(Posted &posted, int peer);
+  void postTransfer(Posted &posted, int peer);
+  static void proceedTransfer(void *executor, Context &step);
+  static bool isTransferReady(void *executor, Context &step);
+  static void waitForTransfer(void *executor, Context &step);
   int peerOf(StepKind kind, int stage, int microbatch) const;
   Header expectedHeader(const Step &step, std::size_t bytes) const;
 
@@ -334,6 +416,7 @@ private:
   void waitSend(StepKind kind, int stage, int microbatch);
   void awaitSend(Transfer &transfer, const Step &step);
   static void proceedSendWait(void *executor, Context &step);
+  static bool isSendComplete(void *executor, Context &step);
   void endTransfer(Transfer *transfer);
   void joinBatch();
   void free(const Posted &posted);
@@ -352,6 +435,13 @@ private:
   void stopIfOthersFailed();
 
   // ExecutorRun.h
+  template <class Body>
+  void runSteps(const Schedule &newSchedule, int newRank, Body &body);
+  auto runLosses() const {
+    if constexpr (hasLoss<M>)
+      return std::span<const Loss>(losses);
+  }
+  void keepLosses();
   void start(const Schedule &newSchedule, int newRank);
   void makeBooks();
   void finish();
@@ -378,6 +468,8 @@ private:
   int rank = -1;
   unsigned runNumber = 0;
   bool broken = false;
+  /// The exception that is on its way says by itself where it comes from.
+  bool explained = false;
   int line = 0;
 
   int numStages = 0;
@@ -401,7 +493,17 @@ private:
   int peakReceived = 0;
   std::vector<Work> group;
   std::vector<Context> groupContexts;
+  std::vector<OverlapMember<M>> groupMembers;
   std::vector<Posted> groupPosted;
+  /// Sends that an overlap has posted and whose steps have not come, in the
+  /// order in which they were posted.
+  std::vector<Step> early;
+
+  const Minibatch *minibatch = nullptr;
+  Outputs *outputs = nullptr;
+  /// By micro-batch, and in their order without those that are not here.
+  std::vector<std::optional<Loss>> lossOf;
+  std::vector<Loss> losses;
 
   std::array<bool, numStepKinds> handled{};
   /// Handled, or traced.
@@ -413,7 +515,9 @@ private:
 
 } // namespace pipec::runtime
 
+#include "pipec/runtime/ExecutorContexts.h"
 #include "pipec/runtime/ExecutorFsdp.h"
+#include "pipec/runtime/ExecutorOverlap.h"
 #include "pipec/runtime/ExecutorRun.h"
 #include "pipec/runtime/ExecutorSteps.h"
 #include "pipec/runtime/ExecutorTables.h"

@@ -68,16 +68,14 @@ void Executor<M, T>::proceedFsdp(void *executor, Context &step) {
 
 template <class M, class T>
 void Executor<M, T>::fsdp(StepKind kind, int stage) {
-  Context step;
-  step.kind = kind;
-  step.rank = rank;
-  step.stage = stage;
-  step.microbatch = 0;
+  Context step = contextOf(kind, stage, 0);
   std::size_t index = 0;
   if (options.trace)
     index = record(RankState::Running, kind, stage, 0);
+  static constexpr typename Context::Actions actions = {
+      proceedFsdp, isReady, doNothing, doNothing, doNothing};
   if (handled[int(kind)])
-    takeOver(step, proceedFsdp);
+    takeOver(step, actions);
   else
     proceedFsdp(this, step);
   if (options.trace)

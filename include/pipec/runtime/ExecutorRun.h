@@ -18,11 +18,12 @@ namespace pipec::runtime {
 
 template <class M, class T>
 template <class Body>
-void Executor<M, T>::run(const Schedule &newSchedule, int newRank,
-                         Body &&body) {
+void Executor<M, T>::runSteps(const Schedule &newSchedule, int newRank,
+                              Body &body) {
   if (broken)
     throw Error("pipec: this executor failed in an earlier run");
   broken = true;
+  explained = false;
   try {
     start(newSchedule, newRank);
     body(*this);
@@ -30,6 +31,9 @@ void Executor<M, T>::run(const Schedule &newSchedule, int newRank,
   } catch (const StoppedError &) {
     throw; // the rank that failed has told everyone
   } catch (const Error &error) {
+    // Anything else comes from the model, a handler or the transport.
+    if (!explained)
+      failModel(newRank, error.what());
     if constexpr (FailureTransport<T>)
       transport.fail("rank " + std::to_string(newRank) + ": " + error.what());
     throw;
@@ -61,6 +65,7 @@ void Executor<M, T>::failModel(int newRank, const char *what) {
 
 template <class M, class T>
 void Executor<M, T>::start(const Schedule &newSchedule, int newRank) {
+  explained = true;
   auto refuse = [&](int found, const char *who, int wanted, const char *what) {
     throw RefusedError("`" + std::string(newSchedule.name) +
                        "` is compiled for " + std::to_string(wanted) + " " +
@@ -82,9 +87,14 @@ void Executor<M, T>::start(const Schedule &newSchedule, int newRank) {
                        " was given the transport of rank " +
                        std::to_string(int(transport.rank())));
 
+  explained = false;
+
   if constexpr (StatusTransport<T>)
     status = &transport.statusCell();
   line = 0;
+  early.clear();
+  if constexpr (hasLoss<M>)
+    lossOf.assign(std::size_t(newSchedule.microbatches), std::nullopt);
   unsent = 0;
   unwaited = 0;
   received = 0;
@@ -126,6 +136,8 @@ template <class M, class T> void Executor<M, T>::makeBooks() {
   sends.reserve(ahead);
   group.reserve(16);
   groupContexts.reserve(16);
+  groupMembers.reserve(16);
+  early.reserve(16);
   groupPosted.reserve(16);
 }
 
@@ -176,6 +188,12 @@ template <class M, class T> void Executor<M, T>::checkComplete() {
             fail("the run ended without " + stepText(kind, stage.stage, m));
         }
       }
+  if (!early.empty()) {
+    const Step &step = early.front();
+    fail("the run ended without " +
+         stepText(step.kind, step.stage, step.microbatch) +
+         ", which an overlap has sent");
+  }
   for (const StageBooks &stage : books) {
     if (stage.unsharded)
       fail("stage " + std::to_string(stage.stage) +
@@ -197,15 +215,32 @@ template <class M, class T> void Executor<M, T>::finish() {
     await(posted.transfer->request, posted.step);
     free(posted);
   }
+  keepLosses();
   ++runNumber;
   status->state.store(RankState{RankState::Finished}.pack(),
                       std::memory_order_relaxed);
   stopIfOthersFailed();
 }
 
+template <class M, class T> void Executor<M, T>::keepLosses() {
+  if constexpr (hasLoss<M>) {
+    losses.clear();
+    losses.reserve(lossOf.size());
+    for (int m = 0; m != schedule->microbatches; ++m) {
+      std::optional<Loss> &loss = lossOf[std::size_t(m)];
+      if (loss)
+        losses.push_back(std::move(*loss));
+      else if (find(numStages - 1, m))
+        fail("`" + stepText(StepKind::Forward, numStages - 1, m) +
+             "` has left no loss");
+    }
+  }
+}
+
 template <class M, class T>
 template <class E>
 void Executor<M, T>::fail(std::string what) {
+  explained = true;
   throw E(what + " (" + place() + ")");
 }
 

@@ -7,8 +7,7 @@
 //
 // Part of Executor.h. Every compute step has three parts: find its inputs and
 // allocate its results (begin), call the model (compute), and return to the
-// pools what is not needed any more (end). An overlap runs the first part of
-// all its members, then the calls of the model, then the last part of all.
+// pools what is not needed any more (end).
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,25 +51,43 @@ auto Executor<M, T>::enter(StepKind kind, int stage, int microbatch)
 template <class M, class T>
 template <StepKind K>
 void Executor<M, T>::runCompute(int stage, int microbatch) {
-  Work work = begin<K>(stage, microbatch);
+  Work work = enterCompute<K>(stage, microbatch);
+  begin<K>(work);
   compute<K>(work);
   end<K>(work);
 }
 
+/// Each micro-batch has one F, and one B or one I and W, so the first and the
+/// last of a stage are found by counting.
 template <class M, class T>
 template <StepKind K>
-auto Executor<M, T>::begin(int stage, int microbatch) -> Work {
+auto Executor<M, T>::enterCompute(int stage, int microbatch) -> Work {
   const Place &place = enter(K, stage, microbatch);
-  Work work{K, stage, microbatch, place.cells + microbatch, place.books};
-  if (place.books->managed && !place.books->unsharded) [[unlikely]]
-    failStep(K, stage, microbatch, "runs while its stage is sharded");
+  StageBooks &books = *place.books;
+  Work work{K, stage, microbatch, place.cells + microbatch, &books};
+  if constexpr (K == StepKind::Forward) {
+    work.firstForward = books.forwards++ == 0;
+    work.lastForward = books.forwards == books.expected;
+  } else {
+    if constexpr (K != StepKind::BackwardWeight)
+      work.firstBackward = books.gradients++ == 0;
+    if constexpr (K != StepKind::BackwardInput)
+      work.lastBackward = ++books.weights == books.expected;
+  }
+  return work;
+}
+
+template <class M, class T>
+template <StepKind K>
+void Executor<M, T>::begin(Work &work) {
+  if (work.books->managed && !work.books->unsharded) [[unlikely]]
+    failStep(K, work.stage, work.microbatch, "runs while its stage is sharded");
   if constexpr (K == StepKind::Forward)
     beginForward(work);
   else if constexpr (K == StepKind::BackwardWeight)
     beginWeight(work);
   else
     beginBackward(work);
-  return work;
 }
 
 template <class M, class T>
@@ -80,10 +97,8 @@ void Executor<M, T>::end(const Work &work) {
     endForward(work);
   else if constexpr (K != StepKind::BackwardWeight)
     endBackward(work);
-  if constexpr (K == StepKind::Backward || K == StepKind::BackwardWeight) {
-    ++work.books->weights;
+  if constexpr (K == StepKind::Backward || K == StepKind::BackwardWeight)
     endGradient(*work.cell);
-  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -107,6 +122,9 @@ inline void Executor<M, T>::beginForward(Work &work) {
       failStep(work.kind, work.stage, work.microbatch,
                "runs before its input is there");
     work.input = cell.input;
+  } else if constexpr (ModelMinibatches<M>) {
+    work.input = cell.input = acquireTensor();
+    model.split(*minibatch, work.stage, work.microbatch, *cell.input);
   }
   work.kept = cell.kept = activations.acquire();
   if (!isLast(work.stage)) {
@@ -115,13 +133,17 @@ inline void Executor<M, T>::beginForward(Work &work) {
       next->input = work.output;
     else
       cell.output = work.output;
+  } else if constexpr (ModelMinibatches<M>) {
+    work.output = cell.output = acquireTensor();
+    if (!schedule->forwardOnly)
+      cell.outputGradient = acquireTensor();
   }
 }
 
 template <class M, class T>
 inline void Executor<M, T>::endForward(const Work &work) {
   Cell &cell = *work.cell;
-  if (work.stage > 0) {
+  if (cell.input) {
     if (cell.flags & InputPosted)
       --received;
     tensors.release(cell.input);
@@ -132,9 +154,12 @@ inline void Executor<M, T>::endForward(const Work &work) {
       ++unsent;
     else
       find(work.stage + 1, work.microbatch)->flags |= InputReady;
+  } else if constexpr (ModelMinibatches<M>) {
+    takeLoss(cell, work.microbatch);
+    tensors.release(cell.output);
+    cell.output = nullptr;
   }
   cell.flags |= ForwardDone;
-  ++work.books->forwards;
   if (schedule->forwardOnly) {
     activations.release(cell.kept);
     cell.kept = nullptr;
@@ -169,6 +194,8 @@ inline void Executor<M, T>::beginBackward(Work &work) {
       failStep(work.kind, work.stage, work.microbatch,
                "runs before its gradient is there");
     work.outputGradient = cell.outputGradient;
+  } else if constexpr (ModelMinibatches<M>) {
+    work.outputGradient = cell.outputGradient;
   }
   work.kept = cell.kept;
   if (work.stage > 0) {
@@ -189,7 +216,6 @@ inline void Executor<M, T>::endBackward(const Work &work) {
       find(work.stage - 1, work.microbatch)->flags |= GradientReady;
   }
   work.cell->flags |= GradientDone;
-  ++work.books->gradients;
 }
 
 template <class M, class T>
@@ -201,8 +227,7 @@ inline void Executor<M, T>::beginWeight(Work &work) {
   if (!(cell.flags & GradientDone)) [[unlikely]]
     failStep(work.kind, work.stage, work.microbatch, "runs before its I");
   cell.flags |= WeightBegun;
-  if (!isLast(work.stage))
-    work.outputGradient = cell.outputGradient;
+  work.outputGradient = cell.outputGradient;
   work.kept = cell.kept;
 }
 
@@ -228,19 +253,29 @@ template <class M, class T>
 template <StepKind K>
 void Executor<M, T>::callModel(const Work &work) {
   if constexpr (K == StepKind::Forward) {
-    model.forward(work.stage, work.microbatch, work.input, work.output,
-                  *work.kept);
+    if constexpr (ModelReturnsLoss<M> && !ModelMinibatches<M>) {
+      Loss loss = model.forward(work.stage, work.microbatch, work.input,
+                                work.output, *work.kept);
+      if (isLast(work.stage))
+        lossOf[std::size_t(work.microbatch)] = std::move(loss);
+    } else {
+      (void)model.forward(work.stage, work.microbatch, work.input, work.output,
+                          *work.kept);
+      if constexpr (ModelMinibatches<M>)
+        if (isLast(work.stage))
+          takeLoss(*find(work.stage, work.microbatch), work.microbatch);
+    }
   } else if constexpr (K == StepKind::Backward) {
     if constexpr (ModelBackward<M>)
       model.backward(work.stage, work.microbatch, work.outputGradient,
                      work.inputGradient, *work.kept);
     else
-      throw RefusedError("the schedule has B steps, and the model has no "
+      fail<RefusedError>("the schedule has B steps, and the model has no "
                          "backward(int stage, int microbatch, const Tensor "
                          "*outputGradient, Tensor *inputGradient, Activation "
                          "&kept)");
   } else if constexpr (!ModelSplitBackward<M>) {
-    throw RefusedError("the schedule has I and W steps, and the model has no "
+    fail<RefusedError>("the schedule has I and W steps, and the model has no "
                        "backwardInput and backwardWeight");
   } else if constexpr (K == StepKind::BackwardInput) {
     model.backwardInput(work.stage, work.microbatch, work.outputGradient,
@@ -248,6 +283,27 @@ void Executor<M, T>::callModel(const Work &work) {
   } else {
     model.backwardWeight(work.stage, work.microbatch, work.outputGradient,
                          *work.kept);
+  }
+}
+
+/// The loss of a mini-batch's micro-batch, and the gradient for its B or I,
+/// once: directly after the model's `forward`, or at the end of an F that a
+/// handler has done.
+template <class M, class T>
+void Executor<M, T>::takeLoss(Cell &cell, int microbatch) {
+  if constexpr (ModelMinibatches<M>) {
+    if (cell.flags & LossTaken)
+      return;
+    cell.flags |= LossTaken;
+    const Tensor &output = *cell.output;
+    if constexpr (hasLoss<M>)
+      lossOf[std::size_t(microbatch)] =
+          model.loss(*minibatch, microbatch, output, cell.outputGradient);
+    else
+      model.loss(*minibatch, microbatch, output, cell.outputGradient);
+    if constexpr (ModelOutputs<M>)
+      if (outputs)
+        model.merge(*outputs, microbatch, output);
   }
 }
 
@@ -259,34 +315,11 @@ void Executor<M, T>::proceedCompute(void *executor, Context &step) {
   work.outputGradient = step.outputGradient;
   work.inputGradient = step.inputGradient;
   work.kept = step.kept;
-  withComputeKind(step.kind, [&](auto kind) {
-    static_cast<Executor *>(executor)->template callModel<kind>(work);
-  });
-}
-
-template <class M, class T>
-auto Executor<M, T>::contextOf(const Work &work) -> Context {
-  Context step;
-  step.kind = work.kind;
-  step.rank = rank;
-  step.stage = work.stage;
-  step.microbatch = work.microbatch;
-  step.input = work.input;
-  step.output = work.output;
-  step.outputGradient = work.outputGradient;
-  step.inputGradient = work.inputGradient;
-  step.kept = work.kept;
-  step.executor = this;
-  step.action = proceedCompute;
-  return step;
-}
-
-template <class M, class T>
-void Executor<M, T>::takeOver(Context &step,
-                              void (*action)(void *, Context &)) {
-  step.executor = this;
-  step.action = action;
-  handlers[int(step.kind)](step);
+  Executor &self = *static_cast<Executor *>(executor);
+  // Among the members of an overlap, an exception comes from this one.
+  self.publish(RankState::Running, work.kind, work.stage, work.microbatch);
+  withComputeKind(step.kind,
+                  [&](auto kind) { self.template callModel<kind>(work); });
 }
 
 template <class M, class T>
@@ -311,41 +344,6 @@ void Executor<M, T>::computeObserved(const Work &work) {
     proceedCompute(this, step);
   if (options.trace)
     options.trace->end(index);
-}
-
-template <class M, class T>
-void Executor<M, T>::runOverlap(std::span<const Step> members) {
-  group.clear();
-  for (const Step &member : members) {
-    if (!isCompute(member.kind)) [[unlikely]]
-      failStep(member.kind, member.stage, member.microbatch,
-               "is in an overlap and not a compute step");
-    withComputeKind(member.kind, [&](auto kind) {
-      group.push_back(begin<kind>(member.stage, member.microbatch));
-    });
-  }
-  if constexpr (requires(std::span<Context> steps) {
-                  model.overlapped(steps);
-                }) {
-    // The records of the members follow each other.
-    std::size_t first = options.trace ? options.trace->all().size() : 0;
-    groupContexts.clear();
-    for (const Work &work : group) {
-      groupContexts.push_back(contextOf(work));
-      if (options.trace)
-        record(RankState::Running, work.kind, work.stage, work.microbatch);
-    }
-    model.overlapped(std::span<Context>(groupContexts));
-    // The first to begin is the last to end, so that slices nest.
-    if (options.trace)
-      for (std::size_t i = group.size(); i-- != 0;)
-        options.trace->end(first + i);
-  } else {
-    for (const Work &work : group)
-      withComputeKind(work.kind, [&](auto kind) { compute<kind>(work); });
-  }
-  for (const Work &work : group)
-    withComputeKind(work.kind, [&](auto kind) { end<kind>(work); });
 }
 
 } // namespace pipec::runtime

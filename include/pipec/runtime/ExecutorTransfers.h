@@ -54,10 +54,19 @@ Header Executor<M, T>::expectedHeader(const Step &step,
 
 template <class M, class T>
 auto Executor<M, T>::send(StepKind kind, int stage, int microbatch) -> Posted {
-  Cell &cell = enter(kind, stage, microbatch).cells[microbatch];
+  enter(kind, stage, microbatch);
   int peer = peerOf(kind, stage, microbatch);
   if (peer < 0 || peer == rank) [[unlikely]]
     failStep(kind, stage, microbatch, "has no other rank to go to");
+  if (!early.empty() && passEarly(kind, stage, microbatch, peer)) [[unlikely]]
+    return {};
+  return sendNow(kind, stage, microbatch, peer);
+}
+
+template <class M, class T>
+auto Executor<M, T>::sendNow(StepKind kind, int stage, int microbatch, int peer)
+    -> Posted {
+  Cell &cell = *find(stage, microbatch);
   bool isForward = kind == StepKind::SendForward;
   unsigned sent = isForward ? OutputSent : InputGradientSent;
   if (cell.flags & sent) [[unlikely]]
@@ -68,24 +77,12 @@ auto Executor<M, T>::send(StepKind kind, int stage, int microbatch) -> Posted {
   Tensor *&slot = isForward ? cell.output : cell.inputGradient;
   Posted posted{{kind, stage, microbatch}, nullptr, slot};
   --unsent;
-  if constexpr (!ModelTransfers<M>) {
-    throw RefusedError("the schedule has transfers, and the model has no "
-                       "prepareInput(int stage, int microbatch, Tensor &) and "
-                       "std::span<std::byte> bytes(Tensor &)");
-  } else {
-    std::size_t index = 0;
-    if (options.trace) [[unlikely]]
-      index = record(RankState::Running, kind, stage, microbatch);
-    if (!handled[int(kind)] || handTransfer(posted, peer)) [[likely]] {
-      std::span<std::byte> bytes = model.bytes(*posted.tensor);
-      posted.transfer = transfers.acquire();
-      transport.isend(peer, expectedHeader(posted.step, bytes.size()),
-                      std::span<const std::byte>(bytes),
-                      posted.transfer->request);
-    }
-    if (options.trace) [[unlikely]]
-      options.trace->end(index);
-  }
+  std::size_t index = 0;
+  if (options.trace) [[unlikely]]
+    index = record(RankState::Running, kind, stage, microbatch);
+  startTransfer(posted, peer);
+  if (options.trace) [[unlikely]]
+    options.trace->end(index);
   if (schedule->waitsForSends) {
     // The tensor stays in its slot until the wait.
     (isForward ? cell.forwardTransfer : cell.backwardTransfer) =
@@ -114,63 +111,94 @@ auto Executor<M, T>::recv(StepKind kind, int stage, int microbatch) -> Posted {
   Posted posted{{kind, stage, microbatch}, nullptr, acquireTensor()};
   (isForward ? cell.input : cell.outputGradient) = posted.tensor;
   peakReceived = std::max(peakReceived, ++received);
-  if constexpr (!ModelTransfers<M>) {
-    throw RefusedError("the schedule has transfers, and the model has no "
-                       "prepareInput(int stage, int microbatch, Tensor &) and "
-                       "std::span<std::byte> bytes(Tensor &)");
-  } else {
-    if (isForward) {
+  if constexpr (ModelTransfers<M>) {
+    if (isForward)
       model.prepareInput(stage, microbatch, *posted.tensor);
-    } else {
-      if constexpr (ModelGradientTransfers<M>)
-        model.prepareGradient(stage, microbatch, *posted.tensor);
-      else
-        throw RefusedError("the schedule has RECV_B steps, and the model has "
-                           "no prepareGradient(int stage, int microbatch, "
-                           "Tensor &)");
-    }
-    if (handled[int(kind)] && !handTransfer(posted, peer)) [[unlikely]] {
-      cell.flags |= isForward ? InputReady : GradientReady;
-      return {};
-    }
-    std::span<std::byte> bytes = model.bytes(*posted.tensor);
-    posted.transfer = transfers.acquire();
+    else if constexpr (ModelGradientTransfers<M>)
+      model.prepareGradient(stage, microbatch, *posted.tensor);
+    else
+      fail<RefusedError>("the schedule has RECV_B steps, and the model has no "
+                         "prepareGradient(int stage, int microbatch, Tensor "
+                         "&)");
+  }
+  startTransfer(posted, peer);
+  if (posted.transfer)
     (isForward ? cell.forwardTransfer : cell.backwardTransfer) =
         posted.transfer;
-    transport.irecv(peer, expectedHeader(posted.step, bytes.size()), bytes,
-                    posted.transfer->request);
-  }
+  else
+    cell.flags |= isForward ? InputReady : GradientReady;
   return posted;
 }
 
-/// Lets the handler see a transfer; false when it has moved the tensor itself.
+/// Posts a transfer, unless a handler moves the tensor itself.
 template <class M, class T>
-bool Executor<M, T>::handTransfer(const Posted &posted, int peer) {
-  Context step;
-  step.kind = posted.step.kind;
-  step.rank = rank;
-  step.stage = posted.step.stage;
-  step.microbatch = posted.step.microbatch;
-  step.peer = peer;
+void Executor<M, T>::startTransfer(Posted &posted, int peer) {
+  if (!handled[int(posted.step.kind)]) [[likely]]
+    return postTransfer(posted, peer);
+  Context step =
+      contextOf(posted.step.kind, posted.step.stage, posted.step.microbatch);
   step.tensor = posted.tensor;
-  // `proceed` does nothing by itself: the post follows.
-  takeOver(step, [](void *, Context &) {});
-  return step.proceeded;
+  static constexpr typename Context::Actions actions = {
+      proceedTransfer, isTransferReady, waitForTransfer, doNothing, doNothing};
+  takeOver(step, actions, &posted);
 }
 
-/// What follows a post: nothing more than remembering a send, or in blocking
-/// mode the wait.
-template <class M, class T> void Executor<M, T>::settle(const Posted &posted) {
+template <class M, class T>
+void Executor<M, T>::postTransfer(Posted &posted, int peer) {
+  if constexpr (!ModelTransfers<M>) {
+    fail<RefusedError>("the schedule has transfers, and the model has no "
+                       "prepareInput(int stage, int microbatch, Tensor &) and "
+                       "std::span<std::byte> bytes(Tensor &)");
+  } else {
+    std::span<std::byte> bytes = model.bytes(*posted.tensor);
+    posted.transfer = transfers.acquire();
+    Header header = expectedHeader(posted.step, bytes.size());
+    if (isSend(posted.step.kind))
+      transport.isend(peer, header, std::span<const std::byte>(bytes),
+                      posted.transfer->request);
+    else
+      transport.irecv(peer, header, bytes, posted.transfer->request);
+  }
+}
+
+template <class M, class T>
+void Executor<M, T>::proceedTransfer(void *executor, Context &step) {
+  auto &posted = *static_cast<Posted *>(step.state);
+  if (!posted.transfer)
+    static_cast<Executor *>(executor)->postTransfer(posted, step.peer);
+}
+
+template <class M, class T>
+bool Executor<M, T>::isTransferReady(void *executor, Context &step) {
+  Transfer *transfer = static_cast<Posted *>(step.state)->transfer;
+  return transfer &&
+         static_cast<Executor *>(executor)->transport.test(transfer->request);
+}
+
+template <class M, class T>
+void Executor<M, T>::waitForTransfer(void *executor, Context &step) {
+  step.proceed();
+  auto &posted = *static_cast<Posted *>(step.state);
+  static_cast<Executor *>(executor)->await(posted.transfer->request,
+                                           posted.step);
+}
+
+/// What follows a post: nothing more than remembering a send, or where the list
+/// is held up the wait.
+template <class M, class T>
+void Executor<M, T>::settle(const Posted &posted, bool isBatch) {
   if (!posted.transfer)
     return;
   const Step &step = posted.step;
+  bool waits = options.blocking ||
+               (options.blockingReceives && (isBatch || !isSend(step.kind)));
   if (isSend(step.kind)) {
-    if (options.blocking)
+    if (waits)
       await(posted.transfer->request, step);
     // A send that a step waits for keeps its tensor until then.
     if (schedule->waitsForSends)
       return;
-    if (options.blocking) {
+    if (waits) {
       free(posted);
       return;
     }
@@ -178,7 +206,7 @@ template <class M, class T> void Executor<M, T>::settle(const Posted &posted) {
     peakSends = std::max(peakSends, int(sends.size()));
     return;
   }
-  if (!options.blocking)
+  if (!waits)
     return;
   arrive(*posted.transfer, *posted.tensor, step);
   Cell &cell = *find(step.stage, step.microbatch);
@@ -218,7 +246,7 @@ void Executor<M, T>::runBatch(std::span<const Step> members) {
   if (schedule->waitsForSends)
     joinBatch();
   for (const Posted &posted : groupPosted)
-    settle(posted);
+    settle(posted, /*isBatch=*/true);
 }
 
 //===----------------------------------------------------------------------===//
@@ -242,6 +270,7 @@ template <class M, class T> template <int> void Executor<M, T>::sumReplicas() {
       other = schedule->rankOfStage[schedule->stages + stage.stage];
     if (other == rank)
       continue;
+    publish(RankState::Running, StepKind::ReduceGrad, stage.stage, 0);
     Tensor *mine = acquireTensor();
     Tensor *theirs = acquireTensor();
     model.exportGradient(stage.stage, *mine);

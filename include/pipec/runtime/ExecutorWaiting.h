@@ -83,14 +83,11 @@ void Executor<M, T>::waitSend(StepKind kind, int stage, int microbatch) {
   if (options.trace) [[unlikely]]
     index = record(RankState::Waiting, kind, stage, microbatch);
   if (handled[int(kind)]) [[unlikely]] {
-    Context step;
-    step.kind = kind;
-    step.rank = rank;
-    step.stage = stage;
-    step.microbatch = microbatch;
-    step.peer = peerOf(kind, stage, microbatch);
+    Context step = contextOf(kind, stage, microbatch);
     step.tensor = tensor;
-    takeOver(step, proceedSendWait);
+    static constexpr typename Context::Actions actions = {
+        proceedSendWait, isSendComplete, proceedSendWait, doNothing, doNothing};
+    takeOver(step, actions, transfer);
   }
   if (transfer) {
     // After a handler, too: the transport may still use the tensor.
@@ -116,13 +113,23 @@ void Executor<M, T>::awaitSend(Transfer &transfer, const Step &step) {
 
 template <class M, class T>
 void Executor<M, T>::proceedSendWait(void *executor, Context &step) {
+  // Null when a handler has moved the tensor.
+  if (auto *transfer = static_cast<Transfer *>(step.state))
+    static_cast<Executor *>(executor)->awaitSend(
+        *transfer, {step.kind, step.stage, step.microbatch});
+}
+
+template <class M, class T>
+bool Executor<M, T>::isSendComplete(void *executor, Context &step) {
   Executor &self = *static_cast<Executor *>(executor);
-  Cell &cell = *self.find(step.stage, step.microbatch);
-  Transfer *transfer = step.kind == StepKind::WaitSendForward
-                           ? cell.forwardTransfer
-                           : cell.backwardTransfer;
-  if (transfer)
-    self.awaitSend(*transfer, {step.kind, step.stage, step.microbatch});
+  auto *transfer = static_cast<Transfer *>(step.state);
+  if (!transfer)
+    return true;
+  bool complete = self.transport.test(transfer->request);
+  for (Transfer *other = transfer->sibling;
+       complete && other && other != transfer; other = other->sibling)
+    complete = self.transport.test(other->request);
+  return complete;
 }
 
 /// Waits for a receive, checks that it brought what was expected, and gives the
@@ -224,6 +231,7 @@ void Executor<M, T>::stall(std::chrono::nanoseconds waited) {
       }
     }
   }
+  explained = true;
   throw StallError(report);
 }
 

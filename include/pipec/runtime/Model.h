@@ -42,12 +42,31 @@
 //   };
 //
 // A model needs only the functions of the steps that its schedules have.
-// Optional: `overlapped(std::span<StepContext<Model>>)` runs the members of an
-// overlap together; `unshard(stage)`, `reshard(stage)` and `reduceGrad(stage)`
+// Optional: `overlapped` runs the members of an overlap together
+// (StepContext.h); `unshard(stage)`, `reshard(stage)` and `reduceGrad(stage)`
 // do the FSDP actions, and what `reduceGrad` returns may have a `wait()` for
 // the reduction that it has started; `exportGradient(stage, Tensor &)` and
 // `addGradient(stage, const Tensor &)` sum the gradients of a stage that two
 // ranks hold (bidirectional schedules).
+//
+// Losses. If `forward` returns a value, that of the last stage is the loss of
+// the micro-batch, and `run` returns the losses.
+//
+// Mini-batches. A model with a type `Minibatch`, the data of one training step,
+// is given one by each run, and its stages are all alike: the first has an
+// input, which the model cuts out of the mini-batch, and the last has an output
+// and an output gradient, which come from the model's `loss`:
+//
+//     using Minibatch = ...;
+//     void split(const Minibatch &all, int stage, int microbatch,
+//                Tensor &input);
+//     // `gradient` is null in a schedule without backwards.
+//     Loss loss(const Minibatch &all, int microbatch, const Tensor &output,
+//               Tensor *gradient);
+//
+//     // Optional: what the outputs of a run are put together in.
+//     using Outputs = ...;
+//     void merge(Outputs &all, int microbatch, const Tensor &output);
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,9 +75,11 @@
 
 #include "pipec/runtime/Steps.h"
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 namespace pipec::runtime {
@@ -126,7 +147,85 @@ concept ModelReductions = requires(M &model) {
   requires std::movable<decltype(model.reduceGrad(0))>;
 };
 
+/// A model that is given a mini-batch by each run.
+template <class M>
+concept ModelMinibatches =
+    requires(M &model, const typename M::Minibatch &all,
+             typename M::Tensor &tensor, const typename M::Tensor &output) {
+      model.split(all, 0, 0, tensor);
+      model.loss(all, 0, output, &tensor);
+    };
+
+/// A model that puts the outputs of its last stage together.
+template <class M>
+concept ModelOutputs =
+    ModelMinibatches<M> &&
+    requires(M &model, typename M::Outputs &all,
+             const typename M::Tensor &output) { model.merge(all, 0, output); };
+
+/// A model whose `forward` returns something.
+template <class M>
+concept ModelReturnsLoss = requires(M &model, typename M::Tensor *tensor,
+                                    typename M::Activation &kept) {
+  requires !std::is_void_v<decltype(model.forward(0, 0, tensor, tensor, kept))>;
+};
+
+/// The rows of a micro-batch in its mini-batch.
+struct Rows {
+  std::size_t begin;
+  std::size_t end;
+  constexpr std::size_t size() const { return end - begin; }
+};
+
+/// Splits `rows` rows as evenly as possible over the micro-batches; the first
+/// ones have one row more where there is a remainder.
+constexpr Rows rowsOf(std::size_t rows, int microbatch, int microbatches) {
+  std::size_t count = std::size_t(microbatches),
+              index = std::size_t(microbatch);
+  auto begin = [&](std::size_t i) {
+    return i * (rows / count) + std::min(i, rows % count);
+  };
+  return {begin(index), begin(index + 1)};
+}
+
+/// The loss of a model that returns none, the mini-batch of one that takes
+/// none, the outputs of one that merges none.
+struct Nothing {};
+
 namespace detail {
+template <class M> struct LossType {
+  using type = Nothing;
+};
+template <ModelReturnsLoss M>
+  requires(!ModelMinibatches<M>)
+struct LossType<M> {
+  using type = std::remove_cvref_t<decltype(std::declval<M &>().forward(
+      0, 0, std::declval<typename M::Tensor *>(),
+      std::declval<typename M::Tensor *>(),
+      std::declval<typename M::Activation &>()))>;
+};
+template <ModelMinibatches M> struct LossType<M> {
+  using returned = decltype(std::declval<M &>().loss(
+      std::declval<const typename M::Minibatch &>(), 0,
+      std::declval<const typename M::Tensor &>(),
+      std::declval<typename M::Tensor *>()));
+  using type = std::conditional_t<std::is_void_v<returned>, Nothing,
+                                  std::remove_cvref_t<returned>>;
+};
+
+template <class M> struct MinibatchType {
+  using type = Nothing;
+};
+template <ModelMinibatches M> struct MinibatchType<M> {
+  using type = typename M::Minibatch;
+};
+template <class M> struct OutputsType {
+  using type = Nothing;
+};
+template <ModelOutputs M> struct OutputsType<M> {
+  using type = typename M::Outputs;
+};
+
 template <class M> struct ReductionType {
   struct type {};
 };
@@ -135,39 +234,15 @@ template <ModelReductions M> struct ReductionType<M> {
 };
 } // namespace detail
 
+/// The loss of a micro-batch, or `Nothing`.
+template <class M> using LossOf = typename detail::LossType<M>::type;
+template <class M> using MinibatchOf = typename detail::MinibatchType<M>::type;
+template <class M> using OutputsOf = typename detail::OutputsType<M>::type;
+template <class M>
+inline constexpr bool hasLoss = !std::is_same_v<LossOf<M>, Nothing>;
+
 /// What the model's `reduceGrad` returns, or an empty type.
 template <class M> using ReductionOf = typename detail::ReductionType<M>::type;
-
-/// One step with all that it works on: what a handler and the overlap hook get.
-/// Pointers are null where the step has no such operand.
-template <class Model> struct StepContext {
-  StepKind kind;
-  int rank;
-  int stage;
-  int microbatch;
-  /// The rank at the other end of a transfer, else -1.
-  int peer = -1;
-
-  typename Model::Tensor *input = nullptr;
-  typename Model::Tensor *output = nullptr;
-  const typename Model::Tensor *outputGradient = nullptr;
-  typename Model::Tensor *inputGradient = nullptr;
-  typename Model::Activation *kept = nullptr;
-  /// What a transfer sends or receives into.
-  typename Model::Tensor *tensor = nullptr;
-
-  /// Does what the executor would have done without the handler. A handler of
-  /// a compute step or an FSDP action that does not call it has done the work
-  /// itself; one of a transfer has moved `tensor` itself.
-  void proceed() {
-    proceeded = true;
-    action(executor, *this);
-  }
-
-  void *executor = nullptr;
-  void (*action)(void *executor, StepContext &context) = nullptr;
-  bool proceeded = false;
-};
 
 } // namespace pipec::runtime
 

@@ -1,0 +1,72 @@
+//===- ExecutorContexts.h - What handlers are given -------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Part of Executor.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_RUNTIME_EXECUTORCONTEXTS_H
+#define PIPEC_RUNTIME_EXECUTORCONTEXTS_H
+
+#include "pipec/runtime/Executor.h"
+
+namespace pipec::runtime {
+
+template <class M, class T>
+auto Executor<M, T>::contextOf(StepKind kind, int stage, int microbatch)
+    -> Context {
+  Context step;
+  step.kind = kind;
+  step.rank = rank;
+  step.stage = stage;
+  step.microbatch = microbatch;
+  if (isTransfer(kind) || isSendWait(kind))
+    step.peer = peerOf(kind, stage, microbatch);
+  step.losses = lossOf;
+  step.executor = this;
+  return step;
+}
+
+template <class M, class T>
+auto Executor<M, T>::contextOf(const Work &work) -> Context {
+  static constexpr typename Context::Actions actions = {
+      proceedCompute, isReady, doNothing, doNothing, doNothing};
+  Context step = contextOf(work.kind, work.stage, work.microbatch);
+  step.firstForward = work.firstForward;
+  step.lastForward = work.lastForward;
+  step.firstBackward = work.firstBackward;
+  step.lastBackward = work.lastBackward;
+  if constexpr (hasLoss<M>)
+    if (work.kind == StepKind::Forward && isLast(work.stage))
+      step.loss = &lossOf[std::size_t(work.microbatch)];
+  step.actions = &actions;
+  setData(step, work);
+  return step;
+}
+
+template <class M, class T>
+void Executor<M, T>::setData(Context &step, const Work &work) {
+  step.input = work.input;
+  step.output = work.output;
+  step.outputGradient = work.outputGradient;
+  step.inputGradient = work.inputGradient;
+  step.kept = work.kept;
+}
+
+/// Calls the handler of the step.
+template <class M, class T>
+void Executor<M, T>::takeOver(Context &step,
+                              const typename Context::Actions &actions,
+                              void *state) {
+  step.actions = &actions;
+  step.state = state;
+  handlers[int(step.kind)](step);
+}
+
+} // namespace pipec::runtime
+
+#endif // PIPEC_RUNTIME_EXECUTORCONTEXTS_H
