@@ -8,6 +8,10 @@
 
 lexer grammar PipeLexer;
 
+// Words that are an ID everywhere but at the beginning of an item of a schedule
+// (lib/Parse/ItemWords.cpp).
+tokens { CONNECT, GRAPH, TIE, ALIAS }
+
 SCHEDULE     : 'schedule';
 IMPORT       : 'import';
 PLACEMENT    : 'placement';

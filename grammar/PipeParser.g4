@@ -36,6 +36,10 @@ scheduleItem
   | costBlock
   | memoryBlock
   | fsdpBlock
+  | connect
+  | graph
+  | tie
+  | alias
   | letStmt
   | fnDecl
   | patternDecl
@@ -48,6 +52,18 @@ placement
   : PLACEMENT ID (LPAREN expr RPAREN)? SEMI
   | PLACEMENT LBRACE STAGES expr SEMI ID name ID expr SEMI? RBRACE
   ;
+
+// The first words of these are names everywhere else (PipeLexer.g4).
+
+connect : CONNECT edge SEMI ;
+
+graph : GRAPH LBRACE (edge (SEMI edge)* SEMI?)? RBRACE ;
+
+edge : expr ARROW expr (FOR name IN expr DOTDOT expr)? ;
+
+tie : TIE expr (COMMA expr)* SEMI ;
+
+alias : ALIAS STRING (COMMA STRING)* SEMI ;
 
 require : REQUIRE expr (COMMA STRING)? SEMI ;
 

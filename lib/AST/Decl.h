@@ -57,6 +57,50 @@ struct PlacementStmt : Stmt {
   Variable *stageVariable = nullptr; // Sema
 };
 
+/// `0 -> 3`, `s -> stages - 1 - s for s in 0..stages / 2`.
+struct EdgeEntry {
+  llvm::SMRange range;
+  Expr *from;
+  Expr *to;
+  /// The loop; empty and null for a single edge.
+  Name loopName;
+  Expr *begin = nullptr;
+  Expr *end = nullptr;
+  Variable *loopVariable = nullptr; // Sema
+
+  bool isLoop() const { return begin; }
+};
+
+/// `connect 0 -> 3;` or `graph { 0 -> 2; 1 -> 2; }`, distinguished by the kind.
+struct EdgesStmt : Stmt {
+  EdgesStmt(Kind kind, llvm::SMRange range,
+            llvm::MutableArrayRef<EdgeEntry> edges)
+      : Stmt(kind, range), edges(edges) {}
+  static bool classof(const Stmt *s) {
+    return s->kind == Kind::Connect || s->kind == Kind::Graph;
+  }
+
+  llvm::MutableArrayRef<EdgeEntry> edges;
+};
+
+/// `tie 0, stages - 1;`
+struct TieStmt : Stmt {
+  TieStmt(llvm::SMRange range, llvm::ArrayRef<Expr *> stages)
+      : Stmt(Kind::Tie, range), stages(stages) {}
+  static bool classof(const Stmt *s) { return s->kind == Kind::Tie; }
+
+  llvm::ArrayRef<Expr *> stages;
+};
+
+/// `alias "1f1b", "Interleaved1F1B";`
+struct AliasStmt : Stmt {
+  AliasStmt(llvm::SMRange range, llvm::ArrayRef<StringLit> names)
+      : Stmt(Kind::Alias, range), names(names) {}
+  static bool classof(const Stmt *s) { return s->kind == Kind::Alias; }
+
+  llvm::ArrayRef<StringLit> names;
+};
+
 /// `forward_only;`
 struct ForwardOnlyStmt : Stmt {
   ForwardOnlyStmt(llvm::SMRange range) : Stmt(Kind::ForwardOnly, range) {}

@@ -69,6 +69,10 @@ struct Stmt {
     // Only at schedule level:
     Require,
     Placement,
+    Connect,
+    Graph,
+    Tie,
+    Alias,
     ForwardOnly,
     Cost,
     Memory,

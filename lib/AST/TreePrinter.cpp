@@ -81,6 +81,7 @@ private:
       Node(*this, arg.name.range, "argument " + arg.name.text);
   }
   void printPlacement(const PlacementStmt *stmt);
+  void printEdges(StringRef word, const EdgesStmt *stmt);
   void printRequire(const RequireStmt *stmt);
   void printSettings(StringRef word, const SettingsStmt *stmt);
   void print(const SettingEntry &entry);
@@ -263,6 +264,21 @@ void TreePrinter::print(const Stmt *stmt) {
     return printRequire(cast<RequireStmt>(stmt));
   case Stmt::Kind::Placement:
     return printPlacement(cast<PlacementStmt>(stmt));
+  case Stmt::Kind::Connect:
+    return printEdges("connect", cast<EdgesStmt>(stmt));
+  case Stmt::Kind::Graph:
+    return printEdges("graph", cast<EdgesStmt>(stmt));
+  case Stmt::Kind::Tie: {
+    Node node(*this, stmt->range, "tie");
+    print(cast<TieStmt>(stmt)->stages);
+    return;
+  }
+  case Stmt::Kind::Alias: {
+    Node node(*this, stmt->range, "alias");
+    for (const StringLit &name : cast<AliasStmt>(stmt)->names)
+      Node(*this, name.range, "name " + quoted(name.range));
+    return;
+  }
   case Stmt::Kind::ForwardOnly:
     Node(*this, stmt->range, "forward_only");
     return;
@@ -319,6 +335,20 @@ void TreePrinter::printPlacement(const PlacementStmt *stmt) {
   print("stages", stmt->stages);
   Node stage(*this, stmt->stageName.range, "stage " + stmt->stageName.text);
   print(stmt->rank);
+}
+
+void TreePrinter::printEdges(StringRef word, const EdgesStmt *stmt) {
+  Node node(*this, stmt->range, word);
+  for (const EdgeEntry &edge : stmt->edges) {
+    Node edgeNode(*this, edge.range, "edge");
+    print("from", edge.from);
+    print("to", edge.to);
+    if (!edge.isLoop())
+      continue;
+    Node loop(*this, edge.loopName.range, "for " + edge.loopName.text);
+    print("begin", edge.begin);
+    print("end", edge.end);
+  }
 }
 
 void TreePrinter::printSettings(StringRef word, const SettingsStmt *stmt) {

@@ -154,20 +154,35 @@ static bool hasSizes(const MemorySettings &memory) {
 /// fit.
 bool Reporter::countTransfers() {
   bool placed = schedule.hasP2P();
-  unsigned directions = schedule.placement.numDirections();
-  // Indexed by direction of the schedule, sending stage, and data.
+  DataFlow flow(schedule);
+  // The transfers of each output, indexed by direction of the schedule,
+  // producing stage, and data, then by port.
   auto cell = [&](unsigned direction, unsigned stage, bool gradients) {
     return 2 * (size_t(direction) * schedule.numStages + stage) + gradients;
   };
-  std::vector<uint64_t> counts(cell(directions, 0, false));
+  auto outputs = [&](unsigned direction, unsigned stage, bool gradients) {
+    return flow.outputs(
+        flow.row(gradients ? DataKind::Gradient : DataKind::Activation, stage,
+                 direction));
+  };
+  std::vector<size_t> first = {0};
+  for (unsigned direction = 0; direction != flow.numDirections(); ++direction)
+    for (unsigned stage = 0; stage != schedule.numStages; ++stage)
+      for (bool gradients : {false, true})
+        first.push_back(first.back() +
+                        outputs(direction, stage, gradients).size());
+  std::vector<uint64_t> counts(first.back());
   for (const StepList &list : schedule.ranks)
     for (Step step : list) {
-      StepKind kind = step.kind();
-      bool forward = kind == (placed ? StepKind::SendF : StepKind::F);
-      if (forward ||
-          (placed ? kind == StepKind::SendB : makesInputGradient(kind)))
-        ++counts[cell(schedule.directionOf(step.microbatch()), step.stage(),
-                      !forward)];
+      if (placed ? !isSend(step.kind()) : !makesData(step.kind()))
+        continue;
+      size_t row = cell(schedule.directionOf(step.microbatch()), step.stage(),
+                        dataKind(step.kind()) == DataKind::Gradient);
+      if (!placed)
+        for (size_t port = first[row]; port != first[row + 1]; ++port)
+          ++counts[port];
+      else if (first[row] + step.port() < first[row + 1])
+        ++counts[first[row] + step.port()];
     }
 
   std::map<std::tuple<unsigned, unsigned, bool>, EdgeReport> edges;
@@ -180,28 +195,28 @@ bool Reporter::countTransfers() {
     fits = fits && more;
     sum = more;
   };
-  for (unsigned direction = 0; direction != directions; ++direction)
+  for (unsigned direction = 0; direction != flow.numDirections(); ++direction)
     for (unsigned stage = 0; stage != schedule.numStages; ++stage)
-      for (bool gradients : {false, true}) {
-        uint64_t count = counts[cell(direction, stage, gradients)];
-        int to = int(stage) + (gradients ? -1 : 1);
-        if (count == 0 || to < 0 || unsigned(to) == schedule.numStages)
-          continue;
-        unsigned sender = schedule.placement.rankOf(stage, direction);
-        unsigned receiver = schedule.placement.rankOf(to, direction);
-        if (sender == receiver)
-          continue;
-        EdgeReport &edge = edges[{sender, receiver, gradients}];
-        edge.from = sender;
-        edge.to = receiver;
-        edge.gradients = gradients;
-        edge.transfers += count;
-        report.transfers += count;
-        if (sized) {
-          add(edge.volume, count, schedule.memory.receive(to));
-          add(report.volume, count, schedule.memory.receive(to));
+      for (bool gradients : {false, true})
+        for (auto [port, output] :
+             enumerate(outputs(direction, stage, gradients))) {
+          uint64_t count =
+              counts[first[cell(direction, stage, gradients)] + port];
+          if (count == 0 || !output.transfers)
+            continue;
+          unsigned sender = flow.homeIn(direction, stage);
+          EdgeReport &edge = edges[{sender, output.rank, gradients}];
+          edge.from = sender;
+          edge.to = output.rank;
+          edge.gradients = gradients;
+          edge.transfers += count;
+          report.transfers += count;
+          if (sized) {
+            Rational size = schedule.memory.receive(output.stage);
+            add(edge.volume, count, size);
+            add(report.volume, count, size);
+          }
         }
-      }
   for (auto &[key, edge] : edges)
     report.edges.push_back(edge);
   return fits;

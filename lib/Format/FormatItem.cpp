@@ -76,6 +76,18 @@ DocRef Formatter::placementHalf(const PlacementStmt *stmt, bool second) {
                       docs.text(";")});
 }
 
+/// `s -> stages - 1 - s for s in 0..stages / 2`
+DocRef Formatter::edgeDoc(const EdgeEntry &edge) {
+  SmallVector<DocRef, 12> parts = {exprDoc(docs, edge.from), docs.text(" -> "),
+                                   exprDoc(docs, edge.to)};
+  if (edge.isLoop())
+    parts.append({docs.line(), docs.text("for "), docs.text(edge.loopName.text),
+                  docs.text(" in "), exprDoc(docs, edge.begin), docs.text(".."),
+                  exprDoc(docs, edge.end)});
+  parts.push_back(docs.text(";"));
+  return docs.group(docs.nest(4, docs.concat(parts)));
+}
+
 DocRef Formatter::itemDoc(const Stmt *stmt) {
   switch (stmt->kind) {
   case Stmt::Kind::Require: {
@@ -101,6 +113,38 @@ DocRef Formatter::itemDoc(const Stmt *stmt) {
           {docs.text("("), exprDoc(docs, placement->argument), docs.text(")")});
     parts.push_back(docs.text(";"));
     return docs.concat(parts);
+  }
+  case Stmt::Kind::Connect:
+    return docs.concat(
+        {docs.text("connect "), edgeDoc(cast<EdgesStmt>(stmt)->edges.front())});
+  case Stmt::Kind::Graph: {
+    SmallVector<DocRef, 16> parts = {docs.text("graph { ")};
+    for (const EdgeEntry &edge : cast<EdgesStmt>(stmt)->edges)
+      parts.append({edgeDoc(edge), docs.text(" ")});
+    parts.push_back(docs.text("}"));
+    return docs.concat(parts);
+  }
+  case Stmt::Kind::Tie: {
+    SmallVector<DocRef, 8> parts = {docs.text("tie ")};
+    ArrayRef<Expr *> stages = cast<TieStmt>(stmt)->stages;
+    for (const Expr *stage : stages) {
+      if (stage != stages.front())
+        parts.append({docs.text(","), docs.line()});
+      parts.push_back(exprDoc(docs, stage));
+    }
+    parts.push_back(docs.text(";"));
+    return docs.group(docs.nest(4, docs.concat(parts)));
+  }
+  case Stmt::Kind::Alias: {
+    SmallVector<DocRef, 8> parts = {docs.text("alias ")};
+    ArrayRef<StringLit> names = cast<AliasStmt>(stmt)->names;
+    for (const StringLit &name : names) {
+      if (&name != names.begin())
+        parts.append({docs.text(","), docs.line()});
+      parts.push_back(docs.text(spelling(name.range)));
+    }
+    parts.push_back(docs.text(";"));
+    return docs.group(docs.nest(4, docs.concat(parts)));
   }
   case Stmt::Kind::ForwardOnly:
     return docs.text("forward_only;");
@@ -138,6 +182,9 @@ bool Formatter::staysOnLine(const Stmt *stmt) const {
            (settings->entries.empty() && !hasComment(stmt->range));
   if (const auto *placement = dyn_cast<PlacementStmt>(stmt))
     return !placement->stages || onOneLine(stmt->range);
+  if (stmt->kind == Stmt::Kind::Graph)
+    return onOneLine(stmt->range) ||
+           (cast<EdgesStmt>(stmt)->edges.empty() && !hasComment(stmt->range));
   return true;
 }
 
@@ -204,6 +251,23 @@ void Formatter::addPlacement(const PlacementStmt *stmt, unsigned indent,
     start = skipSpace(end);
   }
   addClose("}", indent, stmt->range.End.getPointer(), false);
+}
+
+void Formatter::addGraph(const EdgesStmt *stmt, unsigned indent, bool blank) {
+  addDoc(docs.text("graph {"), indent,
+         past(stmt->range.Start.getPointer(), '{'), blank);
+  bool first = true;
+  for (const EdgeEntry &edge : stmt->edges) {
+    const char *start = edge.range.Start.getPointer();
+    // The last `;` is optional.
+    const char *end = edge.range.End.getPointer();
+    if (const char *next = skipSpace(end); *next == ';')
+      end = next + 1;
+    addCommentLines(takeComments(start), indent + 2, first);
+    addDoc(edgeDoc(edge), indent + 2, end, !first && blankAbove(start));
+    first = false;
+  }
+  addClose("}", indent, stmt->range.End.getPointer(), stmt->edges.empty());
 }
 
 DocRef Formatter::paramDoc(const ParamDecl &param) {

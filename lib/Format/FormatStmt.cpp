@@ -295,6 +295,8 @@ void Formatter::addStmt(const Stmt *stmt, unsigned indent, bool blank) {
     return addSettings(cast<SettingsStmt>(stmt), indent, blank);
   case Stmt::Kind::Placement:
     return addPlacement(cast<PlacementStmt>(stmt), indent, blank);
+  case Stmt::Kind::Graph:
+    return addGraph(cast<EdgesStmt>(stmt), indent, blank);
   default:
     if (const Block *block = blockOf(stmt))
       return addWithBlock(headDoc(stmt), *block, indent, blank);

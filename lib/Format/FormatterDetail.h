@@ -138,6 +138,8 @@ private:
                   bool assigns);
   void addSettings(const SettingsStmt *stmt, unsigned indent, bool blank);
   void addPlacement(const PlacementStmt *stmt, unsigned indent, bool blank);
+  void addGraph(const EdgesStmt *stmt, unsigned indent, bool blank);
+  DocRef edgeDoc(const EdgeEntry &edge);
   DocRef paramDoc(const ParamDecl &param);
   void addSchedule(const ScheduleDecl &schedule, bool blank);
 

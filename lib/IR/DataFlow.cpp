@@ -13,14 +13,6 @@ using namespace llvm;
 
 namespace pipec {
 
-StageGraph StageGraph::chain(unsigned numStages) {
-  std::vector<Edge> edges;
-  edges.reserve(numStages);
-  for (unsigned stage = 1; stage < numStages; ++stage)
-    edges.push_back({stage - 1, stage});
-  return StageGraph(numStages, std::move(edges));
-}
-
 /// True if there are gradients. An unverified forward-only schedule may have
 /// some.
 static bool hasGradients(const Schedule &schedule) {
@@ -32,25 +24,23 @@ static bool hasGradients(const Schedule &schedule) {
                 [&](const StepList &list) { return any_of(list, deals); });
 }
 
-DataFlow::DataFlow(const Schedule &schedule)
-    : DataFlow(schedule, StageGraph::chain(schedule.numStages)) {}
-
-DataFlow::DataFlow(const Schedule &schedule, const StageGraph &graph, bool kept)
-    : stages(graph.numStages()), microbatches(schedule.numMicrobatches),
+DataFlow::DataFlow(const Schedule &schedule, bool kept)
+    : stages(schedule.numStages), microbatches(schedule.numMicrobatches),
       split(schedule.directionSplit()),
       directions(schedule.placement.numDirections()),
-      rows(directions * stages * numStepKinds) {
-  assert(stages == schedule.numStages);
+      rows(directions * stages * numStepKinds),
+      chain(schedule.graph.isChain()) {
+  const StageGraph &graph = schedule.graph;
   homes.reserve(directions * stages);
   for (unsigned d = 0; d != directions; ++d)
     for (uint32_t rank : schedule.placement.map(d))
       homes.push_back(uint16_t(rank));
 
   std::vector<unsigned> numIn(stages), numOut(stages);
-  for (StageGraph::Edge edge : graph.edges()) {
+  graph.forEachEdge(stages, [&](StageGraph::Edge edge) {
     ++numIn[edge.to];
     ++numOut[edge.from];
-  }
+  });
   // What enters a stage in the forward direction leaves it in the backward
   // direction.
   addPlanes(DataKind::Activation, numIn);
@@ -66,7 +56,7 @@ DataFlow::DataFlow(const Schedule &schedule, const StageGraph &graph, bool kept)
     sizeRow(StepKind::RecvB, stage, 0, 0, out);
   }
   std::vector<unsigned> in(stages), out(stages);
-  for (StageGraph::Edge edge : graph.edges()) {
+  graph.forEachEdge(stages, [&](StageGraph::Edge edge) {
     unsigned output = out[edge.from]++, input = in[edge.to]++;
     uint32_t forth = plane(DataKind::Activation, edge.to, input);
     connect(StepKind::F, edge.from, output, StepKind::F, edge.to, input, forth);
@@ -76,7 +66,7 @@ DataFlow::DataFlow(const Schedule &schedule, const StageGraph &graph, bool kept)
     connect(StepKind::B, edge.to, input, StepKind::B, edge.from, output, back);
     connect(StepKind::SendB, edge.to, input, StepKind::RecvB, edge.from, output,
             back);
-  }
+  });
 
   for (unsigned stage = 0; kept && stage != stages; ++stage) {
     unsigned in = numIn[stage], out = numOut[stage];
@@ -175,6 +165,27 @@ void DataFlow::copyRow(StepKind kind, StepKind like) {
       rowAt(kind, stage, d) = rowAt(like, stage, d);
   if (takesOrMakes(like))
     kindsWithData |= step_facts::bit(kind);
+}
+
+std::optional<unsigned> DataFlow::portTo(StepKind kind, unsigned stage,
+                                         unsigned other) const {
+  // The ports are in ascending order of the stages at the other ends.
+  const Row &of = rowAt(kind, stage, 0);
+  ArrayRef<Port> moved(of.numMoved > 1 ? &ports[of.begin] : &of.firstInput,
+                       of.numMoved);
+  const Port *at = partition_point(
+      moved, [&](const Port &port) { return port.stage < other; });
+  if (at == moved.end() || at->stage != other)
+    return std::nullopt;
+  return at - moved.begin();
+}
+
+std::optional<unsigned> DataFlow::portOfChain(StepKind kind,
+                                              unsigned stage) const {
+  bool up = !isRecv(kind) == (dataKind(kind) == DataKind::Activation);
+  if (!up && stage == 0)
+    return std::nullopt;
+  return portTo(kind, stage, up ? stage + 1 : stage - 1);
 }
 
 //===----------------------------------------------------------------------===//

@@ -10,9 +10,9 @@
 //
 // Components
 //
-//   stage graph  the stages of the model, and which feeds which. A stage edge
-//                goes from a stage to one that consumes its output. The graph
-//                of a schedule is the chain: stage s feeds stage s + 1.
+//   stage graph  which stages of the model feed which (`StageGraph`). A stage
+//                edge goes from a stage to one that consumes its output. Most
+//                models are chains, in which stage s feeds stage s + 1.
 //   placement    the rank of each stage (`Placement`). A bidirectional schedule
 //                places the stages twice: a micro-batch flows in one of two
 //                directions, those below `Schedule::directionSplit` in
@@ -64,37 +64,10 @@
 #include "IR/Schedule.h"
 
 #include <array>
+#include <optional>
 #include <vector>
 
 namespace pipec {
-
-/// The stages of a model and the edges between them.
-class StageGraph {
-public:
-  /// The output of `from` is an input of `to`.
-  struct Edge {
-    unsigned from;
-    unsigned to;
-  };
-
-  /// The graph must be acyclic. Each element of `tied` lists stages that share
-  /// parameters, whose gradients are summed.
-  StageGraph(unsigned numStages, std::vector<Edge> edges,
-             std::vector<std::vector<unsigned>> tied = {})
-      : stages(numStages), stageEdges(std::move(edges)),
-        tiedStages(std::move(tied)) {}
-  /// The graph where stage s feeds stage s + 1.
-  static StageGraph chain(unsigned numStages);
-
-  unsigned numStages() const { return stages; }
-  llvm::ArrayRef<Edge> edges() const { return stageEdges; }
-  llvm::ArrayRef<std::vector<unsigned>> tied() const { return tiedStages; }
-
-private:
-  unsigned stages;
-  std::vector<Edge> stageEdges;
-  std::vector<std::vector<unsigned>> tiedStages;
-};
 
 /// The data flow of a schedule as a table for loops over all steps, with one
 /// row per kind of step, stage and direction. Its size depends only on the
@@ -135,16 +108,11 @@ public:
     uint16_t numMoved = 0;
   };
 
-  /// The flow of a schedule whose stages form a chain.
-  explicit DataFlow(const Schedule &schedule);
-  /// The flow of a schedule whose stages form `graph`. With `kept`, includes
-  /// the data that stages keep for themselves.
-  DataFlow(const Schedule &schedule, const StageGraph &graph,
-           bool kept = false);
+  explicit DataFlow(const Schedule &schedule) : DataFlow(schedule, false) {}
   /// The flow of a schedule, including the data that stages keep for
   /// themselves.
   static DataFlow withKept(const Schedule &schedule) {
-    return DataFlow(schedule, StageGraph::chain(schedule.numStages), true);
+    return DataFlow(schedule, true);
   }
 
   /// False if no step of this kind consumes or produces data.
@@ -225,7 +193,22 @@ public:
   unsigned directionSplit() const { return split; }
   unsigned numDirections() const { return directions; }
 
+  /// True if the stages form a chain.
+  bool isChain() const { return chain; }
+  /// True if `port`, of a P2P step of `stage`, is on an edge of the chain.
+  static bool isOfChain(unsigned stage, const Port &port) {
+    return port.stage == stage + 1 || port.stage + 1u == stage;
+  }
+  /// The index of the port of a P2P step of a kind and stage whose other end is
+  /// a step of stage `other`. Nothing if there is none.
+  std::optional<unsigned> portTo(StepKind kind, unsigned stage,
+                                 unsigned other) const;
+  /// The same for the edge of the chain.
+  std::optional<unsigned> portOfChain(StepKind kind, unsigned stage) const;
+
 private:
+  DataFlow(const Schedule &schedule, bool kept);
+
   static constexpr StepKind makerOf(DataKind data) {
     return data == DataKind::Activation ? StepKind::F
            : data == DataKind::Gradient ? StepKind::B
@@ -261,6 +244,7 @@ private:
   /// The ports of the rows with several ports of one sort.
   std::vector<Port> ports;
   bool simple = true;
+  bool chain = true;
   /// Bit K for the kind of value K.
   uint32_t kindsWithData = 0;
 };

@@ -10,6 +10,7 @@
 
 #include "Cost/Expectation.h"
 #include "Cost/Settings.h"
+#include "IR/StageGraph.h"
 #include "IR/Step.h"
 
 #include "llvm/ADT/ArrayRef.h"
@@ -52,6 +53,8 @@ struct ScheduleHeader : ModelSettings {
   /// True for inference or evaluation: no backward steps.
   bool forwardOnly = false;
   Placement placement;
+  /// A chain unless the placement has one direction.
+  StageGraph graph;
   /// The parameters of the schedule, in the order of their definition.
   std::vector<std::pair<std::string, int64_t>> params;
   std::vector<Expectation> expectations;

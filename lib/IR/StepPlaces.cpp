@@ -21,12 +21,21 @@ static void printWithoutPeer(raw_ostream &os, Step step) {
     os << " m" << step.microbatch();
 }
 
+/// True for steps whose text may name the other end of a transfer.
+static bool hasPeer(StepKind kind) { return isP2P(kind) || isSendWait(kind); }
+
 void printStep(raw_ostream &os, const DataFlow &flow, Step step) {
   printWithoutPeer(os, step);
-  if (!isP2P(step.kind()))
+  if (!hasPeer(step.kind()))
     return;
-  if (const DataFlow::Port *port = flow.transfer(step))
-    os << (isSend(step.kind()) ? " -> r" : " <- r") << port->rank;
+  const DataFlow::Port *port = flow.transfer(step);
+  if (!port)
+    return;
+  StringRef arrow = isRecv(step.kind()) ? " <- " : " -> ";
+  if (!DataFlow::isOfChain(step.stage(), *port))
+    os << arrow << 's' << port->stage;
+  else if (isP2P(step.kind()))
+    os << arrow << 'r' << port->rank;
 }
 
 std::string stepText(const DataFlow &flow, Step step) {
@@ -37,7 +46,7 @@ std::string stepText(const DataFlow &flow, Step step) {
 }
 
 std::string stepText(const Schedule &schedule, Step step) {
-  if (isP2P(step.kind()))
+  if (hasPeer(step.kind()))
     return stepText(DataFlow(schedule), step);
   std::string text;
   raw_string_ostream os(text);
@@ -66,7 +75,7 @@ unsigned StepPlaces::position(unsigned rank, size_t index) {
 }
 
 std::string StepPlaces::text(Step step) const {
-  if (!isP2P(step.kind()))
+  if (!hasPeer(step.kind()))
     return stepText(schedule, step);
   if (!flow)
     flow.emplace(schedule);

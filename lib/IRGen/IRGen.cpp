@@ -55,6 +55,10 @@ FailureOr<Schedule> Lowering::run() {
       segment(placement->argument);
       segment(placement->stages);
       segment(placement->rank);
+    } else if (const auto *edges = dyn_cast<EdgesStmt>(item)) {
+      for (const EdgeEntry &edge : edges->edges)
+        for (const Expr *expr : {edge.begin, edge.end, edge.from, edge.to})
+          segment(expr);
     } else if (const auto *fsdp = dyn_cast<SettingsStmt>(item);
                fsdp && item->kind == Stmt::Kind::Fsdp) {
       for (const SettingEntry &entry : fsdp->entries)
@@ -199,10 +203,14 @@ LogicalResult Lowering::runItems() {
       machine->setValue(program.builtins.stages, schedule.numStages);
       if (!checked.chunks && !placement->stages)
         machine->setValue(program.builtins.chunks, chunkStages[0].size());
+      graph.emplace(schedule.numStages, diags);
+    } else if (const auto *edges = dyn_cast<EdgesStmt>(item)) {
+      if (met && failed(addEdges(edges)))
+        return failure();
     }
   }
   machine->setQuiet(false);
-  return success(met);
+  return met ? makeGraph() : failure();
 }
 
 LogicalResult Lowering::checkRequire(const RequireStmt *require) {

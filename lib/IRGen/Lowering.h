@@ -8,6 +8,7 @@
 #ifndef PIPEC_IRGEN_LOWERING_H
 #define PIPEC_IRGEN_LOWERING_H
 
+#include "IR/GraphBuilder.h"
 #include "IRGen/Compiler.h"
 #include "IRGen/IRGen.h"
 #include "IRGen/Machine.h"
@@ -20,8 +21,8 @@ bool isAllStages(const ast::Expr *expr);
 
 /// Lowers one schedule: first everything that is independent of the rank, in
 /// source order (parameters, lets, requirements, placement, settings), then the
-/// body, once per rank. The implementation is in IRGen.cpp, PlacementGen.cpp
-/// and SettingsGen.cpp.
+/// body, once per rank. The implementation is in IRGen.cpp, PlacementGen.cpp,
+/// GraphGen.cpp and SettingsGen.cpp.
 class Lowering {
 public:
   Lowering(const CheckedProgram &program, const CheckedSchedule &checked,
@@ -48,6 +49,10 @@ private:
   llvm::LogicalResult makeBidirectional(const ast::PlacementStmt *placement);
   llvm::LogicalResult makeSpelledOut(const ast::PlacementStmt *placement);
   void listChunks();
+
+  // GraphGen.cpp
+  llvm::LogicalResult addEdges(const ast::EdgesStmt *stmt);
+  llvm::LogicalResult makeGraph();
 
   // SettingsGen.cpp
   llvm::LogicalResult makeCosts();
@@ -77,6 +82,8 @@ private:
   std::optional<Machine> machine;
   /// The value of each parameter on the command line.
   std::vector<std::optional<int64_t>> given;
+  /// The edges so far, once there is a placement.
+  std::optional<GraphBuilder> graph;
   /// The stages of the chunks of each rank.
   std::vector<std::vector<uint32_t>> chunkStages;
 };

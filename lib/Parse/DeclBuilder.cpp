@@ -165,6 +165,14 @@ Stmt *TreeBuilder::build(P::ScheduleItemContext *rule) {
     return build(memory);
   if (auto *fsdp = rule->fsdpBlock())
     return build(fsdp);
+  if (auto *connect = rule->connect())
+    return build(connect);
+  if (auto *graph = rule->graph())
+    return build(graph);
+  if (auto *tie = rule->tie())
+    return context.make<TieStmt>(range(tie), build(tie->expr()));
+  if (auto *alias = rule->alias())
+    return build(alias);
   if (auto *let = rule->letStmt())
     return build(let);
   if (auto *fn = rule->fnDecl())
@@ -188,6 +196,40 @@ Stmt *TreeBuilder::build(P::PlacementContext *rule) {
   placement->stageName = name(rule->name());
   placement->rank = build(rule->expr(1));
   return placement;
+}
+
+EdgeEntry TreeBuilder::build(P::EdgeContext *rule) {
+  EdgeEntry edge;
+  edge.range = range(rule);
+  edge.from = build(rule->expr(0));
+  edge.to = build(rule->expr(1));
+  if (rule->FOR()) {
+    edge.loopName = name(rule->name());
+    edge.begin = build(rule->expr(2));
+    edge.end = build(rule->expr(3));
+  }
+  return edge;
+}
+
+Stmt *TreeBuilder::build(P::ConnectContext *rule) {
+  EdgeEntry edge = build(rule->edge());
+  return context.make<EdgesStmt>(Stmt::Kind::Connect, range(rule),
+                                 context.copy(ArrayRef(edge)));
+}
+
+Stmt *TreeBuilder::build(P::GraphContext *rule) {
+  std::vector<EdgeEntry> edges;
+  for (P::EdgeContext *edge : rule->edge())
+    edges.push_back(build(edge));
+  return context.make<EdgesStmt>(Stmt::Kind::Graph, range(rule),
+                                 context.copy(edges));
+}
+
+Stmt *TreeBuilder::build(P::AliasContext *rule) {
+  std::vector<StringLit> names;
+  for (TerminalNode *string : rule->STRING())
+    names.push_back(buildString(string));
+  return context.make<AliasStmt>(range(rule), context.copy(names));
 }
 
 Stmt *TreeBuilder::build(P::RequireContext *rule) {

@@ -13,6 +13,7 @@
 
 #include "Parse/Parser.h"
 
+#include "Parse/ItemWords.h"
 #include "Parse/OffsetMap.h"
 #include "Parse/SyntaxErrors.h"
 #include "Parse/TokenLimits.h"
@@ -62,6 +63,7 @@ static FailureOr<ast::Module *> parseText(StringRef path, StringRef text,
   if (failed(checkTokenLimits(tokens, offsets, diags)))
     return failure();
 
+  findItemWords(tokens);
   PipeParser parser(&tokens);
   auto listener = makeSyntaxErrorListener(offsets, diags);
   parser.removeErrorListeners();

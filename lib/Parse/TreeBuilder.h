@@ -100,6 +100,10 @@ private:
   ast::ParamDecl build(P::ParamContext *rule);
   ast::Stmt *build(P::ScheduleItemContext *rule);
   ast::Stmt *build(P::PlacementContext *rule);
+  ast::EdgeEntry build(P::EdgeContext *rule);
+  ast::Stmt *build(P::ConnectContext *rule);
+  ast::Stmt *build(P::GraphContext *rule);
+  ast::Stmt *build(P::AliasContext *rule);
   ast::Stmt *build(P::RequireContext *rule);
   ast::Stmt *build(P::ExpectContext *rule);
   ast::Stmt *build(P::CostBlockContext *rule);

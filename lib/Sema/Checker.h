@@ -86,6 +86,8 @@ private:
   void checkItem(ast::Stmt *item, CheckedSchedule &checked);
   void check(ast::RequireStmt *require);
   void check(ast::PlacementStmt *placement);
+  void checkAfterPlacement(const ast::Stmt *stmt, llvm::StringRef word);
+  void check(ast::EdgesStmt *stmt, llvm::StringRef word);
   void check(const ast::ExpectStmt *expect);
   void checkSettings(llvm::ArrayRef<ast::SettingEntry> entries,
                      FigureBlock block, FigureScope scope = FigureScope::Whole);

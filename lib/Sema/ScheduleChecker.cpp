@@ -158,6 +158,18 @@ void Checker::checkItem(Stmt *item, CheckedSchedule &checked) {
     setOnce(checked.placement, cast<PlacementStmt>(item), "placement");
     placementKnown = true;
     return;
+  case Stmt::Kind::Connect:
+    return check(cast<EdgesStmt>(item), "connect");
+  case Stmt::Kind::Graph:
+    setOnce(checked.graph, cast<EdgesStmt>(item), "graph");
+    return check(cast<EdgesStmt>(item), "graph");
+  case Stmt::Kind::Tie:
+    checkAfterPlacement(item, "tie");
+    for (Expr *stage : cast<TieStmt>(item)->stages)
+      checkRankFree(stage, Numbers::Integers);
+    return;
+  case Stmt::Kind::Alias:
+    return;
   case Stmt::Kind::ForwardOnly:
     return;
   case Stmt::Kind::Cost:
@@ -233,6 +245,36 @@ void Checker::check(PlacementStmt *placement) {
   if (*takes == Takes::Nothing && placement->argument)
     (void)diags.report(placement->argument->range, diag::PlacementArgument,
                        name, "with an argument");
+}
+
+//===----------------------------------------------------------------------===//
+// Stage graph
+//===----------------------------------------------------------------------===//
+
+/// Reports a statement about stages that comes before the placement. `word` is
+/// its first word.
+void Checker::checkAfterPlacement(const Stmt *stmt, StringRef word) {
+  if (placementKnown)
+    return;
+  SMLoc start = stmt->range.Start;
+  SMRange range(start, SMLoc::getFromPointer(start.getPointer() + word.size()));
+  (void)diags.report(range, diag::BeforePlacement, word);
+}
+
+void Checker::check(EdgesStmt *stmt, StringRef word) {
+  checkAfterPlacement(stmt, word);
+  for (EdgeEntry &edge : stmt->edges) {
+    size_t mark = scope.enter();
+    if (edge.isLoop()) {
+      checkRankFree(edge.begin, Numbers::Integers);
+      checkRankFree(edge.end, Numbers::Integers);
+      edge.loopVariable = makeVariable(edge.loopName, Variable::Kind::Loop, {});
+      defineVariable(edge.loopVariable);
+    }
+    checkRankFree(edge.from, Numbers::Integers);
+    checkRankFree(edge.to, Numbers::Integers);
+    scope.leave(mark);
+  }
 }
 
 //===----------------------------------------------------------------------===//

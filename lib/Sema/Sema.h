@@ -23,6 +23,7 @@ struct CheckedSchedule {
   const ast::ParamDecl *microbatches = nullptr;
   const ast::ParamDecl *chunks = nullptr; // may be null
   const ast::PlacementStmt *placement = nullptr;
+  const ast::EdgesStmt *graph = nullptr;             // may be null
   const ast::ForwardOnlyStmt *forwardOnly = nullptr; // may be null
   const ast::SettingsStmt *cost = nullptr;           // may be null
   const ast::SettingsStmt *memory = nullptr;         // may be null

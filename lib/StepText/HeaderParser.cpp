@@ -96,6 +96,8 @@ void StepsParser::parseHeaderEntry() {
       good = parseMap();
       mapsKnown &= good;
     }
+  } else if (entry == "connect" || entry == "graph") {
+    good = parseEdges(entry);
   } else if (entry == "cost") {
     good = parseBlock(FigureBlock::Cost, schedule.costs,
                       [&](StringRef word) { return parseOverlap(word); });
@@ -159,6 +161,30 @@ bool StepsParser::parseMap() {
     return false;
   }
   return good;
+}
+
+// Parses `0 -> 2, 1 -> 2` after `connect` or `graph`.
+bool StepsParser::parseEdges(StringRef entry) {
+  if (entry == "graph" && !entryOnce(seenGraph, entry))
+    return false;
+  if (!graph)
+    graph.emplace(schedule.numStages, diags);
+  if (entry == "graph")
+    graph->replaceChain(rangeOf(entry));
+  do {
+    skipBlanks();
+    const char *begin = here();
+    unsigned from = 0;
+    unsigned to = 0;
+    if (!numberBelow(schedule.numStages, maxStages, "stage", "stages", from) ||
+        !expect("->") ||
+        !numberBelow(schedule.numStages, maxStages, "stage", "stages", to))
+      return false;
+    if (schedule.numStages &&
+        failed(graph->add(from, to, rangeOf(since(begin)))))
+      return false;
+  } while (consume(','));
+  return true;
 }
 
 // Parses `NAME = value` after the name.

@@ -133,6 +133,12 @@ static std::optional<StepKind> kindOf(StringRef word) {
   return parseStepKind(word);
 }
 
+static std::string textOf(Step step) {
+  return (stepKindName(step.kind()) + " s" + Twine(step.stage()) + " m" +
+          Twine(step.microbatch()))
+      .str();
+}
+
 // Parses one step after its word.
 bool StepsParser::parseStep(StringRef word, bool joined) {
   std::optional<StepKind> kind = kindOf(word);
@@ -147,11 +153,14 @@ bool StepsParser::parseStep(StringRef word, bool joined) {
     return false;
   if (hasMicrobatch(*kind) && !parseMicrobatch(microbatch))
     return false;
-  if (isP2P(*kind) && !parsePeer(*kind, stage, microbatch, word.begin()))
+  Step step(*kind, stage, microbatch, phase == maxPhases ? 0 : phase,
+            sourceOf(word.begin()), joined);
+  if (isP2P(*kind) && !parsePeer(step, word.begin()))
     return false;
-  schedule.ranks.back().emplace_back(*kind, stage, microbatch,
-                                     phase == maxPhases ? 0 : phase,
-                                     sourceOf(word.begin()), joined);
+  if (isSendWait(*kind) && flow && !flow->isChain() &&
+      !parseWaitPeer(step, word.begin()))
+    return false;
+  schedule.ranks.back().push_back(step);
   return true;
 }
 
@@ -176,20 +185,19 @@ bool StepsParser::parseMicrobatch(unsigned &microbatch) {
                      "micro-batches", microbatch);
 }
 
-// Parses `-> r1` after a send or `<- r1` after a receive. The step starts at
+// Parses `-> r1` after a send or `<- r1` after a receive: a transfer to or from
+// a neighbouring stage; or `-> s3`, `<- s3`: any other. The step starts at
 // `begin`.
-bool StepsParser::parsePeer(StepKind kind, unsigned stage, unsigned microbatch,
-                            const char *begin) {
-  Step step(kind, stage, microbatch);
-  const DataFlow::Port *port = flow ? flow->transfer(step) : nullptr;
-  if (flow && !port) {
-    (void)diags.report(rangeOf(since(begin)), diag::StepsNoNeighbour,
-                       stepKindName(kind), stage);
-    return false;
-  }
-  if (!expect(isSend(kind) ? "->" : "<-"))
+bool StepsParser::parsePeer(Step &step, const char *begin) {
+  StringRef before = since(begin);
+  if (!expect(isSend(step.kind()) ? "->" : "<-"))
     return false;
   skipBlanks();
+  if (*p == 's')
+    return parseOtherStage(step, begin);
+  if (!useNeighbour(step, before))
+    return false;
+  const DataFlow::Port *port = flow ? flow->transfer(step) : nullptr;
   const char *peerBegin = p;
   if (*p != 'r' || p[1] < '0' || p[1] > '9') {
     expected("a rank such as `r0`");
@@ -200,13 +208,54 @@ bool StepsParser::parsePeer(StepKind kind, unsigned stage, unsigned microbatch,
   if (!numberBelow(schedule.numRanks, maxRanks, "rank", "ranks", peer))
     return false;
   if (port && port->rank != peer) {
-    (void)diags.report(
-        rangeOf(since(peerBegin)), diag::StepsWrongPeer,
-        (stepKindName(kind) + " s" + Twine(stage) + " m" + Twine(microbatch))
-            .str(),
-        port->rank, peer);
+    (void)diags.report(rangeOf(since(peerBegin)), diag::StepsWrongPeer,
+                       textOf(step), port->rank, peer);
     return false;
   }
+  return true;
+}
+
+// Parses `-> s3` after a wait for a send, or nothing if its send goes to the
+// next stage.
+bool StepsParser::parseWaitPeer(Step &step, const char *begin) {
+  skipBlanks();
+  if (*p != '-')
+    return useNeighbour(step, since(begin));
+  if (!expect("->"))
+    return false;
+  skipBlanks();
+  return parseOtherStage(step, begin);
+}
+
+// Sets the port of a transfer to or from a neighbouring stage. `text` is the
+// step without its peer.
+bool StepsParser::useNeighbour(Step &step, StringRef text) {
+  if (!flow)
+    return true;
+  std::optional<unsigned> port = flow->portOfChain(step.kind(), step.stage());
+  if (!port) {
+    (void)diags.report(rangeOf(text), diag::StepsNoNeighbour,
+                       stepKindName(step.kind()), step.stage());
+    return false;
+  }
+  step.setPort(*port);
+  return true;
+}
+
+// Parses `s3`, the stage at the other end of a transfer.
+bool StepsParser::parseOtherStage(Step &step, const char *begin) {
+  unsigned other = 0;
+  if (!parseStage(other))
+    return false;
+  if (!flow)
+    return true;
+  std::optional<unsigned> port = flow->portTo(step.kind(), step.stage(), other);
+  if (!port) {
+    (void)diags.report(rangeOf(since(begin)), diag::StepsNoEdge,
+                       stepKindName(step.kind()), step.stage(), other);
+    return false;
+  }
+  step.setPort(*port);
   return true;
 }
 

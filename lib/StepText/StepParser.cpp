@@ -16,6 +16,7 @@
 #include "StepText/StepParser.h"
 #include "StepText/StepParserDetail.h"
 #include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Diagnostics/LoweringDiags.h"
 #include "Support/Diagnostics/StepTextDiags.h"
 
 #include <cstring>
@@ -54,6 +55,17 @@ FailureOr<Schedule> StepsParser::parse() {
   }
   mapsKnown &= schedule.numRanks && schedule.numStages;
   mapsKnown &= schedule.numMicrobatches != 0;
+  if (graph && mapsKnown) {
+    if (FailureOr<StageGraph> made = graph->finish(); succeeded(made))
+      schedule.graph = std::move(*made);
+    else
+      mapsKnown = false;
+    if (maps.size() == 2) {
+      (void)diags.report(rangeOf({scheduleOpened, 1}), diag::GraphBidirectional,
+                         seenGraph ? "graph" : "connect");
+      mapsKnown = false;
+    }
+  }
   if (mapsKnown) {
     schedule.placement = Placement(std::move(maps));
     flow.emplace(schedule);
@@ -266,6 +278,8 @@ bool StepsParser::quickStep() {
   Step step(kind, stage, microbatch, phase == maxPhases ? 0 : phase,
             sourceOf(begin));
   if (isP2P(kind)) {
+    if (!flow->isChain())
+      return false;
     unsigned peer = 0;
     if (std::memcmp(q, isSend(kind) ? " -> r" : " <- r", 5) != 0 ||
         !quickNumber(q += 5, peer))
@@ -274,7 +288,8 @@ bool StepsParser::quickStep() {
     if (!port || port->rank != peer)
       return false;
   }
-  if (*q != '\n')
+  // A wait may name the stage at the other end.
+  if (*q != '\n' || (isSendWait(kind) && !flow->isChain()))
     return false;
   p = q + 1;
   unlabelled |= phase == maxPhases;

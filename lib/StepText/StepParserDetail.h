@@ -14,6 +14,7 @@
 #define PIPEC_STEPTEXT_STEPPARSERDETAIL_H
 
 #include "IR/DataFlow.h"
+#include "IR/GraphBuilder.h"
 #include "StepText/StepCursor.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -37,6 +38,7 @@ private:
   void parseHeaderEntry();
   bool parseParams();
   bool parseMap();
+  bool parseEdges(llvm::StringRef entry);
   bool parseExpectation();
   /// True at `rank`, unless it is a phase label.
   bool atRank() {
@@ -74,8 +76,10 @@ private:
   bool parseStep(llvm::StringRef word, bool joined);
   bool parseStage(unsigned &stage);
   bool parseMicrobatch(unsigned &microbatch);
-  bool parsePeer(StepKind kind, unsigned stage, unsigned microbatch,
-                 const char *begin);
+  bool parsePeer(Step &step, const char *begin);
+  bool parseWaitPeer(Step &step, const char *begin);
+  bool useNeighbour(Step &step, llvm::StringRef text);
+  bool parseOtherStage(Step &step, const char *begin);
   bool parseTime(size_t firstStep);
 
   SourceLoc sourceOf(const char *at) const {
@@ -98,6 +102,9 @@ private:
   llvm::StringSet<> settingNames;
   bool seenForwardOnly = false;
   bool seenFsdp = false;
+  bool seenGraph = false;
+  /// The edges of `connect` and `graph`; nothing if there are none.
+  std::optional<GraphBuilder> graph;
   /// The current rank, and where its block and that of the schedule begin.
   unsigned rank = 0;
   const char *rankOpened = nullptr;

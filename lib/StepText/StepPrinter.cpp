@@ -103,6 +103,7 @@ private:
       }
       out.text("\n");
     }
+    printGraph();
     printFigures(FigureBlock::Cost, schedule.costs);
     for (const CostSettings::Overlap &overlap : schedule.costs.overlaps)
       printOverlap(overlap);
@@ -123,6 +124,24 @@ private:
       printRational(expect.value);
       out.text("\n");
     }
+  }
+
+  /// Prints the edges that a chain does not have or, if the graph lacks one of
+  /// a chain, all of them: `connect 0 -> 3`, `graph 0 -> 2, 1 -> 2`.
+  void printGraph() {
+    if (schedule.graph.isChain())
+      return;
+    bool onChain = schedule.graph.containsChain(schedule.numStages);
+    StringRef before = onChain ? "  connect " : "  graph ";
+    schedule.graph.forEachEdge(schedule.numStages, [&](StageGraph::Edge edge) {
+      if (onChain && edge.ofChain())
+        return;
+      out.text(std::exchange(before, ", "));
+      out.number(edge.from);
+      out.text(" -> ");
+      out.number(edge.to);
+    });
+    out.text("\n");
   }
 
   /// Prints a line per place: `cost edge 0 -> 1 p2p = 1/10`.
@@ -219,7 +238,7 @@ private:
   }
 
   void printOne(const Step &step) {
-    // The longest step is `REDUCE_GRAD` or a transfer with three numbers.
+    // The longest step is a transfer with three numbers.
     constexpr size_t longest = 64;
     char *q = out.reserve(longest);
     auto put = [&](StringRef text) {
@@ -238,13 +257,17 @@ private:
       put(" m");
       putNumber(step.microbatch());
     }
-    if (!isP2P(step.kind())) {
+    if (!isP2P(step.kind()) && (flow.isChain() || !isSendWait(step.kind()))) {
       out.commit(q);
       return;
     }
     if (const DataFlow::Port *port = flow.transfer(step)) {
-      put(isSend(step.kind()) ? " -> r" : " <- r");
-      putNumber(port->rank);
+      bool ofChain = DataFlow::isOfChain(step.stage(), *port);
+      if (!ofChain || isP2P(step.kind())) {
+        put(isRecv(step.kind()) ? " <- " : " -> ");
+        put(ofChain ? "r" : "s");
+        putNumber(ofChain ? port->rank : port->stage);
+      }
     }
     out.commit(q);
   }

@@ -39,10 +39,10 @@ public:
         if (isSend(list[i].kind()) && isHome(rank, list[i]) &&
             stateOf(list[i]) == State::Pending) {
           stateOf(list[i]) = State::Waited; // one report per send
-          (void)reporter.report(
-              {rank, i}, diag::SendWaitMissing,
-              reporter.text(Step(waitOfSend(list[i].kind()), list[i].stage(),
-                                 list[i].microbatch())));
+          Step wait = list[i];
+          wait.setKind(waitOfSend(wait.kind()));
+          (void)reporter.report({rank, i}, diag::SendWaitMissing,
+                                reporter.text(wait));
         }
     }
     return success(!reporter.failed);
@@ -56,7 +56,8 @@ private:
   }
   State &stateOf(Step step) {
     bool gradient = dataKind(step.kind()) == DataKind::Gradient;
-    return states[2 * cells.index(step) + gradient];
+    size_t place = 2 * cells.index(step) + gradient;
+    return step.port() ? moreStates[{place, step.port()}] : states[place];
   }
 
   void judge(StepRef ref, Step step) {
@@ -74,22 +75,24 @@ private:
     auto is = [&](StepKind kind) {
       return [&, kind](Step other) {
         return other.kind() == kind && other.stage() == step.stage() &&
-               other.microbatch() == step.microbatch();
+               other.microbatch() == step.microbatch() &&
+               other.port() == step.port();
       };
     };
     // Errors are rare, so search the list.
     ArrayRef<Step> list = schedule.ranks[ref.rank];
-    StepKind sendKind = sendOfWait(step.kind());
+    Step send = step;
+    send.setKind(sendOfWait(step.kind()));
     if (isHome(ref.rank, step) && stateOf(step) == State::Waited) {
       auto diagnostic = reporter.report(ref, diag::SendWaitDoubled);
       noteFirst(diagnostic, ref.rank,
                 find_if(list, is(step.kind())) - list.begin());
       return;
     }
-    auto diagnostic = reporter.report(
-        ref, diag::SendWaitEarly,
-        reporter.text(Step(sendKind, step.stage(), step.microbatch())));
-    noteFirst(diagnostic, ref.rank, find_if(list, is(sendKind)) - list.begin());
+    auto diagnostic =
+        reporter.report(ref, diag::SendWaitEarly, reporter.text(send));
+    noteFirst(diagnostic, ref.rank,
+              find_if(list, is(send.kind())) - list.begin());
   }
 
   void noteFirst(InFlightDiagnostic &diagnostic, uint32_t rank, size_t index) {
@@ -102,6 +105,8 @@ private:
   StepReporter reporter;
   /// By cell, the states of its SEND_F and its SEND_B.
   std::vector<State> states;
+  /// Indexed by place in `states` and port: the sends with a port other than 0.
+  DenseMap<std::pair<size_t, unsigned>, State> moreStates;
 };
 
 } // namespace

@@ -47,8 +47,8 @@ std::vector<Step> stepsOf(const Schedule &schedule) {
 }
 
 /// Checks the whole table of a graph against its edges.
-void checkTable(const Schedule &schedule, const StageGraph &graph) {
-  DataFlow flow(schedule, graph);
+void checkTable(const Schedule &schedule, const Model &graph) {
+  DataFlow flow(schedule);
   std::vector<Step> steps = stepsOf(schedule);
   std::set<size_t> numbers;
   for (Step consumer : steps) {
@@ -113,7 +113,7 @@ TEST(StepFacts, FollowFromTheTableOfKinds) {
 }
 
 TEST(DataFlow, OfAChain) {
-  Schedule schedule = headerFor(StageGraph::chain(3), 4);
+  Schedule schedule = headerFor(chainOf(3), 4);
   schedule.placement = Placement({{0, 0, 1}, {2, 1, 1}});
   schedule.numRanks = 3;
   schedule.ranks.resize(3);
@@ -161,7 +161,7 @@ TEST(DataFlow, OfAChain) {
 }
 
 TEST(DataFlow, WithWhatStagesKeep) {
-  Schedule schedule = headerFor(StageGraph::chain(2), 1);
+  Schedule schedule = headerFor(chainOf(2), 1);
   DataFlow flow = DataFlow::withKept(schedule);
   auto row = [&](StepKind kind, unsigned stage) {
     Step step(kind, stage, 0);
@@ -175,7 +175,7 @@ TEST(DataFlow, WithWhatStagesKeep) {
 }
 
 TEST(DataFlow, OfAForwardOnlyChain) {
-  Schedule schedule = headerFor(StageGraph::chain(3), 2);
+  Schedule schedule = headerFor(chainOf(3), 2);
   schedule.forwardOnly = true;
   EXPECT_EQ(DataFlow(schedule).size(), 6u);
   // An unverified schedule may have backwards.
@@ -185,7 +185,7 @@ TEST(DataFlow, OfAForwardOnlyChain) {
 
 TEST(DataFlow, OfAFork) {
   Schedule schedule = headerFor(forkGraph(), 2);
-  DataFlow flow(schedule, forkGraph());
+  DataFlow flow(schedule);
   EXPECT_EQ(text(flow.inputs(Step(StepKind::F, 0, 0))), "");
   EXPECT_EQ(text(flow.outputs(Step(StepKind::F, 0, 0))), "F1@1! F2@2!");
   EXPECT_EQ(text(flow.inputs(Step(StepKind::F, 2, 0))), "F0@0!");
@@ -206,7 +206,7 @@ TEST(DataFlow, OfAFork) {
 
 TEST(DataFlow, OfAJoin) {
   Schedule schedule = headerFor(joinGraph(), 2);
-  DataFlow flow(schedule, joinGraph());
+  DataFlow flow(schedule);
   EXPECT_EQ(text(flow.inputs(Step(StepKind::F, 2, 0))), "F0@0! F1@1!");
   EXPECT_EQ(text(flow.outputs(Step(StepKind::B, 2, 1))), "B0@0! B1@1!");
   EXPECT_EQ(text(flow.inputs(Step(StepKind::B, 2, 1))), "");
@@ -215,9 +215,9 @@ TEST(DataFlow, OfAJoin) {
 }
 
 TEST(DataFlow, OfACollectiveOfThreeRanks) {
-  StageGraph graph(4, {{0, 1}, {1, 2}, {2, 3}}, {{0, 2, 3}});
+  Model graph{4, {{0, 1}, {1, 2}, {2, 3}}, {{0, 2, 3}}};
   Schedule schedule = headerFor(graph, 2);
-  DataFlow flow(schedule, graph);
+  DataFlow flow(schedule);
   EXPECT_EQ(text(flow.outputs(Step(StepKind::ReduceGrad, 0, 0))),
             "WAIT_REDUCE_GRAD2@2! WAIT_REDUCE_GRAD3@3!");
   EXPECT_EQ(text(flow.inputs(Step(StepKind::WaitReduceGrad, 3, 0))),
@@ -229,7 +229,7 @@ TEST(DataFlow, OfACollectiveOfThreeRanks) {
 TEST(DataFlow, OfRandomGraphs) {
   Rng rng(3);
   for (unsigned round = 0; round != 500; ++round) {
-    StageGraph graph = randomGraph(rng);
+    Model graph = randomGraph(rng);
     Schedule schedule = randomHeaderFor(rng, graph);
     fillLists(rng, graph, /*transfers=*/false, schedule);
     ASSERT_NO_FATAL_FAILURE(checkTable(schedule, graph));

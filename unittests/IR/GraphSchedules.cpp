@@ -15,62 +15,72 @@ using namespace llvm;
 
 namespace pipec::test {
 
-StageGraph forkGraph() { return StageGraph(3, {{0, 1}, {0, 2}}); }
+Model chainOf(unsigned numStages) {
+  Model graph{numStages, {}};
+  for (unsigned stage = 1; stage < numStages; ++stage)
+    graph.edges.push_back({stage - 1, stage});
+  return graph;
+}
 
-StageGraph joinGraph() { return StageGraph(3, {{0, 2}, {1, 2}}); }
+Model forkGraph() { return {3, {{0, 1}, {0, 2}}}; }
 
-StageGraph randomGraph(Rng &rng) {
-  unsigned stages = 1 + pick(rng, 5);
-  std::vector<StageGraph::Edge> edges;
-  for (unsigned to = 1; to < stages; ++to)
-    for (unsigned from = 0; from != to; ++from)
-      if (oneIn(rng, 2))
-        edges.push_back({from, to});
+Model joinGraph() { return {3, {{0, 2}, {1, 2}}}; }
+
+Model randomGraph(Rng &rng) {
+  Model graph{1 + unsigned(pick(rng, 5)), {}};
+  unsigned stages = graph.numStages;
+  for (unsigned from = 0; from + 1 < stages; ++from) {
+    // A graph without edges would be a chain.
+    unsigned always = from + 1 + pick(rng, stages - from - 1);
+    for (unsigned to = from + 1; to != stages; ++to)
+      if (to == always || oneIn(rng, 3))
+        graph.edges.push_back({from, to});
+  }
   std::vector<unsigned> tied;
   for (unsigned stage = 0; stage != stages; ++stage)
     if (oneIn(rng, 2))
       tied.push_back(stage);
-  std::shuffle(edges.begin(), edges.end(), rng);
-  if (tied.size() < 2)
-    return StageGraph(stages, edges);
-  return StageGraph(stages, edges, {tied});
+  if (tied.size() >= 2)
+    graph.tied = {tied};
+  return graph;
 }
 
-Schedule headerFor(const StageGraph &graph, unsigned microbatches) {
+Schedule headerFor(const Model &graph, unsigned microbatches) {
   Schedule schedule;
   schedule.name = "graph";
-  schedule.numStages = schedule.numRanks = graph.numStages();
+  schedule.numStages = schedule.numRanks = graph.numStages;
   schedule.numMicrobatches = microbatches;
-  std::vector<uint32_t> map(graph.numStages());
+  schedule.graph = StageGraph(graph.edges, graph.tied);
+  std::vector<uint32_t> map(graph.numStages);
   std::iota(map.begin(), map.end(), 0);
   schedule.placement = Placement({map});
   schedule.ranks.resize(schedule.numRanks);
   return schedule;
 }
 
-Schedule randomHeaderFor(Rng &rng, const StageGraph &graph) {
+Schedule randomHeaderFor(Rng &rng, const Model &graph) {
   Schedule schedule = headerFor(graph, 1 + pick(rng, 3));
   schedule.numRanks = 1 + pick(rng, 3);
   schedule.ranks.resize(schedule.numRanks);
-  std::vector<uint32_t> map(graph.numStages());
+  std::vector<uint32_t> map(graph.numStages);
   for (uint32_t &rank : map)
     rank = pick(rng, schedule.numRanks);
   schedule.placement = Placement({map});
   return schedule;
 }
 
-std::vector<Step> producersOf(const StageGraph &graph, Step step) {
+std::vector<Step> producersOf(const Model &graph, Step step) {
   std::vector<Step> producers;
   unsigned stage = step.stage(), microbatch = step.microbatch();
   if (step.kind() == StepKind::F || step.kind() == StepKind::B)
-    for (StageGraph::Edge edge : graph.edges()) {
+    for (StageGraph::Edge edge : graph.edges) {
       if (step.kind() == StepKind::F && edge.to == stage)
         producers.push_back(Step(StepKind::F, edge.from, microbatch));
       if (step.kind() == StepKind::B && edge.from == stage)
         producers.push_back(Step(StepKind::B, edge.to, microbatch));
     }
   if (step.kind() == StepKind::WaitReduceGrad)
-    for (const std::vector<unsigned> &tied : graph.tied())
+    for (const std::vector<unsigned> &tied : graph.tied)
       for (unsigned other : tied)
         if (is_contained(tied, stage) && other != stage)
           producers.push_back(Step(StepKind::ReduceGrad, other, 0));
@@ -78,13 +88,12 @@ std::vector<Step> producersOf(const StageGraph &graph, Step step) {
 }
 
 /// Appends the sends and receives of the results of `producer`.
-static void transfer(const StageGraph &graph, Step producer,
-                     Schedule &schedule) {
+static void transfer(const Model &graph, Step producer, Schedule &schedule) {
   bool forward = producer.kind() == StepKind::F;
   unsigned microbatch = producer.microbatch();
   // The number of a port is the index of its edge among the edges of its stage.
-  std::vector<unsigned> in(graph.numStages()), out(graph.numStages());
-  for (StageGraph::Edge edge : graph.edges()) {
+  std::vector<unsigned> in(graph.numStages), out(graph.numStages);
+  for (StageGraph::Edge edge : graph.edges) {
     unsigned outPort = out[edge.from]++, inPort = in[edge.to]++;
     unsigned from = forward ? edge.from : edge.to;
     unsigned to = forward ? edge.to : edge.from;
@@ -103,18 +112,18 @@ static void transfer(const StageGraph &graph, Step producer,
   }
 }
 
-void fillLists(Rng &rng, const StageGraph &graph, bool transfers,
+void fillLists(Rng &rng, const Model &graph, bool transfers,
                Schedule &schedule) {
   std::vector<Step> open, done;
   auto isDone = [&](Step step) {
     return any_of(done, [&](Step other) { return other.sameAction(step); });
   };
-  for (unsigned stage = 0; stage != graph.numStages(); ++stage) {
+  for (unsigned stage = 0; stage != graph.numStages; ++stage) {
     for (unsigned m = 0; m != schedule.numMicrobatches; ++m) {
       open.push_back(Step(StepKind::F, stage, m));
       open.push_back(Step(StepKind::B, stage, m));
     }
-    for (const std::vector<unsigned> &tied : graph.tied())
+    for (const std::vector<unsigned> &tied : graph.tied)
       if (is_contained(tied, stage)) {
         open.push_back(Step(StepKind::ReduceGrad, stage, 0));
         open.push_back(Step(StepKind::WaitReduceGrad, stage, 0));

@@ -102,7 +102,7 @@ TEST(OrderWalk, VisitsEachGroupBehindWhatItTakes) {
 
 /// Walks over the lists of a stage graph, and compares where each rank stops
 /// with an evaluation that repeatedly checks all ranks.
-static void checkWalk(const Schedule &schedule, const StageGraph &graph) {
+static void checkWalk(const Schedule &schedule, const Model &graph) {
   std::vector<size_t> heads(schedule.numRanks);
   std::set<std::string> done;
   auto textOf = [](Step step) {
@@ -125,7 +125,7 @@ static void checkWalk(const Schedule &schedule, const StageGraph &graph) {
     }
   }
   Recorder recorder(schedule);
-  OrderWalk<Recorder> walk(schedule, recorder, DataFlow(schedule, graph));
+  OrderWalk<Recorder> walk(schedule, recorder, DataFlow(schedule));
   bool ends = walk.run();
   bool expected = true;
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
@@ -142,12 +142,12 @@ static void checkWalk(const Schedule &schedule, const StageGraph &graph) {
 
 TEST(OrderWalk, OfStageGraphs) {
   Rng rng(22);
-  StageGraph collective(4, {{0, 1}, {1, 2}, {2, 3}}, {{0, 2, 3}});
+  Model collective{4, {{0, 1}, {1, 2}, {2, 3}}, {{0, 2, 3}}};
   for (unsigned round = 0; round != 1000; ++round) {
-    StageGraph graph = round % 4 == 0   ? forkGraph()
-                       : round % 4 == 1 ? joinGraph()
-                       : round % 4 == 2 ? collective
-                                        : randomGraph(rng);
+    Model graph = round % 4 == 0   ? forkGraph()
+                  : round % 4 == 1 ? joinGraph()
+                  : round % 4 == 2 ? collective
+                                   : randomGraph(rng);
     Schedule schedule = randomHeaderFor(rng, graph);
     fillLists(rng, graph, /*transfers=*/false, schedule);
     for (unsigned swaps = pick(rng, 6); swaps != 0; --swaps)
@@ -162,7 +162,7 @@ TEST(OrderWalk, AForkGoesOnWhenBothGradientsAreThere) {
                     {Step(StepKind::F, 1, 0), Step(StepKind::B, 1, 0)},
                     {Step(StepKind::F, 2, 0)}};
   Recorder recorder(schedule);
-  OrderWalk<Recorder> walk(schedule, recorder, DataFlow(schedule, forkGraph()));
+  OrderWalk<Recorder> walk(schedule, recorder, DataFlow(schedule));
   EXPECT_FALSE(walk.run());
   EXPECT_EQ(walk.group(0), 1u);
   const DataFlow::Port *input = walk.missingInput(schedule.ranks[0][1]);

@@ -28,7 +28,7 @@ namespace {
 /// A run without queues: everything is looked up in the lists.
 class NaiveRun {
 public:
-  NaiveRun(const Schedule &schedule, const StageGraph &graph, WaitModel model)
+  NaiveRun(const Schedule &schedule, const Model &graph, WaitModel model)
       : schedule(schedule), graph(graph), model(model), at(schedule.numRanks) {}
 
   void run() {
@@ -58,7 +58,7 @@ public:
   }
 
   const Schedule &schedule;
-  const StageGraph &graph;
+  const Model &graph;
   WaitModel model;
   std::vector<size_t> at;
 
@@ -71,7 +71,7 @@ private:
     bool forward = dataKind(step.kind()) == DataKind::Activation;
     bool isFrom = isSend(step.kind()) == forward;
     unsigned number = 0;
-    for (StageGraph::Edge edge : graph.edges())
+    for (StageGraph::Edge edge : graph.edges)
       if ((isFrom ? edge.from : edge.to) == step.stage() &&
           number++ == step.port())
         return schedule.placement.rankOf(isFrom ? edge.to : edge.from, 0);
@@ -138,7 +138,7 @@ private:
 };
 
 /// A schedule of `graph` with transfers, sometimes with errors.
-Schedule randomGraphSchedule(Rng &rng, const StageGraph &graph) {
+Schedule randomGraphSchedule(Rng &rng, const Model &graph) {
   Schedule schedule = randomHeaderFor(rng, graph);
   fillLists(rng, graph, /*transfers=*/true, schedule);
   for (unsigned swaps = pick(rng, 6); swaps != 0; --swaps)
@@ -152,11 +152,11 @@ TEST(StageGraph, RanksStopWhereTheNaiveRunStops) {
   Rng rng(8);
   unsigned ended = 0, stuck = 0;
   for (unsigned round = 0; round != 600; ++round) {
-    StageGraph graph = round % 3 == 0   ? forkGraph()
-                       : round % 3 == 1 ? joinGraph()
-                                        : randomGraph(rng);
+    Model graph = round % 3 == 0   ? forkGraph()
+                  : round % 3 == 1 ? joinGraph()
+                                   : randomGraph(rng);
     Schedule schedule = randomGraphSchedule(rng, graph);
-    Transfers transfers(schedule, DataFlow(schedule, graph));
+    Transfers transfers(schedule, DataFlow(schedule));
     for (WaitModel model : {WaitModel::Stream, WaitModel::Edge}) {
       Waiting waiting(schedule, transfers, model);
       NaiveRun naive(schedule, graph, model);
@@ -182,7 +182,7 @@ TEST(StageGraph, AJoinWaitsForBothReceives) {
   schedule.ranks = {{Step(StepKind::F, 0, 0), Step(StepKind::SendF, 0, 0)},
                     {Step(StepKind::F, 1, 0)},
                     {receive(0), receive(1), Step(StepKind::F, 2, 0)}};
-  DataFlow flow(schedule, joinGraph());
+  DataFlow flow(schedule);
   {
     Transfers transfers(schedule, flow);
     EXPECT_EQ(transfers.receives(transfers.numbers().of(2, 2)).size(), 2u);

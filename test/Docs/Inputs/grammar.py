@@ -26,6 +26,8 @@ def rules(text):
 def main():
     lexer, parser, page = (pathlib.Path(name).read_text(encoding="utf-8") for name in sys.argv[1:4])
     tokens = dict(re.findall(r"^([A-Z_]+)\s*:\s*('[^']+')\s*;", without_comments(lexer), re.M))
+    for words in re.findall(r"^tokens \{([A-Z_, ]+)\}", lexer, re.M):
+        tokens |= {word: f"'{word.lower()}'" for word in words.replace(",", " ").split()}
 
     wanted = {}
     for name, body in rules(without_comments(parser).split("options {", 1)[1].split("}", 1)[1]):

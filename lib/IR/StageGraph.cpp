@@ -1,0 +1,43 @@
+//===- StageGraph.cpp - Which stages feed which ---------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "IR/StageGraph.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+StageGraph::StageGraph(std::vector<Edge> edges,
+                       std::vector<std::vector<unsigned>> tied)
+    : stageEdges(std::move(edges)), tiedStages(std::move(tied)) {
+  llvm::sort(stageEdges);
+}
+
+void StageGraph::forEachEdge(unsigned numStages,
+                             function_ref<void(Edge)> visit) const {
+  for (Edge edge : stageEdges)
+    visit(edge);
+  if (isChain())
+    for (unsigned stage = 1; stage < numStages; ++stage)
+      visit({stage - 1, stage});
+}
+
+bool StageGraph::containsChain(unsigned numStages) const {
+  return isChain() ||
+         count_if(stageEdges, [](Edge edge) { return edge.ofChain(); }) + 1 ==
+             numStages;
+}
+
+bool StageGraph::isSource(unsigned stage) const {
+  if (isChain())
+    return stage == 0;
+  return none_of(stageEdges, [&](Edge edge) { return edge.to == stage; });
+}
+
+} // namespace pipec
