@@ -58,6 +58,7 @@ private:
     return !isPlacedAs(/*isV=*/false) && !(chunks == 2 && isPlacedAs(true));
   }
   bool refusesDeepSpeed();
+  bool refusesNotAChain() const { return !schedule.graph.isChain(); }
   bool refusesNotLoop() { return !isPlacedAs(/*isV=*/false); }
   bool refusesHalves();
   bool refusesNotOneFOneB();

@@ -45,6 +45,7 @@ private:
 
   // One function per rule: false if it does not hold.
   bool checkForwardOnly(auto kind);
+  bool checkNotAChain(auto kind);
   bool checkTwoRanksPerStage(auto kind);
   bool checkBidirectionalOutput(auto kind);
   bool checkIdleRank(auto kind);
@@ -89,6 +90,21 @@ bool ScheduleRules::checkForwardOnly(auto kind) {
   };
   addForward();
   refuse(std::move(diagnostic));
+  return false;
+}
+
+bool ScheduleRules::checkNotAChain(auto kind) {
+  // Every stage feeds a later one, so such a graph has an edge that a chain does
+  // not have.
+  std::optional<StageGraph::Edge> other;
+  schedule.graph.forEachEdge(schedule.numStages, [&](StageGraph::Edge edge) {
+    if (!edge.ofChain() && !other)
+      other = edge;
+  });
+  if (!other)
+    return true;
+  refuse(diags.report(schedule.source, kind, other->from, schedule.name,
+                      other->to, name));
   return false;
 }
 
