@@ -84,6 +84,8 @@ LogicalResult Match::sizes() {
       failed(compare("number of directions", 1,
                      schedule.placement.numDirections())))
     return failure();
+  if (!schedule.graph.isChain())
+    return differs(certificate.sizesPlace, "stage graph", "a chain", "not one");
   for (unsigned stage = 0; stage != certificate.stages; ++stage)
     if (certificate.map[stage] != schedule.placement.rankOf(stage, 0))
       return differs(certificate.mapPlace, "rank of stage " + Twine(stage),

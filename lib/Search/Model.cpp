@@ -259,6 +259,7 @@ Schedule makeSchedule(const Model &model, const Words &words) {
 std::optional<Words> wordsOf(const Model &model, const Schedule &schedule) {
   const Problem &problem = model.problem;
   if (schedule.placement != model.header.placement || schedule.forwardOnly ||
+      !schedule.graph.isChain() ||
       schedule.numMicrobatches != problem.microbatches)
     return std::nullopt;
   Words words(problem.ranks);
