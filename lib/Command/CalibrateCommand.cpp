@@ -55,7 +55,7 @@ LogicalResult CalibrateRun::checkOptions() {
   using namespace optgroup;
   std::string useless = sizes.firstWritten();
   if (auto option = args.firstOf(InputForm | ListForm | Search | Programs |
-                                 Lowering | StepSizes))
+                                 StageGraphs | Lowering | StepSizes))
     useless = args.written(*option);
   if (!useless.empty())
     return diags.report(DiagLoc(), diag::OptionWithoutEffect, useless,
@@ -73,6 +73,8 @@ LogicalResult CalibrateRun::checkSchedule(const Recording &recording) {
     return failure();
   LowerOptions lowering;
   lowering.maxSteps = args.count(Opt::MaxSteps, lowering.maxSteps);
+  if (failed(readGraph(args, lowering.graph, diags)))
+    return failure();
   bool isProgram = (*source)->isProgram();
   if (failed(checkInputOptions(args, isProgram, !isProgram, diags)))
     return failure();

@@ -30,8 +30,8 @@ namespace pipec {
 ArrayRef<CommandInfo> allCommands() {
   using namespace optgroup;
   constexpr Set Common = optgroup::Output | Diagnostics | General;
-  constexpr Set AnyInput = InputForm | Search | Programs | Lowering | Sizes |
-                           ChunkCount | Parameters;
+  constexpr Set AnyInput = InputForm | Search | Programs | StageGraphs |
+                           Lowering | Sizes | ChunkCount | Parameters;
   constexpr Set OneInput = AnyInput | ListForm | StepSizes;
   constexpr Set ManyInputs = AnyInput | Library | Grids;
   static constexpr CommandInfo commands[] = {

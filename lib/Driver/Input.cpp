@@ -122,6 +122,8 @@ LogicalResult readLoweringButLayouts(const Arguments &args,
 LogicalResult readLoweringButCosts(const Arguments &args,
                                    LowerOptions &lowering, DiagEngine &diags) {
   lowering.maxSteps = args.count(Opt::MaxSteps, lowering.maxSteps);
+  if (failed(readGraph(args, lowering.graph, diags)))
+    return failure();
   if (args.has(Opt::CostProfile)) {
     FailureOr<StringRef> text =
         openInput(args.text(Opt::CostProfile), diags, maxProfileBytes);
@@ -160,6 +162,33 @@ FailureOr<std::vector<CostSettings>> readCosts(const Arguments &args,
     all.push_back(*costs);
   }
   return all;
+}
+
+/// Reads the value of an option, such as `0->2,1->2`.
+static LogicalResult readEdges(const Arguments &args, Opt option,
+                               std::vector<StageGraph::Edge> &edges,
+                               DiagEngine &diags) {
+  if (!args.has(option))
+    return success();
+  SmallVector<StringRef> parts;
+  args.text(option).split(parts, ',');
+  for (StringRef part : parts) {
+    auto [from, to] = part.split("->");
+    StageGraph::Edge edge{};
+    if (from.trim().getAsInteger(10, edge.from) ||
+        to.trim().getAsInteger(10, edge.to))
+      return diags.report(DiagLoc(), diag::OptionValue, shortened(part),
+                          optionInfo(option).spelling(),
+                          "an edge between two stages, such as 0->2");
+    edges.push_back(edge);
+  }
+  return success();
+}
+
+LogicalResult readGraph(const Arguments &args, GivenGraph &graph,
+                        DiagEngine &diags) {
+  return success(succeeded(readEdges(args, Opt::Graph, graph.all, diags)) &&
+                 succeeded(readEdges(args, Opt::Connect, graph.more, diags)));
 }
 
 LogicalResult readMemoryLimit(const Arguments &args, GivenSettings &given,

@@ -31,6 +31,9 @@ llvm::LogicalResult readLoweringButCosts(const Arguments &args,
 /// Reads the costs of each `--cost` option, in order.
 llvm::FailureOr<std::vector<CostSettings>> readCosts(const Arguments &args,
                                                      DiagEngine &diags);
+/// Reads `--graph` and `--connect`.
+llvm::LogicalResult readGraph(const Arguments &args, GivenGraph &graph,
+                              DiagEngine &diags);
 /// Adds what `--memory-limit` sets to `given`.
 llvm::LogicalResult readMemoryLimit(const Arguments &args, GivenSettings &given,
                                     DiagEngine &diags);

@@ -9,6 +9,7 @@
 
 #include "Import/CsvReader.h"
 #include "Import/HyperParallelReader.h"
+#include "Import/ListGraph.h"
 #include "Import/TeOrderReader.h"
 #include "Parse/Parser.h"
 #include "StepText/StepParser.h"
@@ -96,6 +97,7 @@ static ListOptions listOptions(StringRef name, const InputOptions &options) {
   list.stages = only(options.stages);
   list.microbatches = only(options.microbatches);
   list.present = options.present;
+  list.graph = options.graph;
   if (options.dialect == "torch-2.5")
     list.dialect = CsvDialect::Torch25;
   return list;
@@ -112,7 +114,11 @@ static FailureOr<Schedule> readHyperParallel(StringRef path, StringRef text,
                                              const InputOptions &options,
                                              DiagEngine &diags) {
   std::string name = scheduleName(path, "hyperparallel");
-  return importHyperParallel(text, listOptions(name, options), diags);
+  ListOptions list = listOptions(name, options);
+  FailureOr<Schedule> schedule = importHyperParallel(text, list, diags);
+  if (failed(schedule) || failed(ListGraph().apply(*schedule, list, diags)))
+    return failure();
+  return schedule;
 }
 
 static FailureOr<Schedule> readTeOrder(StringRef path, StringRef text,
@@ -123,7 +129,11 @@ static FailureOr<Schedule> readTeOrder(StringRef path, StringRef text,
                         "on an order for Transformer Engine, which has a list "
                         "of every rank");
   std::string name = scheduleName(path, "te_order");
-  return importTeOrder(text, listOptions(name, options), diags);
+  ListOptions list = listOptions(name, options);
+  FailureOr<Schedule> schedule = importTeOrder(text, list, diags);
+  if (failed(schedule) || failed(ListGraph().apply(*schedule, list, diags)))
+    return failure();
+  return schedule;
 }
 
 static constexpr InputFormat formats[] = {
@@ -186,6 +196,10 @@ FailureOr<Schedule> readStepInput(InputKind kind, StringRef path,
   if (!options.present.empty() && kind == InputKind::Steps)
     return diags.report(DiagLoc(), diag::OptionWithoutEffect, "--ranks-present",
                         "on step IR, which has a list of every rank");
+  if (!options.graph.empty() && kind == InputKind::Steps)
+    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                        options.graph.replaces() ? "--graph" : "--connect",
+                        "on step IR, whose header has the stage graph");
   text.consume_front(byteOrderMark);
   FailureOr<Schedule> schedule =
       inputFormat(kind).read(path, text, options, diags);

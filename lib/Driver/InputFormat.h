@@ -9,6 +9,7 @@
 #define PIPEC_DRIVER_INPUTFORMAT_H
 
 #include "Driver/Arguments.h"
+#include "IR/GraphBuilder.h"
 #include "IR/Schedule.h"
 
 #include <optional>
@@ -40,6 +41,8 @@ struct InputOptions {
   llvm::StringRef dialect;
   /// The ranks of `--ranks-present`; empty for lists of all ranks.
   std::vector<unsigned> present;
+  /// The edges of `--graph` and `--connect`.
+  GivenGraph graph;
 };
 
 /// One row of InputFormats.def.

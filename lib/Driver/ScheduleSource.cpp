@@ -105,8 +105,10 @@ FailureOr<Schedule> ScheduleSource::lower(const CheckedSchedule &schedule,
 FailureOr<Schedule> ScheduleSource::read(const InputOptions &sizes,
                                          const LowerOptions &lowering,
                                          DiagEngine &diags) const {
+  InputOptions options = sizes;
+  options.graph = lowering.graph;
   FailureOr<Schedule> schedule =
-      readStepInput(input.kind, input.path, input.text, sizes, diags);
+      readStepInput(input.kind, input.path, input.text, options, diags);
   if (failed(schedule) ||
       failed(applyCosts(*schedule, lowering.given, diags)) ||
       failed(applyMemory(*schedule, lowering.given, diags)))

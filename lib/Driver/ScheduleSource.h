@@ -58,8 +58,8 @@ public:
   llvm::FailureOr<Schedule> lower(const CheckedSchedule &schedule,
                                   const LowerOptions &options,
                                   DiagEngine &diags) const;
-  /// Reads an input that is a list of steps, and overrides its costs and memory
-  /// settings with those of `lowering`.
+  /// Reads an input that is a list of steps, with the stage graph, costs and
+  /// memory settings of `lowering`.
   llvm::FailureOr<Schedule> read(const InputOptions &sizes,
                                  const LowerOptions &lowering,
                                  DiagEngine &diags) const;

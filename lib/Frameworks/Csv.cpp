@@ -13,6 +13,8 @@
 //   step                        cell
 //   F s0 m7                     0F7
 //   SEND_F s0 m7                0SEND_F7
+//   SEND_F s0 m7 -> s3          0>3SEND_F7
+//   RECV_F s3 m7 <- s0          3<0RECV_F7
 //   UNSHARD s2                  2UNSHARD
 //   overlap F s0 m7 & B s7 m3   (0F7;7B3)OVERLAP_F_B
 //   overlap B s7 m3 & F s0 m7   (7B3;0F7)OVERLAP_B_F
@@ -29,10 +31,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "Frameworks/FrameworkFormats.h"
+#include "IR/DataFlow.h"
+#include "Support/Diagnostics/EmitDiags.h"
 #include "Support/TextBuffer.h"
 #include "Target/TargetCheck.h"
 
 #include "llvm/ADT/StringExtras.h"
+
+#include <set>
 
 using namespace llvm;
 
@@ -67,10 +73,13 @@ constexpr size_t longestCell = 128;
 /// returns the place after it.
 class CellTexts {
 public:
-  CellTexts(unsigned numStages, unsigned numMicrobatches) {
-    for (unsigned i = 0; i != std::min(maxNumbers, numMicrobatches); ++i)
+  explicit CellTexts(const Schedule &schedule) {
+    if (!schedule.graph.isChain())
+      flow.emplace(schedule);
+    for (unsigned i = 0, e = std::min(maxNumbers, schedule.numMicrobatches);
+         i != e; ++i)
       numbers.emplace_back(utostr(i));
-    for (unsigned stage = 0; stage != numStages; ++stage) {
+    for (unsigned stage = 0; stage != schedule.numStages; ++stage) {
 #define PIPEC_OTHER(Id, Text) heads.emplace_back(",");
 #define PIPEC_STEP(Id, Text) heads.emplace_back("," + utostr(stage) + Text);
 #include "Cost/Steps.def"
@@ -83,6 +92,13 @@ public:
   }
   /// Writes the cell of a step that is not joined, with a comma before it.
   char *put(char *at, Step step) const {
+    if (flow && (isP2P(step.kind()) || isSendWait(step.kind())))
+      if (const DataFlow::Port *port = flow->transfer(step);
+          port && !DataFlow::isOfChain(step.stage(), *port))
+        return put(at, ("," + Twine(step.stage()) +
+                        (isRecv(step.kind()) ? "<" : ">") + Twine(port->stage) +
+                        stepKindName(step.kind()) + Twine(step.microbatch()))
+                           .str());
     at = heads[step.stage() * numStepKinds + unsigned(step.kind())].copyTo(at);
     if (!hasMicrobatch(step.kind()))
       return at;
@@ -98,6 +114,8 @@ public:
   }
 
 private:
+  /// Of a schedule whose stages are not a chain.
+  std::optional<DataFlow> flow;
   /// By stage and kind: `,3SEND_F`.
   std::vector<Piece<24>> heads;
   std::vector<Piece<8>> numbers;
@@ -114,11 +132,55 @@ StringRef pairName(Step first, Step second) {
 
 } // namespace
 
+/// Warns of the first edge of a stage graph that a reader of the CSV does not
+/// find, or finds in addition (Import/ListGraph.h).
+static void checkGraph(const Schedule &schedule, DiagEngine &diags) {
+  std::set<StageGraph::Edge> used, edges;
+  const DataFlow flow(schedule);
+  bool inferred = false;
+  for (const StepList &list : schedule.ranks)
+    for (Step step : list)
+      if (isP2P(step.kind()))
+        if (const DataFlow::Port *port = flow.transfer(step)) {
+          auto [from, to] = std::minmax<unsigned>(step.stage(), port->stage);
+          used.insert({from, to});
+          inferred |= !DataFlow::isOfChain(step.stage(), *port);
+        }
+  std::string text;
+  schedule.graph.forEachEdge(schedule.numStages, [&](StageGraph::Edge edge) {
+    edges.insert(edge);
+    text +=
+        (text.empty() ? "" : ",") + utostr(edge.from) + "->" + utostr(edge.to);
+  });
+  auto isWithin = [&](StageGraph::Edge edge) {
+    return flow.homeIn(0, edge.from) == flow.homeIn(0, edge.to);
+  };
+  StringRef none = "it has no transfer that names a stage";
+  auto warn = [&](StageGraph::Edge edge, auto kind, StringRef why) {
+    diags
+        .report(schedule.source, kind, edge.from, edge.to,
+                inferred ? why : none)
+        .note(schedule.source, diag::NoteCsvGraph, text);
+  };
+  for (StageGraph::Edge edge : edges)
+    if (inferred ? !used.count(edge) && !(edge.ofChain() && isWithin(edge))
+                 : !edge.ofChain())
+      return warn(edge, diag::CsvEdgeLost,
+                  isWithin(edge) ? "both are on one rank"
+                                 : "it has no transfer between them");
+  for (unsigned stage = 1; stage < schedule.numStages; ++stage)
+    if (StageGraph::Edge edge{stage - 1, stage};
+        !edges.count(edge) && (!inferred || isWithin(edge)))
+      return warn(edge, diag::CsvEdgeAdded, "both are on one rank");
+}
+
 LogicalResult emitCsv(const Schedule &schedule, raw_ostream &os,
                       DiagEngine &diags) {
   if (failed(checkOutput(schedule, Output::Csv, diags)))
     return failure();
-  CellTexts cells(schedule.numStages, schedule.numMicrobatches);
+  if (!schedule.graph.isChain())
+    checkGraph(schedule, diags);
+  const CellTexts cells(schedule);
   TextBuffer out(os);
   for (const StepList &list : schedule.ranks) {
     for (size_t i = 0, e = list.size(); i != e; ++i) {

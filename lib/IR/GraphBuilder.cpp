@@ -26,24 +26,38 @@ LogicalResult GraphBuilder::add(int64_t from, int64_t to, SMRange where) {
     return diags.report(where, diag::GraphEdgeBackward, from, to);
   StageGraph::Edge edge{unsigned(from), unsigned(to)};
   auto [it, isNew] = edges.try_emplace(edge, where);
-  if (!isNew)
-    return diags.report(where, diag::GraphEdgeTwice, from, to)
-        .note(it->second, diag::NotePrevious);
+  if (!isNew) {
+    InFlightDiagnostic error =
+        diags.report(where, diag::GraphEdgeTwice, from, to);
+    if (it->second.isValid())
+      error.note(it->second, diag::NotePrevious);
+    return error;
+  }
   if (edges.size() > maxGraphEdges)
     return diags.report(where, diag::GraphTooManyEdges, maxGraphEdges);
   return success();
 }
 
+LogicalResult GraphBuilder::add(const GivenGraph &given) {
+  if (given.replaces())
+    replaceChain(SMRange());
+  for (const auto *list : {&given.all, &given.more})
+    for (StageGraph::Edge edge : *list)
+      if (failed(add(edge.from, edge.to, SMRange())))
+        return failure();
+  return success();
+}
+
 FailureOr<StageGraph> GraphBuilder::finish() {
-  if (!graphRange.isValid() && edges.empty())
+  if (!replaces && edges.empty())
     return StageGraph();
   std::vector<StageGraph::Edge> all;
   for (const auto &[edge, where] : edges) {
-    if (!graphRange.isValid() && edge.ofChain())
+    if (!replaces && edge.ofChain())
       return diags.report(where, diag::GraphEdgeOfChain, edge.from, edge.to);
     all.push_back(edge);
   }
-  if (!graphRange.isValid())
+  if (!replaces)
     for (unsigned stage = 1; stage < numStages; ++stage)
       all.push_back({stage - 1, stage});
 

@@ -16,6 +16,8 @@ namespace pipec {
 
 /// Evaluates the edges of a `connect` or `graph`.
 LogicalResult Lowering::addEdges(const EdgesStmt *stmt) {
+  if (options.graph.replaces())
+    return success();
   bool replaces = stmt->kind == Stmt::Kind::Graph;
   if (schedule.placement.bidirectional())
     return diags.report(stmt->range, diag::GraphBidirectional,
@@ -42,6 +44,12 @@ LogicalResult Lowering::addEdges(const EdgesStmt *stmt) {
 }
 
 LogicalResult Lowering::makeGraph() {
+  const GivenGraph &given = options.graph;
+  if (!given.empty() && schedule.placement.bidirectional())
+    return diags.report(DiagLoc(), diag::GraphBidirectional,
+                        given.replaces() ? "--graph" : "--connect");
+  if (failed(graph->add(given)))
+    return failure();
   FailureOr<StageGraph> made = graph->finish();
   if (failed(made))
     return failure();

@@ -9,6 +9,7 @@
 #define PIPEC_IRGEN_IRGEN_H
 
 #include "Cost/GivenSettings.h"
+#include "IR/GraphBuilder.h"
 #include "IR/Schedule.h"
 #include "Sema/Sema.h"
 #include "Support/DiagEngine.h"
@@ -27,6 +28,8 @@ struct LowerOptions {
   uint64_t maxSteps = uint64_t(1) << 28;
   /// Costs and sizes that override those of the program.
   GivenSettings given;
+  /// Edges that replace those of the program, or are added to them.
+  GivenGraph graph;
   /// Evaluate `expect` clauses; otherwise the schedule has no expectations.
   bool expectations = true;
 };

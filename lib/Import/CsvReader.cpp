@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The rows of the file are the ranks, and its cells are the steps; CsvHeader
-// infers everything else.
+// infers the sizes and the map, and ListGraph the stage graph.
 //
 // PyTorch's reader accepts text that begins like a step (`2F0xyz`); this one
 // only accepts steps, with optional blanks. PyTorch stops at the first error,
@@ -22,6 +22,7 @@
 #include "Import/CsvReader.h"
 
 #include "Import/CsvHeader.h"
+#include "Import/ListGraph.h"
 #include "Support/Diagnostics/ImportDiags.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -132,6 +133,8 @@ private:
   /// Adds `step` to the list of the current rank.
   void add(Step step, StringRef cell, StepList &steps) {
     header.note(step, rank);
+    if (peer)
+      graph.note(step, rank, steps.size(), *peer);
     steps.push_back(step);
     if (step.kind() == StepKind::B) {
       if (old.halves++ == 0)
@@ -172,8 +175,11 @@ private:
 
   Schedule schedule;
   CsvHeader header;
+  ListGraph graph;
   /// The current cell, counted from 1, and its rank.
   unsigned row = 0, column = 0, rank = 0;
+  /// The stage that the current step names as the other end of a transfer.
+  std::optional<unsigned> peer;
   bool broken = false;
   OldBackwards old;
 };
@@ -224,6 +230,17 @@ bool CsvReader::readStep(StringRef cell, const char *&cursor, const char *end,
   }
   if (!readNumber(cell, cursor, end, maxStages, "stage", stage))
     return false;
+  // `0>3SEND_F2`, `3<0RECV_F2`
+  peer.reset();
+  const char *arrow = cursor;
+  if (cursor != end && (*cursor == '>' || *cursor == '<')) {
+    if (++cursor == end || !isDigit(*cursor)) {
+      (void)report(cell, diag::CsvUnknownStep, shown(cell));
+      return false;
+    }
+    if (!readNumber(cell, cursor, end, maxStages, "stage", peer.emplace()))
+      return false;
+  }
   const char *name = cursor;
   while (cursor != end &&
          ((*cursor >= 'A' && *cursor <= 'Z') || *cursor == '_'))
@@ -242,6 +259,9 @@ bool CsvReader::readStep(StringRef cell, const char *&cursor, const char *end,
     if (old.whole.text.empty())
       old.whole = {cell, row, column};
   }
+  if (kind && peer &&
+      (*arrow == '<' ? !isRecv(*kind) : !isSend(*kind) && !isSendWait(*kind)))
+    kind = std::nullopt;
   if (!kind) {
     (void)report(cell, diag::CsvUnknownStep, shown(cell));
     return false;
@@ -435,7 +455,8 @@ FailureOr<Schedule> CsvReader::read() {
     }
   }
   if (failed(checkBackwards()) || broken || failed(placeRows()) ||
-      failed(header.infer(schedule, text, options, diags)))
+      failed(header.infer(schedule, text, options, diags)) ||
+      failed(graph.apply(schedule, options, diags)))
     return failure();
   return std::move(schedule);
 }

@@ -8,6 +8,8 @@
 #ifndef PIPEC_IMPORT_LISTOPTIONS_H
 #define PIPEC_IMPORT_LISTOPTIONS_H
 
+#include "IR/GraphBuilder.h"
+
 #include "llvm/ADT/StringRef.h"
 
 #include <optional>
@@ -37,6 +39,9 @@ struct ListOptions {
   /// The ranks of the lists, if the file does not have one for every rank;
   /// distinct. Empty: all ranks.
   std::vector<unsigned> present;
+  /// The edges of the stage graph. If there are none, a CSV may have them in
+  /// its cells; otherwise the stages form a chain.
+  GivenGraph graph;
 };
 
 } // namespace pipec

@@ -18,6 +18,7 @@
 #include "Driver/Grid.h"
 #include "Driver/Help.h"
 #include "Driver/Information.h"
+#include "Driver/Input.h"
 #include "Driver/InputFormat.h"
 #include "Driver/Io.h"
 #include "Driver/OutputName.h"
@@ -47,10 +48,10 @@ static constexpr HelpText optHelp = {
     "pipec-opt --passes='strip-bubbles,insert-p2p{order=simulate}' in.steps\n"
     "pipec zb1p --emit=ir | pipec-opt --passes=torch -o out.steps\n"
     "pipec-opt --verify=compute,placed --verify-diagnostics test.steps\n",
-    optgroup::InputForm | optgroup::SplitInput | optgroup::Sizes |
-        optgroup::ListForm | optgroup::StepSizes | optgroup::Passes |
-        optgroup::OptOnly | optgroup::Output | optgroup::Warnings |
-        optgroup::Diagnostics | optgroup::General};
+    optgroup::InputForm | optgroup::SplitInput | optgroup::StageGraphs |
+        optgroup::Sizes | optgroup::ListForm | optgroup::StepSizes |
+        optgroup::Passes | optgroup::OptOnly | optgroup::Output |
+        optgroup::Warnings | optgroup::Diagnostics | optgroup::General};
 
 //===----------------------------------------------------------------------===//
 // Runs
@@ -122,9 +123,12 @@ FailureOr<Schedule> OptRun::make(StringRef text, PassRun &passes,
                                  DiagEngine &diags) const {
   // A program is read as step IR, whose parser reports the error.
   InputKind kind = inputKind(path, text, args);
+  InputOptions options = sizes->wanted(args);
+  if (failed(readGraph(args, options.graph, diags)))
+    return failure();
   FailureOr<Schedule> schedule =
       readStepInput(kind == InputKind::Program ? InputKind::Steps : kind, path,
-                    text, sizes->wanted(args), diags);
+                    text, options, diags);
   if (failed(schedule) || failed(passes.run(*schedule, diags)))
     return failure();
   return schedule;
