@@ -8,6 +8,7 @@
 #include "Emit/DataModel.h"
 
 #include "Emit/CppNames.h"
+#include "Waiting/Waiting.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -81,7 +82,7 @@ DataValue textOrNull(StringRef text) {
 }
 
 /// The number of items per line in a table.
-constexpr unsigned itemsPerLine = 16;
+constexpr unsigned itemsPerLine = 16, pairsPerLine = 8;
 
 } // namespace
 
@@ -217,6 +218,39 @@ const DataModel::Families &DataModel::families() const {
   return *made;
 }
 
+const DataModel::Communication &DataModel::communication() const {
+  if (communicates)
+    return *communicates;
+  communicates = std::make_unique<Communication>();
+  auto &pairs = communicates->pairs;
+  // A rank has few peers, and as a rule the same one many times in a row.
+  SmallVector<unsigned> peers;
+  for (auto [rank, list] : enumerate(schedule.ranks)) {
+    peers.clear();
+    for (Step step : list)
+      if (isP2P(step.kind()))
+        if (const DataFlow::Port *port = flow.transfer(step))
+          if (!is_contained(peers, port->rank))
+            peers.push_back(port->rank);
+    for (unsigned peer : peers)
+      pairs.push_back(std::minmax(unsigned(rank), peer));
+  }
+  sort(pairs);
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+
+  std::array<bool, 4> ends = endsUnder(schedule, Transfers(schedule));
+  constexpr std::pair<WaitModel, StringLiteral> kinds[] = {
+      {WaitModel::Stream, "one"},
+      {WaitModel::Pair, "pair"},
+      {WaitModel::Edge, "edge"}};
+  for (const auto &[model, name] : kinds)
+    if (ends[unsigned(model)]) {
+      communicates->communicators = name;
+      break;
+    }
+  return *communicates;
+}
+
 ArrayRef<Step> DataModel::stepsOf(unsigned rank) const {
   if (stepsRank != rank)
     steps = stepsToWrite(schedule.ranks[rank]);
@@ -243,6 +277,7 @@ DataValue DataModel::value(const DataNode &object, DataField field) const {
     return cppField(field);
   case DataType::Param:
   case DataType::Home:
+  case DataType::RankPair:
   case DataType::Stage:
   case DataType::Phase:
   case DataType::Rank:
@@ -291,6 +326,11 @@ DataValue DataModel::scheduleField(DataField field) const {
     return DataValue::list(
         listOf(DataType::Home, size_t(schedule.numStages) *
                                    schedule.placement.numDirections()));
+  case DataField::Schedule_rankPairs:
+    return DataValue::list(
+        listOf(DataType::RankPair, communication().pairs.size()));
+  case DataField::Schedule_communicators:
+    return textOrNull(communication().communicators);
   case DataField::Schedule_stages:
     return DataValue::list(listOf(DataType::Stage, schedule.numStages));
   case DataField::Schedule_forwardOnly:
@@ -359,6 +399,12 @@ DataValue DataModel::itemField(const DataNode &object, DataField field) const {
   case DataField::Home_rank:
     return DataValue::of(int64_t(schedule.placement.rankOf(
         i % schedule.numStages, i / schedule.numStages)));
+  case DataField::RankPair_lower:
+    return DataValue::of(int64_t(communication().pairs[i].first));
+  case DataField::RankPair_higher:
+    return DataValue::of(int64_t(communication().pairs[i].second));
+  case DataField::RankPair_wraps:
+    return DataValue::of(!last && (i + 1) % pairsPerLine == 0);
   case DataField::Stage_stage:
   case DataField::Rank_rank:
     return DataValue::of(int64_t(i));
@@ -380,6 +426,7 @@ DataValue DataModel::itemField(const DataNode &object, DataField field) const {
         listOf(DataType::Step, stepsOf(i).size(), noFamily, i));
   case DataField::Param_last:
   case DataField::Home_last:
+  case DataField::RankPair_last:
   case DataField::Stage_last:
   case DataField::Phase_last:
   case DataField::Rank_last:

@@ -91,7 +91,15 @@ private:
     std::vector<std::pair<uint32_t, uint32_t>> places;
   };
 
+  /// What the transfers need.
+  struct Communication {
+    std::vector<std::pair<unsigned, unsigned>> pairs;
+    /// Empty if the lists always deadlock.
+    llvm::StringRef communicators;
+  };
+
   const Families &families() const;
+  const Communication &communication() const;
   llvm::ArrayRef<Step> stepsOf(unsigned rank) const;
   DataValue value(const DataNode &object, DataField field) const;
   DataValue scheduleField(DataField field) const;
@@ -115,6 +123,7 @@ private:
   bool isSharded = false, reducesGradients = false, waitsForSends = false,
        waitsForReductions = false, hasSteps = false;
   mutable std::unique_ptr<Families> made;
+  mutable std::unique_ptr<Communication> communicates;
   /// The rank of the last list, and the list.
   mutable unsigned stepsRank = ~0u;
   mutable StepList steps;

@@ -10,6 +10,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import traceback
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "Inputs"))
 import torch
@@ -19,6 +20,8 @@ import executors
 import model
 import pipec
 import pipec.torch
+from pipec.torch._source import Source
+from pipec.torch._transfers import Ahead
 
 Case = executors.Case
 TWO = {"ranks": 2, "microbatches": 4}
@@ -44,9 +47,10 @@ cases += [Case("one_f_one_b", TWO, {"passes": "pytorch,insert-waits{budget=1}"})
           Case("zbv", TWO, {"passes": "merge-backward{which=all},pytorch"}),
           Case("chimera", TWO, {"communicators": "pair"}),
           Case("dualpipe", {"ranks": 2, "microbatches": 8}),
+          *[Case(name, TWO, {"receives_ahead": ahead}) for name in ("zbv", "chimera") for ahead in (0, 1, 100)],
           Case("one_f_one_b", TWO, {"target": "cpp"}),
-          Case("one_f_one_b", TWO, {"passes": "insert-p2p{order=simulate},batch-p2p"}
-               if "batch-p2p" in os.popen("pipec --list-passes").read() else {})]
+          *[Case("interleaved", {**TWO, "chunks": 2}, {"passes": "insert-p2p,batch-p2p", "receives_ahead": ahead})
+            for ahead in (0, 4)]]
 for case, results in zip(cases, executors.run(2, cases)):
     check(case, results)
 
@@ -109,6 +113,8 @@ def behaviour(mesh, case):
     def overlap(steps):
         together.append([str(step) for step in steps])
         for step in steps:
+            step.wait()
+        for step in steps:
             step.proceed()
 
     schedule.handle("OVERLAP", overlap)
@@ -148,8 +154,10 @@ def behaviour(mesh, case):
     plan = pipec.Schedule("\n".join(line for line in steps.ir.split("\n") if line.strip() != "SEND_F s0 m3 -> r1"
                                     and "SEND_B s1 m3 -> r0" not in line))
     options = dict(communicators="one", scale_grads=True, args_chunk_spec=None, kwargs_chunk_spec=None,
-                   output_merge_spec=None, patience=2)
-    stuck = pipec.torch.Executor(plan, plan.emit("python", "--passes=", "--verify=none"), parts, model.loss_function, **options)
+                   output_merge_spec=None, patience=2, receives_ahead=None)
+    source = Source(plan.emit("python", "--passes=", "--verify=none"), plan.name)
+    assert source.communicators is None and source.rank_pairs == [(0, 1)]
+    stuck = pipec.torch.Executor(plan, source, parts, model.loss_function, **options)
     try:
         stuck.step(*args, **keywords)
     except RuntimeError as error:
@@ -160,14 +168,23 @@ def behaviour(mesh, case):
     raise AssertionError("it ended")
 
 
+# Both ranks send and then wait for what the other one sent meanwhile: one queue for both
+# directions blocks.
+MEET = """\
+0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0WAIT_SEND_F0,0RECV_B1,0B1,0WAIT_SEND_F1,0REDUCE_GRAD,0WAIT_REDUCE_GRAD
+1RECV_F0,1F0,1B0,1SEND_B0,1RECV_F1,1F1,1B1,1SEND_B1,1REDUCE_GRAD,1WAIT_REDUCE_GRAD,1WAIT_SEND_B0,1WAIT_SEND_B1
+"""
+
+
 def run_pipe(mesh, name, make_modules, x, target, steps=1, **options):
     """Gradients after `steps` without clearing them, and those without a pipeline, of
     this rank's modules."""
-    plan = pipec.compile(name, target="pytorch", ranks=mesh["pp"].size(), microbatches=4)
+    plan = name if isinstance(name, pipec.Schedule) else \
+        pipec.compile(name, target="pytorch", ranks=mesh["pp"].size(), microbatches=4)
     rank, modules, whole = mesh["pp"].get_local_rank(), make_modules(), make_modules()
     parts = [PipelineStage(modules[s], s, plan.stages, torch.device("cpu"), group=mesh["pp"].get_group())
              for s in plan.stages_of(rank)]
-    schedule = pipec.torch.executor(plan, parts, torch.nn.functional.mse_loss, 4, patience=20, **options)
+    schedule = pipec.torch.executor(plan, parts, torch.nn.functional.mse_loss, plan.microbatches, patience=20, **options)
     for _ in range(steps):
         schedule.step(*((x,) if any(ranks[0] == rank for ranks in plan.maps) else ()), target=target)
         (torch.nn.functional.mse_loss(torch.nn.Sequential(*whole)(x), target)).backward()
@@ -225,6 +242,17 @@ def details(mesh, case):
         run_pipe(mesh, name, complex_numbers, x, target)
         run_pipe(mesh, name, tokens, x, target)
 
+    # The fewest communicators that do, and no fewer.
+    meet = pipec.Schedule.from_csv(MEET)
+    schedule, _ = run_pipe(mesh, meet, linear, x, target)
+    assert 'communicators = "edge"\n' in schedule.source and "rank_pairs = [\n    (0, 1),\n]" in schedule.source, schedule.source
+    try:
+        run_pipe(mesh, meet, linear, x, target, communicators="pair")
+    except ValueError as error:
+        assert "deadlocks with communicators `pair`; it needs `edge`" in str(error), error
+    else:
+        raise AssertionError("fewer communicators")
+
     # An evaluation may have another size. A step may not.
     schedule, rank = run_pipe(mesh, "gpipe", linear, x, target)
     for size in 4, 4:
@@ -249,6 +277,45 @@ class Mean(torch.nn.Module):
         return x.mean(1)
 
 
+def receives():
+    """Receives of a second run are posted ahead, in the order of the first."""
+    order = [("RECV_F", 1, k) for k in range(5)]
+    posted = []
+
+    def run(ahead, order):
+        del posted[:]
+        ahead.begin()
+        for receive in order:
+            ahead.take(receive, lambda *transfer: posted.append(transfer) or transfer)
+            yield len(posted)
+        ahead.end()
+
+    ahead = Ahead(2)
+    assert list(run(ahead, order)) == [1, 2, 3, 4, 5]
+    for _ in range(2):
+        assert list(run(ahead, order)) == [3, 4, 5, 5, 5] and posted == order
+    for others, text in ((order[:3], "RECV_F s1 m3 was among"), ([("RECV_F", 1, 7)], "RECV_F s1 m7 was not among")):
+        try:
+            list(run(ahead, others))
+        except RuntimeError as error:
+            assert text in str(error), error
+        else:
+            raise AssertionError(text)
+    assert list(run(Ahead(0), order)) == [1, 2, 3, 4, 5]
+
+
+def sources():
+    """A traceback shows the lines of the source that failed, if another has its name."""
+    texts = [f"communicators, rank_pairs = 'one', []\ndef run(rank, x):\n    x.step{k}()\n" for k in range(2)]
+    for k, source in enumerate([Source(text, "same") for text in texts]):
+        try:
+            source.run(0, None)
+        except AttributeError:
+            assert f"x.step{k}()" in traceback.format_exc(), traceback.format_exc()
+
+
+receives()
+sources()
 for ranks in 2, 3:
     executors.run(ranks, [None], function=details)
 with tempfile.TemporaryDirectory() as folder:

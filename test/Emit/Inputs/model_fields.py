@@ -23,7 +23,7 @@ for line in table.splitlines():
         fields[match[1]] = []
     elif match := re.match(r"(PIPEC_DATA_\w+)\((\w+)\)", line):
         fields[match[2]] += macros[match[1]]
-LISTS = {"params": "Param", "rankOfStage": "Home", "stages": "Stage", "phases": "Phase", "cpp": "Cpp",
+LISTS = {"params": "Param", "rankOfStage": "Home", "rankPairs": "RankPair", "stages": "Stage", "phases": "Phase", "cpp": "Cpp",
          "families": "Family", "columns": "Column", "rows": "Row", "values": "Value", "ranks": "Rank",
          "steps": "Step", "terms": "Term"}
 checked = 0

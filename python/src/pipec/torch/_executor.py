@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import contextlib
-import linecache
 import os
-from typing import Any, Callable, Iterator, Mapping, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 import torch
 import torch.distributed as dist
@@ -19,25 +18,23 @@ from .._compile import compile as _compile
 from .._schedule import Schedule
 from ._agree import check_agreement
 from ._load import check_fits
-from ._replicas import Sharded, replicas_of
+from ._parts import Edge, Meta, Part, make_parts
+from ._source import Source
 from ._transfers import Transfers
-from ._worker import METHODS, Evaluation, Meta, Part, Step, Worker
-
-COMMUNICATORS = ("one", "pair", "edge")
-"""The communicators of an executor; those of each behave as a waiting model says."""
-MODELS = {"one": "stream", "pair": "pair", "edge": "edge"}
+from ._worker import METHODS, Evaluation, Step, Worker
 
 
 class Executor:
     """A schedule for PyTorch, with the interface of those of
     torch.distributed.pipelining. Made by `executor`."""
 
-    def __init__(self, plan: Schedule, source: str, stages: Sequence[_PipelineStageBase], loss_fn: Callable[..., Any] | None,
+    def __init__(self, plan: Schedule, source: Source, stages: Sequence[_PipelineStageBase], loss_fn: Callable[..., Any] | None,
                  *, communicators: str, scale_grads: bool, args_chunk_spec: tuple[TensorChunkSpec, ...] | None,
-                 kwargs_chunk_spec: dict[str, TensorChunkSpec] | None, output_merge_spec: Any, patience: float | None):
+                 kwargs_chunk_spec: dict[str, TensorChunkSpec] | None, output_merge_spec: Any, patience: float | None,
+                 receives_ahead: int | None):
         self.plan = plan
         """The schedule."""
-        self.source = source
+        self.source = source.text
         """The source in Python that runs."""
         self.rank = stages[0].group_rank
         self._args_chunk_spec, self._kwargs_chunk_spec = args_chunk_spec, kwargs_chunk_spec
@@ -45,20 +42,17 @@ class Executor:
         self.modules = {stage.stage_index: stage.submod for stage in stages}
         """The modules of this rank's stages."""
         self._device = torch.device(stages[0].device)
-        self._run = _load(source, plan.name)
-        self._parts = _make_parts(plan, stages)
+        self._run = source.run
+        self._parts = make_parts(plan, stages)
         self._split = plan.microbatches // 2 if len(plan.maps) == 2 else plan.microbatches
-        neighbours = {(min(pair), max(pair)) for ranks in plan.maps for pair in zip(ranks, ranks[1:]) if pair[0] != pair[1]}
-        if len(plan.maps) == 2:
-            neighbours |= {(min(pair), max(pair)) for pair in zip(*plan.maps) if pair[0] != pair[1]}
         group: Any = stages[0].group
-        transfers = Transfers(group, communicators, sorted(neighbours), patience)
+        transfers = Transfers(group, self._device, communicators, source.rank_pairs, patience, receives_ahead)
         scale = 1 / plan.microbatches if scale_grads else None
         self._worker = Worker(self._parts, self._split, transfers, loss_fn, scale)
         self._evaluation = Evaluation(self._parts, self._split, transfers, loss_fn, scale)
         self._transfers = transfers
         # What passes between stages, by worker: an evaluation may have other sizes.
-        self._metas: dict[Worker, list[tuple[Part, list[Meta], list[Meta]]]] = {}
+        self._metas: dict[Worker, list[tuple[Edge, list[Meta]]]] = {}
 
     def __repr__(self) -> str:
         return f"<pipec.torch.Executor of {self.plan!r}, rank {self.rank}>"
@@ -66,13 +60,14 @@ class Executor:
     def handle(self, kind: str, handler: Callable[[Any], None]) -> None:
         """Calls `handler` in place of each step of a kind (`F`, `SEND_F`, ...), with a
         `Step` whose `proceed` does what the executor would do. The handler of
-        `OVERLAP` is called with the list of the steps that may run at the same time; in
-        `eval`, which has no backwards, it is not called.
+        `OVERLAP` is called with the list of the steps that may run at the same time, each
+        of which can `wait` for its inputs; in `eval`, which has no backwards, it is not
+        called.
         """
         worker: Any = self._worker
         if kind == "OVERLAP":
             worker.overlap = lambda *members: handler(
-                [Step(name, stage, microbatch, getattr(worker, METHODS[name])) for name, stage, microbatch in members])
+                [Step(name, tuple(numbers), worker, getattr(worker, METHODS[name])) for name, *numbers in members])
             return
         if kind not in METHODS:
             raise ValueError(f"`{kind}` is not a kind of step; there are {', '.join(METHODS)} and OVERLAP")
@@ -80,7 +75,8 @@ class Executor:
             do = getattr(worker, METHODS[kind])
             if do is not Evaluation.no_step:
                 setattr(worker, METHODS[kind],
-                        lambda stage, microbatch=None, do=do: handler(Step(kind, stage, microbatch, do)))
+                        lambda *numbers, worker=worker, do=do: handler(Step(kind, numbers, worker, do)))
+            worker.forget_order()
 
     # The interface of PyTorch's schedules.
 
@@ -117,7 +113,7 @@ class Executor:
         inputs, keywords = self._split_inputs(args, kwargs, arg_mbs, kwarg_mbs)
         targets = self._split_targets(target, target_mbs)
         given = target is not None or target_mbs is not None
-        if worker is self._worker and not given and any(part.after is None for part in worker.all_parts()):
+        if worker is self._worker and not given and not all(part.targets for part in worker.all_parts()):
             raise ValueError(f"rank {self.rank} has a last stage, and no target")
         worker.computes_loss = given
         worker.begin(inputs, keywords, targets)
@@ -136,9 +132,9 @@ class Executor:
     def _run_once(self, worker: Worker, inputs: Sequence[tuple[Any, ...]], keywords: Sequence[dict[str, Any]]) -> None:
         if worker not in self._metas:
             self._exchange_shapes(inputs, keywords)
-            self._metas[worker] = [(part, part.inputs_meta, part.outputs_meta) for part in worker.all_parts()]
-        for part, inputs_meta, outputs_meta in self._metas[worker]:
-            part.inputs_meta, part.outputs_meta = inputs_meta, outputs_meta
+            self._metas[worker] = [(edge, edge.metas) for part in worker.all_parts() for edge in part.sources + part.targets]
+        for edge, metas in self._metas[worker]:
+            edge.metas = metas
         with _spans(worker) if torch.autograd._profiler_enabled() else contextlib.nullcontext():  # type: ignore[attr-defined]
             self._run(self.rank, worker)
             worker.finish()
@@ -177,27 +173,28 @@ class Executor:
         """Sends the shapes of the outputs along the stages, once. Each stage computes
         its outputs from zeros; that changes neither its registered buffers nor the
         state of random numbers."""
+        group: Any = self._transfers.group
         for direction, parts in enumerate(self._parts):
             microbatch = self._split if direction else 0
+            edges = {(edge.target, edge.source): edge for part in parts.values() for edge in part.sources + part.targets}
+            outputs: dict[int, list[Meta]] = {}
+            # Each rank takes part in what it holds in one order of all edges, that of
+            # their targets, so that no two ranks wait for each other.
             for stage in range(self.plan.stages):
-                part = parts.get(stage)
-                if part is None:
-                    continue
-                if part.before is not None and part.part_before is None:
-                    received: list[Any] = [None]
-                    dist.recv_object_list(received, group=self._transfers.group, group_src=part.before, device=self._device)
-                    part.inputs_meta = received[0]
-                elif part.part_before is not None:
-                    part.inputs_meta = part.part_before.outputs_meta
-                if part.after is None:
-                    continue
-                args = inputs[microbatch] if part.before is None else \
-                    tuple(torch.zeros(meta.shape, dtype=meta.dtype, device=self._device) for meta in part.inputs_meta)
-                part.outputs_meta = _outputs_of(part, args, keywords[microbatch])
-                if part.part_after is None:
-                    dist.send_object_list([part.outputs_meta], group=self._transfers.group, group_dst=part.after,
-                                          device=self._device)
-
+                for edge in (edges[key] for key in sorted(edges) if key[0] == stage):
+                    if edge.source in outputs:
+                        edge.metas = outputs[edge.source]
+                        if stage not in parts:
+                            dist.send_object_list([edge.metas], group=group, group_dst=edge.target_rank, device=self._device)
+                    else:
+                        received: list[Any] = [None]
+                        dist.recv_object_list(received, group=group, group_src=edge.source_rank, device=self._device)
+                        edge.metas = received[0]
+                if stage in parts and parts[stage].targets:
+                    part = parts[stage]
+                    args = tuple(torch.zeros(meta.shape, dtype=meta.dtype, device=self._device)
+                                 for edge in part.sources for meta in edge.metas) if part.sources else inputs[microbatch]
+                    outputs[stage] = _outputs_of(part, args, keywords[microbatch])
 
 def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_PipelineStageBase] | _PipelineStageBase,
              loss_fn: Callable[..., Any] | None, n_microbatches: int, *, target: str | None = None, passes: str | None = None,
@@ -205,7 +202,8 @@ def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_
              communicators: str | None = None, scale_grads: bool = True,
              args_chunk_spec: tuple[TensorChunkSpec, ...] | None = None,
              kwargs_chunk_spec: dict[str, TensorChunkSpec] | None = None, output_merge_spec: Any = None,
-             patience: float | None = None, check_ranks: bool = True, **params: int) -> Executor:
+             patience: float | None = None, receives_ahead: int | None = None, check_ranks: bool = True,
+             **params: int) -> Executor:
     """Compiles a schedule for the ranks of the stages' group to Python, and returns it
     as a schedule of PyTorch, with `step` and `eval`.
 
@@ -223,7 +221,8 @@ def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_
     micro-batches, and with `scale_grads=False` those of the sum. The chunk specs and
     `output_merge_spec` are those of PyTorch's schedules. A transfer that takes longer
     than `patience` seconds is an error that says which rank waits for what; without
-    it, the time-out of the group ends the job.
+    it, the time-out of the group ends the job. With gloo, receives are posted ahead of
+    the list, by default four; each takes the memory of its tensors.
 
     Every rank of the group calls this, and the ranks compare what they have;
     `check_ranks=False` leaves that out.
@@ -234,7 +233,7 @@ def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_
     mine = [stages] if isinstance(stages, _PipelineStageBase) else sorted(stages, key=lambda stage: stage.stage_index)
     if not mine:
         raise ValueError("no stages: every rank of a pipeline holds one")
-    plan, source, problem = None, "", None
+    plan, source, problem = None, None, None
     try:
         if isinstance(plan_or_name, Schedule):
             given = {"target": target, "passes": passes, "cost": cost, "cost_profile": cost_profile, "args": args or None, **params}
@@ -248,65 +247,18 @@ def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_
             plan = _compile(path, target=target if passes or target else "pytorch", passes=passes, cost=cost,
                             cost_profile=cost_profile, args=args, **params)
         check_fits(plan, mine, n_microbatches)
-        communicators = _communicators_for(plan, communicators)
-        source = plan.emit("python", "--passes=")
+        source = Source(plan.emit("python", "--passes="), plan.name)
+        communicators = source.communicators_for(communicators)
     except Exception as error:  # noqa: BLE001 (raised again, when the other ranks know)
         problem = error
     if check_ranks:
-        check_agreement(mine[0], plan, problem, f"{communicators}\n{source}")
+        check_agreement(mine[0], plan, problem, f"{communicators}\n{source.text}" if source else "")
     elif problem:
         raise problem
-    assert plan is not None and communicators is not None
+    assert plan is not None and source is not None and communicators is not None
     return Executor(plan, source, mine, loss_fn, communicators=communicators, scale_grads=scale_grads,
                     args_chunk_spec=args_chunk_spec, kwargs_chunk_spec=kwargs_chunk_spec,
-                    output_merge_spec=output_merge_spec, patience=patience)
-
-
-def _communicators_for(plan: Schedule, wanted: str | None) -> str:
-    """The communicators under which the schedule does not deadlock."""
-    if wanted is not None and wanted not in COMMUNICATORS:
-        raise ValueError(f"communicators are {', '.join(COMMUNICATORS)}, and not `{wanted}`")
-    safe = plan.lint().safe
-    for name in COMMUNICATORS:
-        if safe[MODELS[name]] and (wanted is None or COMMUNICATORS.index(wanted) >= COMMUNICATORS.index(name)):
-            return wanted or name
-    needed = [name for name in COMMUNICATORS if safe[MODELS[name]]]
-    raise ValueError(f"{plan.name} deadlocks with communicators `{wanted}`; it needs `{needed[0]}`" if needed else
-                     f"{plan.name} deadlocks whatever the communicators; `pipec lint` shows the cycle")
-
-
-def _load(source: str, name: str) -> Callable[[int, Worker], None]:
-    """The function `run` of a source. Its lines show in tracebacks."""
-    file = f"<pipec {name}>"
-    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    names: dict[str, Any] = {}
-    exec(compile(source, file, "exec"), names)  # noqa: S102 (written by pipec)
-    run: Callable[[int, Worker], None] = names["run"]
-    return run
-
-
-def _make_parts(plan: Schedule, stages: Sequence[_PipelineStageBase]) -> list[dict[int, Part]]:
-    """The stages of this rank by direction, connected."""
-    rank, held = stages[0].group_rank, {stage.stage_index: stage for stage in stages}
-    replicas = {index: replicas_of(stage) for index, stage in held.items()}
-    if len(plan.maps) == 2 and any(isinstance(one, Sharded) for one in replicas.values()):
-        raise ValueError(f"{plan.name} runs in two directions, which FSDP's sharded gradients do not support")
-    result = []
-    for direction, ranks in enumerate(plan.maps):
-        parts = {}
-        for index in sorted(stage for stage, on in enumerate(ranks) if on == rank):
-            part = Part(index, replicas[index], torch.device(held[index].device), ranks[index - 1] if index else None,
-                        ranks[index + 1] if index + 1 < plan.stages else None)
-            if len(plan.maps) == 2:
-                part.other = plan.maps[1 - direction][index]
-            parts[index] = part
-        for index, part in parts.items():
-            if index and part.before == rank:
-                part.part_before = parts[index - 1]
-            if part.after == rank:
-                part.part_after = parts[index + 1]
-        result.append(parts)
-    return result
+                    output_merge_spec=output_merge_spec, patience=patience, receives_ahead=receives_ahead)
 
 
 def _once(parts: Sequence[Part]) -> list[Part]:

@@ -5,10 +5,15 @@ from __future__ import annotations
 
 import datetime
 import time
-from typing import Any, NamedTuple, Sequence
+from typing import Any, Callable, NamedTuple, Sequence
 
 import torch
 import torch.distributed as dist
+
+
+RECEIVES_AHEAD = 4
+"""How many receives are posted ahead of the list."""
+
 
 class Posted(NamedTuple):
     """A transfer that was posted."""
@@ -21,19 +26,74 @@ class Posted(NamedTuple):
     """For messages: `RECV_F s1 m0 from rank 0`."""
 
 
+Receive = tuple[str, int, int]
+"""The kind, the stage and the micro-batch of a receive."""
+
+
+class Ahead:
+    """Posts receives ahead of the list that a rank runs: a receive that is posted
+    before its send saves the sender a message and a wait for it. The receives of each
+    run are those of the first one, in their order, so that the transfers between two
+    ranks keep theirs. `depth` is how many are posted beyond the one that the list has
+    reached; each has room for its tensors."""
+
+    def __init__(self, depth: int):
+        self._depth = depth
+        self._order: list[Receive] = []
+        self._positions: dict[Receive, int] | None = None
+        self._posted: dict[Receive, Posted] = {}
+        self._next = 0
+
+    def begin(self) -> None:
+        """Before a run."""
+        self._posted.clear()
+        self._next = 0
+        if self._positions is None:
+            self._order.clear()  # of a run that failed
+
+    def take(self, receive: Receive, post: Callable[[str, int, int], Posted]) -> Posted:
+        """The next receive of the list; `post` posts one."""
+        if self._positions is None:
+            self._order.append(receive)
+            return post(*receive)
+        if receive not in self._positions:
+            raise RuntimeError(f"{receive[0]} s{receive[1]} m{receive[2]} was not among the receives of the first run")
+        position = self._positions[receive]
+        for other in self._order[self._next:position + 1 + self._depth]:
+            self._posted[other] = post(*other)
+        self._next = max(self._next, position + 1 + self._depth)
+        return self._posted.pop(receive)
+
+    def end(self) -> None:
+        """After a run."""
+        if self._posted:
+            kind, stage, microbatch = next(iter(self._posted))
+            raise RuntimeError(f"{kind} s{stage} m{microbatch} was among the receives of the first run, and not of this one")
+        if self._depth and self._positions is None:
+            self._positions = {receive: position for position, receive in enumerate(self._order)}
+
+
 class Transfers:
     """Sends and receives tensors between the ranks of a group.
 
     `communicators` is `one` for the group itself, `pair` for a communicator per
     pair of ranks, or `edge` for one per directed pair; these two are created by all
     ranks of the job together. `pairs` are the pairs (lower, higher) of ranks that
-    exchange tensors; every rank of the group has the same ones. `patience` is the time in seconds that a rank waits for a
-    transfer.
+    exchange tensors; every rank of the group has the same ones. `patience` is the time
+    in seconds that a rank waits for a transfer. `receives_ahead` is the depth of
+    `Ahead`, by default RECEIVES_AHEAD where posting a transfer never waits for another
+    one, that is with gloo, and 0 elsewhere.
     """
 
-    def __init__(self, group: dist.ProcessGroup, communicators: str, pairs: Sequence[tuple[int, int]], patience: float | None):
+    def __init__(self, group: dist.ProcessGroup, device: torch.device, communicators: str, pairs: Sequence[tuple[int, int]],
+                 patience: float | None, receives_ahead: int | None):
         self.group = group
+        self.device = device
         self.rank = dist.get_rank(group)
+        independent = _backend(group, device) == "gloo"
+        if receives_ahead and not independent:
+            raise ValueError(f"receives_ahead: with {_backend(group, device)} a receive can wait for transfers that are posted after it")
+        self.receives_ahead = RECEIVES_AHEAD * independent if receives_ahead is None else receives_ahead
         self.patience = None if patience is None else datetime.timedelta(seconds=patience)
         self._world = dist.get_process_group_ranks(group)
         self._groups: dict[tuple[int, int], dist.ProcessGroup] = {}
@@ -56,16 +116,22 @@ class Transfers:
     def _group(self, sends: bool, peer: int) -> dist.ProcessGroup:
         return self._groups.get((self.rank, peer) if sends else (peer, self.rank), self.group)
 
-    def one(self, sends: bool, tensor: torch.Tensor, peer: int) -> Any:
-        """Posts a send to `peer`, or a receive from it."""
-        group = self._group(sends, peer)
-        if sends:
-            return dist.isend(tensor, self._world[peer], group)
-        return dist.irecv(tensor, self._world[peer], group)
+    def post(self, sends: bool, peer: int, tensors: tuple[torch.Tensor, ...], text: str) -> Posted:
+        """Posts sends to `peer`, or receives from it."""
+        group, world = self._group(sends, peer), self._world[peer]
+        works: list[Any] = [dist.isend(tensor, world, group) if sends else dist.irecv(tensor, world, group) for tensor in tensors]
+        return Posted(works, tensors, text)
 
     def operation(self, sends: bool, tensor: torch.Tensor, peer: int) -> dist.P2POp:
         """The same as a member of a batch."""
         return dist.P2POp(dist.isend if sends else dist.irecv, tensor, self._world[peer], self._group(sends, peer))
+
+    def swap(self, mine: torch.Tensor, peer: int) -> tuple[torch.Tensor, list[dist.P2POp]]:
+        """Operations, for one batch with those of other peers, that send a tensor and
+        receive one of its type and shape, and what they receive."""
+        theirs = torch.empty_like(mine)
+        return theirs, [dist.P2POp(function, tensor, self._world[peer], self.group)
+                        for function, tensor in ((dist.isend, mine), (dist.irecv, theirs))]
 
     def wait(self, posted: Posted) -> None:
         """Waits for a transfer. Raises RuntimeError when it fails, or takes longer than
@@ -108,3 +174,9 @@ class Transfers:
 
     def _store(self) -> Any:
         return dist.distributed_c10d.PrefixStore(f"pipec {self.round}", dist.distributed_c10d._get_default_store())
+
+
+def _backend(group: dist.ProcessGroup, device: torch.device) -> str:
+    """The backend of a group for tensors of a device: a group may have several."""
+    backends = dict(part.split(":") for part in str(dist.get_backend_config(group)).split(","))
+    return backends.get(device.type, "none")

@@ -4,76 +4,33 @@ the modules and transfers of PyTorch."""
 
 from __future__ import annotations
 
-from typing import Any, Callable, Mapping, NamedTuple, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 import torch
 import torch.distributed as dist
 from torch.distributed.pipelining._backward import stage_backward_input, stage_backward_weight
 
-from ._replicas import Replicas, add_gradients, flat_gradients
-from ._transfers import Posted, Transfers
-
-Tensors = tuple[torch.Tensor, ...]
-
-
-def has_gradient(value: torch.Tensor | Meta) -> bool:
-    """Whether a tensor of this type can have a gradient."""
-    return value.dtype.is_floating_point or value.dtype.is_complex
-
-
-class Meta(NamedTuple):
-    """A tensor that stages exchange."""
-
-    shape: torch.Size
-    dtype: torch.dtype
-
-    def empty(self, device: torch.device) -> torch.Tensor:
-        return torch.empty(self.shape, dtype=self.dtype, device=device)
-
-
-def meta_text(metas: Sequence[Meta]) -> str:
-    return ", ".join(f"{str(meta.dtype).removeprefix('torch.')}{list(meta.shape)}" for meta in metas) or "no tensor"
-
-
-class Part:
-    """A stage of this rank, in one direction."""
-
-    def __init__(self, index: int, replicas: Replicas, device: torch.device, before: int | None, after: int | None):
-        self.index, self.replicas, self.device = index, replicas, device
-        self.module = replicas.module
-        # The ranks of the neighbouring stages; None where there is no such stage.
-        self.before, self.after = before, after
-        # The same stages where this rank holds them.
-        self.part_before: Part | None = None
-        self.part_after: Part | None = None
-        # The rank of the same stage in the other direction.
-        self.other: int | None = None
-        # What passes to and from the neighbours, set before the first run.
-        self.inputs_meta: list[Meta] = []
-        self.outputs_meta: list[Meta] = []
-        self.clear()
-
-    def clear(self) -> None:
-        # By micro-batch: what arrived or is under way, what waits to be sent, and
-        # what the backward needs.
-        self.inputs: dict[int, Posted] = {}
-        self.gradients: dict[int, Posted] = {}
-        self.outputs: dict[int, Tensors] = {}
-        self.input_gradients: dict[int, Tensors] = {}
-        self.kept: dict[int, tuple[Tensors, Tensors]] = {}
-        self.split: dict[int, Any] = {}
+from ._parts import Edge, Meta, Part, Tensors, has_gradient, meta_text
+from ._replicas import add_gradients, flat_gradients
+from ._transfers import Ahead, Posted, Transfers
 
 
 class Step:
     """A step, for a handler (`Executor.handle`)."""
 
-    def __init__(self, kind: str, stage: int, microbatch: int | None, do: Callable[..., None]):
-        self.kind, self.stage, self.microbatch = kind, stage, microbatch
-        self._do = do
+    def __init__(self, kind: str, numbers: tuple[int, ...], worker: Worker, do: Callable[..., None]):
+        self.kind, self.stage = kind, numbers[0]
+        self.microbatch = numbers[1] if len(numbers) > 1 else None
+        self._numbers, self._worker, self._do = numbers, worker, do
+
+    def wait(self) -> None:
+        """Waits until the inputs of a compute step have arrived, as `proceed` does first.
+        Other steps have none."""
+        self._worker.wait_inputs(self.kind, *self._numbers)
 
     def proceed(self) -> None:
         """Does what the executor does without a handler."""
-        self._do(self.stage) if self.microbatch is None else self._do(self.stage, self.microbatch)
+        self._do(*self._numbers)
 
     def __repr__(self) -> str:
         return f"{self.kind} s{self.stage}" + ("" if self.microbatch is None else f" m{self.microbatch}")
@@ -97,6 +54,7 @@ class Worker:
         self._transfers = transfers
         self._loss_fn, self._loss_scale = loss_fn, loss_scale
         self._sends: dict[tuple[str, int, int], Posted] = {}
+        self._ahead = Ahead(transfers.receives_ahead)
         # Gradients from before the run, where the copies of a stage are added.
         self._earlier: list[tuple[torch.nn.Parameter, torch.Tensor]] = []
         # The inputs of a run and its results, by micro-batch.
@@ -116,6 +74,8 @@ class Worker:
     def begin(self, args: Sequence[tuple[Any, ...]], kwargs: Sequence[dict[str, Any]], targets: Sequence[Any]) -> None:
         self.args, self.kwargs, self.targets = args, kwargs, targets
         self.results, self.losses = {}, {}
+        self._sends.clear()
+        self._ahead.begin()
         for part in self.all_parts():
             part.clear()
             part.replicas.begin()
@@ -130,16 +90,26 @@ class Worker:
         for posted in self._sends.values():
             self._transfers.wait(posted)
         self._sends.clear()
+        self._ahead.end()
         for parameter, gradient in self._earlier:
             parameter.grad = gradient if parameter.grad is None else parameter.grad + gradient
         self._earlier = []
 
+    def forget_order(self) -> None:
+        """The receives of the next run may be others: handlers have changed."""
+        self._ahead = Ahead(self._transfers.receives_ahead)
+
     # Computes
 
-    def _inputs(self, part: Part, microbatch: int) -> Tensors:
-        if part.before is None:
-            return self.args[microbatch]
-        return self._arrived(part.inputs.pop(microbatch))
+    def wait_inputs(self, kind: str, stage: int, microbatch: int | None = None) -> None:
+        """Waits for the transfers that a step of this kind needs."""
+        if microbatch is None or kind not in ("F", "B", "I"):
+            return
+        part = self._part(stage, microbatch)
+        under_way = [edge.outputs for edge in part.sources] if kind == "F" else [edge.gradients for edge in part.targets]
+        for posted in under_way:
+            if microbatch in posted:
+                self._arrived(posted[microbatch])
 
     def _arrived(self, posted: Posted) -> Tensors:
         if posted.works:
@@ -148,59 +118,60 @@ class Worker:
 
     def forward(self, stage: int, microbatch: int) -> None:
         part = self._part(stage, microbatch)
-        inputs = self._inputs(part, microbatch)
+        inputs = [self._input(edge, microbatch) for edge in part.sources]
+        values = [value for tensors in inputs for value in tensors] if inputs else self.args[microbatch]
         part.replicas.ready()
         with part.replicas.quiet():
-            result = part.module(*inputs, **self.kwargs[microbatch])
+            result = part.module(*values, **self.kwargs[microbatch])
         outputs = result if isinstance(result, tuple) else (result,)
-        if part.after is None:
+        if part.targets:
+            self._check(part, microbatch, outputs)
+            for edge in part.targets:
+                edge.outputs[microbatch] = Posted([], tuple([output.detach() for output in outputs]), "")
+        else:
             self.results[microbatch] = result
             if self._loss_fn is not None and self.computes_loss:
                 loss = self._loss_fn(result, self.targets[microbatch])
                 self.losses[microbatch] = loss
                 outputs = (loss,)
-        else:
-            self._check(part, microbatch, outputs)
-            self._pass_on(part, microbatch, outputs)
         part.kept[microbatch] = inputs, outputs
 
-    def _check(self, part: Part, microbatch: int, outputs: Tensors) -> None:
-        """The stage after has room for outputs of the shapes of the first run."""
-        found = [Meta(output.shape, output.dtype) for output in outputs]
-        if found != part.outputs_meta:
-            raise ValueError(f"stage {part.index} gives {meta_text(found)} for micro-batch {microbatch}, and gave "
-                             f"{meta_text(part.outputs_meta)} in the first run")
+    def _input(self, edge: Edge, microbatch: int) -> Tensors:
+        """What the source gave, as leaves of a graph of the target's."""
+        tensors = self._arrived(edge.outputs.pop(microbatch))
+        for tensor in tensors:
+            if has_gradient(tensor):
+                tensor.requires_grad_()
+        return tensors
 
-    def _pass_on(self, part: Part, microbatch: int, outputs: Tensors) -> None:
-        after = part.part_after
-        if after is None:
-            part.outputs[microbatch] = outputs
-            return
-        tensors = tuple(output.detach().requires_grad_(has_gradient(output)) for output in outputs)
-        after.inputs[microbatch] = Posted([], tensors, "")
+    def _check(self, part: Part, microbatch: int, outputs: Tensors) -> None:
+        """The targets have room for outputs of the shapes of the first run."""
+        found = [Meta(output.shape, output.dtype) for output in outputs]
+        if found != part.targets[0].metas:
+            raise ValueError(f"stage {part.index} gives {meta_text(found)} for micro-batch {microbatch}, and gave "
+                             f"{meta_text(part.targets[0].metas)} in the first run")
 
     def _output_gradients(self, part: Part, microbatch: int, outputs: Tensors) -> tuple[list[torch.Tensor], list[Any]]:
         """The outputs that have a gradient, and their gradients."""
-        if part.after is None:
+        if not part.targets:
             scale = None if self._loss_scale is None else outputs[0].new_full((), self._loss_scale)
             return [outputs[0]], [scale]
-        gradients = iter(self._arrived(part.gradients.pop(microbatch)))
-        pairs = [(output, next(gradients)) for output in outputs if has_gradient(output)]
-        pairs = [(output, gradient) for output, gradient in pairs if output.requires_grad]
-        return [output for output, _ in pairs], [gradient for _, gradient in pairs]
+        first, *others = [self._arrived(edge.gradients.pop(microbatch)) for edge in part.targets]
+        for other in others:
+            first = tuple(mine + theirs for mine, theirs in zip(first, other))
+        pairs = zip([output for output in outputs if has_gradient(output)], first)
+        pairs_wanted = [(output, gradient) for output, gradient in pairs if output.requires_grad]
+        return [output for output, _ in pairs_wanted], [gradient for _, gradient in pairs_wanted]
 
-    def _hand_back(self, part: Part, microbatch: int, inputs: Tensors) -> None:
-        """Passes the gradients of the inputs to the stage before."""
-        if part.before is None:
-            return
-        gradients = tuple(torch.zeros_like(value) if value.grad is None else value.grad
-                          for value in inputs if has_gradient(value))
-        for value in inputs:
-            value.grad = None
-        if part.part_before is None:
-            part.input_gradients[microbatch] = gradients
-        else:
-            part.part_before.gradients[microbatch] = Posted([], gradients, "")
+    def _hand_back(self, part: Part, microbatch: int, inputs: list[Tensors]) -> None:
+        """Gives the gradients of the inputs to the sources."""
+        for edge, tensors in zip(part.sources, inputs):
+            gradients = []
+            for value in tensors:
+                if has_gradient(value):
+                    gradients.append(torch.zeros_like(value) if value.grad is None else value.grad)
+                    value.grad = None
+            edge.gradients[microbatch] = Posted([], tuple(gradients), "")
 
     def backward(self, stage: int, microbatch: int) -> None:
         part = self._part(stage, microbatch)
@@ -215,7 +186,7 @@ class Worker:
         part = self._part(stage, microbatch)
         inputs, outputs = part.kept.pop(microbatch)
         roots, gradients = self._output_gradients(part, microbatch, outputs)
-        wanted = [value for value in inputs if value.requires_grad] if part.before is not None else []
+        wanted = [value for tensors in inputs for value in tensors if value.requires_grad]
         if not wanted:  # no gradient to pass back; the W does the whole backward
             part.split[microbatch] = True, (roots, gradients)
             self._hand_back(part, microbatch, inputs)
@@ -239,50 +210,49 @@ class Worker:
 
     # Transfers
 
-    def _receive(self, part: Part, kind: str, microbatch: int) -> tuple[int, Tensors, str]:
-        """The peer of a receive, tensors for it, and its name for messages."""
-        forward = kind == "RECV_F"
-        peer = part.before if forward else part.after
-        metas = part.inputs_meta if forward else [meta for meta in part.outputs_meta if has_gradient(meta)]
-        assert peer is not None
-        return peer, tuple(meta.empty(part.device) for meta in metas), f"{kind} s{part.index} m{microbatch} from rank {peer}"
-
-    def _send(self, part: Part, kind: str, microbatch: int) -> tuple[int, Tensors, str]:
-        forward = kind == "SEND_F"
-        peer = part.after if forward else part.before
-        tensors = (part.outputs if forward else part.input_gradients).pop(microbatch)
-        assert peer is not None
-        return peer, tuple(tensor.detach().contiguous() for tensor in tensors), f"{kind} s{part.index} m{microbatch} to rank {peer}"
-
-    def _received(self, part: Part, kind: str, microbatch: int, posted: Posted) -> None:
-        if kind == "RECV_B":
-            part.gradients[microbatch] = posted
-            return
-        for tensor in posted.tensors:
-            tensor.requires_grad_(has_gradient(tensor))
-        part.inputs[microbatch] = posted
-
-    def _post(self, kind: str, stage: int, microbatch: int) -> None:
+    def _edge(self, kind: str, stage: int, microbatch: int) -> Edge:
         part = self._part(stage, microbatch)
-        sends = kind.startswith("SEND")
-        peer, tensors, text = (self._send if sends else self._receive)(part, kind, microbatch)
-        posted = Posted([self._transfers.one(sends, tensor, peer) for tensor in tensors], tensors, text)
-        if sends:
-            self._sends[kind, stage, microbatch] = posted
-        else:
-            self._received(part, kind, microbatch, posted)
+        edge, = part.targets if kind in ("SEND_F", "RECV_B") else part.sources
+        return edge
+
+    def _to_send(self, kind: str, stage: int, microbatch: int) -> tuple[int, Tensors, str]:
+        """The peer of a send, its tensors, and its name for messages."""
+        edge = self._edge(kind, stage, microbatch)
+        peer, values = (edge.target_rank, edge.outputs) if kind == "SEND_F" else (edge.source_rank, edge.gradients)
+        tensors = tuple([tensor.contiguous() for tensor in values.pop(microbatch).tensors])
+        return peer, tensors, f"{kind} s{stage} m{microbatch} to rank {peer}"
+
+    def _to_receive(self, kind: str, stage: int, microbatch: int) -> tuple[int, Tensors, str]:
+        edge = self._edge(kind, stage, microbatch)
+        peer, metas = (edge.source_rank, edge.metas) if kind == "RECV_F" else (edge.target_rank, edge.gradient_metas)
+        device = self._transfers.device
+        return peer, tuple([meta.empty(device) for meta in metas]), f"{kind} s{stage} m{microbatch} from rank {peer}"
+
+    def _received(self, kind: str, stage: int, microbatch: int, posted: Posted) -> None:
+        edge = self._edge(kind, stage, microbatch)
+        (edge.outputs if kind == "RECV_F" else edge.gradients)[microbatch] = posted
+
+    def _send(self, kind: str, stage: int, microbatch: int) -> None:
+        self._sends[kind, stage, microbatch] = self._transfers.post(True, *self._to_send(kind, stage, microbatch))
+
+    def _receive(self, kind: str, stage: int, microbatch: int) -> None:
+        posted = self._ahead.take((kind, stage, microbatch), self._post_receive)
+        self._received(kind, stage, microbatch, posted)
+
+    def _post_receive(self, kind: str, stage: int, microbatch: int) -> Posted:
+        return self._transfers.post(False, *self._to_receive(kind, stage, microbatch))
 
     def send_forward(self, stage: int, microbatch: int) -> None:
-        self._post("SEND_F", stage, microbatch)
+        self._send("SEND_F", stage, microbatch)
 
     def recv_forward(self, stage: int, microbatch: int) -> None:
-        self._post("RECV_F", stage, microbatch)
+        self._receive("RECV_F", stage, microbatch)
 
     def send_backward(self, stage: int, microbatch: int) -> None:
-        self._post("SEND_B", stage, microbatch)
+        self._send("SEND_B", stage, microbatch)
 
     def recv_backward(self, stage: int, microbatch: int) -> None:
-        self._post("RECV_B", stage, microbatch)
+        self._receive("RECV_B", stage, microbatch)
 
     def wait_send_forward(self, stage: int, microbatch: int) -> None:
         self._transfers.wait(self._sends.pop(("SEND_F", stage, microbatch)))
@@ -292,21 +262,24 @@ class Worker:
 
     def batch(self, *members: tuple[str, int, int]) -> None:
         """Posts transfers together, so that they do not wait for each other."""
+        if self._transfers.receives_ahead:  # they do not, in any case
+            for member in members:
+                (self._send if member[0].startswith("SEND") else self._receive)(*member)
+            return
         planned = []
         operations = []
-        for kind, stage, microbatch in members:
-            part = self._part(stage, microbatch)
-            sends = kind.startswith("SEND")
-            peer, tensors, text = (self._send if sends else self._receive)(part, kind, microbatch)
+        for member in members:
+            sends = member[0].startswith("SEND")
+            peer, tensors, text = (self._to_send if sends else self._to_receive)(*member)
             operations += [self._transfers.operation(sends, tensor, peer) for tensor in tensors]
-            planned.append((sends, part, kind, stage, microbatch, tensors, text))
+            planned.append((sends, member, tensors, text))
         works = dist.batch_isend_irecv(operations)
-        for sends, part, kind, stage, microbatch, tensors, text in planned:
+        for sends, member, tensors, text in planned:
             posted = Posted(works, tensors, text)
             if sends:
-                self._sends[kind, stage, microbatch] = posted
+                self._sends[member] = posted
             else:
-                self._received(part, kind, microbatch, posted)
+                self._received(*member, posted)
 
     # Everything else
 
@@ -347,8 +320,8 @@ class Worker:
             mine = flat_gradients(part.module.parameters())
             if mine is None:
                 continue
-            theirs = torch.empty_like(mine)
-            operations += [self._transfers.operation(True, mine, peer), self._transfers.operation(False, theirs, peer)]
+            theirs, both = self._transfers.swap(mine, peer)
+            operations += both
             exchanged.append((part, peer, theirs))
         if not operations:
             return

@@ -1,0 +1,98 @@
+"""The stages of one rank and what passes between stages."""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Sequence
+
+import torch
+from torch.distributed.pipelining.stage import _PipelineStageBase
+
+from .._schedule import Schedule
+from ._replicas import Replicas, Sharded, replicas_of
+from ._transfers import Posted
+
+Tensors = tuple[torch.Tensor, ...]
+
+
+class Meta(NamedTuple):
+    """A tensor that stages exchange."""
+
+    shape: torch.Size
+    dtype: torch.dtype
+
+    def empty(self, device: torch.device) -> torch.Tensor:
+        return torch.empty(self.shape, dtype=self.dtype, device=device)
+
+
+def has_gradient(value: torch.Tensor | Meta) -> bool:
+    """Whether a tensor of this type can have a gradient."""
+    return value.dtype.is_floating_point or value.dtype.is_complex
+
+
+def meta_text(metas: Sequence[Meta]) -> str:
+    return ", ".join(f"{str(meta.dtype).removeprefix('torch.')}{list(meta.shape)}" for meta in metas) or "no tensor"
+
+
+class Edge:
+    """Two stages of which the second takes the outputs of the first, as one of their
+    ranks sees them: where both are on this rank, they share the edge."""
+
+    def __init__(self, source: int, target: int, source_rank: int, target_rank: int):
+        self.source, self.target = source, target
+        self.source_rank, self.target_rank = source_rank, target_rank
+        self.metas: list[Meta] = []
+        """The outputs of the source; set before the first run."""
+        # By micro-batch, what waits to be sent, or to be used, or is under way.
+        self.outputs: dict[int, Posted] = {}
+        self.gradients: dict[int, Posted] = {}
+
+    @property
+    def gradient_metas(self) -> list[Meta]:
+        """What comes back."""
+        return [meta for meta in self.metas if has_gradient(meta)]
+
+
+class Part:
+    """A stage of this rank, in one direction."""
+
+    def __init__(self, index: int, replicas: Replicas, device: torch.device, sources: Sequence[Edge], targets: Sequence[Edge]):
+        self.index, self.replicas, self.device = index, replicas, device
+        self.module = replicas.module
+        self.sources, self.targets = tuple(sources), tuple(targets)
+        """The edges to the stages that this one takes its inputs from, and to those that
+        take its outputs, in ascending order. A stage without sources takes the batch, one
+        without targets computes the loss."""
+        self.other: int | None = None
+        """The rank of the same stage in the other direction."""
+        # By micro-batch: the inputs from each source and the outputs, for the
+        # backward; what the first half of a split backward leaves to the second.
+        self.kept: dict[int, tuple[list[Tensors], Tensors]] = {}
+        self.split: dict[int, Any] = {}
+
+    def clear(self) -> None:
+        self.kept.clear()
+        self.split.clear()
+        for edge in self.sources + self.targets:
+            edge.outputs.clear()
+            edge.gradients.clear()
+
+
+def make_parts(plan: Schedule, stages: Sequence[_PipelineStageBase]) -> list[dict[int, Part]]:
+    """The stages of this rank by direction, connected."""
+    rank, held = stages[0].group_rank, {stage.stage_index: stage for stage in stages}
+    replicas = {index: replicas_of(stage) for index, stage in held.items()}
+    if len(plan.maps) == 2 and any(isinstance(one, Sharded) for one in replicas.values()):
+        raise ValueError(f"{plan.name} runs in two directions, which FSDP's sharded gradients do not support")
+    result = []
+    for direction, ranks in enumerate(plan.maps):
+        edges = [Edge(stage, stage + 1, *pair) for stage, pair in enumerate(zip(ranks, ranks[1:])) if rank in pair]
+        parts = {}
+        for index in (stage for stage, on in enumerate(ranks) if on == rank):
+            parts[index] = Part(index, replicas[index], torch.device(held[index].device),
+                                [edge for edge in edges if edge.target == index],
+                                [edge for edge in edges if edge.source == index])
+            if len(plan.maps) == 2:
+                parts[index].other = plan.maps[1 - direction][index]
+        result.append(parts)
+    return result
