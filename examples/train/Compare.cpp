@@ -44,24 +44,54 @@ bool Difference::isEqual() const {
          exactGradient == 0;
 }
 
+Config configOf(const pipec::runtime::Schedule &schedule) {
+  Config config;
+  config.stages = schedule.stages;
+  config.microbatches = schedule.microbatches;
+  for (pipec::runtime::StageEdge edge : schedule.edges)
+    config.edges.push_back({edge.from, edge.to});
+  if (config.edges.empty())
+    for (int stage = 1; stage < config.stages; ++stage)
+      config.edges.push_back({stage - 1, stage});
+  return config;
+}
+
 Reference::Reference(const Config &config)
     : config(config), model(config, allStages(config)),
-      between(std::size_t(config.stages)), kept(std::size_t(config.stages)) {}
+      kept(std::size_t(config.stages)), outputs(std::size_t(config.stages)),
+      gradients(std::size_t(config.stages)) {
+  for (int stage = 0; stage != config.stages; ++stage) {
+    sources.push_back(config.sourcesOf(stage));
+    targets.push_back(config.targetsOf(stage));
+    gradients[std::size_t(stage)].resize(sources.back().size());
+  }
+}
 
 void Reference::run(int step, bool forwardOnly) {
   model.beginStep(step);
-  int last = config.stages - 1;
+  std::size_t stages = std::size_t(config.stages);
+  std::vector<const Values *> in;
+  std::vector<Values *> out;
   for (int m = 0; m != config.microbatches; ++m) {
-    for (int s = 0; s <= last; ++s)
-      model.forward(s, m, s == 0 ? nullptr : &between[std::size_t(s - 1)],
-                    s == last ? nullptr : &between[std::size_t(s)],
-                    kept[std::size_t(s)]);
-    if (forwardOnly)
-      continue;
-    for (int s = last; s >= 0; --s)
-      model.backward(s, m, s == last ? nullptr : &between[std::size_t(s)],
-                     s == 0 ? nullptr : &between[std::size_t(s - 1)],
-                     kept[std::size_t(s)]);
+    for (std::size_t s = 0; s != stages; ++s) {
+      in.clear();
+      for (int source : sources[s])
+        in.push_back(&outputs[std::size_t(source)]);
+      model.forward(int(s), m, in, s + 1 == stages ? nullptr : &outputs[s],
+                    kept[s]);
+    }
+    for (std::size_t s = stages; s-- != 0 && !forwardOnly;) {
+      in.clear();
+      for (int target : targets[s]) {
+        const std::vector<int> &from = sources[std::size_t(target)];
+        auto at = std::find(from.begin(), from.end(), int(s)) - from.begin();
+        in.push_back(&gradients[std::size_t(target)][std::size_t(at)]);
+      }
+      out.clear();
+      for (Values &gradient : gradients[s])
+        out.push_back(&gradient);
+      model.backward(int(s), m, in, out, kept[s]);
+    }
   }
 }
 

@@ -41,6 +41,9 @@ struct Difference {
 /// occur here.
 inline constexpr double allowedRounding = 1e-12;
 
+/// The network of a schedule.
+Config configOf(const pipec::runtime::Schedule &schedule);
+
 /// The unpipelined network.
 class Reference {
 public:
@@ -61,8 +64,11 @@ public:
 private:
   Config config;
   Model model;
-  std::vector<Values> between;
   std::vector<Kept> kept;
+  std::vector<Values> outputs;
+  /// For each stage the gradients of its inputs.
+  std::vector<std::vector<Values>> gradients;
+  std::vector<std::vector<int>> sources, targets;
 };
 
 /// The largest counts of a rank, as pipec::runtime::Statistics has them. That

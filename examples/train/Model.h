@@ -138,6 +138,37 @@ public:
     order[std::size_t(indexOf[std::size_t(stage)])].push_back(microbatch);
   }
 
+  // The same for stages that form a graph.
+  void forward(int stage, int microbatch, std::span<const Tensor *const> inputs,
+               Tensor *output, Activation &kept) {
+    double loss =
+        at(stage).forward(step, microbatch, sum(inputs), output, kept);
+    if (!output)
+      losses[std::size_t(microbatch)] = loss;
+  }
+  void backward(int stage, int microbatch,
+                std::span<const Tensor *const> outputGradients,
+                std::span<Tensor *const> inputGradients, Activation &kept) {
+    backwardInput(stage, microbatch, outputGradients, inputGradients, kept);
+    backwardWeight(stage, microbatch, outputGradients, kept);
+  }
+  void backwardInput(int stage, int,
+                     std::span<const Tensor *const> outputGradients,
+                     std::span<Tensor *const> inputGradients,
+                     Activation &kept) {
+    at(stage).backwardInput(
+        sum(outputGradients),
+        inputGradients.empty() ? nullptr : inputGradients[0], kept);
+    // Inputs are added up, so their gradients are equal.
+    for (std::size_t i = 1; i < inputGradients.size(); ++i)
+      *inputGradients[i] = *inputGradients[0];
+  }
+  void backwardWeight(int stage, int microbatch, std::span<const Tensor *const>,
+                      Activation &kept) {
+    backwardWeight(stage, microbatch, static_cast<const Tensor *>(nullptr),
+                   kept);
+  }
+
   void prepareInput(int, int, Tensor &input) { input.resize(tensorSize()); }
   void prepareGradient(int, int, Tensor &gradient) {
     gradient.resize(tensorSize());
@@ -186,6 +217,16 @@ private:
   Stage &at(int stage) {
     return held[std::size_t(indexOf[std::size_t(stage)])];
   }
+  /// The sum of some tensors, valid until the next one; null if there are none.
+  const Tensor *sum(std::span<const Tensor *const> tensors) {
+    if (tensors.size() < 2)
+      return tensors.empty() ? nullptr : tensors[0];
+    total = *tensors[0];
+    for (const Tensor *tensor : tensors.subspan(1))
+      for (std::size_t i = 0; i != total.size(); ++i)
+        total[i] += (*tensor)[i];
+    return &total;
+  }
   Values &sumOf(int stage) {
     return sums[std::size_t(indexOf[std::size_t(stage)])];
   }
@@ -216,6 +257,7 @@ private:
   /// gradients.
   std::vector<std::vector<int>> order;
   std::vector<double> losses;
+  Values total;
   int step = 0;
 };
 

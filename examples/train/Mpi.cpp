@@ -79,8 +79,7 @@ int train(const Arguments &arguments, const Schedule &schedule,
   int rank = process % schedule.ranks, copy = process / schedule.ranks;
   Group pipeline(copy, rank), copiesOfRank(rank, copy);
 
-  Config config;
-  config.stages = schedule.stages;
+  Config config = configOf(schedule);
   config.microbatches = schedule.microbatches * arguments.copies;
   Reference reference(config);
   config.microbatches = schedule.microbatches;

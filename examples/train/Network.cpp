@@ -82,6 +82,22 @@ struct Kept::Data {
   std::vector<int> classes;
 };
 
+std::vector<int> Config::sourcesOf(int stage) const {
+  std::vector<int> sources;
+  for (Edge edge : edges)
+    if (edge.to == stage)
+      sources.push_back(edge.from);
+  return sources;
+}
+
+std::vector<int> Config::targetsOf(int stage) const {
+  std::vector<int> targets;
+  for (Edge edge : edges)
+    if (edge.from == stage)
+      targets.push_back(edge.to);
+  return targets;
+}
+
 Kept::Kept() = default;
 Kept::~Kept() = default;
 Kept::Kept(Kept &&) noexcept = default;
@@ -115,7 +131,7 @@ struct Stage::Impl {
 Stage::Stage(const Config &config, int index) : impl(std::make_unique<Impl>()) {
   Impl &s = *impl;
   s.config = config;
-  s.isFirst = index == 0;
+  s.isFirst = config.sourcesOf(index).empty();
   s.isLast = index + 1 == config.stages;
   Random random(0x5eed + std::uint64_t(index));
   int width = config.width, hidden = config.hidden;
@@ -189,8 +205,8 @@ void Stage::Impl::forwardBlock(const BlockPlace &place, Matrix &x,
   x.rowwise() += at(parameters, place.bias2, 1, width).row(0);
 }
 
-double Stage::forward(int step, int microbatch, Values *input, Values *output,
-                      Kept &kept) {
+double Stage::forward(int step, int microbatch, const Values *input,
+                      Values *output, Kept &kept) {
   Impl &s = *impl;
   if (!kept.data)
     kept.data = std::make_unique<Kept::Data>();

@@ -10,11 +10,11 @@
 //
 //   y = x + W2 tanh(W1 norm(x) + b1) + b2
 //
-// with a layer norm of its own; the first stage also embeds the points, the
-// last one turns its result into class scores and a cross-entropy loss. The
-// backward of a stage comes in two halves: the gradients of its inputs, which
-// the stage before waits for, and the gradients of its weights, which no other
-// stage needs.
+// with a layer norm of its own; the first stage (in a graph, each without
+// inputs) also embeds the points, the last one turns its result into class
+// scores and a cross-entropy loss. The backward of a stage comes in two halves:
+// the gradients of its inputs, which the stage before waits for, and the
+// gradients of its weights, which no other stage needs.
 //
 // All arithmetic is in plain functions in Network.cpp, so that a program that
 // uses it compiles quickly.
@@ -50,9 +50,18 @@ template <class T> struct AlignedAllocator {
 };
 using Values = std::vector<double, AlignedAllocator<double>>;
 
+/// The output of stage `from` is an input of stage `to`.
+struct Edge {
+  int from;
+  int to;
+};
+
 /// The sizes of a network and of its training.
 struct Config {
   int stages = 1;
+  /// The edges between the stages, in ascending order; the inputs of a stage
+  /// are added up. A stage without inputs embeds the points.
+  std::vector<Edge> edges;
   int microbatches = 1;
   /// With several copies of the pipeline: how many there are, and which this
   /// is. Copy c has the data of the micro-batches from c * microbatches.
@@ -64,6 +73,10 @@ struct Config {
   int hidden = 32;
   int blocksPerStage = 2;
   double learningRate = 0.05;
+
+  /// The stages with an edge to (from) `stage`, in ascending order.
+  std::vector<int> sourcesOf(int stage) const;
+  std::vector<int> targetsOf(int stage) const;
 };
 
 /// What a stage keeps of a forward until its backward is done.
@@ -86,11 +99,12 @@ public:
   ~Stage();
   Stage(Stage &&) noexcept;
 
-  /// `input` is null at the first stage, `output` at the last. Returns the loss
-  /// of the micro-batch at the last stage, else 0. `step` chooses the data.
-  double forward(int step, int microbatch, Values *input, Values *output,
+  /// `input` is null at a stage without inputs, `output` at the last. Returns
+  /// the loss of the micro-batch at the last stage, else 0. `step` chooses the
+  /// data.
+  double forward(int step, int microbatch, const Values *input, Values *output,
                  Kept &kept);
-  /// The input half: fills `inputGradient` (null at the first stage) from
+  /// The input half: fills `inputGradient` (null where there is no input) from
   /// `outputGradient` (null at the last) and keeps what the other half needs.
   void backwardInput(const Values *outputGradient, Values *inputGradient,
                      Kept &kept);

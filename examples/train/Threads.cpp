@@ -85,8 +85,7 @@ void runCopies(std::vector<std::unique_ptr<Copy>> &copies,
 int train(const Arguments &arguments, const Schedule &schedule,
           void (*run)(int rank, ThreadWorker &worker)) {
   checkCopies(arguments.copies, schedule);
-  Config config;
-  config.stages = schedule.stages;
+  Config config = configOf(schedule);
   config.microbatches = schedule.microbatches * arguments.copies;
   Reference reference(config);
   config.microbatches = schedule.microbatches;

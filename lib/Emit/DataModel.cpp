@@ -109,6 +109,10 @@ DataModel::DataModel(const Schedule &schedule, const SourceFiles &files)
       sharded[step.stage()] = true;
       isSharded = true;
     }
+  if (!schedule.graph.isChain())
+    schedule.graph.forEachEdge(schedule.numStages, [&](StageGraph::Edge edge) {
+      edges.push_back(edge);
+    });
   waitsForSends = schedule.hasSendWaits();
   waitsForReductions = schedule.hasReduceWaits();
 }
@@ -202,8 +206,10 @@ const DataModel::Families &DataModel::families() const {
     return *made;
   made = std::make_unique<Families>();
   auto lineOf = [&](Step step) { return lines(step); };
-  for (const StepList &list : schedule.ranks)
+  for (const StepList &list : schedule.ranks) {
     made->trees.push_back(findLoops(list));
+    made->trees.back().nameOthers(flow);
+  }
   made->families = findFamilies(made->trees, lineOf);
   made->places.assign(schedule.numRanks, {noFamily, 0});
   for (auto [i, family] : enumerate(made->families)) {
@@ -278,6 +284,7 @@ DataValue DataModel::value(const DataNode &object, DataField field) const {
   case DataType::Param:
   case DataType::Home:
   case DataType::RankPair:
+  case DataType::Edge:
   case DataType::Stage:
   case DataType::Phase:
   case DataType::Rank:
@@ -331,6 +338,10 @@ DataValue DataModel::scheduleField(DataField field) const {
         listOf(DataType::RankPair, communication().pairs.size()));
   case DataField::Schedule_communicators:
     return textOrNull(communication().communicators);
+  case DataField::Schedule_isGraph:
+    return DataValue::of(!schedule.graph.isChain());
+  case DataField::Schedule_edges:
+    return DataValue::list(listOf(DataType::Edge, edges.size()));
   case DataField::Schedule_stages:
     return DataValue::list(listOf(DataType::Stage, schedule.numStages));
   case DataField::Schedule_forwardOnly:
@@ -405,12 +416,17 @@ DataValue DataModel::itemField(const DataNode &object, DataField field) const {
     return DataValue::of(int64_t(communication().pairs[i].second));
   case DataField::RankPair_wraps:
     return DataValue::of(!last && (i + 1) % pairsPerLine == 0);
+  case DataField::Edge_from:
+    return DataValue::of(int64_t(edges[i].from));
+  case DataField::Edge_to:
+    return DataValue::of(int64_t(edges[i].to));
   case DataField::Stage_stage:
   case DataField::Rank_rank:
     return DataValue::of(int64_t(i));
   case DataField::Stage_sharded:
     return DataValue::of(bool(sharded[i]));
   case DataField::Home_wraps:
+  case DataField::Edge_wraps:
   case DataField::Stage_wraps:
     return DataValue::of(wraps);
   case DataField::Phase_name:
@@ -427,6 +443,7 @@ DataValue DataModel::itemField(const DataNode &object, DataField field) const {
   case DataField::Param_last:
   case DataField::Home_last:
   case DataField::RankPair_last:
+  case DataField::Edge_last:
   case DataField::Stage_last:
   case DataField::Phase_last:
   case DataField::Rank_last:

@@ -119,6 +119,8 @@ private:
   std::string nameText, sourceText;
   std::string cppNamespace, cppGuard, cppShortName, quotedName, quotedSource;
   std::vector<std::string> phaseTexts, paramTexts;
+  /// Those of a graph that is not a chain.
+  std::vector<StageGraph::Edge> edges;
   std::vector<bool> sharded;
   bool isSharded = false, reducesGradients = false, waitsForSends = false,
        waitsForReductions = false, hasSteps = false;

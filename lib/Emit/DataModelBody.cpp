@@ -195,6 +195,14 @@ DataValue DataModel::stepField(const DataNode &object, DataField field) const {
             isP2P(step.kind()) ? flow.transfer(step) : nullptr)
       return DataValue::of(int64_t(port->rank));
     return DataValue::null();
+  case DataField::Step_hasOther:
+    return DataValue::of(flow.otherStage(step).has_value());
+  case DataField::Step_other:
+    if (std::optional<unsigned> other = flow.otherStage(step))
+      return DataValue::of(int64_t(*other));
+    return DataValue::null();
+  case DataField::Step_otherColumn:
+    return flow.otherStage(step) ? columnOf(2) : DataValue::null();
   case DataField::Step_joined:
     return DataValue::of(step.joined());
   case DataField::Step_line:

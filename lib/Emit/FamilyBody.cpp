@@ -113,6 +113,7 @@ void BodyMaker::fillStep(BodyNode &node, uint32_t index) {
   node.begin = index;
   node.number = numbers;
   numbers += hasMicrobatch(tree.steps[index].kind()) ? 2 : 1;
+  numbers += tree.namesOther(index);
 }
 
 void BodyMaker::addGroup(uint32_t at, const LoopNode &group) {

@@ -43,7 +43,8 @@ struct BodyNode {
   uint32_t begin = 0;
   uint32_t size = 0;
   /// The index of its first number in `RankFamily::numbers`: the iterations of
-  /// a loop; the stage of a step, followed by its micro-batch.
+  /// a loop; the stage of a step, followed by its micro-batch and the stage at
+  /// the other end (`LoopTree::others`).
   uint32_t number = 0;
   /// For a loop: the growth of every micro-batch per iteration.
   int32_t growth = 0;

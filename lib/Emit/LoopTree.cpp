@@ -236,6 +236,7 @@ Item makeGroup(ArrayRef<Step> list, size_t begin, size_t end) {
     item.shape =
         mix(item.shape, uint64_t(step.kind()) << 32 |
                             uint64_t(step.joined()) << 24 | step.stage());
+    item.shape = mix(item.shape, step.port());
     if (!hasMicrobatch(step.kind()))
       continue;
     if (!item.hasBase) {
@@ -250,11 +251,14 @@ Item makeGroup(ArrayRef<Step> list, size_t begin, size_t end) {
 void expandNode(const LoopTree &tree, const LoopNode &node, int64_t offset,
                 StepList &out) {
   if (!node.isLoop()) {
-    for (Step step : tree.group(node))
+    for (Step step : tree.group(node)) {
       out.emplace_back(step.kind(), step.stage(),
                        hasMicrobatch(step.kind()) ? step.microbatch() + offset
                                                   : 0,
                        step.phase(), step.source(), step.joined());
+      if (isP2P(step.kind()) || isSendWait(step.kind()))
+        out.back().setPort(step.port());
+    }
     return;
   }
   for (uint32_t round = 0; round != node.rounds; ++round)
@@ -263,6 +267,15 @@ void expandNode(const LoopTree &tree, const LoopNode &node, int64_t offset,
 }
 
 } // namespace
+
+void LoopTree::nameOthers(const DataFlow &flow) {
+  if (flow.isChain())
+    return;
+  others.assign(steps.size(), chainStep);
+  for (const auto &[step, other] : zip_equal(steps, others))
+    if (std::optional<unsigned> stage = flow.otherStage(step))
+      other = *stage;
+}
 
 StepList LoopTree::expand() const {
   StepList out;

@@ -19,7 +19,7 @@
 #ifndef PIPEC_EMIT_LOOPTREE_H
 #define PIPEC_EMIT_LOOPTREE_H
 
-#include "IR/Schedule.h"
+#include "IR/DataFlow.h"
 
 #include <vector>
 
@@ -49,6 +49,9 @@ struct LoopNode {
 struct LoopTree {
   /// The steps that run, without bubbles.
   StepList steps;
+  /// The stages at the other ends of transfers that are not those of a chain,
+  /// by step, and `chainStep` for all other steps; empty if there are none.
+  std::vector<uint32_t> others;
   std::vector<LoopNode> roots;
   std::vector<LoopNode> children;
 
@@ -58,6 +61,13 @@ struct LoopTree {
   llvm::ArrayRef<Step> group(const LoopNode &node) const {
     return llvm::ArrayRef(steps).slice(node.begin, node.size);
   }
+  /// See `others`.
+  static constexpr uint32_t chainStep = ~0u;
+  bool namesOther(size_t step) const {
+    return !others.empty() && others[step] != chainStep;
+  }
+  /// Fills `others`.
+  void nameOthers(const DataFlow &flow);
   /// The list that the tree represents.
   StepList expand() const;
 };

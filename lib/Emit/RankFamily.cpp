@@ -35,9 +35,11 @@ void describeShape(const LoopTree &tree, ArrayRef<LoopNode> nodes,
       describeShape(tree, tree.body(node), lineOf, out);
       continue;
     }
-    for (Step step : tree.group(node))
+    for (size_t i = node.begin; i != node.begin + node.size; ++i) {
+      Step step = tree.steps[i];
       out.push_back(uint64_t(lineOf(step)) << 32 | uint64_t(step.phase()) << 8 |
-                    unsigned(step.kind()));
+                    uint64_t(tree.namesOther(i)) << 7 | unsigned(step.kind()));
+    }
   }
 }
 
@@ -56,6 +58,8 @@ StringRef columnWord(NumberRole role) {
     return "stage";
   case NumberRole::Microbatch:
     return "first";
+  case NumberRole::Other:
+    return "other";
   case NumberRole::Rounds:
     return "rounds";
   }
@@ -77,7 +81,7 @@ void findColumns(RankFamily &family, ArrayRef<LoopTree> trees) {
     perRank.push_back(std::move(numbers));
   }
   std::map<std::vector<int64_t>, int> known;
-  unsigned used[3] = {0, 0, 0};
+  unsigned used[4] = {};
   for (size_t i = 0; i != roles.size(); ++i) {
     std::vector<int64_t> column;
     for (const std::vector<int64_t> &numbers : perRank)

@@ -42,11 +42,11 @@ struct RankFamily {
 };
 
 /// The meaning of a number in a tree.
-enum class NumberRole { Stage, Microbatch, Rounds };
+enum class NumberRole { Stage, Microbatch, Other, Rounds };
 
 /// Calls `visit(role, value)` for every number of a tree, in the order of the
-/// code: the iterations of a loop before its body, the stage of a step before
-/// its micro-batch.
+/// code: the iterations of a loop before its body; of a step the stage, the
+/// micro-batch, and the stage at the other end of a transfer that names it.
 template <class Visit>
 void forEachNumber(const LoopTree &tree, llvm::ArrayRef<LoopNode> nodes,
                    Visit &&visit) {
@@ -56,10 +56,13 @@ void forEachNumber(const LoopTree &tree, llvm::ArrayRef<LoopNode> nodes,
       forEachNumber(tree, tree.body(node), visit);
       continue;
     }
-    for (Step step : tree.group(node)) {
+    for (size_t i = node.begin; i != node.begin + node.size; ++i) {
+      Step step = tree.steps[i];
       visit(NumberRole::Stage, int64_t(step.stage()));
       if (hasMicrobatch(step.kind()))
         visit(NumberRole::Microbatch, int64_t(step.microbatch()));
+      if (tree.namesOther(i))
+        visit(NumberRole::Other, int64_t(tree.others[i]));
     }
   }
 }

@@ -199,6 +199,16 @@ public:
   static bool isOfChain(unsigned stage, const Port &port) {
     return port.stage == stage + 1 || port.stage + 1u == stage;
   }
+  /// For a P2P step, or a wait for a send, on an edge that is not one of a
+  /// chain: the stage at the other end. Nothing for all other steps.
+  std::optional<unsigned> otherStage(Step step) const {
+    if (chain || !(isP2P(step.kind()) || isSendWait(step.kind())))
+      return std::nullopt;
+    const Port *port = transfer(step);
+    return port && !isOfChain(step.stage(), *port)
+               ? std::optional<unsigned>(port->stage)
+               : std::nullopt;
+  }
   /// The index of the port of a P2P step of a kind and stage whose other end is
   /// a step of stage `other`. Nothing if there is none.
   std::optional<unsigned> portTo(StepKind kind, unsigned stage,

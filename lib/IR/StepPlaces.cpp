@@ -28,13 +28,11 @@ void printStep(raw_ostream &os, const DataFlow &flow, Step step) {
   printWithoutPeer(os, step);
   if (!hasPeer(step.kind()))
     return;
-  const DataFlow::Port *port = flow.transfer(step);
-  if (!port)
-    return;
   StringRef arrow = isRecv(step.kind()) ? " <- " : " -> ";
-  if (!DataFlow::isOfChain(step.stage(), *port))
-    os << arrow << 's' << port->stage;
-  else if (isP2P(step.kind()))
+  if (std::optional<unsigned> other = flow.otherStage(step))
+    os << arrow << 's' << *other;
+  else if (const DataFlow::Port *port = flow.transfer(step);
+           port && isP2P(step.kind()))
     os << arrow << 'r' << port->rank;
 }
 

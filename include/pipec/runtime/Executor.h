@@ -53,6 +53,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace pipec::runtime {
@@ -94,7 +95,7 @@ template <class M, class T> class Executor {
   static_assert(ModelSizes<M>,
                 "pipec: the model must have int stages() const and "
                 "int microbatches() const");
-  static_assert(ModelForward<M>,
+  static_assert(ModelForward<M> || ModelGraphForward<M>,
                 "pipec: the model must have forward(int stage, int microbatch, "
                 "Tensor *input, Tensor *output, Activation &kept)");
   static_assert(Transport<T>,
@@ -202,24 +203,25 @@ public:
     runCompute<StepKind::BackwardWeight>(stage, microbatch);
   }
 
-  void sendForward(int stage, int microbatch) {
-    settle(send(StepKind::SendForward, stage, microbatch));
+  // `other` is the stage at the other end, see Step::other.
+  void sendForward(int stage, int microbatch, int other = -1) {
+    settle(send({StepKind::SendForward, stage, microbatch, 0, false, other}));
   }
-  void recvForward(int stage, int microbatch) {
-    settle(recv(StepKind::RecvForward, stage, microbatch));
+  void recvForward(int stage, int microbatch, int other = -1) {
+    settle(recv({StepKind::RecvForward, stage, microbatch, 0, false, other}));
   }
-  void sendBackward(int stage, int microbatch) {
-    settle(send(StepKind::SendBackward, stage, microbatch));
+  void sendBackward(int stage, int microbatch, int other = -1) {
+    settle(send({StepKind::SendBackward, stage, microbatch, 0, false, other}));
   }
-  void recvBackward(int stage, int microbatch) {
-    settle(recv(StepKind::RecvBackward, stage, microbatch));
+  void recvBackward(int stage, int microbatch, int other = -1) {
+    settle(recv({StepKind::RecvBackward, stage, microbatch, 0, false, other}));
   }
 
-  void waitSendForward(int stage, int microbatch) {
-    waitSend(StepKind::WaitSendForward, stage, microbatch);
+  void waitSendForward(int stage, int microbatch, int other = -1) {
+    waitSend({StepKind::WaitSendForward, stage, microbatch, 0, false, other});
   }
-  void waitSendBackward(int stage, int microbatch) {
-    waitSend(StepKind::WaitSendBackward, stage, microbatch);
+  void waitSendBackward(int stage, int microbatch, int other = -1) {
+    waitSend({StepKind::WaitSendBackward, stage, microbatch, 0, false, other});
   }
 
   void unshard(int stage);
@@ -258,7 +260,10 @@ private:
     Step step = {};
   };
   /// The books of one micro-batch on one stage: pooled objects, null for none,
-  /// and what has happened to them.
+  /// and what has happened to them. In a graph of stages there are several,
+  /// called ports: port i has the i-th input with its gradient, and the output
+  /// for the i-th target with the gradient that comes from there. What belongs
+  /// to the stage as a whole is in port 0.
   struct Cell {
     Tensor *input = nullptr;
     Tensor *output = nullptr;
@@ -294,6 +299,13 @@ private:
     int stage;
     int expected;
     bool managed;
+    /// The numbers of inputs and of targets, and of cells of a micro-batch.
+    int inputs = 0;
+    int targets = 0;
+    int ports = 1;
+    /// The first list of each micro-batch in `lists`: inputs, then gradients of
+    /// the output, then gradients of the inputs.
+    Tensor **lists = nullptr;
     // Steps that have begun: F, B and I, B and W.
     int forwards = 0;
     int gradients = 0;
@@ -327,6 +339,20 @@ private:
     const Tensor *outputGradient = nullptr;
     Tensor *inputGradient = nullptr;
     Activation *kept = nullptr;
+    // In place of the above, if the model is given lists.
+    std::span<const Tensor *const> inputs = {};
+    std::span<const Tensor *const> outputGradients = {};
+    std::span<Tensor *const> inputGradients = {};
+  };
+  /// A stage at the other end of an edge, and the port there.
+  struct EdgeEnd {
+    int stage;
+    int port;
+  };
+  /// The edges of a stage in a graph, in ascending order of the other ends.
+  struct StageEnds {
+    std::vector<EdgeEnd> sources;
+    std::vector<EdgeEnd> targets;
   };
   /// A transfer just posted; a send of which it is not known to be complete.
   struct Posted {
@@ -338,10 +364,37 @@ private:
 
   /// The books of a micro-batch on a stage of the model, null when another rank
   /// has them.
-  Cell *find(int stage, int microbatch) const {
+  Cell *find(int stage, int microbatch, int port = 0) const {
     Cell *cells = placeOf(stage, microbatch).cells;
-    return cells ? cells + microbatch : nullptr;
+    return cells ? &portOf(cells[microbatch], port) : nullptr;
   }
+  /// The cell of another port, given that of port 0.
+  Cell &portOf(Cell &cell, int port) const {
+    return (&cell)[port * numMicrobatches];
+  }
+  Cell *find(EdgeEnd end, int microbatch) const {
+    return find(end.stage, microbatch, end.port);
+  }
+  /// The other end of the edge of a port of a stage.
+  EdgeEnd sourceOf(int stage, int port) const {
+    return isGraph ? ends[std::size_t(stage)].sources[std::size_t(port)]
+                   : EdgeEnd{stage - 1, 0};
+  }
+  EdgeEnd targetOf(int stage, int port) const {
+    return isGraph ? ends[std::size_t(stage)].targets[std::size_t(port)]
+                   : EdgeEnd{stage + 1, 0};
+  }
+  /// The stage at the other end of a transfer, or of a wait for one.
+  static int otherOf(const Step &step) {
+    return step.other >= 0 ? step.other : neighbourOf(step.kind, step.stage);
+  }
+  int portOf(const Step &step) const;
+  /// The cell of a transfer, whose port must exist.
+  Cell &cellOf(const Step &step) const {
+    return *find(step.stage, step.microbatch, isGraph ? portOf(step) : 0);
+  }
+  /// True if the model is given lists.
+  bool givesLists() const { return !ModelForward<M> || isGraph; }
   const Place &placeOf(int stage, int microbatch) const {
     return places[std::size_t(microbatch >= secondHalf ? numStages + stage
                                                        : stage)];
@@ -364,11 +417,18 @@ private:
   template <StepKind K> void end(const Work &work);
   void endForward(const Work &work);
   void endBackward(const Work &work);
-  void endGradient(Cell &cell);
+  void endGradient(const Work &work);
+  Tensor **listsOf(const Work &work) const;
+  std::span<const Tensor *const> listInputs(const Work &work) const;
+  std::span<const Tensor *const> listOutputGradients(const Work &work) const;
+  decltype(auto) callForward(const Work &work);
   std::size_t record(RankState::Activity activity, StepKind kind, int stage,
-                     int microbatch) {
+                     int microbatch, int other = -1) {
     return options.trace->begin({activity, kind, stage, microbatch, line},
-                                runNumber);
+                                runNumber, other);
+  }
+  std::size_t record(RankState::Activity activity, const Step &step) {
+    return record(activity, step.kind, step.stage, step.microbatch, step.other);
   }
 
   // ExecutorOverlap.h
@@ -380,10 +440,10 @@ private:
   static void waitForMember(void *executor, Context &member);
   static void finishMember(void *executor, Context &member);
   static void sendMember(void *executor, Context &member);
-  bool passEarly(StepKind kind, int stage, int microbatch, int peer);
+  bool passEarly(const Step &send, int peer);
 
   // ExecutorContexts.h
-  Context contextOf(StepKind kind, int stage, int microbatch);
+  Context contextOf(const Step &step);
   Context contextOf(const Work &work);
   static void setData(Context &step, const Work &work);
   void takeOver(Context &step, const typename Context::Actions &actions,
@@ -399,9 +459,10 @@ private:
 
   // ExecutorTransfers.h
   Posted post(const Step &step);
-  Posted send(StepKind kind, int stage, int microbatch);
-  Posted sendNow(StepKind kind, int stage, int microbatch, int peer);
-  Posted recv(StepKind kind, int stage, int microbatch);
+  Posted send(const Step &step);
+  Posted sendNow(const Step &step, int peer);
+  Posted recv(const Step &step);
+  void prepare(const Step &step, Tensor &tensor);
   void runBatch(std::span<const Step> members);
   void settle(const Posted &posted, bool isBatch = false);
   void startTransfer(Posted &posted, int peer);
@@ -409,11 +470,11 @@ private:
   static void proceedTransfer(void *executor, Context &step);
   static bool isTransferReady(void *executor, Context &step);
   static void waitForTransfer(void *executor, Context &step);
-  int peerOf(StepKind kind, int stage, int microbatch) const;
+  int peerOf(const Step &step) const;
   Header expectedHeader(const Step &step, std::size_t bytes) const;
 
   // ExecutorWaiting.h
-  void waitSend(StepKind kind, int stage, int microbatch);
+  void waitSend(const Step &step);
   void awaitSend(Transfer &transfer, const Step &step);
   static void proceedSendWait(void *executor, Context &step);
   static bool isSendComplete(void *executor, Context &step);
@@ -431,6 +492,18 @@ private:
       reclaimSends();
     return tensors.acquire();
   }
+  /// Gives back a tensor, or one of its uses if it has several.
+  void release(Tensor *tensor) {
+    if (!uses.empty()) [[unlikely]] {
+      auto found = uses.find(tensor);
+      if (found != uses.end()) {
+        if (--found->second != 0)
+          return;
+        uses.erase(found);
+      }
+    }
+    tensors.release(tensor);
+  }
   [[noreturn]] void stall(std::chrono::nanoseconds waited);
   void stopIfOthersFailed();
 
@@ -444,6 +517,7 @@ private:
   void keepLosses();
   void start(const Schedule &newSchedule, int newRank);
   void makeBooks();
+  void findEnds();
   void finish();
   void checkComplete();
   [[noreturn]] void failModel(int newRank, const char *what);
@@ -453,6 +527,7 @@ private:
   template <class E = ScheduleError> [[noreturn]] void fail(std::string what);
   [[noreturn]] void failStep(StepKind kind, int stage, int microbatch,
                              const char *what);
+  [[noreturn]] void failStep(const Step &step, const char *what);
   void publish(RankState::Activity activity, StepKind kind, int stage,
                int microbatch) {
     status->state.store(
@@ -473,6 +548,14 @@ private:
   int line = 0;
 
   int numStages = 0;
+  int numMicrobatches = 0;
+  bool isGraph = false;
+  /// By stage, in a graph.
+  std::vector<StageEnds> ends;
+  /// See `StageBooks::lists`.
+  std::vector<Tensor *> lists;
+  /// The outputs that several stages still need, and how many.
+  std::unordered_map<Tensor *, int> uses;
   /// The first micro-batch of direction 1.
   int secondHalf = 0;
   /// One per stage, and in a bidirectional schedule another one per stage for

@@ -17,15 +17,16 @@
 namespace pipec::runtime {
 
 template <class M, class T>
-auto Executor<M, T>::contextOf(StepKind kind, int stage, int microbatch)
-    -> Context {
+auto Executor<M, T>::contextOf(const Step &of) -> Context {
   Context step;
-  step.kind = kind;
+  step.kind = of.kind;
   step.rank = rank;
-  step.stage = stage;
-  step.microbatch = microbatch;
-  if (isTransfer(kind) || isSendWait(kind))
-    step.peer = peerOf(kind, stage, microbatch);
+  step.stage = of.stage;
+  step.microbatch = of.microbatch;
+  if (isTransfer(of.kind) || isSendWait(of.kind)) {
+    step.peer = peerOf(of);
+    step.other = otherOf(of);
+  }
   step.losses = lossOf;
   step.executor = this;
   return step;
@@ -35,7 +36,7 @@ template <class M, class T>
 auto Executor<M, T>::contextOf(const Work &work) -> Context {
   static constexpr typename Context::Actions actions = {
       proceedCompute, isReady, doNothing, doNothing, doNothing};
-  Context step = contextOf(work.kind, work.stage, work.microbatch);
+  Context step = contextOf(Step{work.kind, work.stage, work.microbatch});
   step.firstForward = work.firstForward;
   step.lastForward = work.lastForward;
   step.firstBackward = work.firstBackward;
@@ -55,6 +56,9 @@ void Executor<M, T>::setData(Context &step, const Work &work) {
   step.outputGradient = work.outputGradient;
   step.inputGradient = work.inputGradient;
   step.kept = work.kept;
+  step.inputs = work.inputs;
+  step.outputGradients = work.outputGradients;
+  step.inputGradients = work.inputGradients;
 }
 
 /// Calls the handler of the step.

@@ -68,7 +68,7 @@ void Executor<M, T>::proceedFsdp(void *executor, Context &step) {
 
 template <class M, class T>
 void Executor<M, T>::fsdp(StepKind kind, int stage) {
-  Context step = contextOf(kind, stage, 0);
+  Context step = contextOf(Step{kind, stage, 0});
   std::size_t index = 0;
   if (options.trace)
     index = record(RankState::Running, kind, stage, 0);

@@ -122,10 +122,16 @@ bool Executor<M, T>::isMemberReady(void *executor, Context &member) {
   const Work &work = *static_cast<Work *>(member.state);
   if (work.begun || work.kind == StepKind::BackwardWeight)
     return true;
-  Transfer *transfer = work.kind == StepKind::Forward
-                           ? work.cell->forwardTransfer
-                           : work.cell->backwardTransfer;
-  return !transfer || self.transport.test(transfer->request);
+  bool isForward = work.kind == StepKind::Forward;
+  int count = isForward ? work.books->inputs : work.books->targets;
+  for (int i = 0; i != count; ++i) {
+    Cell &port = self.portOf(*work.cell, i);
+    Transfer *transfer =
+        isForward ? port.forwardTransfer : port.backwardTransfer;
+    if (transfer && !self.transport.test(transfer->request))
+      return false;
+  }
+  return true;
 }
 
 template <class M, class T>
@@ -152,41 +158,49 @@ void Executor<M, T>::finishMember(void *executor, Context &member) {
   withComputeKind(work.kind, [&](auto kind) { self.template end<kind>(work); });
 }
 
-/// Posts the send of the member's result, if another rank needs it.
+/// Posts the sends of the member's results that other ranks need.
 template <class M, class T>
 void Executor<M, T>::sendMember(void *executor, Context &member) {
   Executor &self = *static_cast<Executor *>(executor);
   if (member.kind == StepKind::BackwardWeight)
     return;
-  StepKind kind = member.kind == StepKind::Forward ? StepKind::SendForward
-                                                   : StepKind::SendBackward;
-  int peer = self.peerOf(kind, member.stage, member.microbatch);
-  if (peer < 0 || peer == self.rank)
-    return;
-  self.publish(RankState::Running, kind, member.stage, member.microbatch);
-  Posted posted = self.sendNow(kind, member.stage, member.microbatch, peer);
-  self.early.push_back({kind, member.stage, member.microbatch});
-  self.settle(posted);
+  const Work &work = *static_cast<Work *>(member.state);
+  bool isForward = member.kind == StepKind::Forward;
+  int count = isForward ? work.books->targets : work.books->inputs;
+  for (int i = 0; i != count; ++i) {
+    EdgeEnd end =
+        isForward ? self.targetOf(work.stage, i) : self.sourceOf(work.stage, i);
+    Step step = {isForward ? StepKind::SendForward : StepKind::SendBackward,
+                 member.stage,
+                 member.microbatch,
+                 0,
+                 false,
+                 end.stage};
+    int peer = self.peerOf(step);
+    if (peer == self.rank)
+      continue;
+    self.publish(RankState::Running, step.kind, step.stage, step.microbatch);
+    Posted posted = self.sendNow(step, peer);
+    self.early.push_back(step);
+    self.settle(posted);
+  }
 }
 
 /// At a send to `peer` while sends of overlaps are ahead of their steps: true
 /// if it is one of them.
 template <class M, class T>
-bool Executor<M, T>::passEarly(StepKind kind, int stage, int microbatch,
-                               int peer) {
+bool Executor<M, T>::passEarly(const Step &send, int peer) {
   for (std::size_t i = 0; i != early.size(); ++i) {
     const Step &step = early[i];
-    if (step.kind == kind && step.stage == stage &&
-        step.microbatch == microbatch) {
+    if (step.kind == send.kind && step.stage == send.stage &&
+        step.microbatch == send.microbatch && otherOf(step) == otherOf(send)) {
       early.erase(early.begin() + std::ptrdiff_t(i));
       return true;
     }
-    if (peerOf(step.kind, step.stage, step.microbatch) == peer)
-      failStep(kind, stage, microbatch,
-               ("comes before `" +
-                stepText(step.kind, step.stage, step.microbatch) +
-                "`, which an overlap has already sent to the same rank")
-                   .c_str());
+    if (peerOf(step) == peer)
+      failStep(send, ("comes before `" + stepText(step) +
+                      "`, which an overlap has already sent to the same rank")
+                         .c_str());
   }
   return false;
 }

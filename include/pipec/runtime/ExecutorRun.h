@@ -87,6 +87,13 @@ void Executor<M, T>::start(const Schedule &newSchedule, int newRank) {
                        " was given the transport of rank " +
                        std::to_string(int(transport.rank())));
 
+  if (!newSchedule.edges.empty() && !ModelGraphForward<M>)
+    throw RefusedError(
+        "the stages of `" + std::string(newSchedule.name) +
+        "` form a graph, and the model has no forward(int stage, int "
+        "microbatch, std::span<const Tensor *const> inputs, Tensor *output, "
+        "Activation &kept)");
+
   explained = false;
 
   if constexpr (StatusTransport<T>)
@@ -95,18 +102,32 @@ void Executor<M, T>::start(const Schedule &newSchedule, int newRank) {
   early.clear();
   if constexpr (hasLoss<M>)
     lossOf.assign(std::size_t(newSchedule.microbatches), std::nullopt);
+  uses.clear();
   unsent = 0;
   unwaited = 0;
   received = 0;
   if (schedule == &newSchedule && rank == newRank) {
     for (StageBooks &stage : books)
-      stage = {stage.stage, stage.expected, stage.managed};
+      stage = {stage.stage,   stage.expected, stage.managed, stage.inputs,
+               stage.targets, stage.ports,    stage.lists};
     std::fill(cells.begin(), cells.end(), Cell());
     return;
   }
   schedule = &newSchedule;
   rank = newRank;
   makeBooks();
+}
+
+/// Lists the edges of each stage. Those of the schedule are sorted, so both
+/// lists of a stage are in ascending order.
+template <class M, class T> void Executor<M, T>::findEnds() {
+  ends.assign(isGraph ? std::size_t(numStages) : 0, StageEnds());
+  for (StageEdge edge : schedule->edges) {
+    StageEnds &from = ends[std::size_t(edge.from)];
+    StageEnds &to = ends[std::size_t(edge.to)];
+    from.targets.push_back({edge.to, int(to.sources.size())});
+    to.sources.push_back({edge.from, int(from.targets.size()) - 1});
+  }
 }
 
 template <class M, class T> void Executor<M, T>::makeBooks() {
@@ -116,18 +137,38 @@ template <class M, class T> void Executor<M, T>::makeBooks() {
   auto isOurs = [&](int direction, int stage) {
     return schedule->rankOfStage[direction * numStages + stage] == rank;
   };
+  numMicrobatches = schedule->microbatches;
+  isGraph = !schedule->edges.empty();
+  findEnds();
   books.clear();
+  std::size_t numCells = 0, numLists = 0;
   for (int stage = 0; stage != numStages; ++stage)
-    if (isOurs(0, stage) || (schedule->directions == 2 && isOurs(1, stage)))
-      books.push_back({stage, schedule->microbatchesOf(stage, rank),
-                       schedule->sharded && schedule->sharded[stage]});
-  cells.assign(books.size() * schedule->microbatches, Cell());
+    if (isOurs(0, stage) || (schedule->directions == 2 && isOurs(1, stage))) {
+      StageBooks &book = books.emplace_back(
+          StageBooks{stage, schedule->microbatchesOf(stage, rank),
+                     schedule->sharded && schedule->sharded[stage]});
+      book.inputs =
+          isGraph ? int(ends[std::size_t(stage)].sources.size()) : stage != 0;
+      book.targets = isGraph ? int(ends[std::size_t(stage)].targets.size())
+                             : !isLast(stage);
+      book.ports = std::max({book.inputs, book.targets, 1});
+      numCells += std::size_t(book.ports) * std::size_t(numMicrobatches);
+    }
+  if (givesLists())
+    numLists = 3 * numCells;
+  cells.assign(numCells, Cell());
+  lists.assign(numLists, nullptr);
   places.assign(std::size_t(2 * numStages), Place());
-  for (std::size_t i = 0; i != books.size(); ++i)
+  std::size_t cell = 0;
+  for (StageBooks &book : books) {
+    if (givesLists())
+      book.lists = lists.data() + 3 * cell;
     for (int d = 0; d != schedule->directions; ++d)
-      if (isOurs(d, books[i].stage))
-        places[std::size_t(d * numStages + books[i].stage)] = {
-            cells.data() + i * schedule->microbatches, &books[i]};
+      if (isOurs(d, book.stage))
+        places[std::size_t(d * numStages + book.stage)] = {cells.data() + cell,
+                                                           &book};
+    cell += std::size_t(book.ports) * std::size_t(numMicrobatches);
+  }
   // What is in flight depends on timing; some room ahead keeps the steady
   // state from allocating.
   std::size_t ahead = std::min<std::size_t>(2 * cells.size() + 16, 512);
@@ -165,33 +206,48 @@ template <class M, class T> void Executor<M, T>::checkComplete() {
   if (unsent != 0)
     for (const StageBooks &stage : books)
       for (int m = 0; m != schedule->microbatches; ++m) {
-        const Cell *cell = find(stage.stage, m);
-        if (!cell)
-          continue;
-        if (cell->output && !(cell->flags & OutputSent))
-          fail("the output of F s" + std::to_string(stage.stage) + " m" +
-               std::to_string(m) + " was never sent");
-        if (cell->inputGradient && !(cell->flags & InputGradientSent))
-          fail("the gradient that stage " + std::to_string(stage.stage) +
-               " made for m" + std::to_string(m) + " was never sent");
+        for (int port = 0; port != stage.ports; ++port) {
+          const Cell *cell = find(stage.stage, m, port);
+          if (!cell)
+            continue;
+          auto end = [&](EdgeEnd (Executor::*of)(int, int) const) {
+            return isGraph ? " to stage " +
+                                 std::to_string(
+                                     (this->*of)(stage.stage, port).stage)
+                           : std::string();
+          };
+          if (cell->output && !(cell->flags & OutputSent))
+            fail("the output of F s" + std::to_string(stage.stage) + " m" +
+                 std::to_string(m) + " was never sent" +
+                 end(&Executor::targetOf));
+          if (cell->inputGradient && !(cell->flags & InputGradientSent))
+            fail("the gradient that stage " + std::to_string(stage.stage) +
+                 " made for m" + std::to_string(m) + " was never sent" +
+                 end(&Executor::sourceOf));
+        }
       }
   if (unwaited != 0)
     for (const StageBooks &stage : books)
       for (int m = 0; m != schedule->microbatches; ++m) {
-        const Cell *cell = find(stage.stage, m);
-        for (StepKind kind :
-             {StepKind::WaitSendForward, StepKind::WaitSendBackward}) {
-          bool isForward = kind == StepKind::WaitSendForward;
-          unsigned sent = isForward ? OutputSent : InputGradientSent;
-          unsigned freed = isForward ? OutputFreed : InputGradientFreed;
-          if (cell && (cell->flags & sent) && !(cell->flags & freed))
-            fail("the run ended without " + stepText(kind, stage.stage, m));
+        for (int port = 0; port != stage.ports; ++port) {
+          const Cell *cell = find(stage.stage, m, port);
+          for (StepKind kind :
+               {StepKind::WaitSendForward, StepKind::WaitSendBackward}) {
+            bool isForward = kind == StepKind::WaitSendForward;
+            unsigned sent = isForward ? OutputSent : InputGradientSent;
+            unsigned freed = isForward ? OutputFreed : InputGradientFreed;
+            if (cell && (cell->flags & sent) && !(cell->flags & freed))
+              fail("the run ended without " +
+                   stepText(kind, stage.stage, m,
+                            (isForward ? targetOf(stage.stage, port)
+                                       : sourceOf(stage.stage, port))
+                                .stage));
+          }
         }
       }
   if (!early.empty()) {
     const Step &step = early.front();
-    fail("the run ended without " +
-         stepText(step.kind, step.stage, step.microbatch) +
+    fail("the run ended without " + stepText(step) +
          ", which an overlap has sent");
   }
   for (const StageBooks &stage : books) {
@@ -250,6 +306,11 @@ void Executor<M, T>::failStep(StepKind kind, int stage, int microbatch,
   fail("`" + stepText(kind, stage, microbatch) + "` " + what);
 }
 
+template <class M, class T>
+void Executor<M, T>::failStep(const Step &step, const char *what) {
+  fail("`" + stepText(step) + "` " + what);
+}
+
 /// `rank 1, zb1p.pipe:9`
 template <class M, class T> std::string Executor<M, T>::place() const {
   std::string text = "rank " + std::to_string(rank);
@@ -267,8 +328,9 @@ std::string Executor<M, T>::describe(const RankState &state,
   std::string text = stepText(state.kind, state.stage, state.microbatch);
   bool known = schedule && state.stage < schedule->stages &&
                state.microbatch < schedule->microbatches;
-  if ((isTransfer(state.kind) || isSendWait(state.kind)) && known) {
-    int peer = peerOf(state.kind, state.stage, state.microbatch);
+  // In a graph, the state does not say which of several transfers it is.
+  if ((isTransfer(state.kind) || isSendWait(state.kind)) && known && !isGraph) {
+    int peer = peerOf({state.kind, state.stage, state.microbatch});
     bool isRecv = isTransfer(state.kind) && !isSend(state.kind);
     text += (isRecv ? " from rank " : " to rank ") + std::to_string(peer);
   }

@@ -16,6 +16,7 @@
 
 #include "pipec/runtime/Executor.h"
 
+#include <algorithm>
 #include <type_traits>
 
 namespace pipec::runtime {
@@ -98,7 +99,7 @@ void Executor<M, T>::end(const Work &work) {
   else if constexpr (K != StepKind::BackwardWeight)
     endBackward(work);
   if constexpr (K == StepKind::Backward || K == StepKind::BackwardWeight)
-    endGradient(*work.cell);
+    endGradient(work);
 }
 
 //===----------------------------------------------------------------------===//
@@ -111,49 +112,64 @@ inline void Executor<M, T>::beginForward(Work &work) {
   if (cell.flags & ForwardBegun) [[unlikely]]
     failStep(work.kind, work.stage, work.microbatch, "runs twice");
   cell.flags |= ForwardBegun;
-  if (work.stage > 0) {
-    if (cell.forwardTransfer) {
-      arrive(*cell.forwardTransfer, *cell.input,
-             {StepKind::RecvForward, work.stage, work.microbatch});
-      cell.forwardTransfer = nullptr;
-      cell.flags |= InputReady;
+  StageBooks &stage = *work.books;
+  for (int i = 0; i != stage.inputs; ++i) {
+    Cell &port = portOf(cell, i);
+    if (port.forwardTransfer) {
+      arrive(*port.forwardTransfer, *port.input,
+             {StepKind::RecvForward, work.stage, work.microbatch, 0, false,
+              sourceOf(work.stage, i).stage});
+      port.forwardTransfer = nullptr;
+      port.flags |= InputReady;
     }
-    if (!(cell.flags & InputReady)) [[unlikely]]
+    if (!(port.flags & InputReady)) [[unlikely]]
       failStep(work.kind, work.stage, work.microbatch,
                "runs before its input is there");
-    work.input = cell.input;
-  } else if constexpr (ModelMinibatches<M>) {
-    work.input = cell.input = acquireTensor();
-    model.split(*minibatch, work.stage, work.microbatch, *cell.input);
+    work.input = port.input;
   }
+  if constexpr (ModelMinibatches<M>)
+    if (stage.inputs == 0) {
+      work.input = cell.input = acquireTensor();
+      model.split(*minibatch, work.stage, work.microbatch, *cell.input);
+    }
   work.kept = cell.kept = activations.acquire();
   if (!isLast(work.stage)) {
     work.output = acquireTensor();
-    if (Cell *next = find(work.stage + 1, work.microbatch))
-      next->input = work.output;
-    else
-      cell.output = work.output;
+    if (stage.targets > 1)
+      uses[work.output] = stage.targets;
+    for (int i = 0; i != stage.targets; ++i)
+      if (Cell *next = find(targetOf(work.stage, i), work.microbatch))
+        next->input = work.output;
+      else
+        portOf(cell, i).output = work.output;
   } else if constexpr (ModelMinibatches<M>) {
     work.output = cell.output = acquireTensor();
     if (!schedule->forwardOnly)
       cell.outputGradient = acquireTensor();
   }
+  if (givesLists())
+    work.inputs = listInputs(work);
 }
 
 template <class M, class T>
 inline void Executor<M, T>::endForward(const Work &work) {
   Cell &cell = *work.cell;
-  if (cell.input) {
-    if (cell.flags & InputPosted)
+  // A stage without inputs may have one that was cut out of the mini-batch.
+  for (int i = 0; i != std::max(work.books->inputs, 1); ++i) {
+    Cell &port = portOf(cell, i);
+    if (!port.input)
+      continue;
+    if (port.flags & InputPosted)
       --received;
-    tensors.release(cell.input);
-    cell.input = nullptr;
+    release(port.input);
+    port.input = nullptr;
   }
   if (!isLast(work.stage)) {
-    if (cell.output)
-      ++unsent;
-    else
-      find(work.stage + 1, work.microbatch)->flags |= InputReady;
+    for (int i = 0; i != work.books->targets; ++i)
+      if (portOf(cell, i).output)
+        ++unsent;
+      else
+        find(targetOf(work.stage, i), work.microbatch)->flags |= InputReady;
   } else if constexpr (ModelMinibatches<M>) {
     takeLoss(cell, work.microbatch);
     tensors.release(cell.output);
@@ -183,38 +199,46 @@ inline void Executor<M, T>::beginBackward(Work &work) {
   cell.flags |= GradientBegun;
   if (work.kind == StepKind::Backward)
     cell.flags |= WeightBegun;
-  if (!isLast(work.stage)) {
-    if (cell.backwardTransfer) {
-      arrive(*cell.backwardTransfer, *cell.outputGradient,
-             {StepKind::RecvBackward, work.stage, work.microbatch});
-      cell.backwardTransfer = nullptr;
-      cell.flags |= GradientReady;
+  StageBooks &stage = *work.books;
+  for (int i = 0; i != stage.targets; ++i) {
+    Cell &port = portOf(cell, i);
+    if (port.backwardTransfer) {
+      arrive(*port.backwardTransfer, *port.outputGradient,
+             {StepKind::RecvBackward, work.stage, work.microbatch, 0, false,
+              targetOf(work.stage, i).stage});
+      port.backwardTransfer = nullptr;
+      port.flags |= GradientReady;
     }
-    if (!(cell.flags & GradientReady)) [[unlikely]]
+    if (!(port.flags & GradientReady)) [[unlikely]]
       failStep(work.kind, work.stage, work.microbatch,
                "runs before its gradient is there");
-    work.outputGradient = cell.outputGradient;
-  } else if constexpr (ModelMinibatches<M>) {
-    work.outputGradient = cell.outputGradient;
   }
+  // That of the first target, or of the loss of a mini-batch.
+  work.outputGradient = cell.outputGradient;
   work.kept = cell.kept;
-  if (work.stage > 0) {
+  for (int i = 0; i != stage.inputs; ++i) {
     work.inputGradient = acquireTensor();
-    if (Cell *before = find(work.stage - 1, work.microbatch))
+    if (Cell *before = find(sourceOf(work.stage, i), work.microbatch))
       before->outputGradient = work.inputGradient;
     else
-      cell.inputGradient = work.inputGradient;
+      portOf(cell, i).inputGradient = work.inputGradient;
+    if (givesLists())
+      listsOf(work)[2 * stage.ports + i] = work.inputGradient;
+  }
+  if (givesLists()) {
+    work.outputGradients = listOutputGradients(work);
+    work.inputGradients = {listsOf(work) + 2 * stage.ports,
+                           std::size_t(stage.inputs)};
   }
 }
 
 template <class M, class T>
 inline void Executor<M, T>::endBackward(const Work &work) {
-  if (work.stage > 0) {
-    if (work.cell->inputGradient)
+  for (int i = 0; i != work.books->inputs; ++i)
+    if (portOf(*work.cell, i).inputGradient)
       ++unsent;
     else
-      find(work.stage - 1, work.microbatch)->flags |= GradientReady;
-  }
+      find(sourceOf(work.stage, i), work.microbatch)->flags |= GradientReady;
   work.cell->flags |= GradientDone;
 }
 
@@ -229,20 +253,59 @@ inline void Executor<M, T>::beginWeight(Work &work) {
   cell.flags |= WeightBegun;
   work.outputGradient = cell.outputGradient;
   work.kept = cell.kept;
+  if (givesLists())
+    work.outputGradients = listOutputGradients(work);
 }
 
 /// The last use of the gradient and of what the forward kept.
 template <class M, class T>
-inline void Executor<M, T>::endGradient(Cell &cell) {
+inline void Executor<M, T>::endGradient(const Work &work) {
+  Cell &cell = *work.cell;
   cell.flags |= WeightDone;
-  if (cell.outputGradient) {
-    if (cell.flags & GradientPosted)
+  for (int i = 0; i != std::max(work.books->targets, 1); ++i) {
+    Cell &port = portOf(cell, i);
+    if (!port.outputGradient)
+      continue;
+    if (port.flags & GradientPosted)
       --received;
-    tensors.release(cell.outputGradient);
-    cell.outputGradient = nullptr;
+    tensors.release(port.outputGradient);
+    port.outputGradient = nullptr;
   }
   activations.release(cell.kept);
   cell.kept = nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Lists
+//===----------------------------------------------------------------------===//
+
+/// The three lists of a micro-batch on a stage.
+template <class M, class T>
+auto Executor<M, T>::listsOf(const Work &work) const -> Tensor ** {
+  return work.books->lists +
+         std::ptrdiff_t(3 * work.books->ports) * work.microbatch;
+}
+
+template <class M, class T>
+auto Executor<M, T>::listInputs(const Work &work) const
+    -> std::span<const Tensor *const> {
+  Tensor **list = listsOf(work);
+  // What was cut out of the mini-batch is an input too.
+  int count = std::max(work.books->inputs, work.cell->input ? 1 : 0);
+  for (int i = 0; i != count; ++i)
+    list[i] = portOf(*work.cell, i).input;
+  return {list, std::size_t(count)};
+}
+
+template <class M, class T>
+auto Executor<M, T>::listOutputGradients(const Work &work) const
+    -> std::span<const Tensor *const> {
+  Tensor **list = listsOf(work) + work.books->ports;
+  // So is the gradient of the loss.
+  int count = std::max(work.books->targets, work.cell->outputGradient ? 1 : 0);
+  for (int i = 0; i != count; ++i)
+    list[i] = portOf(*work.cell, i).outputGradient;
+  return {list, std::size_t(count)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -250,22 +313,56 @@ inline void Executor<M, T>::endGradient(Cell &cell) {
 //===----------------------------------------------------------------------===//
 
 template <class M, class T>
+decltype(auto) Executor<M, T>::callForward(const Work &work) {
+  if constexpr (!ModelForward<M>) {
+    return model.forward(work.stage, work.microbatch, work.inputs, work.output,
+                         *work.kept);
+  } else {
+    if constexpr (ModelGraphForward<M>)
+      if (isGraph)
+        return model.forward(work.stage, work.microbatch, work.inputs,
+                             work.output, *work.kept);
+    return model.forward(work.stage, work.microbatch, work.input, work.output,
+                         *work.kept);
+  }
+}
+
+template <class M, class T>
 template <StepKind K>
 void Executor<M, T>::callModel(const Work &work) {
   if constexpr (K == StepKind::Forward) {
     if constexpr (ModelReturnsLoss<M> && !ModelMinibatches<M>) {
-      Loss loss = model.forward(work.stage, work.microbatch, work.input,
-                                work.output, *work.kept);
+      Loss loss = callForward(work);
       if (isLast(work.stage))
         lossOf[std::size_t(work.microbatch)] = std::move(loss);
     } else {
-      (void)model.forward(work.stage, work.microbatch, work.input, work.output,
-                          *work.kept);
+      (void)callForward(work);
       if constexpr (ModelMinibatches<M>)
         if (isLast(work.stage))
           takeLoss(*find(work.stage, work.microbatch), work.microbatch);
     }
-  } else if constexpr (K == StepKind::Backward) {
+    return;
+  }
+  if (givesLists()) {
+    if constexpr (K == StepKind::Backward && ModelGraphBackward<M>)
+      return model.backward(work.stage, work.microbatch, work.outputGradients,
+                            work.inputGradients, *work.kept);
+    if constexpr (ModelGraphSplitBackward<M> && K == StepKind::BackwardInput)
+      return model.backwardInput(work.stage, work.microbatch,
+                                 work.outputGradients, work.inputGradients,
+                                 *work.kept);
+    if constexpr (ModelGraphSplitBackward<M> && K == StepKind::BackwardWeight)
+      return model.backwardWeight(work.stage, work.microbatch,
+                                  work.outputGradients, *work.kept);
+    fail<RefusedError>(
+        std::string("the schedule has ") + stepName(K) +
+        " steps of a graph of stages, and the model does not have " +
+        (K == StepKind::Backward        ? "backward"
+         : K == StepKind::BackwardInput ? "backwardInput"
+                                        : "backwardWeight") +
+        " with std::span<const Tensor *const> outputGradients");
+  }
+  if constexpr (K == StepKind::Backward) {
     if constexpr (ModelBackward<M>)
       model.backward(work.stage, work.microbatch, work.outputGradient,
                      work.inputGradient, *work.kept);
@@ -280,7 +377,7 @@ void Executor<M, T>::callModel(const Work &work) {
   } else if constexpr (K == StepKind::BackwardInput) {
     model.backwardInput(work.stage, work.microbatch, work.outputGradient,
                         work.inputGradient, *work.kept);
-  } else {
+  } else if constexpr (K == StepKind::BackwardWeight) {
     model.backwardWeight(work.stage, work.microbatch, work.outputGradient,
                          *work.kept);
   }
@@ -315,6 +412,9 @@ void Executor<M, T>::proceedCompute(void *executor, Context &step) {
   work.outputGradient = step.outputGradient;
   work.inputGradient = step.inputGradient;
   work.kept = step.kept;
+  work.inputs = step.inputs;
+  work.outputGradients = step.outputGradients;
+  work.inputGradients = step.inputGradients;
   Executor &self = *static_cast<Executor *>(executor);
   // Among the members of an overlap, an exception comes from this one.
   self.publish(RankState::Running, work.kind, work.stage, work.microbatch);

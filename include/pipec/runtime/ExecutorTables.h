@@ -46,16 +46,16 @@ void Executor<M, T>::steps(std::span<const Step> table) {
       backwardWeight(step.stage, step.microbatch);
       break;
     case StepKind::SendForward:
-      sendForward(step.stage, step.microbatch);
+      sendForward(step.stage, step.microbatch, step.other);
       break;
     case StepKind::RecvForward:
-      recvForward(step.stage, step.microbatch);
+      recvForward(step.stage, step.microbatch, step.other);
       break;
     case StepKind::SendBackward:
-      sendBackward(step.stage, step.microbatch);
+      sendBackward(step.stage, step.microbatch, step.other);
       break;
     case StepKind::RecvBackward:
-      recvBackward(step.stage, step.microbatch);
+      recvBackward(step.stage, step.microbatch, step.other);
       break;
     case StepKind::Unshard:
       unshard(step.stage);
@@ -67,10 +67,10 @@ void Executor<M, T>::steps(std::span<const Step> table) {
       reduceGrad(step.stage);
       break;
     case StepKind::WaitSendForward:
-      waitSendForward(step.stage, step.microbatch);
+      waitSendForward(step.stage, step.microbatch, step.other);
       break;
     case StepKind::WaitSendBackward:
-      waitSendBackward(step.stage, step.microbatch);
+      waitSendBackward(step.stage, step.microbatch, step.other);
       break;
     case StepKind::WaitReduceGrad:
       waitReduceGrad(step.stage);

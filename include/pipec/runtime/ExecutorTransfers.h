@@ -14,17 +14,30 @@
 
 #include "pipec/runtime/Executor.h"
 
+#include <algorithm>
+
 namespace pipec::runtime {
 
 /// The rank at the other end of a transfer, -1 when the model ends there.
-template <class M, class T>
-int Executor<M, T>::peerOf(StepKind kind, int stage, int microbatch) const {
-  bool next = kind == StepKind::SendForward || kind == StepKind::RecvBackward ||
-              kind == StepKind::WaitSendForward;
-  int other = stage + (next ? 1 : -1);
+template <class M, class T> int Executor<M, T>::peerOf(const Step &step) const {
+  int other = otherOf(step);
   if (other < 0 || other >= schedule->stages)
     return -1;
-  return schedule->rankOf(other, microbatch);
+  return schedule->rankOf(other, step.microbatch);
+}
+
+/// The port of a transfer in a graph, -1 when there is no such edge.
+template <class M, class T> int Executor<M, T>::portOf(const Step &step) const {
+  const StageEnds &of = ends[std::size_t(step.stage)];
+  bool isSource = step.kind == StepKind::RecvForward ||
+                  step.kind == StepKind::SendBackward ||
+                  step.kind == StepKind::WaitSendBackward;
+  const std::vector<EdgeEnd> &list = isSource ? of.sources : of.targets;
+  int other = otherOf(step);
+  auto at = std::lower_bound(
+      list.begin(), list.end(), other,
+      [](const EdgeEnd &end, int stage) { return end.stage < stage; });
+  return at != list.end() && at->stage == other ? int(at - list.begin()) : -1;
 }
 
 /// What a message must say of itself so that `step` can take it. For a send,
@@ -38,13 +51,14 @@ Header Executor<M, T>::expectedHeader(const Step &step,
   header.microbatch = step.microbatch;
   header.run = runNumber;
   header.bytes = bytes;
-  if (step.kind == StepKind::RecvForward) {
-    header.kind = StepKind::SendForward;
-    --header.stage;
-  } else if (step.kind == StepKind::RecvBackward) {
-    header.kind = StepKind::SendBackward;
-    ++header.stage;
+  bool isReceive = isTransfer(step.kind) && !isSend(step.kind);
+  if (isReceive) {
+    header.kind = step.kind == StepKind::RecvForward ? StepKind::SendForward
+                                                     : StepKind::SendBackward;
+    header.stage = otherOf(step);
   }
+  if (isGraph && isTransfer(step.kind))
+    header.other = isReceive ? step.stage : otherOf(step);
   return header;
 }
 
@@ -53,33 +67,33 @@ Header Executor<M, T>::expectedHeader(const Step &step,
 //===----------------------------------------------------------------------===//
 
 template <class M, class T>
-auto Executor<M, T>::send(StepKind kind, int stage, int microbatch) -> Posted {
-  enter(kind, stage, microbatch);
-  int peer = peerOf(kind, stage, microbatch);
-  if (peer < 0 || peer == rank) [[unlikely]]
-    failStep(kind, stage, microbatch, "has no other rank to go to");
-  if (!early.empty() && passEarly(kind, stage, microbatch, peer)) [[unlikely]]
+auto Executor<M, T>::send(const Step &step) -> Posted {
+  enter(step.kind, step.stage, step.microbatch);
+  int peer = peerOf(step);
+  if (peer < 0 || peer == rank || (isGraph && portOf(step) < 0)) [[unlikely]]
+    failStep(step, "has no other rank to go to");
+  if (!early.empty() && passEarly(step, peer)) [[unlikely]]
     return {};
-  return sendNow(kind, stage, microbatch, peer);
+  return sendNow(step, peer);
 }
 
 template <class M, class T>
-auto Executor<M, T>::sendNow(StepKind kind, int stage, int microbatch, int peer)
-    -> Posted {
-  Cell &cell = *find(stage, microbatch);
-  bool isForward = kind == StepKind::SendForward;
+auto Executor<M, T>::sendNow(const Step &step, int peer) -> Posted {
+  Cell &cell = cellOf(step);
+  bool isForward = step.kind == StepKind::SendForward;
   unsigned sent = isForward ? OutputSent : InputGradientSent;
   if (cell.flags & sent) [[unlikely]]
-    failStep(kind, stage, microbatch, "comes twice");
-  if (!(cell.flags & (isForward ? ForwardDone : GradientDone))) [[unlikely]]
-    failStep(kind, stage, microbatch, "comes before what it sends is made");
+    failStep(step, "comes twice");
+  if (!(find(step.stage, step.microbatch)->flags &
+        (isForward ? ForwardDone : GradientDone))) [[unlikely]]
+    failStep(step, "comes before what it sends is made");
   cell.flags |= sent;
   Tensor *&slot = isForward ? cell.output : cell.inputGradient;
-  Posted posted{{kind, stage, microbatch}, nullptr, slot};
+  Posted posted{step, nullptr, slot};
   --unsent;
   std::size_t index = 0;
   if (options.trace) [[unlikely]]
-    index = record(RankState::Running, kind, stage, microbatch);
+    index = record(RankState::Running, step);
   startTransfer(posted, peer);
   if (options.trace) [[unlikely]]
     options.trace->end(index);
@@ -91,36 +105,29 @@ auto Executor<M, T>::sendNow(StepKind kind, int stage, int microbatch, int peer)
   } else {
     slot = nullptr;
     if (!posted.transfer)
-      tensors.release(posted.tensor);
+      release(posted.tensor);
   }
   return posted;
 }
 
 template <class M, class T>
-auto Executor<M, T>::recv(StepKind kind, int stage, int microbatch) -> Posted {
-  Cell &cell = enter(kind, stage, microbatch).cells[microbatch];
-  int peer = peerOf(kind, stage, microbatch);
-  if (peer < 0 || peer == rank) [[unlikely]]
-    failStep(kind, stage, microbatch, "has no other rank to come from");
-  bool isForward = kind == StepKind::RecvForward;
+auto Executor<M, T>::recv(const Step &step) -> Posted {
+  enter(step.kind, step.stage, step.microbatch);
+  int peer = peerOf(step);
+  if (peer < 0 || peer == rank || (isGraph && portOf(step) < 0)) [[unlikely]]
+    failStep(step, "has no other rank to come from");
+  Cell &cell = cellOf(step);
+  bool isForward = step.kind == StepKind::RecvForward;
   if (cell.flags & (isForward ? InputPosted : GradientPosted)) [[unlikely]]
-    failStep(kind, stage, microbatch, "comes twice");
-  if (cell.flags & (isForward ? ForwardBegun : GradientBegun)) [[unlikely]]
-    failStep(kind, stage, microbatch, "comes after the step that needs it");
+    failStep(step, "comes twice");
+  if (find(step.stage, step.microbatch)->flags &
+      (isForward ? ForwardBegun : GradientBegun)) [[unlikely]]
+    failStep(step, "comes after the step that needs it");
   cell.flags |= isForward ? InputPosted : GradientPosted;
-  Posted posted{{kind, stage, microbatch}, nullptr, acquireTensor()};
+  Posted posted{step, nullptr, acquireTensor()};
   (isForward ? cell.input : cell.outputGradient) = posted.tensor;
   peakReceived = std::max(peakReceived, ++received);
-  if constexpr (ModelTransfers<M>) {
-    if (isForward)
-      model.prepareInput(stage, microbatch, *posted.tensor);
-    else if constexpr (ModelGradientTransfers<M>)
-      model.prepareGradient(stage, microbatch, *posted.tensor);
-    else
-      fail<RefusedError>("the schedule has RECV_B steps, and the model has no "
-                         "prepareGradient(int stage, int microbatch, Tensor "
-                         "&)");
-  }
+  prepare(step, *posted.tensor);
   startTransfer(posted, peer);
   if (posted.transfer)
     (isForward ? cell.forwardTransfer : cell.backwardTransfer) =
@@ -130,13 +137,33 @@ auto Executor<M, T>::recv(StepKind kind, int stage, int microbatch) -> Posted {
   return posted;
 }
 
+/// Gives the tensor of a receive its size.
+template <class M, class T>
+void Executor<M, T>::prepare(const Step &step, Tensor &tensor) {
+  if constexpr (ModelTransfers<M>) {
+    if (step.kind == StepKind::RecvForward) {
+      if constexpr (ModelGraphInputs<M>)
+        if (givesLists())
+          return model.prepareInput(step.stage, step.microbatch, otherOf(step),
+                                    tensor);
+      if constexpr (requires { model.prepareInput(0, 0, tensor); })
+        return model.prepareInput(step.stage, step.microbatch, tensor);
+    } else if constexpr (ModelGradientTransfers<M>) {
+      return model.prepareGradient(step.stage, step.microbatch, tensor);
+    } else {
+      fail<RefusedError>("the schedule has RECV_B steps, and the model has no "
+                         "prepareGradient(int stage, int microbatch, Tensor "
+                         "&)");
+    }
+  }
+}
+
 /// Posts a transfer, unless a handler moves the tensor itself.
 template <class M, class T>
 void Executor<M, T>::startTransfer(Posted &posted, int peer) {
   if (!handled[int(posted.step.kind)]) [[likely]]
     return postTransfer(posted, peer);
-  Context step =
-      contextOf(posted.step.kind, posted.step.stage, posted.step.microbatch);
+  Context step = contextOf(posted.step);
   step.tensor = posted.tensor;
   static constexpr typename Context::Actions actions = {
       proceedTransfer, isTransferReady, waitForTransfer, doNothing, doNothing};
@@ -209,7 +236,7 @@ void Executor<M, T>::settle(const Posted &posted, bool isBatch) {
   if (!waits)
     return;
   arrive(*posted.transfer, *posted.tensor, step);
-  Cell &cell = *find(step.stage, step.microbatch);
+  Cell &cell = cellOf(step);
   if (step.kind == StepKind::RecvForward) {
     cell.forwardTransfer = nullptr;
     cell.flags |= InputReady;
@@ -224,10 +251,10 @@ auto Executor<M, T>::post(const Step &step) -> Posted {
   switch (step.kind) {
   case StepKind::SendForward:
   case StepKind::SendBackward:
-    return send(step.kind, step.stage, step.microbatch);
+    return send(step);
   case StepKind::RecvForward:
   case StepKind::RecvBackward:
-    return recv(step.kind, step.stage, step.microbatch);
+    return recv(step);
   default:
     failStep(step.kind, step.stage, step.microbatch,
              "is in a batch and not a transfer");

@@ -50,7 +50,7 @@ template <class M, class T> void Executor<M, T>::joinBatch() {
 /// Gives back all that a complete send has.
 template <class M, class T> void Executor<M, T>::free(const Posted &posted) {
   endTransfer(posted.transfer);
-  tensors.release(posted.tensor);
+  release(posted.tensor);
 }
 
 /// Gives back the tensors of sends that are complete, oldest first.
@@ -62,28 +62,27 @@ template <class M, class T> void Executor<M, T>::reclaimSends() {
 }
 
 /// WAIT_SEND_F and WAIT_SEND_B: the tensor is free again after this.
-template <class M, class T>
-void Executor<M, T>::waitSend(StepKind kind, int stage, int microbatch) {
-  Cell &cell = enter(kind, stage, microbatch).cells[microbatch];
-  bool isForward = kind == StepKind::WaitSendForward;
+template <class M, class T> void Executor<M, T>::waitSend(const Step &of) {
+  enter(of.kind, of.stage, of.microbatch);
+  bool isForward = of.kind == StepKind::WaitSendForward;
   if (!schedule->waitsForSends) [[unlikely]]
-    failStep(kind, stage, microbatch,
-             "runs in a schedule whose waitsForSends is false");
+    failStep(of, "runs in a schedule whose waitsForSends is false");
   unsigned sent = isForward ? OutputSent : InputGradientSent;
-  if (!(cell.flags & sent)) [[unlikely]]
-    failStep(kind, stage, microbatch, "comes before its send");
+  if ((isGraph && portOf(of) < 0) || !(cellOf(of).flags & sent)) [[unlikely]]
+    failStep(of, "comes before its send");
+  Cell &cell = cellOf(of);
   unsigned freed = isForward ? OutputFreed : InputGradientFreed;
   if (cell.flags & freed) [[unlikely]]
-    failStep(kind, stage, microbatch, "comes twice");
+    failStep(of, "comes twice");
   cell.flags |= freed;
   Transfer *&transfer =
       isForward ? cell.forwardTransfer : cell.backwardTransfer;
   Tensor *&tensor = isForward ? cell.output : cell.inputGradient;
   std::size_t index = 0;
   if (options.trace) [[unlikely]]
-    index = record(RankState::Waiting, kind, stage, microbatch);
-  if (handled[int(kind)]) [[unlikely]] {
-    Context step = contextOf(kind, stage, microbatch);
+    index = record(RankState::Waiting, of);
+  if (handled[int(of.kind)]) [[unlikely]] {
+    Context step = contextOf(of);
     step.tensor = tensor;
     static constexpr typename Context::Actions actions = {
         proceedSendWait, isSendComplete, proceedSendWait, doNothing, doNothing};
@@ -91,13 +90,13 @@ void Executor<M, T>::waitSend(StepKind kind, int stage, int microbatch) {
   }
   if (transfer) {
     // After a handler, too: the transport may still use the tensor.
-    awaitSend(*transfer, {kind, stage, microbatch});
+    awaitSend(*transfer, of);
     endTransfer(transfer);
     transfer = nullptr;
   }
   if (options.trace) [[unlikely]]
     options.trace->end(index);
-  tensors.release(tensor);
+  release(tensor);
   tensor = nullptr;
   --unwaited;
 }
@@ -116,7 +115,8 @@ void Executor<M, T>::proceedSendWait(void *executor, Context &step) {
   // Null when a handler has moved the tensor.
   if (auto *transfer = static_cast<Transfer *>(step.state))
     static_cast<Executor *>(executor)->awaitSend(
-        *transfer, {step.kind, step.stage, step.microbatch});
+        *transfer,
+        {step.kind, step.stage, step.microbatch, 0, false, step.other});
 }
 
 template <class M, class T>
@@ -139,7 +139,7 @@ void Executor<M, T>::arrive(Transfer &transfer, Tensor &into,
                             const Step &step) {
   std::size_t index = 0;
   if (options.trace)
-    index = record(RankState::Waiting, step.kind, step.stage, step.microbatch);
+    index = record(RankState::Waiting, step);
   await(transfer.request, step);
   if (options.trace)
     options.trace->end(index);
@@ -156,15 +156,15 @@ template <class M, class T>
 void Executor<M, T>::failMessage(const Step &step, const Header &wanted,
                                  const Header &got) {
   auto show = [](const Header &header) {
-    return "`" + stepText(header.kind, header.stage, header.microbatch) +
+    return "`" +
+           stepText(header.kind, header.stage, header.microbatch,
+                    header.other) +
            "` of run " + std::to_string(header.run) + " with " +
            std::to_string(header.bytes) + " bytes";
   };
-  fail<MessageError>(
-      "`" + stepText(step.kind, step.stage, step.microbatch) + "` expects " +
-      show(wanted) + " from rank " +
-      std::to_string(peerOf(step.kind, step.stage, step.microbatch)) +
-      ", and " + show(got) + " came");
+  fail<MessageError>("`" + stepText(step) + "` expects " + show(wanted) +
+                     " from rank " + std::to_string(peerOf(step)) + ", and " +
+                     show(got) + " came");
 }
 
 template <class M, class T>

@@ -49,6 +49,26 @@
 // `addGradient(stage, const Tensor &)` sum the gradients of a stage that two
 // ranks hold (bidirectional schedules).
 //
+// Graphs. In a schedule whose stages form a graph, a stage has several inputs
+// and several gradients of its one output, in ascending order of the stages
+// that they come from. The functions are then given lists; stages that no other
+// feeds are given empty ones and have the data. An input is const, because
+// other stages may be given the same object.
+//
+//     void forward(int stage, int microbatch,
+//                  std::span<const Tensor *const> inputs, Tensor *output,
+//                  Activation &kept);
+//     // `backwardInput` likewise; `backwardWeight` without `inputGradients`.
+//     void backward(int stage, int microbatch,
+//                   std::span<const Tensor *const> outputGradients,
+//                   std::span<Tensor *const> inputGradients,
+//                   Activation &kept);
+//     // The input that comes from stage `source`. Optional where all inputs
+//     // of a stage have the same size.
+//     void prepareInput(int stage, int microbatch, int source, Tensor &input);
+//
+// A model that has these functions only can run chains too.
+//
 // Losses. If `forward` returns a value, that of the last stage is the loss of
 // the micro-batch, and `run` returns the losses.
 //
@@ -100,6 +120,35 @@ concept ModelForward = requires(
     M &model, typename M::Tensor *input, typename M::Tensor *output,
     typename M::Activation &kept) { model.forward(0, 0, input, output, kept); };
 
+/// The functions with lists, for graphs of stages.
+template <class M>
+concept ModelGraphForward =
+    requires(M &model, std::span<const typename M::Tensor *const> inputs,
+             typename M::Tensor *output, typename M::Activation &kept) {
+      model.forward(0, 0, inputs, output, kept);
+    };
+template <class M>
+concept ModelGraphBackward =
+    requires(M &model,
+             std::span<const typename M::Tensor *const> outputGradients,
+             std::span<typename M::Tensor *const> inputGradients,
+             typename M::Activation &kept) {
+      model.backward(0, 0, outputGradients, inputGradients, kept);
+    };
+template <class M>
+concept ModelGraphSplitBackward =
+    requires(M &model,
+             std::span<const typename M::Tensor *const> outputGradients,
+             std::span<typename M::Tensor *const> inputGradients,
+             typename M::Activation &kept) {
+      model.backwardInput(0, 0, outputGradients, inputGradients, kept);
+      model.backwardWeight(0, 0, outputGradients, kept);
+    };
+template <class M>
+concept ModelGraphInputs = requires(M &model, typename M::Tensor &tensor) {
+  model.prepareInput(0, 0, /*source=*/0, tensor);
+};
+
 template <class M>
 concept ModelBackward =
     requires(M &model, const typename M::Tensor *outputGradient,
@@ -118,7 +167,8 @@ concept ModelSplitBackward =
 /// Needed as soon as a tensor crosses ranks.
 template <class M>
 concept ModelTransfers = requires(M &model, typename M::Tensor &tensor) {
-  model.prepareInput(0, 0, tensor);
+  requires ModelGraphInputs<M> ||
+               requires { model.prepareInput(0, 0, tensor); };
   { model.bytes(tensor) } -> std::convertible_to<std::span<std::byte>>;
 };
 
@@ -163,12 +213,31 @@ concept ModelOutputs =
     requires(M &model, typename M::Outputs &all,
              const typename M::Tensor &output) { model.merge(all, 0, output); };
 
+namespace detail {
+/// What the model's `forward` returns.
+template <class M> struct ForwardResult {
+  using type = void;
+};
+template <ModelForward M> struct ForwardResult<M> {
+  using type = decltype(std::declval<M &>().forward(
+      0, 0, std::declval<typename M::Tensor *>(),
+      std::declval<typename M::Tensor *>(),
+      std::declval<typename M::Activation &>()));
+};
+template <ModelGraphForward M>
+  requires(!ModelForward<M>)
+struct ForwardResult<M> {
+  using type = decltype(std::declval<M &>().forward(
+      0, 0, std::declval<std::span<const typename M::Tensor *const>>(),
+      std::declval<typename M::Tensor *>(),
+      std::declval<typename M::Activation &>()));
+};
+} // namespace detail
+
 /// A model whose `forward` returns something.
 template <class M>
-concept ModelReturnsLoss = requires(M &model, typename M::Tensor *tensor,
-                                    typename M::Activation &kept) {
-  requires !std::is_void_v<decltype(model.forward(0, 0, tensor, tensor, kept))>;
-};
+concept ModelReturnsLoss =
+    !std::is_void_v<typename detail::ForwardResult<M>::type>;
 
 /// The rows of a micro-batch in its mini-batch.
 struct Rows {
@@ -199,10 +268,7 @@ template <class M> struct LossType {
 template <ModelReturnsLoss M>
   requires(!ModelMinibatches<M>)
 struct LossType<M> {
-  using type = std::remove_cvref_t<decltype(std::declval<M &>().forward(
-      0, 0, std::declval<typename M::Tensor *>(),
-      std::declval<typename M::Tensor *>(),
-      std::declval<typename M::Activation &>()))>;
+  using type = std::remove_cvref_t<typename ForwardResult<M>::type>;
 };
 template <ModelMinibatches M> struct LossType<M> {
   using returned = decltype(std::declval<M &>().loss(

@@ -8,9 +8,16 @@
 #ifndef PIPEC_RUNTIME_SCHEDULE_H
 #define PIPEC_RUNTIME_SCHEDULE_H
 
+#include <span>
 #include <vector>
 
 namespace pipec::runtime {
+
+/// The output of stage `from` is an input of stage `to`.
+struct StageEdge {
+  int from;
+  int to;
+};
 
 /// The header of a compiled schedule. Generated code holds one as a constant;
 /// what it points to lives as long as the program.
@@ -37,6 +44,9 @@ struct Schedule {
   /// WAIT_REDUCE_GRAD) later in the list of its rank.
   bool waitsForSends = false;
   bool waitsForReductions = false;
+  /// The edges between the stages, in ascending order of `from`, then of `to`;
+  /// empty if they form a chain, in which each stage feeds the next.
+  std::span<const StageEdge> edges = {};
 
   constexpr int directionOf(int microbatch) const {
     return directions == 2 && microbatch >= microbatches / 2;

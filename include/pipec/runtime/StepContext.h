@@ -51,6 +51,8 @@ template <class Model> struct StepContext {
   int microbatch;
   /// The rank at the other end of a transfer, else -1.
   int peer = -1;
+  /// The stage there, else -1.
+  int other = -1;
 
   /// Of a compute step: whether it is the first (last) forward or backward of
   /// its stage on this rank in this run. The first backward is a B or an I, the
@@ -65,6 +67,11 @@ template <class Model> struct StepContext {
   const typename Model::Tensor *outputGradient = nullptr;
   typename Model::Tensor *inputGradient = nullptr;
   typename Model::Activation *kept = nullptr;
+  /// In a graph of stages, in place of the pointers above: the inputs, the
+  /// gradients of the output, and the gradients of the inputs (Model.h).
+  std::span<const typename Model::Tensor *const> inputs;
+  std::span<const typename Model::Tensor *const> outputGradients;
+  std::span<typename Model::Tensor *const> inputGradients;
   /// What a transfer sends or receives into.
   typename Model::Tensor *tensor = nullptr;
 

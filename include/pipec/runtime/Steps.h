@@ -78,6 +78,10 @@ struct Step {
   /// Runs together with the next row: computes as one overlap, transfers as
   /// one batch.
   bool joined = false;
+  /// Of a transfer, or a wait for a send, in a graph of stages: the stage at
+  /// the other end. -1: the next stage or, of a RECV_F and a SEND_B, the one
+  /// before.
+  int other = -1;
 };
 
 /// A step as a value whose type is its kind: the members of an overlap or a
@@ -85,7 +89,10 @@ struct Step {
 template <StepKind K> struct Member {
   int stage;
   int microbatch;
-  constexpr operator Step() const { return {K, stage, microbatch, 0, false}; }
+  int other = -1;
+  constexpr operator Step() const {
+    return {K, stage, microbatch, 0, false, other};
+  }
 };
 
 using Forward = Member<StepKind::Forward>;
@@ -97,13 +104,28 @@ using RecvForward = Member<StepKind::RecvForward>;
 using SendBackward = Member<StepKind::SendBackward>;
 using RecvBackward = Member<StepKind::RecvBackward>;
 
-/// `F s0 m3`, `UNSHARD s2`.
-inline std::string stepText(StepKind kind, int stage, int microbatch) {
+/// The stage at the other end of a transfer on an edge of a chain.
+constexpr int neighbourOf(StepKind kind, int stage) {
+  bool next = kind == StepKind::SendForward || kind == StepKind::RecvBackward ||
+              kind == StepKind::WaitSendForward;
+  return next ? stage + 1 : stage - 1;
+}
+
+/// `F s0 m3`, `UNSHARD s2`, `SEND_F s0 m3`; `SEND_F s0 m3 -> s2` where the
+/// stage at the other end is not the neighbour.
+inline std::string stepText(StepKind kind, int stage, int microbatch,
+                            int other = -1) {
   std::string text = stepName(kind);
   text += " s" + std::to_string(stage);
   if (hasMicrobatch(kind))
     text += " m" + std::to_string(microbatch);
+  if (other >= 0 && other != neighbourOf(kind, stage))
+    text += (isTransfer(kind) && !isSend(kind) ? " <- s" : " -> s") +
+            std::to_string(other);
   return text;
+}
+inline std::string stepText(const Step &step) {
+  return stepText(step.kind, step.stage, step.microbatch, step.other);
 }
 
 } // namespace pipec::runtime

@@ -36,6 +36,8 @@ namespace pipec::runtime {
 struct TraceRecord {
   RankState step;
   std::uint32_t run;
+  /// See Step::other.
+  std::int32_t other;
   std::int64_t start;
   std::int64_t end;
 };
@@ -46,9 +48,9 @@ public:
   static std::int64_t now() {
     return std::chrono::steady_clock::now().time_since_epoch().count();
   }
-  std::size_t begin(RankState step, std::uint32_t run) {
+  std::size_t begin(RankState step, std::uint32_t run, int other = -1) {
     std::int64_t time = now();
-    records.push_back({step, run, time, time});
+    records.push_back({step, run, other, time, time});
     return records.size() - 1;
   }
   void end(std::size_t index) { records[index].end = now(); }
@@ -157,7 +159,8 @@ inline void writeChromeTrace(std::ostream &os, const Schedule &schedule,
       std::int64_t end = std::max(record.end, record.start + 1);
       timed("X", rank, record.start) << ",\"dur\":";
       detail::writeMicroseconds(os, end - record.start);
-      os << ",\"name\":\"" << stepText(step.kind, step.stage, step.microbatch)
+      os << ",\"name\":\""
+         << stepText(step.kind, step.stage, step.microbatch, record.other)
          << "\",\"cat\":\"" << detail::categoryOf(step.kind)
          << "\",\"args\":{\"kind\":\"" << stepName(step.kind)
          << "\",\"stage\":" << step.stage;
@@ -179,12 +182,17 @@ inline void writeChromeTrace(std::ostream &os, const Schedule &schedule,
       // with the send and ends in the last moment of the receive.
       bool forward = step.kind == StepKind::SendForward ||
                      step.kind == StepKind::RecvForward;
-      int producer = send ? step.stage : step.stage + (forward ? -1 : 1);
-      std::uint64_t number = ((std::uint64_t(record.run) * 2 + !forward) *
-                                  std::uint64_t(schedule.stages) +
-                              std::uint64_t(producer)) *
-                                 std::uint64_t(schedule.microbatches) +
-                             std::uint64_t(step.microbatch);
+      int other =
+          record.other >= 0 ? record.other : neighbourOf(step.kind, step.stage);
+      std::uint64_t stages = std::uint64_t(schedule.stages);
+      std::uint64_t number =
+          (std::uint64_t(record.run) * 2 + !forward) * stages +
+          std::uint64_t(send ? step.stage : other);
+      // In a graph, a stage sends to several others.
+      if (!schedule.edges.empty())
+        number = number * stages + std::uint64_t(send ? other : step.stage);
+      number = number * std::uint64_t(schedule.microbatches) +
+               std::uint64_t(step.microbatch);
       timed(send ? "s" : "f", rank, send ? record.start : end - 1)
           << (send ? "" : ",\"bp\":\"e\"") << ",\"name\":\""
           << (forward ? "output" : "gradient")

@@ -40,6 +40,10 @@ struct Header {
   std::int32_t microbatch = 0;
   std::uint32_t run = 0;
   std::uint64_t bytes = 0;
+  /// In a graph of stages, the stage that it is for; otherwise -1.
+  std::int32_t other = -1;
+  /// So that all bytes of a header have a value.
+  std::int32_t unused = 0;
   friend bool operator==(const Header &, const Header &) = default;
 };
 

@@ -27,15 +27,27 @@ public:
   void backward(int s, int m) { one({Kind::Backward, s, m}); }
   void backwardInput(int s, int m) { one({Kind::BackwardInput, s, m}); }
   void backwardWeight(int s, int m) { one({Kind::BackwardWeight, s, m}); }
-  void sendForward(int s, int m) { one({Kind::SendForward, s, m}); }
-  void recvForward(int s, int m) { one({Kind::RecvForward, s, m}); }
-  void sendBackward(int s, int m) { one({Kind::SendBackward, s, m}); }
-  void recvBackward(int s, int m) { one({Kind::RecvBackward, s, m}); }
+  void sendForward(int s, int m, int other = -1) {
+    one({Kind::SendForward, s, m, 0, false, other});
+  }
+  void recvForward(int s, int m, int other = -1) {
+    one({Kind::RecvForward, s, m, 0, false, other});
+  }
+  void sendBackward(int s, int m, int other = -1) {
+    one({Kind::SendBackward, s, m, 0, false, other});
+  }
+  void recvBackward(int s, int m, int other = -1) {
+    one({Kind::RecvBackward, s, m, 0, false, other});
+  }
   void unshard(int s) { one({Kind::Unshard, s, 0}); }
   void reshard(int s) { one({Kind::Reshard, s, 0}); }
   void reduceGrad(int s) { one({Kind::ReduceGrad, s, 0}); }
-  void waitSendForward(int s, int m) { one({Kind::WaitSendForward, s, m}); }
-  void waitSendBackward(int s, int m) { one({Kind::WaitSendBackward, s, m}); }
+  void waitSendForward(int s, int m, int other = -1) {
+    one({Kind::WaitSendForward, s, m, 0, false, other});
+  }
+  void waitSendBackward(int s, int m, int other = -1) {
+    one({Kind::WaitSendBackward, s, m, 0, false, other});
+  }
   void waitReduceGrad(int s) { one({Kind::WaitReduceGrad, s, 0}); }
   template <class... Members> void overlap(Members... members) {
     const Step steps[] = {Step(members)...};
@@ -61,9 +73,7 @@ public:
 
 private:
   static void print(const Step &step) {
-    std::printf(
-        "%s", pipec::runtime::stepText(step.kind, step.stage, step.microbatch)
-                  .c_str());
+    std::printf("%s", pipec::runtime::stepText(step).c_str());
   }
   void one(const Step &step) {
     print(step);
