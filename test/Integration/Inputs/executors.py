@@ -31,6 +31,7 @@ SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """
 
 import argparse
+import collections
 import os
 import random
 import re
@@ -262,7 +263,7 @@ def expected_peaks(case):
         if line.startswith("rank "):
             ranks.append([])
             continue
-        members = [tuple(re.fullmatch(r"(?:overlap |batch )?(\w+) s(\d+)(?: m(\d+))?", part).groups())
+        members = [tuple(re.fullmatch(r"(?:overlap |batch )?(\w+) s(\d+)(?: m(\d+))?(?: (?:->|<-) s\d+)?", part).groups())
                    for part in re.split(r" & |, ", line)]
         ranks[-1].append(members)
         forward_only &= all(kind not in ("B", "I", "W") for kind, _, _ in members)
@@ -271,12 +272,12 @@ def expected_peaks(case):
     lines = []
     for rank, groups in enumerate(ranks):
         live = peak = got = most = sends = outstanding = 0
-        received = set()
+        received = collections.Counter()  # a step of a graph may have several inputs
         for members in groups:
             for kind, *which in members:
                 if kind in ("RECV_F", "RECV_B"):
                     got += 1
-                    received.add((kind, *which))
+                    received[kind, *which] += 1
                 live += kind == "F"
                 sends += kind in ("SEND_F", "SEND_B")
             peak, most, outstanding = max(peak, live), max(most, got), max(outstanding, sends)
@@ -284,9 +285,7 @@ def expected_peaks(case):
                 sends -= kind in ("WAIT_SEND_F", "WAIT_SEND_B")
                 live -= kind in ("B", "W") or (kind == "F" and forward_only)
                 used = {"F": "RECV_F", "B": "RECV_B", "W": "RECV_B"}.get(kind)
-                if (used, *which) in received:
-                    received.remove((used, *which))
-                    got -= 1
+                got -= received.pop((used, *which), 0)
         lines.append(f"rank {rank}: peak {peak} activations, {most} received tensors"
                      + (f", {outstanding} sends" if waits else ""))
     return lines
