@@ -60,13 +60,18 @@ class Step(NamedTuple):
     """The rank at the other end of a transfer."""
     group: int
     """The line of the rank's list: members of one overlap or batch share it."""
+    other: int = -1
+    """The stage at the other end of a transfer, or of the send that is waited for."""
 
 
 _NAME = r'(\w+|"(?:[^"\\]|\\.)*")'
 _HEAD = re.compile(rf"schedule @{_NAME} \{{ ranks (\d+) stages (\d+) microbatches (\d+)$")
 _PARAM = re.compile(rf"{_NAME} = (-?\d+)")
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)")
-_STEP = re.compile(r"([A-Z]\w*) s(\d+)(?: m(\d+))?(?: (?:->|<-) r(\d+))?")
+_STEP = re.compile(r"([A-Z]\w*) s(\d+)(?: m(\d+))?(?: (?:->|<-) (?:r(\d+)|s(\d+)))?")
+_EDGE = re.compile(r"(\d+) -> (\d+)")
+# From a stage to that at the other end of a transfer in a chain.
+_OTHER = {"SEND_F": 1, "RECV_F": -1, "SEND_B": -1, "RECV_B": 1, "WAIT_SEND_F": 1, "WAIT_SEND_B": -1}
 _KINDS = Kind.__members__
 
 
@@ -98,7 +103,8 @@ class Schedule:
         self.maps: list[list[int]] = []
         """The rank of each stage; a second list for the other direction of a
         bidirectional schedule."""
-        head = None
+        head = edges = None
+        extra: list[tuple[int, int]] = []
         for line in ir.split("\n"):
             line = line.strip()
             if head is None:
@@ -109,12 +115,21 @@ class Schedule:
                 self.params = {_name(name): int(value) for name, value in _PARAM.findall(line.removeprefix("param "))}
             elif line.startswith("map "):
                 self.maps.append([int(rank) for rank in line.split()[1:]])
+            elif line.startswith("graph "):
+                edges = [(int(a), int(b)) for a, b in _EDGE.findall(line)]
+            elif line.startswith("connect "):
+                extra += [(int(a), int(b)) for a, b in _EDGE.findall(line)]
             elif line.startswith("rank "):
                 break
         if not ir.startswith("pipec-steps ") or head is None:
             raise ValueError(f"this is not step IR: {ir[:60]!r}" if ir else "this is not step IR: there is no text")
         self.name = _name(head[1])
         self.ranks, self.stages, self.microbatches = (int(head[i]) for i in (2, 3, 4))
+        if edges is None:
+            edges = [(stage, stage + 1) for stage in range(self.stages - 1)]
+        self.edges = sorted(edges + extra)
+        """The edges of the stage graph: pairs of a stage and one that takes its
+        output, ascending."""
 
     @classmethod
     def from_csv(cls, text: str, *, name: str = "csv", args: Sequence[str] = ()) -> Schedule:
@@ -165,12 +180,16 @@ class Schedule:
                 line_of_rank += 1
             elif found := _STEP.findall(text.partition("@")[0]):
                 for kind, *numbers in found:
-                    stage, microbatch, peer = (int(n) if n else -1 for n in numbers)
-                    lists[-1].append((_KINDS[kind], stage, microbatch, peer, line_of_rank))
+                    stage, microbatch, peer, other = (int(n) if n else -1 for n in numbers)
+                    if other < 0 and kind in _OTHER:
+                        other = stage + _OTHER[kind]
+                    elif other >= 0 and not kind.startswith("WAIT"):
+                        peer = self.maps[0][other]
+                    lists[-1].append((_KINDS[kind], stage, microbatch, peer, line_of_rank, other))
                 line_of_rank += 1
         if numpy is None:
             return [tuple(Step(Kind(k), *rest) for k, *rest in steps) for steps in lists]
-        fields = numpy.dtype([("kind", "u1"), ("stage", "i4"), ("microbatch", "i4"), ("peer", "i4"), ("group", "i4")])
+        fields = numpy.dtype([("kind", "u1"), *((name, "i4") for name in Step._fields[1:])])
         return [numpy.array(steps, dtype=fields) for steps in lists]
 
     def lint(self, *, require: str = "stream", grades: Mapping[str, str] | None = None) -> LintResult:

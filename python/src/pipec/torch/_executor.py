@@ -288,11 +288,13 @@ def _spans(worker: Any) -> Iterator[None]:
     arrived, current = worker._arrived, [""]
 
     def span(kind: str, do: Callable[..., None]) -> Callable[..., None]:
-        def run(stage: int, *microbatch: int) -> None:
-            cell = f"{stage}{kind}{''.join(map(str, microbatch))}"
+        def run(*numbers: int) -> None:
+            stage, *microbatch = map(str, numbers[:2])
+            edge = f"{'<' if kind.startswith('RECV') else '>'}{numbers[2]}" if len(numbers) > 2 else ""
+            cell = f"{stage}{edge}{kind}{''.join(microbatch)}"
             current[0] = cell
             with torch.profiler.record_function(f"PP:{cell}"):
-                do(stage, *microbatch)
+                do(*numbers)
         return run
 
     def waiting(posted: Any) -> Any:

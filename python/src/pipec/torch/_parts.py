@@ -63,12 +63,22 @@ class Part:
         """The edges to the stages that this one takes its inputs from, and to those that
         take its outputs, in ascending order. A stage without sources takes the batch, one
         without targets computes the loss."""
+        self._source_of = {edge.source: edge for edge in sources}
+        self._target_of = {edge.target: edge for edge in targets}
         self.other: int | None = None
         """The rank of the same stage in the other direction."""
         # By micro-batch: the inputs from each source and the outputs, for the
         # backward; what the first half of a split backward leaves to the second.
         self.kept: dict[int, tuple[list[Tensors], Tensors]] = {}
         self.split: dict[int, Any] = {}
+
+    def source(self, stage: int) -> Edge:
+        """The edge that comes from a stage."""
+        return self._source_of[stage]
+
+    def target(self, stage: int) -> Edge:
+        """The edge that goes to a stage."""
+        return self._target_of[stage]
 
     def clear(self) -> None:
         self.kept.clear()
@@ -86,7 +96,8 @@ def make_parts(plan: Schedule, stages: Sequence[_PipelineStageBase]) -> list[dic
         raise ValueError(f"{plan.name} runs in two directions, which FSDP's sharded gradients do not support")
     result = []
     for direction, ranks in enumerate(plan.maps):
-        edges = [Edge(stage, stage + 1, *pair) for stage, pair in enumerate(zip(ranks, ranks[1:])) if rank in pair]
+        edges = [Edge(source, target, ranks[source], ranks[target]) for source, target in plan.edges
+                 if rank in (ranks[source], ranks[target])]
         parts = {}
         for index in (stage for stage, on in enumerate(ranks) if on == rank):
             parts[index] = Part(index, replicas[index], torch.device(held[index].device),

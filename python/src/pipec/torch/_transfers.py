@@ -26,8 +26,9 @@ class Posted(NamedTuple):
     """For messages: `RECV_F s1 m0 from rank 0`."""
 
 
-Receive = tuple[str, int, int]
-"""The kind, the stage and the micro-batch of a receive."""
+Receive = tuple[Any, ...]
+"""The kind, the stage and the micro-batch of a receive, and the stage at the other end
+if it is not a neighbour."""
 
 
 class Ahead:
@@ -51,7 +52,7 @@ class Ahead:
         if self._positions is None:
             self._order.clear()  # of a run that failed
 
-    def take(self, receive: Receive, post: Callable[[str, int, int], Posted]) -> Posted:
+    def take(self, receive: Receive, post: Callable[..., Posted]) -> Posted:
         """The next receive of the list; `post` posts one."""
         if self._positions is None:
             self._order.append(receive)
@@ -67,7 +68,7 @@ class Ahead:
     def end(self) -> None:
         """After a run."""
         if self._posted:
-            kind, stage, microbatch = next(iter(self._posted))
+            kind, stage, microbatch, *_ = next(iter(self._posted))
             raise RuntimeError(f"{kind} s{stage} m{microbatch} was among the receives of the first run, and not of this one")
         if self._depth and self._positions is None:
             self._positions = {receive: position for position, receive in enumerate(self._order)}

@@ -21,19 +21,23 @@ class Step:
     def __init__(self, kind: str, numbers: tuple[int, ...], worker: Worker, do: Callable[..., None]):
         self.kind, self.stage = kind, numbers[0]
         self.microbatch = numbers[1] if len(numbers) > 1 else None
+        self.other = numbers[2] if len(numbers) > 2 else None
+        """Of a transfer in a graph of stages: the stage at the other end, if it is not
+        the next or the one before."""
         self._numbers, self._worker, self._do = numbers, worker, do
 
     def wait(self) -> None:
         """Waits until the inputs of a compute step have arrived, as `proceed` does first.
         Other steps have none."""
-        self._worker.wait_inputs(self.kind, *self._numbers)
+        self._worker.wait_inputs(self.kind, *self._numbers[:2])
 
     def proceed(self) -> None:
         """Does what the executor does without a handler."""
         self._do(*self._numbers)
 
     def __repr__(self) -> str:
-        return f"{self.kind} s{self.stage}" + ("" if self.microbatch is None else f" m{self.microbatch}")
+        text = f"{self.kind} s{self.stage}" + ("" if self.microbatch is None else f" m{self.microbatch}")
+        return text + _to(" <- " if self.kind.startswith("RECV") else " -> ", self._numbers[2:])
 
 
 METHODS = {"F": "forward", "B": "backward", "I": "backward_input", "W": "backward_weight", "SEND_F": "send_forward",
@@ -41,6 +45,11 @@ METHODS = {"F": "forward", "B": "backward", "I": "backward_input", "W": "backwar
            "WAIT_SEND_F": "wait_send_forward", "WAIT_SEND_B": "wait_send_backward", "UNSHARD": "unshard",
            "RESHARD": "reshard", "REDUCE_GRAD": "reduce_grad", "WAIT_REDUCE_GRAD": "wait_reduce_grad"}
 """The methods of a worker by the kinds of steps."""
+
+
+def _to(arrow: str, other: tuple[int, ...]) -> str:
+    """` -> s3`, or nothing for a transfer between neighbours."""
+    return f"{arrow}s{other[0]}" if other else ""
 
 
 class Worker:
@@ -53,7 +62,7 @@ class Worker:
         self._parts, self._split = parts, split
         self._transfers = transfers
         self._loss_fn, self._loss_scale = loss_fn, loss_scale
-        self._sends: dict[tuple[str, int, int], Posted] = {}
+        self._sends: dict[tuple[Any, ...], Posted] = {}
         self._ahead = Ahead(transfers.receives_ahead)
         # Gradients from before the run, where the copies of a stage are added.
         self._earlier: list[tuple[torch.nn.Parameter, torch.Tensor]] = []
@@ -210,57 +219,60 @@ class Worker:
 
     # Transfers
 
-    def _edge(self, kind: str, stage: int, microbatch: int) -> Edge:
+    def _edge(self, kind: str, stage: int, microbatch: int, other: int | None = None) -> Edge:
+        """The edge of a transfer. `other` is the stage at the other end, if it is not
+        the next or the one before."""
         part = self._part(stage, microbatch)
-        edge, = part.targets if kind in ("SEND_F", "RECV_B") else part.sources
-        return edge
+        if kind in ("SEND_F", "RECV_B"):
+            return part.target(stage + 1 if other is None else other)
+        return part.source(stage - 1 if other is None else other)
 
-    def _to_send(self, kind: str, stage: int, microbatch: int) -> tuple[int, Tensors, str]:
+    def _to_send(self, kind: str, stage: int, microbatch: int, *other: int) -> tuple[int, Tensors, str]:
         """The peer of a send, its tensors, and its name for messages."""
-        edge = self._edge(kind, stage, microbatch)
+        edge = self._edge(kind, stage, microbatch, *other)
         peer, values = (edge.target_rank, edge.outputs) if kind == "SEND_F" else (edge.source_rank, edge.gradients)
         tensors = tuple([tensor.contiguous() for tensor in values.pop(microbatch).tensors])
-        return peer, tensors, f"{kind} s{stage} m{microbatch} to rank {peer}"
+        return peer, tensors, f"{kind} s{stage} m{microbatch}{_to(' -> ', other)} to rank {peer}"
 
-    def _to_receive(self, kind: str, stage: int, microbatch: int) -> tuple[int, Tensors, str]:
-        edge = self._edge(kind, stage, microbatch)
+    def _to_receive(self, kind: str, stage: int, microbatch: int, *other: int) -> tuple[int, Tensors, str]:
+        edge = self._edge(kind, stage, microbatch, *other)
         peer, metas = (edge.source_rank, edge.metas) if kind == "RECV_F" else (edge.target_rank, edge.gradient_metas)
         device = self._transfers.device
-        return peer, tuple([meta.empty(device) for meta in metas]), f"{kind} s{stage} m{microbatch} from rank {peer}"
+        return (peer, tuple([meta.empty(device) for meta in metas]),
+                f"{kind} s{stage} m{microbatch}{_to(' <- ', other)} from rank {peer}")
 
-    def _received(self, kind: str, stage: int, microbatch: int, posted: Posted) -> None:
-        edge = self._edge(kind, stage, microbatch)
+    def _received(self, posted: Posted, kind: str, stage: int, microbatch: int, *other: int) -> None:
+        edge = self._edge(kind, stage, microbatch, *other)
         (edge.outputs if kind == "RECV_F" else edge.gradients)[microbatch] = posted
 
-    def _send(self, kind: str, stage: int, microbatch: int) -> None:
-        self._sends[kind, stage, microbatch] = self._transfers.post(True, *self._to_send(kind, stage, microbatch))
+    def _send(self, *step: Any) -> None:
+        self._sends[step] = self._transfers.post(True, *self._to_send(*step))
 
-    def _receive(self, kind: str, stage: int, microbatch: int) -> None:
-        posted = self._ahead.take((kind, stage, microbatch), self._post_receive)
-        self._received(kind, stage, microbatch, posted)
+    def _receive(self, *step: Any) -> None:
+        self._received(self._ahead.take(step, self._post_receive), *step)
 
-    def _post_receive(self, kind: str, stage: int, microbatch: int) -> Posted:
-        return self._transfers.post(False, *self._to_receive(kind, stage, microbatch))
+    def _post_receive(self, *step: Any) -> Posted:
+        return self._transfers.post(False, *self._to_receive(*step))
 
-    def send_forward(self, stage: int, microbatch: int) -> None:
-        self._send("SEND_F", stage, microbatch)
+    def send_forward(self, stage: int, microbatch: int, *other: int) -> None:
+        self._send("SEND_F", stage, microbatch, *other)
 
-    def recv_forward(self, stage: int, microbatch: int) -> None:
-        self._receive("RECV_F", stage, microbatch)
+    def recv_forward(self, stage: int, microbatch: int, *other: int) -> None:
+        self._receive("RECV_F", stage, microbatch, *other)
 
-    def send_backward(self, stage: int, microbatch: int) -> None:
-        self._send("SEND_B", stage, microbatch)
+    def send_backward(self, stage: int, microbatch: int, *other: int) -> None:
+        self._send("SEND_B", stage, microbatch, *other)
 
-    def recv_backward(self, stage: int, microbatch: int) -> None:
-        self._receive("RECV_B", stage, microbatch)
+    def recv_backward(self, stage: int, microbatch: int, *other: int) -> None:
+        self._receive("RECV_B", stage, microbatch, *other)
 
-    def wait_send_forward(self, stage: int, microbatch: int) -> None:
-        self._transfers.wait(self._sends.pop(("SEND_F", stage, microbatch)))
+    def wait_send_forward(self, stage: int, microbatch: int, *other: int) -> None:
+        self._transfers.wait(self._sends.pop(("SEND_F", stage, microbatch, *other)))
 
-    def wait_send_backward(self, stage: int, microbatch: int) -> None:
-        self._transfers.wait(self._sends.pop(("SEND_B", stage, microbatch)))
+    def wait_send_backward(self, stage: int, microbatch: int, *other: int) -> None:
+        self._transfers.wait(self._sends.pop(("SEND_B", stage, microbatch, *other)))
 
-    def batch(self, *members: tuple[str, int, int]) -> None:
+    def batch(self, *members: tuple[Any, ...]) -> None:
         """Posts transfers together, so that they do not wait for each other."""
         if self._transfers.receives_ahead:  # they do not, in any case
             for member in members:
@@ -279,7 +291,7 @@ class Worker:
             if sends:
                 self._sends[member] = posted
             else:
-                self._received(*member, posted)
+                self._received(posted, *member)
 
     # Everything else
 
@@ -343,7 +355,7 @@ class Evaluation(Worker):
     send_backward = recv_backward = wait_send_backward = no_step
     reduce_grad = wait_reduce_grad = sum_replicas = no_step
 
-    def batch(self, *members: tuple[str, int, int]) -> None:
+    def batch(self, *members: tuple[Any, ...]) -> None:
         forwards = [member for member in members if member[0].endswith("_F")]
         if forwards:
             super().batch(*forwards)
