@@ -148,32 +148,16 @@ private:
 
   /// Calls `visit(flow, begins)` for the flows that begin or end with a step.
   template <class Visit> void forEachFlow(Step step, Visit visit) const {
-    if (step.kind() == StepKind::W)
-      return;
-    bool gradient = step.kind() != StepKind::F;
-    if (std::optional<unsigned> from = neighbour(step, /*next=*/false))
-      visit(flow(*from, step.microbatch(), gradient), false);
-    if (neighbour(step, /*next=*/true))
-      visit(flow(step.stage(), step.microbatch(), gradient), true);
-  }
-  /// The number of the flow of a result: a stage, a micro-batch, and the kind
-  /// of data.
-  uint64_t flow(unsigned stage, unsigned microbatch, bool gradient) const {
-    return ((isSecond ? 2 : 0) + uint64_t(gradient)) * schedule.numStages *
-               schedule.numMicrobatches +
-           uint64_t(stage) * schedule.numMicrobatches + microbatch;
-  }
-  /// The stage that produces the input of `step`, or consumes its result
-  /// (`next`).
-  std::optional<unsigned> neighbour(Step step, bool next) const {
-    bool up = (step.kind() == StepKind::F) == next;
-    int64_t stage = int64_t(step.stage()) + (up ? 1 : -1);
-    if (stage < 0 || stage >= schedule.numStages)
-      return std::nullopt;
-    unsigned rank = schedule.rankOf(unsigned(stage), step.microbatch());
-    if (rank == schedule.rankOf(step.stage(), step.microbatch()))
-      return std::nullopt;
-    return unsigned(stage);
+    const DataFlow &flow = picture.flow();
+    auto visitAll = [&](ArrayRef<DataFlow::Port> ports, bool begins) {
+      for (const DataFlow::Port &port : ports)
+        if (port.transfers)
+          visit((isSecond ? flow.size() : 0) +
+                    flow.datum(port, step.microbatch()),
+                begins);
+    };
+    visitAll(flow.inputs(step), false);
+    visitAll(flow.outputs(step), true);
   }
 
   const Picture &picture;
@@ -341,7 +325,7 @@ void TraceWriter::writeStep(const Picture::Group &group) {
 void TraceWriter::countFlowEnds() {
   if (picture.windowText().empty())
     return;
-  flowEnds.assign(2 * size_t(schedule.numStages) * schedule.numMicrobatches, 0);
+  flowEnds.assign(picture.flow().size(), 0);
   for (unsigned rank = 0; rank != picture.shownRanks(); ++rank)
     picture.forEachGroup(rank, [&](const Picture::Group &group) {
       for (size_t i = group.begin; i != group.end; ++i)

@@ -66,6 +66,13 @@ static void printFigures(const DiffResult &result, raw_ostream &os) {
       [&](const DiffSide &side) { return number(side.schedule.numRanks); });
   row("stages",
       [&](const DiffSide &side) { return number(side.schedule.numStages); });
+  if (!sides[0].schedule.graph.isChain() || !sides[1].schedule.graph.isChain())
+    row("edges of stages", [&](const DiffSide &side) {
+      size_t edges = 0;
+      side.schedule.graph.forEachEdge(side.schedule.numStages,
+                                      [&](StageGraph::Edge) { ++edges; });
+      return number(edges);
+    });
   row("micro-batches", [&](const DiffSide &side) {
     return number(side.schedule.numMicrobatches);
   });

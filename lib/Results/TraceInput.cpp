@@ -50,6 +50,9 @@ void setSizes(Grid &sizes, const Recording &recording) {
 
 LogicalResult checkFits(const Recording &recording, const Schedule &schedule,
                         DiagEngine &diags) {
+  if (!schedule.graph.isChain())
+    return diags.report(schedule.source, diag::TraceStageGraph,
+                        "`" + schedule.name + "` has a stage graph");
   auto sameSize = [&](size_t traced, size_t has, StringRef one,
                       StringRef plural) -> LogicalResult {
     if (traced == has)

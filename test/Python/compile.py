@@ -91,6 +91,16 @@ assert pairs and all({a.kind, b.kind} == {Kind.SEND_F, Kind.RECV_B} for a, b in 
 both = pipec.compile("chimera", ranks=2, microbatches=4)
 assert both.maps == [[0, 1], [1, 0]] and both.stages_of(0) == [0, 1]
 
+# A stage graph has edges, and transfers on those that a chain does not have name
+# the other stage.
+assert batched[0].other == -1 and both.edges == [(0, 1)]
+skip = pipec.compile("gpipe", ranks=3, microbatches=1, passes="insert-p2p,insert-waits", args=["--connect=0->2"])
+assert skip.edges == [(0, 1), (0, 2), (1, 2)]
+assert [(str(s.kind), s.peer, s.other) for s in skip.steps[0]] == [
+    ("F", -1, -1), ("SEND_F", 1, 1), ("SEND_F", 2, 2), ("RECV_B", 2, 2), ("RECV_B", 1, 1), ("B", -1, -1),
+    ("WAIT_SEND_F", -1, 1), ("WAIT_SEND_F", -1, 2)], skip.steps[0]
+assert pipec.compile("gpipe", ranks=3, microbatches=1, args=["--graph=0->2,1->2"]).edges == [(0, 2), (1, 2)]
+
 # A CSV takes the sizes that it must have; what was lowered stays.
 lowered = pipec.compile("zb1p", ranks=2, microbatches=4, target="torch")
 assert [d.kind for d in lowered.diagnostics] == ["TargetSplitBackward"]

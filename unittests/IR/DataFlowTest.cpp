@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "IR/DataFlow.h"
-#include "IR/ChainPeers.h"
+#include "IR/StagePeers.h"
 #include "IR/GraphSchedules.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "IR/ChainPeers.h"
+#include "IR/StagePeers.h"
 #include "IR/Schedule.h"
 
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Simulation/Replay.h"
-#include "IR/ChainPeers.h"
+#include "IR/StagePeers.h"
 
 using namespace llvm;
 
@@ -88,22 +88,39 @@ std::optional<Replay::Place> Replay::findStep(StepKind kind, unsigned stage,
 // When the inputs of a compute step have arrived on its rank.
 Rational Replay::arrival(unsigned rank, Step step) {
   bool forward = step.kind() == StepKind::F;
-  if (step.kind() == StepKind::W || (forward && step.stage() == 0) ||
-      (!forward && schedule.isLastStage(step.stage())))
+  if (step.kind() == StepKind::W)
     return 0;
+  Rational time = 0;
   if (model) {
-    auto recv = findStep(forward ? StepKind::RecvF : StepKind::RecvB,
-                         step.stage(), step.microbatch());
-    return recv ? opComplete(*recv) : Rational(0);
+    StepKind recv = forward ? StepKind::RecvF : StepKind::RecvB;
+    const StepList &list = schedule.ranks[rank];
+    for (size_t i = 0; i != list.size(); ++i)
+      if (list[i].kind() == recv && list[i].stage() == step.stage() &&
+          list[i].microbatch() == step.microbatch())
+        time = later(time, opComplete({rank, i}));
+    return time;
   }
-  std::optional<Place> producer;
-  if (forward)
-    producer = findStep(StepKind::F, step.stage() - 1, step.microbatch());
-  else if (!(producer =
-                 findStep(StepKind::B, step.stage() + 1, step.microbatch())))
-    producer = findStep(StepKind::I, step.stage() + 1, step.microbatch());
-  return plus(computeEnd(producer->first, producer->second),
-              hop(producer->first, rank));
+  for (unsigned stage : producers(step)) {
+    std::optional<Place> producer;
+    if (forward)
+      producer = findStep(StepKind::F, stage, step.microbatch());
+    else if (!(producer = findStep(StepKind::B, stage, step.microbatch())))
+      producer = findStep(StepKind::I, stage, step.microbatch());
+    time = later(time, plus(computeEnd(producer->first, producer->second),
+                            hop(producer->first, rank)));
+  }
+  return time;
+}
+
+// The stages that produce the inputs of an F, B or I.
+std::vector<unsigned> Replay::producers(Step step) const {
+  bool forward = step.kind() == StepKind::F;
+  std::vector<unsigned> stages;
+  schedule.graph.forEachEdge(schedule.numStages, [&](StageGraph::Edge edge) {
+    if ((forward ? edge.to : edge.from) == step.stage())
+      stages.push_back(forward ? edge.from : edge.to);
+  });
+  return stages;
 }
 
 bool Replay::sameQueue(unsigned rank, Step a, Step b) const {

@@ -19,6 +19,7 @@
 
 #include <map>
 #include <optional>
+#include <vector>
 
 namespace pipec::test {
 
@@ -43,6 +44,7 @@ private:
   Rational reached(unsigned rank, size_t begin);
   std::optional<Place> findStep(StepKind kind, unsigned stage,
                                 unsigned microbatch) const;
+  std::vector<unsigned> producers(Step step) const;
   Rational arrival(unsigned rank, Step step);
   Rational opStart(Place op);
   Rational opComplete(Place op);

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Verify/NaiveVerifier.h"
-#include "IR/ChainPeers.h"
+#include "IR/StagePeers.h"
 
 #include <map>
 #include <set>
@@ -213,7 +213,8 @@ bool naivePlaced(const Schedule &schedule) {
           {forward, step.stage(), step.microbatch()});
     else
       received[{peer, place.rank}].push_back(
-          {forward, unsigned(test::peerStage(step)), step.microbatch()});
+          {forward, unsigned(test::peerStage(schedule, step)),
+           step.microbatch()});
   }
   return sent == received;
 }

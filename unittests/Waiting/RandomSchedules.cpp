@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Waiting/RandomSchedules.h"
-#include "IR/ChainPeers.h"
+#include "IR/StagePeers.h"
 #include "IR/StepPlaces.h"
 
 #include <set>
@@ -110,7 +110,7 @@ private:
       schedule.ranks[rank].push_back(send);
       schedule.ranks[test::peerOf(schedule, send)].push_back(
           Step(forward ? StepKind::RecvF : StepKind::RecvB,
-               test::peerStage(send), step.microbatch()));
+               test::peerStage(schedule, send), step.microbatch()));
     }
   }
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Waiting/WaitingSearch.h"
-#include "IR/ChainPeers.h"
+#include "IR/StagePeers.h"
 
 #include <map>
 #include <unordered_set>
