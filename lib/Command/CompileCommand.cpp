@@ -105,13 +105,19 @@ LogicalResult Compile::checkUses() {
       {Opt::Cpp, EmitUse::Cpp},           {Opt::Model, EmitUse::Model},
       {Opt::Format, EmitUse::Format},     {Opt::Window, EmitUse::Window},
       {Opt::Width, EmitUse::Width},       {Opt::With, EmitUse::With},
-      {Opt::Template, EmitUse::Template},
+      {Opt::Template, EmitUse::Template}, {Opt::Timeline, EmitUse::Timeline},
   };
   for (auto [option, use] : rows)
     if (args.has(option) && !emitter->hasUse(use))
       return diags.report(
           DiagLoc(), diag::OptionWithoutEffect, args.written(option),
           ("on --emit=" + emitter->name + "; it is for " + usersOf(use)).str());
+  // Slots have no times.
+  for (Opt option : {Opt::Model, Opt::Window})
+    if (args.has(option) && args.text(Opt::Timeline) == "down")
+      return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                          args.written(option),
+                          "with " + args.written(Opt::Timeline));
   if (emitter->hasUse(EmitUse::NeedsLayers) &&
       none_of(layoutOptions, [&](Opt option) { return args.has(option); }))
     return reportUsageError(diags, "`" + args.written(Opt::Emit) +
@@ -127,14 +133,16 @@ LogicalResult Compile::checkUses() {
 
 /// Reports costs that are not used by the output, a pass or a check.
 LogicalResult Compile::checkCosts(const PassRun &passes, CostUses uses) {
-  if (emitter->hasUse(EmitUse::Costs) || passes.usesCosts())
+  bool isDown = args.text(Opt::Timeline) == "down";
+  if ((emitter->hasUse(EmitUse::Costs) && !isDown) || passes.usesCosts())
     return success();
   uses.layers = emitter->hasUse(EmitUse::Layers);
-  return checkCostsUsed(args, uses,
-                        "on --emit=" + emitter->name + " and these passes; " +
-                            "it is for " + usersOf(EmitUse::Costs) +
-                            ", and for passes that use costs",
-                        diags);
+  return checkCostsUsed(
+      args, uses,
+      "on --emit=" + emitter->name + (isDown ? " with --timeline=down" : "") +
+          " and these passes; it is for " + usersOf(EmitUse::Costs) +
+          ", and for passes that use costs",
+      diags);
 }
 
 /// Reads the file given by --template. The partials of a template are files of

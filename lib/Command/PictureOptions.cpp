@@ -24,6 +24,7 @@ namespace pipec {
 LogicalResult readPictureOptions(const Arguments &args, EmitOptions &emit,
                                  DiagEngine &diags) {
   emit.width = args.number(Opt::Width).value_or(0);
+  emit.timelineDown = args.text(Opt::Timeline) == "down";
   if (!args.has(Opt::Window))
     return success();
   StringRef window = args.text(Opt::Window);

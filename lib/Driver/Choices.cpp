@@ -73,6 +73,11 @@ std::vector<Choice> cppChoices() {
   return {{"loops", "code with loops"}, {"table", "constant tables"}};
 }
 
+std::vector<Choice> timelineChoices() {
+  return {{"across", "a row per rank"},
+          {"down", "a row per time slot, whatever the costs"}};
+}
+
 std::vector<Choice> formatChoices() { return {{"text", ""}, {"json", ""}}; }
 
 std::vector<Choice> tableFormatChoices() {

@@ -36,6 +36,7 @@ std::vector<Choice> dialectChoices();
 std::vector<Choice> frameworkTargetChoices();
 std::vector<Choice> emitChoices();
 std::vector<Choice> cppChoices();
+std::vector<Choice> timelineChoices();
 std::vector<Choice> formatChoices();
 std::vector<Choice> tableFormatChoices();
 std::vector<Choice> sortChoices();

@@ -44,6 +44,8 @@ struct EmitOptions {
   bool colors = false;
   /// The maximum number of columns of terminal output; 0 means no limit.
   unsigned width = 0;
+  /// `--timeline=down`: slots as rows and ranks as columns.
+  bool timelineDown = false;
   /// `--window`: the part that a picture shows; nothing means all.
   std::optional<TimeWindow> window;
   /// `--with`: a second schedule, for formats that compare two.
@@ -85,6 +87,7 @@ enum class EmitUse : unsigned {
   Layers = 1 << 8,
   /// One of them must be given.
   NeedsLayers = 1 << 9,
+  Timeline = 1 << 10,
 };
 constexpr EmitUse operator|(EmitUse a, EmitUse b) {
   return EmitUse(unsigned(a) | unsigned(b));

@@ -18,6 +18,7 @@
 //   .       idle
 //
 // Transfers, FSDP actions and waits are counted below the table.
+// --timeline=down has slots as rows, whatever the costs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -69,8 +70,8 @@ void printNotDrawn(raw_ostream &os, const Schedule &schedule) {
 
 LogicalResult emitTimeline(const Schedule &schedule, const EmitOptions &options,
                            raw_ostream &os, DiagEngine &diags) {
-  bool timed =
-      schedule.costs != CostSettings() || options.model || options.window;
+  bool timed = !options.timelineDown && (schedule.costs != CostSettings() ||
+                                         options.model || options.window);
   return timed ? writeTimes(schedule, options, os, diags)
                : writeSlots(schedule, options, os, diags);
 }

@@ -18,6 +18,13 @@
 // the terminal continues in further blocks of slots; of a table with more than
 // a million cells only the first ones are written, and a line says so.
 //
+// With --timeline=down, slots are rows and ranks are columns, as in PyTorch's
+// `_format_pipeline_order`, and the blocks are of ranks:
+//
+//           Rank 0  Rank 1
+//   Step 0: F0      .
+//   Step 1: F1      F0
+//
 //===----------------------------------------------------------------------===//
 
 #include "Emit/Timeline.h"
@@ -53,7 +60,18 @@ public:
 
   void print() {
     printTitle();
-    unsigned perBlock = slotsPerBlock();
+    if (options.timelineDown)
+      printDown();
+    else
+      printAcross();
+    if (!thePart.empty())
+      os << "\nshown: " << thePart << '\n';
+    printNotDrawn(os, schedule);
+  }
+
+private:
+  void printAcross() {
+    unsigned perBlock = perBlockOf(numSlots, timelineHead, cellWidth);
     std::vector<size_t> positions(schedule.numRanks, 0);
     for (unsigned from = 0; from < numSlots; from += perBlock) {
       unsigned to = std::min<uint64_t>(uint64_t(from) + perBlock, numSlots);
@@ -62,26 +80,25 @@ public:
       for (unsigned rank = 0; rank != numRanks; ++rank)
         printRank(rank, from, to, positions[rank]);
     }
-    if (!thePart.empty())
-      os << "\nshown: " << thePart << '\n';
-    printNotDrawn(os, schedule);
   }
-
-private:
+  void printDown();
   void measureCells();
   void limit();
   void printTitle();
   void printRuler(unsigned from, unsigned to);
   void printRank(unsigned rank, unsigned from, unsigned to, size_t &position);
+  unsigned printCell(unsigned rank, unsigned slot, size_t &position);
   void printColored(Step step);
 
-  unsigned slotsPerBlock() const {
-    unsigned all = std::max(numSlots, 1u);
+  /// How many of `all` columns fit into the width after the first `head`
+  /// characters of a line.
+  unsigned perBlockOf(unsigned all, unsigned head, unsigned column) const {
+    all = std::max(all, 1u);
     if (options.width == 0)
       return all;
-    if (options.width <= timelineHead + cellWidth)
+    if (options.width <= head + column)
       return 1;
-    return std::min(all, (options.width - timelineHead) / cellWidth);
+    return std::min(all, (options.width - head) / column);
   }
   const Schedule &schedule;
   const SlotTable &table;
@@ -146,35 +163,67 @@ void SlotPrinter::printColored(Step step) {
     os << plainColor;
 }
 
+/// Prints what `rank` does in `slot`, and returns the number of characters.
+/// `position` is a place in its list that is not later.
+unsigned SlotPrinter::printCell(unsigned rank, unsigned slot,
+                                size_t &position) {
+  const StepList &list = schedule.ranks[rank];
+  while (position != list.size() && !isCompute(list[position].kind()))
+    ++position;
+  if (position == list.size() || table.slots[rank][position] != slot) {
+    os << '.';
+    return 1;
+  }
+  size_t end = Schedule::groupEnd(list, position);
+  SmallString<64> plain;
+  raw_svector_ostream cell(plain);
+  for (; position != end; ++position) {
+    printTimelineStep(cell, schedule, chunks, list[position]);
+    printColored(list[position]);
+    if (list[position].joined()) {
+      cell << '&';
+      os << '&';
+    }
+  }
+  return plain.size();
+}
+
 void SlotPrinter::printRank(unsigned rank, unsigned from, unsigned to,
                             size_t &position) {
   os << format("%4u  ", rank);
-  const StepList &list = schedule.ranks[rank];
-  const std::vector<uint32_t> &slots = table.slots[rank];
-  SmallString<64> plain;
   for (unsigned slot = from; slot != to; ++slot) {
-    while (position != list.size() && !isCompute(list[position].kind()))
-      ++position;
-    plain.clear();
-    if (position == list.size() || slots[position] != slot) {
-      plain = ".";
-      os << '.';
-    } else {
-      size_t end = Schedule::groupEnd(list, position);
-      raw_svector_ostream cell(plain);
-      for (; position != end; ++position) {
-        printTimelineStep(cell, schedule, chunks, list[position]);
-        printColored(list[position]);
-        if (list[position].joined()) {
-          cell << '&';
-          os << '&';
-        }
-      }
-    }
+    unsigned width = printCell(rank, slot, position);
     if (slot + 1 != to)
-      os.indent(cellWidth - plain.size());
+      os.indent(cellWidth - width);
   }
   os << '\n';
+}
+
+void SlotPrinter::printDown() {
+  unsigned digits = std::to_string(std::max(numSlots, 1u) - 1).size();
+  std::string lastRank = "Rank " + std::to_string(numRanks - 1);
+  unsigned head = digits + strlen("Step : ");
+  unsigned column = std::max<unsigned>(cellWidth, lastRank.size() + 1);
+  unsigned perBlock = perBlockOf(numRanks, head, column);
+  std::vector<size_t> positions(numRanks, 0);
+  for (unsigned from = 0; from < numRanks; from += perBlock) {
+    unsigned to = std::min(from + perBlock, numRanks);
+    os << '\n';
+    os.indent(head);
+    for (unsigned rank = from; rank != to; ++rank)
+      os << left_justify("Rank " + std::to_string(rank),
+                         rank + 1 == to ? 0 : column);
+    os << '\n';
+    for (unsigned slot = 0; slot != numSlots; ++slot) {
+      os << format("Step %0*u: ", int(digits), slot);
+      for (unsigned rank = from; rank != to; ++rank) {
+        unsigned width = printCell(rank, slot, positions[rank]);
+        if (rank + 1 != to)
+          os.indent(column - width);
+      }
+      os << '\n';
+    }
+  }
 }
 
 /// Reports where every rank of an order that cannot run has stopped.
