@@ -21,7 +21,9 @@
 // choice.
 //
 // Every rank shows its state in a window of memory that the others read when
-// they stall. A rank that fails prints its message and ends the job.
+// they stall. Where MPI has no windows (Open MPI 4.1 between hosts that are
+// joined by TCP), they ask for it by messages, which a rank answers while it
+// waits. A rank that fails prints its message and ends the job.
 //
 //===----------------------------------------------------------------------===//
 
@@ -80,15 +82,28 @@ public:
     // One window for the whole job: Open MPI 4.1 mixes up windows that the
     // communicators of one split make at the same time on one machine.
     void *memory = nullptr;
-    check(MPI_Win_allocate(sizeof(StatusCell), 1, MPI_INFO_NULL, job, &memory,
-                           &window));
+    int allocated = MPI_Win_allocate(sizeof(StatusCell), 1, MPI_INFO_NULL, job,
+                                     &memory, &window) == MPI_SUCCESS;
+    int byAll = 0;
+    check(MPI_Allreduce(&allocated, &byAll, 1, MPI_INT, MPI_MIN, job));
+    if (!byAll) {
+      window = MPI_WIN_NULL;
+      cell = &ownCell;
+      listen();
+      return;
+    }
     cell = new (memory) StatusCell;
     MPI_Barrier(job);
     check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window));
   }
   ~MpiTransport() {
-    MPI_Win_unlock_all(window);
-    MPI_Win_free(&window);
+    if (window == MPI_WIN_NULL) {
+      MPI_Cancel(&question);
+      MPI_Wait(&question, MPI_STATUS_IGNORE);
+    } else {
+      MPI_Win_unlock_all(window);
+      MPI_Win_free(&window);
+    }
     MPI_Comm_free(&comm);
     MPI_Comm_free(&job);
   }
@@ -148,6 +163,7 @@ public:
       for (int i = 0; i != 32; ++i)
         if (test(request))
           return true;
+      answer();
       std::this_thread::yield();
     } while (std::chrono::steady_clock::now() < end);
     return false;
@@ -155,20 +171,31 @@ public:
   Header header(const Request &request) const { return request.header; }
 
   StatusCell &statusCell() { return *cell; }
-  /// Nothing when the other rank's memory does not answer within a second.
+  /// Nothing when the other rank, or its memory, does not answer within a
+  /// second; without windows a rank in a compute step does not.
   std::optional<StatusView> statusOf(int rank) {
     // A read that is given up may still write here.
     static std::uint64_t words[2];
     static_assert(sizeof(StatusCell) == sizeof(words));
     MPI_Request request = MPI_REQUEST_NULL;
-    if (MPI_Rget(words, sizeof(words), MPI_BYTE, processOf(rank), 0,
-                 sizeof(words), MPI_BYTE, window, &request) != MPI_SUCCESS)
+    int other = processOf(rank);
+    if (window == MPI_WIN_NULL) {
+      int nothing = 0;
+      if (MPI_Irecv(words, sizeof(words), MPI_BYTE, other, answerTag, job,
+                    &request) != MPI_SUCCESS ||
+          MPI_Send(&nothing, 1, MPI_INT, other, questionTag, job) !=
+              MPI_SUCCESS)
+        return std::nullopt;
+    } else if (MPI_Rget(words, sizeof(words), MPI_BYTE, other, 0, sizeof(words),
+                        MPI_BYTE, window, &request) != MPI_SUCCESS) {
       return std::nullopt;
+    }
     auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
     int complete = 0;
     while (!complete) {
       if (MPI_Test(&request, &complete, MPI_STATUS_IGNORE) != MPI_SUCCESS)
         return std::nullopt;
+      answer();
       if (!complete && std::chrono::steady_clock::now() > end) {
         MPI_Request_free(&request);
         return std::nullopt;
@@ -189,6 +216,29 @@ public:
 
 private:
   static constexpr int tag = 0;
+  // In `job`.
+  static constexpr int questionTag = 1;
+  static constexpr int answerTag = 2;
+
+  /// Without windows: waits for the next question of another rank.
+  void listen() {
+    check(MPI_Irecv(&asked, 1, MPI_INT, MPI_ANY_SOURCE, questionTag, job,
+                    &question));
+  }
+  /// Tells those who have asked what this rank does.
+  void answer() {
+    if (window != MPI_WIN_NULL)
+      return;
+    int came = 0;
+    MPI_Status status;
+    check(MPI_Test(&question, &came, &status));
+    if (!came)
+      return;
+    std::uint64_t words[2] = {cell->state.load(), cell->waited.load()};
+    check(MPI_Send(words, sizeof(words), MPI_BYTE, status.MPI_SOURCE, answerTag,
+                   job));
+    listen();
+  }
 
   static int count(std::size_t bytes) {
     if (bytes > INT_MAX)
@@ -220,6 +270,9 @@ private:
   MPI_Comm job = MPI_COMM_NULL;
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Win window = MPI_WIN_NULL;
+  MPI_Request question = MPI_REQUEST_NULL;
+  int asked = 0;
+  StatusCell ownCell;
   StatusCell *cell = nullptr;
   Buffering buffering;
   int own = 0;

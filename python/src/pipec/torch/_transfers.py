@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import time
 from typing import Any, Callable, NamedTuple, Sequence
@@ -160,18 +161,21 @@ class Transfers:
         others = {rank: str(world) for rank, world in enumerate(self._world) if rank != self.rank}
         lines = {self.rank: what}
         end = time.monotonic() + 5
-        while others and time.monotonic() < end:
-            for rank, key in list(others.items()):
-                if store.check([key]):
-                    lines[rank] = store.get(key).decode()
-                    del others[rank]
-            time.sleep(0.05)
+        # The store may be lost, too: it is kept by one of the processes.
+        with contextlib.suppress(RuntimeError):
+            while others and time.monotonic() < end:
+                for rank, key in list(others.items()):
+                    if store.check([key]):
+                        lines[rank] = store.get(key).decode()
+                        del others[rank]
+                time.sleep(0.05)
         silent = f"; no word from rank {', '.join(map(str, others))}" if others else ""
         return "; ".join(lines[rank] for rank in sorted(lines)) + silent
 
     def say(self, what: str) -> None:
-        """Tells ranks that fail later what happened on this one."""
-        self._store().set(str(self._world[self.rank]), what)
+        """Tells ranks that fail later what happened on this one, if they can be told."""
+        with contextlib.suppress(RuntimeError):
+            self._store().set(str(self._world[self.rank]), what)
 
     def _store(self) -> Any:
         return dist.distributed_c10d.PrefixStore(f"pipec {self.round}", dist.distributed_c10d._get_default_store())
