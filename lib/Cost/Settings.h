@@ -18,6 +18,8 @@
 #include "Layers/LayerLayout.h"
 #include "Support/SourceLoc.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <string>
 
 namespace pipec {
@@ -103,12 +105,19 @@ struct MemorySettings : FigureSet {
                          const MemorySettings &) = default;
 };
 
-/// The defaults of the options of `inject-fsdp`.
+/// The defaults of the options of `inject-fsdp`, and which stages are to have a
+/// `REDUCE_GRAD`.
 struct FsdpSettings {
   /// The managed stages in ascending order; nothing means all of them.
   std::optional<std::vector<unsigned>> stages;
   std::optional<unsigned> maxActive;
   std::optional<unsigned> prefetch;
+  /// The stages whose gradients are reduced, in ascending order; nothing means
+  /// all of them.
+  std::optional<std::vector<unsigned>> reduced;
+  bool reduces(unsigned stage) const {
+    return !reduced || llvm::is_contained(*reduced, stage);
+  }
   friend bool operator==(const FsdpSettings &, const FsdpSettings &) = default;
 };
 
@@ -133,6 +142,8 @@ struct ModelSettings {
   /// The place of the schedule's name in its source.
   SourceLoc source;
 
+  /// True if the gradients of `stage` are reduced in a list with FSDP steps.
+  bool reduces(unsigned stage) const { return !fsdp || fsdp->reduces(stage); }
   ModelSizes sizes() const { return {numRanks, numStages, numMicrobatches}; }
 };
 

@@ -100,10 +100,12 @@ DataModel::DataModel(const Schedule &schedule, const SourceFiles &files)
   for (const auto &[name, value] : schedule.params)
     paramTexts.push_back(cppComment(name));
   sharded.resize(schedule.numStages);
+  reduced.resize(schedule.numStages);
   for (const StepList &list : schedule.ranks)
     for (Step step : list) {
       hasSteps |= step.kind() != StepKind::Bubble;
-      reducesGradients |= step.kind() == StepKind::ReduceGrad;
+      if (step.kind() == StepKind::ReduceGrad)
+        reducesGradients = reduced[step.stage()] = true;
       if (step.kind() != StepKind::Unshard && step.kind() != StepKind::Reshard)
         continue;
       sharded[step.stage()] = true;
@@ -352,6 +354,9 @@ DataValue DataModel::scheduleField(DataField field) const {
     return DataValue::of(isSharded);
   case DataField::Schedule_reducesGradients:
     return DataValue::of(reducesGradients);
+  case DataField::Schedule_reducesSome:
+    return DataValue::of(reducesGradients &&
+                         llvm::is_contained(reduced, false));
   case DataField::Schedule_waitsForSends:
     return DataValue::of(waitsForSends);
   case DataField::Schedule_waitsForReductions:
@@ -423,6 +428,8 @@ DataValue DataModel::itemField(const DataNode &object, DataField field) const {
   case DataField::Stage_stage:
   case DataField::Rank_rank:
     return DataValue::of(int64_t(i));
+  case DataField::Stage_reduced:
+    return DataValue::of(bool(reduced[i]));
   case DataField::Stage_sharded:
     return DataValue::of(bool(sharded[i]));
   case DataField::Home_wraps:

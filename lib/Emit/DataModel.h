@@ -121,7 +121,7 @@ private:
   std::vector<std::string> phaseTexts, paramTexts;
   /// Those of a graph that is not a chain.
   std::vector<StageGraph::Edge> edges;
-  std::vector<bool> sharded;
+  std::vector<bool> sharded, reduced;
   bool isSharded = false, reducesGradients = false, waitsForSends = false,
        waitsForReductions = false, hasSteps = false;
   mutable std::unique_ptr<Families> made;

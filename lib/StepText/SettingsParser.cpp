@@ -173,26 +173,8 @@ std::optional<bool> StepsParser::parseOverlap(StringRef first) {
 
 bool StepsParser::parseFsdp() {
   FsdpSettings &fsdp = schedule.fsdp.emplace();
-  if (!expect("stages"))
+  if (!expect("stages") || !parseStages(fsdp.stages))
     return false;
-  if (!consume("all")) {
-    std::vector<unsigned> &stages = fsdp.stages.emplace();
-    if (!consume("none"))
-      do {
-        unsigned stage = 0;
-        skipBlanks();
-        const char *begin = here();
-        if (!numberBelow(schedule.numStages, maxStages, "stage", "stages",
-                         stage))
-          return false;
-        if (!stages.empty() && stage <= stages.back()) {
-          (void)diags.report(rangeOf(since(begin)), diag::StepsStageOrder,
-                             stage, stages.back());
-          return false;
-        }
-        stages.push_back(stage);
-      } while (skipBlanks(), *here() >= '0' && *here() <= '9');
-  }
   uint64_t value = 0;
   if (consume("max_active")) {
     skipBlanks();
@@ -209,6 +191,29 @@ bool StepsParser::parseFsdp() {
       return false;
     fsdp.prefetch = std::min<uint64_t>(value, UINT32_MAX);
   }
+  return !consume("reduce") || parseStages(fsdp.reduced);
+}
+
+/// `all`, `none`, or numbers in ascending order.
+bool StepsParser::parseStages(std::optional<std::vector<unsigned>> &given) {
+  if (consume("all"))
+    return true;
+  std::vector<unsigned> &stages = given.emplace();
+  if (consume("none"))
+    return true;
+  do {
+    unsigned stage = 0;
+    skipBlanks();
+    const char *begin = here();
+    if (!numberBelow(schedule.numStages, maxStages, "stage", "stages", stage))
+      return false;
+    if (!stages.empty() && stage <= stages.back()) {
+      (void)diags.report(rangeOf(since(begin)), diag::StepsStageOrder, stage,
+                         stages.back());
+      return false;
+    }
+    stages.push_back(stage);
+  } while (skipBlanks(), *here() >= '0' && *here() <= '9');
   return true;
 }
 

@@ -58,6 +58,7 @@ private:
   bool parseValue(llvm::StringRef name, bool given, Rational &value);
   std::optional<bool> parseOverlap(llvm::StringRef first);
   bool parseFsdp();
+  bool parseStages(std::optional<std::vector<unsigned>> &given);
 
   // StepParser.cpp
   void parseRanks();

@@ -179,15 +179,7 @@ private:
 
   void printFsdp(const FsdpSettings &fsdp) {
     out.text("  fsdp stages");
-    if (!fsdp.stages)
-      out.text(" all");
-    else if (fsdp.stages->empty())
-      out.text(" none");
-    else
-      for (unsigned stage : *fsdp.stages) {
-        out.text(" ");
-        out.number(stage);
-      }
+    printStages(fsdp.stages);
     if (fsdp.maxActive) {
       out.text(" max_active ");
       out.number(*fsdp.maxActive);
@@ -196,7 +188,22 @@ private:
       out.text(" prefetch ");
       out.number(*fsdp.prefetch);
     }
+    if (fsdp.reduced) {
+      out.text(" reduce");
+      printStages(fsdp.reduced);
+    }
     out.text("\n");
+  }
+
+  void printStages(const std::optional<std::vector<unsigned>> &stages) {
+    if (!stages)
+      return out.text(" all");
+    if (stages->empty())
+      return out.text(" none");
+    for (unsigned stage : *stages) {
+      out.text(" ");
+      out.number(stage);
+    }
   }
 
   void printRank(unsigned rank) {

@@ -58,6 +58,7 @@ private:
   bool checkStagesNotConnected(auto kind);
   bool checkSendWithoutWait(auto kind);
   bool checkReduceWithoutWait(auto kind);
+  bool checkSomeReductions(auto kind);
   bool checkFileWithoutTransfers(auto kind);
   bool checkFileWithoutReductions(auto kind);
   template <typename Fn> bool checkWait(auto kind, Fn needsWait);
@@ -94,8 +95,8 @@ bool ScheduleRules::checkForwardOnly(auto kind) {
 }
 
 bool ScheduleRules::checkNotAChain(auto kind) {
-  // Every stage feeds a later one, so such a graph has an edge that a chain does
-  // not have.
+  // Every stage feeds a later one, so such a graph has an edge that a chain
+  // does not have.
   std::optional<StageGraph::Edge> other;
   schedule.graph.forEachEdge(schedule.numStages, [&](StageGraph::Edge edge) {
     if (!edge.ofChain() && !other)
@@ -288,6 +289,17 @@ bool ScheduleRules::checkReduceWithoutWait(auto kind) {
   return schedule.hasReduceWaits() || checkWait(kind, [](StepKind step) {
            return step == StepKind::ReduceGrad;
          });
+}
+
+bool ScheduleRules::checkSomeReductions(auto kind) {
+  if (!schedule.hasFsdp())
+    return true;
+  for (unsigned stage = 0; stage != schedule.numStages; ++stage)
+    if (!schedule.reduces(stage)) {
+      refuse(diags.report(schedule.source, kind, stage, name));
+      return false;
+    }
+  return true;
 }
 
 bool ScheduleRules::checkFileWithoutTransfers(auto kind) {

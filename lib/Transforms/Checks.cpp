@@ -46,6 +46,46 @@ LogicalResult checkNoSendWaits(const Schedule &schedule, StringRef pass,
   return success();
 }
 
+LogicalResult checkStages(const Schedule &schedule,
+                          std::optional<std::vector<unsigned>> &stages,
+                          DiagEngine &diags) {
+  if (!stages)
+    return success();
+  for (unsigned stage : *stages)
+    if (stage >= schedule.numStages)
+      return diags.report(schedule.source, diag::FsdpNoSuchStage, stage,
+                          schedule.numStages);
+  llvm::sort(*stages);
+  stages->erase(llvm::unique(*stages), stages->end());
+  return success();
+}
+
+/// Returns `list` with the result of `make` for each of `added` inserted at its
+/// place.
+template <typename T, typename Make>
+static std::vector<T> merge(const std::vector<T> &list,
+                            ArrayRef<AddedStep> added, Make make) {
+  std::vector<T> result;
+  result.reserve(list.size() + added.size());
+  auto next = list.begin();
+  for (const AddedStep &one : added) {
+    result.insert(result.end(), next, list.begin() + one.before);
+    next = list.begin() + one.before;
+    result.push_back(make(one));
+  }
+  result.insert(result.end(), next, list.end());
+  return result;
+}
+
+void insertSteps(Schedule &schedule, unsigned rank, ArrayRef<AddedStep> added) {
+  StepList &list = schedule.ranks[rank];
+  list = merge(list, added, [](const AddedStep &one) { return one.step; });
+  if (!schedule.times.empty())
+    schedule.times[rank] =
+        merge(schedule.times[rank], added,
+              [](const AddedStep &) -> std::optional<Rational> { return {}; });
+}
+
 void removeSteps(Schedule &schedule, bool (*is)(StepKind)) {
   for (auto [rank, list] : enumerate(schedule.ranks)) {
     if (!schedule.times.empty()) {

@@ -26,6 +26,22 @@ llvm::LogicalResult checkNoFsdp(const Schedule &schedule, llvm::StringRef pass,
 llvm::LogicalResult checkNoSendWaits(const Schedule &schedule,
                                      llvm::StringRef pass, DiagEngine &diags);
 
+/// Reports a stage that the schedule does not have, and sorts the others.
+llvm::LogicalResult checkStages(const Schedule &schedule,
+                                std::optional<std::vector<unsigned>> &stages,
+                                DiagEngine &diags);
+
+/// A step to insert before the one at `before`.
+struct AddedStep {
+  size_t before;
+  Step step;
+};
+
+/// Inserts steps, which are in the order of their places, into the list of a
+/// rank. They have no start times. Linear.
+void insertSteps(Schedule &schedule, unsigned rank,
+                 llvm::ArrayRef<AddedStep> added);
+
 /// Removes the steps of the kinds for which `is` holds, with their start times.
 /// Steps of these kinds must not be members of a group. Linear, in place.
 void removeSteps(Schedule &schedule, bool (*is)(StepKind));

@@ -57,8 +57,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Support/Diagnostics/PassesDiags.h"
-#include "Transforms/Checks.h"
-#include "Transforms/Passes.h"
+#include "Transforms/Reductions.h"
 #include "Transforms/StageWindow.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -104,11 +103,6 @@ private:
     /// The number of the compute step with the first use of the stage.
     uint64_t use;
   };
-  struct Added {
-    size_t before;
-    Step step;
-  };
-
   /// True if the gathered stages are the resident ones.
   bool oneWindow(unsigned rank) const {
     return plan.lookahead[rank] == plan.maxActive;
@@ -117,14 +111,9 @@ private:
                    unsigned phase);
   void giveBack(size_t before, unsigned phase);
   void takeDue(size_t before);
-  void reduce(size_t before, Step step);
-  void waitForReduction(size_t before);
   /// Inserts a step before the one at this index, after those already inserted
   /// there.
   void put(size_t before, Step step) { added.push_back({before, step}); }
-  template <typename T, typename Make>
-  static std::vector<T> merge(const std::vector<T> &list, ArrayRef<Added> added,
-                              Make make);
 
   Schedule &schedule;
   const Plan &plan;
@@ -140,11 +129,8 @@ private:
   std::vector<Unshard> waiting;
   size_t firstWaiting = 0;
 
-  /// The reduction that is not yet followed by a wait.
-  std::optional<Step> pending;
-
   /// The new steps, in order.
-  std::vector<Added> added;
+  std::vector<AddedStep> added;
 };
 
 } // namespace
@@ -196,41 +182,6 @@ void Injector::takeDue(size_t before) {
   }
 }
 
-// Inserts a REDUCE_GRAD, and the wait for it or for the previous one.
-void Injector::reduce(size_t before, Step step) {
-  waitForReduction(before);
-  put(before, step);
-  if (plan.wait != ReduceWait::None)
-    pending = step;
-  if (plan.wait == ReduceWait::AtOnce)
-    waitForReduction(before);
-}
-
-void Injector::waitForReduction(size_t before) {
-  if (!pending)
-    return;
-  put(before, Step(StepKind::WaitReduceGrad, pending->stage(), 0,
-                   pending->phase(), pending->source()));
-  pending.reset();
-}
-
-/// Returns `list` with the result of `make` for each of `added` inserted at its
-/// place.
-template <typename T, typename Make>
-std::vector<T> Injector::merge(const std::vector<T> &list,
-                               ArrayRef<Added> added, Make make) {
-  std::vector<T> result;
-  result.reserve(list.size() + added.size());
-  auto next = list.begin();
-  for (const Added &one : added) {
-    result.insert(result.end(), next, list.begin() + one.before);
-    next = list.begin() + one.before;
-    result.push_back(make(one));
-  }
-  result.insert(result.end(), next, list.end());
-  return result;
-}
-
 void Injector::run(unsigned rank) {
   StepList &list = schedule.ranks[rank];
   for (Step step : list)
@@ -239,6 +190,7 @@ void Injector::run(unsigned rank) {
   fetched.restart();
   use = 0;
   added.clear();
+  Reductions reductions(plan.wait, added);
   unsigned phase = 0;
   // The index after the previous compute step, and whether a transfer is
   // between it and the current one.
@@ -254,9 +206,9 @@ void Injector::run(unsigned rank) {
       for (size_t i = begin; i != end; ++i) {
         StageState &stage = stages[list[i].stage()];
         stage.lastUse = list[i].source();
-        if (makesWeightGradient(list[i].kind()) && --stage.gradients == 0)
-          reduce(end, Step(StepKind::ReduceGrad, list[i].stage(), 0, phase,
-                           list[i].source()));
+        if (makesWeightGradient(list[i].kind()) && --stage.gradients == 0 &&
+            schedule.reduces(list[i].stage()))
+          reductions.reduce(end, list[i]);
       }
       resident.pass(list, begin, end,
                     [&](unsigned stage) { left.push_back(stage); });
@@ -271,13 +223,8 @@ void Injector::run(unsigned rank) {
     begin = end;
   }
   giveBack(transfers ? after : list.size(), phase);
-  waitForReduction(list.size());
-
-  list = merge(list, added, [](const Added &one) { return one.step; });
-  if (!schedule.times.empty())
-    schedule.times[rank] =
-        merge(schedule.times[rank], added,
-              [](const Added &) -> std::optional<Rational> { return {}; });
+  reductions.wait(list.size());
+  insertSteps(schedule, rank, added);
 }
 
 namespace {
@@ -294,8 +241,19 @@ public:
                  ? success()
                  : checkNoFsdp(schedule, "inject-fsdp", diags);
     Plan plan;
-    if (failed(makePlan(schedule, plan, diags)))
+    std::optional<std::vector<unsigned>> reduced;
+    if (options.reduce)
+      reduced = options.reduce->value;
+    if (failed(makePlan(schedule, plan, diags)) ||
+        failed(checkStages(schedule, reduced, diags)))
       return failure();
+    if (reduced) {
+      if (!schedule.fsdp && options.stages)
+        schedule.fsdp.emplace().stages = options.stages->value;
+      else if (!schedule.fsdp)
+        schedule.fsdp.emplace();
+      schedule.fsdp->reduced = std::move(reduced);
+    }
     Injector injector(schedule, plan);
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
       injector.run(rank);

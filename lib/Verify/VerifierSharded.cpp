@@ -99,10 +99,13 @@ private:
       state.counts += counted[kind];
       wrong |= state.sharded & (counted[kind] != 0);
     }
-    for (State &state : llvm::drop_begin(states))
-      wrong |= state.unsharded || (!schedule.forwardOnly && !state.reduced) ||
+    for (auto it = begin; it != end; ++it) {
+      const State &state = states[slotOf[it->second]];
+      bool owesReduce = !schedule.forwardOnly && schedule.reduces(it->second);
+      wrong |= state.unsharded || (owesReduce && !state.reduced) ||
                (state.reduced &&
                 (state.counts >> 32) != (state.countsAtReduce >> 32));
+    }
     for (auto it = begin; it != end; ++it)
       slotOf[it->second] = foreign;
     return !wrong;
@@ -276,7 +279,8 @@ private:
       Stage &stage = stageOf(rank, it->second);
       if (stage.unsharded)
         (void)reporter.report({rank, stage.lastUnshard}, diag::UnshardLeftOpen);
-      if (schedule.forwardOnly || stage.firstReduce != nowhere)
+      if (schedule.forwardOnly || stage.firstReduce != nowhere ||
+          !schedule.reduces(it->second))
         continue;
       reporter.failed = true;
       auto diagnostic = diags.report(schedule.source, diag::ReduceGradMissing,

@@ -217,6 +217,31 @@ TEST(Executor, FsdpActionsReachTheModel) {
                                       "+0", "=0", "-0"}));
 }
 
+TEST(Executor, OnlyChosenStagesMustBeReduced) {
+  static constexpr int one[] = {0, 0};
+  static constexpr bool reduced[] = {false, true};
+  static constexpr Schedule schedule = {"chosen", "",    1,   2,       1,
+                                        false,    1,     one, nullptr, true,
+                                        false,    false, {},  reduced};
+  auto run = [&](bool reduces) {
+    ThreadGroup group(1);
+    ThreadTransport transport(group, 0);
+    TestModel model(2, 1);
+    Worker worker(model, transport);
+    worker.run(schedule, 0, [&](auto &x) {
+      x.forward(0, 0);
+      x.forward(1, 0);
+      x.backward(1, 0);
+      if (reduces)
+        x.reduceGrad(1);
+      x.backward(0, 0);
+    });
+    return model.actions;
+  };
+  EXPECT_EQ(run(true), std::vector<std::string>{"=1"});
+  EXPECT_THROW(run(false), ScheduleError);
+}
+
 TEST(Executor, ForwardOnlyKeepsNothing) {
   static constexpr Schedule schedule = {
       "inference", "", 2, 2, 4, true, 1, twoRanks, nullptr, false};

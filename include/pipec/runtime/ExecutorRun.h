@@ -254,7 +254,8 @@ template <class M, class T> void Executor<M, T>::checkComplete() {
     if (stage.unsharded)
       fail("stage " + std::to_string(stage.stage) +
            " is left unsharded at the end of the run");
-    if (schedule->reducesGradients && !stage.reduced)
+    if (schedule->reducesGradients && !stage.reduced &&
+        (!schedule->reduced || schedule->reduced[stage.stage]))
       fail("the run ended without REDUCE_GRAD s" + std::to_string(stage.stage));
     if (stage.reducing)
       fail("the run ended without " +

@@ -38,7 +38,7 @@ struct Schedule {
   /// One entry per stage: whether this schedule unshards and reshards it. Null
   /// if there is no such stage.
   const bool *sharded;
-  /// Every stage has a REDUCE_GRAD.
+  /// Every stage has a REDUCE_GRAD, or those of `reduced`.
   bool reducesGradients;
   /// Every send has a WAIT_SEND_F or WAIT_SEND_B (every REDUCE_GRAD a
   /// WAIT_REDUCE_GRAD) later in the list of its rank.
@@ -47,6 +47,9 @@ struct Schedule {
   /// The edges between the stages, in ascending order of `from`, then of `to`;
   /// empty if they form a chain, in which each stage feeds the next.
   std::span<const StageEdge> edges = {};
+  /// Where only some stages have a REDUCE_GRAD: one entry per stage. Null if
+  /// `reducesGradients` is about all.
+  const bool *reduced = nullptr;
 
   constexpr int directionOf(int microbatch) const {
     return directions == 2 && microbatch >= microbatches / 2;

@@ -1,0 +1,86 @@
+//===- InjectReduceGrad.cpp - Adding reductions of gradients --------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   B s0 m0                  B s0 m0
+//   B s0 m1          ->      B s0 m1
+//                            REDUCE_GRAD s0
+//
+// Data parallelism without sharding: the gradients of a stage are reduced over
+// its replicas after the last weight gradient of its list, in whatever order
+// the micro-batches are. The places are those of `inject-fsdp`.
+//
+// Needs: no FSDP steps. Ensures: level sharded. Cost: linear in the steps.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support/Diagnostics/PassesDiags.h"
+#include "Transforms/Reductions.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+class InjectReduceGrad : public Pass {
+public:
+  explicit InjectReduceGrad(const InjectReduceGradOptions &options)
+      : options(options) {}
+
+  LogicalResult run(Schedule &schedule, DiagEngine &diags) override {
+    if (schedule.hasFsdp())
+      return options.existing == IfThere::Keep
+                 ? success()
+                 : checkNoFsdp(schedule, "inject-reduce-grad", diags);
+    std::optional<std::vector<unsigned>> reduced;
+    if (options.stages)
+      reduced = options.stages->value;
+    if (failed(checkStages(schedule, reduced, diags)))
+      return failure();
+    if (reduced) {
+      if (!schedule.fsdp)
+        schedule.fsdp.emplace().stages.emplace();
+      schedule.fsdp->reduced = std::move(reduced);
+    }
+    std::vector<uint32_t> gradients(schedule.numStages);
+    for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+      inject(schedule, rank, gradients);
+    return success();
+  }
+
+private:
+  /// `gradients` has one zero per stage.
+  void inject(Schedule &schedule, unsigned rank,
+              std::vector<uint32_t> &gradients) const {
+    const StepList &list = schedule.ranks[rank];
+    for (Step step : list)
+      gradients[step.stage()] += makesWeightGradient(step.kind());
+    std::vector<AddedStep> added;
+    Reductions reductions(options.wait, added);
+    for (size_t begin = 0, end; begin != list.size(); begin = end) {
+      end = Schedule::groupEnd(list, begin);
+      for (size_t i = begin; i != end; ++i)
+        if (makesWeightGradient(list[i].kind()) &&
+            --gradients[list[i].stage()] == 0 &&
+            schedule.reduces(list[i].stage()))
+          reductions.reduce(end, list[i]);
+    }
+    reductions.wait(list.size());
+    insertSteps(schedule, rank, added);
+  }
+
+  InjectReduceGradOptions options;
+};
+
+} // namespace
+
+std::unique_ptr<Pass>
+makeInjectReduceGrad(const InjectReduceGradOptions &options) {
+  return std::make_unique<InjectReduceGrad>(options);
+}
+
+} // namespace pipec
