@@ -9,12 +9,13 @@
 #   %cxx      the C++ compiler of the build, with its sanitizers
 #   %mpicxx   the same for MPI
 #   %mpirun, %clang, %clang-format, %rustc
+#   %mypy     PIPEC_MYPY, or the mypy of the PATH
 #   %eigen    the include folder of Eigen
 #   %root     the source tree,  %build  the build tree
 #
 # Features: torch (an environment with PyTorch) and torch-2.13 or the like (its
 # version), hub-deepspeed or the like (an environment with that framework), mpi, eigen, clang, clang-format, rustc, asan, assertions, wheel (a wheel of the Python package can be made),
-# venv (environments of Python can be made), fish, groff, mandoc, zsh, browser (Chromium that Selenium can drive),
+# venv (environments of Python can be made), fish, groff, mandoc, mypy, zsh, browser (Chromium that Selenium can drive),
 # all (the long tests were asked for), root (the tests run as root).
 
 import glob
@@ -48,6 +49,8 @@ config.environment["FILECHECK_OPTS"] = "--dump-input-context=20"
 torch_venv = os.environ.get("PIPEC_TORCH_VENV", "")
 torch_python = os.path.join(torch_venv, "bin", "python3")
 
+mypy = os.environ.get("PIPEC_MYPY") or shutil.which("mypy")
+
 # What tests compile is linked with libraries of the build.
 sanitize = f" -fsanitize={config.pipec_sanitize}" if config.pipec_sanitize else ""
 config.environment["OMPI_CXX"] = config.cxx
@@ -59,6 +62,7 @@ config.substitutions += [
     ("%torch-python", torch_python),
     ("%python", config.python),
     ("%mpicxx", config.mpicxx + sanitize),
+    ("%mypy", mypy or ""),
     ("%mpirun", mpirun),
     ("%cxx", config.cxx + sanitize),
     ("%cmake", config.cmake),
@@ -94,6 +98,8 @@ if "NOTFOUND" not in config.rustc and not subprocess.call(
 for name in ("fish", "groff", "mandoc", "zsh"):
     if shutil.which(name):
         config.available_features.add(name)
+if mypy:
+    config.available_features.add("mypy")
 if config.eigen_include:
     config.available_features.add("eigen")
 if (os.path.exists("/usr/bin/chromedriver") and os.path.exists("/usr/bin/chromium")

@@ -94,6 +94,14 @@ def behaviour(mesh, case):
                   target_mbs=list(target.chunk(4)) if rank == 1 else None)
     assert torch.allclose(gradients(parts), 4 * mean)
 
+    # The place of a schedule of PyTorch, with its settings; arguments of the loss function.
+    for own, scale_grads in ((torch.distributed.pipelining.Schedule1F1B, True), (torch.distributed.pipelining.ScheduleGPipe, False)):
+        stage = PipelineStage(model.make_stage(rank, 2), rank, 2, torch.device("cpu"), group=mesh["pp"].get_group())
+        schedule = pipec.torch.replace(
+            own(stage, 4, lambda output, target, factor: factor * model.loss_function(output, target), scale_grads=scale_grads), "zb1p")
+        schedule.step(*args, **keywords, loss_kwargs={"factor": 3})
+        assert schedule.plan.name == "zb1p" and torch.allclose(gradients([stage]), (3 if scale_grads else 12) * mean)
+
     # A trace has a span per step.
     _, parts, schedule = make(mesh)
     schedule.step(*args, **keywords)
@@ -127,6 +135,7 @@ def behaviour(mesh, case):
         "has 4 micro-batches, the job 3": lambda: pipec.torch.executor(plan, parts, None, 3),
         "is compiled already": lambda: pipec.torch.executor(plan, parts, None, 4, target="pytorch"),
         "communicators are one, pair, edge": lambda: pipec.torch.executor(plan, parts, None, 4, communicators="two"),
+        "not a schedule of PyTorch with stages": lambda: pipec.torch.replace(schedule, "gpipe"),
         "not a kind of step": lambda: schedule.handle("G", print),
         "arg_mbs has 1 micro-batches": lambda: schedule.step(arg_mbs=[()]),
         "needs a loss_fn": lambda: pipec.torch.executor(plan, parts, None, 4).step(),

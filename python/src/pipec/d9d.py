@@ -60,7 +60,7 @@ def _actions(steps: Iterable[Step]) -> list[Any]:
     }
     groups: list[tuple[int, list[Any]]] = []
     for step in steps:
-        kind, stage, microbatch, _, group = step
+        kind, stage, microbatch, _, group, *_ = step
         if kind == Kind.BUBBLE:
             continue
         if kind not in made:

@@ -16,7 +16,9 @@ from ._load import load_schedule
 from ._order import from_torch
 from ._overlap import Member, register_overlap
 from ._profile import profile
+from ._replace import replace
 from ._version import fitting_target
 from ._worker import Step
 
-__all__ = ["Executor", "Member", "Step", "check_gradients", "executor", "fitting_target", "from_torch", "lint", "load_schedule", "profile", "register_overlap"]
+__all__ = ["Executor", "Member", "Step", "check_gradients", "executor", "fitting_target", "from_torch", "lint", "load_schedule", "profile",
+           "register_overlap", "replace"]

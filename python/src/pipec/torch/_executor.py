@@ -82,40 +82,42 @@ class Executor:
 
     def step(self, *args: Any, target: Any = None, losses: list[torch.Tensor] | None = None, return_outputs: bool = True,
              arg_mbs: Sequence[tuple[Any, ...]] | None = None, kwarg_mbs: Sequence[dict[str, Any]] | None = None,
-             target_mbs: Sequence[Any] | None = None, **kwargs: Any) -> Any:
+             target_mbs: Sequence[Any] | None = None, loss_kwargs: dict[str, Any] | None = None, **kwargs: Any) -> Any:
         """Runs one training step. Ranks with a first stage give the inputs, ranks with
         a last stage the targets: whole batches, or micro-batches in `arg_mbs`,
-        `kwarg_mbs` and `target_mbs`. Returns the outputs, merged, on ranks with a
-        last stage. A schedule of two directions has two such ranks of each kind; all
+        `kwarg_mbs` and `target_mbs`. `loss_kwargs` are further arguments of the loss
+        function. Returns the outputs, merged, on ranks with a last stage. A schedule of two directions has two such ranks of each kind; all
         of them give the whole batch, and get the losses and outputs of their half."""
         if self.plan.forward_only:
             return self.eval(*args, target=target, losses=losses, return_outputs=return_outputs, arg_mbs=arg_mbs,
-                             kwarg_mbs=kwarg_mbs, target_mbs=target_mbs, **kwargs)
+                             kwarg_mbs=kwarg_mbs, target_mbs=target_mbs, loss_kwargs=loss_kwargs, **kwargs)
         if self._loss_fn is None:
             raise ValueError("a training step needs a loss_fn; `eval` runs the forwards alone")
         if not torch.is_grad_enabled():
             raise RuntimeError("gradients are disabled: `eval` runs the forwards alone")
-        result = self._execute(self._worker, args, kwargs, target, losses, return_outputs, arg_mbs, kwarg_mbs, target_mbs)
+        result = self._execute(self._worker, args, kwargs, target, losses, return_outputs, arg_mbs, kwarg_mbs, target_mbs,
+                               loss_kwargs)
         for part in _once(self._worker.all_parts()):
             part.replicas.finish()
         return result
 
     def eval(self, *args: Any, target: Any = None, losses: list[torch.Tensor] | None = None, return_outputs: bool = True,
              arg_mbs: Sequence[tuple[Any, ...]] | None = None, kwarg_mbs: Sequence[dict[str, Any]] | None = None,
-             target_mbs: Sequence[Any] | None = None, **kwargs: Any) -> Any:
+             target_mbs: Sequence[Any] | None = None, loss_kwargs: dict[str, Any] | None = None, **kwargs: Any) -> Any:
         """Runs the forwards alone, without gradients; otherwise as `step`."""
         with torch.no_grad():
             return self._execute(self._evaluation, args, kwargs, target, losses, return_outputs, arg_mbs, kwarg_mbs,
-                                 target_mbs)
+                                 target_mbs, loss_kwargs)
 
     def _execute(self, worker: Worker, args: tuple[Any, ...], kwargs: dict[str, Any], target: Any,
-                 losses: list[torch.Tensor] | None, return_outputs: bool, arg_mbs: Any, kwarg_mbs: Any, target_mbs: Any) -> Any:
+                 losses: list[torch.Tensor] | None, return_outputs: bool, arg_mbs: Any, kwarg_mbs: Any, target_mbs: Any,
+                 loss_kwargs: dict[str, Any] | None) -> Any:
         inputs, keywords = self._split_inputs(args, kwargs, arg_mbs, kwarg_mbs)
         targets = self._split_targets(target, target_mbs)
         given = target is not None or target_mbs is not None
         if worker is self._worker and not given and not all(part.targets for part in worker.all_parts()):
             raise ValueError(f"rank {self.rank} has a last stage, and no target")
-        worker.computes_loss = given
+        worker.computes_loss, worker.loss_kwargs = given, loss_kwargs or {}
         worker.begin(inputs, keywords, targets)
         self._transfers.round += 1
         try:

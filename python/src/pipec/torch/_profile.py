@@ -54,7 +54,8 @@ def _timed_waits(runtime: Any) -> Iterator[None]:
 
     def timed(stage: Any) -> None:
         if stage.stage_index not in runtime.unshard_ops:
-            return unsharded(stage)
+            unsharded(stage)
+            return
         with torch.profiler.record_function(f"PPWAIT:{stage.stage_index}UNSHARD"):
             unsharded(stage)
 
@@ -104,7 +105,8 @@ def _recorded(folder: str | os.PathLike[str], group_rank: int, ranks: int, waits
     """Records what runs inside of it and of `waits`, and writes the trace."""
     os.makedirs(folder, exist_ok=True)
     rank = dist.get_rank() if dist.is_initialized() else group_rank
-    options.setdefault("activities", torch.profiler.supported_activities())
+    supported: Any = torch.profiler.supported_activities
+    options.setdefault("activities", supported())
     with waits:
         with torch.profiler.profile(profile_memory=memory, **options) as recorder:
             recorder.add_metadata_json("pipec", json.dumps({"rank": group_rank, "ranks": ranks}))

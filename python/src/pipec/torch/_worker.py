@@ -73,6 +73,7 @@ class Worker:
         self.results: dict[int, Any] = {}
         self.losses: dict[int, torch.Tensor] = {}
         self.computes_loss = True
+        self.loss_kwargs: dict[str, Any] = {}
 
     def _part(self, stage: int, microbatch: int) -> Part:
         return self._parts[microbatch >= self._split][stage]
@@ -140,7 +141,7 @@ class Worker:
         else:
             self.results[microbatch] = result
             if self._loss_fn is not None and self.computes_loss:
-                loss = self._loss_fn(result, self.targets[microbatch])
+                loss = self._loss_fn(result, self.targets[microbatch], **self.loss_kwargs)
                 self.losses[microbatch] = loss
                 outputs = (loss,)
         part.kept[microbatch] = inputs, outputs
