@@ -76,11 +76,11 @@ FailureOr<StageGraph> GraphBuilder::finish() {
     if (std::max(inputs[stage], outputs[stage]) > limit)
       return diags.report(edges.begin()->second, diag::GraphStageEdges, stage,
                           limit);
+  bool isAsLong = all.size() + 1 == numStages;
   StageGraph graph(std::move(all));
   // A graph that spells out the chain is the chain.
-  return graph.containsChain(numStages) && edges.size() + 1 == numStages
-             ? StageGraph()
-             : std::move(graph);
+  return graph.containsChain(numStages) && isAsLong ? StageGraph()
+                                                    : std::move(graph);
 }
 
 } // namespace pipec
