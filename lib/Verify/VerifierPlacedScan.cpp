@@ -165,7 +165,7 @@ private:
       pair |= rule.adds;
       if (isCompute(step.kind()))
         continue;
-      wrong |= flow.home(step) != rank;
+      wrong |= (flow.home(step) != rank) | step.port();
       Side &side = sides[rule.side];
       if (side.at == side.end)
         return false;

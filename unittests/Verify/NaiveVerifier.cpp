@@ -40,6 +40,16 @@ struct All {
         result.push_back(place);
     return result;
   }
+  /// The P2P steps of a stage whose other end is stage `peer`.
+  std::vector<Place> transfers(StepKind kind, unsigned stage, unsigned peer,
+                               unsigned m) const {
+    std::vector<Place> result;
+    for (auto &[step, place] : steps)
+      if (step.kind() == kind && step.stage() == stage &&
+          step.microbatch() == m && peerStage(schedule, step) == int(peer))
+        result.push_back(place);
+    return result;
+  }
   unsigned count(StepKind kind, unsigned stage, unsigned m) const {
     return places(kind, stage, m).size();
   }
@@ -65,12 +75,19 @@ template <typename ForwardDone, typename GradientDone, typename InputDone>
 bool ready(const Schedule &schedule, Step step, ForwardDone f, GradientDone g,
            InputDone i) {
   unsigned s = step.stage(), m = step.microbatch();
+  bool all = true;
   switch (step.kind()) {
   case StepKind::F:
-    return s == 0 || f(s - 1, m);
+    schedule.graph.forEachEdge(schedule.numStages, [&](StageGraph::Edge edge) {
+      all &= edge.to != s || f(edge.from, m);
+    });
+    return all;
   case StepKind::B:
   case StepKind::I:
-    return f(s, m) && (schedule.isLastStage(s) || g(s + 1, m));
+    schedule.graph.forEachEdge(schedule.numStages, [&](StageGraph::Edge edge) {
+      all &= edge.from != s || g(edge.to, m);
+    });
+    return all && f(s, m);
   case StepKind::W:
     return i(s, m);
   default:
@@ -175,8 +192,8 @@ bool naivePlaced(const Schedule &schedule) {
                    unsigned to, unsigned m) {
     bool forward = sendKind == StepKind::SendF;
     bool away = schedule.rankOf(from, m) != schedule.rankOf(to, m);
-    auto sends = all.places(sendKind, from, m);
-    auto receives = all.places(recvKind, to, m);
+    auto sends = all.transfers(sendKind, from, to, m);
+    auto receives = all.transfers(recvKind, to, from, m);
     if (!away)
       return sends.empty() && receives.empty();
     if (sends.size() != 1 || receives.size() != 1)
@@ -190,16 +207,18 @@ bool naivePlaced(const Schedule &schedule) {
            receives[0].index < consumer->index &&
            (!freeing || sends[0].index < freeing->index);
   };
-  for (unsigned s = 0; s + 1 < schedule.numStages; ++s)
-    for (unsigned m = 0; m != schedule.numMicrobatches; ++m) {
-      if (!check(StepKind::SendF, StepKind::RecvF, s, s + 1, m))
-        return false;
-      if (!schedule.forwardOnly &&
-          !check(StepKind::SendB, StepKind::RecvB, s + 1, s, m))
-        return false;
-    }
+  bool good = true;
+  schedule.graph.forEachEdge(schedule.numStages, [&](StageGraph::Edge edge) {
+    for (unsigned m = 0; m != schedule.numMicrobatches; ++m)
+      good &= check(StepKind::SendF, StepKind::RecvF, edge.from, edge.to, m) &&
+              (schedule.forwardOnly ||
+               check(StepKind::SendB, StepKind::RecvB, edge.to, edge.from, m));
+  });
+  if (!good)
+    return false;
   // Both ends of an edge name the same transfers in the same order.
-  using Name = std::tuple<bool, unsigned, unsigned>; // forward, producer, m
+  // Forward, producer, consumer, micro-batch.
+  using Name = std::tuple<bool, unsigned, unsigned, unsigned>;
   using Edge = std::pair<unsigned, unsigned>;
   std::map<Edge, std::vector<Name>> sent, received;
   for (auto &[step, place] : all.steps) {
@@ -208,13 +227,13 @@ bool naivePlaced(const Schedule &schedule) {
     bool forward =
         step.kind() == StepKind::SendF || step.kind() == StepKind::RecvF;
     unsigned peer = test::peerOf(schedule, step);
+    unsigned other = test::peerStage(schedule, step);
     if (isSend(step.kind()))
       sent[{place.rank, peer}].push_back(
-          {forward, step.stage(), step.microbatch()});
+          {forward, step.stage(), other, step.microbatch()});
     else
       received[{peer, place.rank}].push_back(
-          {forward, unsigned(test::peerStage(schedule, step)),
-           step.microbatch()});
+          {forward, other, step.stage(), step.microbatch()});
   }
   return sent == received;
 }
@@ -313,34 +332,40 @@ bool naiveTimed(const Schedule &schedule) {
   }
   for (auto &[step, place] : all.steps) {
     unsigned s = step.stage(), m = step.microbatch();
-    const Place *producer = nullptr, *send = nullptr, *receive = nullptr;
-    unsigned from = 0;
-    if (step.kind() == StepKind::F && s != 0) {
-      from = s - 1;
-      producer = all.one(StepKind::F, from, m);
-      send = all.one(StepKind::SendF, from, m);
-      receive = all.one(StepKind::RecvF, s, m);
-    } else if (makesInputGradient(step.kind()) && isCompute(step.kind()) &&
-               !schedule.isLastStage(s)) {
-      from = s + 1;
-      producer = all.backward(from, m);
-      send = all.one(StepKind::SendB, from, m);
-      receive = all.one(StepKind::RecvB, s, m);
-    }
-    if (!producer || !start(place))
+    bool forward = step.kind() == StepKind::F;
+    if (!start(place) || !isCompute(step.kind()) ||
+        (!forward && !makesInputGradient(step.kind())))
       continue;
-    if (receive && start(*receive) && *start(place) < *start(*receive))
-      return false;
-    bool away = producer->rank != place.rank;
-    Time there;
-    if (away && send && start(*send))
-      there = start(*send);
-    else if (start(*producer))
-      there = Rational::add(*start(*producer),
-                            duration(producer->rank, lineOf(*producer)));
-    if (there && away)
-      there = Rational::add(*there, schedule.costs.general(Figure::P2P));
-    if (there && *start(place) < *there)
+    // True if the step does not start before its input from stage `from`.
+    auto startsAfter = [&, &place = place](unsigned from) {
+      const Place *producer =
+          forward ? all.one(StepKind::F, from, m) : all.backward(from, m);
+      if (!producer)
+        return true;
+      auto sends = all.transfers(forward ? StepKind::SendF : StepKind::SendB,
+                                 from, s, m);
+      auto receives = all.transfers(forward ? StepKind::RecvF : StepKind::RecvB,
+                                    s, from, m);
+      if (!receives.empty() && start(receives[0]) &&
+          *start(place) < *start(receives[0]))
+        return false;
+      bool away = producer->rank != place.rank;
+      Time there;
+      if (away && !sends.empty() && start(sends[0]))
+        there = start(sends[0]);
+      else if (start(*producer))
+        there = Rational::add(*start(*producer),
+                              duration(producer->rank, lineOf(*producer)));
+      if (there && away)
+        there = Rational::add(*there, schedule.costs.general(Figure::P2P));
+      return !there || !(*start(place) < *there);
+    };
+    bool good = true;
+    schedule.graph.forEachEdge(schedule.numStages, [&](StageGraph::Edge edge) {
+      if ((forward ? edge.to : edge.from) == s)
+        good &= startsAfter(forward ? edge.from : edge.to);
+    });
+    if (!good)
       return false;
   }
   return true;

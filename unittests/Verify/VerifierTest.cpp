@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Verify/Verifier.h"
+#include "IR/GraphSchedules.h"
 #include "Verify/NaiveVerifier.h"
 #include "Waiting/RandomSchedules.h"
 
@@ -33,8 +34,19 @@ bool verdict(const Schedule &schedule) {
   return succeeded(verify(schedule, diags));
 }
 
+/// A correct schedule of a random stage graph.
+Schedule drawGraph(Rng &rng, bool transfers) {
+  Model model = randomGraph(rng);
+  model.tied.clear();
+  Schedule schedule = randomHeaderFor(rng, model);
+  fillLists(rng, model, transfers, schedule);
+  return schedule;
+}
+
 /// A correct schedule of random shape, sometimes forward-only.
 Schedule draw(Rng &rng, bool transfers) {
+  if (oneIn(rng, 4))
+    return drawGraph(rng, transfers);
   RandomOptions options;
   options.ranks = 1 + pick(rng, 4);
   options.stages = options.ranks + pick(rng, 4);
@@ -80,7 +92,10 @@ Step alter(Rng &rng, const Schedule &schedule, Step step) {
     else if (isFsdp(kind))
       kind = StepKind(unsigned(StepKind::Unshard) + pick(rng, 3));
   }
-  return Step(kind, stage, m, 0, step.source(), step.joined());
+  Step altered(kind, stage, m, 0, step.source(), step.joined());
+  if (isP2P(kind) && !schedule.graph.isChain())
+    altered.setPort(pick(rng, 3));
+  return altered;
 }
 
 /// Introduces an error in one place; groups remain groups.
