@@ -65,7 +65,8 @@ class Hosts:
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             self.held.append(held)
             if held.stdout.readline() != "ready\n":
-                raise NotAllowed(held.stderr.read().strip().splitlines()[-1])
+                held.stdin.close()
+                raise NotAllowed("".join(held.stderr.read().strip().splitlines()[-1:]))
         first, second = (str(held.pid) for held in self.held)
         must("ip", "link", "add", "cable", "netns", first, "type", "veth",
              "peer", "name", "cable", "netns", second)
