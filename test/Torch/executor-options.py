@@ -122,6 +122,10 @@ def behaviour(mesh, case):
         together.append([str(step) for step in steps])
         for step in steps:
             step.wait()
+            part = schedule._worker._part(step.stage, step.microbatch)
+            for under_way in [edge.outputs for edge in part.sources if step.kind == "F"] + \
+                    [edge.gradients for edge in part.targets if step.kind == "B"]:
+                assert not under_way[step.microbatch].works
         for step in steps:
             step.proceed()
 
@@ -133,6 +137,7 @@ def behaviour(mesh, case):
     # What is refused, on every rank.
     problems = {
         "has 4 micro-batches, the job 3": lambda: pipec.torch.executor(plan, parts, None, 3),
+        "receives_ahead=-1 is negative": lambda: pipec.torch.executor(plan, parts, None, 4, receives_ahead=-1),
         "is compiled already": lambda: pipec.torch.executor(plan, parts, None, 4, target="pytorch"),
         "communicators are one, pair, edge": lambda: pipec.torch.executor(plan, parts, None, 4, communicators="two"),
         "not a schedule of PyTorch with stages": lambda: pipec.torch.replace(schedule, "gpipe"),
@@ -267,7 +272,7 @@ def details(mesh, case):
     for size in 4, 4:
         result = schedule.eval(*((x[:size],) if rank == 0 else ()))
         assert result is None if rank == 0 else result.shape == (size, 4), result
-    assert not [name for name in pipec.torch.check_gradients(schedule) if "unused" not in name]
+    assert pipec.torch.check_gradients(schedule) == [f"stage {rank}: unused"], pipec.torch.check_gradients(schedule)
     try:
         schedule.step(*((x[:4],) if rank == 0 else ()), target=target[:4])
     except (ValueError, RuntimeError) as error:

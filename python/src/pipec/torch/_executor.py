@@ -86,8 +86,9 @@ class Executor:
         """Runs one training step. Ranks with a first stage give the inputs, ranks with
         a last stage the targets: whole batches, or micro-batches in `arg_mbs`,
         `kwarg_mbs` and `target_mbs`. `loss_kwargs` are further arguments of the loss
-        function. Returns the outputs, merged, on ranks with a last stage. A schedule of two directions has two such ranks of each kind; all
-        of them give the whole batch, and get the losses and outputs of their half."""
+        function. Returns the outputs, merged, on ranks with a last stage. A schedule of
+        two directions has two such ranks of each kind; all of them give the whole batch,
+        and get the losses and outputs of their half."""
         if self.plan.forward_only:
             return self.eval(*args, target=target, losses=losses, return_outputs=return_outputs, arg_mbs=arg_mbs,
                              kwarg_mbs=kwarg_mbs, target_mbs=target_mbs, loss_kwargs=loss_kwargs, **kwargs)
@@ -197,6 +198,7 @@ class Executor:
                     args = tuple(torch.zeros(meta.shape, dtype=meta.dtype, device=self._device)
                                  for edge in part.sources for meta in edge.metas) if part.sources else inputs[microbatch]
                     outputs[stage] = _outputs_of(part, args, keywords[microbatch])
+
 
 def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_PipelineStageBase] | _PipelineStageBase,
              loss_fn: Callable[..., Any] | None, n_microbatches: int, *, target: str | None = None, passes: str | None = None,

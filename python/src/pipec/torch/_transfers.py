@@ -11,7 +11,6 @@ from typing import Any, Callable, NamedTuple, Sequence
 import torch
 import torch.distributed as dist
 
-
 RECEIVES_AHEAD = 4
 """How many receives are posted ahead of the list."""
 
@@ -92,9 +91,12 @@ class Transfers:
         self.group = group
         self.device = device
         self.rank = dist.get_rank(group)
-        independent = _backend(group, device) == "gloo"
+        backend = _backend(group, device)
+        independent = backend == "gloo"
+        if receives_ahead is not None and receives_ahead < 0:
+            raise ValueError(f"receives_ahead={receives_ahead} is negative")
         if receives_ahead and not independent:
-            raise ValueError(f"receives_ahead: with {_backend(group, device)} a receive can wait for transfers that are posted after it")
+            raise ValueError(f"receives_ahead: with {backend} a receive can wait for transfers that are posted after it")
         self.receives_ahead = RECEIVES_AHEAD * independent if receives_ahead is None else receives_ahead
         self.patience = None if patience is None else datetime.timedelta(seconds=patience)
         self._world = dist.get_process_group_ranks(group)
