@@ -8,6 +8,7 @@
 #include "Command/CommandRun.h"
 #include "Command/ExplainAgainst.h"
 #include "Driver/Input.h"
+#include "IR/DataFlow.h"
 #include "Results/Explainer.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
@@ -29,7 +30,10 @@ struct WantedStep {
   std::optional<unsigned> stage;
   unsigned microbatch = 0;
   /// The index of the stage among those of its rank.
-  std::optional<unsigned> chunk;
+  std::optional<unsigned> chunk = std::nullopt;
+  /// The stage, or the rank, at the other end of a transfer.
+  std::optional<unsigned> otherStage = std::nullopt;
+  std::optional<unsigned> peer = std::nullopt;
 };
 
 /// The question on the command line.
@@ -47,7 +51,8 @@ struct Question {
 
 /// Parses a step in the short form of pictures and CSV: the kind, the
 /// micro-batch and, if the rank has several chunks, the letter of the chunk:
-/// `F3`, `F3b`, `WAIT_SEND_F3`; or preceded by the stage: `1F3`, `1UNSHARD`.
+/// `F3`, `F3b`, `WAIT_SEND_F3`; or preceded by the stage: `1F3`, `1UNSHARD`,
+/// `0>3SEND_F2`.
 static std::optional<WantedStep> parseShortStep(StringRef text) {
   WantedStep step;
   auto takeNumber = [&] {
@@ -60,6 +65,9 @@ static std::optional<WantedStep> parseShortStep(StringRef text) {
     if (digits.getAsInteger(10, stage) || stage >= maxStages)
       return std::nullopt;
     step.stage = stage;
+    if (text.consume_front(">") || text.consume_front("<"))
+      if (takeNumber().getAsInteger(10, step.otherStage.emplace()))
+        return std::nullopt;
   }
   StringRef letters =
       text.take_while([](char c) { return isAlpha(c) || c == '_'; });
@@ -90,9 +98,15 @@ static std::optional<WantedStep> parseStep(StringRef text) {
     return parseShortStep(text);
   SmallVector<StringRef, 4> words;
   text.split(words, ' ', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
-  // The peer of a transfer follows from the rest.
-  if (words.size() == 5 && (words[3] == "->" || words[3] == "<-"))
+  std::optional<unsigned> otherStage, peer;
+  if (words.size() == 5 && (words[3] == "->" || words[3] == "<-")) {
+    bool isStage = words[4].consume_front("s");
+    if (!isStage && !words[4].consume_front("r"))
+      return std::nullopt;
+    if (words[4].getAsInteger(10, (isStage ? otherStage : peer).emplace()))
+      return std::nullopt;
     words.truncate(3);
+  }
   std::optional<StepKind> kind =
       words.empty() ? std::nullopt : parseStepKind(words[0]);
   if (!kind || !hasStage(*kind) ||
@@ -106,7 +120,7 @@ static std::optional<WantedStep> parseStep(StringRef text) {
       (!words[2].consume_front("m") || words[2].getAsInteger(10, microbatch) ||
        microbatch >= maxMicrobatches))
     return std::nullopt;
-  return WantedStep{*kind, stage, microbatch, std::nullopt};
+  return WantedStep{*kind, stage, microbatch, std::nullopt, otherStage, peer};
 }
 
 static FailureOr<Question> readQuestion(const Arguments &args,
@@ -149,6 +163,14 @@ static std::optional<unsigned> stageOf(const Schedule &schedule, unsigned rank,
 static std::optional<StepRef> findStep(const Schedule &schedule,
                                        const WantedStep &wanted,
                                        std::optional<unsigned> onRank) {
+  const DataFlow flow(schedule);
+  auto hasOtherEnd = [&](Step step) {
+    if (!wanted.otherStage && !wanted.peer)
+      return true;
+    const DataFlow::Port *port = flow.transfer(step);
+    return port && port->stage == wanted.otherStage.value_or(port->stage) &&
+           port->rank == wanted.peer.value_or(port->rank);
+  };
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
     if (onRank && *onRank != rank)
       continue;
@@ -160,7 +182,7 @@ static std::optional<StepRef> findStep(const Schedule &schedule,
     }
     for (auto [i, step] : enumerate(schedule.ranks[rank]))
       if (step.kind() == wanted.kind && (!stage || step.stage() == *stage) &&
-          step.microbatch() == wanted.microbatch)
+          step.microbatch() == wanted.microbatch && hasOtherEnd(step))
         return StepRef{rank, uint32_t(i)};
   }
   return std::nullopt;
