@@ -39,6 +39,7 @@ private:
   LogicalResult readOptions();
   LogicalResult readMinimize();
   LogicalResult checkLayouts();
+  LogicalResult checkEdges();
   FailureOr<PlacementResult> find(ScheduleSearch &searcher);
   FailureOr<PlacementResult> findAll();
   LogicalResult certify(const FoundSchedule &found, SearchReport &report);
@@ -162,6 +163,20 @@ LogicalResult SearchRun::checkLayouts() {
   return success();
 }
 
+/// Edges name stages, so the stages must be known.
+LogicalResult SearchRun::checkEdges() {
+  if (request.graph.empty())
+    return success();
+  if (anyPlacement)
+    return reportUsageError(diags, "edges name stages, and --placement=best "
+                                   "compares several numbers of them");
+  if (args.has(Opt::Layouts))
+    return reportUsageError(diags,
+                            "edges name stages, and --layouts compares several "
+                            "ways to cut the layers into them");
+  return success();
+}
+
 LogicalResult SearchRun::readOptions() {
   form = args.text(Opt::ReportFormat, "text");
   StringRef file = args.text(Opt::Output);
@@ -224,7 +239,8 @@ LogicalResult SearchRun::readOptions() {
       failed(readMemoryLimit(args, lowering.given, diags)))
     return failure();
   request.given = std::move(lowering.given);
-  if (failed(checkLayouts()))
+  request.graph = std::move(lowering.graph);
+  if (failed(checkLayouts()) || failed(checkEdges()))
     return failure();
   if (anyPlacement && !request.given.perPart())
     return reportUsageError(diags,

@@ -35,6 +35,13 @@ FailureOr<SearchProblem> ScheduleSearch::prepare(const SearchRequest &request) {
   header.numMicrobatches = request.microbatches;
   header.placement = Placement(
       {search::placementMap(request.isV, request.ranks, request.chunks)});
+  GraphBuilder graph(header.numStages, diags);
+  if (failed(graph.add(request.graph)))
+    return failure();
+  FailureOr<StageGraph> made = graph.finish();
+  if (failed(made))
+    return failure();
+  header.graph = std::move(*made);
   if (failed(applyCosts(header, request.given, diags)) ||
       failed(applyMemory(header, request.given, diags)))
     return failure();
@@ -128,9 +135,9 @@ FailureOr<FoundSchedule> ScheduleSearch::find(const SearchProblem &problem,
   found.stopped = result.stopped;
   if (failed(setWords(problem, std::move(result.best.words), found)))
     return failure();
-  assert(
-      (model.isRelaxed() || found.makespan == model.time(result.best.makespan)) &&
-      "the search and the simulator agree");
+  assert((model.isRelaxed() ||
+          found.makespan == model.time(result.best.makespan)) &&
+         "the search and the simulator agree");
   // The problem may leave out costs that the simulator counts.
   const SearchStart *better = nullptr;
   for (const SearchStart &start : problem.starts)

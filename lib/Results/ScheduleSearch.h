@@ -14,6 +14,7 @@
 #define PIPEC_RESULTS_SCHEDULESEARCH_H
 
 #include "Cost/GivenSettings.h"
+#include "IR/GraphBuilder.h"
 #include "Results/SearchStarts.h"
 #include "Search/Periodic.h"
 #include "Support/Progress.h"
@@ -27,6 +28,8 @@ struct SearchRequest {
   unsigned chunks = 1;
   /// The placement `v`, else `loop`.
   bool isV = false;
+  /// The edges between stages other than those of a chain.
+  GivenGraph graph;
   /// Backwards are split into I and W.
   bool split = true;
   /// Costs and memory.

@@ -109,8 +109,8 @@ LogicalResult SearchStarts::add(StringRef input) {
                   countText(schedule->numMicrobatches, "micro-batch", "es"));
   if (schedule->placement != model.header.placement)
     return refuse("it places its stages on other ranks");
-  if (!schedule->graph.isChain())
-    return refuse("it has a stage graph, and a search takes chains");
+  if (!schedule->graph.isChain() && schedule->graph != model.header.graph)
+    return refuse("its stages have other edges");
   if (schedule->forwardOnly)
     return refuse("it has no backward steps");
   if (!addWords(*schedule, std::move(params)))

@@ -12,6 +12,7 @@
 #include "Support/Decimal.h"
 #include "Support/Diagnostics/SearchDiags.h"
 
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <numeric>
@@ -76,6 +77,7 @@ public:
 private:
   LogicalResult readSizes();
   LogicalResult readTimes();
+  LogicalResult checkGraph(const TickCosts &costs);
   LogicalResult readMemory();
   StepKind kindOf(unsigned letter) const {
     if (letter == LetterF)
@@ -153,6 +155,8 @@ LogicalResult Maker::readTimes() {
     if (stage + 1 != header.numStages)
       own.hopI = add(costs->hop(problem.map[stage + 1], rank));
   }
+  if (failed(checkGraph(*costs)))
+    return failure();
   common = std::max<Ticks>(common, 1);
   if (sum / common > Problem::maxTicks)
     return diags.report(header.source, diag::SearchTimes);
@@ -164,6 +168,47 @@ LogicalResult Maker::readTimes() {
   }
   model.ticksPerUnit = costs->perUnit();
   model.tickFactor = common;
+  return success();
+}
+
+/// The problem is that of a chain. Checks that this is the problem of the
+/// graph, too: each further edge must be implied by the edges of the chain, by
+/// which its data could not arrive earlier.
+LogicalResult Maker::checkGraph(const TickCosts &costs) {
+  if (header.graph.isChain())
+    return success();
+  BitVector feedsNext(header.numStages);
+  header.graph.forEachEdge(header.numStages, [&](StageGraph::Edge edge) {
+    if (edge.ofChain())
+      feedsNext.set(edge.from);
+  });
+  int missing = feedsNext.find_first_unset();
+  if (unsigned(missing) + 1 != header.numStages)
+    return diags.report(header.source, diag::SearchGraph, missing, missing + 1);
+  // By stage: the time from the start of stage 0 (of the last stage) to the
+  // arrival of its data, and to the start of what follows.
+  unsigned stages = header.numStages;
+  std::vector<__int128> forth(stages), back(stages);
+  for (unsigned stage = 1; stage != stages; ++stage)
+    forth[stage] = forth[stage - 1] + problem.stages[stage - 1].time[LetterF] +
+                   problem.stages[stage].hopF;
+  for (unsigned stage = stages - 1; stage-- != 0;)
+    back[stage] = back[stage + 1] + problem.stages[stage + 1].time[LetterI] +
+                  problem.stages[stage].hopI;
+  std::optional<StageGraph::Edge> slow;
+  header.graph.forEachEdge(stages, [&](StageGraph::Edge edge) {
+    unsigned from = problem.map[edge.from], to = problem.map[edge.to];
+    const StageFigures &low = problem.stages[edge.from];
+    const StageFigures &high = problem.stages[edge.to];
+    if (forth[edge.to] - forth[edge.from] - low.time[LetterF] <
+            costs.hop(from, to) ||
+        back[edge.from] - back[edge.to] - high.time[LetterI] <
+            costs.hop(to, from))
+      slow = slow.value_or(edge);
+  });
+  if (slow)
+    return diags.report(header.source, diag::SearchSlowEdge, slow->from,
+                        slow->to);
   return success();
 }
 
@@ -259,7 +304,7 @@ Schedule makeSchedule(const Model &model, const Words &words) {
 std::optional<Words> wordsOf(const Model &model, const Schedule &schedule) {
   const Problem &problem = model.problem;
   if (schedule.placement != model.header.placement || schedule.forwardOnly ||
-      !schedule.graph.isChain() ||
+      (!schedule.graph.isChain() && schedule.graph != model.header.graph) ||
       schedule.numMicrobatches != problem.microbatches)
     return std::nullopt;
   Words words(problem.ranks);

@@ -189,7 +189,13 @@ void writeProgram(const Model &model, const Words &words,
      << "  placement " << (isV ? "v" : "loop");
   if (problem.chunks > 1)
     os << '(' << problem.chunks << ')';
-  os << ";\n  require p == " << problem.ranks
+  os << ";\n";
+  model.header.graph.forEachEdge(
+      problem.numStages(), [&](StageGraph::Edge edge) {
+        if (!edge.ofChain())
+          os << "  connect " << edge.from << " -> " << edge.to << ";\n";
+      });
+  os << "  require p == " << problem.ranks
      << " && m == " << problem.microbatches
      << ", \"found for ranks = " << problem.ranks
      << ", microbatches = " << problem.microbatches << "\";\n";
