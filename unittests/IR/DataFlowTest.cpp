@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "IR/DataFlow.h"
-#include "IR/StagePeers.h"
 #include "IR/GraphSchedules.h"
+#include "IR/StagePeers.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"

@@ -368,21 +368,28 @@ private:
     Cell *cells = placeOf(stage, microbatch).cells;
     return cells ? &portOf(cells[microbatch], port) : nullptr;
   }
+  /// False for a model that is not given lists, and so runs chains only. The
+  /// compiler then knows that all ports are 0.
+  static constexpr bool mayBeGraph = ModelGraphForward<M>;
+  bool isGraph() const { return mayBeGraph && formsGraph; }
   /// The cell of another port, given that of port 0.
   Cell &portOf(Cell &cell, int port) const {
-    return (&cell)[port * numMicrobatches];
+    if constexpr (!mayBeGraph)
+      return cell;
+    else
+      return (&cell)[port * numMicrobatches];
   }
   Cell *find(EdgeEnd end, int microbatch) const {
     return find(end.stage, microbatch, end.port);
   }
   /// The other end of the edge of a port of a stage.
   EdgeEnd sourceOf(int stage, int port) const {
-    return isGraph ? ends[std::size_t(stage)].sources[std::size_t(port)]
-                   : EdgeEnd{stage - 1, 0};
+    return isGraph() ? ends[std::size_t(stage)].sources[std::size_t(port)]
+                     : EdgeEnd{stage - 1, 0};
   }
   EdgeEnd targetOf(int stage, int port) const {
-    return isGraph ? ends[std::size_t(stage)].targets[std::size_t(port)]
-                   : EdgeEnd{stage + 1, 0};
+    return isGraph() ? ends[std::size_t(stage)].targets[std::size_t(port)]
+                     : EdgeEnd{stage + 1, 0};
   }
   /// The stage at the other end of a transfer, or of a wait for one.
   static int otherOf(const Step &step) {
@@ -391,10 +398,10 @@ private:
   int portOf(const Step &step) const;
   /// The cell of a transfer, whose port must exist.
   Cell &cellOf(const Step &step) const {
-    return *find(step.stage, step.microbatch, isGraph ? portOf(step) : 0);
+    return *find(step.stage, step.microbatch, isGraph() ? portOf(step) : 0);
   }
   /// True if the model is given lists.
-  bool givesLists() const { return !ModelForward<M> || isGraph; }
+  bool givesLists() const { return !ModelForward<M> || isGraph(); }
   const Place &placeOf(int stage, int microbatch) const {
     return places[std::size_t(microbatch >= secondHalf ? numStages + stage
                                                        : stage)];
@@ -549,7 +556,7 @@ private:
 
   int numStages = 0;
   int numMicrobatches = 0;
-  bool isGraph = false;
+  bool formsGraph = false;
   /// By stage, in a graph.
   std::vector<StageEnds> ends;
   /// See `StageBooks::lists`.

@@ -121,7 +121,7 @@ void Executor<M, T>::start(const Schedule &newSchedule, int newRank) {
 /// Lists the edges of each stage. Those of the schedule are sorted, so both
 /// lists of a stage are in ascending order.
 template <class M, class T> void Executor<M, T>::findEnds() {
-  ends.assign(isGraph ? std::size_t(numStages) : 0, StageEnds());
+  ends.assign(isGraph() ? std::size_t(numStages) : 0, StageEnds());
   for (StageEdge edge : schedule->edges) {
     StageEnds &from = ends[std::size_t(edge.from)];
     StageEnds &to = ends[std::size_t(edge.to)];
@@ -138,7 +138,7 @@ template <class M, class T> void Executor<M, T>::makeBooks() {
     return schedule->rankOfStage[direction * numStages + stage] == rank;
   };
   numMicrobatches = schedule->microbatches;
-  isGraph = !schedule->edges.empty();
+  formsGraph = !schedule->edges.empty();
   findEnds();
   books.clear();
   std::size_t numCells = 0, numLists = 0;
@@ -148,9 +148,9 @@ template <class M, class T> void Executor<M, T>::makeBooks() {
           StageBooks{stage, schedule->microbatchesOf(stage, rank),
                      schedule->sharded && schedule->sharded[stage]});
       book.inputs =
-          isGraph ? int(ends[std::size_t(stage)].sources.size()) : stage != 0;
-      book.targets = isGraph ? int(ends[std::size_t(stage)].targets.size())
-                             : !isLast(stage);
+          isGraph() ? int(ends[std::size_t(stage)].sources.size()) : stage != 0;
+      book.targets = isGraph() ? int(ends[std::size_t(stage)].targets.size())
+                               : !isLast(stage);
       book.ports = std::max({book.inputs, book.targets, 1});
       numCells += std::size_t(book.ports) * std::size_t(numMicrobatches);
     }
@@ -211,10 +211,10 @@ template <class M, class T> void Executor<M, T>::checkComplete() {
           if (!cell)
             continue;
           auto end = [&](EdgeEnd (Executor::*of)(int, int) const) {
-            return isGraph ? " to stage " +
-                                 std::to_string(
-                                     (this->*of)(stage.stage, port).stage)
-                           : std::string();
+            return isGraph() ? " to stage " +
+                                   std::to_string(
+                                       (this->*of)(stage.stage, port).stage)
+                             : std::string();
           };
           if (cell->output && !(cell->flags & OutputSent))
             fail("the output of F s" + std::to_string(stage.stage) + " m" +
@@ -330,7 +330,8 @@ std::string Executor<M, T>::describe(const RankState &state,
   bool known = schedule && state.stage < schedule->stages &&
                state.microbatch < schedule->microbatches;
   // In a graph, the state does not say which of several transfers it is.
-  if ((isTransfer(state.kind) || isSendWait(state.kind)) && known && !isGraph) {
+  if ((isTransfer(state.kind) || isSendWait(state.kind)) && known &&
+      !isGraph()) {
     int peer = peerOf({state.kind, state.stage, state.microbatch});
     bool isRecv = isTransfer(state.kind) && !isSend(state.kind);
     text += (isRecv ? " from rank " : " to rank ") + std::to_string(peer);

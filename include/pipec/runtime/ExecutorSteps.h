@@ -319,7 +319,7 @@ decltype(auto) Executor<M, T>::callForward(const Work &work) {
                          *work.kept);
   } else {
     if constexpr (ModelGraphForward<M>)
-      if (isGraph)
+      if (isGraph())
         return model.forward(work.stage, work.microbatch, work.inputs,
                              work.output, *work.kept);
     return model.forward(work.stage, work.microbatch, work.input, work.output,

@@ -57,7 +57,7 @@ Header Executor<M, T>::expectedHeader(const Step &step,
                                                      : StepKind::SendBackward;
     header.stage = otherOf(step);
   }
-  if (isGraph && isTransfer(step.kind))
+  if (isGraph() && isTransfer(step.kind))
     header.other = isReceive ? step.stage : otherOf(step);
   return header;
 }
@@ -70,7 +70,7 @@ template <class M, class T>
 auto Executor<M, T>::send(const Step &step) -> Posted {
   enter(step.kind, step.stage, step.microbatch);
   int peer = peerOf(step);
-  if (peer < 0 || peer == rank || (isGraph && portOf(step) < 0)) [[unlikely]]
+  if (peer < 0 || peer == rank || (isGraph() && portOf(step) < 0)) [[unlikely]]
     failStep(step, "has no other rank to go to");
   if (!early.empty() && passEarly(step, peer)) [[unlikely]]
     return {};
@@ -114,7 +114,7 @@ template <class M, class T>
 auto Executor<M, T>::recv(const Step &step) -> Posted {
   enter(step.kind, step.stage, step.microbatch);
   int peer = peerOf(step);
-  if (peer < 0 || peer == rank || (isGraph && portOf(step) < 0)) [[unlikely]]
+  if (peer < 0 || peer == rank || (isGraph() && portOf(step) < 0)) [[unlikely]]
     failStep(step, "has no other rank to come from");
   Cell &cell = cellOf(step);
   bool isForward = step.kind == StepKind::RecvForward;

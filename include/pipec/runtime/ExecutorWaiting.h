@@ -68,7 +68,7 @@ template <class M, class T> void Executor<M, T>::waitSend(const Step &of) {
   if (!schedule->waitsForSends) [[unlikely]]
     failStep(of, "runs in a schedule whose waitsForSends is false");
   unsigned sent = isForward ? OutputSent : InputGradientSent;
-  if ((isGraph && portOf(of) < 0) || !(cellOf(of).flags & sent)) [[unlikely]]
+  if ((isGraph() && portOf(of) < 0) || !(cellOf(of).flags & sent)) [[unlikely]]
     failStep(of, "comes before its send");
   Cell &cell = cellOf(of);
   unsigned freed = isForward ? OutputFreed : InputGradientFreed;
