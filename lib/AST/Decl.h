@@ -10,6 +10,9 @@
 
 #include "AST/Stmt.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -185,6 +188,19 @@ struct ScheduleDecl {
   /// The comment directly above the schedule, without comment marks, lines
   /// joined by newlines.
   llvm::StringRef doc;
+
+  /// The names of its `alias` statements, in their order.
+  llvm::SmallVector<StringLit, 4> aliases() const {
+    llvm::SmallVector<StringLit, 4> names;
+    for (const Stmt *item : body.stmts)
+      if (const auto *alias = llvm::dyn_cast<AliasStmt>(item))
+        names.append(alias->names.begin(), alias->names.end());
+    return names;
+  }
+  bool hasAlias(llvm::StringRef name) const {
+    return llvm::any_of(
+        aliases(), [&](const StringLit &alias) { return alias.value == name; });
+  }
 };
 
 /// `import "path";`

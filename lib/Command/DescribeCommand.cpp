@@ -32,6 +32,13 @@ static std::string firstSentence(StringRef doc) {
   return text;
 }
 
+static std::vector<std::string> aliasNames(const ast::ScheduleDecl &schedule) {
+  std::vector<std::string> names;
+  for (const ast::StringLit &alias : schedule.aliases())
+    names.push_back(alias.value.str());
+  return names;
+}
+
 FailureOr<std::vector<LibraryEntry>> readLibrary(const SearchPath &search,
                                                  DiagEngine &diags) {
   std::vector<LibraryEntry> entries;
@@ -45,7 +52,8 @@ FailureOr<std::vector<LibraryEntry>> readLibrary(const SearchPath &search,
       return failure();
     for (const ast::ScheduleDecl *schedule : (*module)->schedules)
       entries.push_back({schedule->name.text.str(),
-                         terminalText(firstSentence(schedule->doc))});
+                         terminalText(firstSentence(schedule->doc)),
+                         aliasNames(*schedule)});
   }
   return entries;
 }
@@ -75,7 +83,10 @@ LogicalResult listLibrary(const SearchPath &search,
   if (failed(entries))
     return failure();
   llvm::erase_if(*entries, [&](const LibraryEntry &entry) {
-    return !isListed(entry.name);
+    bool listed = isListed(entry.name);
+    for (const std::string &alias : entry.aliases)
+      listed |= isListed(alias);
+    return !listed;
   });
   for (auto [i, pattern] : enumerate(patterns))
     if (!matched[i])
@@ -86,7 +97,10 @@ LogicalResult listLibrary(const SearchPath &search,
     width = std::max(width, entry.name.size());
   for (const LibraryEntry &entry : *entries)
     os << entry.name << std::string(width - entry.name.size() + 2, ' ')
-       << entry.summary << '\n';
+       << entry.summary
+       << (entry.aliases.empty() ? ""
+                                 : " (" + llvm::join(entry.aliases, ", ") + ")")
+       << '\n';
   return success();
 }
 
@@ -119,6 +133,8 @@ static void describe(const ast::ScheduleDecl &schedule, raw_ostream &os) {
     schedule.doc.split(lines, '\n');
   for (StringRef line : lines)
     os << (line.empty() ? "" : "  ") << terminalText(line) << '\n';
+  if (std::vector<std::string> names = aliasNames(schedule); !names.empty())
+    os << "\n  aliases\n    " << llvm::join(names, ", ") << '\n';
   os << "\n  parameters\n";
   for (const ast::ParamDecl &param : schedule.params)
     os << "    " << parameterText(param) << '\n';

@@ -24,6 +24,7 @@ struct LibraryEntry {
   std::string name;
   /// The first sentence of its documentation.
   std::string summary;
+  std::vector<std::string> aliases;
 };
 
 /// The schedules of the library, in the order of its files.
@@ -32,10 +33,10 @@ llvm::FailureOr<std::vector<LibraryEntry>> readLibrary(const SearchPath &search,
 
 /// Prints one line for each schedule of the installed library:
 ///
-///     gpipe         GPipe: all forwards, then all backwards.
-///     one_f_one_b   1F1B, also called PipeDream-flush.
+///     gpipe         GPipe: all forwards, then all backwards. (GPipe)
+///     looped_bfs    Looped breadth-first: ... (LoopedBFS, ScheduleLoopedBFS)
 ///
-/// With `patterns`, prints only those whose names match one of these globs;
+/// With `patterns`, prints only those of which a name or an alias matches one;
 /// reports a pattern that is not a glob or does not match.
 llvm::LogicalResult listLibrary(const SearchPath &search,
                                 llvm::ArrayRef<std::string> patterns,

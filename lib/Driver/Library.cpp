@@ -7,9 +7,14 @@
 
 #include "Driver/Library.h"
 
+#include "AST/Context.h"
+#include "AST/Decl.h"
+#include "Parse/Parser.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -44,6 +49,18 @@ static std::optional<std::string> fileIn(StringRef folder, StringRef name) {
   return std::nullopt;
 }
 
+/// The programs in a folder, sorted by name.
+static std::vector<std::string> programsIn(StringRef folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (sys::fs::directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error))
+    if (sys::path::extension(it->path()) == ".pipe")
+      files.push_back(it->path());
+  llvm::sort(files);
+  return files;
+}
+
 std::optional<std::string> SearchPath::findInput(StringRef input) const {
   if (input == "-" || (sys::fs::exists(input) && !sys::fs::is_directory(input)))
     return input.str();
@@ -56,6 +73,31 @@ std::optional<std::string> SearchPath::findInput(StringRef input) const {
   for (const std::string &folder : all)
     if (auto found = fileIn(folder, name))
       return found;
+  return findAlias(input);
+}
+
+/// True if a schedule of the program in `text` has the alias `name`. A program
+/// with errors has none.
+static bool hasAlias(StringRef path, StringRef text, StringRef name) {
+  SourceFiles files;
+  DiagEngine silent(files, [](const Diagnostic &) {});
+  ast::Context context;
+  FailureOr<ast::Module *> module = parsePipe(path, text, context, silent);
+  return succeeded(module) &&
+         any_of((*module)->schedules, [&](const ast::ScheduleDecl *schedule) {
+           return schedule->hasAlias(name);
+         });
+}
+
+std::optional<std::string> SearchPath::findAlias(StringRef name) const {
+  for (const std::string &folder : all)
+    for (const std::string &path : programsIn(folder)) {
+      auto text = MemoryBuffer::getFile(path);
+      // Most programs are excluded without being parsed.
+      if (text && (*text)->getBuffer().contains(("\"" + name + "\"").str()) &&
+          hasAlias(path, (*text)->getBuffer(), name))
+        return path;
+    }
   return std::nullopt;
 }
 
@@ -74,14 +116,7 @@ std::optional<std::string> SearchPath::findImport(StringRef name,
 }
 
 std::vector<std::string> SearchPath::libraryFiles() const {
-  std::vector<std::string> files;
-  std::error_code error;
-  for (sys::fs::directory_iterator it(library, error), end; !error && it != end;
-       it.increment(error))
-    if (sys::path::extension(it->path()) == ".pipe")
-      files.push_back(it->path());
-  llvm::sort(files);
-  return files;
+  return programsIn(library);
 }
 
 } // namespace pipec

@@ -28,8 +28,8 @@ public:
   /// The same library with other folders of `-I`.
   SearchPath with(llvm::ArrayRef<llvm::StringRef> includes) const;
 
-  /// The file that `input` on the command line refers to: a path, or a name in
-  /// one of the folders.
+  /// The file that `input` on the command line refers to: a path, or in one of
+  /// the folders the name of a file, or an alias of a schedule of a program.
   std::optional<std::string> findInput(llvm::StringRef input) const;
   /// The file that `import "name"` in a file of folder `from` refers to.
   std::optional<std::string> findImport(llvm::StringRef name,
@@ -43,6 +43,7 @@ public:
 
 private:
   SearchPath() = default;
+  std::optional<std::string> findAlias(llvm::StringRef name) const;
 
   std::vector<std::string> all;
   std::string library;

@@ -42,7 +42,7 @@ FailureOr<OpenedInput> findInput(StringRef name, const SearchPath &search,
   });
   if (failed(text))
     return failure();
-  return OpenedInput{*path, *text, inputKind(*path, *text, args)};
+  return OpenedInput{*path, *text, inputKind(*path, *text, args), name.str()};
 }
 
 FailureOr<std::unique_ptr<ScheduleSource>>
@@ -78,7 +78,10 @@ ScheduleSource::schedule(StringRef name, DiagEngine &diags) const {
     return diags.report(DiagLoc(), diag::NoSchedule, path());
   std::vector<StringRef> names;
   for (const CheckedSchedule &schedule : schedules()) {
-    if (schedule.decl->name.text == name)
+    if (schedule.decl->name.text == name || schedule.decl->hasAlias(name))
+      return &schedule;
+    // An alias names a schedule and not only its file.
+    if (name.empty() && schedule.decl->hasAlias(input.word))
       return &schedule;
     names.push_back(schedule.decl->name.text);
   }

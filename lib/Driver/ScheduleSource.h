@@ -21,6 +21,8 @@ struct OpenedInput {
   std::string path;
   llvm::StringRef text;
   InputKind kind;
+  /// The word by which it was found: a path, a name or an alias.
+  std::string word;
 };
 
 /// Finds and reads the input called `name`, whose format may be specified in

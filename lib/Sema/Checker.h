@@ -17,6 +17,8 @@
 #include "Sema/Scope.h"
 #include "Sema/Sema.h"
 
+#include "llvm/ADT/StringMap.h"
+
 #include <set>
 #include <string>
 
@@ -86,6 +88,7 @@ private:
   void checkItem(ast::Stmt *item, CheckedSchedule &checked);
   void check(ast::RequireStmt *require);
   void check(ast::PlacementStmt *placement);
+  void check(const ast::AliasStmt *stmt);
   void checkAfterPlacement(const ast::Stmt *stmt, llvm::StringRef word);
   void check(ast::EdgesStmt *stmt, llvm::StringRef word);
   void check(const ast::ExpectStmt *expect);
@@ -110,6 +113,8 @@ private:
   /// The current schedule; null at file level.
   const CheckedSchedule *current = nullptr;
   bool placementKnown = false;
+  /// The aliases of the schedules so far.
+  llvm::StringMap<llvm::SMRange> aliases;
   /// Definitions of the main module that may be unused, in order.
   std::vector<Symbol> warnable;
   bool inMain = false;

@@ -169,7 +169,7 @@ void Checker::checkItem(Stmt *item, CheckedSchedule &checked) {
       checkRankFree(stage, Numbers::Integers);
     return;
   case Stmt::Kind::Alias:
-    return;
+    return check(cast<AliasStmt>(item));
   case Stmt::Kind::ForwardOnly:
     return;
   case Stmt::Kind::Cost:
@@ -245,6 +245,24 @@ void Checker::check(PlacementStmt *placement) {
   if (*takes == Takes::Nothing && placement->argument)
     (void)diags.report(placement->argument->range, diag::PlacementArgument,
                        name, "with an argument");
+}
+
+//===----------------------------------------------------------------------===//
+// Aliases
+//===----------------------------------------------------------------------===//
+
+void Checker::check(const AliasStmt *stmt) {
+  for (const StringLit &alias : stmt->names) {
+    bool isPlain = !alias.value.empty() && all_of(alias.value, [](char c) {
+      return isAlnum(c) || c == '_' || c == '-';
+    });
+    if (!isPlain || alias.value.starts_with("-"))
+      (void)diags.report(alias.range, diag::AliasText);
+    else if (auto [it, isNew] = aliases.try_emplace(alias.value, alias.range);
+             !isNew)
+      (void)diags.report(alias.range, diag::Redefinition, alias.value)
+          .note(it->second, diag::NotePrevious);
+  }
 }
 
 //===----------------------------------------------------------------------===//
