@@ -191,10 +191,12 @@ void Lint::printText(raw_ostream &os, const Schedule &schedule) {
        << countText(result.unjudgedTransfers, "transfer")
        << " with other ranks, deadlocks through these, memory\n";
   os << "safe under:";
-  for (WaitModel model : allWaitModels)
-    if (result.safe[unsigned(model)])
+  // What is safe under any model is safe under the mildest.
+  ArrayRef<WaitModel> models = mainWaitModels();
+  for (WaitModel model : models)
+    if (result.safe[model])
       os << ' ' << waitModelName(model);
-  os << (is_contained(result.safe, true) ? "\n" : " no model\n");
+  os << (result.safe[models.back()] ? "\n" : " no model\n");
   if (framework) {
     os << framework->title << ": ";
     if (!result.faults.empty())
@@ -255,9 +257,10 @@ void Lint::printJson(json::OStream &json, ArrayRef<Diagnostic> unusable) {
   });
   json.attribute("unjudged_transfers", int64_t(result.unjudgedTransfers));
   json.attributeObject("safe", [&] {
-    for (WaitModel model : allWaitModels)
-      json.attribute(waitModelName(model), result.safe[unsigned(model)]);
+    for (WaitModel model : mainWaitModels())
+      json.attribute(waitModelName(model), result.safe[model]);
   });
+  json.attribute("blocking", result.safe[WaitModel::Blocking]);
   json.attributeObject("pytorch", [&] {
     for (size_t i = 0; i != torchVersions.size(); ++i)
       json.attribute(torchVersions[i].name, isGoodFor(i));

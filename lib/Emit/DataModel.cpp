@@ -246,13 +246,13 @@ const DataModel::Communication &DataModel::communication() const {
   sort(pairs);
   pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
 
-  std::array<bool, 4> ends = endsUnder(schedule, Transfers(schedule));
+  WaitOutcomes ends = endsUnder(schedule, Transfers(schedule));
   constexpr std::pair<WaitModel, StringLiteral> kinds[] = {
       {WaitModel::Stream, "one"},
       {WaitModel::Pair, "pair"},
       {WaitModel::Edge, "edge"}};
   for (const auto &[model, name] : kinds)
-    if (ends[unsigned(model)]) {
+    if (ends[model]) {
       communicates->communicators = name;
       break;
     }

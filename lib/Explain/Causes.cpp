@@ -15,6 +15,9 @@
 
 #include "Explain/Causes.h"
 
+#include "Waiting/WaitState.h"
+
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 
@@ -110,17 +113,29 @@ uint32_t Causes::awaited(StepRef wait) const {
   return before != none && run.end(before) == over ? before : uint32_t(none);
 }
 
+std::optional<int64_t> Causes::holdEnd(StepRef at) const {
+  const StepList &list = theSchedule.ranks[at.rank];
+  if (isWait(list[at.index].kind()))
+    return run.start(at.rank, at.index);
+  if (!isP2P(list[at.index].kind()) || !run.model() ||
+      !holdsRank(*run.model(), list, at.index))
+    return std::nullopt;
+  return theTransfers->batchEnd(numbers.of(at));
+}
+
 /// True if the rank reaches `index` of its list at `link.start` because of a
-/// wait between it and the previous compute step.
+/// wait, or a transfer that holds it, after the previous compute step.
 bool Causes::findWait(PathStep &link, unsigned rank, size_t index) const {
   const StepList &list = theSchedule.ranks[rank];
   for (; index != 0 && !isCompute(list[index - 1].kind()); --index) {
     StepRef at{rank, uint32_t(index - 1)};
-    if (!isWait(list[at.index].kind()))
+    std::optional<int64_t> over = holdEnd(at);
+    if (!over)
       continue;
-    if (run.start(rank, at.index) != link.start)
+    if (*over != link.start)
       return false; // earlier waits ended earlier
-    if (uint32_t what = awaited(at); what != none) {
+    bool waits = isWait(list[at.index].kind());
+    if (uint32_t what = waits ? awaited(at) : numbers.of(at); what != none) {
       link.reason = Reason::Wait;
       link.before = what;
       return true;
@@ -186,8 +201,13 @@ PathStep Causes::linkOfCompute(StepRef at) const {
     link.before = before;
     return link;
   }
-  if (findWait(link, at.rank, begin))
+  if (findWait(link, at.rank, begin)) {
+    for (size_t i = begin; theTransfers && i != end; ++i)
+      if (is_contained(theTransfers->receives(numbers.of(at.rank, i)),
+                       link.before))
+        link.reason = Reason::Receive;
     return link;
+  }
   for (size_t i = begin; i != end; ++i)
     if (theTransfers ? findReceive(link, numbers.of(at.rank, i))
                      : findMaker(link, at.rank, list[i]))

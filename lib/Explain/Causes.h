@@ -77,6 +77,9 @@ public:
   /// The link before `link` on its chain, with its own cause; nothing if `link`
   /// is the first.
   std::optional<PathStep> linkBefore(const PathStep &link) const;
+  /// When its rank passes a wait, or a transfer that holds it, in ticks;
+  /// nothing for other steps, which do not hold their rank.
+  std::optional<int64_t> holdEnd(StepRef at) const;
   /// The last step of a rank; `none` if it has no steps.
   uint32_t lastStep(unsigned rank) const;
 

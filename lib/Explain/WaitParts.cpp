@@ -46,8 +46,8 @@ WaitParts waitParts(const Causes &causes, unsigned rank, size_t begin,
   // The rank continues when all of its waits before the step are over.
   int64_t waited = since;
   for (size_t i = begin; i != 0 && !isCompute(list[i - 1].kind()); --i)
-    if (isWait(list[i - 1].kind())) {
-      waited = run.start(rank, i - 1);
+    if (auto over = causes.holdEnd({rank, uint32_t(i - 1)})) {
+      waited = *over;
       break;
     }
   made = std::min(made, start);

@@ -22,7 +22,7 @@ struct WaitParts {
   /// For transfers in queues, or for the other rank to reach its end of the
   /// transfer.
   int64_t queue = 0;
-  /// At waits for its own sends and reductions.
+  /// At waits for its own sends and reductions, and at transfers that hold it.
   int64_t wait = 0;
   /// For parameters to be gathered.
   int64_t gather = 0;

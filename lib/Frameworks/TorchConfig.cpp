@@ -113,8 +113,8 @@ private:
       return;
     }
     json.attributeObject("safe", [&] {
-      for (WaitModel model : allWaitModels)
-        json.attribute(waitModelName(model), safe[unsigned(model)]);
+      for (WaitModel model : mainWaitModels())
+        json.attribute(waitModelName(model), safe[model]);
     });
   }
 
@@ -126,9 +126,8 @@ private:
   /// sends and reductions, which earlier versions cannot read.
   void writeTorch() {
     bool before = !waits, since = waits || !waitable;
-    bool needsEdge = since && ownTransfers() &&
-                     !safe[unsigned(WaitModel::Stream)] &&
-                     safe[unsigned(WaitModel::Edge)];
+    bool needsEdge = since && ownTransfers() && !safe[WaitModel::Stream] &&
+                     safe[WaitModel::Edge];
     json.attributeObject("torch", [&] {
       json.attribute("version", before && since ? ">=2.6"
                                 : before        ? ">=2.6,<2.15"
@@ -309,7 +308,7 @@ private:
   DiagEngine &diags;
   ArrayRef<uint32_t> map;
   /// By model; meaningless without transfers.
-  std::array<bool, 4> safe = {};
+  WaitOutcomes safe;
   bool transfers = false;
   /// Whether there is a step that needs a wait in PyTorch 2.15, and whether
   /// there is a wait.

@@ -74,6 +74,7 @@ public:
 private:
   bool readTop();
   bool readMembers();
+  StringRef otherFile(StringRef key);
   bool readHead(StringRef key);
   bool readMap();
   bool readLists();
@@ -97,6 +98,8 @@ private:
   OrderCursor cursor;
   /// True while the members of an overlap are read.
   bool inSubSteps = false;
+  /// True after a key has shown that the file is of another format.
+  bool isOther = false;
   OrderLists lists;
   DiagEngine &diags;
   const char *released = text.begin();
@@ -339,6 +342,22 @@ bool HyperParallelReader::readMap() {
   return true;
 }
 
+/// What the file is if it has `key`, whose value is next, and is of another
+/// format; empty if it may be an order.
+StringRef HyperParallelReader::otherFile(StringRef key) {
+  StringRef format;
+  if (key == "format" && cursor.atQuote() && !cursor.string(format))
+    return "";
+  if (key == "nodes" || format.starts_with("pipec-primus"))
+    return "a table of Primus, which pipec does not read";
+  if (format.starts_with("pipec-te-order"))
+    return "an order for Transformer Engine";
+  if (key == "order")
+    return "an order for Transformer Engine without its `format` at the "
+           "beginning";
+  return "";
+}
+
 /// Reads the value of `key`, which is not the number of a rank.
 bool HyperParallelReader::readHead(StringRef key) {
   if (key == "exec_order")
@@ -356,6 +375,15 @@ bool HyperParallelReader::readHead(StringRef key) {
     else
       lists.setName(*parsed->getAsString());
     return true;
+  }
+  if (isOther) {
+    cursor.skipValue();
+    return true;
+  }
+  if (StringRef other = otherFile(key); !other.empty()) {
+    (void)diags.report(rangeOf(key), diag::OrderOther, other);
+    isOther = true;
+    return false;
   }
   for (OrderLists::Size &size : lists.sizes())
     if (key == size.key) {

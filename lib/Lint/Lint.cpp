@@ -81,10 +81,10 @@ static Schedule amongPresent(Schedule schedule, const PresentRanks &present,
 
 /// The models under which the schedule is safe. Reports why it is not safe
 /// under others.
-static std::array<bool, 4> safeModels(const Schedule &schedule, bool allPresent,
-                                      bool computesAreGood, WaitModel require,
-                                      DiagEngine &diags) {
-  std::array<bool, 4> safe;
+static WaitOutcomes safeModels(const Schedule &schedule, bool allPresent,
+                               bool computesAreGood, WaitModel require,
+                               DiagEngine &diags) {
+  WaitOutcomes safe;
   safe.fill(true);
   if (allPresent && computesAreGood && endsWithBlockingTransfers(schedule))
     return safe;

@@ -13,7 +13,6 @@
 #include "Support/DiagEngine.h"
 #include "Waiting/WaitModel.h"
 
-#include <array>
 #include <optional>
 #include <vector>
 
@@ -24,7 +23,7 @@ namespace pipec {
 /// engine change it. Nothing disables the rule.
 struct LintOptions {
   /// A schedule that does not finish under this model is an error; one that
-  /// only fails under stricter models is a warning.
+  /// only fails under other models that `all` includes is a warning.
   WaitModel require = WaitModel::Stream;
   /// The ranks whose lists the schedule has. If some are absent, what can be
   /// judged without them is.
@@ -45,7 +44,7 @@ struct LintResult {
   /// By model: true if the schedule finishes, and all transfers match and name
   /// the same tensors. If ranks are absent, transfers with them are not
   /// considered.
-  std::array<bool, 4> safe{};
+  WaitOutcomes safe;
   /// The errors of the list itself: the first error of each kind that the
   /// verifier reports, or that the list does not finish under the required
   /// model. Findings of the rules above are not included, whatever their

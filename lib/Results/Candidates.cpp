@@ -55,8 +55,11 @@ bool Candidate::isBefore(const Candidate &other) const {
 FailureOr<CandidateEvaluator>
 CandidateEvaluator::make(const CandidateOptions &options, FrameworkJudge &judge,
                          DiagEngine &diags) {
-  FailureOr<Pipeline> pipeline =
-      parsePipeline("insert-p2p", allPasses(), diags);
+  // Lists for other models can be far slower if ranks wait at transfers.
+  std::string pass = "insert-p2p";
+  if (options.model && waitModelInfo(*options.model).holds != WaitHolds::None)
+    pass += ("{order=timed,model=" + waitModelName(*options.model) + "}").str();
+  FailureOr<Pipeline> pipeline = parsePipeline(pass, allPasses(), diags);
   if (failed(pipeline))
     return failure();
   return CandidateEvaluator(options, PassManager(std::move(*pipeline)), judge,

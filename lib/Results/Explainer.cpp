@@ -181,7 +181,10 @@ void Explainer::printParts(const WaitParts &parts) {
   add(parts.dependency, "for other ranks to compute");
   add(parts.latency, "for the input to arrive");
   add(parts.queue, "for transfers that wait for each other");
-  add(parts.wait, "for its own sends and reductions");
+  bool holds =
+      run.model() && waitModelInfo(*run.model()).holds != WaitHolds::None;
+  add(parts.wait, holds ? "for its own transfers and reductions"
+                        : "for its own sends and reductions");
   add(parts.gather, "for parameters");
   os << "waits: " << join(words, ", ") << '\n';
 }

@@ -52,15 +52,16 @@ public:
     bool ends = options.model.value
                     ? checkOne(schedule, transfers, diags)
                     : checkDeadlock(schedule, transfers, options.require,
-                                    diags)[unsigned(options.require)];
+                                    diags)[options.require];
     return success(sound && ends);
   }
 
 private:
-  // What fails under a model fails under all stricter ones, including the
-  // required model if it is stricter.
+  // A schedule that fails under a model fails under the required model if that
+  // implies the model.
   Severity severityOf(WaitModel model) const {
-    return model >= options.require ? Severity::Error : Severity::Warning;
+    return implies(options.require, model) ? Severity::Error
+                                           : Severity::Warning;
   }
 
   bool checkOne(const Schedule &schedule, const Transfers &transfers,

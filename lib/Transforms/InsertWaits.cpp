@@ -128,11 +128,12 @@ private:
 static void placeSafely(const Schedule &schedule,
                         std::vector<RankWaits> &ranks) {
   Transfers transfers(schedule);
-  std::array<bool, 4> ends = endsUnder(schedule, transfers);
-  auto model = find_if(allWaitModels,
-                       [&](WaitModel model) { return ends[unsigned(model)]; });
+  ArrayRef<WaitModel> models = mainWaitModels();
+  const WaitModel *model = find_if(models, [&](WaitModel model) {
+    return Waiting(schedule, transfers, model).ends();
+  });
   // If it finishes under no model, the waits go to the end.
-  if (model == std::end(allWaitModels)) {
+  if (model == models.end()) {
     for (RankWaits &rank : ranks)
       rank.finishWithoutRun();
     return;

@@ -66,7 +66,8 @@ struct P2PTiming {
   P2PFavor favor = P2PFavor::Sends;
   /// The number of times that the result is run and ordered again by its times.
   unsigned rounds = 0;
-  /// The communication model of these runs.
+  /// The communication model of these runs. Under blocking receives only the
+  /// transfers of each directed edge are in one order.
   WaitModel model = WaitModel::Stream;
 };
 

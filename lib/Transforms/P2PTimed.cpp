@@ -31,6 +31,10 @@
 // crossed transfers. Without latency, the makespan with `at=need` is that of a
 // run without P2P contention. docs/Rationale/TimeOrderedP2P.md has the proofs.
 //
+// With `model=blocking` ranks wait at receives, so a receive should never be
+// earlier because of a send to another rank. Such lists keep the order only on
+// each directed edge, and finish under the models with a queue per edge.
+//
 // `rounds=K` runs the lists with their transfers, takes e and n from that run,
 // and orders again, up to K times. The best result is kept.
 //
@@ -49,6 +53,7 @@
 #include "Simulation/Simulate.h"
 #include "Support/SpanSort.h"
 #include "Transforms/P2POrders.h"
+#include "Transforms/P2PPlaces.h"
 #include "Transforms/Passes.h"
 #include "Verify/Verifier.h"
 
@@ -204,8 +209,10 @@ template <typename Time> class TimedOrder {
 public:
   TimedOrder(const Schedule &schedule, const P2PTiming &timing,
              std::vector<Result<Time>> results)
-      : schedule(schedule), at(timing.at), favor(timing.favor), flow(schedule),
-        results(std::move(results)) {}
+      : schedule(schedule), at(timing.at), favor(timing.favor),
+        byEdge(waitModelInfo(timing.model).holds == WaitHolds::Receives),
+        flow(schedule), results(std::move(results)), places(schedule.numRanks) {
+  }
 
   /// Replaces the times by those of a run of `simulated`, the lists with
   /// transfers.
@@ -271,31 +278,33 @@ private:
     llvm_unreachable("every time is listed");
   }
   StepList placeOn(const StepList &list);
-  /// The P2P step of `end`; `own` is the compute step of the transfer on this
-  /// rank.
-  Step stepOf(const End<Time> &end, Step own) const {
-    ArrayRef<DataFlow::Port> ports =
-        end.isReceive() ? flow.inputs(own) : flow.outputs(own);
-    auto resultOf = [&](const DataFlow::Port &port) -> const Result<Time> & {
-      return results[flow.datum(port, own.microbatch())];
-    };
+  /// Which input or output of `own`, the compute step on this rank, `end` is.
+  unsigned portOf(const End<Time> &end, Step own) const {
+    ArrayRef<DataFlow::Port> ports = portsOf(end, own);
     unsigned port = 0;
     while (port + 1 != ports.size() &&
-           resultOf(ports[port]).producerOrder != end.producerOrder)
+           resultOf(ports[port], own).producerOrder != end.producerOrder)
       ++port;
-    return end.isReceive() ? recvFor(own, port, resultOf(ports[port]).source)
-                           : sendOf(own, port);
+    return port;
+  }
+  ArrayRef<DataFlow::Port> portsOf(const End<Time> &end, Step own) const {
+    return end.isReceive() ? flow.inputs(own) : flow.outputs(own);
+  }
+  const Result<Time> &resultOf(const DataFlow::Port &port, Step own) const {
+    return results[flow.datum(port, own.microbatch())];
   }
 
   const Schedule &schedule;
   P2PAt at;
   P2PFavor favor;
+  /// Whether only the transfers of each directed edge are in the order of time.
+  bool byEdge;
   DataFlow flow;
   std::vector<Result<Time>> results;
+  P2PPlaces places;
   /// The ends on one rank, unsorted and sorted.
   std::vector<End<Time>> ends, sorted;
-  /// The index in the list of the step before which each end is inserted.
-  std::vector<uint32_t> places;
+  std::vector<TransferEnd> transferEnds;
 };
 
 } // namespace
@@ -303,62 +312,31 @@ private:
 /// `list` with its sorted ends.
 template <typename Time>
 StepList TimedOrder<Time>::placeOn(const StepList &list) {
-  // The start of the overlap of each step; empty without overlaps.
-  std::vector<uint32_t> groupBegins;
-  if (any_of(list, [](const Step &step) { return step.joined(); })) {
-    groupBegins.resize(list.size());
-    for (uint32_t i = 1; i < list.size(); ++i)
-      groupBegins[i] = list[i - 1].joined() ? groupBegins[i - 1] : i;
+  transferEnds.clear();
+  for (const End<Time> &end : sorted) {
+    Step own = list[end.index()];
+    transferEnds.push_back({end.index(),
+                            portsOf(end, own)[portOf(end, own)].rank,
+                            end.isReceive()});
   }
-  auto beginOf = [&](uint32_t index) {
-    return groupBegins.empty() ? index : groupBegins[index];
-  };
-  auto endOf = [&](uint32_t index) {
-    return groupBegins.empty() ? index + 1
-                               : uint32_t(Schedule::groupEnd(list, index));
-  };
-
-  places.resize(sorted.size());
-  // From front to back: each send after the producers of all sends so far, and
-  // after the receives so far if they have been placed.
-  auto placeSends = [&](bool receivesArePlaced) {
-    uint32_t earliest = 0;
-    for (size_t k = 0; k != sorted.size(); ++k) {
-      uint32_t bound = 0;
-      if (!sorted[k].isReceive())
-        bound = endOf(sorted[k].index());
-      else if (receivesArePlaced)
-        bound = places[k];
-      places[k] = earliest = std::max(earliest, bound);
-    }
-  };
-  // From back to front: each receive before the consumers of all receives from
-  // here on, and before the sends from here on if they have been placed.
-  auto placeReceives = [&](bool sendsArePlaced) {
-    uint32_t latest = uint32_t(list.size());
-    for (size_t k = sorted.size(); k-- != 0;) {
-      if (sorted[k].isReceive())
-        places[k] = latest = std::min(latest, beginOf(sorted[k].index()));
-      else if (sendsArePlaced)
-        latest = places[k];
-    }
-  };
-  if (favor == P2PFavor::Sends) {
-    placeSends(/*receivesArePlaced=*/false);
-    placeReceives(/*sendsArePlaced=*/true);
-  } else {
-    placeReceives(/*sendsArePlaced=*/false);
-    placeSends(/*receivesArePlaced=*/true);
-  }
+  ArrayRef<P2PPlaces::Place> placed =
+      byEdge ? places.byEdge(list, transferEnds)
+             : places.inOneOrder(list, transferEnds, favor);
 
   StepList result;
   result.reserve(list.size() + sorted.size());
   uint32_t i = 0;
-  for (size_t k = 0; k != sorted.size(); ++k) {
+  for (P2PPlaces::Place place : placed) {
     // The places are ascending, unless the order cannot run.
-    for (; i < places[k]; ++i)
+    for (; i < place.before; ++i)
       result.push_back(list[i]);
-    result.push_back(stepOf(sorted[k], list[sorted[k].index()]));
+    const End<Time> &end = sorted[place.end];
+    Step own = list[end.index()];
+    unsigned port = portOf(end, own);
+    result.push_back(
+        end.isReceive()
+            ? recvFor(own, port, resultOf(portsOf(end, own)[port], own).source)
+            : sendOf(own, port));
   }
   result.insert(result.end(), list.begin() + i, list.end());
   return result;

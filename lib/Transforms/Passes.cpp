@@ -24,10 +24,10 @@ namespace pipec {
 
 ArrayRef<PassChoice<WaitModel>> choicesOf(WaitModel) {
   static constexpr PassChoice<WaitModel> choices[] = {
-      {"stream", WaitModel::Stream},
-      {"pair", WaitModel::Pair},
-      {"edge", WaitModel::Edge},
-      {"buffered", WaitModel::Buffered}};
+#define PIPEC_WAIT_MODEL(Id, Name, Phrase, Queues, Holds, InAll, Implied)      \
+  {Name, WaitModel::Id},
+#include "Waiting/WaitModels.def"
+  };
   return choices;
 }
 

@@ -83,10 +83,10 @@ private:
 
 } // namespace
 
-static std::string modelNames(const std::array<bool, 4> &safe) {
+static std::string modelNames(const WaitOutcomes &safe) {
   SmallVector<StringRef, 4> names;
-  for (WaitModel model : allWaitModels)
-    if (safe[unsigned(model)])
+  for (WaitModel model : mainWaitModels())
+    if (safe[model])
       names.push_back(waitModelName(model));
   return names.empty() ? "none" : join(names, ", ");
 }
@@ -112,12 +112,23 @@ static void noteHeads(InFlightDiagnostic &diagnostic, const Waiting &waiting) {
       continue;
     }
     Step head = list[at];
-    StepKind awaited = isSendWait(head.kind())
-                           ? sendOfWait(head.kind())
-                           : recvKind(dataKind(head.kind()));
-    Step input(awaited, head.stage(), head.microbatch());
+    Step awaited;
+    if (isP2P(head.kind())) {
+      // The member of a batch that it waits for.
+      waiting.forEachWait(waiting.numbers().of(rank, at),
+                          [&](const WaitEdge &edge) {
+                            if (edge.reason == WaitReason::Batch)
+                              at = edge.target - waiting.numbers().begin(rank);
+                          });
+      head = list[at];
+      awaited = DataFlow::otherEnd(head, *waiting.flow().transfer(head));
+    } else {
+      StepKind kind = isSendWait(head.kind()) ? sendOfWait(head.kind())
+                                              : recvKind(dataKind(head.kind()));
+      awaited = Step(kind, head.stage(), head.microbatch());
+    }
     diagnostic.note(head.source(), diag::NoteBlockedHead, rank, at,
-                    stepText(schedule, head), stepText(schedule, input));
+                    stepText(schedule, head), stepText(schedule, awaited));
   }
   if (ranks.size() > maxHeads)
     diagnostic.note(DiagLoc(), diag::NoteMoreBlockedRanks,
@@ -125,8 +136,7 @@ static void noteHeads(InFlightDiagnostic &diagnostic, const Waiting &waiting) {
 }
 
 void reportDeadlock(const Waiting &waiting, Severity severity,
-                    const std::array<bool, 4> *safe, DiagEngine &diags,
-                    bool heads) {
+                    const WaitOutcomes *safe, DiagEngine &diags, bool heads) {
   WaitDescriber narrator(waiting);
   StringRef model = waitModelPhrase(waiting.model());
   auto finish = [&](InFlightDiagnostic diagnostic, ArrayRef<WaitEdge> edges) {
@@ -161,22 +171,21 @@ void reportDeadlock(const Waiting &waiting, Severity severity,
     noteHeads(diagnostic, waiting);
 }
 
-std::array<bool, 4> checkDeadlock(const Schedule &schedule,
-                                  const Transfers &transfers, WaitModel require,
-                                  DiagEngine &diags) {
-  std::array<bool, 4> safe = endsUnder(schedule, transfers);
-  if (safe[unsigned(WaitModel::Stream)])
+WaitOutcomes checkDeadlock(const Schedule &schedule, const Transfers &transfers,
+                           WaitModel require, DiagEngine &diags) {
+  WaitOutcomes safe = endsUnder(schedule, transfers);
+  if (safe[WaitModel::Stream])
     return safe;
   // Show the required model if it fails, otherwise the mildest model that does,
   // since its deadlock occurs under the stricter ones too.
   WaitModel shown = require;
-  if (safe[unsigned(shown)])
-    for (WaitModel model : allWaitModels)
-      if (!safe[unsigned(model)])
+  if (safe[shown])
+    for (WaitModel model : mainWaitModels())
+      if (!safe[model])
         shown = model;
   reportDeadlock(Waiting(schedule, transfers, shown),
-                 safe[unsigned(require)] ? Severity::Warning : Severity::Error,
-                 &safe, diags);
+                 safe[require] ? Severity::Warning : Severity::Error, &safe,
+                 diags);
   return safe;
 }
 

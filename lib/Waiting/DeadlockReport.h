@@ -26,15 +26,15 @@ namespace pipec {
 ///   ...
 ///   a.steps:5:5: note: safe under: edge, buffered
 void reportDeadlock(const Waiting &waiting, Severity severity,
-                    const std::array<bool, 4> *safe, DiagEngine &diags,
+                    const WaitOutcomes *safe, DiagEngine &diags,
                     bool heads = false);
 
 /// Runs all models. Reports an error if the schedule does not finish under
-/// `require`, and a warning if it only fails under stricter models, both with
-/// the models that are safe. Returns, by model, whether it finishes.
-std::array<bool, 4> checkDeadlock(const Schedule &schedule,
-                                  const Transfers &transfers, WaitModel require,
-                                  DiagEngine &diags);
+/// `require`, and a warning if it only fails under other models that `all`
+/// includes, both with those of them that are safe. Returns, by model, whether
+/// it finishes.
+WaitOutcomes checkDeadlock(const Schedule &schedule, const Transfers &transfers,
+                           WaitModel require, DiagEngine &diags);
 
 } // namespace pipec
 

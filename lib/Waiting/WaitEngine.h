@@ -116,7 +116,11 @@ private:
       Step step = list[at];
       if (isP2P(step.kind())) {
         uint32_t end = uint32_t(Schedule::groupEnd(list, at));
-        post(rank, base + at, base + end);
+        if (!state.has(base + at, Flag::Posted))
+          post(rank, base + at, base + end);
+        if (holdsRank(model, list, at) &&
+            !passTransfers(rank, base + at, base + end))
+          return;
         at = end;
       } else if (isCompute(step.kind())) {
         if constexpr (Time::waitsForResources)
@@ -150,6 +154,18 @@ private:
     }
     if constexpr (Time::timed)
       time.rankEnds[rank] = rankTime[rank];
+  }
+
+  /// Returns false if `rank`, which has posted a step or the batch [begin,
+  /// end), has to wait there because it is not complete.
+  bool passTransfers(unsigned rank, uint32_t begin, uint32_t end) {
+    for (uint32_t step = begin; step != end; ++step)
+      if (!state.has(step, Flag::Complete))
+        return false;
+    if constexpr (Time::timed)
+      if (end - begin > 1 || hasPeer(stepAt(rank, begin)))
+        holdUntil(rank, endOf(rank, begin));
+    return true;
   }
 
   /// Returns false if `rank`, which has reached `wait`, has to wait there
@@ -349,7 +365,9 @@ private:
         isCompute(schedule.ranks[rank][at].kind()) &&
         llvm::is_contained(transfers.receives(transfers.numbers().of(rank, at)),
                            step);
-    if (isAwaited || awaitedSend(rank) == step)
+    // Only a step that holds its rank is complete before the rank has passed.
+    bool holds = state.members(step).first == transfers.numbers().of(rank, at);
+    if (isAwaited || holds || awaitedSend(rank) == step)
       runnable.push_back(rank);
   }
 

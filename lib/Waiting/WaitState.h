@@ -29,6 +29,8 @@
 #include "Waiting/Transfers.h"
 #include "Waiting/WaitModel.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
 #include <vector>
 
 namespace pipec {
@@ -99,10 +101,30 @@ private:
 /// The queue, on its rank, of a P2P step that transfers the data of `port`.
 inline unsigned queueOf(WaitModel model, Step step,
                         const DataFlow::Port &port) {
-  if (model == WaitModel::Stream)
+  switch (waitModelInfo(model).queues) {
+  case WaitQueues::Rank:
     return 0;
-  return model == WaitModel::Pair ? port.rank
-                                  : 2 * port.rank + isSend(step.kind());
+  case WaitQueues::Peer:
+    return port.rank;
+  case WaitQueues::Edge:
+    return 2 * port.rank + isSend(step.kind());
+  }
+  llvm_unreachable("every kind of queue is listed");
+}
+/// True if a rank passes the P2P step at `index` of its list, or the batch of
+/// that step, only when it is complete.
+inline bool holdsRank(WaitModel model, llvm::ArrayRef<Step> list,
+                      size_t index) {
+  switch (waitModelInfo(model).holds) {
+  case WaitHolds::None:
+    return false;
+  case WaitHolds::Receives:
+    return isRecv(list[index].kind()) || list[index].joined() ||
+           (index != 0 && list[index - 1].joined());
+  case WaitHolds::All:
+    return true;
+  }
+  llvm_unreachable("every kind of step is listed");
 }
 /// The maximum number of queues per rank.
 inline size_t maxQueues(const Schedule &schedule) {

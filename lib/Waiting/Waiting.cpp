@@ -7,8 +7,7 @@
 
 #include "Waiting/Waiting.h"
 
-#include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/ErrorHandling.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
@@ -18,18 +17,10 @@ namespace pipec {
 // Models
 //===----------------------------------------------------------------------===//
 
-StringRef waitModelName(WaitModel model) {
-  switch (model) {
-  case WaitModel::Stream:
-    return "stream";
-  case WaitModel::Pair:
-    return "pair";
-  case WaitModel::Edge:
-    return "edge";
-  case WaitModel::Buffered:
-    return "buffered";
-  }
-  llvm_unreachable("every model has a name");
+ArrayRef<WaitModel> mainWaitModels() {
+  ArrayRef<WaitModel> all = allWaitModels;
+  return all.take_while(
+      [](WaitModel model) { return waitModelInfo(model).inAll; });
 }
 
 std::optional<WaitModel> parseWaitModel(StringRef name) {
@@ -37,20 +28,6 @@ std::optional<WaitModel> parseWaitModel(StringRef name) {
     if (waitModelName(model) == name)
       return model;
   return std::nullopt;
-}
-
-StringRef waitModelPhrase(WaitModel model) {
-  switch (model) {
-  case WaitModel::Stream:
-    return "one in-order stream per rank";
-  case WaitModel::Pair:
-    return "one communicator per pair of ranks";
-  case WaitModel::Edge:
-    return "one queue per directed edge";
-  case WaitModel::Buffered:
-    return "buffered sends";
-  }
-  llvm_unreachable("every model has a phrase");
 }
 
 //===----------------------------------------------------------------------===//
@@ -98,11 +75,17 @@ std::vector<uint32_t> Waiting::blockedSteps() const {
   std::vector<uint32_t> result;
   for (unsigned rank = 0; rank != theSchedule.numRanks; ++rank) {
     uint32_t base = numbers().begin(rank);
+    const StepList &list = theSchedule.ranks[rank];
     uint32_t at = state.at[rank];
-    for (uint32_t i = 0; i != at; ++i)
-      if (mayBlock(base + i) && state.has(base + i, WaitState::AtHead))
+    // A rank may have stopped at transfers that it has posted.
+    uint32_t posted = at;
+    if (at != list.size() && isP2P(list[at].kind()))
+      posted = uint32_t(Schedule::groupEnd(list, at));
+    for (uint32_t i = 0; i != posted; ++i)
+      if (i == at ||
+          (mayBlock(base + i) && state.has(base + i, WaitState::AtHead)))
         result.push_back(base + i);
-    if (at != theSchedule.ranks[rank].size())
+    if (posted == at && at != list.size())
       result.push_back(base + at);
   }
   return result;
@@ -144,10 +127,17 @@ void Waiting::forEachWait(uint32_t number,
       forEachSendWait(number, other, edge);
     return;
   }
-  if (!mayBlock(number))
-    return;
-
   auto [begin, end] = state.members(number);
+  if (!mayBlock(number)) {
+    // A rank may have stopped at a batch whose first member has no other end.
+    if (place.index != state.at[place.rank])
+      return;
+    for (uint32_t member = begin; member != end; ++member)
+      if (mayBlock(member) && !state.has(member, WaitState::Met))
+        edge({number, WaitReason::Batch, member, member});
+    return;
+  }
+
   if (!state.has(number, WaitState::Started)) {
     for (uint32_t member = begin; member != end; ++member)
       if (heads[member] != none)
@@ -189,13 +179,18 @@ void Waiting::forEachSendWait(uint32_t wait, uint32_t send,
   }
 }
 
-std::array<bool, 4> endsUnder(const Schedule &schedule,
-                              const Transfers &transfers) {
-  std::array<bool, 4> result;
-  bool ends = false;
-  for (WaitModel model : allWaitModels) {
-    ends = ends || Waiting(schedule, transfers, model).ends();
-    result[unsigned(model)] = ends;
+WaitOutcomes endsUnder(const Schedule &schedule, const Transfers &transfers) {
+  WaitOutcomes result;
+  for (auto [index, model] : enumerate(allWaitModels)) {
+    auto known = ArrayRef(allWaitModels).take_front(index);
+    bool follows = any_of(known, [&, self = model](WaitModel other) {
+      return result[other] && implies(other, self);
+    });
+    bool isRefuted = any_of(known, [&, self = model](WaitModel other) {
+      return !result[other] && implies(self, other);
+    });
+    result[model] =
+        follows || (!isRefuted && Waiting(schedule, transfers, model).ends());
   }
   return result;
 }

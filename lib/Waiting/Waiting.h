@@ -10,11 +10,11 @@
 // the receives of its inputs are complete. At a wait for a send, the rank waits
 // until the send is complete (if it is buffered: until the other rank has
 // posted the receive). A P2P step is posted when the rank reaches it, and the
-// rank continues. A posted step starts when all earlier steps of its queue are
-// complete; a send and its matching receive complete together, once both have
-// started. At the end of its list a rank waits for everything that it has
-// posted. docs/Rationale/Waiting.md has the complete definition and the reasons
-// for it.
+// rank continues, unless the model holds it there until the step is complete. A
+// posted step starts when all earlier steps of its queue are complete; a send
+// and its matching receive complete together, once both have started. At the
+// end of its list a rank waits for everything that it has posted.
+// docs/Rationale/Waiting.md has the complete definition and the reasons for it.
 //
 // Events only enable further events, so every schedule has exactly one outcome
 // under a model. It is computed in time linear in the steps.
@@ -31,8 +31,6 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
-#include <array>
-
 namespace pipec {
 
 /// The reasons why a step waits for another one.
@@ -45,7 +43,7 @@ enum class WaitReason : uint8_t {
   /// A P2P step waits for the head of its queue.
   Queue,
   /// A started P2P step waits for the other rank to reach its partner; the
-  /// other rank is at a compute step.
+  /// other rank is at a compute step, or at a transfer that holds it.
   Reach,
   /// A started P2P step waits for its partner, which is posted but not started.
   Start,
@@ -79,6 +77,7 @@ public:
   WaitModel model() const { return waitModel; }
   const Schedule &schedule() const { return theSchedule; }
   const StepNumbers &numbers() const { return transfers.numbers(); }
+  const DataFlow &flow() const { return transfers.flow(); }
   Step step(uint32_t number) const {
     StepRef at = numbers().at(number);
     return theSchedule.ranks[at.rank][at.index];
@@ -101,9 +100,8 @@ public:
   /// of their list, or at its end for the transfers that they have posted.
   std::vector<unsigned> blockedRanks() const;
 
-  /// The steps that block others, in ascending order: the compute step or wait
-  /// at which each blocked rank has stopped, and the heads of all blocked
-  /// queues.
+  /// The steps that block others, in ascending order: the step at which each
+  /// blocked rank has stopped, and the heads of all blocked queues.
   std::vector<uint32_t> blockedSteps() const;
 
   /// Calls `edge` for each wait of `step`. A wait for an unmatched transfer has
@@ -127,9 +125,8 @@ private:
 };
 
 /// Whether a schedule finishes under each `WaitModel`. A model is run only if
-/// no stricter one implies the result.
-std::array<bool, 4> endsUnder(const Schedule &schedule,
-                              const Transfers &transfers);
+/// the results of the others do not imply its own.
+WaitOutcomes endsUnder(const Schedule &schedule, const Transfers &transfers);
 
 } // namespace pipec
 

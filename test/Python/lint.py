@@ -22,6 +22,7 @@ with open("meet.csv", "w") as file:
                "1RECV_F0,1F0,1B0,1SEND_B0,1RECV_F1,1F1,1B1,1SEND_B1\n")
 found = pipec.lint("meet.csv")
 assert not found and [found.safe[m] for m in MODELS] == [False, False, True, True]
+assert good.blocking and found.blocking
 kinds = {finding.kind: finding for finding in found.findings}
 assert kinds["ReduceGradMissing"].severity == "error" and "REDUCE_GRAD s1" in kinds["ReduceGradMissing"].message
 assert kinds["Deadlock"].line == 1 and kinds["Deadlock"].notes

@@ -51,14 +51,26 @@ Schedule lowered() {
 }
 
 using Kinds = std::vector<std::pair<diag::Id, Severity>>;
-constexpr std::array<bool, 4> everywhere = {true, true, true, true};
+
+/// An outcome with these models.
+static WaitOutcomes under(std::initializer_list<WaitModel> models) {
+  WaitOutcomes outcomes;
+  for (WaitModel model : models)
+    outcomes[model] = true;
+  return outcomes;
+}
+static WaitOutcomes everywhere() {
+  WaitOutcomes outcomes;
+  outcomes.fill(true);
+  return outcomes;
+}
 
 } // namespace
 
 TEST(Lint, CorrectListHasNoFinding) {
   Findings good(lowered());
   EXPECT_EQ(good.kinds, Kinds());
-  EXPECT_EQ(good.result.safe, everywhere);
+  EXPECT_EQ(good.result.safe, everywhere());
 }
 
 TEST(Lint, GradesWhatTrainingCountsOn) {
@@ -109,7 +121,7 @@ TEST(Lint, DeadlocksByTheRequiredModel) {
   Findings strict(schedule);
   EXPECT_EQ(strict.kinds, (Kinds{{diag::Deadlock, Severity::Error}}));
   EXPECT_EQ(strict.result.safe,
-            (std::array<bool, 4>{false, false, true, true}));
+            under({WaitModel::Edge, WaitModel::Buffered, WaitModel::Blocking}));
   LintOptions options;
   options.require = WaitModel::Edge;
   EXPECT_EQ(Findings(schedule, options).kinds,
@@ -125,7 +137,7 @@ TEST(Lint, CrossedTensorsAreSafeNowhere) {
   std::swap(list[3], list[7]);
   Findings crossed(schedule);
   EXPECT_FALSE(crossed.kinds.empty());
-  EXPECT_EQ(crossed.result.safe, (std::array<bool, 4>{}));
+  EXPECT_EQ(crossed.result.safe, under({}));
   auto hasError = [&](diag::Id id) {
     return llvm::is_contained(crossed.kinds,
                               std::make_pair(id, Severity::Error));
@@ -139,7 +151,7 @@ TEST(Lint, CrossedTensorsAreSafeNowhere) {
 TEST(Lint, ComputesAloneAreSafeWhenTheyRun) {
   Rng rng(5);
   Schedule schedule = randomSchedule(rng, {3, 4, 3});
-  EXPECT_EQ(Findings(schedule).result.safe, everywhere);
+  EXPECT_EQ(Findings(schedule).result.safe, everywhere());
   std::reverse(schedule.ranks[0].begin(), schedule.ranks[0].end());
-  EXPECT_EQ(Findings(schedule).result.safe, (std::array<bool, 4>{}));
+  EXPECT_EQ(Findings(schedule).result.safe, under({}));
 }

@@ -51,6 +51,8 @@ Rational Replay::reached(unsigned rank, size_t begin) {
   Rational time = isCompute(schedule.ranks[rank][before].kind())
                       ? computeEnd(rank, before)
                       : reached(rank, before);
+  if (isP2P(schedule.ranks[rank][before].kind()) && isHeld(rank, before))
+    time = later(time, opComplete({rank, before}));
   reaches[{rank, begin}] = time;
   return time;
 }
@@ -121,6 +123,14 @@ std::vector<unsigned> Replay::producers(Step step) const {
       stages.push_back(forward ? edge.from : edge.to);
   });
   return stages;
+}
+
+// True if the rank waits at the P2P step or batch at `begin`.
+bool Replay::isHeld(unsigned rank, size_t begin) const {
+  Step step = schedule.ranks[rank][begin];
+  return model == WaitModel::BlockingSends ||
+         (model == WaitModel::Blocking &&
+          (isRecv(step.kind()) || step.joined()));
 }
 
 bool Replay::sameQueue(unsigned rank, Step a, Step b) const {

@@ -48,6 +48,7 @@ private:
   Rational arrival(unsigned rank, Step step);
   Rational opStart(Place op);
   Rational opComplete(Place op);
+  bool isHeld(unsigned rank, size_t begin) const;
   bool sameQueue(unsigned rank, Step a, Step b) const;
   Place other(Place op) const;
   Rational hop(unsigned from, unsigned to) const;

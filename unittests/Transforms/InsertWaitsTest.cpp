@@ -42,7 +42,7 @@ TEST(InsertWaits, KeepsWhatEnds) {
     });
     if (failed(verify(schedule, VerifyLevel::Placed, diags)))
       continue;
-    std::array<bool, 4> before = endsUnder(schedule, Transfers(schedule));
+    WaitOutcomes before = endsUnder(schedule, Transfers(schedule));
 
     InsertWaitsOptions waits;
     waits.sends = oneIn(rng, 2) ? WaitPlace::End : WaitPlace::Backward;
@@ -52,8 +52,10 @@ TEST(InsertWaits, KeepsWhatEnds) {
     ASSERT_TRUE(succeeded(makeInsertWaits(waits)->run(result, diags)));
     ASSERT_TRUE(succeeded(verify(result, VerifyLevel::Placed, diags)))
         << listing(result);
-    std::array<bool, 4> after = endsUnder(result, Transfers(result));
-    ASSERT_EQ(before, after) << listing(schedule) << listing(result);
+    WaitOutcomes after = endsUnder(result, Transfers(result));
+    for (WaitModel model : mainWaitModels())
+      ASSERT_EQ(before[model], after[model])
+          << listing(schedule) << listing(result);
 
     Schedule stripped = result;
     ASSERT_TRUE(succeeded(makeStripWaits({})->run(stripped, diags)));
@@ -67,11 +69,11 @@ TEST(InsertWaits, KeepsWhatEnds) {
       for (const StepList &list : result.ranks)
         exceeds |= outstanding(list) > waits.budget->value;
     // If the list finishes under no model, the waits are at the end.
-    if (after[unsigned(WaitModel::Buffered)]) {
+    if (after[WaitModel::Buffered]) {
       ASSERT_EQ(exceeds, warnings != 0) << listing(result);
     }
-    strict += before[0];
-    mild += !before[0] && before[3];
+    strict += before[WaitModel::Stream];
+    mild += !before[WaitModel::Stream] && before[WaitModel::Buffered];
     late += exceeds;
     within += waits.budget && !exceeds;
   }

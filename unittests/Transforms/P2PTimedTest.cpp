@@ -79,10 +79,55 @@ TEST_F(P2PTimed, EndsUnderEveryModel) {
         << messages << listing(placed);
     Transfers transfers(placed);
     ASSERT_TRUE(transfers.sound()) << listing(placed);
-    ASSERT_TRUE(endsUnder(placed, transfers)[0]) << listing(placed);
+    ASSERT_TRUE(endsUnder(placed, transfers)[WaitModel::Stream])
+        << listing(placed);
     for (WaitModel model : allWaitModels)
       ASSERT_TRUE(Waiting(placed, transfers, model).ends());
   }
+}
+
+// With an order per edge, the same holds for blocking receives and the models
+// that they imply.
+TEST_F(P2PTimed, EdgesEndUnderBlockingReceives) {
+  unsigned onlyThere = 0;
+  for (unsigned round = 0; round != 3000; ++round) {
+    Schedule schedule = random();
+    if (oneIn(rng, 2))
+      schedule.costs.set(Figure::P2P,
+                         *Rational::make(pick(rng, 9), 1 + pick(rng, 4)));
+    P2PAt at = P2PAt(pick(rng, 3));
+    unsigned rounds = oneIn(rng, 3) ? 1 + pick(rng, 3) : 0;
+    Schedule placed = timed(schedule, at, rounds, WaitModel::Blocking,
+                            P2PFavor(pick(rng, 2)));
+    ASSERT_TRUE(succeeded(verify(placed, diags)))
+        << messages << listing(placed);
+    Transfers transfers(placed);
+    ASSERT_TRUE(transfers.sound()) << listing(placed);
+    WaitOutcomes ends = endsUnder(placed, transfers);
+    ASSERT_TRUE(ends[WaitModel::Blocking]) << listing(placed);
+    ASSERT_TRUE(ends[WaitModel::Edge]) << listing(placed);
+    onlyThere += !ends[WaitModel::Pair];
+  }
+  EXPECT_GT(onlyThere, 100u);
+}
+
+// Without latency, an order per edge does not increase the makespan, whatever
+// the transfers are ordered by.
+TEST_F(P2PTimed, EdgesCostNothing) {
+  unsigned waiting = 0;
+  for (unsigned round = 0; round != 500; ++round) {
+    Schedule schedule = random();
+    Rational free = Replay(schedule, std::nullopt).makespan();
+    for (P2PAt at : {P2PAt::Need, P2PAt::Mid, P2PAt::Ready}) {
+      Schedule placed = timed(schedule, at, 0, WaitModel::Blocking);
+      for (WaitModel model : {WaitModel::Blocking, WaitModel::Edge})
+        ASSERT_EQ(Replay(placed, model).makespan(), free) << listing(placed);
+    }
+    Schedule other = timed(schedule, P2PAt::Need);
+    waiting += free < Replay(other, WaitModel::Blocking).makespan();
+  }
+  // Lists in one order for all ranks do increase it.
+  EXPECT_GT(waiting, 50u);
 }
 
 // Without latency, ordering by need does not increase the makespan under the

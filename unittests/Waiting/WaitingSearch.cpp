@@ -109,7 +109,15 @@ private:
     return unsigned(s.at >> (8 * rank)) & 255;
   }
   bool posted(State s, unsigned op) const {
-    return at(s, ops[op].rank) > ops[op].index;
+    // A rank that waits at its transfers has posted them.
+    unsigned passed = at(s, ops[op].rank);
+    return passed > ops[op].index ||
+           (passed == ops[ops[op].batch[0]].index && holds(op));
+  }
+  bool holds(unsigned op) const {
+    return model == WaitModel::BlockingSends ||
+           (model == WaitModel::Blocking &&
+            (!ops[op].send || ops[op].batch.size() > 1));
   }
   bool met(State s, unsigned op) const { return s.met >> op & 1; }
   bool complete(State s, unsigned op) const {
@@ -144,6 +152,8 @@ private:
 
   bool canRun(State s, unsigned rank, unsigned index) const {
     Step step = schedule.ranks[rank][index];
+    if (auto op = opAt.find({rank, index}); op != opAt.end())
+      return !holds(op->second) || complete(s, op->second);
     if (isSendWait(step.kind()))
       return isOver(s, rank, step);
     if (!isCompute(step.kind()) || step.kind() == StepKind::W)

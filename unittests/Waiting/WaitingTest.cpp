@@ -14,6 +14,8 @@
 
 #include "gtest/gtest.h"
 
+#include <map>
+
 using namespace pipec;
 using namespace pipec::test;
 
@@ -102,21 +104,21 @@ TEST(Waiting, EqualsAllInterleavings) {
   Rng rng(20240601);
   unsigned compared = 0, blocked = 0, withCycle = 0, quickly = 0;
   unsigned heldByWaits = 0;
+  std::map<std::pair<WaitModel, WaitModel>, unsigned> separated;
   for (unsigned round = 0; round != 4000; ++round) {
     Schedule schedule = smallTransfers(rng);
     bool waits = oneIn(rng, 2);
     if (waits)
       addWaits(rng, schedule);
     Transfers transfers(schedule);
-    bool stricterEnds = false;
+    WaitOutcomes ends;
     bool quick = endsWithBlockingTransfers(schedule);
     quickly += quick;
     ASSERT_TRUE(!quick || transfers.sound()) << listing(schedule);
     for (WaitModel model : allWaitModels) {
       Waiting waiting(schedule, transfers, model);
       std::string where = waitModelName(model).str() + "\n" + listing(schedule);
-      ASSERT_TRUE(waiting.ends() || !stricterEnds) << where;
-      stricterEnds = waiting.ends();
+      ends[model] = waiting.ends();
       ASSERT_TRUE(waiting.ends() || !quick) << where;
       // Without batches, the fast check accepts every correct schedule.
       ASSERT_TRUE(quick || model != WaitModel::Stream || !waiting.ends() ||
@@ -148,7 +150,22 @@ TEST(Waiting, EqualsAllInterleavings) {
       blocked += !waiting.ends();
       heldByWaits += waits && !waiting.ends();
     }
+    WaitOutcomes found = endsUnder(schedule, transfers);
+    for (WaitModel a : allWaitModels) {
+      ASSERT_EQ(found[a], ends[a]) << listing(schedule);
+      for (WaitModel b : allWaitModels) {
+        ASSERT_TRUE(!implies(a, b) || !ends[a] || ends[b])
+            << waitModelName(a).str() << " " << waitModelName(b).str() << "\n"
+            << listing(schedule);
+        separated[{a, b}] += ends[a] && !ends[b];
+      }
+    }
   }
+  // No other model implies another one.
+  for (WaitModel a : allWaitModels)
+    for (WaitModel b : allWaitModels)
+      EXPECT_TRUE(implies(a, b) || separated.at(std::pair(a, b)) != 0)
+          << waitModelName(a).str() << " " << waitModelName(b).str();
   // Both verdicts must be frequent enough for the test to be meaningful.
   EXPECT_GT(compared, 9000u);
   EXPECT_GT(blocked, 2000u);

@@ -26,6 +26,8 @@ class LintResult:
     loads the CSV of the schedule in the format that fits, and trains rightly."""
     pytorch_reasons: Mapping[str, tuple[Diagnostic, ...]]
     """The reasons against each of these versions; none for one that is right."""
+    blocking: bool
+    """Whether it is safe where ranks wait at receives (the model `blocking`)."""
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
@@ -51,7 +53,8 @@ def _lint(arguments: Sequence[str], path: str, text: str | None, require: str, g
         raise CompileError(diagnostics)
     data = json.loads(out)
     reasons = {version: tuple(map(Diagnostic.from_json, found)) for version, found in data["pytorch_reasons"].items()}
-    return LintResult(tuple(map(Diagnostic.from_json, data["findings"])), data["safe"], data["pytorch"], reasons)
+    return LintResult(tuple(map(Diagnostic.from_json, data["findings"])), data["safe"], data["pytorch"], reasons,
+                      data["blocking"])
 
 
 def lint_file(path: str | os.PathLike[str], *, require: str = "stream", grades: Mapping[str, str] | None = None,
