@@ -165,7 +165,7 @@ terminal. `--color=always` and `--color=never` override the environment.
 /// The forms of the output of a command: the values of its --format option.
 static std::vector<StringRef> formsOf(const Arguments &args) {
   std::vector<StringRef> forms;
-  for (Opt option : {Opt::TableFormat, Opt::Format})
+  for (Opt option : {Opt::TableFormat, Opt::FindingFormat, Opt::Format})
     if (args.takes(option))
       for (const Choice &choice : optionInfo(option).choices())
         forms.push_back(choice.name);
@@ -174,11 +174,11 @@ static std::vector<StringRef> formsOf(const Arguments &args) {
   return forms;
 }
 
-/// True if the output is an object of JSON, for which the command line need not
-/// be checked yet.
+/// True if the output of lint is an object of JSON, for which the command line
+/// need not be checked yet.
 static bool wantsJson(const Arguments &args) {
-  if (args.has(Opt::Format))
-    return args.text(Opt::Format) == "json";
+  if (args.has(Opt::FindingFormat))
+    return args.text(Opt::FindingFormat) == "json";
   return args.text(Opt::Output).ends_with_insensitive(".json");
 }
 

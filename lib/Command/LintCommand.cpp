@@ -7,12 +7,14 @@
 
 #include "Command/LintCommand.h"
 
+#include "Results/FindingFormats.h"
 #include "Results/TorchVerdict.h"
 
 #include "Driver/Input.h"
 #include "Lint/Lint.h"
 #include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Diagnostics/VerifierDiags.h"
+#include "Support/TerminalText.h"
 #include "Support/Words.h"
 #include "Target/FrameworkTargets.h"
 #include "Target/TargetCheck.h"
@@ -56,25 +58,29 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// The command
+// One input
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-/// One run of the command.
-class Lint : CommandRun {
+/// One input of the command, and the verdicts about it.
+class LintedInput {
 public:
-  explicit Lint(const CommandRun &run) : CommandRun(run) {}
-  LogicalResult run();
-  /// Writes the object of a command line that cannot be used.
-  LogicalResult runWithout(ArrayRef<Diagnostic> errors);
+  /// `request` is null if the command line cannot be used.
+  LintedInput(const CommandRun &run, const InputRequest *request);
 
-private:
   /// Finds and reads the schedule; if that fails, nothing is checked.
   FailureOr<Schedule> load();
-  LintResult find(const Schedule &schedule);
   void printText(raw_ostream &os, const Schedule &schedule);
+  /// Writes the attributes of its object, also if the input cannot be read, or
+  /// the command line cannot be used for the reasons in `unusable`; the errors
+  /// are the findings.
   void printJson(json::OStream &json, ArrayRef<Diagnostic> unusable);
+  /// All findings; the errors, if the input cannot be read.
+  FileFindings collect();
+
+private:
+  LintResult find(const Schedule &schedule);
   /// Sets `reasons`, and reports those against the version given by --pytorch.
   /// --grade and -W do not affect this.
   void judge(const Schedule &schedule, const LintResult &result);
@@ -87,6 +93,11 @@ private:
     return isRead && reasons[version].empty();
   }
 
+  const CommandRun &run;
+  const Arguments &args;
+  DiagSession &session;
+  DiagEngine &diags;
+  const InputRequest *request;
   bool isRead = false;
   /// The reasons against each of `torchVersions`. If a schedule cannot be read,
   /// or its list has faults, these errors are reasons against all versions.
@@ -100,7 +111,20 @@ private:
 
 } // namespace
 
-std::string Lint::absentText() const {
+LintedInput::LintedInput(const CommandRun &run, const InputRequest *request)
+    : run(run), args(run.args), session(run.session), diags(run.diags),
+      request(request) {
+  for (const FrameworkTarget &known : frameworkTargets)
+    if (known.name == args.text(Opt::Consumer))
+      framework = &known;
+  if (framework)
+    options = LintOptions::withoutPyTorch();
+  // An unknown name is an error of the command line.
+  options.require =
+      parseWaitModel(args.text(Opt::Require)).value_or(WaitModel::Stream);
+}
+
+std::string LintedInput::absentText() const {
   std::vector<unsigned> absent = options.present.absent();
   if (absent.empty())
     return "";
@@ -113,15 +137,13 @@ std::string Lint::absentText() const {
   return text;
 }
 
-FailureOr<Schedule> Lint::load() {
-  FailureOr<InputRequest> request = InputRequest::read(args, search, diags);
-  if (failed(request))
-    return failure();
-  FailureOr<OpenedInput> input = request->open(search, diags);
+FailureOr<Schedule> LintedInput::load() {
+  FailureOr<OpenedInput> input = request->open(run.search, diags);
   if (failed(input))
     return failure();
   kind = input->kind;
-  FailureOr<Schedule> schedule = request->makeSchedule(*input, search, session);
+  FailureOr<Schedule> schedule =
+      request->makeSchedule(*input, run.search, session);
   if (failed(schedule))
     return failure();
   // Both options were checked when the schedule was read.
@@ -141,14 +163,14 @@ FailureOr<Schedule> Lint::load() {
   return schedule;
 }
 
-LintResult Lint::find(const Schedule &schedule) {
+LintResult LintedInput::find(const Schedule &schedule) {
   // All findings are shown, since they are the output of this command.
   diags.setErrorLimit(0);
-  progress.phase("looking for findings");
+  run.progress.phase("looking for findings");
   return pipec::lint(schedule, options, diags);
 }
 
-void Lint::judge(const Schedule &schedule, const LintResult &result) {
+void LintedInput::judge(const Schedule &schedule, const LintResult &result) {
   isRead = true;
   if (!result.faults.empty()) {
     reasons.fill(result.faults);
@@ -176,7 +198,7 @@ void Lint::judge(const Schedule &schedule, const LintResult &result) {
   }
 }
 
-void Lint::printText(raw_ostream &os, const Schedule &schedule) {
+void LintedInput::printText(raw_ostream &os, const Schedule &schedule) {
   LintResult result;
   FindingCap cap(session.printerTo(os));
   session.withHandler(std::ref(cap), [&] {
@@ -222,9 +244,8 @@ void Lint::printText(raw_ostream &os, const Schedule &schedule) {
   }
 }
 
-/// Writes one object, even if the input cannot be read, or the command line
-/// cannot be used for the reasons in `unusable`; the errors are the findings.
-void Lint::printJson(json::OStream &json, ArrayRef<Diagnostic> unusable) {
+void LintedInput::printJson(json::OStream &json,
+                            ArrayRef<Diagnostic> unusable) {
   LintResult result;
   auto print = [&](const Diagnostic &finding) {
     writeDiagnostic(json, finding, session.files(),
@@ -285,35 +306,117 @@ void Lint::printJson(json::OStream &json, ArrayRef<Diagnostic> unusable) {
   });
 }
 
-LogicalResult Lint::run() {
-  for (const FrameworkTarget &known : frameworkTargets)
-    if (known.name == args.text(Opt::Consumer))
-      framework = &known;
-  if (framework)
-    options = LintOptions::withoutPyTorch();
-  options.require = *parseWaitModel(args.text(Opt::Require, "stream"));
-  if (isJson())
-    return write([](raw_ostream &) {},
-                 [&](json::OStream &json) { printJson(json, {}); });
-  FailureOr<Schedule> schedule = load();
-  if (failed(schedule))
-    return failure();
-  return write([&](raw_ostream &os) { printText(os, *schedule); },
-               [](json::OStream &) {});
+FileFindings LintedInput::collect() {
+  FileFindings result;
+  result.path = request->path;
+  session.withHandler(
+      [&](const Diagnostic &found) { result.findings.push_back(found); },
+      [&] {
+        FailureOr<Schedule> schedule = load();
+        if (succeeded(schedule))
+          judge(*schedule, find(*schedule));
+      });
+  return result;
 }
 
-LogicalResult Lint::runWithout(ArrayRef<Diagnostic> errors) {
-  form = "json";
-  (void)write([](raw_ostream &) {},
-              [&](json::OStream &json) { printJson(json, errors); });
-  return failure();
+//===----------------------------------------------------------------------===//
+// The command
+//===----------------------------------------------------------------------===//
+
+static LogicalResult lintText(const CommandRun &run,
+                              ArrayRef<InputRequest> requests) {
+  if (requests.size() == 1) {
+    LintedInput input(run, &requests.front());
+    FailureOr<Schedule> schedule = input.load();
+    if (failed(schedule))
+      return failure();
+    return run.write([&](raw_ostream &os) {
+      input.printText(os, *schedule);
+      return success();
+    });
+  }
+  return run.write([&](raw_ostream &os) {
+    for (const InputRequest &request : requests) {
+      if (&request != &requests.front())
+        os << '\n';
+      os << terminalText(request.path) << ":\n";
+      LintedInput input(run, &request);
+      FailureOr<Schedule> schedule = failure();
+      // What cannot be read is a part of the output, in its place.
+      run.session.withHandler(run.session.printerTo(os),
+                              [&] { schedule = input.load(); });
+      if (succeeded(schedule))
+        input.printText(os, *schedule);
+    }
+    return success();
+  });
+}
+
+static LogicalResult lintJson(const CommandRun &run,
+                              ArrayRef<InputRequest> requests) {
+  return run.write(
+      [](raw_ostream &) {},
+      [&](json::OStream &json) {
+        if (requests.size() == 1)
+          return LintedInput(run, &requests.front()).printJson(json, {});
+        json.attributeArray("files", [&] {
+          for (const InputRequest &request : requests)
+            json.object([&] {
+              json.attribute("file", json::fixUTF8(request.path));
+              LintedInput(run, &request).printJson(json, {});
+            });
+        });
+      });
+}
+
+/// The formats for other tools.
+static LogicalResult lintForTools(const CommandRun &run,
+                                  ArrayRef<InputRequest> requests) {
+  return run.write([&](raw_ostream &os) {
+    std::vector<FileFindings> inputs;
+    for (const InputRequest &request : requests)
+      inputs.push_back(LintedInput(run, &request).collect());
+    const SourceFiles &files = run.session.files();
+    if (run.form == "sarif")
+      writeSarif(os, PIPEC_VERSION, inputs, files);
+    else if (run.form == "github")
+      writeGithubCommands(os, inputs, files);
+    else
+      writeJunit(os, inputs, files);
+    return success();
+  });
 }
 
 LogicalResult lintCommandLine(const CommandRun &run,
                               ArrayRef<Diagnostic> errors) {
-  return Lint(run).runWithout(errors);
+  CommandRun asJson = run;
+  asJson.form = "json";
+  (void)asJson.write([](raw_ostream &) {},
+                     [&](json::OStream &json) {
+                       LintedInput(asJson, nullptr).printJson(json, errors);
+                     });
+  return failure();
 }
 
-LogicalResult runLint(const CommandRun &run) { return Lint(run).run(); }
+LogicalResult runLint(const CommandRun &run) {
+  FailureOr<std::vector<InputRequest>> requests = failure();
+  auto read = [&] {
+    requests = InputRequest::readAll(run.args, run.search, run.diags);
+  };
+  std::vector<Diagnostic> errors;
+  if (run.isJson())
+    run.session.withHandler(
+        [&](const Diagnostic &error) { errors.push_back(error); }, read);
+  else
+    read();
+  if (failed(requests))
+    return run.isJson() ? lintCommandLine(run, errors) : failure();
+  if (requests->size() > 1)
+    run.diags.setErrorLimit(0); // a limit for each input does not exist
+  if (run.isJson())
+    return lintJson(run, *requests);
+  return run.form == "text" ? lintText(run, *requests)
+                            : lintForTools(run, *requests);
+}
 
 } // namespace pipec

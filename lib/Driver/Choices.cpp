@@ -84,6 +84,14 @@ std::vector<Choice> tableFormatChoices() {
   return {{"text", ""}, {"json", ""}, {"csv", ""}};
 }
 
+std::vector<Choice> findingFormatChoices() {
+  return {{"text", ""},
+          {"json", ""},
+          {"sarif", "SARIF 2.1.0, for code scanning"},
+          {"github", "annotations of GitHub Actions"},
+          {"junit", "JUnit XML"}};
+}
+
 std::vector<Choice> sortChoices() {
   return {{"makespan", ""},  {"bubble_makespan", ""},
           {"span", ""},      {"bubble_span", ""},

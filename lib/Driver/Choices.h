@@ -39,6 +39,7 @@ std::vector<Choice> cppChoices();
 std::vector<Choice> timelineChoices();
 std::vector<Choice> formatChoices();
 std::vector<Choice> tableFormatChoices();
+std::vector<Choice> findingFormatChoices();
 std::vector<Choice> sortChoices();
 std::vector<Choice> searchPlacementChoices();
 std::vector<Choice> backwardChoices();

@@ -227,20 +227,35 @@ static InFlightDiagnostic reportMissingInput(const Arguments &args,
   return error;
 }
 
-FailureOr<InputRequest> InputRequest::read(const Arguments &args,
-                                           const SearchPath &search,
-                                           DiagEngine &diags) {
+FailureOr<std::vector<InputRequest>>
+InputRequest::readAll(const Arguments &args, const SearchPath &search,
+                      DiagEngine &diags) {
   std::vector<std::string> inputs;
   FailureOr<Grid> sizes = Grid::read(args, Grid::Values::One, inputs, diags);
   if (failed(sizes))
     return failure();
   if (inputs.empty())
     return reportMissingInput(args, search, diags);
-  if (inputs.size() != 1)
-    return reportUsageError(diags, countText(inputs.size(), "input") +
-                                       " where one is taken: `" +
-                                       shortened(join(inputs, "`, `")) + "`");
-  return InputRequest{args, inputs[0], std::move(*sizes)};
+  std::vector<InputRequest> requests;
+  for (const std::string &input : inputs)
+    requests.push_back({args, input, *sizes});
+  return requests;
+}
+
+FailureOr<InputRequest> InputRequest::read(const Arguments &args,
+                                           const SearchPath &search,
+                                           DiagEngine &diags) {
+  FailureOr<std::vector<InputRequest>> all = readAll(args, search, diags);
+  if (failed(all))
+    return failure();
+  if (all->size() == 1)
+    return all->front();
+  std::vector<StringRef> paths;
+  for (const InputRequest &request : *all)
+    paths.push_back(request.path);
+  return reportUsageError(diags, countText(all->size(), "input") +
+                                     " where one is taken: `" +
+                                     shortened(join(paths, "`, `")) + "`");
 }
 
 FailureOr<OpenedInput> InputRequest::open(const SearchPath &search,

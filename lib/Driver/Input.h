@@ -79,6 +79,9 @@ struct InputRequest {
   /// Reads the words and sizes; reports if there is not exactly one input.
   static llvm::FailureOr<InputRequest>
   read(const Arguments &args, const SearchPath &search, DiagEngine &diags);
+  /// The same for a command that takes one or more inputs of these sizes.
+  static llvm::FailureOr<std::vector<InputRequest>>
+  readAll(const Arguments &args, const SearchPath &search, DiagEngine &diags);
   /// Finds and reads the input; reports if it does not exist.
   llvm::FailureOr<OpenedInput> open(const SearchPath &search,
                                     DiagEngine &diags) const;

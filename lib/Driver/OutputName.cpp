@@ -20,7 +20,11 @@ namespace pipec {
 
 /// The values of --format, and the extensions of their files.
 static constexpr std::pair<StringLiteral, StringLiteral> formExtensions[] = {
-    {"text", "txt"}, {"json", "json"}, {"csv", "csv"}};
+    {"text", "txt"},
+    {"json", "json"},
+    {"csv", "csv"},
+    {"sarif", "sarif"},
+    {"junit", "xml"}};
 
 /// The extension of the output file, in lower case and without the dot.
 static std::string outputExtension(const Arguments &args) {
@@ -82,7 +86,10 @@ FailureOr<const EmitterInfo *> chooseEmitter(const Arguments &args,
 
 FailureOr<StringRef> chooseForm(const Arguments &args,
                                 ArrayRef<StringRef> forms, DiagEngine &diags) {
-  Opt option = args.has(Opt::TableFormat) ? Opt::TableFormat : Opt::Format;
+  Opt option = Opt::Format;
+  for (Opt other : {Opt::TableFormat, Opt::FindingFormat})
+    if (args.has(other))
+      option = other;
   StringRef form = args.text(option, "text");
   std::string extension = outputExtension(args);
   const auto *named = find_if(
