@@ -29,6 +29,9 @@ struct Certificate {
   /// A place in the text, for messages.
   using Place = llvm::SMRange;
 
+  /// The layout that the problem is of, if others were searched too; the proof
+  /// is not about them.
+  std::string layout;
   /// One tick, and one unit of memory, in the units of the schedule.
   Rational tick = 1;
   Rational unit = 1;

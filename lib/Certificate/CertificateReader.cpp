@@ -33,6 +33,7 @@ public:
 
 private:
   bool readAll();
+  bool readLayout();
   bool readModel();
   bool readWords();
   bool readProof();
@@ -120,6 +121,18 @@ private:
 };
 
 } // namespace
+
+/// The layout, if the search had several to choose from.
+bool Reader::readLayout() {
+  if (!rest.ltrim().starts_with("layout "))
+    return true;
+  if (!line("layout"))
+    return false;
+  if (at == words.size())
+    return wrong("a layout");
+  made.layout = words[at++].str();
+  return end();
+}
 
 bool Reader::readModel() {
   if (!line("tick") || !rational(made.tick) || !end() || !line("unit") ||
@@ -309,8 +322,8 @@ bool Reader::readParts() {
 }
 
 bool Reader::readAll() {
-  if (!line("pipec-certificate") || !word("1") || !end() || !readModel() ||
-      !readWords() || !readProof())
+  if (!line("pipec-certificate") || !word("1") || !end() || !readLayout() ||
+      !readModel() || !readWords() || !readProof())
     return false;
   words.clear();
   StringRef text = rest.trim();

@@ -247,6 +247,9 @@ LogicalResult Check::checkCertificate() {
         os << terminalText(schedule->name) << ": makespan "
            << decimalText(makespan) << "; proven: no schedule has less than "
            << decimalText(bound) << '\n';
+        if (!certificate->layout.empty())
+          os << "  of one layout, " << terminalText(certificate->layout)
+             << ": schedules of other layouts may have less\n";
         for (StringRef cost : leftOut(*schedule))
           os << "  the proof leaves out " << cost << '\n';
       },
@@ -254,6 +257,9 @@ LogicalResult Check::checkCertificate() {
         json.attribute("proven", true);
         writeExact(json, "makespan", makespan);
         writeExact(json, "bound", bound);
+        json.attribute("layout", certificate->layout.empty()
+                                     ? json::Value(nullptr)
+                                     : json::fixUTF8(certificate->layout));
         json.attributeArray("left_out", [&] {
           for (StringRef cost : leftOut(*schedule))
             json.value(cost);

@@ -277,8 +277,8 @@ LogicalResult SearchRun::certify(const FoundSchedule &found,
   };
   if (failed(check(file.open(standardOutput()))))
     return failure();
-  search::writeCertificate(found.model, found.words, found.makespan, proof,
-                           file.stream());
+  search::writeCertificate(found.model, layouts ? layouts->best : "",
+                           found.words, found.makespan, proof, file.stream());
   return check(file.commit());
 }
 

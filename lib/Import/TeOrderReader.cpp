@@ -66,6 +66,12 @@ private:
   std::vector<std::vector<Entry>> orders;
   std::vector<SourceLoc> places;
   std::vector<uint32_t> map;
+  /// The entries of `stage_to_rank`.
+  std::vector<SourceLoc> mapPlaces;
+  /// The `chunks` of the file.
+  std::optional<unsigned> declaredChunks;
+  SourceLoc chunksPlace;
+  /// The highest chunk of any entry.
   unsigned numChunks = 0;
   /// There are gradients of weights, so other backwards are those of inputs.
   bool isSplit = false;
@@ -99,10 +105,13 @@ bool TeOrderReader::readMap() {
   SourceLoc where = place();
   if (!cursor.expect('[') || !cursor.readElements(']', [&] {
         unsigned rank = 0;
+        SourceLoc entry = place();
         if (!cursor.number(maxRanks, "rank", rank))
           return false;
-        if (map.size() <= maxStages)
+        if (map.size() <= maxStages) {
           map.push_back(rank);
+          mapPlaces.push_back(entry);
+        }
         return true;
       }))
     return false;
@@ -130,6 +139,11 @@ bool TeOrderReader::readValue(StringRef key) {
     });
   if (key == "stage_to_rank")
     return readMap();
+  if (key == "chunks") {
+    chunksPlace = place();
+    return cursor.number(maxStages + 1, "number of chunks",
+                         declaredChunks.emplace());
+  }
   for (OrderLists::Size &size : lists.sizes())
     if (key == size.key) {
       size.place = place();
@@ -196,9 +210,21 @@ bool TeOrderReader::addLists() {
       map.push_back(stage % ranks);
   }
   std::vector<std::vector<unsigned>> stages(ranks);
-  for (auto [stage, rank] : enumerate(map))
-    if (rank < ranks)
-      stages[rank].push_back(stage);
+  size_t chunks = 0;
+  for (auto [stage, rank] : enumerate(map)) {
+    if (rank >= ranks) {
+      (void)diags.report(mapPlaces[stage], diag::OrderMapRank, stage, rank,
+                         countText(ranks, "rank"));
+      return false;
+    }
+    stages[rank].push_back(stage);
+    chunks = std::max(chunks, stages[rank].size());
+  }
+  if (declaredChunks && *declaredChunks != chunks) {
+    (void)diags.report(chunksPlace, diag::OrderSizeDiffers, "chunks",
+                       *declaredChunks, chunks);
+    return false;
+  }
   bool good = true;
   for (unsigned rank = 0; rank != ranks && !diags.atErrorLimit(); ++rank)
     good &= addList(rank, stages[rank]);

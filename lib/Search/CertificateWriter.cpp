@@ -42,12 +42,15 @@ static void writeProof(ArrayRef<ProofPart> parts, StringRef kinds,
   }
 }
 
-void writeCertificate(const Model &model, const Words &words, Rational makespan,
-                      const Refutation &proof, raw_ostream &os) {
+void writeCertificate(const Model &model, StringRef layout, const Words &words,
+                      Rational makespan, const Refutation &proof,
+                      raw_ostream &os) {
   const Problem &problem = model.problem;
   StringRef kinds = problem.split ? "FIW" : "FB";
-  os << "pipec-certificate 1\n"
-     << "tick " << model.time(1) << "\nunit " << model.size(1) << "\nranks "
+  os << "pipec-certificate 1\n";
+  if (!layout.empty())
+    os << "layout " << layout << '\n';
+  os << "tick " << model.time(1) << "\nunit " << model.size(1) << "\nranks "
      << problem.ranks << " stages " << problem.numStages() << " microbatches "
      << problem.microbatches << " backward "
      << (problem.split ? "split" : "whole") << "\nmap";

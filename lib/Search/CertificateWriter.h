@@ -14,8 +14,10 @@
 namespace pipec::search {
 
 /// Writes a certificate (docs/Search.md): the problem, words of that makespan,
-/// and a proof.
-void writeCertificate(const Model &model, const Words &words, Rational makespan,
+/// and a proof. `layout` is that of the problem if it is one of those that were
+/// searched, else empty.
+void writeCertificate(const Model &model, llvm::StringRef layout,
+                      const Words &words, Rational makespan,
                       const Refutation &proof, llvm::raw_ostream &os);
 
 } // namespace pipec::search

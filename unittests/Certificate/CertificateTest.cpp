@@ -61,7 +61,8 @@ TEST(Certificate, ProofsOfASearchAreAcceptedAndOthersRefused) {
     Rational makespan = model->time(result.best.makespan);
     std::string text;
     llvm::raw_string_ostream os(text);
-    search::writeCertificate(*model, result.best.words, makespan, proof, os);
+    search::writeCertificate(*model, "", result.best.words, makespan, proof,
+                             os);
     auto certificate = readCertificate(text, diags);
     ASSERT_TRUE(succeeded(certificate)) << text;
     Schedule schedule = search::makeSchedule(*model, result.best.words);
@@ -101,7 +102,7 @@ TEST(Certificate, ProofsByCasesAreAcceptedAndOthersRefused) {
     ASSERT_EQ(result.cases->refuted + 1, result.bound) << round;
     std::string text;
     llvm::raw_string_ostream os(text);
-    search::writeCertificate(*model, result.best.words,
+    search::writeCertificate(*model, "", result.best.words,
                              model->time(result.best.makespan), *result.cases,
                              os);
     auto certificate = readCertificate(text, diags);

@@ -29,6 +29,8 @@ class Certificate:
         lines = [line.split("//")[0].split() for line in text.splitlines()]
         lines = [line for line in lines if line]
         need(lines[0] == ["pipec-certificate", "1"], "not a certificate")
+        if lines[1][0] == "layout":  # of which the problem is; not a part of the proof
+            del lines[1]
         rest = iter(lines[1:])
         next(rest), next(rest)  # the units
         size = next(rest)
