@@ -4,7 +4,8 @@
 // small letters when the step overlaps with the next one), s stages, c chunks,
 // m micro-batches, g the time since the end of the group before, d durations, o
 // the duration of every overlap as a whole, p phases, l places in the source.
-// fsdp has k (U unshard, R reshard, G reduce gradients), s, t the time since
+// fsdp has k (U unshard, R reshard, G reduce gradients,
+// T reduce tied gradients, of group s), s, t the time since
 // the start of the one before, and d. waits has k (F and B for a send, G for a
 // reduction), s, m and t as well, the time at which each is over. memory has what the rank keeps from a time
 // on: t and v. transfers are sends: k (F activations, B
@@ -122,7 +123,7 @@ function chunkName(schedule, lane, i) {
 
 const kindNames = {
   F: "forward", B: "backward", I: "input gradient", W: "weight gradient",
-  U: "unshard", R: "reshard", G: "reduce gradients",
+  U: "unshard", R: "reshard", G: "reduce gradients", T: "sum tied gradients",
 };
 
 function waitName(waits, i) {

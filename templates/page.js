@@ -194,12 +194,12 @@ function heads() {
   for (const schedule of scene.schedules)
     for (const lane of schedule.lanes)
       for (const text of [lane.kind, lane.fsdp?.kind ?? ""])
-        for (const kind of "FBIWURG") if (text.includes(kind)) kinds.set(kind, painter.kindColors(schedule, kind)[0]);
+        for (const kind of "FBIWURGT") if (text.includes(kind)) kinds.set(kind, painter.kindColors(schedule, kind)[0]);
   const waits = scene.schedules.flatMap((schedule) => schedule.lanes.map((lane) => lane.waits.kind)).join("");
   const marks = [[/[FB]/, "var(--act)", "wait for a send"], [/G/, kinds.get("G"), "wait for a reduction"]]
     .filter(([kind]) => kind.test(waits))
     .map(([, color, text]) => `<span class="mark" style="--swatch:${color}">${text}</span>`);
-  byId("legend").innerHTML = [..."FBIWURG"].filter((kind) => kinds.has(kind))
+  byId("legend").innerHTML = [..."FBIWURGT"].filter((kind) => kinds.has(kind))
     .map((kind) => `<span style="--swatch:${kinds.get(kind)}">${"FBIW".includes(kind) ? kind + " " : ""}${kindNames[kind]}</span>`).concat(marks).join("");
   byId("transfers").disabled = !scene.schedules.some((schedule) => schedule.transfers.n);
   byId("memory").disabled = !scene.schedules.some((schedule) => schedule.lanes.some((lane) => lane.memory));

@@ -53,6 +53,10 @@ Config configOf(const pipec::runtime::Schedule &schedule) {
   if (config.edges.empty())
     for (int stage = 1; stage < config.stages; ++stage)
       config.edges.push_back({stage - 1, stage});
+  for (std::span<const int> group : schedule.ties)
+    config.ties.emplace_back(group.begin(), group.end());
+  config.blocksPerStage =
+      std::max(config.blocksPerStage, int(config.ties.size()));
   return config;
 }
 
@@ -92,6 +96,13 @@ void Reference::run(int step, bool forwardOnly) {
         out.push_back(&gradient);
       model.backward(int(s), m, in, out, kept[s]);
     }
+  }
+  // All stages are here, so the gradients of a shared parameter are one sum.
+  for (int group = 0; group != int(config.ties.size()) && !forwardOnly;
+       ++group) {
+    const Values *const part = &sum;
+    model.exportTied(group, sum);
+    model.sumTied(group, {&part, 1});
   }
 }
 
@@ -169,6 +180,8 @@ void checkCopies(int copies, const pipec::runtime::Schedule &schedule) {
   if (copies > 1 && !schedule.reducesGradients)
     throw std::runtime_error("several copies need a schedule with REDUCE_GRAD "
                              "steps (--passes=inject-fsdp,cpp adds them)");
+  if (copies > 1 && !schedule.ties.empty())
+    throw std::runtime_error("several copies of a network with tied stages");
 }
 
 Arguments parseArguments(int argc, char **argv, bool print) {

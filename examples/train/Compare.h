@@ -66,6 +66,7 @@ private:
   Model model;
   std::vector<Kept> kept;
   std::vector<Values> outputs;
+  Values sum;
   /// For each stage the gradients of its inputs.
   std::vector<std::vector<Values>> gradients;
   std::vector<std::vector<int>> sources, targets;

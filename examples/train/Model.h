@@ -34,6 +34,16 @@ public:
       order.emplace_back();
     }
     sums.resize(held.size());
+    // A shared block starts as that of the first stage of its group.
+    for (std::size_t group = 0; group != config.ties.size(); ++group) {
+      Stage first(config, config.ties[group][0]);
+      forTied(int(group), [&](int stage, std::size_t begin, std::size_t size) {
+        std::copy_n(first.parameters().begin() +
+                        std::ptrdiff_t(first.blockBegin(int(group))),
+                    size,
+                    at(stage).parameters().begin() + std::ptrdiff_t(begin));
+      });
+    }
     losses.assign(std::size_t(config.microbatches), 0);
   }
 
@@ -104,6 +114,10 @@ public:
         order[std::size_t(indexOf[std::size_t(stage)])];
     if (config.copies > 1)
       return false;
+    // Ranks of a group have sums of their own, which are then added.
+    for (const std::vector<int> &group : config.ties)
+      if (std::find(group.begin(), group.end(), stage) != group.end())
+        return false;
     for (std::size_t i = 0; i != seen.size(); ++i)
       if (seen[i] != int(i))
         return false;
@@ -213,7 +227,33 @@ public:
       all[range.begin + i] += other[i];
   }
 
+  // The gradients that the stages of a group share.
+  void exportTied(int group, Tensor &out) {
+    out.assign(held.front().blockSize(), 0);
+    forTied(group, [&](int stage, std::size_t begin, std::size_t size) {
+      for (std::size_t i = 0; i != size; ++i)
+        out[i] += reduced(stage)[begin + i];
+    });
+  }
+  void sumTied(int group, std::span<const Tensor *const> parts) {
+    forTied(group, [&](int stage, std::size_t begin, std::size_t size) {
+      Values &all = reduced(stage);
+      for (std::size_t i = 0; i != size; ++i) {
+        all[begin + i] = 0;
+        for (const Tensor *part : parts)
+          all[begin + i] += (*part)[i];
+      }
+    });
+  }
+
 private:
+  /// Calls `visit(stage, begin, size)` for the stages of a group that are here,
+  /// with the place of the shared parameters.
+  template <class Visit> void forTied(int group, Visit visit) {
+    for (int stage : config.ties[std::size_t(group)])
+      if (holds(stage))
+        visit(stage, at(stage).blockBegin(group), at(stage).blockSize());
+  }
   Stage &at(int stage) {
     return held[std::size_t(indexOf[std::size_t(stage)])];
   }

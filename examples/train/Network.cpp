@@ -166,6 +166,14 @@ Values &Stage::parameters() { return impl->parameters; }
 Values &Stage::gradients() { return impl->gradients; }
 const Values &Stage::gradients() const { return impl->gradients; }
 
+std::size_t Stage::blockBegin(int block) const {
+  return impl->blocks[std::size_t(block)].gain;
+}
+std::size_t Stage::blockSize() const {
+  const Impl &s = *impl;
+  return s.blocks[0].bias2 + std::size_t(s.config.width) - s.blocks[0].gain;
+}
+
 void Stage::update(std::size_t begin, std::size_t end) {
   Impl &s = *impl;
   for (std::size_t i = begin; i != end; ++i) {

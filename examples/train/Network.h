@@ -62,6 +62,9 @@ struct Config {
   /// The edges between the stages, in ascending order; the inputs of a stage
   /// are added up. A stage without inputs embeds the points.
   std::vector<Edge> edges;
+  /// The groups of stages that share the parameters of one of their blocks:
+  /// group g that of block g.
+  std::vector<std::vector<int>> ties;
   int microbatches = 1;
   /// With several copies of the pipeline: how many there are, and which this
   /// is. Copy c has the data of the micro-batches from c * microbatches.
@@ -115,6 +118,10 @@ public:
   Values &parameters();
   Values &gradients();
   const Values &gradients() const;
+
+  /// The place of the parameters of a block among all parameters.
+  std::size_t blockBegin(int block) const;
+  std::size_t blockSize() const;
 
   /// One step of stochastic gradient descent with momentum for the parameters
   /// from `begin` to `end`; then all gradients are zero again.

@@ -144,7 +144,9 @@ std::optional<TraceSpan> TraceReader::readTimes(const Event &event) {
 
 void TraceReader::readPipelineSpan(const Event &event, StringRef cell,
                                    bool isWait) {
-  if (event.type != "\"X\"")
+  // Sums of tied gradients run beside the steps, and have no cost of a stage.
+  if (event.type != "\"X\"" ||
+      cell.ends_with(stepKindName(StepKind::ReduceTied)))
     return;
   bool isDevice = event.category == "\"gpu_user_annotation\"";
   std::optional<TraceSpan> span = readTimes(event);
@@ -190,6 +192,8 @@ void TraceReader::readExecutorSpan(const Event &event) {
   if (event.name.contains("-> s") || event.name.contains("<- s"))
     ofGraph = decodeJsonString(event.name);
   std::optional<StepKind> kind = parseStepKind(kindText.trim('"'));
+  if (kind && isTied(*kind))
+    return;
   unsigned process = 0, stage = 0, microbatch = 0, run = 0;
   if (!kind || !hasStage(*kind) || event.process.getAsInteger(10, process) ||
       process == 0 || process > maxRanks || stageText.getAsInteger(10, stage) ||

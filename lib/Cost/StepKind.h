@@ -36,9 +36,6 @@ enum class DataKind : uint8_t {
   /// The gradient of a stage's input for a micro-batch, produced by a B or an
   /// I.
   Gradient,
-  /// A rank's contribution to a gradient that is summed over several ranks. A
-  /// REDUCE_GRAD produces it, a WAIT_REDUCE_GRAD consumes it.
-  Reduction,
   None,
 };
 inline constexpr unsigned numDataKinds = unsigned(DataKind::None) + 1;
@@ -146,6 +143,12 @@ constexpr bool isFsdp(StepKind kind) {
 constexpr bool isWait(StepKind kind) {
   return step_facts::has(step_facts::sendWaits | step_facts::collectiveWaits,
                          kind);
+}
+/// True for the collective that sums the gradients of a group of tied stages.
+constexpr bool isTied(StepKind kind) { return kind == StepKind::ReduceTied; }
+/// True for steps that run beside the computes of their rank.
+constexpr bool isCollective(StepKind kind) {
+  return isFsdp(kind) || isTied(kind);
 }
 constexpr bool hasMicrobatch(StepKind kind) {
   return isCompute(kind) || isP2P(kind) || isSendWait(kind);

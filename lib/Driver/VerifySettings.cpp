@@ -22,7 +22,7 @@ namespace pipec {
 static constexpr std::pair<StringLiteral, VerifyLevel> levelNames[] = {
     {"none", VerifyLevel::None},     {"compute", VerifyLevel::Compute},
     {"placed", VerifyLevel::Placed}, {"sharded", VerifyLevel::Sharded},
-    {"timed", VerifyLevel::Timed},
+    {"tied", VerifyLevel::Tied},     {"timed", VerifyLevel::Timed},
 };
 
 std::vector<StringRef> VerifySettings::names() {

@@ -8,6 +8,7 @@
 #include "Emit/DataModel.h"
 
 #include "Emit/CppNames.h"
+#include "Support/Words.h"
 #include "Waiting/Waiting.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -99,6 +100,8 @@ DataModel::DataModel(const Schedule &schedule, const SourceFiles &files)
     phaseTexts.push_back(cppComment(phase));
   for (const auto &[name, value] : schedule.params)
     paramTexts.push_back(cppComment(name));
+  for (const std::vector<unsigned> &group : schedule.ties)
+    tieTexts.push_back(listText(group));
   sharded.resize(schedule.numStages);
   reduced.resize(schedule.numStages);
   for (const StepList &list : schedule.ranks)
@@ -288,6 +291,7 @@ DataValue DataModel::value(const DataNode &object, DataField field) const {
   case DataType::RankPair:
   case DataType::Edge:
   case DataType::Stage:
+  case DataType::Tie:
   case DataType::Phase:
   case DataType::Rank:
     return itemField(object, field);
@@ -357,6 +361,10 @@ DataValue DataModel::scheduleField(DataField field) const {
   case DataField::Schedule_reducesSome:
     return DataValue::of(reducesGradients &&
                          llvm::is_contained(reduced, false));
+  case DataField::Schedule_hasTies:
+    return DataValue::of(!schedule.ties.empty());
+  case DataField::Schedule_ties:
+    return DataValue::list(listOf(DataType::Tie, schedule.ties.size()));
   case DataField::Schedule_waitsForSends:
     return DataValue::of(waitsForSends);
   case DataField::Schedule_waitsForReductions:
@@ -432,6 +440,10 @@ DataValue DataModel::itemField(const DataNode &object, DataField field) const {
     return DataValue::of(bool(reduced[i]));
   case DataField::Stage_sharded:
     return DataValue::of(bool(sharded[i]));
+  case DataField::Tie_group:
+    return DataValue::of(int64_t(i));
+  case DataField::Tie_stages:
+    return DataValue::of(StringRef(tieTexts[i]));
   case DataField::Home_wraps:
   case DataField::Edge_wraps:
   case DataField::Stage_wraps:
@@ -452,6 +464,7 @@ DataValue DataModel::itemField(const DataNode &object, DataField field) const {
   case DataField::RankPair_last:
   case DataField::Edge_last:
   case DataField::Stage_last:
+  case DataField::Tie_last:
   case DataField::Phase_last:
   case DataField::Rank_last:
     return DataValue::of(last);

@@ -118,7 +118,7 @@ private:
   mutable SourceLines lines;
   std::string nameText, sourceText;
   std::string cppNamespace, cppGuard, cppShortName, quotedName, quotedSource;
-  std::vector<std::string> phaseTexts, paramTexts;
+  std::vector<std::string> phaseTexts, paramTexts, tieTexts;
   /// Those of a graph that is not a chain.
   std::vector<StageGraph::Edge> edges;
   std::vector<bool> sharded, reduced;

@@ -119,10 +119,11 @@ private:
 
 } // namespace
 
-/// U, R or G.
-static char fsdpLetter(StepKind kind) {
+/// U, R, G or T.
+static char laneLetter(StepKind kind) {
   return kind == StepKind::Unshard   ? 'U'
          : kind == StepKind::Reshard ? 'R'
+         : isTied(kind)              ? 'T'
                                      : 'G';
 }
 
@@ -161,9 +162,9 @@ void DataWriter::writeColors() {
         os << '"' << fillColor(scheme, kind, shade, shades) << "\",";
       os << '"' << textColor(scheme, kind) << "\"]";
     }
-    for (StepKind kind :
-         {StepKind::Unshard, StepKind::Reshard, StepKind::ReduceGrad})
-      os << ",\"" << fsdpLetter(kind) << "\":[\"" << fillColor(scheme, kind)
+    for (StepKind kind : {StepKind::Unshard, StepKind::Reshard,
+                          StepKind::ReduceGrad, StepKind::ReduceTied})
+      os << ",\"" << laneLetter(kind) << "\":[\"" << fillColor(scheme, kind)
          << "\",\"" << textColor(scheme, kind) << "\"]";
   }
   os << "}}";
@@ -224,8 +225,8 @@ void DataWriter::writeLane(unsigned rank) {
   int64_t last = picture.from(), fsdpLast = picture.from();
   picture.forEachGroup(rank, [&](const Picture::Group &group) {
     StepKind kind = list[group.begin].kind();
-    if (isFsdp(kind)) {
-      fsdpKinds += fsdpLetter(kind);
+    if (isCollective(kind)) {
+      fsdpKinds += laneLetter(kind);
       fsdpStages.push_back(list[group.begin].stage());
       fsdpStarts.push_back(group.start - fsdpLast);
       fsdpLast = group.start;

@@ -300,7 +300,7 @@ StepList stepsToWrite(ArrayRef<Step> list) {
     for (; end != out.size() && !isCompute(out[end].kind()); ++end) {
       StepKind kind = out[end].kind();
       if (isSend(kind) || kind == StepKind::Reshard ||
-          kind == StepKind::ReduceGrad)
+          kind == StepKind::ReduceGrad || isTied(kind))
         firstOfNext = end + 1;
     }
     // A batch counts as one step.

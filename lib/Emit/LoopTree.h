@@ -75,8 +75,8 @@ struct LoopTree {
 /// Returns the list without bubbles, with the phases and sources of transfers
 /// and FSDP actions adjusted for readability: between two computes, the steps
 /// up to the last one that finishes the first compute (sends, RESHARD,
-/// REDUCE_GRAD) get those of the first compute, and the others those of the
-/// second.
+/// REDUCE_GRAD, REDUCE_TIED) get those of the first compute, and the others
+/// those of the second.
 StepList stepsToWrite(llvm::ArrayRef<Step> list);
 
 /// Folds the list of one rank. Linear in its steps.

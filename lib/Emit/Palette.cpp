@@ -60,6 +60,10 @@ constexpr Range rangeOf(Scheme scheme, StepKind kind) {
   case StepKind::Reshard:
     return choose({rgb(0xb57fa8), rgb(0xb57fa8)},
                   {rgb(0x8e5f83), rgb(0x8e5f83)});
+  // A sum of tied gradients is on that lane too.
+  case StepKind::ReduceTied:
+    return choose({rgb(0x0f766e), rgb(0x0f766e)},
+                  {rgb(0x5eead4), rgb(0x5eead4)});
   default:
     llvm_unreachable("a kind that is not drawn as a box");
   }

@@ -30,6 +30,8 @@ static StringRef legendText(StepKind kind) {
     return "unshard";
   case StepKind::Reshard:
     return "reshard";
+  case StepKind::ReduceTied:
+    return "sum tied gradients";
   default:
     return "reduce gradients";
   }
@@ -61,7 +63,7 @@ void SvgLayout::survey() {
                                                : picture.alone(rank, i));
         if (isCompute(step.kind()))
           labelLetters = std::max(labelLetters, number(step).size());
-        hasFsdp |= isFsdp(step.kind());
+        hasFsdp |= isCollective(step.kind());
       }
     });
     picture.forEachWait(rank, [&](Step step, int64_t) {

@@ -48,14 +48,15 @@ StringRef terminalColor(StepKind kind) {
 }
 
 void printNotDrawn(raw_ostream &os, const Schedule &schedule) {
-  size_t transfers = 0, actions = 0, waits = 0;
+  size_t transfers = 0, actions = 0, sums = 0, waits = 0;
   for (const StepList &list : schedule.ranks)
     for (Step step : list) {
       transfers += isSend(step.kind());
       actions += isFsdp(step.kind());
+      sums += isTied(step.kind());
       waits += isWait(step.kind());
     }
-  if (transfers + actions + waits == 0)
+  if (transfers + actions + sums + waits == 0)
     return;
   os << "\nnot drawn: ";
   ListSeparator comma;
@@ -63,6 +64,8 @@ void printNotDrawn(raw_ostream &os, const Schedule &schedule) {
     os << comma << countText(transfers, "transfer");
   if (actions)
     os << comma << countText(actions, "FSDP action");
+  if (sums)
+    os << comma << countText(sums, "tied reduction");
   if (waits)
     os << comma << countText(waits, "wait");
   os << '\n';

@@ -202,7 +202,8 @@ void TraceWriter::writeNames(unsigned rank) {
   metadata("process_labels", rank, track, "labels", quoted);
   nameTrack(rank, track, "compute", 0);
   if (llvm::any_of(schedule.ranks[rank], [](Step step) {
-        return isFsdp(step.kind()) || step.kind() == StepKind::WaitReduceGrad;
+        return isCollective(step.kind()) ||
+               step.kind() == StepKind::WaitReduceGrad;
       }))
     nameTrack(rank, fsdpTrack(rank), "FSDP", 1);
   if (!schedule.phases.empty())
@@ -268,7 +269,8 @@ void TraceWriter::writeRank(unsigned rank) {
 /// Writes a step as members of a JSON object.
 void TraceWriter::writeWhat(Step step) {
   os << "\"kind\":\"" << stepKindName(step.kind())
-     << "\",\"stage\":" << step.stage();
+     << (isTied(step.kind()) ? "\",\"group\":" : "\",\"stage\":")
+     << step.stage();
   if (hasMicrobatch(step.kind()))
     os << ",\"microbatch\":" << step.microbatch()
        << ",\"chunk\":" << picture.chunks().of(schedule, step);
@@ -278,7 +280,7 @@ void TraceWriter::writeStep(const Picture::Group &group) {
   const StepList &list = schedule.ranks[group.rank];
   ArrayRef<Step> steps =
       ArrayRef(list).slice(group.begin, group.end - group.begin);
-  bool fsdp = isFsdp(steps.front().kind());
+  bool fsdp = isCollective(steps.front().kind());
   bool overlap = steps.size() > 1;
   event('X', group.rank,
         fsdp ? fsdpTrack(group.rank) : computeTrack(group.rank), group.start)

@@ -40,7 +40,7 @@ StringRef reasonName(Reason reason) {
 
 Causes::Causes(const Schedule &schedule, const Simulation &simulation)
     : theSchedule(schedule), run(simulation), numbers(run.numbers()),
-      theResults(schedule, run) {
+      meetings(schedule), theResults(schedule, run) {
   if (run.model())
     theTransfers.emplace(schedule, run);
 }
@@ -146,6 +146,10 @@ bool Causes::findWait(PathStep &link, unsigned rank, size_t index) const {
 
 uint32_t Causes::lastStep(unsigned rank) const {
   size_t size = theSchedule.ranks[rank].size();
+  for (StepRef tied : reverse(meetings.stepsOf(rank)))
+    if (run.costs().reduceTied() != 0 &&
+        run.end(rank, tied.index) == run.ranks()[rank].end)
+      return numbers.of(tied);
   uint32_t compute = computeBefore(rank, size);
   if (compute != none && run.end(compute) == run.ranks()[rank].end)
     return compute;
@@ -164,7 +168,44 @@ PathStep Causes::link(uint32_t step) const {
     return linkOfCompute(at);
   if (isP2P(kind) && theTransfers)
     return linkOfTransfer(step);
+  if (isTied(kind))
+    return linkOfTied(at);
   return linkOfOther(at);
+}
+
+/// For a REDUCE_TIED, which starts when the last rank of its group has posted
+/// it and has ended its earlier collectives.
+PathStep Causes::linkOfTied(StepRef at) const {
+  int64_t start = run.start(at.rank, at.index);
+  PathStep link = linkFor(numbers.of(at), start, run.end(at.rank, at.index));
+  unsigned group = theSchedule.ranks[at.rank][at.index].stage();
+  auto startsAt = [&](uint32_t step) {
+    return step != none && run.end(step) == start;
+  };
+  for (StepRef member : meetings.steps(group)) {
+    uint32_t before = computeBefore(member.rank, member.index);
+    if (startsAt(before)) {
+      link.reason = Reason::Post;
+      link.before = before;
+      return link;
+    }
+  }
+  for (StepRef member : meetings.steps(group)) {
+    for (StepRef tied : meetings.stepsOf(member.rank))
+      if (tied.index < member.index && startsAt(numbers.of(tied))) {
+        link.reason = Reason::Queue;
+        link.before = numbers.of(tied);
+        return link;
+      }
+    uint32_t before = collectiveBefore(member.rank, member.index);
+    if (startsAt(before)) {
+      link.reason = Reason::Queue;
+      link.before = before;
+      return link;
+    }
+  }
+  findWait(link, at.rank, at.index);
+  return link;
 }
 
 /// For an FSDP step, which waits for its rank and for the previous FSDP steps,

@@ -21,6 +21,7 @@
 #ifndef PIPEC_EXPLAIN_CAUSES_H
 #define PIPEC_EXPLAIN_CAUSES_H
 
+#include "IR/TiedMeetings.h"
 #include "Simulation/ResultTimes.h"
 #include "Simulation/TransferTimes.h"
 
@@ -88,6 +89,7 @@ private:
 
   PathStep linkOfCompute(StepRef at) const;
   PathStep linkOfTransfer(uint32_t step) const;
+  PathStep linkOfTied(StepRef at) const;
   PathStep linkOfOther(StepRef at) const;
   PathStep linkOnEdge(uint32_t send) const;
   bool findReceive(PathStep &link, uint32_t consumer) const;
@@ -104,6 +106,7 @@ private:
   const Schedule &theSchedule;
   const Simulation &run;
   const StepNumbers &numbers;
+  TiedMeetings meetings;
   ResultTimes theResults;
   std::optional<TransferTimes> theTransfers;
 };

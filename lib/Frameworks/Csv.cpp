@@ -16,6 +16,7 @@
 //   SEND_F s0 m7 -> s3          0>3SEND_F7
 //   RECV_F s3 m7 <- s0          3<0RECV_F7
 //   UNSHARD s2                  2UNSHARD
+//   REDUCE_TIED t0              t0REDUCE_TIED
 //   overlap F s0 m7 & B s7 m3   (0F7;7B3)OVERLAP_F_B
 //   overlap B s7 m3 & F s0 m7   (7B3;0F7)OVERLAP_B_F
 //   bubble                      (empty)
@@ -80,6 +81,7 @@ public:
          i != e; ++i)
       numbers.emplace_back(utostr(i));
     for (unsigned stage = 0; stage != schedule.numStages; ++stage) {
+#define PIPEC_TIED(Id, Text) heads.emplace_back(",t" + utostr(stage) + Text);
 #define PIPEC_OTHER(Id, Text) heads.emplace_back(",");
 #define PIPEC_STEP(Id, Text) heads.emplace_back("," + utostr(stage) + Text);
 #include "Cost/Steps.def"

@@ -157,6 +157,9 @@ void InstructionWriter::writeInstructions(unsigned rank,
   };
   os << '[';
   for (Step step : schedule.ranks[rank]) {
+    // The engine sums tied gradients at the end.
+    if (isTied(step.kind()))
+      continue;
     unsigned microbatch = step.microbatch();
     if (begins(step, rank))
       buffers.take(microbatch);

@@ -41,10 +41,11 @@ static StringLiteral metaStepType(StepKind kind) {
   case StepKind::WaitSendF:
   case StepKind::WaitSendB:
   case StepKind::WaitReduceGrad:
+  case StepKind::ReduceTied:
   case StepKind::Bubble:
     break;
   }
-  llvm_unreachable("waits and bubbles have no type");
+  llvm_unreachable("steps that are not written have no type");
 }
 
 /// The type of the overlap of these steps; empty if there is none.
@@ -76,7 +77,8 @@ static void writeList(raw_ostream &os, ArrayRef<Step> list) {
   os << '[';
   bool first = true;
   for (size_t i = 0; i != list.size(); ++i) {
-    if (isWait(list[i].kind()))
+    // The runtime waits, and sums tied gradients, itself.
+    if (isWait(list[i].kind()) || isTied(list[i].kind()))
       continue;
     if (!std::exchange(first, false))
       os << ',';

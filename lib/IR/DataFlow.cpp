@@ -74,24 +74,10 @@ DataFlow::DataFlow(const Schedule &schedule, bool kept)
     connect(StepKind::B, stage, in, StepKind::W, stage, 0, numPlanes++);
   }
 
-  for (ArrayRef<unsigned> tied : graph.tied()) {
-    unsigned others = tied.size() - 1;
-    for (unsigned stage : tied) {
-      sizeRow(StepKind::ReduceGrad, stage, 0, others);
-      sizeRow(StepKind::WaitReduceGrad, stage, others, 0);
-    }
-    // Each stage has a port for every other stage, in their order.
-    for (unsigned from = 0; from != tied.size(); ++from)
-      for (unsigned to = 0; to != tied.size(); ++to)
-        if (from != to)
-          connect(StepKind::ReduceGrad, tied[from], to - (to > from),
-                  StepKind::WaitReduceGrad, tied[to], from - (from > to),
-                  numPlanes++);
-  }
   copyRow(StepKind::I, StepKind::B);
   copyRow(StepKind::WaitSendF, StepKind::SendF);
   copyRow(StepKind::WaitSendB, StepKind::SendB);
-  if (graph.tied().empty() && !kept && !hasGradients(schedule))
+  if (!kept && !hasGradients(schedule))
     numPlanes = firstPlane[unsigned(DataKind::Gradient)];
 }
 

@@ -35,9 +35,6 @@
 //                have no names: the k-th send of an edge matches the k-th
 //                receive.
 //   peer         the rank at the other end of a transfer.
-//   collective   a joint operation of the ranks that hold tied stages: each
-//                REDUCE_GRAD of such a stage produces a datum for the
-//                WAIT_REDUCE_GRAD of each of the other stages.
 //
 // A stage also keeps results for its own later steps: the activations that F
 // saves for B or I, and the gradient that I keeps for W. All steps of a pair of
@@ -48,8 +45,6 @@
 //                          inputs                     outputs
 //   F s m                  F u m for all u -> s       F v m for all s -> v
 //   B s m, I s m           B v m for all s -> v       B u m for all u -> s
-//   REDUCE_GRAD s                                     one per tied stage
-//   WAIT_REDUCE_GRAD s     one per tied stage
 //   all others             none                       none
 //
 // where "B s m" means the B or the I of the list. The inputs and outputs of a
@@ -220,9 +215,7 @@ private:
   DataFlow(const Schedule &schedule, bool kept);
 
   static constexpr StepKind makerOf(DataKind data) {
-    return data == DataKind::Activation ? StepKind::F
-           : data == DataKind::Gradient ? StepKind::B
-                                        : StepKind::ReduceGrad;
+    return data == DataKind::Activation ? StepKind::F : StepKind::B;
   }
   const Row &rowAt(StepKind kind, unsigned stage, size_t direction) const {
     return rows[(stage + direction * stages) * numStepKinds + unsigned(kind)];

@@ -52,6 +52,21 @@ bool Schedule::hasReduceWaits() const {
   return hasKind(*this, step_facts::bit(StepKind::WaitReduceGrad));
 }
 
+bool Schedule::holdsTied(unsigned rank, unsigned group) const {
+  return any_of(ties[group], [&](unsigned stage) {
+    return placement.rankOf(stage, 0) == rank;
+  });
+}
+
+std::vector<unsigned> Schedule::tiedRanks(unsigned group) const {
+  std::vector<unsigned> holders;
+  for (unsigned stage : ties[group])
+    holders.push_back(placement.rankOf(stage, 0));
+  llvm::sort(holders);
+  holders.erase(llvm::unique(holders), holders.end());
+  return holders;
+}
+
 unsigned Schedule::phaseIndex(StringRef phase) {
   auto it = find(phases, phase);
   if (it != phases.end())

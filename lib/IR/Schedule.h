@@ -55,6 +55,10 @@ struct ScheduleHeader : ModelSettings {
   Placement placement;
   /// A chain unless the placement has one direction.
   StageGraph graph;
+  /// The groups of stages that share parameters: each at least two stages, in
+  /// ascending order. There are at most as many groups as stages, and none if
+  /// the placement has two directions.
+  std::vector<std::vector<unsigned>> ties;
   /// The parameters of the schedule, in the order of their definition.
   std::vector<std::pair<std::string, int64_t>> params;
   std::vector<Expectation> expectations;
@@ -93,6 +97,10 @@ struct Schedule : ScheduleHeader {
   unsigned rankOf(unsigned stage, unsigned microbatch) const {
     return placement.rankOf(stage, directionOf(microbatch));
   }
+  /// True if `rank` holds a stage of a group of tied stages.
+  bool holdsTied(unsigned rank, unsigned group) const;
+  /// The ranks that hold a stage of a group of tied stages, in ascending order.
+  std::vector<unsigned> tiedRanks(unsigned group) const;
   bool isLastStage(unsigned stage) const { return stage + 1 == numStages; }
 
   /// The number of steps of all ranks.

@@ -13,9 +13,7 @@ using namespace llvm;
 
 namespace pipec {
 
-StageGraph::StageGraph(std::vector<Edge> edges,
-                       std::vector<std::vector<unsigned>> tied)
-    : stageEdges(std::move(edges)), tiedStages(std::move(tied)) {
+StageGraph::StageGraph(std::vector<Edge> edges) : stageEdges(std::move(edges)) {
   llvm::sort(stageEdges);
 }
 

@@ -8,7 +8,6 @@
 #ifndef PIPEC_IR_STAGEGRAPH_H
 #define PIPEC_IR_STAGEGRAPH_H
 
-#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <compare>
@@ -32,10 +31,8 @@ public:
   /// The chain of any number of stages.
   StageGraph() = default;
   /// The graph with these edges, which are distinct and go from lower to higher
-  /// stages. The chain if there are none. Each element of `tied` lists stages
-  /// that share parameters, whose gradients are summed.
-  explicit StageGraph(std::vector<Edge> edges,
-                      std::vector<std::vector<unsigned>> tied = {});
+  /// stages. The chain if there are none.
+  explicit StageGraph(std::vector<Edge> edges);
 
   /// True if the graph was not given by its edges.
   bool isChain() const { return stageEdges.empty(); }
@@ -47,14 +44,12 @@ public:
   bool containsChain(unsigned numStages) const;
   /// True if the stage has no input but the batch.
   bool isSource(unsigned stage) const;
-  llvm::ArrayRef<std::vector<unsigned>> tied() const { return tiedStages; }
 
   friend bool operator==(const StageGraph &, const StageGraph &) = default;
 
 private:
   /// In ascending order; empty for a chain.
   std::vector<Edge> stageEdges;
-  std::vector<std::vector<unsigned>> tiedStages;
 };
 
 } // namespace pipec

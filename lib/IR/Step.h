@@ -38,7 +38,8 @@ public:
   }
 
   StepKind kind() const { return StepKind(what & kindMask); }
-  /// The position in the model, from 0; 0 for a bubble.
+  /// The position in the model, from 0; 0 for a bubble. For a REDUCE_TIED, the
+  /// number of its group, which is less than the number of stages too.
   unsigned stage() const { return what >> stageShift; }
   /// Counts from 0; 0 for steps without a micro-batch.
   unsigned microbatch() const { return which & (maxMicrobatches - 1); }

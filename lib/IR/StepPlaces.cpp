@@ -17,6 +17,8 @@ static void printWithoutPeer(raw_ostream &os, Step step) {
   os << stepKindName(step.kind());
   if (hasStage(step.kind()))
     os << " s" << step.stage();
+  else if (isTied(step.kind()))
+    os << " t" << step.stage();
   if (hasMicrobatch(step.kind()))
     os << " m" << step.microbatch();
 }

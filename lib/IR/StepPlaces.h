@@ -18,8 +18,8 @@
 namespace pipec {
 
 /// Writes a step in the form that messages use: `F s0 m1`, `SEND_F s0 m1 ->
-/// r1`, `UNSHARD s2`, `bubble`. A transfer on an edge that is not one of a
-/// chain names the stage at the other end: `SEND_F s0 m1 -> s3`.
+/// r1`, `UNSHARD s2`, `REDUCE_TIED t0`, `bubble`. A transfer on an edge that is
+/// not one of a chain names the stage at the other end: `SEND_F s0 m1 -> s3`.
 void printStep(llvm::raw_ostream &os, const DataFlow &flow, Step step);
 std::string stepText(const DataFlow &flow, Step step);
 /// The same for the only step of a message.

@@ -43,6 +43,20 @@ LogicalResult Lowering::addEdges(const EdgesStmt *stmt) {
   return success();
 }
 
+/// Evaluates the stages of a `tie`.
+LogicalResult Lowering::addTie(const TieStmt *stmt) {
+  if (schedule.placement.bidirectional())
+    return diags.report(stmt->range, diag::GraphBidirectional, "tie");
+  SmallVector<int64_t, 4> stages;
+  for (const Expr *expr : stmt->stages) {
+    std::optional<int64_t> stage = evaluate(expr);
+    if (!stage)
+      return failure();
+    stages.push_back(*stage);
+  }
+  return ties->add(stages, stmt->range);
+}
+
 LogicalResult Lowering::makeGraph() {
   const GivenGraph &given = options.graph;
   if (!given.empty() && schedule.placement.bidirectional())
@@ -54,6 +68,7 @@ LogicalResult Lowering::makeGraph() {
   if (failed(made))
     return failure();
   schedule.graph = std::move(*made);
+  schedule.ties = ties->take();
   return success();
 }
 

@@ -59,6 +59,9 @@ FailureOr<Schedule> Lowering::run() {
       for (const EdgeEntry &edge : edges->edges)
         for (const Expr *expr : {edge.begin, edge.end, edge.from, edge.to})
           segment(expr);
+    } else if (const auto *tie = dyn_cast<TieStmt>(item)) {
+      for (const Expr *stage : tie->stages)
+        segment(stage);
     } else if (const auto *fsdp = dyn_cast<SettingsStmt>(item);
                fsdp && item->kind == Stmt::Kind::Fsdp) {
       for (const SettingEntry &entry : fsdp->entries)
@@ -204,8 +207,12 @@ LogicalResult Lowering::runItems() {
       if (!checked.chunks && !placement->stages)
         machine->setValue(program.builtins.chunks, chunkStages[0].size());
       graph.emplace(schedule.numStages, diags);
+      ties.emplace(schedule.numStages, diags);
     } else if (const auto *edges = dyn_cast<EdgesStmt>(item)) {
       if (met && failed(addEdges(edges)))
+        return failure();
+    } else if (const auto *tie = dyn_cast<TieStmt>(item)) {
+      if (met && failed(addTie(tie)))
         return failure();
     }
   }

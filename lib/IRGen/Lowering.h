@@ -9,6 +9,7 @@
 #define PIPEC_IRGEN_LOWERING_H
 
 #include "IR/GraphBuilder.h"
+#include "IR/TieBuilder.h"
 #include "IRGen/Compiler.h"
 #include "IRGen/IRGen.h"
 #include "IRGen/Machine.h"
@@ -52,6 +53,7 @@ private:
 
   // GraphGen.cpp
   llvm::LogicalResult addEdges(const ast::EdgesStmt *stmt);
+  llvm::LogicalResult addTie(const ast::TieStmt *stmt);
   llvm::LogicalResult makeGraph();
 
   // SettingsGen.cpp
@@ -84,6 +86,7 @@ private:
   std::vector<std::optional<int64_t>> given;
   /// The edges so far, once there is a placement.
   std::optional<GraphBuilder> graph;
+  std::optional<TieBuilder> ties;
   /// The stages of the chunks of each rank.
   std::vector<std::vector<uint32_t>> chunkStages;
 };

@@ -7,8 +7,10 @@
 
 #include "Import/CsvHeader.h"
 #include "IR/StepPlaces.h"
+#include "IR/TieBuilder.h"
 
 #include "Support/Diagnostics/ImportDiags.h"
+#include "Support/Diagnostics/LoweringDiags.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -43,7 +45,9 @@ LogicalResult CsvHeader::infer(Schedule &schedule, StringRef text,
                                  1u << unsigned(StepKind::W);
   schedule.forwardOnly = !(kinds & backwards);
   if (!options.present.empty())
-    return inferPartialMap(schedule, options, diags);
+    return failed(inferPartialMap(schedule, options, diags))
+               ? failure()
+               : inferTies(schedule, text, diags);
 
   LogicalResult result = success();
   if (options.stages && *options.stages != schedule.numStages)
@@ -54,7 +58,9 @@ LogicalResult CsvHeader::infer(Schedule &schedule, StringRef text,
                           schedule.numMicrobatches, *options.microbatches);
   if (failed(result))
     return result;
-  return inferMap(schedule, text, diags);
+  return failed(inferMap(schedule, text, diags))
+             ? failure()
+             : inferTies(schedule, text, diags);
 }
 
 //===----------------------------------------------------------------------===//
@@ -177,6 +183,50 @@ LogicalResult CsvHeader::inferMap(Schedule &schedule, StringRef text,
   }
   schedule.placement = Placement({std::move(map), std::move(mirror)});
   return checkDirections(schedule, text, diags);
+}
+
+/// Sets the groups of tied stages. A file names the ranks of a group, but not
+/// its stages: they are taken to be all stages of these ranks whose weight
+/// gradients come before the REDUCE_TIED.
+LogicalResult CsvHeader::inferTies(Schedule &schedule, StringRef text,
+                                   DiagEngine &diags) const {
+  if (tied.empty())
+    return success();
+  auto cellOf = [&](unsigned group) {
+    return cellAt(text, diags.sourceFiles().expand(tied[group]).getPointer());
+  };
+  if (schedule.placement.bidirectional())
+    return diags.report(cellOf(tied.size() - 1), diag::GraphBidirectional,
+                        "REDUCE_TIED");
+  for (unsigned group = 0; group != tied.size(); ++group)
+    if (!tied[group].isValid())
+      return diags.report(cellOf(tied.size() - 1), diag::CsvTiedGap, group,
+                          tied.size() - 1);
+  std::vector<std::vector<int64_t>> groups(tied.size());
+  std::vector<size_t> last(schedule.numStages);
+  for (const auto &[rank, list] : enumerate(schedule.ranks)) {
+    if (none_of(list, [](Step step) { return isTied(step.kind()); }))
+      continue;
+    for (const auto &[index, step] : enumerate(list))
+      if (makesWeightGradient(step.kind()))
+        last[step.stage()] = index;
+    for (const auto &[index, step] : enumerate(list)) {
+      if (!isTied(step.kind()))
+        continue;
+      for (unsigned stage = 0; stage != schedule.numStages; ++stage)
+        if (schedule.placement.rankOf(stage, 0) == rank &&
+            last[stage] < index && !is_contained(groups[step.stage()], stage))
+          groups[step.stage()].push_back(stage);
+    }
+  }
+  TieBuilder ties(schedule.numStages, diags);
+  for (unsigned group = 0; group != tied.size(); ++group)
+    if (failed(groups[group].empty()
+                   ? diags.report(cellOf(group), diag::CsvTiedNoStage, group)
+                   : ties.add(groups[group], cellOf(group))))
+      return failure();
+  schedule.ties = ties.take();
+  return success();
 }
 
 } // namespace pipec

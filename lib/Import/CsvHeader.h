@@ -51,6 +51,14 @@ public:
     kinds |= 1u << unsigned(step.kind());
   }
 
+  /// Records a REDUCE_TIED.
+  void noteTied(Step step) {
+    if (step.stage() >= tied.size())
+      tied.resize(step.stage() + 1);
+    if (!tied[step.stage()].isValid())
+      tied[step.stage()] = step.source();
+  }
+
   /// Sets the sizes and the map of `schedule`, which must have only the lists.
   /// Reports sizes that differ from `options`, and stages that are missing or
   /// in the wrong rows, at their cells of `text`.
@@ -74,7 +82,12 @@ private:
                                       const ListOptions &options,
                                       DiagEngine &diags) const;
 
+  llvm::LogicalResult inferTies(Schedule &schedule, llvm::StringRef text,
+                                DiagEngine &diags) const;
+
   std::vector<RowUse> stages;
+  /// By group of tied stages, the first cell that names it.
+  std::vector<SourceLoc> tied;
   SourceLoc highestStage;
   SourceLoc highestMicrobatch;
   unsigned numMicrobatches = 0;

@@ -132,7 +132,10 @@ private:
                   unsigned limit, StringRef what, unsigned &value);
   /// Adds `step` to the list of the current rank.
   void add(Step step, StringRef cell, StepList &steps) {
-    header.note(step, rank);
+    if (isTied(step.kind()))
+      header.noteTied(step);
+    else
+      header.note(step, rank);
     if (peer)
       graph.note(step, rank, steps.size(), *peer);
     steps.push_back(step);
@@ -224,11 +227,14 @@ bool CsvReader::readStep(StringRef cell, const char *&cursor, const char *end,
                          Step &step) {
   const char *begin = cursor;
   unsigned stage = 0, microbatch = 0;
+  bool tied = cursor != end && *cursor == 't';
+  cursor += tied;
   if (cursor == end || !isDigit(*cursor)) {
     (void)report(cell, diag::CsvUnknownStep, shown(cell));
     return false;
   }
-  if (!readNumber(cell, cursor, end, maxStages, "stage", stage))
+  if (!readNumber(cell, cursor, end, maxStages, tied ? "group" : "stage",
+                  stage))
     return false;
   // `0>3SEND_F2`, `3<0RECV_F2`
   peer.reset();
@@ -262,7 +268,7 @@ bool CsvReader::readStep(StringRef cell, const char *&cursor, const char *end,
   if (kind && peer &&
       (*arrow == '<' ? !isRecv(*kind) : !isSend(*kind) && !isSendWait(*kind)))
     kind = std::nullopt;
-  if (!kind) {
+  if (!kind || isTied(*kind) != tied) {
     (void)report(cell, diag::CsvUnknownStep, shown(cell));
     return false;
   }

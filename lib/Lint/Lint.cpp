@@ -9,11 +9,13 @@
 
 #include "IR/DataFlow.h"
 #include "IR/StepPlaces.h"
+#include "IR/TiedMeetings.h"
 #include "Lint/TrainingRules.h"
 #include "Simulation/MemoryLimit.h"
 #include "Simulation/SlotOrder.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
 #include "Support/Diagnostics/VerifierDiags.h"
+#include "Support/Words.h"
 #include "Verify/Verifier.h"
 #include "Waiting/BlockingRun.h"
 #include "Waiting/DeadlockReport.h"
@@ -236,6 +238,13 @@ static void checkRules(const Schedule &schedule, const Contents &contents,
       !schedule.forwardOnly)
     (void)diags.reportAs(*options.noReduceGrad, beginning(schedule),
                          diag::NoReduceGrad, schedule.numMicrobatches);
+  if (options.noReduceTied && options.present.all() && !schedule.forwardOnly) {
+    TiedMeetings meetings(schedule);
+    for (const auto &[group, stages] : enumerate(schedule.ties))
+      if (meetings.steps(group).empty())
+        (void)diags.reportAs(*options.noReduceTied, schedule.source,
+                             diag::NoReduceTied, group, listText(stages));
+  }
 }
 
 /// Adds `found` to `faults` if it is the first error of its kind.

@@ -14,6 +14,7 @@
 #include "IR/OrderWalk.h"
 #include "Simulation/Blocked.h"
 #include "Simulation/FreeClock.h"
+#include "Simulation/TiedTimes.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
 #include "Waiting/DeadlockReport.h"
 #include "Waiting/WaitEngine.h"
@@ -125,6 +126,15 @@ FailureOr<Simulation> Simulator::freely(const Schedule &schedule,
                                         simulation.starts));
   if (!good)
     return failure();
+  TiedMeetings meetings(schedule);
+  if (!meetings.allMeet()) {
+    Transfers transfers(schedule);
+    reportDeadlock(Waiting(schedule, transfers, WaitModel::Edge),
+                   Severity::Error, nullptr, diags);
+    return failure();
+  }
+  setTiedStarts(schedule, meetings, ticks, simulation.stepNumbers,
+                simulation.starts);
   simulation.summarize();
   return simulation;
 }
@@ -153,11 +163,14 @@ FailureOr<Simulation> Simulator::under(const Schedule &schedule,
                                          Collectives(schedule, ticks),
                                          EdgeQueues(ticks)})
                   : ends(TickClock<false>{ticks, simulation.starts, rankEnds});
-  if (!good) {
+  TiedMeetings meetings(schedule);
+  if (!good || !meetings.allMeet()) {
     reportDeadlock(Waiting(schedule, transfers, model), Severity::Error,
                    nullptr, diags, /*heads=*/true);
     return failure();
   }
+  setTiedStarts(schedule, meetings, ticks, simulation.stepNumbers,
+                simulation.starts);
   simulation.summarize();
   return simulation;
 }
@@ -236,6 +249,8 @@ void Simulation::summarize() {
         // Collectives that take no time cannot delay a step.
         if (int64_t duration = tickCosts.collective(rank, list[begin]))
           note(start(rank, begin), duration);
+      } else if (tickCosts.reduceTied() && isTied(list[begin].kind())) {
+        note(start(rank, begin), tickCosts.reduceTied());
       }
       begin = end;
     }
@@ -254,7 +269,7 @@ int64_t Simulation::end(unsigned rank, size_t index) const {
   int64_t begin = start(rank, index);
   if (isP2P(list[index].kind()))
     return transferEnd(rank, index);
-  if (isFsdp(list[index].kind()))
+  if (isCollective(list[index].kind()))
     return begin + tickCosts.collective(rank, list[index]);
   return begin + tickCosts.duration(list, groupBegin(list, index),
                                     Schedule::groupEnd(list, index));
@@ -309,7 +324,7 @@ void fillTimes(Schedule &schedule, const Simulation &simulation) {
       end = Schedule::groupEnd(list, begin);
       StepKind kind = list[begin].kind();
       bool transfer = isP2P(kind) && simulation.model();
-      if (!isCompute(kind) && !transfer && !isFsdp(kind))
+      if (!isCompute(kind) && !transfer && !isCollective(kind))
         continue;
       int64_t start = simulation.start(rank, begin);
       for (size_t i = begin; i != end; ++i)

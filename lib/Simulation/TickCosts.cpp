@@ -66,6 +66,7 @@ public:
     if (!findUnit())
       return false;
     fillRows();
+    costs.tied = ticks(settings.general(Figure::ReduceTied));
     for (const auto &[place, row] : settings.in(FigureScope::Microbatch)) {
       costs.microbatches.resize(schedule.numMicrobatches, microbatchParts);
       if (place.number < schedule.numMicrobatches)
@@ -110,7 +111,7 @@ public:
     // In most cases, the number of steps times the most expensive step is small
     // enough.
     Row dearest = {};
-    int64_t collective = 0, slowestMicrobatch = 1;
+    int64_t collective = costs.tied, slowestMicrobatch = 1;
     for (const Row &row : costs.rows) {
       for (auto [most, ticks] : zip_equal(dearest.compute, row.compute))
         most = std::max(most, ticks);
@@ -147,6 +148,8 @@ public:
           inGroup = !last;
         } else if (isFsdp(step.kind())) {
           sum += costs.collective(unsigned(rank), step);
+        } else if (isTied(step.kind())) {
+          sum += costs.tied;
         }
         sum = std::min(sum, enough);
       }

@@ -65,8 +65,11 @@ public:
     return overlapDuration(list.slice(begin, end - begin));
   }
 
-  /// The time for which an FSDP step of `rank` occupies its collectives.
+  /// The time for which an FSDP step of `rank` occupies its collectives, or a
+  /// REDUCE_TIED runs.
   int64_t collective(unsigned rank, Step step) const {
+    if (isTied(step.kind()))
+      return tied;
     if (!anyCollective)
       return 0;
     bool second = !otherRank.empty() && otherRank[step.stage()] == rank;
@@ -74,6 +77,8 @@ public:
     return rows[row]
         .collectives[unsigned(step.kind()) - unsigned(StepKind::Unshard)];
   }
+  /// The time that a REDUCE_TIED takes.
+  int64_t reduceTied() const { return tied; }
   /// True if at least one FSDP step takes time.
   bool hasCollectives() const { return anyCollective; }
 
@@ -134,6 +139,7 @@ private:
   unsigned nodeSize = ~0u;
   EdgeTicks nodesEdge;
   llvm::DenseMap<std::pair<unsigned, unsigned>, EdgeTicks> edges;
+  int64_t tied = 0;
   bool anyOccupancy = false;
   bool anyCollective = false;
 };

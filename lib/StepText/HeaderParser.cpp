@@ -98,6 +98,8 @@ void StepsParser::parseHeaderEntry() {
     }
   } else if (entry == "connect" || entry == "graph") {
     good = parseEdges(entry);
+  } else if (entry == "tie") {
+    good = parseTie();
   } else if (entry == "cost") {
     good = parseBlock(FigureBlock::Cost, schedule.costs,
                       [&](StringRef word) { return parseOverlap(word); });
@@ -185,6 +187,27 @@ bool StepsParser::parseEdges(StringRef entry) {
       return false;
   } while (consume(','));
   return true;
+}
+
+// Parses `0 7` after `tie`.
+bool StepsParser::parseTie() {
+  const char *begin = here();
+  std::vector<int64_t> stages;
+  for (skipBlanks(); !atLineEnd(); skipBlanks()) {
+    unsigned stage = 0;
+    if (!numberBelow(schedule.numStages, maxStages, "stage", "stages", stage))
+      return false;
+    stages.push_back(stage);
+  }
+  if (stages.empty()) {
+    expected("a stage");
+    return false;
+  }
+  if (!schedule.numStages)
+    return true;
+  if (!ties)
+    ties.emplace(schedule.numStages, diags);
+  return succeeded(ties->add(stages, rangeOf(since(begin).trim())));
 }
 
 // Parses `NAME = value` after the name.

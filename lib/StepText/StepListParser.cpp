@@ -8,6 +8,7 @@
 #include "StepText/StepParserDetail.h"
 
 #include "Support/Diagnostics/StepTextDiags.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -151,6 +152,9 @@ bool StepsParser::parseStep(StringRef word, bool joined) {
   unsigned microbatch = 0;
   if (hasStage(*kind) && !parseStage(stage))
     return false;
+  // The number of a group has the place of a stage.
+  if (isTied(*kind) && !parseTiedGroup(stage))
+    return false;
   if (hasMicrobatch(*kind) && !parseMicrobatch(microbatch))
     return false;
   Step step(*kind, stage, microbatch, phase == maxPhases ? 0 : phase,
@@ -172,6 +176,26 @@ bool StepsParser::parseStage(unsigned &stage) {
   }
   ++p;
   return numberBelow(schedule.numStages, maxStages, "stage", "stages", stage);
+}
+
+bool StepsParser::parseTiedGroup(unsigned &group) {
+  skipBlanks();
+  if (*p != 't' || p[1] < '0' || p[1] > '9') {
+    expected("a group of tied stages such as `t0`");
+    return false;
+  }
+  const char *begin = p++;
+  uint64_t number = 0;
+  if (!this->number(number, "a group"))
+    return false;
+  if (number >= schedule.ties.size()) {
+    (void)diags.report(
+        rangeOf(since(begin)), diag::StepsOutOfRange, "group", number,
+        countText(schedule.ties.size(), "group") + " of tied stages");
+    return false;
+  }
+  group = number;
+  return true;
 }
 
 bool StepsParser::parseMicrobatch(unsigned &microbatch) {

@@ -66,6 +66,13 @@ FailureOr<Schedule> StepsParser::parse() {
       mapsKnown = false;
     }
   }
+  if (ties && mapsKnown && maps.size() == 2) {
+    (void)diags.report(rangeOf({scheduleOpened, 1}), diag::GraphBidirectional,
+                       "tie");
+    mapsKnown = false;
+  }
+  if (ties)
+    schedule.ties = ties->take();
   if (mapsKnown) {
     schedule.placement = Placement(std::move(maps));
     flow.emplace(schedule);

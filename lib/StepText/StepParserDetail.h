@@ -15,6 +15,7 @@
 
 #include "IR/DataFlow.h"
 #include "IR/GraphBuilder.h"
+#include "IR/TieBuilder.h"
 #include "StepText/StepCursor.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -39,6 +40,7 @@ private:
   bool parseParams();
   bool parseMap();
   bool parseEdges(llvm::StringRef entry);
+  bool parseTie();
   bool parseExpectation();
   /// True at `rank`, unless it is a phase label.
   bool atRank() {
@@ -76,6 +78,7 @@ private:
   bool parseGroup(llvm::StringRef group);
   bool parseStep(llvm::StringRef word, bool joined);
   bool parseStage(unsigned &stage);
+  bool parseTiedGroup(unsigned &group);
   bool parseMicrobatch(unsigned &microbatch);
   bool parsePeer(Step &step, const char *begin);
   bool parseWaitPeer(Step &step, const char *begin);
@@ -106,6 +109,8 @@ private:
   bool seenGraph = false;
   /// The edges of `connect` and `graph`; nothing if there are none.
   std::optional<GraphBuilder> graph;
+  /// The groups of `tie`; nothing if there are none.
+  std::optional<TieBuilder> ties;
   /// The current rank, and where its block and that of the schedule begin.
   unsigned rank = 0;
   const char *rankOpened = nullptr;

@@ -104,6 +104,14 @@ private:
       out.text("\n");
     }
     printGraph();
+    for (const std::vector<unsigned> &group : schedule.ties) {
+      out.text("  tie");
+      for (unsigned stage : group) {
+        out.text(" ");
+        out.number(stage);
+      }
+      out.text("\n");
+    }
     printFigures(FigureBlock::Cost, schedule.costs);
     for (const CostSettings::Overlap &overlap : schedule.costs.overlaps)
       printOverlap(overlap);
@@ -258,6 +266,9 @@ private:
     put(names[unsigned(step.kind())]);
     if (hasStage(step.kind())) {
       put(" s");
+      putNumber(step.stage());
+    } else if (isTied(step.kind())) {
+      put(" t");
       putNumber(step.stage());
     }
     if (hasMicrobatch(step.kind())) {

@@ -7,7 +7,9 @@
 
 #include "Support/Words.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
 
@@ -53,6 +55,13 @@ std::string shortened(StringRef text) {
 
 std::string countText(uint64_t number, StringRef noun, StringRef plural) {
   return (Twine(number) + " " + noun + (number == 1 ? "" : plural)).str();
+}
+
+std::string listText(ArrayRef<unsigned> numbers) {
+  std::string text;
+  raw_string_ostream os(text);
+  interleaveComma(numbers, os);
+  return text;
 }
 
 } // namespace pipec

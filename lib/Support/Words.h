@@ -36,6 +36,9 @@ std::string shortened(llvm::StringRef text);
 std::string countText(uint64_t number, llvm::StringRef noun,
                       llvm::StringRef plural = "s");
 
+/// `0, 3, 7`.
+std::string listText(llvm::ArrayRef<unsigned> numbers);
+
 } // namespace pipec
 
 #endif // PIPEC_SUPPORT_WORDS_H

@@ -46,6 +46,7 @@ private:
   // One function per rule: false if it does not hold.
   bool checkForwardOnly(auto kind);
   bool checkNotAChain(auto kind);
+  bool checkTiedStages(auto kind);
   bool checkTwoRanksPerStage(auto kind);
   bool checkBidirectionalOutput(auto kind);
   bool checkIdleRank(auto kind);
@@ -107,6 +108,14 @@ bool ScheduleRules::checkNotAChain(auto kind) {
   refuse(diags.report(schedule.source, kind, other->from, schedule.name,
                       other->to, name));
   return false;
+}
+
+/// Reports each group of tied stages, but refuses nothing.
+bool ScheduleRules::checkTiedStages(auto kind) {
+  for (const std::vector<unsigned> &group : schedule.ties)
+    (void)diags.report(schedule.source, kind, name, listText(group),
+                       schedule.name);
+  return true;
 }
 
 bool ScheduleRules::checkTwoRanksPerStage(auto kind) {

@@ -36,6 +36,16 @@ LogicalResult checkNoFsdp(const Schedule &schedule, StringRef pass,
   return success();
 }
 
+LogicalResult checkNoTied(const Schedule &schedule, StringRef pass,
+                          DiagEngine &diags) {
+  for (const auto &[rank, list] : enumerate(schedule.ranks))
+    for (Step step : list)
+      if (isTied(step.kind()))
+        return diags.report(step.source(), diag::PassMeetsTied,
+                            stepText(schedule, step), rank, pass);
+  return success();
+}
+
 LogicalResult checkNoSendWaits(const Schedule &schedule, StringRef pass,
                                DiagEngine &diags) {
   for (const auto &[rank, list] : enumerate(schedule.ranks))

@@ -22,6 +22,10 @@ llvm::LogicalResult checkNoP2P(const Schedule &schedule, llvm::StringRef pass,
 llvm::LogicalResult checkNoFsdp(const Schedule &schedule, llvm::StringRef pass,
                                 DiagEngine &diags);
 
+/// The same for REDUCE_TIED.
+llvm::LogicalResult checkNoTied(const Schedule &schedule, llvm::StringRef pass,
+                                DiagEngine &diags);
+
 /// The same for waits for sends.
 llvm::LogicalResult checkNoSendWaits(const Schedule &schedule,
                                      llvm::StringRef pass, DiagEngine &diags);

@@ -346,6 +346,7 @@ public:
   LogicalResult run(Schedule &schedule, DiagEngine &diags) override {
     if (failed(checkNoP2P(schedule, "defer-weight", diags)) ||
         failed(checkNoFsdp(schedule, "defer-weight", diags)) ||
+        failed(checkNoTied(schedule, "defer-weight", diags)) ||
         failed(checkEnoughSteps(schedule, "defer-weight", diags)))
       return failure();
     FailureOr<TickCosts> costs = TickCosts::make(schedule, diags);

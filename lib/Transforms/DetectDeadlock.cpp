@@ -27,6 +27,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "IR/TiedMeetings.h"
 #include "Transforms/Passes.h"
 #include "Verify/Verifier.h"
 #include "Waiting/BlockingRun.h"
@@ -44,7 +45,8 @@ public:
       : options(options) {}
 
   LogicalResult run(Schedule &schedule, DiagEngine &diags) override {
-    if (!schedule.hasP2P() || endsWithBlockingTransfers(schedule))
+    if ((!schedule.hasP2P() && TiedMeetings(schedule).allMeet()) ||
+        endsWithBlockingTransfers(schedule))
       return success();
     Transfers transfers(schedule);
     bool sound = transfers.sound() ||

@@ -244,7 +244,8 @@ public:
     std::optional<std::vector<unsigned>> reduced;
     if (options.reduce)
       reduced = options.reduce->value;
-    if (failed(makePlan(schedule, plan, diags)) ||
+    if (failed(checkNoTied(schedule, "inject-fsdp", diags)) ||
+        failed(makePlan(schedule, plan, diags)) ||
         failed(checkStages(schedule, reduced, diags)))
       return failure();
     if (reduced) {

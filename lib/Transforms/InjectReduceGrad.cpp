@@ -39,7 +39,8 @@ public:
     std::optional<std::vector<unsigned>> reduced;
     if (options.stages)
       reduced = options.stages->value;
-    if (failed(checkStages(schedule, reduced, diags)))
+    if (failed(checkNoTied(schedule, "inject-reduce-grad", diags)) ||
+        failed(checkStages(schedule, reduced, diags)))
       return failure();
     if (reduced) {
       if (!schedule.fsdp)

@@ -23,6 +23,8 @@ VerifyLevel levelsAboveCompute(const Schedule &schedule, uint32_t kinds) {
     levels |= unsigned(VerifyLevel::Placed);
   if (kinds & (collectives | collectiveWaits))
     levels |= unsigned(VerifyLevel::Sharded);
+  if (kinds & bit(StepKind::ReduceTied))
+    levels |= unsigned(VerifyLevel::Tied);
   if (!schedule.times.empty())
     levels |= unsigned(VerifyLevel::Timed);
   return VerifyLevel(levels);
@@ -44,6 +46,8 @@ static bool verifyAbove(const Schedule &schedule, VerifyLevel levels,
     if (reduceWaits)
       good &= succeeded(verifyReduceWaits(schedule, diags));
   }
+  if (wants(levels, VerifyLevel::Tied))
+    good &= succeeded(verifyTied(schedule, diags, present));
   if (wants(levels, VerifyLevel::Timed))
     good &= succeeded(verifyTimed(schedule, diags));
   return good;

@@ -18,6 +18,10 @@
 //            alternate and end sharded, gradients are reduced once, after the
 //            last weight gradient; with any wait for a reduction, one after
 //            each, before the next reduction of the rank
+//   tied     (with any REDUCE_TIED) each rank of a group of tied stages sums
+//   its
+//            gradients once, after everything that changes them, and the groups
+//            are in one order on all ranks
 //   timed    (with start times) times respect costs, data and arrivals
 //
 // Every error names the step, its rank and its position, and points at the
@@ -41,6 +45,7 @@ enum class VerifyLevel : unsigned {
   Placed = 2,
   Sharded = 4,
   Timed = 8,
+  Tied = 16,
 };
 
 /// The set of levels above compute that apply to `schedule`. Bit K of `kinds`

@@ -49,6 +49,8 @@ llvm::LogicalResult verifyPlaced(const Schedule &schedule, DiagEngine &diags,
                                  const PresentRanks &present);
 llvm::LogicalResult verifySharded(const Schedule &schedule, DiagEngine &diags,
                                   const PresentRanks &present);
+llvm::LogicalResult verifyTied(const Schedule &schedule, DiagEngine &diags,
+                               const PresentRanks &present);
 /// The waits of the levels placed and sharded, for lists that have waits.
 llvm::LogicalResult verifySendWaits(const Schedule &schedule,
                                     DiagEngine &diags);

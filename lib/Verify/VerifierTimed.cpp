@@ -20,6 +20,9 @@
 //                not delay the following lines.
 //   collectives  not before the rank reaches them and the previous collectives
 //                have ended.
+//   ties         not before each rank of the group reaches them and its
+//                previous collectives have ended, and at the same time on all
+//                of these ranks. They do not delay other collectives.
 //
 // A result for another rank without a send leaves its rank when its edge is
 // free after the end of its producer.
@@ -156,6 +159,9 @@ private:
     }
   }
 
+  /// The first step with a time of each group of tied stages.
+  std::map<unsigned, StepRef> tied;
+
   /// The state of the walk over the list of one rank.
   class RankCheck {
   public:
@@ -175,6 +181,8 @@ private:
           transfers(list.slice(i, end - i), i);
         else if (isFsdp(kind))
           collective(list[i], {rank, uint32_t(i)});
+        else if (isTied(kind))
+          tied(list[i], {rank, uint32_t(i)});
         else if (kind == StepKind::WaitReduceGrad)
           waitForReduction(list[i].stage());
       }
@@ -325,6 +333,23 @@ private:
         reduced[step.stage()] = *collectives;
     }
 
+    void tied(Step step, StepRef ref) {
+      Time start = verifier.timeOf(ref);
+      if (!start)
+        return;
+      Time free =
+          ties && (!collectives || *collectives < *ties) ? ties : collectives;
+      if (comesAfter(ref, *start) && free && *start < *free)
+        (void)reporter.report(ref, diag::CollectiveWhileBusy, *start, *free);
+      auto [first, isFirst] = verifier.tied.try_emplace(step.stage(), ref);
+      if (Time other = verifier.timeOf(first->second); *other != *start)
+        (void)reporter.report(ref, diag::TiedStartsDiffer, *start,
+                              reporter.text(step), first->second.rank, *other);
+      ties = plus(start, schedule.costs.general(Figure::ReduceTied));
+      if (!ties)
+        overflow(ref);
+    }
+
     /// The rank continues when the reduction ends, if that is known.
     void waitForReduction(unsigned stage) {
       auto end = reduced.find(stage);
@@ -344,6 +369,8 @@ private:
     /// edge from it is.
     Time collectives;
     std::map<unsigned, Time> edges;
+    /// The end of the last REDUCE_TIED with a time.
+    Time ties;
     /// The last UNSHARD of each stage and its end.
     std::map<unsigned, std::pair<Rational, StepRef>> gathered;
     /// The end of the REDUCE_GRAD of each stage.

@@ -19,6 +19,8 @@
 
 #include "Waiting/BlockingRun.h"
 
+#include "IR/TiedMeetings.h"
+
 #include "IR/DataFlow.h"
 #include "IR/StepPrefetch.h"
 
@@ -127,7 +129,7 @@ bool endsWithBlockingTransfers(const Schedule &schedule) {
   if (uint64_t(schedule.numStages) * schedule.numMicrobatches >
       schedule.numSteps())
     return false;
-  return BlockingRun(schedule).ends();
+  return TiedMeetings(schedule).allMeet() && BlockingRun(schedule).ends();
 }
 
 } // namespace pipec

@@ -36,7 +36,8 @@ std::optional<WaitModel> parseWaitModel(StringRef name) {
 
 Waiting::Waiting(const Schedule &schedule, const Transfers &transfers,
                  WaitModel model)
-    : theSchedule(schedule), transfers(transfers), waitModel(model) {
+    : theSchedule(schedule), transfers(transfers), waitModel(model),
+      meetings(schedule) {
   NoTime time;
   state = WaitEngine<NoTime>(schedule, transfers, model, time).run();
   if (!ends())
@@ -44,7 +45,7 @@ Waiting::Waiting(const Schedule &schedule, const Transfers &transfers,
 }
 
 bool Waiting::ends() const {
-  if (state.incomplete)
+  if (state.incomplete || !meetings.allMeet())
     return false;
   for (unsigned rank = 0; rank != theSchedule.numRanks; ++rank)
     if (state.at[rank] != theSchedule.ranks[rank].size())
@@ -58,13 +59,30 @@ bool Waiting::mayBlock(uint32_t step) const {
          !state.has(step, WaitState::Complete);
 }
 
+/// True for a REDUCE_TIED that the ranks of its group reach and can meet at.
+bool Waiting::meets(uint32_t number) const {
+  unsigned group = step(number).stage();
+  return is_contained(meetings.order(), group) &&
+         all_of(meetings.steps(group),
+                [&](StepRef other) { return isPosted(other); });
+}
+
+bool Waiting::open(uint32_t number) const {
+  StepRef at = numbers().at(number);
+  if (isTied(step(number).kind()))
+    return isPosted(at) &&
+           theSchedule.holdsTied(at.rank, step(number).stage()) &&
+           !meets(number);
+  return mayBlock(number);
+}
+
 std::vector<unsigned> Waiting::blockedRanks() const {
   std::vector<unsigned> result;
   for (unsigned rank = 0; rank != theSchedule.numRanks; ++rank) {
     bool blocked = state.at[rank] != theSchedule.ranks[rank].size();
     for (uint32_t step = numbers().begin(rank);
          !blocked && step != numbers().end(rank); ++step)
-      blocked = mayBlock(step);
+      blocked = open(step);
     if (blocked)
       result.push_back(rank);
   }
@@ -85,6 +103,8 @@ std::vector<uint32_t> Waiting::blockedSteps() const {
       if (i == at ||
           (mayBlock(base + i) && state.has(base + i, WaitState::AtHead)))
         result.push_back(base + i);
+    if (StepRef head = meetings.head(rank); head.isValid() && isPosted(head))
+      result.push_back(numbers().of(head));
     if (posted == at && at != list.size())
       result.push_back(base + at);
   }
@@ -127,6 +147,8 @@ void Waiting::forEachWait(uint32_t number,
       forEachSendWait(number, other, edge);
     return;
   }
+  if (isTied(self.kind()))
+    return forEachTiedWait(number, edge);
   auto [begin, end] = state.members(number);
   if (!mayBlock(number)) {
     // A rank may have stopped at a batch whose first member has no other end.
@@ -158,6 +180,28 @@ void Waiting::forEachWait(uint32_t number,
   }
   unsigned peer = numbers().rankOf(other);
   edge({number, WaitReason::Reach, numbers().of(peer, state.at[peer]), other});
+}
+
+// A REDUCE_TIED waits for those of its group on other ranks, or for the first
+// one of its rank that does not meet.
+void Waiting::forEachTiedWait(uint32_t number,
+                              function_ref<void(const WaitEdge &)> edge) const {
+  StepRef self = numbers().at(number);
+  StepRef head = meetings.head(self.rank);
+  if (!isPosted(self) || !head.isValid() || self.index < head.index)
+    return;
+  if (!(head == self)) {
+    uint32_t first = numbers().of(head);
+    return edge({number, WaitReason::Queue, first, first});
+  }
+  for (StepRef other : meetings.steps(step(number).stage())) {
+    uint32_t partner = numbers().of(other);
+    if (!isPosted(other))
+      edge({number, WaitReason::Reach,
+            numbers().of(other.rank, state.at[other.rank]), partner});
+    else if (!(meetings.head(other.rank) == other))
+      edge({number, WaitReason::Start, partner, partner});
+  }
 }
 
 // The waits of a rank that has stopped at `wait`. If the send is complete, it

@@ -14,6 +14,7 @@
 // posted step starts when all earlier steps of its queue are complete; a send
 // and its matching receive complete together, once both have started. At the
 // end of its list a rank waits for everything that it has posted.
+// The REDUCE_TIED of a group complete when their ranks meet (IR/TiedMeetings.h).
 // docs/Rationale/Waiting.md has the complete definition and the reasons for it.
 //
 // Events only enable further events, so every schedule has exactly one outcome
@@ -24,6 +25,7 @@
 #ifndef PIPEC_WAITING_WAITING_H
 #define PIPEC_WAITING_WAITING_H
 
+#include "IR/TiedMeetings.h"
 #include "Waiting/Transfers.h"
 #include "Waiting/WaitEngine.h"
 #include "Waiting/WaitModel.h"
@@ -83,25 +85,27 @@ public:
     return theSchedule.ranks[at.rank][at.index];
   }
 
-  /// True if every rank finishes and all transfers complete.
+  /// True if every rank finishes, all transfers complete, and all groups of
+  /// tied stages meet.
   bool ends() const;
 
   /// The index of the step that `rank` has stopped at; the length of its list
   /// if it has reached the end.
   unsigned standsAt(unsigned rank) const { return state.at[rank]; }
 
-  /// True for a P2P step that has been posted but never completes.
-  bool open(uint32_t step) const {
-    return state.has(step, WaitState::Posted) &&
-           !state.has(step, WaitState::Complete);
-  }
+  /// True for a P2P step or a REDUCE_TIED that has been posted but never
+  /// completes.
+  bool open(uint32_t step) const;
 
   /// The ranks that never finish, in ascending order. They wait in the middle
-  /// of their list, or at its end for the transfers that they have posted.
+  /// of their list, or at its end for what they have posted.
   std::vector<unsigned> blockedRanks() const;
 
   /// The steps that block others, in ascending order: the step at which each
   /// blocked rank has stopped, and the heads of all blocked queues.
+  /// The steps that block others, in ascending order: the compute step or wait
+  /// at which each blocked rank has stopped, the heads of all blocked queues,
+  /// and the first REDUCE_TIED of each rank that does not meet.
   std::vector<uint32_t> blockedSteps() const;
 
   /// Calls `edge` for each wait of `step`. A wait for an unmatched transfer has
@@ -111,6 +115,10 @@ public:
 
 private:
   bool mayBlock(uint32_t step) const;
+  bool isPosted(StepRef at) const { return at.index < state.at[at.rank]; }
+  bool meets(uint32_t step) const;
+  void forEachTiedWait(uint32_t step,
+                       llvm::function_ref<void(const WaitEdge &)> edge) const;
   void forEachSendWait(uint32_t wait, uint32_t send,
                        llvm::function_ref<void(const WaitEdge &)> edge) const;
   void findHeads();
@@ -119,6 +127,7 @@ private:
   const Transfers &transfers;
   WaitModel waitModel;
   WaitState state;
+  TiedMeetings meetings;
   /// The head of the queue of every step that is not at the head; filled only
   /// if the schedule does not finish.
   std::vector<uint32_t> heads;

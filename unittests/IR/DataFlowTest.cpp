@@ -104,9 +104,11 @@ TEST(StepFacts, FollowFromTheTableOfKinds) {
   EXPECT_EQ(kindsThat(makesWeightGradient), "B W ");
   EXPECT_EQ(kindsThat(makesData), "F B I ");
   EXPECT_EQ(kindsThat([](StepKind kind) { return !hasMicrobatch(kind); }),
-            "UNSHARD RESHARD REDUCE_GRAD WAIT_REDUCE_GRAD bubble ");
+            "UNSHARD RESHARD REDUCE_GRAD WAIT_REDUCE_GRAD REDUCE_TIED bubble ");
   EXPECT_EQ(kindsThat([](StepKind kind) { return !hasStage(kind); }),
-            "bubble ");
+            "REDUCE_TIED bubble ");
+  EXPECT_EQ(kindsThat(isCollective),
+            "UNSHARD RESHARD REDUCE_GRAD REDUCE_TIED ");
   EXPECT_EQ(sendOfWait(StepKind::WaitSendB), StepKind::SendB);
   EXPECT_EQ(waitOfSend(StepKind::SendF), StepKind::WaitSendF);
   EXPECT_EQ(recvKind(DataKind::Gradient), StepKind::RecvB);
@@ -132,7 +134,8 @@ TEST(DataFlow, OfAChain) {
   EXPECT_EQ(row(StepKind::B, 1, 3), "B2@1 -> B0@2!");
   for (StepKind kind :
        {StepKind::W, StepKind::SendF, StepKind::RecvB, StepKind::Unshard,
-        StepKind::ReduceGrad, StepKind::WaitReduceGrad, StepKind::Bubble})
+        StepKind::ReduceGrad, StepKind::WaitReduceGrad, StepKind::ReduceTied,
+        StepKind::Bubble})
     EXPECT_EQ(row(kind, 1, 0), " -> ");
   EXPECT_EQ(flow.home(1, 1), 0u);
   EXPECT_EQ(flow.home(1, 2), 1u);
@@ -212,18 +215,6 @@ TEST(DataFlow, OfAJoin) {
   EXPECT_EQ(text(flow.inputs(Step(StepKind::B, 2, 1))), "");
   EXPECT_EQ(text(flow.inputs(Step(StepKind::B, 1, 1))), "B2@2!");
   EXPECT_FALSE(flow.isSimple());
-}
-
-TEST(DataFlow, OfACollectiveOfThreeRanks) {
-  Model graph{4, {{0, 1}, {1, 2}, {2, 3}}, {{0, 2, 3}}};
-  Schedule schedule = headerFor(graph, 2);
-  DataFlow flow(schedule);
-  EXPECT_EQ(text(flow.outputs(Step(StepKind::ReduceGrad, 0, 0))),
-            "WAIT_REDUCE_GRAD2@2! WAIT_REDUCE_GRAD3@3!");
-  EXPECT_EQ(text(flow.inputs(Step(StepKind::WaitReduceGrad, 3, 0))),
-            "REDUCE_GRAD0@0! REDUCE_GRAD2@2!");
-  EXPECT_EQ(text(flow.inputs(Step(StepKind::ReduceGrad, 0, 0))), "");
-  EXPECT_EQ(text(flow.outputs(Step(StepKind::ReduceGrad, 1, 0))), "");
 }
 
 TEST(DataFlow, OfRandomGraphs) {

@@ -36,12 +36,6 @@ Model randomGraph(Rng &rng) {
       if (to == always || oneIn(rng, 3))
         graph.edges.push_back({from, to});
   }
-  std::vector<unsigned> tied;
-  for (unsigned stage = 0; stage != stages; ++stage)
-    if (oneIn(rng, 2))
-      tied.push_back(stage);
-  if (tied.size() >= 2)
-    graph.tied = {tied};
   return graph;
 }
 
@@ -50,7 +44,7 @@ Schedule headerFor(const Model &graph, unsigned microbatches) {
   schedule.name = "graph";
   schedule.numStages = schedule.numRanks = graph.numStages;
   schedule.numMicrobatches = microbatches;
-  schedule.graph = StageGraph(graph.edges, graph.tied);
+  schedule.graph = StageGraph(graph.edges);
   std::vector<uint32_t> map(graph.numStages);
   std::iota(map.begin(), map.end(), 0);
   schedule.placement = Placement({map});
@@ -79,11 +73,6 @@ std::vector<Step> producersOf(const Model &graph, Step step) {
       if (step.kind() == StepKind::B && edge.from == stage)
         producers.push_back(Step(StepKind::B, edge.to, microbatch));
     }
-  if (step.kind() == StepKind::WaitReduceGrad)
-    for (const std::vector<unsigned> &tied : graph.tied)
-      for (unsigned other : tied)
-        if (is_contained(tied, stage) && other != stage)
-          producers.push_back(Step(StepKind::ReduceGrad, other, 0));
   return producers;
 }
 
@@ -118,17 +107,11 @@ void fillLists(Rng &rng, const Model &graph, bool transfers,
   auto isDone = [&](Step step) {
     return any_of(done, [&](Step other) { return other.sameAction(step); });
   };
-  for (unsigned stage = 0; stage != graph.numStages; ++stage) {
+  for (unsigned stage = 0; stage != graph.numStages; ++stage)
     for (unsigned m = 0; m != schedule.numMicrobatches; ++m) {
       open.push_back(Step(StepKind::F, stage, m));
       open.push_back(Step(StepKind::B, stage, m));
     }
-    for (const std::vector<unsigned> &tied : graph.tied)
-      if (is_contained(tied, stage)) {
-        open.push_back(Step(StepKind::ReduceGrad, stage, 0));
-        open.push_back(Step(StepKind::WaitReduceGrad, stage, 0));
-      }
-  }
   auto isReady = [&](Step step) {
     if (step.kind() == StepKind::B &&
         !isDone(Step(StepKind::F, step.stage(), step.microbatch())))

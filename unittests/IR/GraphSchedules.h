@@ -18,12 +18,10 @@
 
 namespace pipec::test {
 
-/// The stages of a model: the edges in ascending order, and the groups that
-/// share parameters.
+/// The stages of a model: the edges in ascending order.
 struct Model {
   unsigned numStages;
   std::vector<StageGraph::Edge> edges;
-  std::vector<std::vector<unsigned>> tied = {};
 };
 
 Model chainOf(unsigned numStages);
@@ -31,8 +29,7 @@ Model chainOf(unsigned numStages);
 Model forkGraph();
 /// Stages 0 and 1 feed stage 2.
 Model joinGraph();
-/// Up to five stages, each fed by some of the previous ones. Some share
-/// parameters.
+/// Up to five stages, each fed by some of the previous ones.
 Model randomGraph(Rng &rng);
 
 /// A schedule without lists: one stage per rank in order, or at random on up to
@@ -42,13 +39,11 @@ Schedule randomHeaderFor(Rng &rng, const Model &graph);
 
 /// The producers of the inputs of a step according to the graph: for an F, the
 /// F of each stage that feeds its own; for a B, the B of each stage that its
-/// own feeds; for a wait for a reduction, the reductions of the stages that
-/// share its parameters.
+/// own feeds.
 std::vector<Step> producersOf(const Model &graph, Step step);
 
-/// Fills the lists with Fs, Bs and, on tied stages, reductions and waits for
-/// them, in an order that can run. With `transfers`, adds a send and a receive
-/// when their producer runs.
+/// Fills the lists with Fs and Bs in an order that can run. With `transfers`,
+/// adds a send and a receive when their producer runs.
 void fillLists(Rng &rng, const Model &graph, bool transfers,
                Schedule &schedule);
 

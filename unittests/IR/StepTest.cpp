@@ -68,7 +68,7 @@ TEST(Step, NamesAndKinds) {
     EXPECT_EQ(parseStepKind(stepKindName(kind)), kind);
     // Every kind belongs to exactly one class.
     EXPECT_EQ(isCompute(kind) + isP2P(kind) + isFsdp(kind) + isWait(kind) +
-                  (kind == StepKind::Bubble),
+                  isTied(kind) + (kind == StepKind::Bubble),
               1);
     EXPECT_EQ(isP2P(kind), isSend(kind) || isRecv(kind));
     EXPECT_FALSE(isSend(kind) && isRecv(kind));

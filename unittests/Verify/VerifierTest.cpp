@@ -310,7 +310,8 @@ TEST(Verifier, StrayJoins) {
       schedule.times[rank].assign(schedule.ranks[rank].size(), Rational(0));
     }
     for (VerifyLevel level : {VerifyLevel::Compute, VerifyLevel::Placed,
-                              VerifyLevel::Sharded, VerifyLevel::Timed})
+                              VerifyLevel::Sharded, VerifyLevel::Tied,
+                              VerifyLevel::Timed})
       verdict(schedule, level);
     verdict(schedule);
   }

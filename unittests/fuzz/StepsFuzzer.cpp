@@ -109,7 +109,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     checkCsv(*schedule, session);
 
   for (VerifyLevel level : {VerifyLevel::Compute, VerifyLevel::Placed,
-                            VerifyLevel::Sharded, VerifyLevel::Timed}) {
+                            VerifyLevel::Sharded, VerifyLevel::Tied,
+                            VerifyLevel::Timed}) {
     PIPEC_CHECK(session.agrees(verify(*schedule, level, session.diags)) ||
                 session.diags.atErrorLimit());
   }

@@ -20,10 +20,11 @@
 // pool when it is complete; all that is left is waited for at the end of the
 // run. In a schedule with WAIT_SEND steps a send is waited for at its wait, and
 // its tensor goes back to the pool there and not before; likewise a reduction
-// at its WAIT_REDUCE_GRAD. `Options::blocking` waits for every transfer, or
-// batch of transfers, where it is posted, and `Options::blockingReceives` for
-// every receive or batch. Neighbour stages on one rank hand tensors over
-// without a copy.
+// at its WAIT_REDUCE_GRAD. The sums that REDUCE_TIED steps post run at the end,
+// after all transfers (ExecutorTies.h). `Options::blocking` waits for every
+// transfer, or batch of transfers, where it is posted, and
+// `Options::blockingReceives` for every receive or batch. Neighbour stages on
+// one rank hand tensors over without a copy.
 //
 // What is checked. Every step finds its data there and comes once; transfers
 // have two ends, on two ranks; messages are the expected ones; shard state fits
@@ -228,6 +229,7 @@ public:
   void reshard(int stage);
   void reduceGrad(int stage);
   void waitReduceGrad(int stage);
+  void reduceTied(int group);
 
   /// Compute steps that run together, in issue order.
   template <class... Members> void overlap(Members... members) {
@@ -438,6 +440,11 @@ private:
     return record(activity, step.kind, step.stage, step.microbatch, step.other);
   }
 
+  // ExecutorTies.h
+  static void proceedTied(void *executor, Context &step);
+  void sumTies();
+  void sumTied(int group);
+
   // ExecutorOverlap.h
   void runOverlap(std::span<const Step> members);
   template <class Member> void callOverlapped(std::vector<Member> &members);
@@ -589,6 +596,11 @@ private:
   /// order in which they were posted.
   std::vector<Step> early;
 
+  /// The groups whose REDUCE_TIED has come, in their order, and those of them
+  /// that the executor sums at the end.
+  std::vector<int> tied;
+  std::vector<int> unsummed;
+
   const Minibatch *minibatch = nullptr;
   Outputs *outputs = nullptr;
   /// By micro-batch, and in their order without those that are not here.
@@ -611,6 +623,7 @@ private:
 #include "pipec/runtime/ExecutorRun.h"
 #include "pipec/runtime/ExecutorSteps.h"
 #include "pipec/runtime/ExecutorTables.h"
+#include "pipec/runtime/ExecutorTies.h"
 #include "pipec/runtime/ExecutorTransfers.h"
 #include "pipec/runtime/ExecutorWaiting.h"
 

@@ -106,6 +106,8 @@ void Executor<M, T>::start(const Schedule &newSchedule, int newRank) {
   unsent = 0;
   unwaited = 0;
   received = 0;
+  tied.clear();
+  unsummed.clear();
   if (schedule == &newSchedule && rank == newRank) {
     for (StageBooks &stage : books)
       stage = {stage.stage,   stage.expected, stage.managed, stage.inputs,
@@ -272,6 +274,7 @@ template <class M, class T> void Executor<M, T>::finish() {
     await(posted.transfer->request, posted.step);
     free(posted);
   }
+  sumTies();
   keepLosses();
   ++runNumber;
   status->state.store(RankState{RankState::Finished}.pack(),

@@ -75,6 +75,9 @@ void Executor<M, T>::steps(std::span<const Step> table) {
     case StepKind::WaitReduceGrad:
       waitReduceGrad(step.stage);
       break;
+    case StepKind::ReduceTied:
+      reduceTied(step.stage);
+      break;
     }
   }
 }

@@ -69,6 +69,14 @@
 //
 // A model that has these functions only can run chains too.
 //
+// Tied parameters. For schedules with REDUCE_TIED steps, a model shows what its
+// stages on this rank add to the gradients that a group shares, and sets these
+// to the sum over all ranks of the group. The parts are in the order of their
+// ranks, so that every rank computes the same sum, bit for bit:
+//
+//     void exportTied(int group, Tensor &gradient);
+//     void sumTied(int group, std::span<const Tensor *const> parts);
+//
 // Losses. If `forward` returns a value, that of the last stage is the loss of
 // the micro-batch, and `run` returns the losses.
 //
@@ -186,6 +194,15 @@ concept ModelReplicas =
       model.exportGradient(0, tensor);
       model.addGradient(0, tensor);
     };
+
+/// Needed by schedules that sum the gradients of tied stages.
+template <class M>
+concept ModelTies = ModelTransfers<M> &&
+                    requires(M &model, typename M::Tensor &tensor,
+                             std::span<const typename M::Tensor *const> parts) {
+                      model.exportTied(0, tensor);
+                      model.sumTied(0, parts);
+                    };
 
 /// A model whose `reduceGrad` only starts a reduction, and returns an object
 /// whose `wait()` waits for it. The executor calls that once: at the

@@ -8,6 +8,7 @@
 #ifndef PIPEC_RUNTIME_SCHEDULE_H
 #define PIPEC_RUNTIME_SCHEDULE_H
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -50,6 +51,8 @@ struct Schedule {
   /// Where only some stages have a REDUCE_GRAD: one entry per stage. Null if
   /// `reducesGradients` is about all.
   const bool *reduced = nullptr;
+  /// The groups of tied stages: the stages of each.
+  std::span<const std::span<const int>> ties = {};
 
   constexpr int directionOf(int microbatch) const {
     return directions == 2 && microbatch >= microbatches / 2;
@@ -66,6 +69,15 @@ struct Schedule {
                  : d == 0        ? microbatches / 2
                                  : microbatches - microbatches / 2;
     return count;
+  }
+  /// The ranks that hold a stage of a group of tied stages, in ascending order.
+  std::vector<int> tiedRanks(int group) const {
+    std::vector<int> holders;
+    for (int stage : ties[std::size_t(group)])
+      holders.push_back(rankOfStage[stage]);
+    std::sort(holders.begin(), holders.end());
+    holders.erase(std::unique(holders.begin(), holders.end()), holders.end());
+    return holders;
   }
   /// The stages that `rank` holds, in ascending order.
   std::vector<int> stagesOf(int rank) const {

@@ -31,9 +31,10 @@ enum class StepKind : std::uint8_t {
   WaitSendForward,
   WaitSendBackward,
   WaitReduceGrad,
+  ReduceTied,
 };
 
-inline constexpr int numStepKinds = 14;
+inline constexpr int numStepKinds = 15;
 
 /// The name that schedules, CSV files and messages use: `F`, `SEND_B`, ...
 constexpr const char *stepName(StepKind kind) {
@@ -45,6 +46,7 @@ constexpr const char *stepName(StepKind kind) {
       "UNSHARD",     "RESHARD",
       "REDUCE_GRAD", "WAIT_SEND_F",
       "WAIT_SEND_B", "WAIT_REDUCE_GRAD",
+      "REDUCE_TIED",
   };
   return names[int(kind)];
 }
@@ -70,6 +72,7 @@ constexpr bool hasMicrobatch(StepKind kind) {
 /// One row of a table of steps.
 struct Step {
   StepKind kind;
+  /// Of a REDUCE_TIED, the number of its group.
   int stage;
   /// 0 for the steps that carry none.
   int microbatch;
@@ -111,12 +114,12 @@ constexpr int neighbourOf(StepKind kind, int stage) {
   return next ? stage + 1 : stage - 1;
 }
 
-/// `F s0 m3`, `UNSHARD s2`, `SEND_F s0 m3`; `SEND_F s0 m3 -> s2` where the
-/// stage at the other end is not the neighbour.
+/// `F s0 m3`, `UNSHARD s2`, `REDUCE_TIED t0`, `SEND_F s0 m3`; `SEND_F s0 m3 ->
+/// s2` where the stage at the other end is not the neighbour.
 inline std::string stepText(StepKind kind, int stage, int microbatch,
                             int other = -1) {
   std::string text = stepName(kind);
-  text += " s" + std::to_string(stage);
+  text += (kind == StepKind::ReduceTied ? " t" : " s") + std::to_string(stage);
   if (hasMicrobatch(kind))
     text += " m" + std::to_string(microbatch);
   if (other >= 0 && other != neighbourOf(kind, stage))

@@ -45,6 +45,7 @@ class Kind(enum.IntEnum):
     WAIT_SEND_F = 12
     WAIT_SEND_B = 13
     WAIT_REDUCE_GRAD = 14
+    REDUCE_TIED = 15
 
     def __str__(self) -> str:
         return self.name
@@ -55,6 +56,7 @@ class Step(NamedTuple):
 
     kind: Kind
     stage: int
+    """Of a REDUCE_TIED, the number of its group."""
     microbatch: int
     peer: int
     """The rank at the other end of a transfer."""
@@ -68,7 +70,7 @@ _NAME = r'(\w+|"(?:[^"\\]|\\.)*")'
 _HEAD = re.compile(rf"schedule @{_NAME} \{{ ranks (\d+) stages (\d+) microbatches (\d+)$")
 _PARAM = re.compile(rf"{_NAME} = (-?\d+)")
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)")
-_STEP = re.compile(r"([A-Z]\w*) s(\d+)(?: m(\d+))?(?: (?:->|<-) (?:r(\d+)|s(\d+)))?")
+_STEP = re.compile(r"([A-Z]\w*) [st](\d+)(?: m(\d+))?(?: (?:->|<-) (?:r(\d+)|s(\d+)))?")
 _EDGE = re.compile(r"(\d+) -> (\d+)")
 # From a stage to that at the other end of a transfer in a chain.
 _OTHER = {"SEND_F": 1, "RECV_F": -1, "SEND_B": -1, "RECV_B": 1, "WAIT_SEND_F": 1, "WAIT_SEND_B": -1}
@@ -103,6 +105,8 @@ class Schedule:
         self.maps: list[list[int]] = []
         """The rank of each stage; a second list for the other direction of a
         bidirectional schedule."""
+        self.ties: list[list[int]] = []
+        """The groups of stages that share parameters."""
         head = edges = None
         extra: list[tuple[int, int]] = []
         for line in ir.split("\n"):
@@ -119,6 +123,8 @@ class Schedule:
                 edges = [(int(a), int(b)) for a, b in _EDGE.findall(line)]
             elif line.startswith("connect "):
                 extra += [(int(a), int(b)) for a, b in _EDGE.findall(line)]
+            elif line.startswith("tie "):
+                self.ties.append([int(stage) for stage in line.split()[1:]])
             elif line.startswith("rank "):
                 break
         if not ir.startswith("pipec-steps ") or head is None:

@@ -48,6 +48,7 @@ public:
   void waitSendBackward(int s, int m, int other = -1) {
     one({Kind::WaitSendBackward, s, m, 0, false, other});
   }
+  void reduceTied(int group) { one({Kind::ReduceTied, group, 0}); }
   void waitReduceGrad(int s) { one({Kind::WaitReduceGrad, s, 0}); }
   template <class... Members> void overlap(Members... members) {
     const Step steps[] = {Step(members)...};

@@ -116,7 +116,7 @@ def faults(text):
         words = line.split()
         if words[:1] == ["rank"]:
             rank += 1
-        elif rank >= 0 and re.match(r"\s*[A-Z]\w* s\d", line):
+        elif rank >= 0 and re.match(r"\s*[A-Z]\w* [st]\d", line):
             steps.append((rank, i, words))
 
     def without(i):
@@ -247,7 +247,7 @@ def expected_steps(case):
         line = re.sub(r"\s*(@\S+|//.*)?$", "", line.strip())
         if re.match(r"rank \d+ \{$", line):
             steps.append(line[:-2])
-        elif re.match(r"(overlap|batch|F|B|I|W|SEND_[FB]|RECV_[FB]|UNSHARD|RESHARD|REDUCE_GRAD|WAIT_\w+) ", line):
+        elif re.match(r"(overlap|batch|F|B|I|W|SEND_[FB]|RECV_[FB]|UNSHARD|RESHARD|REDUCE_GRAD|REDUCE_TIED|WAIT_\w+) ", line):
             steps.append(re.sub(r" (->|<-) r\d+", "", line))
     return steps
 

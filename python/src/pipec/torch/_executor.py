@@ -20,6 +20,7 @@ from ._agree import check_agreement
 from ._load import check_fits
 from ._parts import Edge, Meta, Part, make_parts
 from ._source import Source
+from ._ties import TiedParameters, Ties
 from ._transfers import Transfers
 from ._worker import METHODS, Evaluation, Step, Worker
 
@@ -31,7 +32,7 @@ class Executor:
     def __init__(self, plan: Schedule, source: Source, stages: Sequence[_PipelineStageBase], loss_fn: Callable[..., Any] | None,
                  *, communicators: str, scale_grads: bool, args_chunk_spec: tuple[TensorChunkSpec, ...] | None,
                  kwargs_chunk_spec: dict[str, TensorChunkSpec] | None, output_merge_spec: Any, patience: float | None,
-                 receives_ahead: int | None):
+                 receives_ahead: int | None, tied_parameters: TiedParameters | None):
         self.plan = plan
         """The schedule."""
         self.source = source.text
@@ -48,8 +49,9 @@ class Executor:
         group: Any = stages[0].group
         transfers = Transfers(group, self._device, communicators, source.rank_pairs, patience, receives_ahead)
         scale = 1 / plan.microbatches if scale_grads else None
-        self._worker = Worker(self._parts, self._split, transfers, loss_fn, scale)
-        self._evaluation = Evaluation(self._parts, self._split, transfers, loss_fn, scale)
+        ties = Ties(plan, self._parts[0], transfers, tied_parameters)
+        self._worker = Worker(self._parts, self._split, transfers, loss_fn, scale, ties)
+        self._evaluation = Evaluation(self._parts, self._split, transfers, loss_fn, scale, Ties.none(transfers))
         self._transfers = transfers
         # What passes between stages, by worker: an evaluation may have other sizes.
         self._metas: dict[Worker, list[tuple[Edge, list[Meta]]]] = {}
@@ -206,7 +208,8 @@ def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_
              communicators: str | None = None, scale_grads: bool = True,
              args_chunk_spec: tuple[TensorChunkSpec, ...] | None = None,
              kwargs_chunk_spec: dict[str, TensorChunkSpec] | None = None, output_merge_spec: Any = None,
-             patience: float | None = None, receives_ahead: int | None = None, check_ranks: bool = True,
+             patience: float | None = None, receives_ahead: int | None = None,
+             tied_parameters: TiedParameters | None = None, check_ranks: bool = True,
              **params: int) -> Executor:
     """Compiles a schedule for the ranks of the stages' group to Python, and returns it
     as a schedule of PyTorch, with `step` and `eval`.
@@ -227,6 +230,13 @@ def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_
     than `patience` seconds is an error that says which rank waits for what; without
     it, the time-out of the group ends the job. With gloo, receives are posted ahead of
     the list, by default four; each takes the memory of its tensors.
+
+    In a schedule with tied stages (`tie 0, stages - 1;`), the gradients of the
+    parameters that a group shares are summed over its ranks. `tied_parameters` gives,
+    for each stage of this rank that is in a group, the list of these parameters, in
+    one order on all stages of the group, or a dictionary of such lists by the number
+    of the group; without it, the module's attribute `tied_parameters` does. The
+    parameters must start with the same values and get the same updates.
 
     Every rank of the group calls this, and the ranks compare what they have;
     `check_ranks=False` leaves that out.
@@ -262,7 +272,8 @@ def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_
     assert plan is not None and source is not None and communicators is not None
     return Executor(plan, source, mine, loss_fn, communicators=communicators, scale_grads=scale_grads,
                     args_chunk_spec=args_chunk_spec, kwargs_chunk_spec=kwargs_chunk_spec,
-                    output_merge_spec=output_merge_spec, patience=patience, receives_ahead=receives_ahead)
+                    output_merge_spec=output_merge_spec, patience=patience, receives_ahead=receives_ahead,
+                    tied_parameters=tied_parameters)
 
 
 def _once(parts: Sequence[Part]) -> list[Part]:
@@ -295,7 +306,7 @@ def _spans(worker: Any) -> Iterator[None]:
         def run(*numbers: int) -> None:
             stage, *microbatch = map(str, numbers[:2])
             edge = f"{'<' if kind.startswith('RECV') else '>'}{numbers[2]}" if len(numbers) > 2 else ""
-            cell = f"{stage}{edge}{kind}{''.join(microbatch)}"
+            cell = f"{'t' * (kind == 'REDUCE_TIED')}{stage}{edge}{kind}{''.join(microbatch)}"
             current[0] = cell
             with torch.profiler.record_function(f"PP:{cell}"):
                 do(*numbers)

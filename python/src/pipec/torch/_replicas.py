@@ -20,6 +20,11 @@ class Replicas:
         self.stage: Any = stage
         self.module: Any = stage.submod
 
+    @property
+    def bare(self) -> Any:
+        """The module without a wrapper."""
+        return self.module
+
     def begin(self) -> None:
         """Before the first step of a run."""
 
@@ -51,6 +56,10 @@ class Distributed(Replicas):
         quiet: ContextManager[Any] = self.module.no_sync()
         return quiet
 
+    @property
+    def bare(self) -> Any:
+        return self.module.module
+
     def finish(self) -> None:
         average(self.module.parameters(), self.module.process_group)
 
@@ -63,10 +72,10 @@ class Sharded(Replicas):
         self.stage.has_backward = True
         self._parts = [module for module in self.module.modules() if isinstance(module, FSDPModule)]
         self._unsharding: list[Any] = []
-        self._reduced = False
+        self.reduced = False
 
     def begin(self) -> None:
-        self._reduced = False
+        self.reduced = False
         self.module.set_reshard_after_backward(False)
         self.module.set_requires_gradient_sync(False)
         if hasattr(self.module, "set_manual_backward_finalization"):  # PyTorch 2.15
@@ -88,11 +97,11 @@ class Sharded(Replicas):
             part.reshard()
 
     def reduce_grad(self) -> None:
-        self._reduced = True
+        self.reduced = True
         self.stage.perform_reduce_grad(1)
 
     def finish(self) -> None:
-        if not self._reduced:
+        if not self.reduced:
             self.reduce_grad()
             self.reshard()
 

@@ -130,6 +130,17 @@ class Transfers:
         """The same as a member of a batch."""
         return dist.P2POp(dist.isend if sends else dist.irecv, tensor, self._world[peer], self._group(sends, peer))
 
+    def communicator_of(self, ranks: Sequence[int], name: str) -> Any:
+        """A communicator of some ranks of the group. All ranks of the job call this
+        together, each with those of its own group, and create all of them in one order."""
+        mine = tuple(self._world[rank] for rank in ranks)
+        wanted: list[Any] = [None] * dist.get_world_size()
+        dist.all_gather_object(wanted, mine)
+        made = {}
+        for members in dict.fromkeys(wanted):
+            made[members] = dist.new_group(list(members), group_desc=name)
+        return made[mine]
+
     def swap(self, mine: torch.Tensor, peer: int) -> tuple[torch.Tensor, list[dist.P2POp]]:
         """Operations, for one batch with those of other peers, that send a tensor and
         receive one of its type and shape, and what they receive."""

@@ -12,6 +12,7 @@ from torch.distributed.pipelining._backward import stage_backward_input, stage_b
 
 from ._parts import Edge, Meta, Part, Tensors, has_gradient, meta_text
 from ._replicas import add_gradients, flat_gradients
+from ._ties import Ties
 from ._transfers import Ahead, Posted, Transfers
 
 
@@ -36,14 +37,16 @@ class Step:
         self._do(*self._numbers)
 
     def __repr__(self) -> str:
-        text = f"{self.kind} s{self.stage}" + ("" if self.microbatch is None else f" m{self.microbatch}")
+        place = "t" if self.kind == "REDUCE_TIED" else "s"
+        text = f"{self.kind} {place}{self.stage}" + ("" if self.microbatch is None else f" m{self.microbatch}")
         return text + _to(" <- " if self.kind.startswith("RECV") else " -> ", self._numbers[2:])
 
 
 METHODS = {"F": "forward", "B": "backward", "I": "backward_input", "W": "backward_weight", "SEND_F": "send_forward",
            "RECV_F": "recv_forward", "SEND_B": "send_backward", "RECV_B": "recv_backward",
            "WAIT_SEND_F": "wait_send_forward", "WAIT_SEND_B": "wait_send_backward", "UNSHARD": "unshard",
-           "RESHARD": "reshard", "REDUCE_GRAD": "reduce_grad", "WAIT_REDUCE_GRAD": "wait_reduce_grad"}
+           "RESHARD": "reshard", "REDUCE_GRAD": "reduce_grad", "WAIT_REDUCE_GRAD": "wait_reduce_grad",
+           "REDUCE_TIED": "reduce_tied"}
 """The methods of a worker by the kinds of steps."""
 
 
@@ -57,10 +60,11 @@ class Worker:
     satisfied by it, as pipec verified."""
 
     def __init__(self, parts: Sequence[Mapping[int, Part]], split: int, transfers: Transfers,
-                 loss_fn: Callable[..., Any] | None, loss_scale: float | None):
+                 loss_fn: Callable[..., Any] | None, loss_scale: float | None, ties: Ties):
         # By direction and stage; micro-batches from `split` on flow in direction 1.
         self._parts, self._split = parts, split
         self._transfers = transfers
+        self._ties = ties
         self._loss_fn, self._loss_scale = loss_fn, loss_scale
         self._sends: dict[tuple[Any, ...], Posted] = {}
         self._ahead = Ahead(transfers.receives_ahead)
@@ -90,6 +94,7 @@ class Worker:
             part.clear()
             part.replicas.begin()
         self._earlier = []
+        self._ties.begin()
         if len(self._parts) == 2:  # only what this run adds is exchanged
             for parameter in {id(p): p for part in self.all_parts() for p in part.module.parameters()}.values():
                 if parameter.grad is not None:
@@ -101,6 +106,7 @@ class Worker:
             self._transfers.wait(posted)
         self._sends.clear()
         self._ahead.end()
+        self._ties.end()
         for parameter, gradient in self._earlier:
             parameter.grad = gradient if parameter.grad is None else parameter.grad + gradient
         self._earlier = []
@@ -319,6 +325,9 @@ class Worker:
             if stage in parts:
                 getattr(parts[stage].replicas, action)()
 
+    def reduce_tied(self, group: int) -> None:
+        self._ties.post(group)
+
     def sum_replicas(self) -> None:
         """Adds the gradients of both copies of each stage of a model in two
         directions. A stage whose copies are on one rank has one module."""
@@ -354,7 +363,7 @@ class Evaluation(Worker):
     no_step: Any = staticmethod(lambda *_: None)
     backward = backward_input = backward_weight = no_step
     send_backward = recv_backward = wait_send_backward = no_step
-    reduce_grad = wait_reduce_grad = sum_replicas = no_step
+    reduce_grad = wait_reduce_grad = reduce_tied = sum_replicas = no_step
 
     def batch(self, *members: tuple[Any, ...]) -> None:
         forwards = [member for member in members if member[0].endswith("_F")]

@@ -1,0 +1,42 @@
+//===- TieBuilder.cpp - Groups of tied stages from their members ----------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "IR/TieBuilder.h"
+
+#include "Support/Diagnostics/LoweringDiags.h"
+#include "Support/Diagnostics/SemaDiags.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+LogicalResult TieBuilder::add(ArrayRef<int64_t> stages, SMRange where) {
+  std::vector<unsigned> group;
+  for (int64_t stage : stages) {
+    if (stage < 0 || stage >= int64_t(numStages))
+      return diags.report(where, diag::TieStageOutOfRange, stage, numStages);
+    if (is_contained(group, stage))
+      return diags.report(where, diag::TieStageTwice, stage);
+    group.push_back(unsigned(stage));
+  }
+  if (group.size() < 2)
+    return diags.report(where, diag::TieOfOne, group.front());
+  sort(group);
+  if (auto same = find(groups, group); same != groups.end())
+    return diags.report(where, diag::TieTwice)
+        .note(ranges[same - groups.begin()], diag::NotePrevious);
+  // The number of a group has the place of a stage in steps.
+  if (groups.size() == numStages)
+    return diags.report(where, diag::TooManyTies, numStages);
+  groups.push_back(std::move(group));
+  ranges.push_back(where);
+  return success();
+}
+
+} // namespace pipec

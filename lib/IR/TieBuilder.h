@@ -1,0 +1,41 @@
+//===- TieBuilder.h - Groups of tied stages from their members --*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_IR_TIEBUILDER_H
+#define PIPEC_IR_TIEBUILDER_H
+
+#include "Support/DiagEngine.h"
+
+#include <vector>
+
+namespace pipec {
+
+/// Collects the groups of stages that share parameters and reports those that
+/// no schedule can have.
+class TieBuilder {
+public:
+  TieBuilder(unsigned numStages, DiagEngine &diags)
+      : numStages(numStages), diags(diags) {}
+
+  /// Adds a group. Reports a stage that is out of range or given twice, a group
+  /// of one stage or of the stages of an earlier group, and a group that
+  /// exceeds the number of stages.
+  llvm::LogicalResult add(llvm::ArrayRef<int64_t> stages, llvm::SMRange where);
+
+  /// The groups in the order in which they were added, each in ascending order.
+  std::vector<std::vector<unsigned>> take() { return std::move(groups); }
+
+private:
+  unsigned numStages;
+  DiagEngine &diags;
+  std::vector<std::vector<unsigned>> groups;
+  std::vector<llvm::SMRange> ranges;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_IR_TIEBUILDER_H
