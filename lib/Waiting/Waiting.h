@@ -101,11 +101,9 @@ public:
   /// of their list, or at its end for what they have posted.
   std::vector<unsigned> blockedRanks() const;
 
-  /// The steps that block others, in ascending order: the step at which each
-  /// blocked rank has stopped, and the heads of all blocked queues.
-  /// The steps that block others, in ascending order: the compute step or wait
-  /// at which each blocked rank has stopped, the heads of all blocked queues,
-  /// and the first REDUCE_TIED of each rank that does not meet.
+  /// The steps that block others: the step at which each blocked rank has
+  /// stopped, the heads of all blocked queues, and the first REDUCE_TIED of each
+  /// rank that does not meet.
   std::vector<uint32_t> blockedSteps() const;
 
   /// Calls `edge` for each wait of `step`. A wait for an unmatched transfer has
