@@ -104,9 +104,10 @@ protected:
     ASSERT_EQ(run.time(run.makespan()), replay.makespan()) << listing(schedule);
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
       for (size_t i = 0; i != schedule.ranks[rank].size(); ++i)
-        if (isCompute(schedule.ranks[rank][i].kind()))
+        if (isCompute(schedule.ranks[rank][i].kind())) {
           ASSERT_EQ(run.time(run.start(rank, i)), replay.computeStart(rank, i))
               << "rank " << rank << ", " << i << listing(schedule);
+        }
   }
 
   Rng rng{17};
