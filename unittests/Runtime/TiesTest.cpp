@@ -87,10 +87,11 @@ std::string run(Ties ties, std::vector<std::vector<int>> *seen = nullptr,
         });
       for (int i = 0; i != runs; ++i)
         worker.run(tied, rank, [&](auto &x) { steps(x, rank, ties); });
-      if (seen && rank == 0)
+      if (seen && rank == 0) {
         *seen = model.seen;
-      else if (seen)
+      } else if (seen) {
         EXPECT_EQ(model.seen.size(), std::size_t(handled ? 0 : 2 * runs));
+      }
     });
   } catch (const std::exception &error) {
     return error.what();

@@ -36,7 +36,6 @@ protected:
   /// An order of compute steps that can run, with random costs.
   Schedule random() {
     Model model = randomGraph(rng);
-    model.tied.clear();
     Schedule schedule = randomHeaderFor(rng, model);
     // The chain has no other form.
     if (schedule.graph.containsChain(model.numStages) &&

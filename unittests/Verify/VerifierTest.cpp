@@ -37,7 +37,6 @@ bool verdict(const Schedule &schedule) {
 /// A correct schedule of a random stage graph.
 Schedule drawGraph(Rng &rng, bool transfers) {
   Model model = randomGraph(rng);
-  model.tied.clear();
   Schedule schedule = randomHeaderFor(rng, model);
   fillLists(rng, model, transfers, schedule);
   return schedule;
@@ -309,9 +308,9 @@ TEST(Verifier, StrayJoins) {
           step.setJoined(!step.joined());
       schedule.times[rank].assign(schedule.ranks[rank].size(), Rational(0));
     }
-    for (VerifyLevel level : {VerifyLevel::Compute, VerifyLevel::Placed,
-                              VerifyLevel::Sharded, VerifyLevel::Tied,
-                              VerifyLevel::Timed})
+    for (VerifyLevel level :
+         {VerifyLevel::Compute, VerifyLevel::Placed, VerifyLevel::Sharded,
+          VerifyLevel::Tied, VerifyLevel::Timed})
       verdict(schedule, level);
     verdict(schedule);
   }
