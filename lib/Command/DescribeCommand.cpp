@@ -95,12 +95,13 @@ LogicalResult listLibrary(const SearchPath &search,
   size_t width = 0;
   for (const LibraryEntry &entry : *entries)
     width = std::max(width, entry.name.size());
-  for (const LibraryEntry &entry : *entries)
+  for (const LibraryEntry &entry : *entries) {
     os << entry.name << std::string(width - entry.name.size() + 2, ' ')
-       << entry.summary
-       << (entry.aliases.empty() ? ""
-                                 : " (" + llvm::join(entry.aliases, ", ") + ")")
-       << '\n';
+       << entry.summary << '\n';
+    if (!entry.aliases.empty())
+      os << std::string(width + 2, ' ') << "also "
+         << llvm::join(entry.aliases, ", ") << '\n';
+  }
   return success();
 }
 

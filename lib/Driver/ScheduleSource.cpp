@@ -78,13 +78,15 @@ ScheduleSource::schedule(StringRef name, DiagEngine &diags) const {
     return diags.report(DiagLoc(), diag::NoSchedule, path());
   std::vector<StringRef> names;
   for (const CheckedSchedule &schedule : schedules()) {
-    if (schedule.decl->name.text == name || schedule.decl->hasAlias(name))
-      return &schedule;
-    // An alias names a schedule and not only its file.
-    if (name.empty() && schedule.decl->hasAlias(input.word))
+    if (schedule.decl->name.text == name)
       return &schedule;
     names.push_back(schedule.decl->name.text);
   }
+  // An alias on the command line names a schedule and not only its file.
+  StringRef alias = name.empty() ? StringRef(input.word) : name;
+  for (const CheckedSchedule &schedule : schedules())
+    if (schedule.decl->hasAlias(alias))
+      return &schedule;
   if (!name.empty()) {
     InFlightDiagnostic error =
         diags.report(DiagLoc(), diag::UnknownSchedule, shortened(name), path());

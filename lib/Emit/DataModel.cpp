@@ -108,12 +108,15 @@ DataModel::DataModel(const Schedule &schedule, const SourceFiles &files)
     for (Step step : list) {
       hasSteps |= step.kind() != StepKind::Bubble;
       if (step.kind() == StepKind::ReduceGrad)
-        reducesGradients = reduced[step.stage()] = true;
+        reducesGradients = true;
       if (step.kind() != StepKind::Unshard && step.kind() != StepKind::Reshard)
         continue;
       sharded[step.stage()] = true;
       isSharded = true;
     }
+  for (unsigned stage = 0; stage != schedule.numStages; ++stage)
+    reduced[stage] =
+        reducesGradients && (!schedule.fsdp || schedule.fsdp->reduces(stage));
   if (!schedule.graph.isChain())
     schedule.graph.forEachEdge(schedule.numStages, [&](StageGraph::Edge edge) {
       edges.push_back(edge);

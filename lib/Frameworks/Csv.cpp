@@ -144,7 +144,7 @@ static void checkGraph(const Schedule &schedule, DiagEngine &diags) {
     for (Step step : list)
       if (isP2P(step.kind()))
         if (const DataFlow::Port *port = flow.transfer(step)) {
-          auto [from, to] = std::minmax<unsigned>(step.stage(), port->stage);
+          auto [from, to] = std::minmax({step.stage(), unsigned(port->stage)});
           used.insert({from, to});
           inferred |= !DataFlow::isOfChain(step.stage(), *port);
         }

@@ -81,7 +81,7 @@ for name in pipec.library():
             assert cells(schedule) == schedule.csv, (name, target)
         tried += 1
 assert tried > 40, tried
-assert seen >= set(Kind) - {Kind.BUBBLE}, seen
+assert seen >= set(Kind) - {Kind.BUBBLE, Kind.REDUCE_TIED}, seen
 assert Kind.BUBBLE in {s.kind for s in pipec.compile("one_f_one_b", passes="align-bubbles").steps[1]}
 
 # Batches and overlaps share a group; a second direction has a map.

@@ -127,7 +127,7 @@ TEST_F(P2PTimed, EdgesCostNothing) {
     waiting += free < Replay(other, WaitModel::Blocking).makespan();
   }
   // Lists in one order for all ranks do increase it.
-  EXPECT_GT(waiting, 50u);
+  EXPECT_GT(waiting, 20u);
 }
 
 // Without latency, ordering by need does not increase the makespan under the

@@ -54,7 +54,7 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace pipec::runtime {
@@ -508,14 +508,14 @@ private:
   }
   /// Gives back a tensor, or one of its uses if it has several.
   void release(Tensor *tensor) {
-    if (!uses.empty()) [[unlikely]] {
-      auto found = uses.find(tensor);
-      if (found != uses.end()) {
-        if (--found->second != 0)
+    for (std::pair<Tensor *, int> &one : uses)
+      if (one.first == tensor) {
+        if (--one.second != 0)
           return;
-        uses.erase(found);
+        one = uses.back();
+        uses.pop_back();
+        break;
       }
-    }
     tensors.release(tensor);
   }
   [[noreturn]] void stall(std::chrono::nanoseconds waited);
@@ -569,7 +569,7 @@ private:
   /// See `StageBooks::lists`.
   std::vector<Tensor *> lists;
   /// The outputs that several stages still need, and how many.
-  std::unordered_map<Tensor *, int> uses;
+  std::vector<std::pair<Tensor *, int>> uses;
   /// The first micro-batch of direction 1.
   int secondHalf = 0;
   /// One per stage, and in a bidirectional schedule another one per stage for

@@ -136,7 +136,7 @@ inline void Executor<M, T>::beginForward(Work &work) {
   if (!isLast(work.stage)) {
     work.output = acquireTensor();
     if (stage.targets > 1)
-      uses[work.output] = stage.targets;
+      uses.push_back({work.output, stage.targets});
     for (int i = 0; i != stage.targets; ++i)
       if (Cell *next = find(targetOf(work.stage, i), work.microbatch))
         next->input = work.output;

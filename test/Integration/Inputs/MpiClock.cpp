@@ -30,7 +30,7 @@ int main(int argc, char **argv) {
   // All record one moment between two barriers of the others' clocks.
   RankTrace trace;
   MPI_Barrier(MPI_COMM_WORLD);
-  TraceRecord record = {{RankState::Running}, 0, clock(), 0};
+  TraceRecord record = {{RankState::Running}, 0, -1, clock(), 0};
   MPI_Barrier(MPI_COMM_WORLD);
   record.end = clock();
   trace.append(std::span(&record, 1));
