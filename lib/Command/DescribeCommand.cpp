@@ -97,10 +97,10 @@ LogicalResult listLibrary(const SearchPath &search,
     width = std::max(width, entry.name.size());
   for (const LibraryEntry &entry : *entries) {
     os << entry.name << std::string(width - entry.name.size() + 2, ' ')
-       << entry.summary << '\n';
+       << entry.summary;
     if (!entry.aliases.empty())
-      os << std::string(width + 2, ' ') << "also "
-         << llvm::join(entry.aliases, ", ") << '\n';
+      os << " (" << llvm::join(entry.aliases, ", ") << ")";
+    os << '\n';
   }
   return success();
 }

@@ -33,8 +33,7 @@ llvm::FailureOr<std::vector<LibraryEntry>> readLibrary(const SearchPath &search,
 
 /// Prints one line for each schedule of the installed library:
 ///
-///     gpipe         GPipe: all forwards, then all backwards.
-///                   also GPipe, ScheduleGPipe
+///     gpipe         GPipe: all forwards, then all backwards. (GPipe)
 ///
 /// With `patterns`, prints only those of which a name or an alias matches one;
 /// reports a pattern that is not a glob or does not match.

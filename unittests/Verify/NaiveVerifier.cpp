@@ -330,6 +330,26 @@ bool naiveTimed(const Schedule &schedule) {
       }
     }
   }
+  // Sends to one rank start in the order of the list; a batch may be posted
+  // ahead of its time.
+  for (unsigned rank = 0; rank != schedule.ranks.size(); ++rank) {
+    const StepList &list = schedule.ranks[rank];
+    std::map<unsigned, Rational> last;
+    for (size_t i = 0, end; i < list.size(); i = end) {
+      end = Schedule::groupEnd(list, i);
+      Time from = schedule.times[rank][i];
+      for (size_t k = i; from && k != end; ++k) {
+        if (!isSend(list[k].kind()))
+          continue;
+        unsigned stage = test::peerStage(schedule, list[k]);
+        unsigned peer = schedule.rankOf(stage, list[k].microbatch());
+        auto [it, isFirst] = last.try_emplace(peer, *from);
+        if (end == i + 1 && *from < it->second)
+          return false;
+        it->second = std::max(it->second, *from);
+      }
+    }
+  }
   for (auto &[step, place] : all.steps) {
     unsigned s = step.stage(), m = step.microbatch();
     bool forward = step.kind() == StepKind::F;

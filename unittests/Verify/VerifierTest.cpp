@@ -285,8 +285,6 @@ TEST(Verifier, TimedIsAsDefined) {
   for (unsigned i = 0; i != 3000; ++i) {
     Schedule schedule = draw(rng, /*transfers=*/oneIn(rng, 2));
     randomCosts(rng, schedule);
-    // The definition has no occupancy of edges.
-    schedule.costs.set(Figure::Occupancy, Rational(0));
     if (oneIn(rng, 2))
       schedule.costs.set(Figure::P2P, *Rational::make(pick(rng, 4), 3));
     addTimes(rng, schedule);

@@ -48,7 +48,7 @@ def problems(root):
             yield f"{file} holds another schedule"
         if output("pipec", path, "--emit=source", "-o", "-") != text:
             yield f"{file} is not in canonical form"
-        if len(listed.get(name, "")) > 80:
+        if len(listed.get(name, "")) > 100:
             yield f"{name} has a long line in --list"
         if not re.search(r"\b20\d\d\b", output("pipec", "--describe", name)):
             yield f"--describe {name} names no paper"
