@@ -168,7 +168,7 @@ def behaviour(mesh, case):
     plan = pipec.Schedule("\n".join(line for line in steps.ir.split("\n") if line.strip() != "SEND_F s0 m3 -> r1"
                                     and "SEND_B s1 m3 -> r0" not in line))
     options = dict(communicators="one", scale_grads=True, args_chunk_spec=None, kwargs_chunk_spec=None,
-                   output_merge_spec=None, patience=2, receives_ahead=None)
+                   output_merge_spec=None, patience=2, receives_ahead=None, tied_parameters=None)
     source = Source(plan.emit("python", "--passes=", "--verify=none"), plan.name)
     assert source.communicators is None and source.rank_pairs == [(0, 1)]
     stuck = pipec.torch.Executor(plan, source, parts, model.loss_function, **options)

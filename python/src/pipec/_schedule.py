@@ -182,7 +182,7 @@ class Schedule:
             elif not lists or text.endswith(":") or text == "}":
                 continue
             elif text.partition(" ")[0] == "bubble":
-                lists[-1].append((Kind.BUBBLE, -1, -1, -1, line_of_rank))
+                lists[-1].append((Kind.BUBBLE, -1, -1, -1, line_of_rank, -1))
                 line_of_rank += 1
             elif found := _STEP.findall(text.partition("@")[0]):
                 for kind, *numbers in found:
