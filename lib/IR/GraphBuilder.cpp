@@ -11,7 +11,6 @@
 #include "Support/Diagnostics/LoweringDiags.h"
 #include "Support/Diagnostics/SemaDiags.h"
 
-#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;

@@ -325,7 +325,7 @@ private:
     StageBooks *books = nullptr;
   };
   /// A compute step that is under way.
-  struct Work {
+  struct Work : StepData<M> {
     StepKind kind;
     int stage;
     int microbatch;
@@ -336,15 +336,6 @@ private:
     bool firstBackward = false, lastBackward = false;
     /// Of a member of an overlap that begins and ends when the model says so.
     bool begun = false, ended = false;
-    Tensor *input = nullptr;
-    Tensor *output = nullptr;
-    const Tensor *outputGradient = nullptr;
-    Tensor *inputGradient = nullptr;
-    Activation *kept = nullptr;
-    // In place of the above, if the model is given lists.
-    std::span<const Tensor *const> inputs = {};
-    std::span<const Tensor *const> outputGradients = {};
-    std::span<Tensor *const> inputGradients = {};
   };
   /// A stage at the other end of an edge, and the port there.
   struct EdgeEnd {
@@ -459,7 +450,6 @@ private:
   // ExecutorContexts.h
   Context contextOf(const Step &step);
   Context contextOf(const Work &work);
-  static void setData(Context &step, const Work &work);
   void takeOver(Context &step, const typename Context::Actions &actions,
                 void *state = nullptr);
   static bool isReady(void *, Context &) { return true; }

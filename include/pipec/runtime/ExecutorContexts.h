@@ -45,20 +45,8 @@ auto Executor<M, T>::contextOf(const Work &work) -> Context {
     if (work.kind == StepKind::Forward && isLast(work.stage))
       step.loss = &lossOf[std::size_t(work.microbatch)];
   step.actions = &actions;
-  setData(step, work);
+  static_cast<StepData<M> &>(step) = work;
   return step;
-}
-
-template <class M, class T>
-void Executor<M, T>::setData(Context &step, const Work &work) {
-  step.input = work.input;
-  step.output = work.output;
-  step.outputGradient = work.outputGradient;
-  step.inputGradient = work.inputGradient;
-  step.kept = work.kept;
-  step.inputs = work.inputs;
-  step.outputGradients = work.outputGradients;
-  step.inputGradients = work.inputGradients;
 }
 
 /// Calls the handler of the step.

@@ -107,7 +107,7 @@ void Executor<M, T>::beginMember(Work &work, Context &member) {
     return;
   work.begun = true;
   withComputeKind(work.kind, [&](auto kind) { begin<kind>(work); });
-  setData(member, work);
+  static_cast<StepData<M> &>(member) = work;
 }
 
 template <class M, class T>

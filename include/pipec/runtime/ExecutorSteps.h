@@ -65,7 +65,7 @@ template <StepKind K>
 auto Executor<M, T>::enterCompute(int stage, int microbatch) -> Work {
   const Place &place = enter(K, stage, microbatch);
   StageBooks &books = *place.books;
-  Work work{K, stage, microbatch, place.cells + microbatch, &books};
+  Work work{{}, K, stage, microbatch, place.cells + microbatch, &books};
   if constexpr (K == StepKind::Forward) {
     work.firstForward = books.forwards++ == 0;
     work.lastForward = books.forwards == books.expected;
@@ -406,15 +406,7 @@ void Executor<M, T>::takeLoss(Cell &cell, int microbatch) {
 
 template <class M, class T>
 void Executor<M, T>::proceedCompute(void *executor, Context &step) {
-  Work work{step.kind, step.stage, step.microbatch, nullptr, nullptr};
-  work.input = step.input;
-  work.output = step.output;
-  work.outputGradient = step.outputGradient;
-  work.inputGradient = step.inputGradient;
-  work.kept = step.kept;
-  work.inputs = step.inputs;
-  work.outputGradients = step.outputGradients;
-  work.inputGradients = step.inputGradients;
+  Work work{step, step.kind, step.stage, step.microbatch, nullptr, nullptr};
   Executor &self = *static_cast<Executor *>(executor);
   // Among the members of an overlap, an exception comes from this one.
   self.publish(RankState::Running, work.kind, work.stage, work.microbatch);

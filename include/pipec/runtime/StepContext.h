@@ -42,9 +42,24 @@
 
 namespace pipec::runtime {
 
+/// What a compute step works on. Pointers are null where the step has no such
+/// operand.
+template <class Model> struct StepData {
+  typename Model::Tensor *input = nullptr;
+  typename Model::Tensor *output = nullptr;
+  const typename Model::Tensor *outputGradient = nullptr;
+  typename Model::Tensor *inputGradient = nullptr;
+  typename Model::Activation *kept = nullptr;
+  /// In a graph of stages, in place of the pointers above: the inputs, the
+  /// gradients of the output, and the gradients of the inputs (Model.h).
+  std::span<const typename Model::Tensor *const> inputs;
+  std::span<const typename Model::Tensor *const> outputGradients;
+  std::span<typename Model::Tensor *const> inputGradients;
+};
+
 /// One step with all that it works on. Pointers are null where the step has no
 /// such operand.
-template <class Model> struct StepContext {
+template <class Model> struct StepContext : StepData<Model> {
   StepKind kind;
   int rank;
   int stage;
@@ -62,16 +77,6 @@ template <class Model> struct StepContext {
   bool firstBackward = false;
   bool lastBackward = false;
 
-  typename Model::Tensor *input = nullptr;
-  typename Model::Tensor *output = nullptr;
-  const typename Model::Tensor *outputGradient = nullptr;
-  typename Model::Tensor *inputGradient = nullptr;
-  typename Model::Activation *kept = nullptr;
-  /// In a graph of stages, in place of the pointers above: the inputs, the
-  /// gradients of the output, and the gradients of the inputs (Model.h).
-  std::span<const typename Model::Tensor *const> inputs;
-  std::span<const typename Model::Tensor *const> outputGradients;
-  std::span<typename Model::Tensor *const> inputGradients;
   /// What a transfer sends or receives into.
   typename Model::Tensor *tensor = nullptr;
 
