@@ -1,11 +1,13 @@
 """One rank of a training job over two hosts, started as torchrun does.
 
-    two-hosts.py FOLDER [RANK]
+    two-hosts.py FOLDER [RANK [SECONDS]]
 
 Trains the model of model.py for two steps with an executor in Python, and
 compares losses and gradients with those without a pipeline. After each step every
 rank saves its stage to FOLDER as a whole file. In the second step the process of
-RANK is killed in the middle; the other one says what it was waiting for.
+RANK is killed in the middle; the other one says what it was waiting for. SECONDS is
+how long it sleeps in its next forward, so that the loss of its connection
+is known before it posts its next transfer.
 
 SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """
@@ -15,6 +17,7 @@ import os
 import signal
 import socket
 import sys
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "python", "src"))
@@ -27,7 +30,7 @@ import model
 import pipec.torch
 
 STAGES, MICROBATCHES = 2, 4
-folder, victim = sys.argv[1], int((sys.argv[2:] or ["-1"])[0])
+folder, victim, pause = sys.argv[1], int((sys.argv[2:] or ["-1"])[0]), float((sys.argv[3:] or ["0"])[0])
 dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=60))
 rank = dist.get_rank()
 print(f"rank {rank} on {socket.gethostname()}", flush=True)
@@ -40,6 +43,8 @@ current = 0
 def forward(step):
     if current == 1 and step.microbatch == 2 and rank == victim:
         os.kill(os.getpid(), signal.SIGKILL)
+    if current == 1 and step.microbatch == 3 - 2 * rank and pause and rank != victim:
+        time.sleep(pause)
     step.proceed()
 
 

@@ -85,9 +85,11 @@ class Ties:
                     if parameter.grad is not None:
                         total += _local(parameter.grad)
                 sums.append(total)
-        works = [] if group.communicator is None else \
-            [dist.all_reduce(total, group=group.communicator, async_op=True) for total in sums]
-        self._posted.append((group, sums, Posted(works, tuple(sums), f"REDUCE_TIED t{number}")))
+        text = f"REDUCE_TIED t{number}"
+        with self._transfers.named(text):
+            works = [] if group.communicator is None else \
+                [dist.all_reduce(total, group=group.communicator, async_op=True) for total in sums]
+        self._posted.append((group, sums, Posted(works, tuple(sums), text)))
 
     def end(self) -> None:
         """Waits for the sums and makes them the gradients."""

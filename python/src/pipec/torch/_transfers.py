@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import time
-from typing import Any, Callable, NamedTuple, Sequence
+from typing import Any, Callable, Iterator, NamedTuple, Sequence
 
 import torch
 import torch.distributed as dist
@@ -123,7 +123,8 @@ class Transfers:
     def post(self, sends: bool, peer: int, tensors: tuple[torch.Tensor, ...], text: str) -> Posted:
         """Posts sends to `peer`, or receives from it."""
         group, world = self._group(sends, peer), self._world[peer]
-        works: list[Any] = [dist.isend(tensor, world, group) if sends else dist.irecv(tensor, world, group) for tensor in tensors]
+        with self.named(text):
+            works: list[Any] = [dist.isend(tensor, world, group) if sends else dist.irecv(tensor, world, group) for tensor in tensors]
         return Posted(works, tensors, text)
 
     def operation(self, sends: bool, tensor: torch.Tensor, peer: int) -> dist.P2POp:
@@ -148,18 +149,31 @@ class Transfers:
         return theirs, [dist.P2POp(function, tensor, self._world[peer], self.group)
                         for function, tensor in ((dist.isend, mine), (dist.irecv, theirs))]
 
+    def post_batch(self, operations: list[dist.P2POp], text: str) -> list[Any]:
+        """Posts transfers together; `text` names them in messages."""
+        with self.named(text):
+            works: list[Any] = dist.batch_isend_irecv(operations)
+        return works
+
     def wait(self, posted: Posted) -> None:
         """Waits for a transfer. Raises RuntimeError when it fails, or takes longer than
         the patience, with what the ranks of the group wait for."""
-        while posted.works:
-            work = posted.works.pop()
-            try:
+        with self.named(posted.text):
+            while posted.works:
+                work = posted.works.pop()
                 if self.patience is None:
                     work.wait()
                 else:
                     work.wait(self.patience)
-            except RuntimeError as error:
-                raise RuntimeError(self._failed(posted.text, str(error))) from error
+
+    @contextlib.contextmanager
+    def named(self, text: str) -> Iterator[None]:
+        """A transfer fails where it is waited for, or already where it is posted, when
+        its connection is known to be lost. Raises RuntimeError for both, with `text`."""
+        try:
+            yield
+        except RuntimeError as error:
+            raise RuntimeError(self._failed(text, str(error))) from error
 
     def _failed(self, text: str, error: str) -> str:
         """Tells the other ranks what this one waits for, and says what they wait for.

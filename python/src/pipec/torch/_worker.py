@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import Any, Callable, Mapping, Sequence
 
 import torch
-import torch.distributed as dist
 from torch.distributed.pipelining._backward import stage_backward_input, stage_backward_weight
 
 from ._parts import Edge, Meta, Part, Tensors, has_gradient, meta_text
@@ -292,7 +291,7 @@ class Worker:
             peer, tensors, text = (self._to_send if sends else self._to_receive)(*member)
             operations += [self._transfers.operation(sends, tensor, peer) for tensor in tensors]
             planned.append((sends, member, tensors, text))
-        works = dist.batch_isend_irecv(operations)
+        works = self._transfers.post_batch(operations, ", ".join(text for *_, text in planned))
         for sends, member, tensors, text in planned:
             posted = Posted(works, tensors, text)
             if sends:
@@ -347,9 +346,10 @@ class Worker:
             exchanged.append((part, peer, theirs))
         if not operations:
             return
-        works = dist.batch_isend_irecv(operations)
-        for part, peer, theirs in exchanged:
-            self._transfers.wait(Posted(works, (theirs,), f"gradients of stage {part.index} from rank {peer}"))
+        texts = [f"gradients of stage {part.index} from rank {peer}" for part, peer, _ in exchanged]
+        works = self._transfers.post_batch(operations, ", ".join(texts))
+        for text, (part, _, theirs) in zip(texts, exchanged, strict=True):
+            self._transfers.wait(Posted(works, (theirs,), text))
             add_gradients(part.module.parameters(), theirs)
 
 
