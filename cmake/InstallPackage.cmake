@@ -2,16 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 include(CMakePackageConfigHelpers)
 
-add_library(pipec-runtime INTERFACE)
-target_compile_features(pipec-runtime INTERFACE cxx_std_20)
-find_package(Threads REQUIRED)
-target_link_libraries(pipec-runtime INTERFACE Threads::Threads)
-target_include_directories(pipec-runtime INTERFACE
-  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-set_target_properties(pipec-runtime PROPERTIES EXPORT_NAME runtime)
-# Inside the build by the names that the package gives them.
-add_library(pipec::runtime ALIAS pipec-runtime)
+# Inside the build by the name that the package gives it.
 add_executable(pipec::pipec ALIAS pipec)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pipec)
