@@ -172,8 +172,8 @@ void Check::printJson(json::OStream &json) const {
   json.attributeArray("schedules", [&] {
     for (const CheckResult &result : results)
       json.object([&] {
-        json.attribute("name", result.name);
-        json.attribute("file", result.path);
+        json.attribute("name", json::fixUTF8(result.name));
+        json.attribute("file", json::fixUTF8(result.path));
         json.attribute("good", result.good());
         json.attribute("sizes", result.checked);
         json.attribute("broken", result.broken);

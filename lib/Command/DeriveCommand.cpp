@@ -177,8 +177,8 @@ void Derive::printJson(json::OStream &json) const {
   json.attributeArray("schedules", [&] {
     for (const Derivation &result : results)
       json.object([&] {
-        json.attribute("name", result.name);
-        json.attribute("file", result.path);
+        json.attribute("name", json::fixUTF8(result.name));
+        json.attribute("file", json::fixUTF8(result.path));
         json.attribute("fitted", result.fitted);
         json.attribute("held_out", result.heldOut);
         json.attribute("refused", result.refused);
@@ -205,7 +205,7 @@ void Derive::printJson(json::OStream &json) const {
               if (figure.uncovered)
                 json.object([&] {
                   for (const auto &[name, value] : figure.firstUncovered)
-                    json.attribute(name, value);
+                    json.attribute(json::fixUTF8(name), value);
                 });
               else
                 json.value(nullptr);

@@ -37,6 +37,7 @@ public:
 
 private:
   void writeHead();
+  void writeStageEdges();
   void writeRank(unsigned rank, const RankReport &figures);
   void writeCommunication();
   void writeGap(const IdleGap &gap);
@@ -82,15 +83,16 @@ void JsonWriter::write() {
 }
 
 void JsonWriter::writeHead() {
-  json.attribute("name", schedule.name);
+  json.attribute("name", json::fixUTF8(schedule.name));
   json.attribute("num_ranks", schedule.numRanks);
   json.attribute("num_stages", schedule.numStages);
   json.attribute("num_microbatches", schedule.numMicrobatches);
   json.attribute("costs", costText(schedule.costs));
   writeCostBasis(schedule, json);
+  writeStageEdges();
   json.attributeObject("params", [&] {
     for (const auto &[name, value] : schedule.params)
-      json.attribute(name, value);
+      json.attribute(json::fixUTF8(name), value);
   });
   if (report.model)
     json.attribute("model", waitModelName(*report.model));
@@ -106,6 +108,20 @@ void JsonWriter::writeHead() {
   writeMemory(report.memory);
   writeExact(json, "memory_limit", report.memoryLimit);
   writeOverLimit(report.hasLimit(), report.isOverLimit());
+}
+
+/// Writes the edges of the stage graph; null for a chain.
+void JsonWriter::writeStageEdges() {
+  if (schedule.graph.isChain())
+    return json.attribute("stage_edges", nullptr);
+  json.attributeArray("stage_edges", [&] {
+    schedule.graph.forEachEdge(schedule.numStages, [&](StageGraph::Edge edge) {
+      json.object([&] {
+        json.attribute("from", edge.from);
+        json.attribute("to", edge.to);
+      });
+    });
+  });
 }
 
 void JsonWriter::writeMemory(const MemoryPeaks &peaks) {

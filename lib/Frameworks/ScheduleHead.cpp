@@ -14,7 +14,7 @@ using namespace llvm;
 namespace pipec {
 
 void writeScheduleHead(json::OStream &json, const Schedule &schedule) {
-  json.attribute("schedule", schedule.name);
+  json.attribute("schedule", json::fixUTF8(schedule.name));
   json.attribute("ranks", schedule.numRanks);
   json.attribute("stages", schedule.numStages);
   json.attribute("microbatches", schedule.numMicrobatches);

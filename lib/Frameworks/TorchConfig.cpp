@@ -91,7 +91,7 @@ public:
       writeScheduleHead(json, schedule);
       json.attributeObject("params", [&] {
         for (const auto &[name, value] : schedule.params)
-          json.attribute(name, value);
+          json.attribute(json::fixUTF8(name), value);
       });
       json.attribute("split_backward", halves);
       json.attribute("overlap", overlaps);
@@ -216,7 +216,8 @@ private:
     auto writeSettings = [&] {
       json.attribute("parallelism.pipeline_parallel_degree", schedule.numRanks);
       json.attribute("parallelism.pipeline_parallel_schedule", name);
-      json.attribute("parallelism.pipeline_parallel_schedule_csv", csvName());
+      json.attribute("parallelism.pipeline_parallel_schedule_csv",
+                     json::fixUTF8(csvName()));
       json.attribute("parallelism.pipeline_parallel_microbatch_size", 1);
       json.attribute("training.local_batch_size", schedule.numMicrobatches);
       json.attribute("training.disable_cuda_graphs", true);
@@ -252,7 +253,8 @@ private:
     auto writeSettings = [&] {
       json.attribute("distributed.pp_size", schedule.numRanks);
       json.attribute("distributed.pipeline.pp_schedule", name);
-      json.attribute("distributed.pipeline.pp_schedule_csv", csvName());
+      json.attribute("distributed.pipeline.pp_schedule_csv",
+                     json::fixUTF8(csvName()));
       json.attribute("distributed.pipeline.pp_microbatch_size", 1);
       json.attribute("distributed.pipeline.pp_batch_size",
                      schedule.numMicrobatches);
@@ -299,7 +301,7 @@ private:
   void writeNotes(ArrayRef<std::string> notes) {
     json.attributeArray("notes", [&] {
       for (const std::string &note : notes)
-        json.value(note);
+        json.value(json::fixUTF8(note));
     });
   }
 

@@ -330,7 +330,7 @@ static void writeText(json::OStream &json, StringRef key, StringRef text) {
   if (text.empty())
     json.attribute(key, nullptr);
   else
-    json.attribute(key, text);
+    json.attribute(key, json::fixUTF8(text));
 }
 
 static void printVerdicts(json::OStream &json, const Verdicts &verdicts) {
@@ -345,7 +345,7 @@ static void printVerdicts(json::OStream &json, const Verdicts &verdicts) {
 }
 
 static void printCandidate(json::OStream &json, const Candidate &candidate) {
-  json.attribute("name", candidate.name);
+  json.attribute("name", json::fixUTF8(candidate.name));
   writeText(json, "file", candidate.path);
   writeParams(json, candidate.values);
   writeText(json, "layout", candidate.layout);
@@ -396,12 +396,12 @@ void Comparison::print(json::OStream &json) const {
   json.attributeObject("commands", [&] {
     for (const FrameworkChoice &choice : choices)
       json.attributeObject(frameworkTable[size_t(choice.framework)].key, [&] {
-        json.attribute("schedule", choice.schedule);
+        json.attribute("schedule", json::fixUTF8(choice.schedule));
         writeText(json, "layout", choice.layout);
         json.attribute("runs_as", runsAsName(choice.how));
         json.attributeArray("commands", [&] {
           for (const std::string &command : choice.commands)
-            json.value(command);
+            json.value(json::fixUTF8(command));
         });
         writeText(json, "settings", choice.settings);
       });

@@ -176,8 +176,8 @@ void DiffResult::printText(raw_ostream &os, const SourceFiles &files) const {
 //===----------------------------------------------------------------------===//
 
 static void printSide(json::OStream &json, const DiffSide &side) {
-  json.attribute("name", side.schedule.name);
-  json.attribute("file", side.source->path());
+  json.attribute("name", json::fixUTF8(side.schedule.name));
+  json.attribute("file", json::fixUTF8(side.source->path()));
   writeParams(json, side.schedule.params);
   json.attribute("ranks", side.schedule.numRanks);
   json.attribute("stages", side.schedule.numStages);

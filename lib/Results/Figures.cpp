@@ -23,7 +23,7 @@ FailureOr<Report> measure(const Schedule &schedule,
 void writeParams(json::OStream &json, const ParamValues &params) {
   json.attributeObject("params", [&] {
     for (const auto &[name, value] : params)
-      json.attribute(name, value);
+      json.attribute(json::fixUTF8(name), value);
   });
 }
 

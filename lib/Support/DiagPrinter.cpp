@@ -71,6 +71,53 @@ void writeLocation(json::OStream &json, SMLoc loc, const SourceFiles &files) {
   json.attribute("column", at.column);
 }
 
+/// Prints the part of a source line around a diagnostic, with a caret below it,
+/// and below that its fix-it.
+static void printExcerpt(raw_ostream &os, const Diagnostic &diagnostic,
+                         const SourceFiles &files) {
+  SMRange range = diagnostic.range;
+  StringRef text = files.textOf(range.Start);
+  size_t at = range.Start.getPointer() - text.data();
+  // The part of the line around the caret, cut at character boundaries. Nothing
+  // else of the line is looked at, which may be long and have many messages.
+  size_t begin = at - std::min(at, shownBefore);
+  size_t newline = text.slice(begin, at).rfind('\n');
+  bool cutLeft =
+      newline == StringRef::npos && begin != 0 && text[begin - 1] != '\n';
+  if (newline != StringRef::npos)
+    begin += newline + 1;
+  while (cutLeft && begin < at && isContinuation(text[begin]))
+    ++begin;
+  size_t end = std::min(text.size(), at + shownAfter);
+  size_t lineEnd = text.take_front(end).find_first_of("\r\n", at);
+  bool cutRight = lineEnd == StringRef::npos && end != text.size() &&
+                  text[end] != '\r' && text[end] != '\n';
+  if (lineEnd != StringRef::npos)
+    end = lineEnd;
+  while (cutRight && end > at && isContinuation(text[end]))
+    --end;
+
+  if (cutLeft)
+    os << "...";
+  os << terminalText(text.slice(begin, end));
+  if (cutRight)
+    os << "...";
+  os << '\n';
+
+  size_t rangeEnd = range.End.getPointer() - text.data();
+  rangeEnd = std::min(std::max(rangeEnd, at), end);
+  os.indent((cutLeft ? 3 : 0) + terminalWidth(text.slice(begin, at)));
+  os << '^';
+  size_t width = terminalWidth(text.slice(at, rangeEnd));
+  for (size_t i = 1; i < width; ++i)
+    os << '~';
+  os << '\n';
+  if (!diagnostic.fixIt.empty()) {
+    os.indent((cutLeft ? 3 : 0) + terminalWidth(text.slice(begin, at)));
+    os << diagnostic.fixIt << '\n';
+  }
+}
+
 /// Writes the end of the range that a diagnostic points at.
 static void writeEnd(json::OStream &json, SMRange range,
                      const SourceFiles &files) {
@@ -96,6 +143,13 @@ void writeDiagnostic(json::OStream &json, const Diagnostic &diagnostic,
                                                      : nullptr);
     writeLocation(json, loc, files);
     writeEnd(json, diagnostic.range, files);
+    std::string excerpt;
+    if (loc.isValid()) {
+      raw_string_ostream excerptOs(excerpt);
+      printExcerpt(excerptOs, diagnostic, files);
+    }
+    json.attribute("excerpt", excerpt.empty() ? json::Value(nullptr)
+                                              : json::Value(text(excerpt)));
     json.attributeArray("notes", [&] {
       for (const Diagnostic &note : diagnostic.notes)
         writeDiagnostic(json, note, files, csvCells);
@@ -143,50 +197,7 @@ void DiagPrinter::printOne(const Diagnostic &diagnostic) {
     os << " [" << diagInfo(diagnostic.id).name << ']';
   os << '\n';
   if (located && !isLibraryNote(diagnostic, library, files))
-    printSourceLine(diagnostic.range, diagnostic.fixIt);
-}
-
-void DiagPrinter::printSourceLine(SMRange range, StringRef fixIt) {
-  StringRef text = files.textOf(range.Start);
-  size_t at = range.Start.getPointer() - text.data();
-  // The part of the line around the caret, cut at character boundaries. Nothing
-  // else of the line is looked at, which may be long and have many messages.
-  size_t begin = at - std::min(at, shownBefore);
-  size_t newline = text.slice(begin, at).rfind('\n');
-  bool cutLeft =
-      newline == StringRef::npos && begin != 0 && text[begin - 1] != '\n';
-  if (newline != StringRef::npos)
-    begin += newline + 1;
-  while (cutLeft && begin < at && isContinuation(text[begin]))
-    ++begin;
-  size_t end = std::min(text.size(), at + shownAfter);
-  size_t lineEnd = text.take_front(end).find_first_of("\r\n", at);
-  bool cutRight = lineEnd == StringRef::npos && end != text.size() &&
-                  text[end] != '\r' && text[end] != '\n';
-  if (lineEnd != StringRef::npos)
-    end = lineEnd;
-  while (cutRight && end > at && isContinuation(text[end]))
-    --end;
-
-  if (cutLeft)
-    os << "...";
-  os << terminalText(text.slice(begin, end));
-  if (cutRight)
-    os << "...";
-  os << '\n';
-
-  size_t rangeEnd = range.End.getPointer() - text.data();
-  rangeEnd = std::min(std::max(rangeEnd, at), end);
-  os.indent((cutLeft ? 3 : 0) + terminalWidth(text.slice(begin, at)));
-  os << '^';
-  size_t width = terminalWidth(text.slice(at, rangeEnd));
-  for (size_t i = 1; i < width; ++i)
-    os << '~';
-  os << '\n';
-  if (!fixIt.empty()) {
-    os.indent((cutLeft ? 3 : 0) + terminalWidth(text.slice(begin, at)));
-    os << fixIt << '\n';
-  }
+    printExcerpt(os, diagnostic, files);
 }
 
 } // namespace pipec
