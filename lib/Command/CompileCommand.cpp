@@ -102,10 +102,17 @@ static std::string usersOf(EmitUse use) {
 /// Reports options that do not affect the output.
 LogicalResult Compile::checkUses() {
   static constexpr std::pair<Opt, EmitUse> rows[] = {
-      {Opt::Cpp, EmitUse::Cpp},           {Opt::Model, EmitUse::Model},
-      {Opt::Format, EmitUse::Format},     {Opt::Window, EmitUse::Window},
-      {Opt::Width, EmitUse::Width},       {Opt::With, EmitUse::With},
-      {Opt::Template, EmitUse::Template}, {Opt::Timeline, EmitUse::Timeline},
+      {Opt::Cpp, EmitUse::Cpp},
+      {Opt::Model, EmitUse::Model},
+      {Opt::Format, EmitUse::Format},
+      {Opt::Window, EmitUse::Window},
+      {Opt::Width, EmitUse::Width},
+      {Opt::With, EmitUse::With},
+      {Opt::Template, EmitUse::Template},
+      {Opt::Timeline, EmitUse::Timeline},
+      {Opt::Title, EmitUse::Title},
+      {Opt::Scale, EmitUse::Drawing},
+      {Opt::MemoryView, EmitUse::Drawing},
   };
   for (auto [option, use] : rows)
     if (args.has(option) && !emitter->hasUse(use))
@@ -291,7 +298,8 @@ LogicalResult Compile::run() {
 
   return write([&](raw_ostream &os) {
     emit.colors = session.useColors(os);
-    if (!emit.width && !args.has(Opt::Output) && os.is_displayed())
+    if (emitter->hasUse(EmitUse::Timeline) && !emit.width &&
+        !args.has(Opt::Output) && os.is_displayed())
       emit.width = terminalWidth();
     // With -Werror a warning of the emitter is an error.
     return success(succeeded(emitter->function(*schedule, emit, os, diags)) &&

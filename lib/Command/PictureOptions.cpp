@@ -12,6 +12,7 @@
 #include "Support/Words.h"
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringSwitch.h"
 
 #include <cstdlib>
 #include <sys/ioctl.h>
@@ -25,6 +26,20 @@ LogicalResult readPictureOptions(const Arguments &args, EmitOptions &emit,
                                  DiagEngine &diags) {
   emit.width = args.number(Opt::Width).value_or(0);
   emit.timelineDown = args.text(Opt::Timeline) == "down";
+  emit.memoryView = StringSwitch<MemoryView>(args.text(Opt::MemoryView))
+                        .Case("heat", MemoryView::Heat)
+                        .Case("none", MemoryView::None)
+                        .Default(MemoryView::Panel);
+  if (args.has(Opt::Title))
+    emit.title = args.text(Opt::Title).str();
+  if (args.has(Opt::Scale)) {
+    StringRef text = args.text(Opt::Scale);
+    std::optional<Rational> scale = Rational::parse(text);
+    if (!scale || *scale < *Rational::make(1, 10) || *scale > Rational(10))
+      return diags.report(DiagLoc(), diag::OptionValue, shortened(text),
+                          "--scale", "a number from 0.1 to 10");
+    emit.scale = *scale;
+  }
   if (!args.has(Opt::Window))
     return success();
   StringRef window = args.text(Opt::Window);

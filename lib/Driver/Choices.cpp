@@ -73,6 +73,12 @@ std::vector<Choice> cppChoices() {
   return {{"loops", "code with loops"}, {"table", "constant tables"}};
 }
 
+std::vector<Choice> memoryViewChoices() {
+  return {{"panel", "a curve per rank, below the lanes"},
+          {"heat", "a strip per lane: the darker, the more memory"},
+          {"none", "no memory"}};
+}
+
 std::vector<Choice> timelineChoices() {
   return {{"across", "a row per rank"},
           {"down", "a row per time slot, whatever the costs"}};

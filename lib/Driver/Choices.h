@@ -37,6 +37,7 @@ std::vector<Choice> frameworkTargetChoices();
 std::vector<Choice> emitChoices();
 std::vector<Choice> cppChoices();
 std::vector<Choice> timelineChoices();
+std::vector<Choice> memoryViewChoices();
 std::vector<Choice> formatChoices();
 std::vector<Choice> tableFormatChoices();
 std::vector<Choice> findingFormatChoices();

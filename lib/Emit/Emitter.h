@@ -31,6 +31,15 @@ struct TimeWindow {
 
 class Simulation;
 
+/// How a picture shows the memory of each rank over time.
+enum class MemoryView {
+  /// A curve per rank, below the lanes.
+  Panel,
+  /// A strip below each lane: the darker, the more memory.
+  Heat,
+  None,
+};
+
 /// Options of the output from the command line.
 struct EmitOptions {
   /// `--cpp=table`: constant tables instead of code.
@@ -42,8 +51,15 @@ struct EmitOptions {
   bool json = false;
   /// True if the stream is a terminal with colors.
   bool colors = false;
-  /// The maximum number of columns of terminal output; 0 means no limit.
+  /// `--width`: the maximum width, in columns of text or pixels of a picture; 0
+  /// means no limit.
   unsigned width = 0;
+  /// `--scale`: the pixels of one unit of length of a picture.
+  Rational scale = 1;
+  /// `--title`: the title of a picture; nothing means the name of the schedule.
+  std::optional<std::string> title;
+  /// `--memory`: how a picture shows the memory of the ranks.
+  MemoryView memoryView = MemoryView::Panel;
   /// `--timeline=down`: slots as rows and ranks as columns.
   bool timelineDown = false;
   /// `--window`: the part that a picture shows; nothing means all.
@@ -88,6 +104,9 @@ enum class EmitUse : unsigned {
   /// One of them must be given.
   NeedsLayers = 1 << 9,
   Timeline = 1 << 10,
+  Title = 1 << 11,
+  /// --scale and --memory.
+  Drawing = 1 << 12,
 };
 constexpr EmitUse operator|(EmitUse a, EmitUse b) {
   return EmitUse(unsigned(a) | unsigned(b));

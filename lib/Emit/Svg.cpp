@@ -7,6 +7,7 @@
 //
 //   title, sizes and parameters, figures
 //   legend
+//           |warmup||steady|       phases of rank 0
 //   rank 0  [0][1][2]     [0][3]   one lane per rank, and a thin one for FSDP
 //                \  /              arrows if the schedule has transfers
 //   rank 1     [0][1][0]
@@ -21,7 +22,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Emit/SvgLayout.h"
+#include "Emit/SvgWriter.h"
+#include "Support/Diagnostics/CommandDiags.h"
+
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -36,10 +40,7 @@ constexpr char style[] =
 /// Viewers cannot handle larger pictures.
 constexpr Picture::Limits svgLimits = {/*steps=*/20000, /*ranks=*/256};
 
-/// A coordinate in tenths of a pixel, printed in pixels.
-struct Px {
-  int64_t tenths;
-};
+} // namespace
 
 raw_ostream &operator<<(raw_ostream &os, Px px) {
   os << px.tenths / 10;
@@ -47,11 +48,6 @@ raw_ostream &operator<<(raw_ostream &os, Px px) {
     os << '.' << px.tenths % 10;
   return os;
 }
-
-/// Prints text with XML characters escaped and invalid characters replaced.
-struct Xml {
-  StringRef text;
-};
 
 raw_ostream &operator<<(raw_ostream &os, Xml xml) {
   for (char c : markupText(xml.text))
@@ -66,43 +62,19 @@ raw_ostream &operator<<(raw_ostream &os, Xml xml) {
   return os;
 }
 
-class SvgWriter : SvgLayout {
-public:
-  SvgWriter(const Picture &picture, raw_ostream &os)
-      : SvgLayout(picture), os(os) {}
-
-  void write() {
-    writeHead();
-    writeTitle();
-    writeLegend();
-    writeLanes();
-    writeAxis();
+void SvgWriter::write() {
+  writeHead();
+  writeTitle();
+  writeLegend();
+  writePhases();
+  writeLanes();
+  writeAxis();
+  if (memoryView == MemoryView::Panel)
     writeMemory();
-    if (!arrows.empty())
-      writeArrows();
-    os << "</svg>\n";
-  }
-
-private:
-  void writeHead();
-  void writeStyle();
-  void writeColors(Scheme scheme);
-  void writeTitle();
-  void writeLegend();
-  void writeLanes();
-  void writeLane(unsigned rank);
-  void writeFsdp(unsigned rank);
-  void writeMark(StringRef colorClass, int64_t x, int64_t y);
-  void writeWaits(unsigned rank);
-  void writeAxis();
-  int64_t memoryLimit(const MemoryModel &memory, unsigned rank) const;
-  void writeMemory();
-  void writeArrows();
-
-  raw_ostream &os;
-};
-
-} // namespace
+  if (!arrows.empty())
+    writeArrows();
+  os << "</svg>\n";
+}
 
 //===----------------------------------------------------------------------===//
 // Around the lanes
@@ -110,6 +82,16 @@ private:
 
 void SvgWriter::writeStyle() {
   os << "<style>\n" << style;
+  if (digitWidth < 60)
+    os << ".num { font-size: 8px; }\n";
+  // White lines between boxes must leave most of the color.
+  if (boxWidth < 60)
+    os << ".box rect { stroke" << (boxWidth < 20 ? ": none" : "-width: .4")
+       << "; }\n";
+  if (memoryView == MemoryView::Heat)
+    for (unsigned level = 1; level <= heatLevels; ++level)
+      os << ".h" << level
+         << " { stroke-opacity: " << Px{10 * level / heatLevels} << "; }\n";
   writeColors(Scheme::Light);
   os << "@media (prefers-color-scheme: dark) {\n";
   writeColors(Scheme::Dark);
@@ -122,7 +104,7 @@ void SvgWriter::writeColors(Scheme scheme) {
   for (unsigned kind = 0; kind != unsigned(StepKind::Bubble); ++kind) {
     bool marked =
         StepKind(kind) == StepKind::WaitReduceGrad && hasReductionWaits;
-    if (!kinds[kind].count && !marked)
+    if (!facts.of(StepKind(kind)).count && !marked)
       continue;
     if (!isCompute(StepKind(kind))) {
       os << ".k" << kind << " { fill: " << fillColor(scheme, StepKind(kind))
@@ -139,13 +121,17 @@ void SvgWriter::writeColors(Scheme scheme) {
 }
 
 void SvgWriter::writeHead() {
-  os << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << Px{width}
-     << "\" height=\"" << Px{height} << "\" viewBox=\"0 0 " << Px{width} << ' '
-     << Px{height}
+  auto scaled = [&](int64_t tenths) {
+    return Px{
+        int64_t(__int128(tenths) * scale.numerator() / scale.denominator())};
+  };
+  os << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << scaled(width)
+     << "\" height=\"" << scaled(height) << "\" viewBox=\"0 0 " << Px{width}
+     << ' ' << Px{height}
      << "\" role=\"img\" aria-labelledby=\"pipec-title pipec-desc\">\n";
-  os << "<title id=\"pipec-title\">" << Xml{title} << ", a pipeline schedule"
-     << "</title>\n<desc id=\"pipec-desc\">" << Xml{sizes} << ". " << Xml{facts}
-     << ". Each lane is a rank, time goes to the right; "
+  os << "<title id=\"pipec-title\">" << Xml{name}
+     << ", a pipeline schedule</title>\n<desc id=\"pipec-desc\">"
+     << Xml{description} << ". Each lane is a rank, time goes to the right; "
      << "numbers are micro-batches.</desc>\n";
   writeStyle();
   if (!arrows.empty()) {
@@ -161,33 +147,101 @@ void SvgWriter::writeHead() {
 }
 
 void SvgWriter::writeTitle() {
-  os << "<text class=\"title\" x=\"" << Px{edge} << "\" y=\"26\">" << Xml{title}
-     << "</text>\n";
-  os << "<text class=\"sub\" x=\"" << Px{edge} << "\" y=\"43\">" << Xml{sizes}
-     << "; " << Xml{facts} << "</text>\n";
-  if (!note.empty())
-    os << "<text class=\"note\" x=\"" << Px{edge}
-       << "\" y=\"59\">Shown: " << Xml{note} << "</text>\n";
+  auto write = [&](const std::vector<std::string> &lines, StringRef name,
+                   int64_t y, int64_t pitch) {
+    for (const std::string &line : lines) {
+      os << "<text class=\"" << name << "\" x=\"" << Px{edge} << "\" y=\""
+         << Px{y} << "\">" << Xml{line} << "</text>\n";
+      y += pitch;
+    }
+  };
+  write(title, "title", 260, 180);
+  write(about, "sub", aboutTop, 150);
+  write(note, "note", noteTop, 160);
+}
+
+/// Writes the symbol of an item of the legend.
+void SvgWriter::writeSymbol(const LegendItem &item) {
+  auto box = [&](const Twine &name, int64_t at, int64_t boxWidth) {
+    os << "<rect class=\"" << name << "\" x=\"" << Px{item.x + at} << "\" y=\""
+       << Px{item.y} << "\" width=\"" << Px{boxWidth} << "\" height=\"12\"/>";
+  };
+  switch (item.symbol) {
+  case LegendItem::Box:
+    return box(item.symbolClass, 0, item.room);
+  case LegendItem::Shades:
+    for (unsigned shade = 0; shade != shades; ++shade)
+      box(item.symbolClass + 's' + Twine(shade), shade * item.room / shades,
+          (shade + 1) * item.room / shades - shade * item.room / shades);
+    return;
+  case LegendItem::Chunks: {
+    StepKind kind = StepKind::F;
+    while (!facts.of(kind).count && kind != StepKind::W)
+      kind = StepKind(unsigned(kind) + 1);
+    for (unsigned shade = 0; shade != shades; ++shade) {
+      int64_t each = item.room / shades;
+      box("k" + Twine(unsigned(kind)) + "s" + Twine(shade), shade * each, each);
+      if (picture.chunks().most() > maxShades)
+        continue;
+      os << "<text class=\"num t" << unsigned(kind) << "\" x=\""
+         << Px{item.x + shade * each + each / 2} << "\" y=\"" << Px{item.y + 95}
+         << "\">";
+      picture.chunks().print(shade, os);
+      os << "</text>";
+    }
+    return;
+  }
+  case LegendItem::Pair: {
+    unsigned at = 0;
+    for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W})
+      if (facts.of(kind).count && at != 2)
+        box("k" + Twine(unsigned(kind)) + "s0", at++ * item.room / 2,
+            item.room / 2);
+    return box("pair", 0, item.room);
+  }
+  case LegendItem::Heat:
+    for (unsigned level = 1; level <= heatLevels; ++level)
+      os << "<path class=\"heat h" << level << "\" d=\"M"
+         << Px{item.x + (level - 1) * item.room / heatLevels} << ' '
+         << Px{item.y + 60} << 'h' << Px{item.room / heatLevels} << "\"/>";
+    return;
+  case LegendItem::Arrow:
+    os << "<path class=\"" << item.symbolClass << "\" d=\"M" << Px{item.x}
+       << ' ' << Px{item.y + 60} << "h16\"/>";
+    return;
+  case LegendItem::Mark:
+    return writeMark(item.symbolClass, item.x + 80, item.y + 35);
+  }
 }
 
 void SvgWriter::writeLegend() {
   for (const LegendItem &item : legend) {
-    switch (item.symbol) {
-    case LegendItem::Arrow:
-      os << "<path class=\"" << item.symbolClass << "\" d=\"M" << Px{item.x}
-         << ' ' << Px{item.y + 60} << "h16\"/>";
-      break;
-    case LegendItem::Box:
-      os << "<rect class=\"" << item.symbolClass << "\" x=\"" << Px{item.x}
-         << "\" y=\"" << Px{item.y} << "\" width=\"16\" height=\"12\"/>";
-      break;
-    case LegendItem::Mark:
-      writeMark(item.symbolClass, item.x + 80, item.y + 35);
-      break;
-    }
-    os << "<text x=\"" << Px{item.x + 210} << "\" y=\"" << Px{item.y + 95}
-       << "\">" << Xml{item.text} << "</text>\n";
+    writeSymbol(item);
+    os << "<text x=\"" << Px{item.x + item.room + 50} << "\" y=\""
+       << Px{item.y + 95} << "\">" << Xml{item.text} << "</text>\n";
   }
+}
+
+/// Writes a brace for each phase of the first rank that is wide enough.
+void SvgWriter::writePhases() {
+  if (phases.empty())
+    return;
+  int64_t top = lanesTop - 90;
+  os << "<g class=\"phases\">\n<text class=\"rank\" x=\"" << Px{leftMargin - 80}
+     << "\" y=\"" << Px{top} << "\">phases</text>\n";
+  for (const PhaseRun &run : phases) {
+    int64_t left = x(run.start) + 5, right = x(run.finish) - 5;
+    if (right - left < 20)
+      continue;
+    os << "<path d=\"M" << Px{left} << ' ' << Px{top + 60} << "v-4H"
+       << Px{right} << "v4\"/>";
+    const std::string &text = schedule.phases[run.phase];
+    if (right - left >= phaseLetterWidth * int64_t(text.size()))
+      os << "<text x=\"" << Px{(left + right) / 2} << "\" y=\"" << Px{top - 10}
+         << "\">" << Xml{text} << "</text>";
+    os << '\n';
+  }
+  os << "</g>\n";
 }
 
 void SvgWriter::writeAxis() {
@@ -207,192 +261,30 @@ void SvgWriter::writeAxis() {
      << Px{axisTop + 150} << "\">time</text>\n";
 }
 
-//===----------------------------------------------------------------------===//
-// Lanes
-//===----------------------------------------------------------------------===//
-
-void SvgWriter::writeLanes() {
-  const Simulation &run = picture.simulation();
-  os << "<text class=\"side\" x=\"" << Px{leftMargin + plotWidth + 80}
-     << "\" y=\"" << Px{lanesTop - 50} << "\">idle</text>\n";
-  for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
-    int64_t top = laneTop(rank);
-    os << "<g transform=\"translate(0," << Px{top} << ")\">\n";
-    os << "<text class=\"rank\" x=\"" << Px{leftMargin - 80}
-       << "\" y=\"15\">rank " << rank << "</text>\n";
-    if (run.makespan() != 0)
-      if (auto busy = Rational::make(run.ranks()[rank].work, run.makespan()))
-        if (auto idle = Rational::sub(Rational(1), *busy))
-          os << "<text class=\"side\" x=\"" << Px{leftMargin + plotWidth + 80}
-             << "\" y=\"15\">" << percentText(*idle) << "</text>\n";
-    os << "<rect class=\"lane\" x=\"" << Px{leftMargin} << "\" width=\""
-       << Px{plotWidth} << "\" height=\"" << Px{laneHeight} << "\"/>\n";
-    writeLane(rank);
-    if (hasFsdp)
-      writeFsdp(rank);
-    writeWaits(rank);
-    os << "</g>\n";
-  }
-}
-
-void SvgWriter::writeLane(unsigned rank) {
-  const StepList &list = schedule.ranks[rank];
-  // First the boxes, then the text and frames on them.
-  std::string above;
-  raw_string_ostream aboveOs(above);
-  os << "<g class=\"box\">\n";
-  picture.forEachGroup(rank, [&](const Picture::Group &group) {
-    if (!isCompute(list[group.begin].kind()))
-      return;
-    int64_t left = x(group.start), right = x(group.finish);
-    __int128 whole = 0, done = 0;
-    for (size_t i = group.begin; i != group.end; ++i)
-      whole += picture.alone(rank, i);
-    int64_t at = left;
-    size_t size = group.end - group.begin;
-    for (size_t i = group.begin; i != group.end; ++i) {
-      Step step = list[i];
-      done += picture.alone(rank, i);
-      int64_t next =
-          left + int64_t(whole ? __int128(right - left) * done / whole
-                               : (right - left) * int64_t(i + 1 - group.begin) /
-                                     int64_t(size));
-      os << "<rect class=\"k" << unsigned(step.kind()) << 's' << shade(step)
-         << "\" x=\"" << Px{at} << "\" width=\""
-         << Px{std::max(next - at, int64_t(5))} << "\" height=\"22\"/>\n";
-      std::string text = number(step);
-      if (next - at >= digitWidth * int64_t(text.size()) + 10)
-        aboveOs << "<text class=\"num t" << unsigned(step.kind()) << "\" x=\""
-                << Px{(at + next) / 2} << "\" y=\"14.5\">" << text
-                << "</text>\n";
-      at = next;
-    }
-    if (size > 1)
-      // The frame is drawn around the boxes, so that it is visible next to dark
-      // ones.
-      aboveOs << "<rect class=\"pair\" x=\"" << Px{left}
-              << "\" y=\"-0.7\" width=\"" << Px{right - left}
-              << "\" height=\"23.4\"/>\n";
-  });
-  os << "</g>\n" << above;
-}
-
-void SvgWriter::writeFsdp(unsigned rank) {
-  const StepList &list = schedule.ranks[rank];
-  os << "<rect class=\"lane\" x=\"" << Px{leftMargin} << "\" y=\""
-     << Px{laneHeight + 20} << "\" width=\"" << Px{plotWidth} << "\" height=\""
-     << Px{fsdpHeight} << "\"/>\n<g>\n";
-  picture.forEachGroup(rank, [&](const Picture::Group &group) {
-    StepKind kind = list[group.begin].kind();
-    if (!isCollective(kind))
-      return;
-    int64_t mark = 25;
-    int64_t left = std::min(x(group.start), leftMargin + plotWidth - mark);
-    os << "<rect class=\"k" << unsigned(kind) << "\" x=\"" << Px{left}
-       << "\" y=\"" << Px{laneHeight + 20} << "\" width=\""
-       << Px{std::max(x(group.finish) - left, mark)} << "\" height=\""
-       << Px{fsdpHeight} << "\"/>\n";
-  });
-  os << "</g>\n";
-}
-
-/// A triangle that points up to `x` and `y`.
-void SvgWriter::writeMark(StringRef colorClass, int64_t x, int64_t y) {
-  os << "<path class=\"" << colorClass << "\" d=\"M" << Px{x} << ' ' << Px{y}
-     << 'L' << Px{x + 30} << ' ' << Px{y + 55} << 'L' << Px{x - 30} << ' '
-     << Px{y + 55} << "Z\"/>\n";
-}
-
-/// Marks the end of each wait below the lane; waits take no time.
-void SvgWriter::writeWaits(unsigned rank) {
-  picture.forEachWait(rank, [&](Step step, int64_t time) {
-    StringRef colorClass = step.kind() == StepKind::WaitSendF   ? "head-act"
-                           : step.kind() == StepKind::WaitSendB ? "head-grad"
-                                                                : "";
-    writeMark(colorClass.empty() ? "k" + std::to_string(unsigned(step.kind()))
-                                 : colorClass.str(),
-              x(time), laneDepth() + 10);
-  });
-}
-
-/// The memory limit of a rank, as an integer of the model, rounded down; 0 if
-/// there is none.
-int64_t SvgWriter::memoryLimit(const MemoryModel &memory, unsigned rank) const {
-  std::optional<Rational> limit = schedule.memory.limit(rank);
-  if (!limit)
-    return 0;
-  std::optional<Rational> units =
-      Rational::mul(*limit, Rational(memory.perUnit()));
-  if (!units || *units < Rational(0))
-    return 0;
-  return units->numerator() / units->denominator();
-}
-
-void SvgWriter::writeMemory() {
-  const MemoryModel &memory = picture.memory();
-  std::vector<int64_t> peaks;
-  int64_t highest = 1;
-  for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
-    int64_t peak = 0;
-    picture.forEachLevel(
-        rank, [&](int64_t, int64_t level) { peak = std::max(peak, level); });
-    peaks.push_back(peak);
-    highest = std::max(highest, peak);
-  }
-  // A limit far above all peaks would flatten the curves.
-  std::vector<int64_t> limits;
-  bool anyLimit = false;
-  int64_t highestPeak = highest;
-  for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
-    int64_t limit = memoryLimit(memory, rank);
-    limits.push_back(limit / 2 > highestPeak ? 0 : limit);
-    highest = std::max(highest, limits.back());
-    anyLimit |= limits.back() != 0;
-  }
-  os << "<text class=\"sub\" x=\"" << Px{leftMargin} << "\" y=\""
-     << Px{memoryTop - 70} << "\">Memory in time, with the peak"
-     << (anyLimit ? " and the limit" : "") << "</text>\n";
-  for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
-    int64_t base = memoryTop + rank * memoryPitch + memoryHeight;
-    auto y = [&](int64_t level) {
-      return Px{base - int64_t(__int128(std::max<int64_t>(level, 0)) *
-                               memoryHeight / highest)};
-    };
-    os << "<text class=\"rank\" x=\"" << Px{leftMargin - 80} << "\" y=\""
-       << Px{base - 50} << "\">rank " << rank
-       << "</text><path class=\"mem\" d=\"M" << Px{leftMargin} << ' '
-       << Px{base};
-    picture.forEachLevel(rank, [&](int64_t time, int64_t level) {
-      os << 'H' << Px{x(time)} << 'V' << y(level);
-    });
-    os << 'H' << Px{leftMargin + plotWidth} << 'V' << Px{base}
-       << "Z\"/><text class=\"side\" x=\"" << Px{leftMargin + plotWidth + 80}
-       << "\" y=\"" << Px{base - 50} << "\">"
-       << roundedText(memory.size(peaks[rank])) << "</text>\n";
-    if (int64_t limit = limits[rank])
-      os << "<path class=\"limit\" d=\"M" << Px{leftMargin} << ' ' << y(limit)
-         << 'H' << Px{leftMargin + plotWidth} << "\"/>\n";
-  }
-}
-
-void SvgWriter::writeArrows() {
-  for (const Arrow &arrow : arrows) {
-    bool down = arrow.toRank > arrow.fromRank;
-    int64_t fromY = laneTop(arrow.fromRank) + (down ? laneHeight : 0);
-    int64_t toY = laneTop(arrow.toRank) + (down ? 0 : laneHeight);
-    os << "<path class=\"" << (arrow.gradient ? "grad" : "act") << "\" d=\"M"
-       << Px{x(arrow.start)} << ' ' << Px{fromY} << 'L' << Px{x(arrow.finish)}
-       << ' ' << Px{toY} << "\"/>\n";
-  }
-}
-
 LogicalResult emitSvg(const Schedule &schedule, const EmitOptions &options,
                       raw_ostream &os, DiagEngine &diags) {
+  // The width before scaling, in tenths of a pixel.
+  int64_t maxWidth = 0;
+  if (options.width) {
+    const Rational &scale = options.scale;
+    maxWidth = int64_t(__int128(options.width) * 10 * scale.denominator() /
+                       scale.numerator());
+    if (maxWidth < SvgLayout::leastWidth) {
+      int64_t tenths = SvgLayout::leastWidth * scale.numerator();
+      int64_t least =
+          (tenths + 10 * scale.denominator() - 1) / (10 * scale.denominator());
+      return diags.report(
+          DiagLoc(), diag::OptionValue, std::to_string(options.width),
+          "--width",
+          ("at least " + Twine(least) + ", the smallest width of a picture")
+              .str());
+    }
+  }
   FailureOr<Picture> picture =
       Picture::make(schedule, options, svgLimits, diags);
   if (failed(picture))
     return failure();
-  SvgWriter(*picture, os).write();
+  SvgWriter(*picture, options, maxWidth, os).write();
   return success();
 }
 

@@ -9,7 +9,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 
-#include <cstring>
+#include <optional>
 
 using namespace llvm;
 
@@ -37,12 +37,28 @@ static StringRef legendText(StepKind kind) {
   }
 }
 
-SvgLayout::SvgLayout(const Picture &picture)
+SvgLayout::SvgLayout(const Picture &picture, const EmitOptions &options,
+                     int64_t maxWidth)
     : picture(picture), schedule(picture.schedule()),
-      shades(numShades(picture.chunks().most())) {
+      shades(numShades(picture.chunks().most())),
+      memoryView(options.memoryView), facts(picture),
+      name(options.title && !options.title->empty() ? *options.title
+                                                    : schedule.name) {
   survey();
+  findPhases();
+  description = sizes() + "; " + figures();
+  if (!options.title || !options.title->empty())
+    title.push_back(name);
+  about.push_back(description);
+  if (std::string part = picture.windowText(); !part.empty())
+    note.push_back("Shown: " + part);
+  chooseWidth(maxWidth);
   layOut();
 }
+
+//===----------------------------------------------------------------------===//
+// Contents
+//===----------------------------------------------------------------------===//
 
 void SvgLayout::survey() {
   for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
@@ -58,11 +74,10 @@ void SvgLayout::survey() {
                               step.kind() == StepKind::SendB});
           continue;
         }
-        KindFacts &facts = kinds[unsigned(step.kind())];
-        facts.add(group.end - group.begin == 1 ? group.finish - group.start
-                                               : picture.alone(rank, i));
-        if (isCompute(step.kind()))
+        if (isCompute(step.kind())) {
           labelLetters = std::max(labelLetters, number(step).size());
+          hasPairs |= group.end - group.begin > 1;
+        }
         hasFsdp |= isCollective(step.kind());
       }
     });
@@ -72,30 +87,30 @@ void SvgLayout::survey() {
   }
 }
 
-std::string SvgLayout::costsText() const {
-  std::string text;
-  raw_string_ostream os(text);
-  auto add = [&](StringRef name, const KindFacts &facts) {
-    if (!facts.count)
+/// Finds the phases of the first rank. Steps between those of other phases are
+/// usual in timed phases, so that a run may be short.
+void SvgLayout::findPhases() {
+  const StepList &list = schedule.ranks[0];
+  picture.forEachGroup(0, [&](const Picture::Group &group) {
+    Step step = list[group.begin];
+    if (!isCompute(step.kind()) || step.phase() >= schedule.phases.size())
       return;
-    os << (text.empty() ? "costs: " : ", ") << name << ' '
-       << picture.time(facts.shortest);
-    if (facts.longest != facts.shortest)
-      os << " to " << picture.time(facts.longest);
-  };
-  for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W})
-    add(stepKindName(kind), kinds[unsigned(kind)]);
-  for (const CostSettings::Overlap &overlap : schedule.costs.overlaps) {
-    if (overlap.isFactor)
-      continue;
-    ListSeparator between(" & ");
-    os << ", ";
-    for (StepKind member : overlap.members)
-      os << between << stepKindName(member);
-    os << ' ' << roundedText(overlap.cost);
-  }
-  if (Rational p2p = schedule.costs.general(Figure::P2P); p2p != Rational(0))
-    os << ", p2p " << roundedText(p2p);
+    int64_t finish = std::min(group.finish, picture.to());
+    if (!phases.empty() && phases.back().phase == step.phase())
+      phases.back().finish = finish;
+    else
+      phases.push_back(
+          {step.phase(), std::max(group.start, picture.from()), finish});
+  });
+  if (phases.size() == 1)
+    phases.clear();
+}
+
+std::string SvgLayout::sizes() const {
+  std::string text = sizesText(schedule);
+  for (const auto &[name, value] : schedule.params)
+    text += (&name == &schedule.params.front().first ? "; " : ", ") + name +
+            " = " + std::to_string(value);
   return text;
 }
 
@@ -104,77 +119,122 @@ std::string SvgLayout::figures() const {
   std::string text = "makespan " + picture.time(run.makespan());
   if (std::optional<Rational> bubble = run.bubbleRate(run.makespan()))
     text += ", bubble " + percentText(*bubble);
-  std::string costs = costsText();
+  std::string costs = facts.costsText();
   if (!costs.empty())
     text += "; " + costs;
   return text;
 }
 
-void SvgLayout::layOut() {
-  title = schedule.name;
-  sizes = sizesText(schedule);
-  for (const auto &[name, value] : schedule.params)
-    sizes += (&name == &schedule.params.front().first ? "; " : ", ") + name +
-             " = " + std::to_string(value);
-  facts = figures();
-  note = picture.windowText();
+//===----------------------------------------------------------------------===//
+// Positions
+//===----------------------------------------------------------------------===//
 
+/// The number of characters of UTF-8 text.
+static size_t letters(StringRef text) {
+  return size_t(count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+/// Breaks a line where it is longer than `most` characters: after a semicolon
+/// or a comma, at a blank, or inside a word that is longer.
+static void wrap(std::vector<std::string> &lines, size_t most) {
+  while (!lines.empty() && letters(lines.back()) > most) {
+    StringRef line = lines.back();
+    size_t end = 0;
+    for (size_t seen = 0; seen != most || (line[end] & 0xc0) == 0x80; ++end)
+      seen += (line[end] & 0xc0) != 0x80;
+    StringRef head = line.take_front(end);
+    size_t cut = StringRef::npos;
+    for (StringRef mark : {"; ", ", ", " "})
+      if (cut == StringRef::npos || cut < end / 2)
+        if (size_t found = head.rfind(mark); found != StringRef::npos)
+          cut = found + mark.size();
+    if (cut == StringRef::npos || cut == 0)
+      cut = end;
+    std::string rest = line.drop_front(cut).str();
+    lines.back() = line.take_front(cut).rtrim(' ').str();
+    lines.push_back(std::move(rest));
+  }
+}
+
+void SvgLayout::chooseWidth(int64_t maxWidth) {
   // The number of a step of average duration must fit, and that of the shortest
   // kind too unless it is very short.
-  int64_t shortest = 0, count = 0;
-  __int128 sum = 0;
-  for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W}) {
-    const KindFacts &facts = kinds[unsigned(kind)];
-    if (!facts.count)
-      continue;
-    int64_t average = int64_t(facts.sum / facts.count);
-    shortest = shortest ? std::min(shortest, average) : average;
-    sum += facts.sum;
-    count += facts.count;
-  }
-  int64_t average = count ? int64_t(sum / count) : 0;
-  int64_t typical = std::max({average / 2, shortest, int64_t(1)});
+  int64_t typical =
+      std::max({facts.average() / 2, facts.smallestAverage(), int64_t(1)});
   int64_t cell = 80 + digitWidth * int64_t(labelLetters);
-  __int128 wanted = __int128(picture.to() - picture.from()) * cell / typical;
+  int64_t shown = std::max<int64_t>(picture.to() - picture.from(), 1);
+  __int128 wanted = __int128(shown) * cell / typical;
   plotWidth = int64_t(std::clamp<__int128>(wanted, 4800, 160000));
   width = leftMargin + plotWidth + rightMargin;
-  // The line below the title and the note are not cut off.
-  size_t letters = std::max(sizes.size() + strlen("; ") + facts.size(),
-                            strlen("Shown: ") + note.size());
-  width = std::max(width, 2 * edge + letterWidth * int64_t(letters));
+  // The lines at the top are not cut off.
+  for (const auto *lines : {&about, &note})
+    for (const std::string &line : *lines)
+      width = std::max(width, 2 * edge + letterWidth * int64_t(letters(line)));
+  if (maxWidth && width > maxWidth) {
+    width = maxWidth;
+    plotWidth = std::min(plotWidth, width - leftMargin - rightMargin);
+  }
+  boxWidth = int64_t(__int128(plotWidth) * typical / shown);
+  // Smaller numbers where those of the usual size do not fit.
+  if (boxWidth < digitWidth * int64_t(labelLetters) + 10)
+    digitWidth = 48;
+}
 
-  int64_t y = 480 + (note.empty() ? 0 : 160);
+void SvgLayout::layOut() {
+  wrap(title, size_t((width - 2 * edge) / titleLetterWidth));
+  wrap(about, size_t((width - 2 * edge) / letterWidth));
+  wrap(note, size_t((width - 2 * edge) / letterWidth));
+  aboutTop = title.empty() ? 230 : 250 + 180 * int64_t(title.size());
+  noteTop = aboutTop + 150 * int64_t(about.size()) + 10;
+  int64_t y = noteTop + 160 * int64_t(note.size()) - 110;
   legendTop = y + 60;
   y = legendTop;
   layOutLegend(y);
-  y += 180 + 120;
+  y += 180 + 120 + (phases.empty() ? 0 : 120);
 
   lanesTop = y;
   bool marks = hasSendWaits || hasReductionWaits;
+  bool hasHeat = memoryView == MemoryView::Heat;
   laneGap = arrows.empty() && !marks ? 50 : 130;
-  lanePitch = laneDepth() + laneGap;
-  axisTop = lanesBottom() + (marks ? 80 : 30);
+  lanePitch = (hasHeat ? heatTop() + heatHeight : laneDepth()) + laneGap;
+  axisTop = lanesBottom() + (marks && !hasHeat ? 80 : 30);
   memoryTop = axisTop + 430;
-  height = memoryTop + picture.shownRanks() * memoryPitch + 100;
+  height = memoryView == MemoryView::Panel
+               ? memoryTop + picture.shownRanks() * memoryPitch + 100
+               : axisTop + 270;
 }
 
 /// Breaks the legend into lines; `y` becomes the last one.
 void SvgLayout::layOutLegend(int64_t &y) {
   int64_t legendX = edge;
   auto item = [&](StringRef text, LegendItem::Symbol symbol,
-                  std::string symbolClass) {
-    int64_t itemWidth = 210 + 54 * int64_t(text.size()) + 160;
+                  std::string symbolClass, int64_t room = 160) {
+    int64_t itemWidth = room + 50 + 54 * int64_t(text.size()) + 160;
     if (legendX != edge && legendX + itemWidth > width - edge) {
       legendX = edge;
       y += 180;
     }
-    legend.push_back({legendX, y, text.str(), symbol, std::move(symbolClass)});
+    legend.push_back(
+        {legendX, y, text.str(), symbol, std::move(symbolClass), room});
     legendX += itemWidth;
   };
   for (unsigned kind = 0; kind != unsigned(StepKind::Bubble); ++kind)
-    if (kinds[kind].count)
-      item(legendText(StepKind(kind)), LegendItem::Box,
-           (Twine('k') + Twine(kind) + (kind < 4 ? "s0" : "")).str());
+    if (facts.of(StepKind(kind)).count)
+      item(legendText(StepKind(kind)),
+           isCompute(StepKind(kind)) ? LegendItem::Shades : LegendItem::Box,
+           ("k" + Twine(kind)).str());
+  if (unsigned most = picture.chunks().most(); most > 1) {
+    std::string text = "chunks";
+    if (most > maxShades) {
+      raw_string_ostream os(text);
+      picture.chunks().print(0, os << ' ');
+      picture.chunks().print(most - 1, os << " to ");
+    }
+    item(text, LegendItem::Chunks, "", 110 * int64_t(shades));
+  }
+  if (hasPairs)
+    item("overlap", LegendItem::Pair, "", 220);
+  item("idle", LegendItem::Box, "lane");
   if (!arrows.empty()) {
     item("activations", LegendItem::Arrow, "act");
     item("gradients", LegendItem::Arrow, "grad");
@@ -184,6 +244,8 @@ void SvgLayout::layOutLegend(int64_t &y) {
   if (hasReductionWaits)
     item("wait for a reduction", LegendItem::Mark,
          ("k" + Twine(unsigned(StepKind::WaitReduceGrad))).str());
+  if (memoryView == MemoryView::Heat)
+    item("memory, up to the peak", LegendItem::Heat, "", 300);
 }
 
 } // namespace pipec

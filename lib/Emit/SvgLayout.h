@@ -9,10 +9,9 @@
 #define PIPEC_EMIT_SVGLAYOUT_H
 
 #include "Emit/Palette.h"
-#include "Emit/Picture.h"
+#include "Emit/PictureFacts.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <vector>
 
@@ -30,11 +29,19 @@ public:
   static constexpr int64_t fsdpHeight = 70;
   static constexpr int64_t memoryHeight = 180;
   static constexpr int64_t memoryPitch = memoryHeight + 50;
-  static constexpr int64_t digitWidth = 60;
-  /// Of the lines above the legend.
+  static constexpr int64_t heatHeight = 50;
+  /// The number of levels of darkness of the strips for memory.
+  static constexpr unsigned heatLevels = 8;
+  /// Of the title, of the lines below it, and of the names of phases.
+  static constexpr int64_t titleLetterWidth = 92;
   static constexpr int64_t letterWidth = 62;
+  static constexpr int64_t phaseLetterWidth = 52;
+  /// The smallest width that has room for the texts.
+  static constexpr int64_t leastWidth = 2400;
 
-  explicit SvgLayout(const Picture &picture);
+  /// With a limit the picture is at most `maxWidth` wide.
+  SvgLayout(const Picture &picture, const EmitOptions &options,
+            int64_t maxWidth);
 
   /// A transfer.
   struct Arrow {
@@ -42,26 +49,23 @@ public:
     int64_t start, finish;
     bool gradient;
   };
-  /// The durations of the steps of a kind.
-  struct KindFacts {
-    int64_t shortest = 0, longest = 0, count = 0;
-    __int128 sum = 0;
-    void add(int64_t duration) {
-      shortest = count ? std::min(shortest, duration) : duration;
-      longest = std::max(longest, duration);
-      sum += duration;
-      ++count;
-    }
-  };
-
   /// An item of the legend and its position.
   struct LegendItem {
-    enum Symbol { Box, Arrow, Mark };
+    enum Symbol { Box, Shades, Pair, Chunks, Arrow, Mark, Heat };
     int64_t x, y;
     std::string text;
     Symbol symbol;
-    /// The CSS class with the color of the symbol.
+    /// The CSS class with the color of the symbol; without the shade for
+    /// `Shades`. Empty if there are several colors.
     std::string symbolClass;
+    /// The width of the symbol.
+    int64_t room = 160;
+  };
+
+  /// A part of the lane of the first rank with one phase.
+  struct PhaseRun {
+    unsigned phase;
+    int64_t start, finish;
   };
 
   /// The x coordinate of a time.
@@ -74,6 +78,10 @@ public:
   /// The height of a lane including that for FSDP actions.
   int64_t laneDepth() const {
     return laneHeight + (hasFsdp ? 20 + fsdpHeight : 0);
+  }
+  /// The top of the strip for memory, from the top of its lane.
+  int64_t heatTop() const {
+    return laneDepth() + (hasSendWaits || hasReductionWaits ? 75 : 20);
   }
   int64_t lanesBottom() const {
     return laneTop(picture.shownRanks()) - laneGap;
@@ -95,28 +103,42 @@ public:
   /// The number of shades for the chunks.
   unsigned shades;
 
-  /// Indexed by `StepKind`.
-  std::array<KindFacts, numStepKinds> kinds;
+  MemoryView memoryView;
+  PictureFacts facts;
   std::vector<Arrow> arrows;
+  /// Empty unless there are several phases.
+  std::vector<PhaseRun> phases;
+  bool hasPairs = false;
   bool hasFsdp = false;
   bool hasSendWaits = false, hasReductionWaits = false;
   /// The length of the longest `number`.
   size_t labelLetters = 1;
 
-  std::string title, sizes, facts;
-  /// The part that is shown, if it is not everything.
-  std::string note;
+  /// The name of the picture and what it shows, also for readers of the text
+  /// alone.
+  std::string name, description;
+  /// The lines of text at the top: the title, sizes and figures, and the part
+  /// that is shown if it is not everything.
+  std::vector<std::string> title, about, note;
   int64_t plotWidth = 0, width = 0, height = 0;
+  /// The baselines of the first lines of `about` and `note`.
+  int64_t aboutTop = 0, noteTop = 0;
   int64_t legendTop = 0, lanesTop = 0, lanePitch = 0, laneGap = 0;
   int64_t axisTop = 0, memoryTop = 0;
+  /// Of the numbers on the boxes.
+  int64_t digitWidth = 60;
+  /// The width of the box of a typical step.
+  int64_t boxWidth = 0;
   std::vector<LegendItem> legend;
 
 private:
   void survey();
+  void findPhases();
+  void chooseWidth(int64_t maxWidth);
   void layOut();
   void layOutLegend(int64_t &y);
   std::string figures() const;
-  std::string costsText() const;
+  std::string sizes() const;
 };
 
 } // namespace pipec

@@ -101,6 +101,17 @@ def boxes_of(lane, names):
     return boxes
 
 
+def fills_strip(lane, first, last):
+    """Whether the levels of memory below a lane are within it, from left to right, and do not overlap."""
+    parts = []
+    for path in lane.findall(f"{SVG}path"):
+        if (path.get("class") or "").startswith("heat"):
+            parts += [(float(a), float(b)) for a, b in re.findall(r"M([0-9.]+) [0-9.]+H([0-9.]+)", path.get("d"))]
+    parts.sort()
+    return (all(first <= a < b <= last for a, b in parts)
+            and all(a[1] <= b[0] for a, b in zip(parts, parts[1:])))
+
+
 def check_picture(path, steps):
     root = ET.parse(path).getroot()
     check(root.tag == f"{SVG}svg" and root.get("role") == "img", "no picture")
@@ -109,13 +120,20 @@ def check_picture(path, steps):
     for name in root.get("aria-labelledby").split():
         check(any(element.get("id") == name and element.text for element in root.iter()), f"no text for {name}")
     width, height = (float(root.get(side)) for side in ("width", "height"))
-    check(root.get("viewBox") == f"0 0 {root.get('width')} {root.get('height')}", "the view box is not the size")
+    box = [float(number) for number in root.get("viewBox").split()]
+    check(box[:2] == [0, 0] and abs(box[2] * height - box[3] * width) <= 0.1 * (box[2] + box[3]),
+          f"the view box {box} has another shape than the picture, {width} x {height}")
+    # Text is measured in units of the view box.
+    width = box[2]
     fills = check_colors(root.find(f"{SVG}style").text)
 
     for text in root.findall(f"{SVG}text"):
-        # Letters are 6 pixels wide or wider.
-        if text.get("class") in ("sub", "note"):
-            check(float(text.get("x")) + 6 * len(text.text) <= width, f"`{text.text}` does not fit")
+        # Letters are 6 pixels wide or wider, those of the title 8.
+        letter = {"sub": 6, "note": 6, "title": 8}.get(text.get("class"))
+        if letter:
+            check(float(text.get("x")) + letter * len(text.text) <= width, f"`{text.text}` does not fit")
+    for text in root.findall(f"{SVG}g[@class='phases']/{SVG}text"):
+        check(text.text and 0 <= float(text.get("x")) <= width, "the name of a phase leaves the picture")
 
     lanes = [g for g in root.findall(f"{SVG}g") if (g.get("transform") or "").startswith("translate")]
     for rank, lane in enumerate(lanes):
@@ -123,6 +141,7 @@ def check_picture(path, steps):
         band = lane.find(f"{SVG}rect")
         first, last = float(band.get("x")), float(band.get("x")) + float(band.get("width"))
         check(last <= width, "a lane leaves the picture")
+        check(fills_strip(lane, first, last), "the strip for memory leaves its lane")
         boxes = boxes_of(lane, fills)
         for box in boxes:
             check(first - 0.01 <= box[0] and box[1] <= last + 0.51, f"a box outside its lane: {box}")
@@ -145,7 +164,7 @@ def check_picture(path, steps):
             if len(labelled) == len(expected):
                 check(labelled == [m for _, m in expected], f"rank {rank} has other numbers than its steps")
     for path_ in root.iter(f"{SVG}path"):
-        check(re.fullmatch(r"[MLHVhZ0-9. ]+", path_.get("d")), f"no path: {path_.get('d')[:60]}")
+        check(re.fullmatch(r"[MLHVhvZ0-9. -]+", path_.get("d")), f"no path: {path_.get('d')[:60]}")
     check(steps is None or len(lanes) == len(steps), "not a lane per rank")
     return sum(len(boxes_of(lane, fills)) for lane in lanes)
 

@@ -1,0 +1,98 @@
+//===- PictureFacts.cpp - The figures around a picture --------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Emit/PictureFacts.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+static constexpr StepKind computeKinds[] = {StepKind::F, StepKind::B,
+                                            StepKind::I, StepKind::W};
+
+/// The memory limit of a rank, as an integer of the model, rounded down; 0 if
+/// there is none.
+static int64_t limitOf(const Picture &picture, unsigned rank) {
+  std::optional<Rational> limit = picture.schedule().memory.limit(rank);
+  if (!limit)
+    return 0;
+  std::optional<Rational> units =
+      Rational::mul(*limit, Rational(picture.memory().perUnit()));
+  if (!units || *units < Rational(0))
+    return 0;
+  return units->numerator() / units->denominator();
+}
+
+PictureFacts::PictureFacts(const Picture &picture) : picture(picture) {
+  for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
+    const StepList &list = picture.schedule().ranks[rank];
+    picture.forEachGroup(rank, [&](const Picture::Group &group) {
+      for (size_t i = group.begin; i != group.end; ++i)
+        if (!isP2P(list[i].kind()))
+          kinds[unsigned(list[i].kind())].add(group.end - group.begin == 1
+                                                  ? group.finish - group.start
+                                                  : picture.alone(rank, i));
+    });
+    int64_t peak = 0;
+    picture.forEachLevel(
+        rank, [&](int64_t, int64_t level) { peak = std::max(peak, level); });
+    peaks.push_back(peak);
+    limits.push_back(limitOf(picture, rank));
+    highest = std::max(highest, peak);
+  }
+}
+
+int64_t PictureFacts::average() const {
+  int64_t count = 0;
+  __int128 sum = 0;
+  for (StepKind kind : computeKinds) {
+    sum += of(kind).sum;
+    count += of(kind).count;
+  }
+  return count ? int64_t(sum / count) : 0;
+}
+
+int64_t PictureFacts::smallestAverage() const {
+  int64_t smallest = 0;
+  for (StepKind kind : computeKinds)
+    if (int64_t count = of(kind).count) {
+      int64_t average = int64_t(of(kind).sum / count);
+      smallest = smallest ? std::min(smallest, average) : average;
+    }
+  return smallest;
+}
+
+std::string PictureFacts::costsText() const {
+  std::string text;
+  raw_string_ostream os(text);
+  const CostSettings &costs = picture.schedule().costs;
+  for (StepKind kind : computeKinds) {
+    const KindFacts &facts = of(kind);
+    if (!facts.count)
+      continue;
+    os << (text.empty() ? "costs: " : ", ") << stepKindName(kind) << ' '
+       << picture.time(facts.shortest);
+    if (facts.longest != facts.shortest)
+      os << " to " << picture.time(facts.longest);
+  }
+  for (const CostSettings::Overlap &overlap : costs.overlaps) {
+    if (overlap.isFactor)
+      continue;
+    ListSeparator between(" & ");
+    os << ", ";
+    for (StepKind member : overlap.members)
+      os << between << stepKindName(member);
+    os << ' ' << roundedText(overlap.cost);
+  }
+  if (Rational p2p = costs.general(Figure::P2P); p2p != Rational(0))
+    os << ", p2p " << roundedText(p2p);
+  return text;
+}
+
+} // namespace pipec

@@ -1,0 +1,136 @@
+//===- SvgLanes.cpp - The lanes of the SVG timeline -----------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Emit/SvgWriter.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+void SvgWriter::writeLanes() {
+  const Simulation &run = picture.simulation();
+  bool hasHeat = memoryView == MemoryView::Heat;
+  os << "<text class=\"side\" x=\"" << Px{leftMargin + plotWidth + 80}
+     << "\" y=\"" << Px{lanesTop - 50} << "\">idle</text>\n";
+  for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
+    int64_t top = laneTop(rank);
+    os << "<g transform=\"translate(0," << Px{top} << ")\">\n";
+    os << "<text class=\"rank\" x=\"" << Px{leftMargin - 80}
+       << "\" y=\"15\">rank " << rank << "</text>\n";
+    if (run.makespan() != 0)
+      if (auto busy = Rational::make(run.ranks()[rank].work, run.makespan()))
+        if (auto idle = Rational::sub(Rational(1), *busy))
+          os << "<text class=\"side\" x=\"" << Px{leftMargin + plotWidth + 80}
+             << "\" y=\"" << (hasHeat ? 10 : 15) << "\">" << percentText(*idle)
+             << "</text>\n";
+    os << "<rect class=\"lane\" x=\"" << Px{leftMargin} << "\" width=\""
+       << Px{plotWidth} << "\" height=\"" << Px{laneHeight} << "\"/>\n";
+    writeLane(rank);
+    if (hasFsdp)
+      writeFsdp(rank);
+    writeWaits(rank);
+    if (hasHeat)
+      writeHeat(rank);
+    os << "</g>\n";
+  }
+}
+
+void SvgWriter::writeLane(unsigned rank) {
+  const StepList &list = schedule.ranks[rank];
+  // Lines between boxes would hide boxes that are not much wider.
+  int64_t least = boxWidth < 20 ? 0 : 5;
+  // First the boxes, then the text and frames on them.
+  std::string above;
+  raw_string_ostream aboveOs(above);
+  os << "<g class=\"box\">\n";
+  picture.forEachGroup(rank, [&](const Picture::Group &group) {
+    if (!isCompute(list[group.begin].kind()))
+      return;
+    int64_t left = x(group.start), right = x(group.finish);
+    __int128 whole = 0, done = 0;
+    for (size_t i = group.begin; i != group.end; ++i)
+      whole += picture.alone(rank, i);
+    int64_t at = left;
+    size_t size = group.end - group.begin;
+    for (size_t i = group.begin; i != group.end; ++i) {
+      Step step = list[i];
+      done += picture.alone(rank, i);
+      int64_t next =
+          left + int64_t(whole ? __int128(right - left) * done / whole
+                               : (right - left) * int64_t(i + 1 - group.begin) /
+                                     int64_t(size));
+      if (int64_t boxed = std::max(next - at, least))
+        os << "<rect class=\"k" << unsigned(step.kind()) << 's' << shade(step)
+           << "\" x=\"" << Px{at} << "\" width=\"" << Px{boxed}
+           << "\" height=\"22\"/>\n";
+      std::string text = number(step);
+      if (next - at >= digitWidth * int64_t(text.size()) + 10)
+        aboveOs << "<text class=\"num t" << unsigned(step.kind()) << "\" x=\""
+                << Px{(at + next) / 2} << "\" y=\"14.5\">" << text
+                << "</text>\n";
+      at = next;
+    }
+    if (size > 1)
+      // The frame is drawn around the boxes, so that it is visible next to dark
+      // ones.
+      aboveOs << "<rect class=\"pair\" x=\"" << Px{left}
+              << "\" y=\"-0.7\" width=\"" << Px{right - left}
+              << "\" height=\"23.4\"/>\n";
+  });
+  os << "</g>\n" << above;
+}
+
+void SvgWriter::writeFsdp(unsigned rank) {
+  const StepList &list = schedule.ranks[rank];
+  os << "<rect class=\"lane\" x=\"" << Px{leftMargin} << "\" y=\""
+     << Px{laneHeight + 20} << "\" width=\"" << Px{plotWidth} << "\" height=\""
+     << Px{fsdpHeight} << "\"/>\n<g>\n";
+  picture.forEachGroup(rank, [&](const Picture::Group &group) {
+    StepKind kind = list[group.begin].kind();
+    if (!isCollective(kind))
+      return;
+    int64_t mark = 25;
+    int64_t left = std::min(x(group.start), leftMargin + plotWidth - mark);
+    os << "<rect class=\"k" << unsigned(kind) << "\" x=\"" << Px{left}
+       << "\" y=\"" << Px{laneHeight + 20} << "\" width=\""
+       << Px{std::max(x(group.finish) - left, mark)} << "\" height=\""
+       << Px{fsdpHeight} << "\"/>\n";
+  });
+  os << "</g>\n";
+}
+
+/// A triangle that points up to `x` and `y`.
+void SvgWriter::writeMark(StringRef colorClass, int64_t x, int64_t y) {
+  os << "<path class=\"" << colorClass << "\" d=\"M" << Px{x} << ' ' << Px{y}
+     << 'L' << Px{x + 30} << ' ' << Px{y + 55} << 'L' << Px{x - 30} << ' '
+     << Px{y + 55} << "Z\"/>\n";
+}
+
+/// Marks the end of each wait below the lane; waits take no time.
+void SvgWriter::writeWaits(unsigned rank) {
+  picture.forEachWait(rank, [&](Step step, int64_t time) {
+    StringRef colorClass = step.kind() == StepKind::WaitSendF   ? "head-act"
+                           : step.kind() == StepKind::WaitSendB ? "head-grad"
+                                                                : "";
+    writeMark(colorClass.empty() ? "k" + std::to_string(unsigned(step.kind()))
+                                 : colorClass.str(),
+              x(time), laneDepth() + 10);
+  });
+}
+
+void SvgWriter::writeArrows() {
+  for (const Arrow &arrow : arrows) {
+    bool down = arrow.toRank > arrow.fromRank;
+    int64_t fromY = laneTop(arrow.fromRank) + (down ? laneHeight : 0);
+    int64_t toY = laneTop(arrow.toRank) + (down ? 0 : laneHeight);
+    os << "<path class=\"" << (arrow.gradient ? "grad" : "act") << "\" d=\"M"
+       << Px{x(arrow.start)} << ' ' << Px{fromY} << 'L' << Px{x(arrow.finish)}
+       << ' ' << Px{toY} << "\"/>\n";
+  }
+}
+
+} // namespace pipec
