@@ -43,11 +43,20 @@ struct Certificate {
     int64_t times[3] = {};
     /// What I or B, and W, give back.
     int64_t given[2] = {};
-    /// From the stage before, of F, and from the one after, of I.
-    int64_t hops[2] = {};
     Place place;
   };
   std::vector<Stage> model;
+  /// `from` feeds `to`, a later stage.
+  struct Edge {
+    unsigned from, to;
+    /// From the F of `from` to that of `to`, and from the I of `to` to that of
+    /// `from`.
+    int64_t hops[2] = {};
+    Place place;
+  };
+  /// In ascending order of `from`, then of `to`. Every stage but the last one
+  /// has an edge to another, so that all have a way to the last one.
+  std::vector<Edge> edges;
   std::vector<int64_t> caps;
   /// A letter: kind and stage.
   struct Letter {

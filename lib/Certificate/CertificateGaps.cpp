@@ -53,6 +53,7 @@ public:
   OrdersLeft narrow() {
     if (2 * chunks * bits > 60)
       return OrdersLeft::TooManyStates;
+    before = windows.lettersBefore(rank);
     OrdersLeft left = findEarliest();
     return left == OrdersLeft::Some ? findLatest() : left;
   }
@@ -102,6 +103,8 @@ private:
   std::vector<unsigned> givers;
   /// Of F, then of I, by chunk.
   std::vector<unsigned> counts;
+  /// What precedes each letter.
+  std::vector<std::vector<unsigned>> before;
   /// The states after as many steps as the index.
   std::vector<std::vector<State>> layers;
 };
@@ -117,19 +120,7 @@ bool GapOrders::isSafe() const {
   for (unsigned chunk = 0; chunk != chunks; ++chunk)
     held += taken(chunk) *
             (int64_t(counts[chunk]) - int64_t(counts[chunks + chunk]));
-  if (held > cap)
-    return false;
-  for (unsigned chunk = 1; chunk < chunks; ++chunk) {
-    if (counts[chunk] >= counts[0])
-      continue;
-    int64_t sum = 0;
-    for (unsigned q = 0; q != chunks; ++q)
-      sum += taken(q) *
-             std::max<int64_t>(int64_t(counts[q]) - int64_t(counts[chunk]), 1);
-    if (sum > cap)
-      return false;
-  }
-  return true;
+  return held <= cap && windows.canFollow(rank, counts);
 }
 
 /// The least time of the W without which the rank would hold too much.
@@ -168,10 +159,9 @@ void GapOrders::forNext(const State &state, Visitor visit) {
   for (unsigned letter = 0; letter != 2 * chunks; ++letter) {
     unsigned kind = letter / chunks, chunk = letter % chunks;
     unsigned j = counts[letter];
-    int before = kind == 0                  ? int(letter) - 1
-                 : letter + 1 == 2 * chunks ? int(chunk)
-                                            : int(letter) + 1;
-    if (j == windows.m || (before >= 0 && counts[before] <= j))
+    if (j == windows.m || any_of(before[letter], [&](unsigned other) {
+          return counts[other] <= j;
+        }))
       continue;
     ++counts[letter];
     if (kind != 0 || isSafe())

@@ -35,23 +35,66 @@ ProofWindows::ProofWindows(const Certificate &certificate)
     stagesOf[rank].push_back(stage);
 }
 
+std::vector<std::vector<unsigned>>
+ProofWindows::lettersBefore(unsigned rank) const {
+  const std::vector<unsigned> &own = stagesOf[rank];
+  unsigned chunks = own.size();
+  // By stage: the chunks of the rank from which there is a way to it.
+  std::vector<uint64_t> sources(certificate->stages);
+  for (auto [chunk, stage] : enumerate(own))
+    sources[stage] |= uint64_t(1) << chunk;
+  for (const Certificate::Edge &edge : certificate->edges)
+    sources[edge.to] |= sources[edge.from];
+  std::vector<std::vector<unsigned>> before(kinds * chunks);
+  for (unsigned to = 0; to != chunks; ++to) {
+    for (unsigned from = 0; from != chunks; ++from) {
+      if (from != to && (sources[own[to]] >> from & 1)) {
+        before[to].push_back(from);
+        before[chunks + from].push_back(chunks + to);
+      }
+      // The last stage follows all F of a micro-batch, and all I follow it.
+      before[chunks + to].push_back(from);
+    }
+    if (kinds == 3)
+      before[2 * chunks + to].push_back(chunks + to);
+  }
+  return before;
+}
+
+bool ProofWindows::canFollow(unsigned rank,
+                             const std::vector<unsigned> &counts) const {
+  const std::vector<unsigned> &own = stagesOf[rank];
+  unsigned most =
+      *std::max_element(counts.begin(), counts.begin() + own.size());
+  for (unsigned chunk = 0; chunk != own.size(); ++chunk) {
+    if (counts[chunk] == most)
+      continue;
+    int64_t sum = 0;
+    for (unsigned q = 0; q != own.size(); ++q) {
+      const Certificate::Stage &stage = certificate->model[own[q]];
+      sum += (stage.given[0] + stage.given[1]) *
+             std::max<int64_t>(int64_t(counts[q]) - int64_t(counts[chunk]), 1);
+    }
+    if (sum > certificate->caps[rank])
+      return false;
+  }
+  return true;
+}
+
 /// Calls `visit(kind, stage, to kind, to stage, hop)` for what each step of a
 /// micro-batch waits for, in an order in which it is known.
 template <typename Visitor>
 static void forDataArcs(const ProofWindows &windows, Visitor visit) {
-  unsigned stages = windows.certificate->stages;
-  auto hops = [&](unsigned stage) {
-    return windows.certificate->model[stage].hops;
-  };
-  for (unsigned s = 1; s < stages; ++s)
-    visit(0, s - 1, 0, s, hops(s)[0]);
-  for (unsigned s = stages; s-- != 0;) {
-    visit(0, s, 1, s, 0);
-    if (s + 1 != stages)
-      visit(1, s + 1, 1, s, hops(s)[1]);
-    if (windows.kinds == 3)
-      visit(1, s, 2, s, 0);
-  }
+  const Certificate &certificate = *windows.certificate;
+  for (const Certificate::Edge &edge : certificate.edges)
+    visit(0, edge.from, 0, edge.to, edge.hops[0]);
+  for (unsigned stage = 0; stage != certificate.stages; ++stage)
+    visit(0, stage, 1, stage, 0);
+  for (const Certificate::Edge &edge : llvm::reverse(certificate.edges))
+    visit(1, edge.to, 1, edge.from, edge.hops[1]);
+  for (unsigned stage = 0; windows.kinds == 3 && stage != certificate.stages;
+       ++stage)
+    visit(1, stage, 2, stage, 0);
 }
 
 /// Moves starts and ends along data and the order of micro-batches, until

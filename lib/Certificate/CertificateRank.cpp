@@ -37,6 +37,7 @@ public:
     // One value of a table is never a key.
     if (letters * bits > 120)
       return OrdersLeft::TooManyStates;
+    before = windows.lettersBefore(rank);
     OrdersLeft left = findEarliest();
     if (left != OrdersLeft::Some)
       return left;
@@ -68,7 +69,6 @@ private:
     const Certificate::Stage &own = certificate.model[stages[chunk]];
     return own.given[0] + own.given[1];
   }
-  int predecessor(unsigned letter) const;
   bool isSafe() const;
   OrdersLeft findEarliest();
   OrdersLeft findLatest();
@@ -79,8 +79,9 @@ private:
     setCounts(state.key);
     for (unsigned letter = 0; letter != letters; ++letter) {
       unsigned j = counts[letter];
-      int before = predecessor(letter);
-      if (j == windows.m || (before >= 0 && counts[before] <= j))
+      if (j == windows.m || any_of(before[letter], [&](unsigned other) {
+            return counts[other] <= j;
+          }))
         continue;
       unsigned kind = letter / chunks, stage = stages[letter % chunks];
       ++counts[letter];
@@ -99,24 +100,13 @@ private:
   unsigned letters;
   unsigned bits;
   std::vector<unsigned> counts;
+  /// What precedes each letter.
+  std::vector<std::vector<unsigned>> before;
   /// The states by how many steps were run.
   std::vector<std::vector<State>> layers;
 };
 
 } // namespace
-
-/// The letter whose n-th occurrence precedes that of `letter`; -1 without one.
-int RankOrders::predecessor(unsigned letter) const {
-  unsigned chunk = letter % chunks;
-  switch (letter / chunks) {
-  case 0:
-    return chunk ? int(letter) - 1 : -1;
-  case 1:
-    return chunk + 1 == chunks ? int(chunk) : int(letter) + 1;
-  default:
-    return int(letter - chunks);
-  }
-}
 
 /// The cap and lemma 2.
 bool RankOrders::isSafe() const {
@@ -128,19 +118,7 @@ bool RankOrders::isSafe() const {
       held += certificate.model[stages[chunk]].given[1] *
               (i - int64_t(counts[2 * chunks + chunk]));
   }
-  if (held > cap)
-    return false;
-  for (unsigned chunk = 1; chunk < chunks; ++chunk) {
-    if (counts[chunk] >= counts[0])
-      continue;
-    int64_t sum = 0;
-    for (unsigned q = 0; q != chunks; ++q)
-      sum += taken(q) *
-             std::max<int64_t>(int64_t(counts[q]) - int64_t(counts[chunk]), 1);
-    if (sum > cap)
-      return false;
-  }
-  return true;
+  return held <= cap && windows.canFollow(rank, counts);
 }
 
 OrdersLeft RankOrders::findEarliest() {

@@ -35,6 +35,7 @@ private:
   bool readAll();
   bool readLayout();
   bool readModel();
+  bool readEdges();
   bool readWords();
   bool readProof();
   bool readParts();
@@ -157,6 +158,7 @@ bool Reader::readModel() {
       return false;
   if (!end())
     return false;
+  bool isChain = true;
   for (unsigned stage = 0; stage != made.stages; ++stage) {
     Certificate::Stage &own = made.model.emplace_back();
     unsigned which = 0;
@@ -168,17 +170,33 @@ bool Reader::readModel() {
     if (!word("F") || !number(own.times[0]) || !word(made.split ? "I" : "B") ||
         !number(own.times[1]) ||
         (made.split && (!word("W") || !number(own.times[2]))) ||
-        !word("gives") || !number(own.given[0]) || !number(own.given[1]) ||
-        !word("hops") || !number(own.hops[0]) || !number(own.hops[1]) || !end())
+        !word("gives") || !number(own.given[0]) || !number(own.given[1]))
       return false;
+    if (stage == 0)
+      isChain = at != words.size();
+    // The hops of a chain: from the stage before, and from the one after.
+    int64_t hops[2] = {};
+    if (isChain && (!word("hops") || !number(hops[0]) || !number(hops[1])))
+      return false;
+    if (!end())
+      return false;
+    if (isChain && stage != 0) {
+      made.edges[stage - 1].hops[0] = hops[0];
+      made.edges[stage - 1].place = place();
+    }
+    if (isChain && stage + 1 != made.stages)
+      made.edges.push_back({stage, stage + 1, {0, hops[1]}, {}});
   }
+  if (!isChain && !readEdges())
+    return false;
   // Sums of times and of sizes fit 64 bits.
   __int128 sum = 0;
   for (const Certificate::Stage &own : made.model)
     for (int64_t figure :
-         {own.times[0], own.times[1], own.times[2], own.given[0], own.given[1],
-          own.hops[0], own.hops[1]})
+         {own.times[0], own.times[1], own.times[2], own.given[0], own.given[1]})
       sum += __int128(figure) * made.microbatches;
+  for (const Certificate::Edge &edge : made.edges)
+    sum += __int128(edge.hops[0] + edge.hops[1]) * made.microbatches;
   if (sum > int64_t(1) << 60)
     return at = 0, wrong("figures of all stages and micro-batches that add up "
                          "to at most 2^60");
@@ -190,6 +208,35 @@ bool Reader::readModel() {
     if (!number(cap))
       return false;
   return end();
+}
+
+/// `edges 2`, then a line per edge: `edge 0 2 hops 1 1`.
+bool Reader::readEdges() {
+  unsigned count = 0;
+  if (!line("edges") || !number(count, 1u << 22) || !end())
+    return false;
+  for (; count != 0; --count) {
+    Certificate::Edge edge;
+    if (!line("edge") || !number(edge.from, made.stages - 1) ||
+        !number(edge.to, made.stages - 1) || !word("hops") ||
+        !number(edge.hops[0]) || !number(edge.hops[1]) || !end())
+      return false;
+    edge.place = place();
+    if (edge.from >= edge.to ||
+        (!made.edges.empty() &&
+         std::pair(edge.from, edge.to) <=
+             std::pair(made.edges.back().from, made.edges.back().to)))
+      return at = 1, wrong("edges to later stages, in ascending order");
+    // The first stage that was left out.
+    unsigned next = made.edges.empty() ? 0 : made.edges.back().from + 1;
+    if (edge.from > next)
+      return at = 1, wrong("an edge from stage " + Twine(next));
+    made.edges.push_back(edge);
+  }
+  unsigned next = made.edges.empty() ? 0 : made.edges.back().from + 1;
+  if (next + 1 != made.stages)
+    return at = 0, wrong("an edge from stage " + Twine(next));
+  return true;
 }
 
 bool Reader::readWords() {

@@ -29,6 +29,13 @@ struct ProofWindows {
   int64_t time(unsigned kind, unsigned stage) const {
     return certificate->model[stage].times[kind];
   }
+  /// By letter, which is `kind * chunks + chunk`: the letters of the rank whose
+  /// n-th occurrences precede that of this one. The rank has at most 64 chunks.
+  std::vector<std::vector<unsigned>> lettersBefore(unsigned rank) const;
+  /// The greatest of the counts of the F of a rank must not be so far above the
+  /// others that the cap is exceeded when these follow (lemma 2); `counts` by
+  /// letter.
+  bool canFollow(unsigned rank, const std::vector<unsigned> &counts) const;
 
   const Certificate *certificate;
   /// The number of kinds of steps, and of micro-batches.

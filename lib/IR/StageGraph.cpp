@@ -32,10 +32,4 @@ bool StageGraph::containsChain(unsigned numStages) const {
              numStages;
 }
 
-bool StageGraph::isSource(unsigned stage) const {
-  if (isChain())
-    return stage == 0;
-  return none_of(stageEdges, [&](Edge edge) { return edge.to == stage; });
-}
-
 } // namespace pipec

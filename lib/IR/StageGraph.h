@@ -42,8 +42,6 @@ public:
                    llvm::function_ref<void(Edge)> visit) const;
   /// True if every edge of the chain of `numStages` stages is in the graph.
   bool containsChain(unsigned numStages) const;
-  /// True if the stage has no input but the batch.
-  bool isSource(unsigned stage) const;
 
   friend bool operator==(const StageGraph &, const StageGraph &) = default;
 

@@ -149,8 +149,9 @@ search::SplitSpace Layouts::spaceOf(const search::Model &model) const {
   size_t period = 2 * size_t(request.ranks);
   for (unsigned stage = 0; stage != numStages; ++stage) {
     size_t like = stage < period ? stage : period + stage % period;
-    space.hopF.push_back(problem.stages[like].hopF);
-    space.hopI.push_back(problem.stages[like].hopI);
+    space.hopF.push_back(like ? problem.edges[like - 1].hopF : 0);
+    space.hopI.push_back(like < problem.edges.size() ? problem.edges[like].hopI
+                                                     : 0);
   }
   return space;
 }

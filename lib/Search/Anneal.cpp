@@ -147,8 +147,9 @@ bool Annealer::fits(const Move &move) {
     uint8_t letter = segment[i];
     const Letter &own = infos[letter];
     uint32_t n = running[letter]++;
-    if (own.before >= 0 && running[own.before] <= n)
-      return false;
+    for (uint8_t other : problem.before(own))
+      if (running[other] <= n)
+        return false;
     held += own.taken;
     if (held > problem.caps[move.rank])
       return false;
@@ -169,10 +170,9 @@ bool Annealer::isPromising(const Move &move, Ticks limit) {
   segmentEnds.resize(size);
   for (size_t i = 0; i != size; ++i) {
     const Letter &own = infos[segment[i]];
-    if (own.sourceRank >= 0) {
-      uint32_t n = segmentSteps[i] - base - segment[i] * problem.microbatches;
-      now = std::max(now, timing.ends[own.sourceBase + n] + own.sourceHop);
-    }
+    uint32_t n = segmentSteps[i] - base - segment[i] * problem.microbatches;
+    for (const Transfer &source : problem.sources(own))
+      now = std::max(now, timing.ends[source.base + n] + source.hop);
     now += own.time;
     segmentEnds[i] = now;
   }
@@ -184,12 +184,10 @@ bool Annealer::isPromising(const Move &move, Ticks limit) {
   }
   for (size_t i = size; i-- != 0;) {
     const Letter &own = infos[segment[i]];
-    if (own.userRank >= 0) {
-      uint32_t n = segmentSteps[i] - base - segment[i] * problem.microbatches;
-      uint32_t user = own.userBase + n;
-      tail = std::max(tail, timing.tails[user] + problem.infoOf(user).time +
-                                own.userHop);
-    }
+    uint32_t n = segmentSteps[i] - base - segment[i] * problem.microbatches;
+    for (const Transfer &user : problem.users(own))
+      tail = std::max(tail, timing.tails[user.base + n] +
+                                problem.infoOf(user.base).time + user.hop);
     if (segmentEnds[i] + tail > limit)
       return false;
     tail += own.time;
@@ -241,8 +239,8 @@ bool Annealer::runRank(unsigned rank, const Move &move, Ticks limit) {
     uint32_t step = list[i];
     const Letter &own = infos[word[i]];
     uint32_t n = step - base - word[i] * problem.microbatches;
-    if (own.sourceRank >= 0)
-      now = std::max(now, newEnds[own.sourceBase + n] + own.sourceHop);
+    for (const Transfer &source : problem.sources(own))
+      now = std::max(now, newEnds[source.base + n] + source.hop);
     now += own.time;
     ++looked;
     bool other = now != newEnds[step];
@@ -252,8 +250,8 @@ bool Annealer::runRank(unsigned rank, const Move &move, Ticks limit) {
         return false;
       changed.push_back(step);
       newEnds[step] = now;
-      if (own.userRank >= 0)
-        mark(own.userRank, timing.places[own.userBase + n]);
+      for (const Transfer &user : problem.users(own))
+        mark(user.rank, timing.places[user.base + n]);
     }
     if (++i == length)
       return true;

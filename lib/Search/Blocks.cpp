@@ -8,6 +8,7 @@
 #include "Search/Blocks.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace pipec::search {
 
@@ -37,17 +38,22 @@ Block BlockSearch::sample() {
   block.offsets.assign(problem.numKinds() * stages, 0);
   Ticks *forward = block.offsets.data(), *backward = forward + stages;
   unsigned stretch = random.of(stretchF);
-  for (unsigned s = 1; s != stages; ++s)
-    forward[s] = forward[s - 1] + (problem.stages[s - 1].time[LetterF] +
-                                   problem.stages[s].hopF) *
-                                      stretch / 100;
+  // Edges are sorted by `from`: those to a stage come before those from it.
+  for (const Edge &edge : problem.edges)
+    forward[edge.to] =
+        std::max(forward[edge.to],
+                 forward[edge.from] +
+                     (problem.stages[edge.from].time[LetterF] + edge.hopF) *
+                         stretch / 100);
   stretch = random.of(stretchI);
   backward[stages - 1] =
       forward[stages - 1] + problem.stages[stages - 1].time[LetterF];
-  for (unsigned s = stages - 1; s-- != 0;)
-    backward[s] = backward[s + 1] + (problem.stages[s + 1].time[LetterI] +
-                                     problem.stages[s].hopI) *
-                                        stretch / 100;
+  for (const Edge &edge : std::views::reverse(problem.edges))
+    backward[edge.from] =
+        std::max(backward[edge.from],
+                 backward[edge.to] +
+                     (problem.stages[edge.to].time[LetterI] + edge.hopI) *
+                         stretch / 100);
   if (problem.split) {
     unsigned choice = random.below(std::size(lateW));
     Ticks late = choice + 1 == std::size(lateW)

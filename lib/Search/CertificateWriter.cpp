@@ -57,13 +57,23 @@ void writeCertificate(const Model &model, StringRef layout, const Words &words,
   for (uint32_t rank : problem.map)
     os << ' ' << rank;
   os << '\n';
+  bool isChain = problem.isChain();
   for (unsigned stage = 0; stage != problem.numStages(); ++stage) {
     const StageFigures &own = problem.stages[stage];
     os << "stage " << stage;
     for (unsigned kind = 0; kind != kinds.size(); ++kind)
       os << ' ' << kinds[kind] << ' ' << own.time[kind];
-    os << " gives " << own.givenByI << ' ' << own.givenByW << " hops "
-       << own.hopF << ' ' << own.hopI << '\n';
+    os << " gives " << own.givenByI << ' ' << own.givenByW;
+    if (isChain)
+      os << " hops " << (stage ? problem.edges[stage - 1].hopF : 0) << ' '
+         << (stage != problem.edges.size() ? problem.edges[stage].hopI : 0);
+    os << '\n';
+  }
+  if (!isChain) {
+    os << "edges " << problem.edges.size() << '\n';
+    for (const Edge &edge : problem.edges)
+      os << "edge " << edge.from << ' ' << edge.to << " hops " << edge.hopF
+         << ' ' << edge.hopI << '\n';
   }
   os << "caps";
   for (Ticks cap : problem.caps)

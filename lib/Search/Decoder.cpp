@@ -16,7 +16,8 @@ namespace pipec::search {
 Decoder::Decoder(const Problem &problem)
     : problem(problem), states(problem.ranks),
       counts(problem.ranks * problem.numLetters()),
-      arrivals(problem.numSteps()), words(problem.ranks) {
+      arrivals(problem.numSteps()), missing(problem.numSteps()),
+      words(problem.ranks) {
   for (Word &word : words)
     word.reserve(problem.wordLength());
 }
@@ -32,13 +33,13 @@ void Decoder::findChoices(unsigned rank, const Targets &targets) {
     if (n == problem.microbatches)
       continue;
     const Letter &own = problem.info(rank, letter);
-    if (own.before >= 0 && count(rank, own.before) <= n)
-      continue;
+    bool follows = true;
+    for (uint8_t other : problem.before(own))
+      follows &= count(rank, other) > n;
     uint32_t step = problem.base(rank, letter) + n;
-    Ticks arrival = own.sourceRank >= 0 ? arrivals[step] : 0;
-    if (arrival == never)
+    if (!follows || missing[step])
       continue;
-    Ticks start = std::max(state.now, arrival);
+    Ticks start = std::max(state.now, arrivals[step]);
     Ticks target = targets.times[step];
     if (own.kind == LetterF) {
       uint32_t inFlight = n - count(rank, problem.letter(LetterI, 0));
@@ -53,7 +54,7 @@ void Decoder::findChoices(unsigned rank, const Targets &targets) {
         continue;
       }
       if (targets.hold == Targets::Hold::Forwards ||
-          (targets.hold == Targets::Hold::FirstStage && own.stage == 0))
+          (targets.hold == Targets::Hold::FirstStage && problem.isFirst(own)))
         start = std::max(start, target);
     }
     choices.push_back({letter, start, target});
@@ -97,28 +98,34 @@ void Decoder::take(unsigned rank, const Targets &targets) {
   words[rank].push_back(best->letter);
   state.now = best->start + letter.time;
   state.held += letter.taken - letter.given;
-  if (letter.userRank >= 0) {
-    arrivals[letter.userBase + n] = state.now + letter.userHop;
-    findChoices(letter.userRank, targets);
-    Ticks next = never;
-    for (const Choice &choice : choices)
-      next = std::min(next, choice.start);
-    states[letter.userRank].next = next;
+  for (const Transfer &user : problem.users(letter)) {
+    uint32_t step = user.base + n;
+    arrivals[step] = std::max(arrivals[step], state.now + user.hop);
+    if (--missing[step] == 0)
+      findNext(user.rank, targets);
   }
+  findNext(rank, targets);
+}
+
+/// Finds when a rank can start its next step.
+void Decoder::findNext(unsigned rank, const Targets &targets) {
   findChoices(rank, targets);
-  state.next = never;
+  states[rank].next = never;
   for (const Choice &choice : choices)
-    state.next = std::min(state.next, choice.start);
+    states[rank].next = std::min(states[rank].next, choice.start);
 }
 
 const Words &Decoder::run(const Targets &targets) {
   std::fill(states.begin(), states.end(), Rank());
   std::fill(counts.begin(), counts.end(), 0);
-  std::fill(arrivals.begin(), arrivals.end(), never);
+  std::fill(arrivals.begin(), arrivals.end(), 0);
   for (unsigned rank = 0; rank != problem.ranks; ++rank) {
     words[rank].clear();
-    if (problem.info(rank, 0).stage != 0)
-      states[rank].next = never;
+    for (unsigned letter = 0; letter != problem.numLetters(); ++letter)
+      std::fill_n(missing.begin() + problem.base(rank, letter),
+                  problem.microbatches,
+                  problem.sources(problem.info(rank, letter)).size());
+    findNext(rank, targets);
   }
   for (uint32_t left = problem.numSteps(); left != 0; --left) {
     unsigned least = 0;

@@ -56,6 +56,7 @@ private:
 
   void findChoices(unsigned rank, const Targets &targets);
   void take(unsigned rank, const Targets &targets);
+  void findNext(unsigned rank, const Targets &targets);
   uint32_t &count(unsigned rank, unsigned letter) {
     return counts[rank * problem.numLetters() + letter];
   }
@@ -63,9 +64,10 @@ private:
   const Problem &problem;
   std::vector<Rank> states;
   std::vector<uint32_t> counts;
-  /// When the data of a step from another rank arrives; `never` while that is
-  /// not known.
+  /// By step: when the results of other ranks arrive that it takes, of those
+  /// that are known, and how many are not.
   std::vector<Ticks> arrivals;
+  std::vector<uint32_t> missing;
   std::vector<Choice> choices;
   Words words;
 };

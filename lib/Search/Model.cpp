@@ -12,7 +12,6 @@
 #include "Support/Decimal.h"
 #include "Support/Diagnostics/SearchDiags.h"
 
-#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <numeric>
@@ -44,6 +43,61 @@ Ticks Model::ticksNotBelow(Rational time) const {
 //===----------------------------------------------------------------------===//
 // The problem
 //===----------------------------------------------------------------------===//
+
+/// Removes the edges between whose ends other ways take at least as long, forth
+/// and back: their data are not there later than those of the others. Looks at
+/// all ways from one stage at a time, unless that takes too long.
+static void dropImplied(Problem &problem) {
+  constexpr uint64_t most = 1u << 30;
+  std::vector<Edge> &edges = problem.edges;
+  unsigned stages = problem.numStages();
+  if (uint64_t(stages) * edges.size() > most)
+    return;
+  constexpr __int128 none = -1;
+  // By stage: the longest way from one stage, between the end of one step and
+  // the start of the other. Of all ways, and of those of two edges or more.
+  struct Way {
+    __int128 forth = none, back = none;
+    void take(__int128 otherForth, __int128 otherBack) {
+      forth = std::max(forth, otherForth);
+      back = std::max(back, otherBack);
+    }
+  };
+  std::vector<Way> all(stages), longer(stages);
+  std::vector<char> implied(edges.size());
+  for (size_t first = 0, end; first != edges.size(); first = end) {
+    unsigned from = edges[first].from;
+    for (end = first; end != edges.size() && edges[end].from == from;)
+      ++end;
+    if (end - first == 1)
+      continue;
+    std::fill(all.begin() + from, all.end(), Way());
+    std::fill(longer.begin() + from, longer.end(), Way());
+    for (size_t i = first; i != edges.size(); ++i) {
+      const Edge &edge = edges[i];
+      if (edge.from == from) {
+        all[edge.to].take(edge.hopF, edge.hopI);
+        continue;
+      }
+      const Way &way = all[edge.from];
+      if (way.forth == none)
+        continue;
+      const StageFigures &middle = problem.stages[edge.from];
+      __int128 forth = way.forth + middle.time[LetterF] + edge.hopF;
+      __int128 back = way.back + middle.time[LetterI] + edge.hopI;
+      all[edge.to].take(forth, back);
+      longer[edge.to].take(forth, back);
+    }
+    for (size_t i = first; i != end; ++i)
+      implied[i] = longer[edges[i].to].forth >= edges[i].hopF &&
+                   longer[edges[i].to].back >= edges[i].hopI;
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i != edges.size(); ++i)
+    if (!implied[i])
+      edges[kept++] = edges[i];
+  edges.resize(kept);
+}
 
 namespace {
 
@@ -77,7 +131,7 @@ public:
 private:
   LogicalResult readSizes();
   LogicalResult readTimes();
-  LogicalResult checkGraph(const TickCosts &costs);
+  LogicalResult readEdges(const TickCosts &costs);
   LogicalResult readMemory();
   StepKind kindOf(unsigned letter) const {
     if (letter == LetterF)
@@ -140,7 +194,6 @@ LogicalResult Maker::readTimes() {
   };
   for (unsigned stage = 0; stage != header.numStages; ++stage) {
     StageFigures &own = problem.stages[stage];
-    unsigned rank = problem.map[stage];
     for (unsigned kind = 0; kind != problem.numKinds(); ++kind) {
       Ticks least = 0;
       for (unsigned j = 0; j != header.numMicrobatches; ++j) {
@@ -150,65 +203,39 @@ LogicalResult Maker::readTimes() {
       }
       own.time[kind] = add(least);
     }
-    if (stage)
-      own.hopF = add(costs->hop(problem.map[stage - 1], rank));
-    if (stage + 1 != header.numStages)
-      own.hopI = add(costs->hop(problem.map[stage + 1], rank));
   }
-  if (failed(checkGraph(*costs)))
+  if (failed(readEdges(*costs)))
     return failure();
+  for (const Edge &edge : problem.edges) {
+    add(edge.hopF);
+    add(edge.hopI);
+  }
   common = std::max<Ticks>(common, 1);
   if (sum / common > Problem::maxTicks)
     return diags.report(header.source, diag::SearchTimes);
-  for (StageFigures &own : problem.stages) {
+  for (StageFigures &own : problem.stages)
     for (Ticks &time : own.time)
       time /= common;
-    own.hopF /= common;
-    own.hopI /= common;
+  for (Edge &edge : problem.edges) {
+    edge.hopF /= common;
+    edge.hopI /= common;
   }
   model.ticksPerUnit = costs->perUnit();
   model.tickFactor = common;
   return success();
 }
 
-/// The problem is that of a chain. Checks that this is the problem of the
-/// graph, too: each further edge must be implied by the edges of the chain, by
-/// which its data could not arrive earlier.
-LogicalResult Maker::checkGraph(const TickCosts &costs) {
-  if (header.graph.isChain())
-    return success();
-  BitVector feedsNext(header.numStages);
+LogicalResult Maker::readEdges(const TickCosts &costs) {
   header.graph.forEachEdge(header.numStages, [&](StageGraph::Edge edge) {
-    if (edge.ofChain())
-      feedsNext.set(edge.from);
-  });
-  int missing = feedsNext.find_first_unset();
-  if (unsigned(missing) + 1 != header.numStages)
-    return diags.report(header.source, diag::SearchGraph, missing, missing + 1);
-  // By stage: the time from the start of stage 0 (of the last stage) to the
-  // arrival of its data, and to the start of what follows.
-  unsigned stages = header.numStages;
-  std::vector<__int128> forth(stages), back(stages);
-  for (unsigned stage = 1; stage != stages; ++stage)
-    forth[stage] = forth[stage - 1] + problem.stages[stage - 1].time[LetterF] +
-                   problem.stages[stage].hopF;
-  for (unsigned stage = stages - 1; stage-- != 0;)
-    back[stage] = back[stage + 1] + problem.stages[stage + 1].time[LetterI] +
-                  problem.stages[stage].hopI;
-  std::optional<StageGraph::Edge> slow;
-  header.graph.forEachEdge(stages, [&](StageGraph::Edge edge) {
     unsigned from = problem.map[edge.from], to = problem.map[edge.to];
-    const StageFigures &low = problem.stages[edge.from];
-    const StageFigures &high = problem.stages[edge.to];
-    if (forth[edge.to] - forth[edge.from] - low.time[LetterF] <
-            costs.hop(from, to) ||
-        back[edge.from] - back[edge.to] - high.time[LetterI] <
-            costs.hop(to, from))
-      slow = slow.value_or(edge);
+    problem.edges.push_back(
+        {edge.from, edge.to, costs.hop(from, to), costs.hop(to, from)});
   });
-  if (slow)
-    return diags.report(header.source, diag::SearchSlowEdge, slow->from,
-                        slow->to);
+  uint64_t transfers = uint64_t(problem.edges.size()) * problem.microbatches;
+  if (transfers > Problem::maxSteps)
+    return diags.report(header.source, diag::SearchTooLarge, Problem::maxSteps,
+                        "transfers", transfers);
+  dropImplied(problem);
   return success();
 }
 

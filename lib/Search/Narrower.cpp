@@ -22,6 +22,11 @@ static std::vector<Ticks> stateKey(const Problem &problem, unsigned rank,
       key.push_back(own.taken());
     }
   }
+  for (unsigned letter = 0; letter != problem.numLetters(); ++letter) {
+    auto before = problem.before(problem.info(rank, letter));
+    key.push_back(before.size());
+    key.insert(key.end(), before.begin(), before.end());
+  }
   return key;
 }
 

@@ -18,9 +18,9 @@ namespace pipec::search {
 // Memory arcs
 //===----------------------------------------------------------------------===//
 
-/// The arcs of a rank with two chunks: the table of docs/Rationale/Bounds.md.
-/// The other counts are as favourable as the order of the chunks and lemma 2
-/// allow.
+/// The arcs of a rank with two chunks of which one feeds the other: the table
+/// of docs/Rationale/Bounds.md. The other counts are as favourable as the order
+/// of the chunks and lemma 2 allow.
 static void addArcsOfTwo(const Problem &problem, unsigned rank,
                          std::vector<MemoryArc> &arcs) {
   const StageFigures &first = problem.stages[problem.stageOf(rank, 0)];
@@ -91,7 +91,8 @@ Paths::Paths(const Problem &problem, bool memory)
     : problem(problem), memoryArcs(problem.ranks) {
   for (unsigned rank = 0; memory && rank != problem.ranks; ++rank) {
     auto &arcs = memoryArcs[rank];
-    if (problem.chunks == 2)
+    if (problem.chunks == 2 &&
+        !problem.before(problem.info(rank, problem.letter(LetterF, 1))).empty())
       addArcsOfTwo(problem, rank, arcs);
     else
       addArcsOfEach(problem, rank, arcs);
@@ -126,12 +127,10 @@ bool Paths::moveStarts(StepWindows &windows, std::vector<char> *changed) const {
       };
       if (j)
         after(step - 1, letter.time, 0);
-      if (letter.before >= 0)
-        after(problem.base(rank, letter.before) + j,
-              problem.info(rank, letter.before).time, 0);
-      if (letter.sourceRank >= 0)
-        after(letter.sourceBase + j, problem.infoOf(letter.sourceBase).time,
-              letter.sourceHop);
+      for (uint8_t other : problem.before(letter))
+        after(problem.base(rank, other) + j, problem.info(rank, other).time, 0);
+      for (const Transfer &source : problem.sources(letter))
+        after(source.base + j, problem.infoOf(source.base).time, source.hop);
       if (kind == LetterF)
         for (const MemoryArc &arc : memoryArcs[rank])
           if (arc.forward == index && arc.lag <= j)
@@ -178,10 +177,10 @@ bool Paths::moveEnds(StepWindows &windows, std::vector<char> *changed) const {
       };
       if (j)
         before(rank, step - 1, 0);
-      if (letter.before >= 0)
-        before(rank, problem.base(rank, letter.before) + j, 0);
-      if (letter.sourceRank >= 0)
-        before(letter.sourceRank, letter.sourceBase + j, letter.sourceHop);
+      for (uint8_t other : problem.before(letter))
+        before(rank, problem.base(rank, other) + j, 0);
+      for (const Transfer &source : problem.sources(letter))
+        before(source.rank, source.base + j, source.hop);
       if (kind == LetterF)
         for (const MemoryArc &arc : memoryArcs[rank])
           if (arc.forward == index && arc.lag <= j)

@@ -22,6 +22,13 @@ std::vector<uint32_t> placementMap(bool isV, unsigned ranks, unsigned chunks) {
   return map;
 }
 
+bool Problem::isChain() const {
+  for (unsigned i = 0; i != edges.size(); ++i)
+    if (edges[i].from != i || edges[i].to != i + 1)
+      return false;
+  return edges.size() + 1 == numStages();
+}
+
 void Problem::finish() {
   stageTable.assign(ranks * chunks, 0);
   chunkTable.assign(numStages(), 0);
@@ -32,8 +39,9 @@ void Problem::finish() {
     chunkTable[stage] = found[rank];
     stageTable[rank * chunks + found[rank]++] = stage;
   }
-  letters.resize(ranks * numLetters());
-  for (unsigned rank = 0; rank != ranks; ++rank)
+  letters.assign(ranks * numLetters() + 1, Letter());
+  beforeTable.clear();
+  for (unsigned rank = 0; rank != ranks; ++rank) {
     for (unsigned chunk = 0; chunk != chunks; ++chunk) {
       unsigned stage = stageOf(rank, chunk);
       const StageFigures &figures = stages[stage];
@@ -48,33 +56,95 @@ void Problem::finish() {
         own.given = kind == LetterI   ? figures.givenByI
                     : kind == LetterW ? figures.givenByW
                                       : 0;
-        if (kind == LetterF)
-          own.before = chunk ? int(letter(LetterF, chunk - 1)) : -1;
-        else if (kind == LetterI)
-          own.before = chunk + 1 == chunks ? int(letter(LetterF, chunk))
-                                           : int(letter(LetterI, chunk + 1));
-        else
-          own.before = letter(LetterI, chunk);
       }
     }
-  auto link = [&](LetterKind kind, unsigned from, unsigned to, Ticks hop) {
-    if (map[from] == map[to])
-      return;
-    unsigned maker = letter(kind, chunkTable[from]);
-    unsigned user = letter(kind, chunkTable[to]);
-    Letter &source = letters[map[from] * numLetters() + maker];
-    Letter &target = letters[map[to] * numLetters() + user];
-    target.sourceRank = map[from];
-    target.sourceBase = base(map[from], maker);
-    target.sourceHop = hop;
-    source.userRank = map[to];
-    source.userBase = base(map[to], user);
-    source.userHop = hop;
-  };
-  for (unsigned stage = 1; stage < numStages(); ++stage) {
-    link(LetterF, stage - 1, stage, stages[stage].hopF);
-    link(LetterI, stage, stage - 1, stages[stage - 1].hopI);
+    findBefore(rank);
   }
+  letters.back().before = beforeTable.size();
+  // The end of the last span is an address, too.
+  beforeTable.push_back(0);
+  findTransfers();
+}
+
+/// Finds which letters of a rank precede which, by the edges of all stages.
+void Problem::findBefore(unsigned rank) {
+  using Chunks = uint32_t;
+  static_assert(maxLetters / 3 <= 32);
+  auto bit = [](unsigned chunk) { return Chunks(1) << chunk; };
+  // By stage: the chunks of this rank that feed it, over any number of edges,
+  // and those that it feeds.
+  std::vector<Chunks> feeds(numStages()), fed(numStages());
+  for (unsigned chunk = 0; chunks != 1 && chunk != chunks; ++chunk)
+    feeds[stageOf(rank, chunk)] = fed[stageOf(rank, chunk)] = bit(chunk);
+  if (chunks != 1) {
+    for (size_t i = 0; i != edges.size(); ++i)
+      feeds[edges[i].to] |= feeds[edges[i].from];
+    for (size_t i = edges.size(); i-- != 0;)
+      fed[edges[i].from] |= fed[edges[i].to];
+  }
+  auto others = [&](const std::vector<Chunks> &of, unsigned chunk) {
+    return of[stageOf(rank, chunk)] & ~bit(chunk);
+  };
+  /// Adds the letters of `set`, without those that others of `set` imply.
+  auto add = [&](LetterKind kind, Chunks set, const std::vector<Chunks> &of) {
+    Chunks implied = 0;
+    for (unsigned chunk = 0; chunk != chunks; ++chunk)
+      if (set & bit(chunk))
+        implied |= others(of, chunk);
+    for (unsigned chunk = 0; chunk != chunks; ++chunk)
+      if (set & ~implied & bit(chunk))
+        beforeTable.push_back(letter(kind, chunk));
+  };
+  for (unsigned index = 0; index != numLetters(); ++index) {
+    Letter &own = letters[rank * numLetters() + index];
+    own.before = beforeTable.size();
+    if (own.kind == LetterW)
+      beforeTable.push_back(letter(LetterI, own.chunk));
+    else if (own.kind == LetterF)
+      add(LetterF, others(feeds, own.chunk), feeds);
+    else if (Chunks later = others(fed, own.chunk))
+      add(LetterI, later, fed);
+    else // The I of the last stage, which comes first, follows every F.
+      add(LetterF, Chunks((uint64_t(1) << chunks) - 1), feeds);
+  }
+}
+
+void Problem::findTransfers() {
+  // Sorted by the letter that has them: first counted, then filled in.
+  auto fill = [&](auto member, std::vector<Transfer> &table, bool ofSource) {
+    auto forEach = [&](auto visit) {
+      for (const Edge &edge : edges) {
+        if (map[edge.from] == map[edge.to])
+          continue;
+        for (LetterKind kind : {LetterF, LetterI}) {
+          bool forward = kind == LetterF;
+          uint32_t maker = step(kind, forward ? edge.from : edge.to, 0);
+          uint32_t user = step(kind, forward ? edge.to : edge.from, 0);
+          Ticks hop = forward ? edge.hopF : edge.hopI;
+          uint32_t own = ofSource ? user : maker,
+                   other = ofSource ? maker : user;
+          visit(own / microbatches, Transfer{other / wordLength(), other, hop});
+        }
+      }
+    };
+    uint32_t total = 0;
+    forEach([&](uint32_t index, Transfer) { ++(letters[index].*member); });
+    for (Letter &letter : letters) {
+      uint32_t count = letter.*member;
+      letter.*member = total;
+      total += count;
+    }
+    std::vector<uint32_t> next(letters.size());
+    for (size_t i = 0; i != letters.size(); ++i)
+      next[i] = letters[i].*member;
+    // The end of the last span is an address, too.
+    table.assign(total + 1, Transfer());
+    forEach([&](uint32_t index, Transfer transfer) {
+      table[next[index]++] = transfer;
+    });
+  };
+  fill(&Letter::sources, sourceTable, /*ofSource=*/true);
+  fill(&Letter::users, userTable, /*ofSource=*/false);
 }
 
 Ticks Problem::work(unsigned rank) const {
@@ -94,9 +164,10 @@ Ticks Problem::maxWork() const {
 bool Problem::isSafe(unsigned rank, const uint32_t *started, Ticks held) const {
   if (held > caps[rank])
     return false;
-  for (unsigned chunk = 1; chunk < chunks; ++chunk) {
+  uint32_t most = *std::max_element(started, started + chunks);
+  for (unsigned chunk = 0; chunk != chunks; ++chunk) {
     uint32_t first = started[chunk];
-    if (first >= started[0])
+    if (first == most)
       continue;
     Ticks sum = 0;
     for (unsigned q = 0; q != chunks; ++q) {
@@ -132,8 +203,9 @@ bool Problem::isValid(const Words &words) const {
       if (letter >= numLetters() || counts[letter] == microbatches)
         return false;
       const Letter &own = info(rank, letter);
-      if (own.before >= 0 && counts[own.before] <= counts[letter])
-        return false;
+      for (uint8_t other : before(own))
+        if (counts[other] <= counts[letter])
+          return false;
       held += own.taken;
       if (held > caps[rank])
         return false;

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A problem is a split of the model into stages, a map from stages to ranks, a
-// number of micro-batches, and whole numbers for times and sizes. Every rank
-// has the same number of chunks.
+// A problem is a split of the model into stages, the edges between them, a map
+// from stages to ranks, a number of micro-batches, and whole numbers for times
+// and sizes. Every rank has the same number of chunks.
 //
 // All micro-batches cost the same, so some optimal schedule runs each kind of
 // step of each stage in the order of the micro-batches
@@ -20,6 +20,7 @@
 #define PIPEC_SEARCH_PROBLEM_H
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace pipec::search {
@@ -42,15 +43,30 @@ struct StageFigures {
   /// What I and W give back when they end; F takes both when it starts.
   Ticks givenByI = 0;
   Ticks givenByW = 0;
-  /// From the end of F (I) of the stage before (after) this one on another
-  /// rank until this stage can start.
-  Ticks hopF = 0;
-  Ticks hopI = 0;
 
   Ticks taken() const { return givenByI + givenByW; }
 };
 
-/// One letter of one rank.
+/// The F of `to`, a later stage, takes the result of the F of `from`, and the I
+/// of `from` that of the I of `to`.
+struct Edge {
+  uint32_t from;
+  uint32_t to;
+  /// From the end of F (I) of one stage until the other can start; 0 within a
+  /// rank.
+  Ticks hopF = 0;
+  Ticks hopI = 0;
+};
+
+/// A letter of another rank that makes or takes a result.
+struct Transfer {
+  uint32_t rank;
+  /// `Problem::base` of the letter.
+  uint32_t base;
+  Ticks hop;
+};
+
+/// One letter of one rank. `Problem` has its transfers.
 struct Letter {
   LetterKind kind;
   uint8_t chunk;
@@ -59,17 +75,9 @@ struct Letter {
   /// What the start takes and the end gives back.
   Ticks taken;
   Ticks given;
-  /// The letter of the rank whose n-th occurrence precedes that of this one; -1
-  /// without one.
-  int before;
-  /// The letter of another rank whose result this one takes; -1 without one.
-  int sourceRank = -1;
-  uint32_t sourceBase = 0;
-  Ticks sourceHop = 0;
-  /// The letter of another rank that takes the result.
-  int userRank = -1;
-  uint32_t userBase = 0;
-  Ticks userHop = 0;
+  /// Where the sources, the users and the preceding letters of this one begin
+  /// in the tables of the problem; those of the next letter begin at the end.
+  uint32_t sources = 0, users = 0, before = 0;
 };
 
 /// The placement `loop` or `v` of `chunks` chunks on each of `ranks` ranks.
@@ -92,6 +100,9 @@ public:
   /// The rank of each stage.
   std::vector<uint32_t> map;
   std::vector<StageFigures> stages;
+  /// In ascending order of `from`, then of `to`; from every stage there is a
+  /// way to the last one.
+  std::vector<Edge> edges;
   /// What each rank has room for.
   std::vector<Ticks> caps;
 
@@ -99,6 +110,8 @@ public:
   void finish();
 
   unsigned numStages() const { return map.size(); }
+  /// True if each stage feeds the next one, and no other.
+  bool isChain() const;
   unsigned numKinds() const { return split ? 3 : 2; }
   /// Letters of a rank: `kind * chunks + chunk`.
   unsigned numLetters() const { return numKinds() * chunks; }
@@ -113,6 +126,23 @@ public:
   }
   const Letter &info(unsigned rank, unsigned letter) const {
     return letters[rank * numLetters() + letter];
+  }
+  /// The letters of other ranks whose results a letter takes.
+  std::span<const Transfer> sources(const Letter &letter) const {
+    return {&sourceTable[letter.sources], &sourceTable[(&letter)[1].sources]};
+  }
+  /// Those that take its result.
+  std::span<const Transfer> users(const Letter &letter) const {
+    return {&userTable[letter.users], &userTable[(&letter)[1].users]};
+  }
+  /// The letters of the same rank whose n-th occurrences precede that of this
+  /// one, without those that precede one of these.
+  std::span<const uint8_t> before(const Letter &letter) const {
+    return {&beforeTable[letter.before], &beforeTable[(&letter)[1].before]};
+  }
+  /// True if nothing precedes the letter.
+  bool isFirst(const Letter &letter) const {
+    return sources(letter).empty() && before(letter).empty();
   }
   /// The number of the first step of a letter; that of micro-batch n is n
   /// higher.
@@ -150,9 +180,15 @@ public:
   Ticks peak(unsigned rank, const Word &word) const;
 
 private:
+  void findBefore(unsigned rank);
+  void findTransfers();
+
   std::vector<uint32_t> stageTable;
   std::vector<uint32_t> chunkTable;
+  /// One more than there are.
   std::vector<Letter> letters;
+  std::vector<Transfer> sourceTable, userTable;
+  std::vector<uint8_t> beforeTable;
 };
 
 } // namespace pipec::search

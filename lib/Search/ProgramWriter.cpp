@@ -190,11 +190,16 @@ void writeProgram(const Model &model, const Words &words,
   if (problem.chunks > 1)
     os << '(' << problem.chunks << ')';
   os << ";\n";
-  model.header.graph.forEachEdge(
-      problem.numStages(), [&](StageGraph::Edge edge) {
-        if (!edge.ofChain())
-          os << "  connect " << edge.from << " -> " << edge.to << ";\n";
-      });
+  const StageGraph &graph = model.header.graph;
+  bool onChain = graph.containsChain(problem.numStages());
+  os << (onChain ? "" : "  graph {");
+  graph.forEachEdge(problem.numStages(), [&](StageGraph::Edge edge) {
+    if (!onChain)
+      os << ' ' << edge.from << " -> " << edge.to << ';';
+    else if (!edge.ofChain())
+      os << "  connect " << edge.from << " -> " << edge.to << ";\n";
+  });
+  os << (onChain ? "" : " }\n");
   os << "  require p == " << problem.ranks
      << " && m == " << problem.microbatches
      << ", \"found for ranks = " << problem.ranks

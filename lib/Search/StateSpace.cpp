@@ -52,8 +52,9 @@ public:
   /// Runs `letter` if the rank can.
   bool step(MutableArrayRef<int16_t> tuple, unsigned letter) {
     const Letter &own = problem.info(rank, letter);
-    if (own.before >= 0 && tuple[own.before] <= tuple[letter])
-      return false;
+    for (uint8_t other : problem.before(own))
+      if (tuple[other] <= tuple[letter])
+        return false;
     if (letter == base) {
       for (unsigned other = 0; other != tuple.size(); ++other)
         tuple[other] -= other != base;

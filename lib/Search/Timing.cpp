@@ -49,23 +49,22 @@ std::optional<Ticks> Timing::run(const Words &words) {
     for (; i != length; ++i) {
       uint32_t step = steps[rank][i];
       const Letter &letter = problem.info(rank, words[rank][i]);
-      if (letter.sourceRank >= 0) {
-        uint32_t source =
-            letter.sourceBase + (step - problem.base(rank, words[rank][i]));
-        if (at[letter.sourceRank] <= places[source])
-          break;
-        now = std::max(now, ends[source] + letter.sourceHop);
+      uint32_t n = step - problem.base(rank, words[rank][i]);
+      bool waits = false;
+      Ticks start = now;
+      for (const Transfer &source : problem.sources(letter)) {
+        waits |= at[source.rank] <= places[source.base + n];
+        start = std::max(start, ends[source.base + n] + source.hop);
       }
-      now += letter.time;
+      if (waits)
+        break;
+      now = start + letter.time;
       ends[step] = now;
       order.push_back(step);
-      if (letter.userRank >= 0) {
-        uint32_t user =
-            letter.userBase + (step - problem.base(rank, words[rank][i]));
-        // The user has come to that step and waits for it.
-        if (at[letter.userRank] == places[user])
-          waiting.push_back(letter.userRank);
-      }
+      // A user that has come to that step waits for it.
+      for (const Transfer &user : problem.users(letter))
+        if (at[user.rank] == places[user.base + n])
+          waiting.push_back(user.rank);
     }
     // A user that was pushed above looks at `at` only after this.
     at[rank] = i;
@@ -89,11 +88,10 @@ void Timing::findTails() {
       uint32_t next = steps[rank][place + 1];
       tail = tails[next] + problem.infoOf(next).time;
     }
-    if (letter.userRank >= 0) {
-      uint32_t user = letter.userBase + step - block * problem.microbatches;
-      tail = std::max(tail,
-                      tails[user] + problem.infoOf(user).time + letter.userHop);
-    }
+    uint32_t n = step - block * problem.microbatches;
+    for (const Transfer &user : problem.users(letter))
+      tail = std::max(tail, tails[user.base + n] +
+                                problem.infoOf(user.base).time + user.hop);
     tails[step] = tail;
   }
 }

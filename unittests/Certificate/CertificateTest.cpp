@@ -15,6 +15,18 @@
 using namespace pipec;
 using search::Random;
 
+/// A graph in which every stage has a way to the last one.
+static StageGraph randomGraph(Random &random, unsigned stages) {
+  std::vector<StageGraph::Edge> edges;
+  for (unsigned from = 0; from + 1 < stages; ++from) {
+    unsigned sure = from + 1 + random.below(stages - from - 1);
+    for (unsigned to = from + 1; to != stages; ++to)
+      if (to == sure || random.chance(30))
+        edges.push_back({from, to});
+  }
+  return StageGraph(std::move(edges));
+}
+
 static ScheduleHeader randomHeader(Random &random) {
   ScheduleHeader header;
   header.numRanks = 1 + random.below(3);
@@ -23,6 +35,8 @@ static ScheduleHeader randomHeader(Random &random) {
   header.numMicrobatches = 1 + random.below(5);
   header.placement = Placement(
       {search::placementMap(random.chance(50), header.numRanks, chunks)});
+  if (random.chance(50))
+    header.graph = randomGraph(random, header.numStages);
   header.costs.set(Figure::P2P, *Rational::make(random.below(5), 2));
   for (unsigned stage = 0; stage != header.numStages; ++stage)
     for (Figure figure : {Figure::F, Figure::I, Figure::W})

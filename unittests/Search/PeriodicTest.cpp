@@ -77,7 +77,7 @@ TEST(Periodic, TakesWordsThatRepeat) {
   problem.ranks = problem.chunks = 1;
   problem.microbatches = 10;
   problem.map = {0};
-  problem.stages = {{{1, 1, 1}, 0, 1, 0, 0}};
+  problem.stages = {{{1, 1, 1}, 0, 1}};
   problem.caps = {2};
   problem.finish();
   Words words(1);

@@ -11,6 +11,27 @@ namespace pipec::test {
 
 using namespace pipec::search;
 
+/// Adds the edges of a chain, or of a graph in which every stage has a way to
+/// the last one.
+static void addEdges(Problem &problem, Random &random, bool isGraph) {
+  unsigned stages = problem.map.size();
+  for (unsigned from = 0; from + 1 < stages; ++from) {
+    unsigned sure = from + 1;
+    if (isGraph)
+      sure += random.below(stages - from - 1);
+    for (unsigned to = from + 1; to != stages; ++to) {
+      if (to != sure && (!isGraph || !random.chance(30)))
+        continue;
+      Edge edge{from, to};
+      if (problem.map[from] != problem.map[to]) {
+        edge.hopF = random.below(3);
+        edge.hopI = random.below(3);
+      }
+      problem.edges.push_back(edge);
+    }
+  }
+}
+
 Problem randomProblem(Random &random, const ProblemLimits &limits) {
   for (;;) {
     Problem problem;
@@ -32,12 +53,9 @@ Problem randomProblem(Random &random, const ProblemLimits &limits) {
             random.chance(5) ? 0 : 1 + random.below(limits.figures);
       figures.givenByI = both == 1 ? 0 : random.below(3);
       figures.givenByW = both == 2 || !problem.split ? 0 : random.below(3);
-      if (stage && problem.map[stage] != problem.map[stage - 1])
-        figures.hopF = random.below(3);
-      if (stage + 1 != stages && problem.map[stage] != problem.map[stage + 1])
-        figures.hopI = random.below(3);
       problem.stages.push_back(figures);
     }
+    addEdges(problem, random, random.chance(limits.graphs));
     problem.caps.assign(problem.ranks, 0);
     for (unsigned stage = 0; stage != stages; ++stage)
       problem.caps[problem.map[stage]] += problem.stages[stage].taken();

@@ -24,6 +24,8 @@ struct ProblemLimits {
   unsigned figures = 5;
   /// How far a cap may be above the least that has any schedule.
   unsigned spare = 4;
+  /// How many of a hundred have other edges than those of a chain.
+  unsigned graphs = 50;
 };
 
 search::Problem randomProblem(search::Random &random,

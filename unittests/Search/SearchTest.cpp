@@ -79,9 +79,9 @@ TEST(Search, OrdersWithoutWRaiseBoundsOfRanksWithManyStates) {
   problem.chunks = 2;
   problem.microbatches = 48;
   problem.map = placementMap(/*isV=*/true, 8, 2);
-  for (unsigned stage = 0; stage != 16; ++stage)
-    problem.stages.push_back(
-        {{10, 11, 8}, 2, 0, stage && stage != 8, stage != 7 && stage != 15});
+  problem.stages.assign(16, {{10, 11, 8}, 2, 0});
+  for (unsigned stage = 0; stage != 15; ++stage)
+    problem.edges.push_back({stage, stage + 1, stage != 7, stage != 7});
   problem.caps.assign(8, 22);
   problem.finish();
   ASSERT_FALSE(StateSpace(problem, 0, /*withW=*/true).isListed());

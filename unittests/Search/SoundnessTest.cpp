@@ -58,48 +58,40 @@ private:
     };
     for (unsigned s = 0; s != stages; ++s) {
       Ticks tail = problem.split ? time(LetterW, s) : 0;
-      if (s)
-        tail = std::max(tail, hop(LetterI, s - 1) + time(LetterI, s - 1) +
-                                  tails[LetterI][s - 1]);
+      for (const Edge &edge : problem.edges)
+        if (edge.to == s)
+          tail = std::max(tail, edge.hopI + time(LetterI, edge.from) +
+                                    tails[LetterI][edge.from]);
       tails[LetterI][s] = tail;
     }
     for (unsigned s = stages; s-- != 0;) {
       Ticks tail = time(LetterI, s) + tails[LetterI][s];
-      if (s + 1 != stages)
-        tail = std::max(tail, hop(LetterF, s + 1) + time(LetterF, s + 1) +
-                                  tails[LetterF][s + 1]);
+      for (const Edge &edge : problem.edges)
+        if (edge.from == s)
+          tail = std::max(tail, edge.hopF + time(LetterF, edge.to) +
+                                    tails[LetterF][edge.to]);
       tails[LetterF][s] = tail;
     }
-  }
-
-  /// To the step of `stage`.
-  Ticks hop(unsigned kind, unsigned stage) const {
-    unsigned other = kind == LetterF ? stage - 1 : stage + 1;
-    if (problem.map[other] == problem.map[stage])
-      return 0;
-    return kind == LetterF ? problem.stages[stage].hopF
-                           : problem.stages[stage].hopI;
   }
 
   /// When the data of a step is there; nothing while it is not made.
   std::optional<Ticks> arrival(unsigned kind, unsigned stage, unsigned j) {
     if (kind == LetterW)
       return ends[LetterI][stage][j];
-    unsigned last = problem.numStages() - 1;
-    std::optional<Ticks> from = 0;
-    if (kind == LetterF ? stage != 0 : stage != last) {
-      from = ends[kind][kind == LetterF ? stage - 1 : stage + 1][j];
-      if (from)
-        *from += hop(kind, stage);
+    std::optional<Ticks> there = 0;
+    auto wait = [&](std::optional<Ticks> end, Ticks hop) {
+      there = there && end ? std::optional(std::max(*there, *end + hop))
+                           : std::nullopt;
+    };
+    for (const Edge &edge : problem.edges) {
+      if (kind == LetterF && edge.to == stage)
+        wait(ends[LetterF][edge.from][j], edge.hopF);
+      if (kind == LetterI && edge.from == stage)
+        wait(ends[LetterI][edge.to][j], edge.hopI);
     }
-    if (kind == LetterI) {
-      std::optional<Ticks> own = ends[LetterF][stage][j];
-      if (!own)
-        return own;
-      if (from)
-        from = std::max(*from, *own);
-    }
-    return from;
+    if (kind == LetterI)
+      wait(ends[LetterF][stage][j], 0);
+    return there;
   }
 
   /// Places the remaining steps, in the order of their starts.

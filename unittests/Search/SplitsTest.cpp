@@ -66,8 +66,9 @@ Problem problemOf(const SplitSpace &space, const SplitQueue::Split &split) {
       figures.time[LetterI] += times.backward;
       figures.time[LetterW] += times.all - times.forward - times.backward;
     }
-    figures.hopF = space.hopF[stage];
-    figures.hopI = space.hopI[stage];
+    if (stage)
+      problem.edges.push_back(
+          {stage - 1, stage, space.hopF[stage], space.hopI[stage - 1]});
     problem.stages.push_back(figures);
   }
   problem.caps.assign(space.ranks, 0);

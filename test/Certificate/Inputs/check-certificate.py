@@ -37,14 +37,23 @@ class Certificate:
         self.p, self.stages, self.m = int(size[1]), int(size[3]), int(size[5])
         self.kinds = "FIW" if size[7] == "split" else "FB"
         self.map = [int(rank) for rank in next(rest)[1:]]
-        self.time, self.gives, self.hops = {}, [], []
+        # An edge: the stages, and the hops of F and of the other kind.
+        self.time, self.gives, self.edges, hops = {}, [], [], []
         for stage in range(self.stages):
             words = next(rest)
             for kind in self.kinds:
                 self.time[kind, stage] = int(words[words.index(kind) + 1])
             at = words.index("gives")
             self.gives.append((int(words[at + 1]), int(words[at + 2])))
-            self.hops.append((int(words[at + 4]), int(words[at + 5])))
+            hops.append([int(word) for word in words[at + 4:]])
+        if hops[0]:
+            self.edges = [(s - 1, s, hops[s][0], hops[s - 1][1]) for s in range(1, self.stages)]
+        else:
+            for _ in range(int(next(rest)[1])):
+                name, u, v, word, *both = next(rest)
+                need((name, word) == ("edge", "hops") and int(u) < int(v), "no edge")
+                self.edges.append((int(u), int(v), int(both[0]), int(both[1])))
+        need({e[0] for e in self.edges} == set(range(self.stages - 1)), "a stage without a way to the last one")
         self.caps = [int(cap) for cap in next(rest)[1:]]
         self.words = []
         for rank in range(self.p):
@@ -61,11 +70,29 @@ class Certificate:
     def inputs(self, kind, s):
         """What a step waits for: kind, stage and hop."""
         if kind == "F":
-            return [("F", s - 1, self.hops[s][0])] if s else []
+            return [("F", u, hop) for u, v, hop, _ in self.edges if v == s]
         if kind == "W":
             return [("I", s, 0)]
-        later = [(kind, s + 1, self.hops[s][1])] if s + 1 < self.stages else []
-        return [("F", s, 0)] + later
+        return [("F", s, 0)] + [(kind, v, hop) for u, v, _, hop in self.edges if u == s]
+
+    def feeds(self, s):
+        """The stages to which there is a way from stage s."""
+        found = {s}
+        for u, v, *_ in self.edges:
+            if u in found:
+                found.add(v)
+        return found - {s}
+
+    def order(self, r, back):
+        """By letter of rank r: the letters that come before it for the same micro-batch."""
+        chunks = self.chunks[r]
+        before = {}
+        for s in chunks:
+            before["F", s] = [("F", u) for u in chunks if s in self.feeds(u)]
+            before[back, s] = [(back, v) for v in chunks if v in self.feeds(s)] + [("F", u) for u in chunks]
+            if "W" in self.kinds:
+                before["W", s] = [("I", s)]
+        return before
 
     def run(self):
         """Runs the words within the caps; the makespan."""
@@ -108,7 +135,7 @@ class Certificate:
             return False
         started = [n["F", s] for s in chunks]
         return all(sum(a * max(q - j, 1) for a, q in zip(taken, started)) <= cap
-                   for j in started[1:] if j < started[0])
+                   for j in started if j < max(started))
 
     def prove(self):
         self.H = {(k, s, j): 0 for k in self.kinds for s in range(self.stages) for j in range(self.m)}
@@ -175,10 +202,7 @@ class Certificate:
         """All orders of rank r, by the counts of its letters; False if there is none."""
         chunks, back = self.chunks[r], self.kinds[1]
         letters = [(k, s) for k in self.kinds for s in chunks]
-        before = {}
-        chain = [("F", s) for s in chunks] + [(back, s) for s in reversed(chunks)]
-        before.update(zip(chain[1:], chain))
-        before.update({("W", s): ("I", s) for s in chunks if "W" in self.kinds})
+        before = self.order(r, back)
         zero = tuple(0 for _ in letters)
         layers = [{zero: 0}]
         steps = []
@@ -187,7 +211,7 @@ class Certificate:
             for state, now in layers[-1].items():
                 n = dict(zip(letters, state))
                 for i, letter in enumerate(letters):
-                    if n[letter] == self.m or (letter in before and n[before[letter]] <= n[letter]):
+                    if n[letter] == self.m or any(n[other] <= n[letter] for other in before[letter]):
                         continue
                     step = (*letter, n[letter])
                     end = max(now, self.H[step]) + self.time[letter]
@@ -246,19 +270,19 @@ class Certificate:
     def gaps(self, r):
         """All orders of F and I of rank r, with W as work in their gaps; False if there is none."""
         chunks = self.chunks[r]
-        chain = [("F", s) for s in chunks] + [("I", s) for s in reversed(chunks)]
-        before = dict(zip(chain[1:], chain))
+        letters = [(k, s) for k in "FI" for s in chunks]
+        before = self.order(r, "I")
         everything = self.m * sum(self.time["W", s] for s in chunks)
-        zero = tuple(0 for _ in chain)
+        zero = tuple(0 for _ in letters)
         # The time of a state, and the time less the W before it: least, then greatest.
         layers, steps = [{zero: (0, 0)}], []
-        for _ in range(len(chain) * self.m):
+        for _ in range(len(letters) * self.m):
             following, used = {}, []
             for state, (now, less) in layers[-1].items():
-                n = dict(zip(chain, state))
+                n = dict(zip(letters, state))
                 most = sum(self.time["W", s] * n["I", s] for s in chunks)
-                for i, letter in enumerate(chain):
-                    if n[letter] == self.m or (letter in before and n[before[letter]] <= n[letter]):
+                for i, letter in enumerate(letters):
+                    if n[letter] == self.m or any(n[other] <= n[letter] for other in before[letter]):
                         continue
                     step, least = (*letter, n[letter]), 0
                     if letter[0] == "F":
