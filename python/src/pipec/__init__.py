@@ -3,40 +3,57 @@
     import pipec
 
     schedule = pipec.compile("zb1p", ranks=4, microbatches=8, target="torch")
-    schedule.steps[0]       # rank 0's steps
-    schedule.lint().safe    # {"stream": True, "pair": True, ...}
-    schedule.csv            # what PyTorch loads
+    schedule.steps[0]             # rank 0's steps
+    schedule.report().makespan    # under the costs of the schedule, or others
+    schedule.lint().safe          # {"stream": True, "pair": True, ...}
+    schedule.csv                  # what PyTorch loads
 
 `pipec.torch` makes PyTorch's runtime from a schedule, and `pipec.deepspeed` connects
-pipec with DeepSpeed; such modules are imported when they are first used.
+pipec with DeepSpeed; such modules are imported when they are first used, and so is
+NumPy.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 import importlib
 from types import ModuleType
 
+from ._check import CheckResult, check
+from ._compare import Comparison, compare
 from ._compile import compile, describe, library
-from ._diagnostics import CompileError, Diagnostic
+from ._diagnostics import CompileError, Diagnostic, Error, PackageNotFound
 from ._lint import LintResult
 from ._lint import lint_file as lint
 from ._program import ProgramNotFound, program
+from ._report import Report
 from ._schedule import Kind, Schedule, Step
+from ._search import SearchResult, search
+from ._times import Times
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "CheckResult",
+    "Comparison",
     "CompileError",
     "Diagnostic",
+    "Error",
     "Kind",
     "LintResult",
+    "PackageNotFound",
     "ProgramNotFound",
+    "Report",
     "Schedule",
+    "SearchResult",
     "Step",
+    "Times",
+    "check",
+    "compare",
     "compile",
     "describe",
     "library",
     "lint",
     "program",
+    "search",
 ]
 
 

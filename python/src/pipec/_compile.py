@@ -3,66 +3,49 @@
 
 from __future__ import annotations
 
-import decimal
 import os
-from typing import Mapping, Sequence, Union
+from typing import Sequence
 
+from ._inputs import Cost, Inputs, Profile, integer, options
 from ._program import file_argument, run
 from ._schedule import Schedule
 
-Cost = Union[str, Mapping[str, Union[int, float, str]]]
-"""Costs of steps: `"F=1,B=2"`, or `{"F": 1, "B": 2}`."""
 
-
-def cost_arguments(cost: Cost | None, profile: str | os.PathLike[str] | None) -> list[str]:
-    """The arguments of pipec for costs."""
-    result = []
-    if profile is not None:
-        result.append(f"--cost-profile={os.fspath(profile)}")
-    if cost is not None:
-        text = cost if isinstance(cost, str) else ",".join(f"{name}={_number(name, cost[name])}" for name in cost)
-        result.append(f"--cost={text}")
-    return result
-
-
-def _number(name: str, value: int | float | str) -> str:
-    """A cost without an exponent, which pipec does not read."""
-    if isinstance(value, float):
-        return format(decimal.Decimal(repr(value)), "f")
-    if isinstance(value, bool) or not isinstance(value, (int, str)):
-        raise TypeError(f"cost {name} is {value!r}, not a number")
-    return str(value)
-
-
-def compile(path_or_name: str | os.PathLike[str], *, target: str | None = None, passes: str | None = None,
-            cost: Cost | None = None, cost_profile: str | os.PathLike[str] | None = None,
-            args: Sequence[str] = (), **params: int) -> Schedule:
+def compile(path_or_name: str | os.PathLike[str] | None = None, *, source: str | None = None, target: str | None = None,
+            passes: str | None = None, cost: Cost | None = None, profile: Profile | None = None,
+            cost_profile: str | os.PathLike[str] | None = None, args: Sequence[str] = (), **params: int) -> Schedule:
     """Compiles a program (a `.pipe` file, or a name of the library), or reads
-    step IR or a CSV.
+    step IR or a CSV. `source` is the text of a program in place of a file.
 
     `params` are the parameters of the program, by label or name: `ranks=4,
     microbatches=8`. Of a CSV, which has none, they are the numbers that it must
     have: `stages`, `microbatches`. `target` names a list of passes (`torch`,
     `torch-compute`, `torch-timed`, `hyperparallel`, `cpp`), `passes` is a list
     of passes; without both, the schedule has only the computes of the program.
-    `cost` are the costs of steps (`{"F": 1, "B": 2}`), `cost_profile` is a file
-    with measured costs. `args` are further arguments of pipec
-    (`--memory-limit=20`), which must not specify the output.
+    `cost` are the costs of steps (`{"F": 1, "B": 2}`), `profile` is a file of
+    measured costs, or what its JSON holds; `cost_profile` is an older name of
+    `profile`. `args` are further arguments of pipec (`--memory-limit=20`), which
+    must not specify the output.
 
-    Raises CompileError, which has the diagnostics.
+    Raises CompileError, which has the diagnostics; `file` of those on `source`
+    is `<source>`.
     """
-    path = os.fspath(path_or_name)
-    command = ["--emit=ir", *cost_arguments(cost, cost_profile), *args]
+    if (path_or_name is None) == (source is None):
+        raise TypeError("compile takes either a file or name, or source")
+    if profile is not None and cost_profile is not None:
+        raise TypeError("cost_profile is an older name of profile: only one can be given")
+    path = "-" if path_or_name is None else os.fspath(path_or_name)
+    command = ["--emit=ir", *options(target=target, passes=passes)]
     for name, value in params.items():
-        if isinstance(value, bool) or not hasattr(value, "__index__"):
-            raise TypeError(f"parameter {name} is {value!r}, not an integer")
         form = "--" if path.endswith((".csv", ".steps")) else "-D"
-        command.append(f"{form}{name}={value.__index__()}")
-    if target is not None:
-        command.append(f"--target={target}")
-    if passes is not None:
-        command.append(f"--passes={passes}")
-    ir, diagnostics = run([*command, file_argument(path)])
+        command.append(f"{form}{name}={integer(value, f'parameter {name}')}")
+    with Inputs() as inputs:
+        command += inputs.costs(cost, cost_profile if profile is None else profile)
+        if source is None:
+            command += [*args, file_argument(path)]
+        else:
+            command += ["--input=pipe", *args, "-"]
+        ir, diagnostics = run(command, source, names=inputs.names)
     return Schedule(ir, diagnostics)
 
 

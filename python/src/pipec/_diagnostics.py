@@ -28,19 +28,43 @@ class Diagnostic:
     cell: str | None = None
     """The step itself, as step IR or the CSV has it."""
     notes: tuple[Diagnostic, ...] = ()
+    end_line: int | None = None
+    """The end of the text that the message points at; the column is the one after
+    its last byte."""
+    end_column: int | None = None
+    excerpt: str | None = None
+    """The line of the source, and below it a mark."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Diagnostic:
         fields = {name: data[name] for name in ("kind", "severity", "message", "file", "line", "column",
-                                                "rank", "position", "cell")}
-        return cls(**fields, notes=tuple(cls.from_json(note) for note in data["notes"]))
+                                                "rank", "position", "cell", "excerpt")}
+        return cls(**fields, notes=tuple(cls.from_json(note) for note in data["notes"]),
+                   end_line=data["endLine"], end_column=data["endColumn"])
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}:{self.column}" if self.file is not None else "pipec"
-        return "\n".join([f"{place}: {self.severity}: {self.message}", *map(str, self.notes)])
+        excerpt = [] if self.excerpt is None else [self.excerpt.rstrip("\n")]
+        return "\n".join([f"{place}: {self.severity}: {self.message}", *excerpt, *map(str, self.notes)])
+
+    def renamed(self, old: str, new: str) -> Diagnostic:
+        """The diagnostic with another name for the file `old`."""
+        return dataclasses.replace(self, file=new if self.file == old else self.file,
+                                   notes=tuple(note.renamed(old, new) for note in self.notes))
 
 
-class CompileError(Exception):
+class Error(Exception):
+    """What the package raises for bad input and missing programs."""
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    """The messages of the compiler, if it ran."""
+
+
+class PackageNotFound(Error, ImportError):
+    """A Python package that a function needs is not installed; `name` is its name."""
+
+
+class CompileError(Error):
     """The compiler refused the input; `diagnostics` say where and why."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic]):

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -13,6 +12,8 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     its name, so that a disk that is full leaves the file as it was. In place are
     written what is not a regular file, and a file in a folder that takes no new
     ones."""
+    import tempfile
+
     target = os.path.realpath(path)
     if os.path.exists(target) and not os.path.isfile(target):
         folder = None

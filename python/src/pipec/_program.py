@@ -7,14 +7,18 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
-from typing import Sequence
+from typing import Mapping, Sequence
 
-from ._diagnostics import CompileError, Diagnostic, read_diagnostics
+from ._diagnostics import CompileError, Diagnostic, Error, read_diagnostics
+
+SOURCE = "<source>"
+"""The name of the input that is given as text, in messages."""
 
 
-class ProgramNotFound(FileNotFoundError):
+class ProgramNotFound(Error, FileNotFoundError):
     """There is no compiler in the package, in $PIPEC or on the PATH."""
 
 
@@ -40,22 +44,51 @@ def file_argument(path: str | os.PathLike[str]) -> str:
     return os.path.join(os.curdir, text) if text.startswith("-") or "=" in text and not os.path.isabs(text) else text
 
 
-def run(arguments: Sequence[str], text: str | None = None, *, findings: bool = False) -> tuple[str, list[Diagnostic]]:
+def run(arguments: Sequence[str], text: str | None = None, *, findings: bool = False,
+        interruptible: bool = False, names: Mapping[str, str] | None = None) -> tuple[str, list[Diagnostic]]:
     """Runs the compiler with `text` as its input. Returns what it writes and
     what it says; raises CompileError when it fails. With `findings` a failure
-    that has an output is none: the output says what was found."""
-    done = subprocess.run([program(), *arguments, "--diagnostics-format=json"], input=text,
-                          stdin=None if text is not None else subprocess.DEVNULL,
-                          capture_output=True, encoding="utf-8", errors="replace", check=False)
-    diagnostics, rest = read_diagnostics(done.stderr)
-    if findings and done.returncode == 2 and done.stdout:
-        # What is wrong with the command line is among the findings.
-        raise CompileError([*diagnostics, *map(Diagnostic.from_json, json.loads(done.stdout)["findings"])])
-    if done.returncode != 0 and not (findings and done.returncode == 1 and done.stdout):
+    that has an output is none: the output says what was found. With
+    `interruptible` a KeyboardInterrupt ends the work of the compiler early; if it
+    has no result by then, the interrupt is raised. `names` are what messages call
+    temporary files."""
+    process = subprocess.Popen([program(), *arguments, "--diagnostics-format=json"],
+                               stdin=subprocess.PIPE if text is not None else subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="replace",
+                               start_new_session=interruptible)
+    with process:
+        try:
+            out, err = process.communicate(text)
+        except KeyboardInterrupt:
+            if not interruptible:
+                process.kill()
+                raise
+            # Its session is another one, so that a terminal does not interrupt it, too.
+            process.send_signal(signal.SIGINT)
+            try:
+                out, err = process.communicate()
+            except BaseException:
+                process.kill()
+                raise
+            if process.returncode != 0:
+                raise
+        except BaseException:
+            process.kill()
+            raise
+    diagnostics, rest = read_diagnostics(err)
+    for old, new in {**({} if text is None else {"<stdin>": SOURCE}), **(names or {})}.items():
+        diagnostics = [diagnostic.renamed(old, new) for diagnostic in diagnostics]
+    failed = process.returncode != 0
+    if failed and findings and out:
+        if process.returncode == 1:
+            failed = False
+        else:  # What is wrong with the command line is among the findings of `lint`.
+            diagnostics += map(Diagnostic.from_json, json.loads(out).get("findings", ()))
+    if failed:
         if rest or not diagnostics:
-            diagnostics.append(Diagnostic("", "error", rest or f"pipec ended with status {done.returncode}"))
+            diagnostics.append(Diagnostic("", "error", rest or f"pipec ended with status {process.returncode}"))
         raise CompileError(diagnostics)
-    return done.stdout, diagnostics
+    return out, diagnostics
 
 
 def main() -> None:

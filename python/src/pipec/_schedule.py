@@ -3,68 +3,32 @@
 
 from __future__ import annotations
 
-import enum
 import functools
 import json
 import os
 import re
-import tempfile
-from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Sequence, Union
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Literal, Mapping, Sequence, Union, overload
 
-from ._diagnostics import Diagnostic
+from ._diagnostics import CompileError, Diagnostic
 from ._files import write_text
+from ._inputs import Cost, Inputs, Profile, options
+from ._kinds import Kind, Step
 from ._lint import LintResult, lint_text
+from ._notebook import SHOWN_STEPS, Page, Svg
+from ._packages import numpy_or_none
 from ._program import run
-
-try:
-    import numpy
-except ImportError:  # steps are tuples then
-    numpy = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     import numpy.typing
 
+    from ._lists import Placement
+    from ._report import Report
+    from ._times import Times
+
     Steps = Union[numpy.typing.NDArray[Any], tuple["Step", ...]]
 
-
-class Kind(enum.IntEnum):
-    """The kinds of steps; `str(kind)` is the name in step IR and CSV."""
-
-    F = 0
-    B = 1
-    I = 2  # noqa: E741 (the field's name of the input half of a backward)
-    W = 3
-    SEND_F = 4
-    RECV_F = 5
-    SEND_B = 6
-    RECV_B = 7
-    UNSHARD = 8
-    RESHARD = 9
-    REDUCE_GRAD = 10
-    BUBBLE = 11
-    WAIT_SEND_F = 12
-    WAIT_SEND_B = 13
-    WAIT_REDUCE_GRAD = 14
-    REDUCE_TIED = 15
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class Step(NamedTuple):
-    """One step of one rank. A number that the kind does not have is -1."""
-
-    kind: Kind
-    stage: int
-    """Of a REDUCE_TIED, the number of its group."""
-    microbatch: int
-    peer: int
-    """The rank at the other end of a transfer."""
-    group: int
-    """The line of the rank's list: members of one overlap or batch share it."""
-    other: int = -1
-    """The stage at the other end of a transfer, or of the send that is waited for."""
-
+__all__ = ["Kind", "Schedule", "Step"]
 
 _NAME = r'(\w+|"(?:[^"\\]|\\.)*")'
 _HEAD = re.compile(rf"schedule @{_NAME} \{{ ranks (\d+) stages (\d+) microbatches (\d+)$")
@@ -144,16 +108,47 @@ class Schedule:
         `--dialect=torch-2.5`. Raises CompileError."""
         if not re.fullmatch(r"\w+", name, re.ASCII):
             raise ValueError(f"{name!r} is not a name: letters, digits and `_`")
-        with tempfile.TemporaryDirectory() as folder:
-            file = os.path.join(folder, f"{name}.csv")
+        with Inputs() as inputs:
+            file = inputs.path(f"{name}.csv")
+            inputs.names[file] = f"<{name}>"
             write_text(file, text)
-            return cls(*run(["--emit=ir", *args, file]))
+            return cls(*run(["--emit=ir", *args, file], names=inputs.names))
 
     @classmethod
-    def from_steps(cls, text: str, *, args: Sequence[str] = ()) -> Schedule:
-        """The schedule of step IR (docs/StepIR.md) as anyone writes it. `args` are
-        further arguments of pipec. Raises CompileError."""
-        return cls(*run(["-", "--input=steps", "--emit=ir", *args], text))
+    def from_steps(cls, steps: str | Sequence[Iterable[Any]], *, stages: int | None = None, placement: Placement = "loop",
+                   microbatches: int | None = None, edges: Iterable[tuple[int, int]] | None = None,
+                   name: str = "steps", cost: Cost | None = None, profile: Profile | None = None,
+                   target: str | None = None, passes: str | None = None, args: Sequence[str] = ()) -> Schedule:
+        """The schedule of these lists of steps, one per rank, verified by the
+        compiler; or of step IR as text (docs/StepIR.md), which has its own sizes.
+
+        A step is `"F0"` (a kind and a micro-batch, on a rank with one stage),
+        `"2F0"` (the stage first, as in a CSV), `"F s2 m0"` (as in step IR), a tuple
+        of kind, stage and micro-batch, or an element of `Schedule.steps`; None is an
+        idle slot. A list or tuple of steps is an overlap, or a batch if they are
+        transfers.
+
+        `placement` is `"loop"` or `"v"`, or the rank of each stage; `stages` is their
+        number, by default that of the ranks or of the list. `microbatches` is by
+        default one more than the highest. `edges` are all edges of a stage graph that
+        is not a chain. Without a backward the schedule is forward-only. `cost`,
+        `profile`, `target`, `passes` and `args` are those of `pipec.compile`.
+
+        Raises ValueError for what is not a step, and CompileError, whose diagnostics
+        have the rank and the position of the step and point into the lists as step
+        IR."""
+        if isinstance(steps, str):
+            if (stages, placement, microbatches, edges, name) != (None, "loop", None, None, "steps"):
+                raise TypeError("step IR has its own sizes, placement, edges and name")
+            text = steps
+        else:
+            from ._lists import lists_ir
+
+            text = lists_ir(steps, stages, placement, microbatches, edges, name)
+        with Inputs() as inputs:
+            command = ["-", "--input=steps", "--emit=ir", *inputs.costs(cost, profile),
+                       *options(target=target, passes=passes), *args]
+            return cls(*run(command, text, names=inputs.names))
 
     def __repr__(self) -> str:
         return (f"<pipec.Schedule {self.name}: {self.ranks} ranks, {self.stages} stages, "
@@ -193,6 +188,7 @@ class Schedule:
                         peer = self.maps[0][other]
                     lists[-1].append((_KINDS[kind], stage, microbatch, peer, line_of_rank, other))
                 line_of_rank += 1
+        numpy = numpy_or_none()
         if numpy is None:
             return [tuple(Step(Kind(k), *rest) for k, *rest in steps) for steps in lists]
         fields = numpy.dtype([("kind", "u1"), *((name, "i4") for name in Step._fields[1:])])
@@ -207,6 +203,63 @@ class Schedule:
         """The schedule in another form (`pipec --emit=KIND`); `args` are
         further arguments of pipec."""
         return run(["-", f"--emit={kind}", *args], self.ir)[0]
+
+    def _simulated(self, kind: str, model: str | None, cost: Cost | None, profile: Profile | None,
+                   args: Sequence[str]) -> str:
+        with Inputs() as inputs:
+            command = ["-", f"--emit={kind}", *options(model=model), *inputs.costs(cost, profile), *args]
+            return run(command, self.ir, names=inputs.names)[0]
+
+    @overload
+    def report(self, *, model: str | None = None, cost: Cost | None = None, profile: Profile | None = None,
+               exact: Literal[False] = False, args: Sequence[str] = ()) -> Report[float]: ...
+
+    @overload
+    def report(self, *, model: str | None = None, cost: Cost | None = None, profile: Profile | None = None,
+               exact: Literal[True], args: Sequence[str] = ()) -> Report[Fraction]: ...
+
+    def report(self, *, model: str | None = None, cost: Cost | None = None, profile: Profile | None = None,
+               exact: bool = False, args: Sequence[str] = ()) -> Report[Any]:
+        """The figures of the schedule (docs/Report.md): `report().makespan`. `model`
+        is the communication model for a schedule with transfers, `edge` by default;
+        `cost` and `profile` replace the costs that it was compiled with. With `exact`
+        the figures are fractions. Raises CompileError."""
+        from ._report import read_report
+
+        return read_report(self._simulated("report", model, cost, profile, ["--format=json", *args]), exact)
+
+    def simulate(self, *, model: str | None = None, cost: Cost | None = None, profile: Profile | None = None,
+                 args: Sequence[str] = ()) -> Times:
+        """When every step runs, as arrays; the arguments are those of `report`."""
+        from ._times import Times
+
+        return Times(self._simulated("times", model, cost, profile, args))
+
+    def to_dataframe(self, *, model: str | None = None, cost: Cost | None = None, profile: Profile | None = None,
+                     args: Sequence[str] = ()) -> Any:
+        """A pandas DataFrame with a row for each step and when it runs: that of
+        `simulate()`. Raises PackageNotFound without pandas."""
+        return self.simulate(model=model, cost=cost, profile=profile, args=args).to_dataframe()
+
+    def svg(self, *args: str) -> Svg:
+        """A picture of the schedule over time (docs/Pictures.md): a text, which a
+        notebook shows as a picture. `args` are further arguments of pipec."""
+        return Svg(self.emit("svg", *args))
+
+    def html(self, *args: str) -> Page:
+        """An interactive page: a text, which a notebook shows in a frame. `args` are
+        further arguments of pipec."""
+        return Page(self.emit("html", *args))
+
+    def _is_shown(self) -> bool:
+        """Whether notebooks show it as more than text. It has at most a line per step."""
+        return self.ir.count("\n", self.ir.find("  rank 0 {")) <= SHOWN_STEPS
+
+    def _repr_svg_(self) -> str | None:
+        return _none_if_refused(self.svg) if self._is_shown() else None
+
+    def _repr_html_(self) -> str | None:
+        return _none_if_refused(lambda: self.html()._repr_html_()) if self._is_shown() else None
 
     @functools.cached_property
     def csv(self) -> str:
@@ -223,3 +276,11 @@ class Schedule:
         (docs/Csv.md)."""
         config: dict[str, Any] = json.loads(self.emit("torch-config", "--passes="))
         return config
+
+
+def _none_if_refused(make: Callable[[], str]) -> str | None:
+    """What notebooks show of a schedule that cannot run: its text."""
+    try:
+        return make()
+    except CompileError:
+        return None

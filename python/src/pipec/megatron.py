@@ -24,6 +24,7 @@ import types
 from typing import Any, Iterator, NamedTuple, Sequence, Union
 from unittest import mock
 
+from ._lists import placed, step_ir
 from ._schedule import Schedule
 
 __all__ = ["read_te_order", "record", "te_order"]
@@ -227,19 +228,6 @@ def _with_all_waits(recording: _Recording) -> list[_Line]:
     return [*recording.lines, *([send._replace(kind="WAIT_" + send.kind)] for send in pending)]
 
 
-def _step_ir(name: str, ranks: int, stages: int, microbatches: int, params: dict[str, int],
-             lists: Sequence[Sequence[str]], stage_to_rank: Sequence[int] | None = None) -> Schedule:
-    """A schedule of these lines; the stages are placed in a loop by default."""
-    text = ["pipec-steps 1", f"schedule @{name} {{ ranks {ranks} stages {stages} microbatches {microbatches}"]
-    if params:
-        text.append("  param " + ", ".join(f"{key} = {value}" for key, value in params.items()))
-    places = stage_to_rank or [stage % ranks for stage in range(stages)]
-    text.append("  map " + " ".join(map(str, places)))
-    for rank, lines in enumerate(lists):
-        text += [f"  rank {rank} {{", *(f"    {line}" for line in lines), "  }"]
-    return Schedule("\n".join([*text, "}", ""]))
-
-
 def record(ranks: int, microbatches: int, chunks: int = 1, group: int | None = None, *,
            overlap_p2p: bool | None = None, overlap_moe: bool = False, **settings: Any) -> Schedule:
     """What each rank of a job of Megatron runs, in order, with its transfers.
@@ -273,7 +261,8 @@ def record(ranks: int, microbatches: int, chunks: int = 1, group: int | None = N
     params = {"ranks": ranks, "chunks": chunks, "microbatches": microbatches}
     if chunks > 1:
         params["group"] = given["microbatch_group_size_per_vp_stage"]
-    return _step_ir("megatron", ranks, ranks * chunks, microbatches, params, lists)
+    header = ["param " + ", ".join(f"{key} = {value}" for key, value in params.items())]
+    return Schedule(step_ir("megatron", lists, placed("loop", ranks, ranks * chunks), microbatches, header))
 
 
 def _lines(rank: int, ranks: int, recordings: Sequence[_Recording]) -> Iterator[str]:
@@ -341,7 +330,7 @@ def te_order(orders: Sequence[Order], *, stage_to_rank: Sequence[int] | None = N
         lists.append(lines)
     if any(not 0 <= place < len(orders) for place in places):
         raise ValueError(f"stage_to_rank names a rank other than 0 to {len(orders) - 1}")
-    return _step_ir(name, len(orders), len(places), microbatches, {}, lists, places)
+    return Schedule(step_ir(name, lists, [places], microbatches))
 
 
 _LOGGED = re.compile(r"Rank (\d+): ORDER (\[[^\]]*\])")

@@ -21,6 +21,8 @@ import sys
 import types
 from typing import Any, Iterator, NamedTuple, Sequence
 
+from ._lists import placed, step_ir
+
 __all__ = ["algorithm", "dump", "use"]
 
 _SCHEDULER = "primus.core.pipeline_parallel.scheduler"
@@ -220,12 +222,8 @@ def dump(table: Sequence[Sequence[Any]], *, microbatches: int | None = None, pla
         raise ValueError("the table has no nodes")
     chunks = 1 + max(node.stage for node in every) // ranks
     microbatches = microbatches or 1 + max(node.microbatch for node in every)
-    where = [rank if not is_v or chunk % 2 == 0 else ranks - 1 - rank for chunk in range(chunks) for rank in range(ranks)]
-    lines = ["pipec-steps 1", f"schedule @{name} {{ ranks {ranks} stages {chunks * ranks} microbatches {microbatches}",
-             f"  map {' '.join(map(str, where))}"]
-    for rank, groups in enumerate(lists):
-        lines += [f"  rank {rank} {{", *(f"    {_line(group)}" for group in groups), "  }"]
-    return "\n".join([*lines, "}", ""])
+    return step_ir(name, [[_line(group) for group in groups] for groups in lists],
+                   placed("v" if is_v else "loop", ranks, chunks * ranks), microbatches)
 
 
 def _cells(group: Sequence[_Node]) -> list[str]:

@@ -13,4 +13,6 @@ names = {}
 exec(compile(code, "README.md", "exec"), names)
 shown, = re.findall(r"\.safe +# (.*)", code)
 assert repr(names["schedule"].lint().safe) == shown, shown
+makespan, = re.findall(r"\.makespan +# (\d+)", code)
+assert names["schedule"].report().makespan == int(makespan), makespan
 assert pipec.compile("zb1p.csv").csv == names["schedule"].csv

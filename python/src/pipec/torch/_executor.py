@@ -13,8 +13,8 @@ import torch.profiler
 from torch.distributed.pipelining.microbatch import TensorChunkSpec, merge_chunks, split_args_kwargs_into_chunks
 from torch.distributed.pipelining.stage import _PipelineStageBase
 
-from .._compile import Cost
 from .._compile import compile as _compile
+from .._inputs import Cost
 from .._schedule import Schedule
 from ._agree import check_agreement
 from ._load import check_fits
@@ -258,8 +258,8 @@ def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_
             path = os.fspath(plan_or_name)
             if not path.endswith((".csv", ".steps")):
                 params = {"ranks": mine[0].group_size, "microbatches": n_microbatches, **params}
-            plan = _compile(path, target=target if passes or target else "pytorch", passes=passes, cost=cost,
-                            cost_profile=cost_profile, args=args, **params)
+            plan = _compile(path, source=None, target=target if passes or target else "pytorch", passes=passes, cost=cost,
+                            profile=None, cost_profile=cost_profile, args=args, **params)
         check_fits(plan, mine, n_microbatches)
         source = Source(plan.emit("python", "--passes="), plan.name)
         communicators = source.communicators_for(communicators)

@@ -10,8 +10,8 @@ from typing import Any, Callable, Mapping, Sequence
 from torch.distributed.pipelining.schedules import _PipelineScheduleRuntime
 from torch.distributed.pipelining.stage import _PipelineStageBase
 
-from .._compile import Cost
 from .._compile import compile as _compile
+from .._inputs import Cost
 from .._schedule import Kind, Schedule
 from ._agree import check_agreement
 from ._version import check_version, fitting_target
@@ -87,7 +87,8 @@ def _schedule_for(path_or_name: str | os.PathLike[str] | Schedule, mine: Sequenc
         params = {"stages": mine[0].num_stages, "microbatches": microbatches, **params}
     elif not path.endswith(".steps"):
         params = {"ranks": mine[0].group_size, "microbatches": microbatches, **params}
-    return _compile(path, target=target, passes=passes, cost=cost, cost_profile=cost_profile, args=args, **params)
+    return _compile(path, source=None, target=target, passes=passes, cost=cost, profile=None, cost_profile=cost_profile,
+                    args=args, **params)
 
 
 def check_fits(schedule: Schedule, mine: Sequence[_PipelineStageBase], microbatches: int) -> None:

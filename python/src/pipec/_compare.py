@@ -1,0 +1,173 @@
+"""`pipec compare` as a function (docs/Compare.md)."""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Iterator, Mapping, Sequence
+
+from ._data import load, read, records
+from ._diagnostics import Diagnostic
+from ._inputs import Cost, Input, Inputs, Profile, Sizes, options, size_argument
+from ._packages import pandas
+from ._program import run
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """Whether a framework runs a schedule."""
+
+    runs_as: str | None
+    """`csv`, `json`, `built-in`, or None."""
+    reason: str | None
+    """Why it does not run."""
+    settings: str | None = None
+    """What chooses a schedule that is built in."""
+
+
+@dataclasses.dataclass(frozen=True)
+class FoundBy:
+    """The search that found a schedule."""
+
+    placement: str
+    chunks: int
+    effort: float
+    seed: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Candidate:
+    """One schedule of a comparison. A schedule that does not exist at these sizes has
+    a reason and no figures."""
+
+    name: str
+    file: str | None
+    params: Mapping[str, int]
+    layout: str | None
+    target: str | None
+    fits: bool
+    """Whether it exists, and its ranks have room for it."""
+    reason: str | None
+    """Why it does not fit."""
+    place: int | None = None
+    """Its row; schedules with the same order and figures share one."""
+    search: FoundBy | None = None
+    stages: int | None = None
+    copies: int | None = None
+    """How many copies of the model there are."""
+    makespan: float | None = None
+    bubble_makespan: float | None = None
+    """The idle fraction of the makespan, and that of the span."""
+    span: float | None = None
+    bubble_span: float | None = None
+    peak: float | None = None
+    memory: float | None = None
+    transfers: int | None = None
+    exposed: float | None = None
+    bound: float | None = None
+    """For a found schedule, a lower bound of the makespan."""
+    frameworks: Mapping[str, Verdict] = dataclasses.field(default_factory=dict)
+    """By `pytorch`, `torchtitan`, `deepspeed` and `megatron`."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """The best schedule that a framework runs."""
+
+    schedule: str
+    layout: str | None
+    runs_as: str
+    commands: tuple[str, ...]
+    """The commands that write it."""
+    settings: str | None
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Comparison:
+    """Schedules in the order of a key, the best first. Iterating gives those that
+    fit; `schedules` has all."""
+
+    ranks: int
+    microbatches: int
+    per: str
+    """`part` or `layer`: what the costs are for."""
+    parts: int | None
+    costs: str
+    model: str | None
+    schedules: tuple[Candidate, ...]
+    commands: Mapping[str, Choice]
+    """By framework."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def best(self) -> Candidate | None:
+        """The first that fits."""
+        return next(iter(self), None)
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return (candidate for candidate in self.schedules if candidate.fits)
+
+    def __len__(self) -> int:
+        return sum(candidate.fits for candidate in self.schedules)
+
+    def __repr__(self) -> str:
+        best = f", best {self.best.name} with makespan {self.best.makespan}" if self.best else ""
+        return (f"<pipec.Comparison: {self.ranks} ranks, {self.microbatches} micro-batches, {len(self)} schedules that fit"
+                f"{best}>")
+
+    def _repr_html_(self) -> str:
+        import html
+
+        columns = ["name", "params", "makespan", "bubble_makespan", "peak", "transfers", *self.commands]
+        rows = ["".join(f"<th>{html.escape(name)}</th>" for name in columns)]
+        for one in self:
+            cells: list[Any] = [one.name, ", ".join(f"{name} = {value}" for name, value in one.params.items()), one.makespan,
+                                f"{one.bubble_makespan:.4f}", one.peak, one.transfers,
+                                *(one.frameworks[name].runs_as or "-" for name in self.commands)]
+            rows.append("".join(f"<td>{html.escape(str(cell))}</td>" for cell in cells))
+        return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+
+    def to_dataframe(self) -> Any:
+        """A pandas DataFrame with a row for each schedule, also those that do not fit;
+        a column per framework says how it runs there. Raises PackageNotFound without
+        pandas."""
+        rows = records(self.schedules)
+        for row, candidate in zip(rows, self.schedules):
+            row["params"] = dict(candidate.params)
+            row.update({name: verdict.runs_as for name, verdict in candidate.frameworks.items()})
+        return pandas("Comparison.to_dataframe").DataFrame(rows)
+
+
+def compare(*schedules: Input, ranks: int, microbatches: int, chunks: Sizes | None = None, cost: Cost | None = None,
+            profile: Profile | None = None, parts: int | None = None, memory_limit: float | str | None = None,
+            model: str | None = None, target: str | Sequence[str] | None = None, layers: str | int | None = None,
+            split: str | Sequence[str] | None = None, layout: str | Sequence[str] | None = None,
+            library: bool = True, search: float | bool = False, sort: str | None = None, top: int | None = None,
+            args: Sequence[str] = (), **grid: Sizes) -> Comparison:
+    """Simulates schedules for one model at one size, and orders them by makespan.
+
+    These are the schedules of the library, unless `library` is false, and the given
+    files, names and `Schedule` objects. Costs are per part of the model, or per
+    layer (docs/Compare.md). `grid` are further parameters, each with one value,
+    several, or ranges as text: `waves=[1, 2]`. `search` adds schedules that are
+    found, with this effort for each; a KeyboardInterrupt ends the searches, and the
+    result has what was found by then. The other arguments are the options of
+    `pipec compare`, and `args` are further ones.
+
+    Raises CompileError for wrong options and files that cannot be read. Where no
+    schedule exists, the result has none that fit.
+    """
+    targets = ",".join(target) if target is not None and not isinstance(target, str) else target
+    command = ["compare", "--format=json", f"--ranks={ranks}", f"--microbatches={microbatches}",
+               *options(parts=parts, memory_limit=memory_limit, model=model, target=targets, layers=layers, split=split,
+                        layout=layout, no_library=not library, search=search, sort=sort, top=top), *args]
+    if chunks is not None:
+        command.append("--" + size_argument("chunks", chunks))
+    with Inputs() as inputs:
+        command += [*inputs.costs(cost, profile), *map(inputs.schedule, schedules),
+                    *(size_argument(name, values) for name, values in grid.items())]
+        out, diagnostics = run(command, findings=True, interruptible=bool(search), names=inputs.names)
+        data = load(out, False)
+        for candidate in data["schedules"]:
+            candidate["file"] = inputs.names.get(candidate["file"], candidate["file"])
+    return read(Comparison, data, False, diagnostics=tuple(diagnostics))

@@ -1,0 +1,46 @@
+"""The kinds of steps, and steps."""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+from __future__ import annotations
+
+import enum
+from typing import NamedTuple
+
+
+class Kind(enum.IntEnum):
+    """The kinds of steps; `str(kind)` is the name in step IR and CSV."""
+
+    F = 0
+    B = 1
+    I = 2  # noqa: E741 (the field's name of the input half of a backward)
+    W = 3
+    SEND_F = 4
+    RECV_F = 5
+    SEND_B = 6
+    RECV_B = 7
+    UNSHARD = 8
+    RESHARD = 9
+    REDUCE_GRAD = 10
+    BUBBLE = 11
+    WAIT_SEND_F = 12
+    WAIT_SEND_B = 13
+    WAIT_REDUCE_GRAD = 14
+    REDUCE_TIED = 15
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Step(NamedTuple):
+    """One step of one rank. A number that the kind does not have is -1."""
+
+    kind: Kind
+    stage: int
+    """Of a REDUCE_TIED, the number of its group."""
+    microbatch: int
+    peer: int
+    """The rank at the other end of a transfer."""
+    group: int
+    """The line of the rank's list: members of one overlap or batch share it."""
+    other: int = -1
+    """The stage at the other end of a transfer, or of the send that is waited for."""

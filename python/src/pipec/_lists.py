@@ -1,0 +1,168 @@
+"""Step IR of lists of steps in Python."""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+from __future__ import annotations
+
+import operator
+import re
+from typing import Any, Iterable, Iterator, Sequence, Union
+
+from ._kinds import Kind
+
+Placement = Union[str, Sequence[int], Sequence[Sequence[int]]]
+"""`"loop"`, `"v"`, the rank of each stage, or two such lists for the two directions
+of a bidirectional schedule."""
+
+_NAMES = sorted((kind.name for kind in Kind), key=len, reverse=True)
+_CELL = re.compile(rf"(\d*)(?:>(\d+))?({'|'.join(_NAMES)})(\d*)")
+_TEXT = re.compile(r"[A-Z]\w* [st]\d+( .*)?|bubble")
+# From a stage to that at the other end of a transfer in a chain.
+_NEXT = {Kind.SEND_F: 1, Kind.RECV_F: -1, Kind.SEND_B: -1, Kind.RECV_B: 1}
+_WHOLE_STAGE = {Kind.UNSHARD, Kind.RESHARD, Kind.REDUCE_GRAD, Kind.WAIT_REDUCE_GRAD, Kind.REDUCE_TIED}
+
+
+def placed(placement: Placement, ranks: int, stages: int) -> list[list[int]]:
+    """The rank of each stage, one list per direction. Raises ValueError for a
+    placement of another form."""
+    if placement == "loop":
+        return [[stage % ranks for stage in range(stages)]]
+    if placement == "v":
+        return [[stage % ranks if stage // ranks % 2 == 0 else ranks - 1 - stage % ranks for stage in range(stages)]]
+    if isinstance(placement, str):
+        raise ValueError(f"placement is {placement!r}: it is 'loop', 'v', or the rank of each stage")
+    if placement and not hasattr(placement[0], "__index__"):
+        return [list(map(operator.index, ranks_of)) for ranks_of in placement]  # type: ignore[arg-type]
+    return [list(map(operator.index, placement))]  # type: ignore[arg-type]
+
+
+def step_ir(name: str, lists: Sequence[Sequence[str]], maps: Sequence[Sequence[int]], microbatches: int,
+            header: Iterable[str] = ()) -> str:
+    """Step IR of these lines per rank. `header` has further entries of the header."""
+    text = ["pipec-steps 1",
+            f"schedule @{name} {{ ranks {len(lists)} stages {len(maps[0])} microbatches {microbatches}",
+            *(f"  {entry}" for entry in header),
+            *(f"  map {' '.join(map(str, ranks))}" for ranks in maps)]
+    for rank, lines in enumerate(lists):
+        text += [f"  rank {rank} {{", *(f"    {line}" for line in lines), "  }"]
+    return "\n".join([*text, "}", ""])
+
+
+def lists_ir(lists: Sequence[Iterable[Any]], stages: int | None, placement: Placement, microbatches: int | None,
+             edges: Iterable[tuple[int, int]] | None, name: str) -> str:
+    """Step IR of lists of steps; the arguments are those of `Schedule.from_steps`."""
+    maps = placed(placement, len(lists), len(lists) if stages is None else stages)
+    if stages is not None and any(len(ranks) != stages for ranks in maps):
+        raise ValueError(f"the placement is for {len(maps[0])} stages, not {stages}")
+    reader = ListReader(maps)
+    lines = [list(reader.lines(rank, steps)) for rank, steps in enumerate(lists)]
+    header = [] if edges is None else ["graph " + ", ".join(f"{a} -> {b}" for a, b in edges)]
+    if not reader.backward:
+        header.append("forward_only")
+    return step_ir(_quoted(name), lines, maps, reader.microbatches if microbatches is None else microbatches, header)
+
+
+def _quoted(name: str) -> str:
+    """A name as step IR writes it."""
+    if re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
+        return name
+    return '"' + "".join(chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:02X}" for byte in name.encode()) + '"'
+
+
+class ListReader:
+    """The lines of step IR for lists of steps of any form."""
+
+    def __init__(self, maps: Sequence[Sequence[int]]):
+        self.maps = maps
+        self.microbatches = 0
+        """One more than the highest micro-batch so far."""
+        self.backward = False
+        """Whether there was a backward."""
+
+    def lines(self, rank: int, steps: Iterable[Any]) -> Iterator[str]:
+        """The lines of one rank. Raises ValueError for what is not a step, and
+        TypeError for an object of another type."""
+        for position, members in enumerate(_groups(steps)):
+            where = f"rank {rank} step {position}"
+            texts = [self._step(rank, member, where) for member in members]
+            if len(texts) == 1:
+                yield texts[0]
+            elif texts and texts[0].startswith(("SEND_", "RECV_")):
+                yield "batch " + ", ".join(texts)
+            elif texts:
+                yield "overlap " + " & ".join(texts)
+            else:
+                raise ValueError(f"{where} is an empty group")
+
+    def _step(self, rank: int, entry: Any, where: str) -> str:
+        if entry is None:
+            return "bubble"
+        if isinstance(entry, str):
+            if _TEXT.fullmatch(entry.strip()):
+                return self._seen(entry.strip())
+            cell = _CELL.fullmatch(entry)
+            if not cell:
+                raise ValueError(f"{where}: {entry!r} is not a step, such as 'F0', '2F0' or 'F s2 m0'")
+            stage, other, microbatch = (int(cell[i]) if cell[i] else -1 for i in (1, 2, 4))
+            return self._line(rank, Kind[cell[3]], stage, microbatch, other, where)
+        if not isinstance(entry, (tuple, list)) and not hasattr(entry, "dtype"):
+            raise TypeError(f"{where} is {entry!r}, not a step")
+        first, *numbers = entry
+        try:
+            kind = Kind[first] if isinstance(first, str) else Kind(first)
+            stage, microbatch, _, _, other = map(operator.index, [*numbers, *[-1] * 5][:5])
+        except (KeyError, ValueError, TypeError) as error:
+            raise ValueError(f"{where}: {entry!r} is not a kind, a stage and a micro-batch") from error
+        return self._line(rank, kind, stage, microbatch, other, where)
+
+    def _line(self, rank: int, kind: Kind, stage: int, microbatch: int, other: int, where: str) -> str:
+        if kind == Kind.BUBBLE:
+            return "bubble"
+        if stage < 0:
+            mine = sorted({stage for ranks in self.maps for stage, on in enumerate(ranks) if on == rank})
+            if len(mine) != 1:
+                raise ValueError(f"{where}: {kind} names no stage, and the rank has {len(mine)}")
+            stage = mine[0]
+        text = f"{kind} {'t' if kind == Kind.REDUCE_TIED else 's'}{stage}"
+        if kind in _WHOLE_STAGE:
+            return text
+        if microbatch < 0:
+            raise ValueError(f"{where}: {kind} names no micro-batch")
+        text += f" m{microbatch}"
+        if kind in _NEXT:
+            to = stage + _NEXT[kind] if other < 0 else other
+            # Before stage 0 there is none, which is for the compiler to say.
+            text += (" -> " if kind.name.startswith("SEND") else " <- ") + (f"s{to}" if to >= 0 else "r0")
+        elif other >= 0 and abs(other - stage) != 1:
+            text += f" -> s{other}"
+        return self._seen(text)
+
+    def _seen(self, line: str) -> str:
+        if found := re.search(r" m(\d+)", line):
+            self.microbatches = max(self.microbatches, int(found[1]) + 1)
+        self.backward |= line.startswith(("B ", "I "))
+        return line
+
+
+def _groups(steps: Iterable[Any]) -> Iterator[Sequence[Any]]:
+    """The overlaps, batches and single steps of a list: a list or tuple of steps, or
+    consecutive elements of `Schedule.steps` with one `group`."""
+    pending: list[Any] = []
+    for entry in steps:
+        is_step = hasattr(entry, "dtype") or isinstance(entry, (tuple, list)) and _is_step(entry)
+        group = int(entry[4]) if is_step and len(entry) > 4 else -1
+        if pending and (group < 0 or group != int(pending[0][4])):
+            yield pending
+            pending = []
+        if group >= 0:
+            pending.append(entry)
+        elif is_step or not isinstance(entry, (tuple, list)):
+            yield [entry]
+        else:
+            yield entry
+    if pending:
+        yield pending
+
+
+def _is_step(entry: Sequence[Any]) -> bool:
+    """A kind and a stage; a group has steps."""
+    return len(entry) > 1 and hasattr(entry[1], "__index__")

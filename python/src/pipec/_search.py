@@ -1,0 +1,145 @@
+"""`pipec search` as a function (docs/Search.md)."""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from typing import Mapping, Sequence
+
+from ._data import load, read
+from ._diagnostics import Diagnostic
+from ._inputs import Cost, Input, Inputs, Profile, integer, options
+from ._program import run
+from ._schedule import Schedule
+
+
+@dataclasses.dataclass(frozen=True)
+class LibraryBest:
+    """The best schedule of the library that fits."""
+
+    name: str
+    params: Mapping[str, int]
+    makespan: float
+
+
+@dataclasses.dataclass(frozen=True)
+class PlacementTrial:
+    """One placement of a search for the best one."""
+
+    placement: str
+    chunks: int
+    outcome: str
+    """`best`, `slower`, `excluded`, `no schedule` or `not searched`."""
+    makespan: float | None
+    bound: float | None
+    reason: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Layouts:
+    """The layouts of a search for the best one."""
+
+    bound: float
+    """No layout has a schedule with a smaller makespan."""
+    optimal: bool
+    searched: int
+    bounded: int
+    even: str
+    even_makespan: float | None
+
+
+@dataclasses.dataclass(frozen=True)
+class MinimalMemory:
+    """The least memory limit under which the makespan is at most `goal`."""
+
+    limit: float
+    bound: float
+    goal: float
+
+
+@dataclasses.dataclass(frozen=True)
+class FrontierPoint:
+    """The best makespan under one memory limit."""
+
+    limit: float
+    makespan: float
+    bound: float
+    gap: float
+    peak: float
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class SearchResult:
+    """The best schedule that was found, and how good it is."""
+
+    schedule: Schedule
+    makespan: float
+    bound: float
+    """No schedule of these stages, ranks and memory has a smaller makespan."""
+    gap: float
+    """makespan / bound - 1"""
+    optimal: bool
+    bound_by: str
+    bound_relaxed: bool
+    """The bound leaves out costs that the makespan includes."""
+    ranks: int
+    microbatches: int
+    chunks: int
+    placement: str
+    backward: str
+    peaks: tuple[float, ...]
+    """The peak activations of each rank."""
+    library: LibraryBest | None
+    seed: int
+    effort: float
+    reproducible: bool
+    """False if a clock or an interrupt ended the search."""
+    placements: tuple[PlacementTrial, ...] = ()
+    layout: str | None = None
+    layouts: Layouts | None = None
+    block: int | None = None
+    copies: int | None = None
+    makespan_without_blocks: float | None = None
+    minimal_memory: MinimalMemory | None = None
+    frontier: tuple[FrontierPoint, ...] = ()
+    certified: float | None = None
+    """The bound in the certificate, if one was written."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    def __repr__(self) -> str:
+        how = "optimal" if self.optimal else f"at most {self.gap:.2%} above the optimum"
+        return (f"<pipec.SearchResult: {self.ranks} ranks, {self.placement}, {self.chunks} chunks, {self.microbatches} "
+                f"micro-batches: makespan {self.makespan}, {how}>")
+
+
+def search(*, ranks: int, microbatches: int, chunks: int | None = None, placement: str | None = None,
+           backward: str | None = None, cost: Cost | None = None, profile: Profile | None = None, parts: int | None = None,
+           memory_limit: float | str | None = None, layers: str | int | None = None, layout: str | None = None,
+           layouts: bool = False, start: Sequence[Input] = (), library: bool = True, effort: float | None = None,
+           time: str | None = None, seed: int | None = None, within: str | None = None, prove: bool = False,
+           readable: bool = False, minimize: str | None = None, frontier: bool = False, threads: int | None = None,
+           certificate: str | os.PathLike[str] | None = None, args: Sequence[str] = ()) -> SearchResult:
+    """Looks for the schedule with the least makespan for these costs and this memory.
+
+    The arguments are the options of `pipec search`, and `args` are further ones;
+    `start` are schedules from which it starts, too. A KeyboardInterrupt ends the
+    search, which then returns the best schedule so far; a second one, or one before
+    there is a schedule, is raised.
+
+    Raises CompileError if no schedule exists.
+    """
+    command = ["search", "--format=json", f"--ranks={integer(ranks, 'ranks')}",
+               f"--microbatches={integer(microbatches, 'microbatches')}",
+               *options(chunks=chunks, placement=placement, backward=backward, parts=parts, memory_limit=memory_limit,
+                        layers=layers, layout=layout, layouts=layouts, no_library=not library, effort=effort, time=time,
+                        seed=seed, within=within, prove=prove, readable=readable, minimize=minimize, frontier=frontier,
+                        threads=threads, certificate=None if certificate is None else os.fspath(certificate)), *args]
+    with Inputs() as inputs:
+        found = inputs.path("found.steps")
+        command += [*inputs.costs(cost, profile), *options(start=[inputs.schedule(each) for each in start]),
+                    f"--output={found}"]
+        out, diagnostics = run(command, interruptible=True, names=inputs.names)
+        with open(found, encoding="utf-8") as file:
+            schedule = Schedule(file.read())
+    return read(SearchResult, load(out, False), False, schedule=schedule, diagnostics=tuple(diagnostics))
