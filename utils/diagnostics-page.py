@@ -65,10 +65,11 @@ the program. In text, control characters of names and lines are shown as `?`.
 The exit status is 0 without errors. After 20 errors, further ones are counted but not shown.
 
 `--diagnostics-format=json` prints one object per message, each on one line, with `kind`, `severity`, `message`, `rank`,
-`position`, `cell`, `file`, `line`, `column`, `endLine`, `endColumn`, `excerpt` and `notes`, themselves such objects; what
-a message does not have is `null`. The end is that of the text that the message points at, its column the one after the
-last byte; for a single position it is that position. The excerpt is what follows the message in text: the line of the
-source, and the mark below it.
+`position`, `cell`, `file`, `line`, `column`, `endLine`, `endColumn`, `excerpt`, `fixes` and `notes`, themselves such
+objects; what a message does not have is `null`. The end is that of the text that the message points at, its column the
+one after the last byte; for a single position it is that position. The excerpt is what follows the message in text: the
+line of the source, and the mark below it. `fixes` are the edits that together correct what the message reports, or that
+the note proposes: objects with `file`, `line`, `column`, `endLine`, `endColumn`, and the `text` that replaces this part.
 """
 
 SHOWN = re.compile(r"^(.*\b(?:error|warning|note): .*) \[(\w+)\]$", re.M)

@@ -140,14 +140,16 @@ struct SettingsStmt : Stmt {
 
 /// `expect peak(rank) <= p - rank;`, `expect makespan == 6 * m * F if F == I;`
 struct ExpectStmt : Stmt {
-  ExpectStmt(llvm::SMRange range, Name metric, bool ofRank, BinaryOp relation,
-             Expr *value, Expr *condition)
-      : Stmt(Kind::Expect, range), metric(metric), ofRank(ofRank),
-        relation(relation), value(value), condition(condition) {}
+  ExpectStmt(llvm::SMRange range, Name metric, llvm::SMRange rank,
+             BinaryOp relation, Expr *value, Expr *condition)
+      : Stmt(Kind::Expect, range), metric(metric), rank(rank),
+        ofRank(rank.isValid()), relation(relation), value(value),
+        condition(condition) {}
   static bool classof(const Stmt *s) { return s->kind == Kind::Expect; }
 
   Name metric;
-  bool ofRank; // written with `(rank)`
+  llvm::SMRange rank; // `(rank)`; invalid if it is not written
+  bool ofRank;
   BinaryOp relation;
   Expr *value;
   /// The condition of the clause; null if it always holds.

@@ -302,7 +302,7 @@ private:
         diags.report(rangeOf(key), diag::ProfileUnknownKey, key.take_front(40));
     if (StringRef meant = nearestWord(key.take_front(40), known);
         !meant.empty())
-      error.note(rangeOf(key), diag::NoteDidYouMean, meant);
+      error.suggest(rangeOf(key), meant);
     else if (!known.empty())
       error.note(rangeOf(key), diag::NoteChoices, join(known, "`, `"));
     (void)json.takeValue();

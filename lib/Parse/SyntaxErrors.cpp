@@ -205,8 +205,11 @@ private:
                offsets.loc(before->getStopIndex() + 1)};
     InFlightDiagnostic error =
         diags.report(range, diag::SyntaxExpected, what, describe(token));
-    if (oneMissing && StringRef(what).starts_with("`"))
-      error.fixIt(StringRef(what).drop_front().drop_back());
+    if (StringRef missing(what); oneMissing && missing.consume_front("`"))
+      error.fixIt(before && !isAlpha(missing[0])
+                      ? offsets.loc(before->getStopIndex() + 1)
+                      : range.Start,
+                  missing.drop_back().str() + (isAlpha(missing[0]) ? " " : ""));
     if (meant.count(PipeLexer::F) && token->getText().size() == 1)
       suggest(error, token, letters);
     if (StringRef name = before ? parameterName(before->getType()) : "";
@@ -240,7 +243,7 @@ private:
       return;
     std::string word = token->getText();
     if (StringRef meant = nearestWord(word, candidates); !meant.empty())
-      error.note(rangeOf(token), diag::NoteDidYouMean, meant);
+      error.suggest(rangeOf(token), meant);
   }
 
   /// The reserved word of a token type; empty for other tokens, and for the

@@ -74,7 +74,7 @@ void Checker::reportUnknown(Name name, bool (*wanted)(const Symbol &),
     return;
   InFlightDiagnostic error = report(diags, name);
   if (StringRef meant = scope.suggest(name.text, wanted, extra); !meant.empty())
-    error.note(name.range, diag::NoteDidYouMean, meant);
+    error.suggest(name.range, meant);
 }
 
 //===----------------------------------------------------------------------===//

@@ -236,7 +236,7 @@ void Checker::check(PlacementStmt *placement) {
         diags.report(placement->name.range, diag::UnknownPlacement, name,
                      join(ArrayRef(known), ", "));
     if (StringRef meant = nearestWord(name, known); !meant.empty())
-      error.note(placement->name.range, diag::NoteDidYouMean, meant);
+      error.suggest(placement->name.range, meant);
     return;
   }
   if (*takes == Takes::One && !placement->argument)
@@ -334,7 +334,7 @@ static void reportUnknownSetting(SMRange range, StringRef name, StringRef block,
   InFlightDiagnostic error =
       diags.report(range, diag::UnknownSetting, name, block);
   if (StringRef meant = nearestWord(name, similar); !meant.empty())
-    error.note(range, diag::NoteDidYouMean, meant);
+    error.suggest(range, meant);
   else if (!possible.empty())
     error.note(range, diag::NoteChoices, join(possible, "`, `"));
 }
@@ -444,11 +444,13 @@ void Checker::check(const ExpectStmt *expect) {
       if (meant.empty() && known.starts_with(name))
         meant = known;
     if (!meant.empty())
-      error.note(expect->metric.range, diag::NoteDidYouMean, meant);
+      error.suggest(expect->metric.range, meant);
   } else if (isPerRank(*metric) && !expect->ofRank) {
-    (void)diags.report(expect->metric.range, diag::MetricNeedsRank, name);
+    (void)diags.report(expect->metric.range, diag::MetricNeedsRank, name)
+        .fixIt(expect->metric.range.End, "(rank)");
   } else if (!isPerRank(*metric) && expect->ofRank) {
-    (void)diags.report(expect->metric.range, diag::MetricOfRank, name);
+    (void)diags.report(expect->metric.range, diag::MetricOfRank, name)
+        .fixIt(expect->rank, "");
   }
   for (Expr *expr : {expect->value, expect->condition}) {
     if (!expr)

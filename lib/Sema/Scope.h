@@ -23,6 +23,8 @@ struct Symbol {
   const ast::Variable *variable = nullptr;
   const ast::FnDecl *fn = nullptr;
   const ast::PatternDecl *pattern = nullptr;
+  /// The statement that only defines this name; invalid if there is none.
+  llvm::SMRange statement = {};
 
   /// `value`, `function` or `pattern`.
   llvm::StringRef what() const;

@@ -94,12 +94,15 @@ void Checker::check(Module &main) {
 void Checker::warnUnused() {
   for (const Symbol &symbol : warnable) {
     if (symbol.fn && !symbol.fn->used)
-      (void)diags.report(symbol.range, diag::UnusedFn, symbol.name);
+      diags.report(symbol.range, diag::UnusedFn, symbol.name)
+          .removal(symbol.statement);
     else if (symbol.pattern && !symbol.pattern->used)
-      (void)diags.report(symbol.range, diag::UnusedPattern, symbol.name);
+      diags.report(symbol.range, diag::UnusedPattern, symbol.name)
+          .removal(symbol.statement);
     else if (symbol.variable && !symbol.variable->used) {
       if (symbol.variable->kind == Variable::Kind::Let)
-        (void)diags.report(symbol.range, diag::UnusedLet, symbol.name);
+        diags.report(symbol.range, diag::UnusedLet, symbol.name)
+            .removal(symbol.statement);
       else if (symbol.variable->kind == Variable::Kind::Param)
         (void)diags.report(symbol.range, diag::UnusedParameter, symbol.name);
     }

@@ -110,7 +110,8 @@ void Checker::check(LetStmt *let) {
       current)
     checkRankFree(dependence, let->value->range);
   let->variable = makeVariable(let->name, Variable::Kind::Let, dependence);
-  defineVariable(let->variable);
+  define({let->name.text, let->name.range, let->variable, nullptr, nullptr,
+          let->range});
 }
 
 void Checker::defineArguments(MutableArrayRef<Argument> args) {
@@ -135,7 +136,7 @@ void Checker::check(FnDecl *fn) {
   fn->dependence = dependence;
   fn->id = program.fns.size();
   program.fns.push_back(fn);
-  define({fn->name.text, fn->name.range, nullptr, fn, nullptr});
+  define({fn->name.text, fn->name.range, nullptr, fn, nullptr, fn->range});
 }
 
 void Checker::check(PatternDecl *pattern) {
@@ -148,7 +149,8 @@ void Checker::check(PatternDecl *pattern) {
   pattern->plain = form.plain;
   pattern->id = program.patterns.size();
   program.patterns.push_back(pattern);
-  define({pattern->name.text, pattern->name.range, nullptr, nullptr, pattern});
+  define({pattern->name.text, pattern->name.range, nullptr, nullptr, pattern,
+          pattern->range});
 }
 
 //===----------------------------------------------------------------------===//

@@ -27,8 +27,39 @@ InFlightDiagnostic::~InFlightDiagnostic() {
     engine->emit(std::move(diagnostic));
 }
 
-InFlightDiagnostic &InFlightDiagnostic::fixIt(StringRef text) {
-  diagnostic.fixIt = text.str();
+InFlightDiagnostic &InFlightDiagnostic::fixIt(SMRange range, StringRef text) {
+  diagnostic.fixIts.push_back({range, text.str()});
+  return *this;
+}
+
+/// The range with the rest of its lines, if only blanks precede it there and
+/// only blanks or a comment follow it; otherwise the range.
+static SMRange wholeLines(SMRange range, StringRef file) {
+  const char *begin = range.Start.getPointer();
+  const char *end = range.End.getPointer();
+  auto isBlank = [](char c) { return c == ' ' || c == '\t'; };
+  while (begin != file.begin() && isBlank(begin[-1]))
+    --begin;
+  StringRef rest(end, file.end() - end);
+  StringRef after = rest.take_until([](char c) { return c == '\n'; });
+  StringRef text = after.trim();
+  bool alone = (begin == file.begin() || begin[-1] == '\n') &&
+               (text.empty() || text.starts_with("//"));
+  if (!alone)
+    return range;
+  end += std::min(after.size() + 1, rest.size());
+  return {SMLoc::getFromPointer(begin), SMLoc::getFromPointer(end)};
+}
+
+InFlightDiagnostic &InFlightDiagnostic::removal(SMRange statement) {
+  return fixIt(
+      wholeLines(statement, engine->sourceFiles().textOf(statement.Start)), "");
+}
+
+InFlightDiagnostic &InFlightDiagnostic::suggest(SMRange range,
+                                                StringRef meant) {
+  note(range, diag::NoteDidYouMean, meant);
+  diagnostic.notes.back().fixIts.push_back({range, meant.str()});
   return *this;
 }
 

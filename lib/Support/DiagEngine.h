@@ -63,14 +63,22 @@ inline llvm::raw_ostream &operator<<(llvm::raw_ostream &os,
             << place.step << '`';
 }
 
+/// One edit of the source: `text` in place of `range`, which is empty for an
+/// insertion.
+struct FixIt {
+  llvm::SMRange range;
+  std::string text;
+};
+
 /// A finished message with its attached notes.
 struct Diagnostic {
   diag::Id id;
   Severity severity;
   llvm::SMRange range;
   std::string message;
-  /// Replacement text for the range that fixes the program; may be empty.
-  std::string fixIt = {};
+  /// Edits that together correct what the message reports. A note with edits
+  /// proposes a correction of the message that it belongs to.
+  std::vector<FixIt> fixIts = {};
   std::vector<Diagnostic> notes = {};
   /// The first step that the message names.
   std::optional<StepPlace> place = std::nullopt;
@@ -96,8 +104,18 @@ public:
   note(SourceLoc loc, diag::Kind<id, Severity::Note, n> kind, Args &&...args);
   /// Sets the step that the diagnostic is about if its text does not name one.
   InFlightDiagnostic &at(StepPlace place);
-  /// Sets the text that replaces the range of the diagnostic.
-  InFlightDiagnostic &fixIt(llvm::StringRef text);
+  /// Attaches the edit that puts `text` in place of `range`.
+  InFlightDiagnostic &fixIt(llvm::SMRange range, llvm::StringRef text);
+  /// Attaches the edit that inserts `text`.
+  InFlightDiagnostic &fixIt(llvm::SMLoc loc, llvm::StringRef text) {
+    return fixIt(llvm::SMRange(loc, loc), text);
+  }
+  /// Attaches the edit that removes a statement: with a comment that follows on
+  /// its last line, and whole lines if nothing else is on them.
+  InFlightDiagnostic &removal(llvm::SMRange statement);
+  /// Attaches the note that `meant` may be meant in place of the word at
+  /// `range`, with the edit that replaces it.
+  InFlightDiagnostic &suggest(llvm::SMRange range, llvm::StringRef meant);
 
   operator llvm::LogicalResult() const { return llvm::failure(); }
   template <typename T> operator llvm::FailureOr<T>() const {

@@ -71,8 +71,16 @@ void writeLocation(json::OStream &json, SMLoc loc, const SourceFiles &files) {
   json.attribute("column", at.column);
 }
 
+/// The only edit of the diagnostic, if it is an insertion; otherwise null.
+static const FixIt *insertionOf(const Diagnostic &diagnostic) {
+  if (diagnostic.fixIts.size() != 1)
+    return nullptr;
+  const FixIt &edit = diagnostic.fixIts.front();
+  return edit.range.Start == edit.range.End ? &edit : nullptr;
+}
+
 /// Prints the part of a source line around a diagnostic, with a caret below it,
-/// and below that its fix-it.
+/// and below that what is to be inserted.
 static void printExcerpt(raw_ostream &os, const Diagnostic &diagnostic,
                          const SourceFiles &files) {
   SMRange range = diagnostic.range;
@@ -112,9 +120,12 @@ static void printExcerpt(raw_ostream &os, const Diagnostic &diagnostic,
   for (size_t i = 1; i < width; ++i)
     os << '~';
   os << '\n';
-  if (!diagnostic.fixIt.empty()) {
-    os.indent((cutLeft ? 3 : 0) + terminalWidth(text.slice(begin, at)));
-    os << diagnostic.fixIt << '\n';
+  if (const FixIt *insertion = insertionOf(diagnostic)) {
+    size_t place = insertion->range.Start.getPointer() - text.data();
+    if (place < begin || place > end)
+      return;
+    os.indent((cutLeft ? 3 : 0) + terminalWidth(text.slice(begin, place)));
+    os << StringRef(insertion->text).trim() << '\n';
   }
 }
 
@@ -150,6 +161,14 @@ void writeDiagnostic(json::OStream &json, const Diagnostic &diagnostic,
     }
     json.attribute("excerpt", excerpt.empty() ? json::Value(nullptr)
                                               : json::Value(text(excerpt)));
+    json.attributeArray("fixes", [&] {
+      for (const FixIt &edit : diagnostic.fixIts)
+        json.object([&] {
+          writeLocation(json, edit.range.Start, files);
+          writeEnd(json, edit.range, files);
+          json.attribute("text", text(edit.text));
+        });
+    });
     json.attributeArray("notes", [&] {
       for (const Diagnostic &note : diagnostic.notes)
         writeDiagnostic(json, note, files, csvCells);
