@@ -15,7 +15,7 @@
 #
 # Features: torch (an environment with PyTorch) and torch-2.13 or the like (its
 # version), hub-deepspeed or the like (an environment with that framework), mpi, eigen, clang, clang-format, rustc, asan, assertions, wheel (a wheel of the Python package can be made),
-# venv (environments of Python can be made), fish, groff, mandoc, mypy, zsh, browser (Chromium that Selenium can drive),
+# venv (environments of Python can be made), fish, groff, mandoc, mypy, npm, nvim, zsh, browser (Chromium that Selenium can drive),
 # all (the long tests were asked for), root (the tests run as root).
 
 import glob
@@ -95,7 +95,7 @@ if "NOTFOUND" not in config.clang_format:
 if "NOTFOUND" not in config.rustc and not subprocess.call(
         [config.rustc, "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
     config.available_features.add("rustc")
-for name in ("fish", "groff", "mandoc", "zsh"):
+for name in ("fish", "groff", "mandoc", "npm", "nvim", "zsh"):
     if shutil.which(name):
         config.available_features.add(name)
 if mypy:

@@ -14,6 +14,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -36,6 +37,8 @@ FailureOr<ast::Module *> ProgramLoader::load(StringRef path, StringRef text) {
   FailureOr<ast::Module *> module = parsePipe(path, text, context, diags);
   if (failed(module))
     return failure();
+  if (loading.size() == 1)
+    mainModule = *module;
   bool good = true;
   StringRef folder = sys::path::parent_path((*module)->path);
   for (ast::ImportDecl &import : (*module)->imports)
@@ -44,6 +47,19 @@ FailureOr<ast::Module *> ProgramLoader::load(StringRef path, StringRef text) {
     return failure();
   modules[key] = *module;
   return module;
+}
+
+FailureOr<StringRef> ProgramLoader::read(const std::string &path,
+                                         StringRef realPath, DiagLoc loc) {
+  std::optional<std::string> text = unsaved ? unsaved(realPath) : std::nullopt;
+  if (!text)
+    return openInput(path, diags, maxSourceBytes, loc);
+  Expected<StringRef> added =
+      diags.sourceFiles().add(MemoryBuffer::getMemBufferCopy(*text, path));
+  if (added)
+    return *added;
+  return diags.report(loc, diag::FileUnreadable, path,
+                      toString(added.takeError()));
 }
 
 LogicalResult ProgramLoader::loadImport(ast::ImportDecl &import,
@@ -73,8 +89,7 @@ LogicalResult ProgramLoader::loadImport(ast::ImportDecl &import,
       error.note(range, diag::NoteImportedHere);
     return failure();
   }
-  FailureOr<StringRef> text =
-      openInput(*path, diags, maxSourceBytes, import.path.range);
+  FailureOr<StringRef> text = read(*path, key, import.path.range);
   if (failed(text))
     return failure();
   importedAt.push_back(import.path.range);

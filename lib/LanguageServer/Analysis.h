@@ -1,0 +1,117 @@
+//===- Analysis.h - One version of a document, analysed ---------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_LANGUAGESERVER_ANALYSIS_H
+#define PIPEC_LANGUAGESERVER_ANALYSIS_H
+
+#include "Driver/Program.h"
+#include "IR/Schedule.h"
+#include "LanguageServer/Names.h"
+#include "LanguageServer/Position.h"
+#include "Sema/Sema.h"
+#include "Simulation/Simulate.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pipec::lsp {
+
+/// The maximum size in bytes of a document that is analysed.
+inline constexpr size_t maxDocumentBytes = size_t(1) << 22;
+/// The maximum number of steps, loop rounds and calls of a schedule.
+inline constexpr uint64_t maxDocumentSteps = uint64_t(1) << 18;
+/// The maximum number of diagnostics of a document.
+inline constexpr size_t maxShownDiagnostics = 200;
+
+/// A text in an editor.
+struct Document {
+  std::string uri;
+  /// The path of its file (`pathOfUri`).
+  std::string path;
+  int64_t version = 0;
+  std::string text;
+};
+
+/// A schedule of a document.
+struct ShownSchedule {
+  /// The range before its body in a program, its first line in step IR.
+  llvm::SMRange head;
+  Schedule schedule;
+  /// A run without transfers, or under the default model with them; null if the
+  /// schedule cannot run.
+  std::unique_ptr<Simulation> run;
+};
+
+/// What is known about one version of a document. The constructor reads the
+/// text and binds its names; `run` adds what needs the schedules at their
+/// default sizes. All ranges point into texts that this object owns.
+class Analysis {
+public:
+  /// `unsaved` provides the texts of imported files that are open too.
+  Analysis(const Document &document, const SearchPath &search,
+           const UnsavedText &unsaved);
+  Analysis(const Analysis &) = delete;
+
+  /// Lowers or reads all schedules, and checks and runs them. A schedule
+  /// without default sizes, or with more than `maxDocumentSteps`, is left out.
+  /// Does nothing the second time.
+  void run();
+
+  llvm::StringRef text() const { return source; }
+  int64_t version() const { return number; }
+  bool isSteps() const { return steps; }
+  /// Null for step IR, and if the text has syntax errors.
+  const ast::Module *module() const { return parsed; }
+  /// True if the text was read, so that names and outline are those of this
+  /// version.
+  bool isRead() const { return steps ? !shown.empty() : parsed != nullptr; }
+  const NameTable &names() const { return table; }
+  const SourceFiles &files() const { return sources; }
+  SourceFiles &files() { return sources; }
+  llvm::ArrayRef<ShownSchedule> schedules() const { return shown; }
+  llvm::ArrayRef<Diagnostic> diagnostics() const { return reported; }
+
+  /// True if the analysis read the file at this path for an import.
+  bool hasRead(llvm::StringRef path) const;
+  /// True if the range is in this document, and not in an imported file.
+  bool isHere(llvm::SMRange range) const;
+  /// The offsets of a range in its file. A single position is that of the word
+  /// there, or of one character.
+  Span span(llvm::SMRange range) const;
+  /// The offsets of a range, also if it is a single position.
+  Span exactSpan(llvm::SMRange range) const;
+  llvm::SMLoc loc(size_t offset) const {
+    return llvm::SMLoc::getFromPointer(source.data() + offset);
+  }
+  /// Where the document imports the file of `range`, directly or not; the
+  /// beginning of the document if that is not known.
+  llvm::SMRange importOf(llvm::SMRange range) const;
+
+private:
+  void readProgram(const std::string &path, const SearchPath &search,
+                   const UnsavedText &unsaved);
+  void readSteps();
+  void lowerSchedules();
+
+  const int64_t number;
+  SourceFiles sources;
+  std::vector<Diagnostic> reported;
+  DiagEngine diags;
+  llvm::StringRef source;
+  ast::Context context;
+  const ast::Module *parsed = nullptr;
+  std::optional<CheckedProgram> program;
+  NameTable table;
+  bool steps = false;
+  bool hasRun = false;
+  std::vector<ShownSchedule> shown;
+};
+
+} // namespace pipec::lsp
+
+#endif // PIPEC_LANGUAGESERVER_ANALYSIS_H

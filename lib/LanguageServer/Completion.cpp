@@ -1,0 +1,367 @@
+//===- Completion.cpp - What can be written at a position -----------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LanguageServer/Completion.h"
+
+#include "Cost/Expectation.h"
+#include "Cost/Figure.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+
+#include <optional>
+#include <set>
+
+using namespace llvm;
+
+namespace pipec::lsp {
+
+//===----------------------------------------------------------------------===//
+// Words
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+enum Place : unsigned {
+  Nowhere = 0,
+  File = 1 << 0,
+  Item = 1 << 1,
+  Block = 1 << 2,
+  Params = 1 << 3,
+  Value = 1 << 4,
+  Function = 1 << 5,
+  Placement = 1 << 6,
+  Fsdp = 1 << 7,
+  Within = 1 << 8,
+};
+
+struct WordInfo {
+  StringLiteral word;
+  unsigned places;
+  StringLiteral doc;
+};
+
+constexpr WordInfo words[] = {
+#define PIPEC_WORD(Word, Places, Doc) {Word, Places, Doc},
+#include "LanguageServer/Words.def"
+};
+
+struct MetricInfo {
+  StringLiteral name;
+  bool perRank;
+  StringLiteral doc;
+};
+
+constexpr MetricInfo metrics[] = {
+#define PIPEC_METRIC(Id, Name, PerRank, Value, Doc) {Name, PerRank, Doc},
+#include "Cost/Metrics.def"
+};
+
+} // namespace
+
+std::string describeWord(StringRef word) {
+  for (const WordInfo &info : words)
+    if (info.word == word)
+      return info.doc.str();
+  for (const MetricInfo &info : metrics)
+    if (info.name == word)
+      return info.doc.str();
+  for (const FigureInfo &info : allFigures())
+    if (info.name == word)
+      return (blockName(info.block) + ": " + info.doc).str();
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// Where the cursor is
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The kind of a pair of braces, brackets or parentheses.
+enum class Frame { File, Schedule, Params, Block, Fn, Settings, Fsdp, Other };
+
+/// A walk over the tokens before the cursor.
+class Scanner {
+public:
+  explicit Scanner(StringRef text) : text(text) {
+    stack.push_back({Frame::File});
+    run();
+  }
+
+  struct Open {
+    Frame frame;
+    /// Settings: the block and the scope.
+    FigureBlock block = FigureBlock::Cost;
+    FigureScope scope = FigureScope::Whole;
+    /// The first word of the statement at the cursor, or of the part of it that
+    /// has its own braces, such as `repeat`; empty at its beginning.
+    StringRef head = {};
+    std::vector<Proposal> names = {};
+  };
+
+  /// True if the cursor is in a comment or in a string.
+  bool inText = false;
+  /// The token before the word at the cursor.
+  StringRef last;
+  std::vector<Open> stack;
+
+private:
+  void run();
+  void word(StringRef word);
+  void open(char c);
+  void close();
+  void name(StringRef word, Proposal::Kind kind) {
+    stack.back().names.push_back({word.str(), kind});
+  }
+
+  StringRef text;
+  /// Names that the next block defines: arguments, loop variables.
+  std::vector<Proposal> pending;
+};
+
+/// Words that begin a part of a statement with its own braces.
+bool isHead(StringRef word) {
+  return StringSwitch<bool>(word)
+      .Cases("schedule", "fn", "pattern", "repeat", "for", "if", true)
+      .Cases("else", "at", "fill", "warmup", "steady", "cooldown", true)
+      .Cases("phase", "cost", "memory", "fsdp", "graph", "placement", true)
+      .Cases("let", "expect", "require", "connect", "tie", "alias", true)
+      .Cases("import", "forward_only", true)
+      .Default(false);
+}
+
+} // namespace
+
+void Scanner::word(StringRef word) {
+  Open &at = stack.back();
+  if (last == "let")
+    name(word, Proposal::Kind::Variable);
+  else if (last == "fn" || last == "pattern")
+    name(word, Proposal::Kind::Function);
+  else if (last == "for")
+    pending.push_back({word.str(), Proposal::Kind::Variable});
+  bool isName = last == "let" || last == "fn" || last == "pattern" ||
+                last == "for" || last == "schedule" || last == "phase";
+  if (at.frame == Frame::Params && !isDigit(word[0]) && last != "=" &&
+      (last == "(" || last == "," || last == "ranks" ||
+       last == "microbatches" || last == "chunks"))
+    pending.push_back({word.str(), Proposal::Kind::Variable});
+  bool inSettings = at.frame == Frame::Settings || at.frame == Frame::Fsdp;
+  if (!isName && (inSettings ? at.head.empty() : isHead(word)) &&
+      // `cost(p2p)` and `expect ... if` are within a statement.
+      !(at.head == "expect" && (word == "cost" || word == "if")))
+    at.head = word;
+  last = word;
+}
+
+void Scanner::open(char c) {
+  Open &at = stack.back();
+  Open next{Frame::Other};
+  if (c == '(') {
+    if (at.frame == Frame::File && at.head == "schedule")
+      next.frame = Frame::Params;
+    else if ((at.head == "fn" || at.head == "pattern") && last != at.head)
+      next.frame = Frame::Params;
+  } else if (c == '{') {
+    StringRef head = at.head;
+    if (at.frame == Frame::File && head == "schedule")
+      next.frame = Frame::Schedule;
+    else if (head == "fn")
+      next.frame = Frame::Fn;
+    else if (at.frame == Frame::Schedule && head == "fsdp")
+      next.frame = Frame::Fsdp;
+    else if (at.frame == Frame::Schedule &&
+             (head == "cost" || head == "memory")) {
+      next.frame = Frame::Settings;
+      next.block = head == "cost" ? FigureBlock::Cost : FigureBlock::Memory;
+    } else if (at.frame == Frame::Settings) {
+      next.frame = Frame::Settings;
+      next.block = at.block;
+      next.scope = FigureScope::Overlap;
+      for (const ScopeInfo *scope : scopesOf(at.block))
+        if (scope->word == head)
+          next.scope = scope->scope;
+    } else if (at.frame != Frame::File || head == "pattern") {
+      next.frame =
+          head == "graph" || head == "placement" ? Frame::Other : Frame::Block;
+    }
+    next.names = std::move(pending);
+    pending.clear();
+  }
+  stack.push_back(std::move(next));
+}
+
+void Scanner::close() {
+  if (stack.size() > 1)
+    stack.pop_back();
+}
+
+void Scanner::run() {
+  size_t end = text.size();
+  auto isWordByte = [](char c) { return isAlnum(c) || c == '_'; };
+  // The word at the cursor is what is being completed.
+  while (end != 0 && isWordByte(text[end - 1]))
+    --end;
+  for (size_t i = 0; i < end;) {
+    char c = text[i];
+    if (isSpace(c)) {
+      ++i;
+    } else if (text.substr(i).starts_with("//")) {
+      i = text.find('\n', i);
+      if (i >= end)
+        inText = true;
+    } else if (c == '"') {
+      size_t close = i + 1;
+      while (close < end && text[close] != '"' && text[close] != '\n')
+        close += text[close] == '\\' ? 2 : 1;
+      inText = close >= end;
+      i = close + 1;
+      last = "\"";
+    } else if (isWordByte(c)) {
+      StringRef found = text.slice(i, end).take_while(isWordByte);
+      i += found.size();
+      word(found);
+    } else {
+      if (c == '(' || c == '{' || c == '[')
+        open(c);
+      else if (c == ')' || c == '}' || c == ']')
+        close();
+      // The end of a statement. Braces end one only in blocks: `if` may
+      // continue with `else`.
+      if (c == ';' || c == '}')
+        stack.back().head = "";
+      last = text.substr(i++, 1);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Proposals
+//===----------------------------------------------------------------------===//
+
+static void addWords(unsigned places, std::vector<Proposal> &all) {
+  for (const WordInfo &info : words)
+    if (info.places & places)
+      all.push_back({info.word.str(),
+                     info.places & places & Function ? Proposal::Kind::Function
+                     : info.places & places & Placement
+                         ? Proposal::Kind::EnumMember
+                         : Proposal::Kind::Keyword,
+                     info.doc.str()});
+}
+
+/// The names that are visible: those of all open frames.
+static void addNames(const Scanner &scanner, std::vector<Proposal> &all) {
+  for (const Scanner::Open &open : reverse(scanner.stack))
+    for (const Proposal &name : reverse(open.names))
+      all.push_back(name);
+}
+
+static void addFigures(const Scanner::Open &open, std::vector<Proposal> &all) {
+  for (const FigureInfo &info : allFigures())
+    if (info.block == open.block && info.isIn(open.scope))
+      all.push_back(
+          {info.name.str(), Proposal::Kind::Property, info.doc.str()});
+  if (open.scope == FigureScope::Whole)
+    for (const ScopeInfo *scope : scopesOf(open.block))
+      if (scope->numbers != 0)
+        all.push_back(
+            {scope->word.str(), Proposal::Kind::Keyword, scope->doc.str()});
+}
+
+std::vector<Proposal> complete(StringRef before,
+                               std::vector<Proposal> imported) {
+  Scanner scanner(before);
+  std::vector<Proposal> all;
+  const Scanner::Open &at = scanner.stack.back();
+  StringRef last = scanner.last;
+  // Nothing is known about new names, comments and strings.
+  if (scanner.inText || last == "let" || last == "fn" || last == "pattern" ||
+      last == "schedule" || last == "phase" || last == "import" ||
+      last == "alias" || (last == "for" && at.frame != Frame::Other))
+    return all;
+
+  bool atStart = last.empty() || last == "{" || last == "}" || last == ";";
+  bool operand = StringSwitch<bool>(last)
+                     .Cases("=", "+", "-", "*", "/", "%", "<", ">", true)
+                     .Cases("!", "?", ":", "(", "[", ",", "&", "|", true)
+                     .Cases("repeat", "if", "in", "reverse", "at", true)
+                     .Cases("require", "connect", "tie", ".", true)
+                     .Default(false);
+  auto expression = [&] {
+    addNames(scanner, all);
+    llvm::append_range(all, imported);
+    addWords(Value | Function, all);
+  };
+
+  switch (at.frame) {
+  case Frame::File:
+    if (atStart)
+      addWords(File, all);
+    break;
+  case Frame::Params:
+    if (last == "(" || last == ",")
+      addWords(Params, all);
+    else if (operand)
+      expression();
+    break;
+  case Frame::Schedule:
+    if (atStart) {
+      addWords(Item, all);
+    } else if (last == "placement") {
+      addWords(Placement, all);
+    } else if (last == "expect") {
+      for (const MetricInfo &info : metrics)
+        all.push_back({info.name.str() + (info.perRank ? "(rank)" : ""),
+                       Proposal::Kind::Property, info.doc.str()});
+    } else {
+      expression();
+    }
+    break;
+  case Frame::Settings:
+    if (atStart)
+      addFigures(at, all);
+    else
+      expression();
+    break;
+  case Frame::Fsdp:
+    if (atStart)
+      addWords(Fsdp, all);
+    else
+      expression();
+    break;
+  case Frame::Block:
+    // Between steps nothing ends a statement.
+    if (operand) {
+      expression();
+    } else {
+      addNames(scanner, all);
+      llvm::append_range(all, imported);
+      addWords(Block | (at.head.empty() ? 0u : unsigned(Value | Function)),
+               all);
+    }
+    break;
+  case Frame::Fn:
+    expression();
+    if (atStart)
+      all.push_back({"let", Proposal::Kind::Keyword, describeWord("let")});
+    break;
+  case Frame::Other:
+    expression();
+    break;
+  }
+  // A name may be visible for two reasons.
+  std::set<std::string> seen;
+  llvm::erase_if(all, [&](const Proposal &proposal) {
+    return !seen.insert(proposal.word).second;
+  });
+  return all;
+}
+
+} // namespace pipec::lsp

@@ -1,0 +1,47 @@
+//===- Completion.h - What can be written at a position ---------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_LANGUAGESERVER_COMPLETION_H
+#define PIPEC_LANGUAGESERVER_COMPLETION_H
+
+#include "llvm/ADT/StringRef.h"
+
+#include <string>
+#include <vector>
+
+namespace pipec::lsp {
+
+/// A proposal of completion.
+struct Proposal {
+  /// The values are those of `CompletionItemKind` of the protocol.
+  enum class Kind : uint8_t {
+    Function = 3,
+    Variable = 6,
+    Module = 9,
+    Property = 10,
+    Keyword = 14,
+    EnumMember = 20,
+  };
+  std::string word;
+  Kind kind;
+  std::string doc = {};
+};
+
+/// The description of a word of the language, of a figure of the costs, or of a
+/// metric, with Markdown; empty if `word` is none of these.
+std::string describeWord(llvm::StringRef word);
+
+/// What may follow `before`, the text of a program up to the cursor, in place
+/// of the word that it ends with. Needs no tree, since programs are rarely
+/// complete while they are typed. `imported` are the names of imported files:
+/// functions and patterns.
+std::vector<Proposal> complete(llvm::StringRef before,
+                               std::vector<Proposal> imported);
+
+} // namespace pipec::lsp
+
+#endif // PIPEC_LANGUAGESERVER_COMPLETION_H

@@ -1,0 +1,145 @@
+//===- Findings.cpp - Diagnostics and their corrections -------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LanguageServer/OpenDocument.h"
+#include "Support/Diagnostics/SemaDiags.h"
+#include "Support/Words.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec::lsp {
+
+//===----------------------------------------------------------------------===//
+// Diagnostics
+//===----------------------------------------------------------------------===//
+
+/// The values of `DiagnosticSeverity`.
+static int severityOf(Severity severity) {
+  switch (severity) {
+  case Severity::Error:
+    return 1;
+  case Severity::Warning:
+    return 2;
+  case Severity::Note:
+    return 3;
+  }
+  llvm_unreachable("all severities have a number");
+}
+
+/// True for a name that an editor may show as unnecessary.
+static bool isUnused(diag::Id id) {
+  return is_contained({diag::UnusedLet.value, diag::UnusedFn.value,
+                       diag::UnusedPattern.value, diag::UnusedParameter.value},
+                      id);
+}
+
+/// The part of the document that a diagnostic is shown at.
+static Span shownSpan(const Analysis &analysis, const Diagnostic &found) {
+  if (!found.range.isValid())
+    return {};
+  if (analysis.isHere(found.range))
+    return analysis.span(found.range);
+  return analysis.span(analysis.importOf(found.range));
+}
+
+static json::Value toJson(const Analysis &analysis, const LineMap &lines,
+                          const Diagnostic &found,
+                          function_ref<json::Value(SMRange)> location) {
+  std::string message = found.message;
+  json::Array related;
+  bool elsewhere = found.range.isValid() && !analysis.isHere(found.range);
+  if (elsewhere) {
+    StringRef file = analysis.files().lineColumn(found.range.Start).file;
+    message = "in `" + file.str() + "`: " + message;
+    related.push_back(json::Object{{"location", location(found.range)},
+                                   {"message", json::fixUTF8(found.message)}});
+  }
+  for (const Diagnostic &note : found.notes) {
+    if (note.range.isValid())
+      related.push_back(json::Object{{"location", location(note.range)},
+                                     {"message", json::fixUTF8(note.message)}});
+    else
+      message += "\n" + note.message;
+  }
+  json::Object result{
+      {"range", lines.range(shownSpan(analysis, found))},
+      {"severity", severityOf(found.severity)},
+      {"code", diagInfo(found.id).name},
+      {"source", "pipec"},
+      {"message", json::fixUTF8(message)},
+  };
+  if (!related.empty())
+    result["relatedInformation"] = std::move(related);
+  if (isUnused(found.id))
+    result["tags"] = json::Array{1};
+  return result;
+}
+
+json::Array diagnosticsOf(const Analysis &analysis, const LineMap &lines,
+                          function_ref<json::Value(SMRange)> location) {
+  json::Array all;
+  for (const Diagnostic &found : analysis.diagnostics())
+    all.push_back(toJson(analysis, lines, found, location));
+  return all;
+}
+
+//===----------------------------------------------------------------------===//
+// Corrections
+//===----------------------------------------------------------------------===//
+
+static std::string titleOf(const FixIt &edit) {
+  StringRef old(edit.range.Start.getPointer(),
+                edit.range.End.getPointer() - edit.range.Start.getPointer());
+  auto quoted = [](StringRef text) {
+    return "`" + shortened(text.trim().split('\n').first) + "`";
+  };
+  if (old.empty())
+    return "Insert " + quoted(edit.text);
+  return edit.text.empty() ? "Remove " + quoted(old)
+                           : "Change to " + quoted(edit.text);
+}
+
+json::Array codeActionsOf(const Analysis &analysis, const LineMap &lines,
+                          StringRef uri, Span span) {
+  json::Array actions;
+  // The documents of the related places are not of interest here.
+  auto noPlace = [](SMRange) { return json::Value(nullptr); };
+  for (const Diagnostic &found : analysis.diagnostics()) {
+    Span at = shownSpan(analysis, found);
+    if (at.end < span.begin || span.end < at.begin)
+      continue;
+    auto add = [&](ArrayRef<FixIt> edits) {
+      if (edits.empty() || !all_of(edits, [&](const FixIt &edit) {
+            return analysis.isHere(edit.range);
+          }))
+        return;
+      json::Array changes;
+      for (const FixIt &edit : edits)
+        changes.push_back(
+            json::Object{{"range", lines.range(analysis.exactSpan(edit.range))},
+                         {"newText", edit.text}});
+      json::Value reported = toJson(analysis, lines, found, noPlace);
+      reported.getAsObject()->erase("relatedInformation");
+      actions.push_back(json::Object{
+          {"title", json::fixUTF8(titleOf(edits.front()))},
+          {"kind", "quickfix"},
+          {"isPreferred", true},
+          {"diagnostics", json::Array{std::move(reported)}},
+          {"edit",
+           json::Object{
+               {"changes", json::Object{{uri.str(), std::move(changes)}}}}}});
+    };
+    add(found.fixIts);
+    for (const Diagnostic &note : found.notes)
+      add(note.fixIts);
+  }
+  return actions;
+}
+
+} // namespace pipec::lsp

@@ -1,0 +1,231 @@
+//===- Hover.cpp - What an editor shows about a place ---------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LanguageServer/Hover.h"
+
+#include "IR/StepPlaces.h"
+#include "LanguageServer/Completion.h"
+#include "Support/Words.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+
+namespace pipec::lsp {
+
+/// The maximum number of ranks, or of steps of one line, that are described.
+static constexpr size_t maxRows = 8;
+/// The maximum size in bytes of a statement that is shown as a whole.
+static constexpr size_t maxStatement = 400;
+
+static StringRef textOf(SMRange range) {
+  return {range.Start.getPointer(),
+          size_t(range.End.getPointer() - range.Start.getPointer())};
+}
+
+std::string figuresOf(const ShownSchedule &schedule) {
+  if (!schedule.run)
+    return "";
+  const Simulation &run = *schedule.run;
+  std::string text;
+  raw_string_ostream os(text);
+  os << "makespan " << run.time(run.makespan());
+  if (std::optional<Rational> rate = run.bubbleRate(run.makespan()))
+    os << formatv(", bubble {0:f1} %", 100 * rate->toDouble());
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+/// The comment about a statement: after it on its last line, or alone on the
+/// lines before it; without slashes.
+static std::string commentOf(SMRange statement, StringRef file) {
+  size_t begin = statement.Start.getPointer() - file.data();
+  size_t end = statement.End.getPointer() - file.data();
+  StringRef after =
+      file.drop_front(end).take_until([](char c) { return c == '\n'; });
+  after = after.drop_until([](char c) { return c == '/'; });
+  if (after.consume_front("//"))
+    return after.trim().str();
+  std::string text;
+  StringRef before = file.take_front(begin).rtrim(" \t");
+  while (before.consume_back("\n")) {
+    auto [rest, line] = before.rsplit('\n');
+    bool only = rest.size() == before.size(); // the first line of the file
+    StringRef comment = (only ? before : line).trim();
+    if (!comment.consume_front("//"))
+      break;
+    text = comment.trim().str() + (text.empty() ? "" : " ") + text;
+    if (only)
+      break;
+    before = before.drop_back(line.size());
+  }
+  return text;
+}
+
+static std::optional<HoverText> hoverName(const Analysis &analysis,
+                                          const Occurrence &place) {
+  const Definition &name = analysis.names().definitions()[place.definition];
+  std::string text;
+  raw_string_ostream os(text);
+  os << kindName(name.kind) << " `" << name.name << '`';
+  if (name.kind == Definition::Kind::Builtin) {
+    os << ": " << describeWord(name.name);
+  } else if (name.statement.isValid()) {
+    StringRef statement = textOf(name.statement).trim();
+    if (statement.size() > maxStatement)
+      statement = statement.take_until([](char c) { return c == '\n'; });
+    StringRef file = analysis.files().textOf(name.statement.Start);
+    if (!analysis.isHere(name.statement))
+      os << " of `" << analysis.files().lineColumn(name.statement.Start).file
+         << '`';
+    if (std::string comment = commentOf(name.statement, file);
+        !comment.empty() && name.kind != Definition::Kind::Parameter)
+      os << ": " << comment;
+    os << "\n```pipe\n" << statement << "\n```";
+  }
+  if (name.kind == Definition::Kind::Schedule)
+    for (const ShownSchedule &schedule : analysis.schedules())
+      if (schedule.schedule.name == name.name && schedule.run)
+        os << "\n\n" << figuresOf(schedule) << " at the default sizes";
+  return HoverText{analysis.exactSpan(place.range), std::move(text)};
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+/// `` `F s0 m3` from 3 to 4 ``
+static std::string timedStep(const ShownSchedule &shown, unsigned rank,
+                             size_t index) {
+  const Schedule &schedule = shown.schedule;
+  std::string text;
+  raw_string_ostream os(text);
+  os << '`' << StepPlaces(schedule).eventText(rank, index) << '`';
+  if (shown.run)
+    os << " from "
+       << shown.run->time(shown.run->start(rank, index) - shown.run->begin())
+       << " to "
+       << shown.run->time(shown.run->end(rank, index) - shown.run->begin());
+  return text;
+}
+
+/// ` in phase `warmup``
+static std::string phaseText(const Schedule &schedule, Step step) {
+  if (step.phase() >= schedule.phases.size())
+    return "";
+  return " in phase `" + schedule.phases[step.phase()] + "`";
+}
+
+/// Describes the steps that the letter at `range` of a program creates.
+static void describeSteps(const ShownSchedule &shown, SourceLoc source,
+                          raw_ostream &os) {
+  const Schedule &schedule = shown.schedule;
+  size_t rows = 0, others = 0;
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
+    const StepList &list = schedule.ranks[rank];
+    size_t count = 0, first = 0, last = 0;
+    for (size_t i = 0; i != list.size(); ++i)
+      if (list[i].source() == source) {
+        first = count++ ? first : i;
+        last = i;
+      }
+    if (!count)
+      continue;
+    if (rows == maxRows) {
+      ++others;
+      continue;
+    }
+    if (++rows == 1)
+      os << "\n\n" << schedule.name << phaseText(schedule, list[first]) << ":";
+    os << "\n- rank " << rank << ": " << countText(count, "step") << ", "
+       << timedStep(shown, rank, first);
+    if (count > 1)
+      os << (count > 2 ? " up to " : " and ") << timedStep(shown, rank, last);
+  }
+  if (others)
+    os << "\n- and " << countText(others, "rank");
+}
+
+static std::optional<HoverText> hoverStep(const Analysis &analysis,
+                                          const WrittenStep &step) {
+  std::string text;
+  raw_string_ostream os(text);
+  StringRef letter = ast::letterName(step.letter);
+  os << '`' << letter << "`: " << describeWord(letter);
+  SourceLoc source = analysis.files().compress(step.range.Start);
+  for (const ShownSchedule &shown : analysis.schedules())
+    describeSteps(shown, source, os);
+  return HoverText{analysis.exactSpan(step.range), std::move(text)};
+}
+
+/// Describes the steps on the line of step IR that contains `offset`.
+static std::optional<HoverText> hoverLine(const Analysis &analysis,
+                                          size_t offset) {
+  StringRef text = analysis.text();
+  size_t begin = text.take_front(offset).rfind('\n') + 1;
+  size_t end = std::min(text.find('\n', offset), text.size());
+  std::string markdown;
+  raw_string_ostream os(markdown);
+  size_t rows = 0;
+  uint32_t from = analysis.files().compress(analysis.loc(begin)).offset;
+  for (const ShownSchedule &shown : analysis.schedules()) {
+    StepPlaces places(shown.schedule);
+    for (unsigned rank = 0; rank != shown.schedule.numRanks; ++rank) {
+      const StepList &list = shown.schedule.ranks[rank];
+      for (size_t i = 0; i != list.size() && rows != maxRows; ++i) {
+        uint32_t at = list[i].source().offset;
+        if (at < from || at >= from + (end - begin))
+          continue;
+        os << (rows++ ? "\n\n" : "") << "rank " << rank << " step "
+           << places.position(rank, i) << phaseText(shown.schedule, list[i])
+           << ": " << timedStep(shown, rank, i);
+      }
+    }
+  }
+  if (!rows)
+    return std::nullopt;
+  StringRef line = text.slice(begin, end);
+  size_t indent = line.size() - line.ltrim().size();
+  return HoverText{{begin + indent, begin + line.rtrim().size()},
+                   std::move(markdown)};
+}
+
+//===----------------------------------------------------------------------===//
+// All
+//===----------------------------------------------------------------------===//
+
+std::optional<HoverText> hover(const Analysis &analysis, size_t offset) {
+  if (analysis.isSteps())
+    return hoverLine(analysis, offset);
+  SMLoc loc = analysis.loc(offset);
+  if (const Occurrence *place = analysis.names().at(loc))
+    return hoverName(analysis, *place);
+  if (const WrittenStep *step = analysis.names().stepAt(loc))
+    return hoverStep(analysis, *step);
+  if (analysis.module())
+    for (const ast::Comment &comment : analysis.module()->comments)
+      if (analysis.exactSpan(comment.range).contains(offset))
+        return std::nullopt;
+  StringRef text = analysis.text();
+  auto isWordByte = [](char c) { return isAlnum(c) || c == '_'; };
+  size_t begin = offset, end = offset;
+  while (begin != 0 && isWordByte(text[begin - 1]))
+    --begin;
+  while (end != text.size() && isWordByte(text[end]))
+    ++end;
+  StringRef word = text.slice(begin, end);
+  std::string description = describeWord(word);
+  if (word.empty() || description.empty())
+    return std::nullopt;
+  return HoverText{{begin, end}, "`" + word.str() + "`: " + description};
+}
+
+} // namespace pipec::lsp

@@ -1,0 +1,33 @@
+//===- Hover.h - What an editor shows about a place -------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_LANGUAGESERVER_HOVER_H
+#define PIPEC_LANGUAGESERVER_HOVER_H
+
+#include "LanguageServer/Analysis.h"
+
+namespace pipec::lsp {
+
+/// A text in Markdown about a part of a document.
+struct HoverText {
+  Span span;
+  std::string markdown;
+};
+
+/// Describes what is at `offset` of the document: what a name refers to, which
+/// steps a letter creates, with rank, phase, time and cost at the default
+/// sizes, or a word of the language. Nothing if nothing is known. `analysis`
+/// must have been run.
+std::optional<HoverText> hover(const Analysis &analysis, size_t offset);
+
+/// The makespan and the bubble of a schedule: `makespan 33, bubble 27.3 %`.
+/// Empty if it cannot run.
+std::string figuresOf(const ShownSchedule &schedule);
+
+} // namespace pipec::lsp
+
+#endif // PIPEC_LANGUAGESERVER_HOVER_H

@@ -1,0 +1,82 @@
+//===- OpenDocument.h - A document that is open in the editor ---*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_LANGUAGESERVER_OPENDOCUMENT_H
+#define PIPEC_LANGUAGESERVER_OPENDOCUMENT_H
+
+#include "LanguageServer/Analysis.h"
+#include "LanguageServer/Server.h"
+
+namespace pipec::lsp {
+
+/// Maps offsets between two versions of a text that differ in one part: what
+/// precedes it and what follows it stays.
+class Shift {
+public:
+  Shift() = default;
+  Shift(llvm::StringRef oldText, llvm::StringRef newText);
+
+  /// The offset in the old (new) text; nothing inside the part that differs.
+  std::optional<size_t> toOld(size_t offset) const;
+  std::optional<size_t> toNew(size_t offset) const;
+  std::optional<Span> toNew(Span span) const;
+
+private:
+  size_t same = std::numeric_limits<size_t>::max();
+  size_t oldTail = 0;
+  size_t newTail = 0;
+};
+
+struct Server::OpenDocument {
+  explicit OpenDocument(Document document)
+      : document(std::move(document)), lines(this->document.text) {}
+
+  void setText(llvm::StringRef text, int64_t version);
+
+  Document document;
+  LineMap lines;
+  /// The version whose diagnostics are to be published.
+  bool isChanged = true;
+  /// The analysis of this version; null until it is needed.
+  std::shared_ptr<Analysis> latest;
+  /// The last analysis that could read its text, possibly of an earlier
+  /// version; null if there is none.
+  std::shared_ptr<Analysis> read;
+};
+
+/// The place that a request is about.
+struct Server::Target {
+  OpenDocument *document = nullptr;
+  /// The analysis to ask; null if nothing is known about the place.
+  std::shared_ptr<Analysis> analysis;
+  /// From the text of `analysis` to that of the document.
+  Shift shift;
+  /// The offset in the text of `analysis`.
+  size_t offset = 0;
+
+  /// A span of the analysed text as a range of the document.
+  std::optional<llvm::json::Value> range(Span span) const;
+};
+
+/// The diagnostics of an analysis in the form of the protocol. `location` makes
+/// the `Location` of a range in any file.
+llvm::json::Array
+diagnosticsOf(const Analysis &analysis, const LineMap &lines,
+              llvm::function_ref<llvm::json::Value(llvm::SMRange)> location);
+
+/// The corrections of the diagnostics of an analysis that touch a span.
+llvm::json::Array codeActionsOf(const Analysis &analysis, const LineMap &lines,
+                                llvm::StringRef uri, Span span);
+
+/// The outline of a document.
+llvm::json::Array
+outlineOf(const Analysis &analysis,
+          llvm::function_ref<std::optional<llvm::json::Value>(Span)> range);
+
+} // namespace pipec::lsp
+
+#endif // PIPEC_LANGUAGESERVER_OPENDOCUMENT_H

@@ -1,0 +1,72 @@
+//===- Position.h - Positions in the text of an editor ----------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_LANGUAGESERVER_POSITION_H
+#define PIPEC_LANGUAGESERVER_POSITION_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/JSON.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace pipec::lsp {
+
+/// A position as the protocol has it: lines count from 0, and columns are
+/// UTF-16 code units from 0.
+struct Position {
+  uint32_t line = 0;
+  uint32_t character = 0;
+  friend bool operator==(Position, Position) = default;
+};
+
+/// A part of a text: the offsets of its first byte and of the byte after its
+/// last one.
+struct Span {
+  size_t begin = 0;
+  size_t end = 0;
+  bool contains(size_t offset) const {
+    return begin <= offset && offset <= end;
+  }
+  friend bool operator==(Span, Span) = default;
+};
+
+/// Converts between offsets in bytes and positions. The text must outlive it.
+class LineMap {
+public:
+  explicit LineMap(llvm::StringRef text);
+
+  /// The position of an offset; that of the end for a larger one.
+  Position position(size_t offset) const;
+  /// The offset of a position. One past the end of a line is the end of the
+  /// line, one inside a character its beginning.
+  size_t offset(Position position) const;
+
+  /// A span as a `Range` of the protocol.
+  llvm::json::Value range(Span span) const;
+
+private:
+  /// The line without its end.
+  llvm::StringRef line(size_t number) const;
+
+  llvm::StringRef text;
+  std::vector<size_t> starts;
+};
+
+/// Reads a `Position` of the protocol; nothing if `value` is not one.
+std::optional<Position> positionFrom(const llvm::json::Value *value);
+
+/// The path of a `file:` URI. Any other URI is returned as it is: the name of a
+/// text that has no file.
+std::string pathOfUri(llvm::StringRef uri);
+/// The URI of the file at an absolute path.
+std::string uriOfPath(llvm::StringRef path);
+
+} // namespace pipec::lsp
+
+#endif // PIPEC_LANGUAGESERVER_POSITION_H

@@ -1,0 +1,133 @@
+//===- Server.h - Answers to the messages of an editor ----------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_LANGUAGESERVER_SERVER_H
+#define PIPEC_LANGUAGESERVER_SERVER_H
+
+#include "LanguageServer/Analysis.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+
+namespace pipec::lsp {
+
+/// A request that is answered with an error of JSON-RPC.
+class RequestError : public llvm::ErrorInfo<RequestError> {
+public:
+  enum Code {
+    InvalidRequest = -32600,
+    InvalidParams = -32602,
+    ServerNotInitialized = -32002,
+    RequestFailed = -32803,
+  };
+  static char ID;
+  RequestError(Code code, const llvm::Twine &message)
+      : code(code), message(message.str()) {}
+  void log(llvm::raw_ostream &os) const override { os << message; }
+  std::error_code convertToErrorCode() const override {
+    return llvm::inconvertibleErrorCode();
+  }
+
+  const Code code;
+  const std::string message;
+};
+
+/// The language server without its transport: a method and its parameters in,
+/// an answer out. Documents are analysed in `analyseNext`, between messages, so
+/// that of several changes in a row only the last one is.
+class Server {
+public:
+  /// Sends a notification to the editor.
+  using Notify =
+      std::function<void(llvm::StringRef method, llvm::json::Value params)>;
+
+  Server(SearchPath search, Notify notify);
+  ~Server();
+
+  /// The methods of `request` and of `notification`.
+  static llvm::ArrayRef<llvm::StringLiteral> requests();
+  static llvm::ArrayRef<llvm::StringLiteral> notifications();
+
+  llvm::Expected<llvm::json::Value> request(llvm::StringRef method,
+                                            const llvm::json::Value &params);
+  /// Notifications that cannot be used are ignored, as the protocol demands.
+  void notification(llvm::StringRef method, const llvm::json::Value &params);
+
+  /// Analyses one document that has changed and publishes its diagnostics,
+  /// unless `isOutdated` is true for its URI by then. Returns false if there is
+  /// no such document.
+  bool analyseNext(llvm::function_ref<bool(llvm::StringRef uri)> isOutdated);
+
+  /// True after the request `shutdown`.
+  bool isShutDown() const { return state == State::ShutDown; }
+
+private:
+  struct OpenDocument;
+  struct Target;
+  using Request = llvm::Expected<llvm::json::Value> (Server::*)(
+      const llvm::json::Object &params);
+  using Notification = void (Server::*)(const llvm::json::Object &params);
+
+  // Requests
+  llvm::Expected<llvm::json::Value> initialize(const llvm::json::Object &);
+  llvm::Expected<llvm::json::Value> shutdown(const llvm::json::Object &);
+  llvm::Expected<llvm::json::Value> hover(const llvm::json::Object &);
+  llvm::Expected<llvm::json::Value> completion(const llvm::json::Object &);
+  llvm::Expected<llvm::json::Value> definition(const llvm::json::Object &);
+  llvm::Expected<llvm::json::Value> references(const llvm::json::Object &);
+  llvm::Expected<llvm::json::Value> highlight(const llvm::json::Object &);
+  llvm::Expected<llvm::json::Value> prepareRename(const llvm::json::Object &);
+  llvm::Expected<llvm::json::Value> rename(const llvm::json::Object &);
+  llvm::Expected<llvm::json::Value> formatting(const llvm::json::Object &);
+  llvm::Expected<llvm::json::Value> symbols(const llvm::json::Object &);
+  llvm::Expected<llvm::json::Value> inlayHints(const llvm::json::Object &);
+  llvm::Expected<llvm::json::Value> codeActions(const llvm::json::Object &);
+  llvm::Expected<llvm::json::Value> execute(const llvm::json::Object &);
+  // Notifications
+  void initialized(const llvm::json::Object &) {}
+  void open(const llvm::json::Object &);
+  void change(const llvm::json::Object &);
+  void save(const llvm::json::Object &);
+  void close(const llvm::json::Object &);
+
+  OpenDocument *find(const llvm::json::Object &params);
+  /// What is known about a document, in its current or an earlier version.
+  llvm::Expected<Target> known(const llvm::json::Object &params);
+  /// The same at the `position` of a request.
+  llvm::Expected<Target> target(const llvm::json::Object &params);
+  /// All places of a definition in the open documents whose current version was
+  /// read, by URI.
+  std::map<std::string, std::vector<Span>> placesOf(const Analysis &analysis,
+                                                    const Occurrence &place,
+                                                    bool withDefinition);
+  void setText(OpenDocument &document, llvm::StringRef text, int64_t version);
+  /// Marks the open documents that import the file at this path as changed.
+  void touchImportersOf(llvm::StringRef path);
+  /// The analysis of the current version.
+  Analysis &analysed(OpenDocument &document);
+  /// The `Location` of a range of `analysis`, that of `document`.
+  llvm::json::Value location(const OpenDocument &document,
+                             const Analysis &analysis,
+                             llvm::SMRange range) const;
+
+  const SearchPath search;
+  Notify notify;
+  enum class State { New, Initialized, ShutDown } state = State::New;
+  /// By URI.
+  std::map<std::string, std::unique_ptr<OpenDocument>> documents;
+  struct RequestRow;
+  struct NotificationRow;
+};
+
+} // namespace pipec::lsp
+
+#endif // PIPEC_LANGUAGESERVER_SERVER_H

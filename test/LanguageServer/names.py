@@ -1,0 +1,98 @@
+# RUN: rm -rf %t && mkdir %t && cd %t && %python %s
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Definition, references, highlights and renaming."""
+
+from lsp_client import Server, uri
+
+TEXT = """\
+fn later(n, by) { let sum = n + by; sum }
+schedule a(ranks p = 2, group g = 1, microbatches m = 4) {
+  placement loop;
+  require m >= p, "{m} micro-batches";
+  let w = min(m, later(p - 1, 0) - rank) * g;
+  pattern f(i) { F[0, i] }
+  warmup   { for i in 0..w { f(i) } }
+  steady   { for i in 0..m - w { f(w + i) B } }
+  cooldown { repeat w { B } }
+  phase tail { if ranks > 99 { idle } }
+}
+"""
+
+server = Server()
+a = server.open(uri("a.pipe"), TEXT)
+assert a.diagnostics() == []
+
+
+def definition(*place):
+    found = a.at("definition", *place)
+    return found and (a.text_of(found["range"]), found["range"]["start"])
+
+
+def places(found):
+    return [(each["range"]["start"]["line"], a.text_of(each["range"])) for each in found]
+
+
+# Uses, the name itself, and a cursor after the last letter.
+assert definition("w { B }") == ("w", a.position("w = min"))
+assert definition("w = min") == ("w", a.position("w = min"))
+assert definition("repeat w", 0, len("repeat w")) == ("w", a.position("w = min"))
+assert definition("later(p") == ("later", a.position("later"))
+assert definition("f(w + i)") == ("f", a.position("f(i) {"))
+assert definition("i) B") == ("i", a.position("i in 0..m"))
+assert definition("m} micro") == ("m", a.position("m = 4"))
+# A role leads to its parameter.
+assert definition("ranks > 99") == ("p", a.position("p = 2"))
+# Keywords, comments and numbers have none.
+assert definition("repeat w") is None and definition("99") is None and definition("rank)") is None
+
+assert places(a.at("references", "w = min", context={"includeDeclaration": False})) == \
+    [(6, "w"), (7, "w"), (7, "w"), (8, "w")]
+assert places(a.at("references", "m >= p", context={"includeDeclaration": True})) == \
+    [(1, "m"), (3, "m"), (3, "m"), (4, "m"), (7, "m")]
+assert places(a.at("references", "n + by")) == [(0, "n"), (0, "n")]
+assert places(a.at("documentHighlight", "sum }")) == [(0, "sum"), (0, "sum")]
+
+# Renaming.
+assert a.text_of(a.at("prepareRename", "w = min")) == "w"
+edit = a.at("rename", "w = min", newName="warm")["changes"][a.uri]
+assert a.applied(edit) == TEXT.replace("w = min", "warm = min").replace("..w {", "..warm {").replace("m - w", "m - warm") \
+    .replace("f(w", "f(warm").replace("repeat w {", "repeat warm {")
+edit = a.at("rename", "m = 4", newName="mb")["changes"][a.uri]
+assert "{mb} micro-batches" in a.applied(edit)
+assert a.at("rename", "tail", newName="drain")["changes"][a.uri][0]["newText"] == "drain"
+assert "redefinition of `p`" in a.error_at("rename", "w = min", newName="p")["message"]
+assert "cannot be the name" in a.error_at("rename", "w = min", newName="repeat")["message"]
+assert "is not a name" in a.error_at("rename", "w = min", newName="1x")["message"]
+assert "word of the language" in a.error_at("rename", "ranks > 99", newName="x")["message"]
+assert a.at("prepareRename", "placement") is None and a.at("rename", "placement", newName="x") is None
+
+# While the text has a syntax error, names are those of the last version without one, at their new places.
+a.change(TEXT.replace("  steady", "\n\n  let = ;\n  steady"))
+assert a.diagnostics()[0]["code"] == "SyntaxExpected"
+assert definition("w { B }") == ("w", a.position("w = min"))
+assert places(a.at("references", "w = min"))[-1] == (11, "w")
+assert "syntax errors" in a.error_at("rename", "w = min", newName="warm")["message"]
+assert "syntax errors" in a.error_at("prepareRename", "w = min")["message"]
+a.close()
+
+# Names of imported files.
+with open("lib.pipe", "w") as file:
+    file.write("pattern both() { F B }\n")
+main = server.open(uri("main.pipe"), 'import "lib.pipe";\nschedule b(ranks p = 1, microbatches m = 2) {\n'
+                   "  placement loop;\n  steady { repeat m { both() } }\n}\n")
+assert main.diagnostics() == []
+found = main.at("definition", "both()")
+assert (found["uri"], found["range"]["start"]) == (uri("lib.pipe"), {"line": 0, "character": 8})
+assert "not open" in main.error_at("rename", "both()", newName="fb")["message"]
+lib = server.open(uri("lib.pipe"), open("lib.pipe").read())
+assert {each["uri"] for each in lib.at("references", "both")} == {main.uri, lib.uri}
+changes = main.at("rename", "both()", newName="fb")["changes"]
+assert main.applied(changes[main.uri]) == main.text.replace("both", "fb")
+assert lib.applied(changes[lib.uri]) == "pattern fb() { F B }\n"
+# A file that cannot be found leaves the other names known.
+main.change(main.text.replace("lib.pipe", "absent.pipe"))
+assert [each["code"] for each in main.diagnostics()] == ["ImportNotFound"]
+assert main.at("definition", "m {")["range"]["start"] == main.position("m = 2")
+assert server.error("textDocument/definition", {"textDocument": {"uri": "file:///none"}, "position": {}})["code"] == -32602
+assert server.error("textDocument/definition", {"textDocument": {"uri": main.uri}, "position": {}})["code"] == -32602
+assert server.close() == 0

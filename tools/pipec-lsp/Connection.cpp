@@ -1,0 +1,294 @@
+//===- Connection.cpp - Messages from and to an editor --------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Connection.h"
+
+#include "LanguageServer/Server.h"
+
+#include "mlir/Tools/lsp-server-support/Logging.h"
+#include "mlir/Tools/lsp-server-support/Protocol.h"
+#include "mlir/Tools/lsp-server-support/Transport.h"
+#include "llvm/Support/FileSystem.h"
+
+#include <algorithm>
+#include <array>
+#include <thread>
+#include <vector>
+
+using namespace llvm;
+
+namespace pipec::lsp {
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The bytes of standard input. A `FILE` would be locked while it waits, also
+/// at the exit of the program.
+class Input {
+public:
+  /// The next byte; nothing at the end.
+  std::optional<char> next() {
+    if (at == size && !fill())
+      return std::nullopt;
+    return buffer[at++];
+  }
+  /// Reads `text.size()` bytes; false at the end.
+  bool read(std::string &text) {
+    for (size_t done = 0; done != text.size();) {
+      if (at == size && !fill())
+        return false;
+      size_t part = std::min(text.size() - done, size - at);
+      std::copy_n(buffer.begin() + at, part, text.begin() + done);
+      at += part;
+      done += part;
+    }
+    return true;
+  }
+
+private:
+  bool fill() {
+    Expected<size_t> count =
+        sys::fs::readNativeFile(sys::fs::getStdinHandle(), buffer);
+    at = 0;
+    size = count ? *count : 0;
+    if (!count)
+      consumeError(count.takeError());
+    return size != 0;
+  }
+
+  std::array<char, 1 << 16> buffer;
+  size_t at = 0;
+  size_t size = 0;
+};
+
+} // namespace
+
+/// Reads the header of the next message: the size of its body. Text that is not
+/// a header is skipped. Nothing at the end of the input.
+static std::optional<size_t> readHeader(Input &in) {
+  std::optional<size_t> size;
+  std::string line;
+  while (std::optional<char> c = in.next()) {
+    if (*c != '\n') {
+      // Longer lines are not headers.
+      if (line.size() == 256)
+        line.erase(0, 128);
+      line += *c;
+      continue;
+    }
+    StringRef text = StringRef(line).trim();
+    // After a message with a wrong size, its rest may precede a header.
+    StringRef key = "Content-Length:";
+    if (size_t at = text.rfind_insensitive(key); at != StringRef::npos) {
+      size_t number = 0;
+      size.reset();
+      if (!text.drop_front(at + key.size()).trim().getAsInteger(10, number) &&
+          number != 0 && number <= maxMessageBytes)
+        size = number;
+    } else if (text.empty() && size) {
+      return size;
+    }
+    line.clear();
+  }
+  return std::nullopt;
+}
+
+/// True if brackets are nested more deeply than any message needs; LLVM's
+/// parser recurses.
+static bool isTooDeep(StringRef text) {
+  constexpr size_t limit = 256;
+  size_t depth = 0;
+  bool inString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (inString && c == '\\')
+      ++i;
+    else if (c == '"')
+      inString = !inString;
+    else if (!inString && (c == '[' || c == '{') && ++depth > limit)
+      return true;
+    else if (!inString && (c == ']' || c == '}') && depth)
+      --depth;
+  }
+  return false;
+}
+
+static Message parseMessage(StringRef text) {
+  if (isTooDeep(text))
+    return {nullptr, "the message is nested too deeply"};
+  // Text that is not UTF-8 is not JSON either; what can be read is used.
+  std::string fixed;
+  if (!json::isUTF8(text))
+    text = fixed = json::fixUTF8(text);
+  Expected<json::Value> value = json::parse(text);
+  if (!value)
+    return {nullptr, toString(value.takeError())};
+  return {std::move(*value)};
+}
+
+MessageQueue::MessageQueue() {
+  std::thread([state = state] { run(*state); }).detach();
+}
+
+void MessageQueue::run(State &state) {
+  auto in = std::make_unique<Input>();
+  std::string text;
+  while (std::optional<size_t> size = readHeader(*in)) {
+    text.resize(*size);
+    if (!in->read(text))
+      break;
+    Message message = parseMessage(text);
+    std::lock_guard lock(state.mutex);
+    state.waiting.push_back(std::move(message));
+    state.wake.notify_one();
+  }
+  std::lock_guard lock(state.mutex);
+  state.ended = true;
+  state.wake.notify_one();
+}
+
+std::optional<Message> MessageQueue::next() {
+  std::unique_lock lock(state->mutex);
+  state->wake.wait(lock,
+                   [&] { return !state->waiting.empty() || state->ended; });
+  if (state->waiting.empty())
+    return std::nullopt;
+  Message message = std::move(state->waiting.front());
+  state->waiting.pop_front();
+  return message;
+}
+
+bool MessageQueue::hasNext() {
+  std::lock_guard lock(state->mutex);
+  return !state->waiting.empty() || state->ended;
+}
+
+bool MessageQueue::willChange(StringRef uri) {
+  std::lock_guard lock(state->mutex);
+  for (const Message &message : state->waiting) {
+    const json::Object *object = message.value.getAsObject();
+    std::optional<StringRef> method;
+    if (object)
+      method = object->getString("method");
+    if (!method || (*method != "textDocument/didChange" &&
+                    *method != "textDocument/didClose"))
+      continue;
+    const json::Object *params = object->getObject("params");
+    const json::Object *document =
+        params ? params->getObject("textDocument") : nullptr;
+    if (document && document->getString("uri") == uri)
+      return true;
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Dispatching
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+using mlir::lsp::Callback;
+
+/// The parameters of a message in any form.
+struct AnyParams {
+  json::Value value = nullptr;
+};
+
+bool fromJSON(const json::Value &value, AnyParams &params, json::Path) {
+  params.value = value;
+  return true;
+}
+
+/// Passes the messages of one method on to the server.
+struct Forward {
+  Server &server;
+  StringLiteral method;
+
+  void request(const AnyParams &params, Callback<json::Value> reply) {
+    Expected<json::Value> answer = server.request(method, params.value);
+    if (answer)
+      return reply(std::move(*answer));
+    handleAllErrors(answer.takeError(), [&](const RequestError &error) {
+      reply(make_error<mlir::lsp::LSPError>(error.message,
+                                            mlir::lsp::ErrorCode(error.code)));
+    });
+  }
+  void notification(const AnyParams &params) {
+    server.notification(method, params.value);
+  }
+};
+
+} // namespace
+
+/// The value of a member of a message; null if it is absent.
+static json::Value take(const json::Object &message, StringRef key) {
+  const json::Value *value = message.get(key);
+  return value ? *value : json::Value(nullptr);
+}
+
+int serve(const char *program, raw_ostream &out) {
+  // Its input stays unused: `run` of the transport ends at every message that
+  // is not one of JSON-RPC, and knows nothing of what is still to come.
+  mlir::lsp::JSONTransport transport(stdin, out);
+  mlir::lsp::MessageHandler handler(transport);
+  Server server(SearchPath(program, {}),
+                [&](StringRef method, json::Value params) {
+                  transport.notify(method, std::move(params));
+                });
+  std::vector<std::unique_ptr<Forward>> forwards;
+  for (StringLiteral method : Server::requests()) {
+    forwards.push_back(std::make_unique<Forward>(Forward{server, method}));
+    handler.method(method, forwards.back().get(), &Forward::request);
+  }
+  for (StringLiteral method : Server::notifications()) {
+    forwards.push_back(std::make_unique<Forward>(Forward{server, method}));
+    handler.notification(method, forwards.back().get(), &Forward::notification);
+  }
+  auto refuse = [&](json::Value id, const Twine &why,
+                    mlir::lsp::ErrorCode code) {
+    transport.reply(std::move(id),
+                    make_error<mlir::lsp::LSPError>(why.str(), code));
+  };
+
+  MessageQueue queue;
+  auto isOutdated = [&](StringRef uri) { return queue.willChange(uri); };
+  for (;;) {
+    // Documents are analysed when nothing else is to be done.
+    while (!queue.hasNext() && server.analyseNext(isOutdated))
+      ;
+    std::optional<Message> message = queue.next();
+    if (!message)
+      return 1;
+    if (!message->error.empty()) {
+      refuse(nullptr, message->error, mlir::lsp::ErrorCode::ParseError);
+      continue;
+    }
+    json::Object *object = message->value.getAsObject();
+    if (!object ||
+        object->getString("jsonrpc") != std::optional<StringRef>("2.0")) {
+      refuse(nullptr, "not a message of JSON-RPC 2.0",
+             mlir::lsp::ErrorCode::InvalidRequest);
+      continue;
+    }
+    std::optional<StringRef> method = object->getString("method");
+    if (!method)
+      continue; // an answer, and nothing was asked
+    if (*method == "exit")
+      return server.isShutDown() ? 0 : 1;
+    json::Value params = take(*object, "params");
+    if (const json::Value *id = object->get("id"))
+      handler.onCall(*method, std::move(params), *id);
+    else
+      handler.onNotify(*method, std::move(params));
+  }
+}
+
+} // namespace pipec::lsp
