@@ -3,7 +3,12 @@
 // a pixel and a half are summed up into columns of mixed colour, so a frame
 // costs no more than a look at each visible step.
 
-const nameWidth = 76, axisHeight = 26;
+const nameWidth = 76;
+// Above the rows: the times, and the braces of phases if there are any.
+let axisHeight = 26;
+const phaseHeight = 20;
+// Right of the rows: idle time and memory peaks, where there is room for them.
+let sideWidth = 8;
 // The transfers that a frame draws at most.
 const maxArrows = 3000;
 // Heights of the bands of a row; they grow when there is room.
@@ -12,7 +17,7 @@ let laneHeight = 24, fsdpHeight = 8, memoryHeight = 20;
 function cssColors() {
   const style = getComputedStyle(document.documentElement);
   const color = (name) => style.getPropertyValue("--" + name).trim();
-  return Object.fromEntries(["page", "ink", "soft", "lane", "line", "edge", "accent", "path", "act", "grad", "mem"]
+  return Object.fromEntries(["page", "ink", "soft", "lane", "line", "edge", "accent", "path", "act", "grad", "mem", "alert"]
     .map((name) => [name, color(name)]));
 }
 
@@ -20,21 +25,27 @@ function channels(hex) {
   return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
 }
 
-// The rows of the page, top to bottom, and their places.
+// The rows of the page, top to bottom, and their places. They become lower to fit
+// the page, down to what can be read.
 function layOut(schedules, rankByRank, withMemory, room) {
   const place = (scale) => {
     [laneHeight, fsdpHeight, memoryHeight] = [24, 8, 20].map((height) => Math.round(height * scale));
-    return placeRows(schedules, rankByRank, withMemory);
+    return placeRows(schedules, rankByRank, withMemory, Math.min(scale, 1));
   };
-  const least = place(1);
-  return least.height < room ? place(Math.min(1.6, room / least.height)) : least;
+  const usual = place(1);
+  if (usual.height < room) return place(Math.min(1.6, room / usual.height));
+  for (let scale = 0.95; scale > 0.5; scale -= 0.05) {
+    const lower = place(scale);
+    if (lower.height <= room) return lower;
+  }
+  return place(0.5);
 }
 
-function placeRows(schedules, rankByRank, withMemory) {
+function placeRows(schedules, rankByRank, withMemory, scale) {
   const rows = [];
   let y = 0;
   const add = (schedule, lane, gap) => {
-    y += gap;
+    y += Math.ceil(gap * scale);
     const row = { schedule, lane, y, letter: schedules.length > 1 ? schedule.letter : "" };
     row.fsdpY = y + laneHeight + 2;
     row.memoryY = y + laneHeight + (lane.fsdp ? fsdpHeight + 2 : 0) + 2;
@@ -88,6 +99,11 @@ class Painter {
     this.height = clientHeight;
   }
 
+  // The right end of the rows.
+  get right() {
+    return this.width - sideWidth;
+  }
+
   // The colours of a kind: its shades, and last that of text on them.
   kindColors(schedule, kind) {
     return schedule.colors[this.scheme][kind];
@@ -107,7 +123,7 @@ class Painter {
     g.font = "11px " + getComputedStyle(document.body).fontFamily;
     g.textBaseline = "middle";
     const view = scene.view;
-    this.x = (time) => nameWidth + (time - view.from) / (view.to - view.from) * (this.width - nameWidth - 8);
+    this.x = (time) => nameWidth + (time - view.from) / (view.to - view.from) * (this.right - nameWidth);
     this.t0 = view.from;
     this.t1 = view.to;
     g.save();
@@ -115,15 +131,31 @@ class Painter {
     g.rect(0, axisHeight, this.width, this.height - axisHeight);
     g.clip();
     g.translate(0, axisHeight - view.top);
-    const step = axisStep((this.t1 - this.t0) * 64 / (this.width - nameWidth));
+    const step = axisStep((this.t1 - this.t0) * 64 / (this.right - nameWidth));
     this.ticks = [];
     for (let k = Math.ceil(this.t0 / step - 1e-9); k * step <= this.t1; ++k) this.ticks.push(k * step);
     this.paintGrid(view.top, view.top + this.height);
     const visible = scene.rows.filter((row) => row.bottom > view.top && row.y < view.top + this.height);
+    this.withKinds = visible.every((row) => this.hasRoomForKinds(row));
     for (const row of visible) this.paintRow(scene, row);
     this.paintOverlays(scene);
+    this.paintSelection(scene);
     g.restore();
     this.paintAxis(scene);
+    this.paintPhases(scene);
+    this.paintScroll(scene);
+  }
+
+  // Whether every number in view has room for the letter of its kind, too: kinds
+  // are named on all steps or on none.
+  hasRoomForKinds({ lane, schedule }) {
+    const perUnit = (this.right - nameWidth) / (this.t1 - this.t0);
+    for (let i = lowerBound(lane.n, (k) => lane.right[k] > this.t0); i < lane.n && lane.left[i] < this.t1; ++i) {
+      const letters = String(lane.microbatch[i]).length + chunkName(schedule, lane, i).length;
+      const width = (lane.right[i] - lane.left[i]) * perUnit;
+      if (width < 6.5 * (letters + 1) + 12) return false;
+    }
+    return true;
   }
 
   paintGrid(top, bottom) {
@@ -141,7 +173,7 @@ class Painter {
   paintRow(scene, row) {
     const { g } = this;
     const { lane, schedule } = row;
-    const right = this.width - 8;
+    const { right } = this;
     g.save();
     g.beginPath();
     g.rect(nameWidth, row.y - 2, right - nameWidth, row.bottom - row.y + 4);
@@ -160,6 +192,89 @@ class Painter {
     g.fillStyle = this.colors.ink;
     g.textAlign = "right";
     g.fillText((row.letter ? row.letter + "  " : "") + "rank " + lane.rank, nameWidth - 8, row.y + laneHeight / 2);
+    this.paintSide(scene, row);
+  }
+
+  // The idle time of a rank, its peak of memory, and the scale of memory.
+  paintSide(scene, row) {
+    const { g } = this;
+    const { lane, schedule } = row;
+    const withMemory = scene.memory && lane.memory;
+    g.save();
+    g.fillStyle = this.colors.soft;
+    if (withMemory) {
+      g.font = g.font.replace(/[0-9.]+px/, "9px");
+      g.textAlign = "right";
+      g.fillText(timeText(schedule.memoryScale), nameWidth - 6, row.memoryY + 5);
+      if (memoryHeight >= 16) g.fillText("0", nameWidth - 6, row.memoryY + memoryHeight - 4);
+    }
+    if (sideWidth > 8) {
+      g.font = g.font.replace(/[0-9.]+px/, "11px");
+      g.textAlign = "left";
+      g.fillText(schedule.idle(lane), this.right + 8, row.y + laneHeight / 2);
+      if (lane.limit < lane.peak) g.fillStyle = this.colors.alert;
+      if (withMemory)
+        g.fillText(timeText(lane.peak) + (lane.limit === undefined ? "" : ` / ${timeText(lane.limit)}`), this.right + 8, row.memoryY + memoryHeight / 2);
+    }
+    g.restore();
+  }
+
+  // The item that the keyboard or a search has selected.
+  paintSelection({ selected, rows }) {
+    const row = selected && rows.find((row) => row.lane === selected.lane);
+    if (!row) return;
+    const { g } = this, [from, to] = itemTimes(row.schedule, row.lane, selected);
+    const a = Math.max(this.x(from), nameWidth - 4), b = Math.min(this.x(to), this.right + 4);
+    if (b < nameWidth || a > this.right) return;
+    g.strokeStyle = this.colors.accent;
+    g.lineWidth = 3;
+    g.strokeRect(a - 1.5, row.y - 1.5, Math.max(b - a + 2, 3), laneHeight + 3);
+  }
+
+  // Braces over the phases of one row: that of the pointer, or the first in view.
+  paintPhases(scene) {
+    const { g } = this;
+    if (axisHeight <= 26) return;
+    const row = scene.phaseRow ?? scene.rows.find((row) => row.bottom > scene.view.top && phasesOf(row.schedule, row.lane).length);
+    if (!row) return;
+    const top = 24;
+    g.fillStyle = g.strokeStyle = this.colors.soft;
+    g.lineWidth = 1;
+    g.textAlign = "right";
+    g.fillText("phases", nameWidth - 20, top + 7);
+    g.textAlign = "center";
+    const phases = phasesOf(row.schedule, row.lane);
+    let drawn = -Infinity;
+    for (let k = lowerBound(phases.length, (i) => phases[i].to > this.t0); k < phases.length && phases[k].from < this.t1; ++k) {
+      const { name, from, to } = phases[k];
+      const a = Math.max(this.x(from), nameWidth), b = Math.min(this.x(to), this.right);
+      if (b - a < 3 || b - drawn < 3) continue;
+      drawn = b;
+      g.beginPath();
+      g.moveTo(a + 1, top + 18);
+      g.lineTo(a + 1, top + 14);
+      g.lineTo(b - 1, top + 14);
+      g.lineTo(b - 1, top + 18);
+      g.stroke();
+      if (b - a > 6.5 * name.length) g.fillText(name, (a + b) / 2, top + 7);
+    }
+  }
+
+  // Where the rows are, if not all of them are in view.
+  scrollBar(scene) {
+    const room = this.height - axisHeight;
+    if (scene.height <= room) return null;
+    const length = Math.max(24, room * room / scene.height);
+    return { length, y: axisHeight + (room - length) * scene.view.top / (scene.height - room), perPixel: (scene.height - room) / (room - length) };
+  }
+
+  paintScroll(scene) {
+    const bar = this.scrollBar(scene);
+    if (!bar) return;
+    this.g.fillStyle = this.colors.line;
+    this.g.fillRect(this.width - 7, axisHeight, 7, this.height - axisHeight);
+    this.g.fillStyle = this.colors.soft;
+    this.g.fillRect(this.width - 6, bar.y, 5, bar.length);
   }
 
   // The steps of a lane between t0 and t1, in a band of a canvas.
@@ -211,14 +326,15 @@ class Painter {
       g.globalAlpha = faded ? 0.2 : 1;
       g.fillStyle = color;
       g.fillRect(a, y, b - a - (b - a > 4 ? 1 : 0), height);
-      if (height === laneHeight && b - a > 11) {
-        const text = lane.microbatch[i] + chunkName(schedule, lane, i);
-        const name = b - a > 70 + 6.5 * text.length ? lane.kind[i] + text : text;
-        if (b - a > 6.5 * name.length + 4) {
+      // The part of the step that is in view has the number.
+      const left = Math.max(a, nameWidth), right = Math.min(b, this.right);
+      if (height === laneHeight && right - left > 7) {
+        const name = (this.withKinds ? lane.kind[i] : "") + lane.microbatch[i] + chunkName(schedule, lane, i);
+        if (right - left > 6.5 * name.length + 4) {
           g.globalAlpha = faded ? 0.5 : 1;
           g.fillStyle = faded ? this.colors.soft : this.kindColors(schedule, lane.kind[i]).at(-1);
           g.textAlign = "center";
-          g.fillText(name, (Math.max(a, nameWidth) + Math.min(b, this.width - 8)) / 2, y + height / 2 + 0.5);
+          g.fillText(name, (left + right) / 2, y + height / 2 + 0.5);
         }
       }
       g.globalAlpha = 1;
@@ -275,7 +391,7 @@ class Painter {
     const { g } = this;
     const { memory } = row.lane;
     const base = row.memoryY + memoryHeight;
-    const y = (value) => base - (memoryHeight - 2) * value / (row.schedule.memoryPeak || 1);
+    const y = (value) => base - (memoryHeight - 2) * value / row.schedule.memoryScale;
     let i = Math.max(0, lowerBound(memory.n, (k) => memory.start[k] > this.t0) - 1);
     g.beginPath();
     g.moveTo(this.x(Math.max(this.t0, row.schedule.from)), base);
@@ -293,6 +409,16 @@ class Painter {
     g.globalAlpha = 0.7;
     g.fill();
     g.globalAlpha = 1;
+    const { limit } = row.lane;
+    if (limit === undefined || limit > row.schedule.memoryScale) return;
+    g.strokeStyle = this.colors.alert;
+    g.lineWidth = 1;
+    g.setLineDash([4, 3]);
+    g.beginPath();
+    g.moveTo(this.x(row.schedule.from), y(limit));
+    g.lineTo(this.x(row.schedule.to), y(limit));
+    g.stroke();
+    g.setLineDash([]);
   }
 
   arrow(x0, y0, x1, y1, color) {
@@ -348,7 +474,7 @@ class Painter {
     const { g } = this;
     g.save();
     g.beginPath();
-    g.rect(nameWidth, -1e6, this.width - nameWidth - 8, 2e6);
+    g.rect(nameWidth, -1e6, this.right - nameWidth, 2e6);
     g.clip();
     g.lineWidth = 1;
     const edges = (from, to) => to.y > from.y ? [from.y + laneHeight, to.y] : [from.y, to.y + laneHeight];
@@ -383,10 +509,14 @@ class Painter {
     g.textAlign = "center";
     g.fillStyle = this.colors.soft;
     for (const time of this.ticks)
-      if (this.x(time) > nameWidth + 10 || time === 0) g.fillText(timeText(time), this.x(time), 11);
+      if ((this.x(time) > nameWidth + 10 || time === 0) && (sideWidth <= 8 || this.x(time) < this.right - 14)) g.fillText(timeText(time), this.x(time), 11);
     g.fillStyle = this.colors.soft;
     g.textAlign = "right";
     g.fillText("time", nameWidth - 20, 11);
+    if (sideWidth > 8) {
+      g.textAlign = "left";
+      g.fillText("idle", this.right + 8, 11);
+    }
     if (scene.cursor !== null) {
       g.strokeStyle = this.colors.soft;
       g.beginPath();

@@ -22,7 +22,11 @@ function readSchedule(json) {
   };
   schedule.most = Math.max(0, ...schedule.lanes.map((lane) => lane.most));
   schedule.count = schedule.lanes.reduce((sum, lane) => sum + lane.n, 0);
-  schedule.memoryPeak = schedule.lanes.reduce((peak, lane) => lane.memory.value.reduce((a, b) => Math.max(a, b), peak), 0);
+  schedule.memoryPeak = schedule.lanes.reduce((peak, lane) => Math.max(peak, lane.peak), 0);
+  // A limit far above all peaks would flatten the curves.
+  schedule.memoryScale = schedule.lanes.reduce(
+    (scale, lane) => lane.limit <= 2 * schedule.memoryPeak ? Math.max(scale, lane.limit) : scale, schedule.memoryPeak) || 1;
+  schedule.idle = (lane) => schedule.makespan ? `${(100 * (1 - lane.work / schedule.makespan)).toFixed(1)} %` : "";
   return schedule;
 }
 
@@ -38,11 +42,14 @@ function readLane(json, schedule, unit) {
     // The first step of the group, and the one after its last.
     first: new Uint32Array(n), stop: new Uint32Array(n),
     critical: new Uint8Array(n),
+    // The number of the gap before a step, from 1 on; 0 without a gap.
+    gap: new Uint32Array(n), why: json.w, limit: json.limit, unit,
   };
-  let at = schedule.from, group = 0, overlap = 0;
+  let at = schedule.from, group = 0, overlap = 0, gaps = 0;
   for (let i = 0; i < n;) {
     let end = i + 1, sum = json.d[i];
     while (json.k[end - 1] > "Z") sum += json.d[end++];
+    if (json.g[group] > 0) lane.gap[i] = ++gaps;
     const start = at + json.g[group++];
     at = start + (end - i > 1 ? json.o[overlap++] : json.d[i]);
     for (let done = 0, j = i; j < end; ++j) {
@@ -60,6 +67,10 @@ function readLane(json, schedule, unit) {
   }
   lane.fsdp = json.fsdp && readFsdp(json.fsdp, schedule.from, unit);
   lane.memory = readMemory(json.memory, schedule, unit);
+  lane.peak = lane.memory.value.reduce((a, b) => Math.max(a, b), 0);
+  lane.ready = new Map();
+  for (let k = 0, y = json.w?.y ?? []; k < y.length; k += 3)
+    lane.ready.set(y[k], { index: y[k + 1], held: y[k + 2] < 0 ? null : y[k + 2] / schedule.memoryUnit });
   lane.waits = readWaits(json.waits ?? { k: "", s: [], m: [], t: [] }, schedule.from, unit);
   return lane;
 }
@@ -112,6 +123,123 @@ function lowerBound(n, holds) {
 function stepAt(lane, time) {
   const i = lowerBound(lane.n, (k) => lane.right[k] > time);
   return i < lane.n && lane.left[i] <= time ? i : -1;
+}
+
+// What the rank keeps at a time.
+function memoryAt(lane, time) {
+  const i = lowerBound(lane.memory.n, (k) => lane.memory.start[k] > time);
+  return i ? lane.memory.value[i - 1] : 0;
+}
+
+// An item of a lane is a step, or the gap before it: {index, gap}. The gap at index n
+// is after the last step.
+function hasGap(schedule, lane, index) {
+  return index < lane.n ? lane.gap[index] > 0 : schedule.to > (lane.n ? lane.end[lane.n - 1] : schedule.from);
+}
+
+function itemAt(lane, time) {
+  const index = stepAt(lane, time);
+  return index >= 0 ? { index, gap: false } : { index: lowerBound(lane.n, (k) => lane.left[k] > time), gap: true };
+}
+
+function itemTimes(schedule, lane, { index, gap }) {
+  if (!gap) return [lane.left[index], lane.right[index]];
+  return [index ? lane.end[index - 1] : schedule.from, index < lane.n ? lane.start[index] : schedule.to];
+}
+
+// The item after one, or with -1 before; null at the ends.
+function neighbour(schedule, lane, { index, gap }, direction) {
+  if (direction > 0) {
+    if (gap) return index < lane.n ? { index, gap: false } : null;
+    if (hasGap(schedule, lane, index + 1)) return { index: index + 1, gap: true };
+    return index + 1 < lane.n ? { index: index + 1, gap: false } : null;
+  }
+  if (!gap && hasGap(schedule, lane, index)) return { index, gap: true };
+  return index ? { index: index - 1, gap: false } : null;
+}
+
+// The chain of steps that the step after a gap waits for, back to the start of the
+// gap: [lane, index], latest first. null for a chain that leaves what is shown.
+function chainOf(schedule, lane, index, since, most) {
+  const chain = [];
+  const cause = (lane, index) => {
+    const first = lane.first[index], gap = lane.gap[first];
+    if (!gap) return first ? [lane, first - 1] : null;
+    const rank = lane.why?.q[gap - 1] ?? -1;
+    return rank < 0 ? null : [schedule.lanes[rank], lane.why.i[gap - 1]];
+  };
+  for (let at = cause(lane, index); at && chain.length < most; at = cause(...at)) {
+    chain.push(at);
+    if (at[0].start[at[1]] <= since) break;
+  }
+  return chain;
+}
+
+const partNames = ["for other ranks to compute", "for the input to arrive", "for transfers that wait for each other",
+  "for its own transfers and reductions", "for parameters"];
+
+// Why a rank is idle: [name, text] for each line.
+function whyIdle(schedule, lane, index) {
+  const [from, to] = itemTimes(schedule, lane, { index, gap: true });
+  if (index === lane.n) return [["", "all steps of the rank are done"]];
+  const lines = [["before", stepName(lane, index)]];
+  if (!lane.why) return lines;
+  const gap = lane.gap[index] - 1, parts = lane.why.p[gap] || [(to - from) * lane.unit, 0, 0, 0, 0];
+  lines.push(["waits", parts.map((part, k) => part ? `${timeText(part / lane.unit)} ${partNames[k]}` : "").filter(Boolean).join(", ")]);
+  chainOf(schedule, lane, index, from, 6).forEach(([other, i], k) => {
+    const where = other === lane ? "of this rank" : `of rank ${other.rank}`;
+    lines.push([k ? "which waits for" : "for", `${stepName(other, i)} ${where}, from ${timeText(other.start[i])} to ${timeText(other.end[i])}`]);
+  });
+  const ready = lane.ready.get(gap);
+  if (ready) {
+    const name = stepName(lane, ready.index);
+    lines.push(["ready", ready.held === null ? `${name}, which would fit but comes later in the order of the rank`
+      : `${name}, but the rank would keep ${timeText(ready.held)} with a limit of ${timeText(lane.limit)}`]);
+  }
+  return lines;
+}
+
+// The phases of a lane: {name, from, to}; none if there is only one.
+function phasesOf(schedule, lane) {
+  if (lane.phases) return lane.phases;
+  const runs = [];
+  for (let i = 0; i < lane.n; ++i) {
+    const last = runs.at(-1);
+    if (last?.phase === lane.phase[i]) last.to = lane.end[i];
+    else runs.push({ phase: lane.phase[i], name: schedule.phases[lane.phase[i]] ?? "", from: lane.start[i], to: lane.end[i] });
+  }
+  return lane.phases = runs.length > 1 && schedule.phases.length ? runs : [];
+}
+
+// The steps or gaps that a search asks for: {lane, index, gap} in the order of their
+// starts, gaps the longest first. `F s2 m3`, `B5` (of micro-batch 5), `r1 W`, `idle`.
+// null for a search of another form.
+function search(schedule, text) {
+  const wanted = { kind: null, s: null, m: null, r: null };
+  let idle = false;
+  for (const word of text.trim().split(/\s+/)) {
+    const found = /^(?:([FBIW])(\d*)|([smr])(\d+)|(idle))$/i.exec(word);
+    if (!found) return null;
+    if (found[5]) idle = true;
+    else if (found[1]) {
+      wanted.kind = found[1].toUpperCase();
+      if (found[2]) wanted.m = Number(found[2]);
+    } else wanted[found[3].toLowerCase()] = Number(found[4]);
+  }
+  const items = [];
+  for (const lane of schedule.lanes) {
+    if (wanted.r !== null && wanted.r !== lane.rank) continue;
+    for (let index = 0; index < lane.n; ++index) {
+      if (idle && !lane.gap[index]) continue;
+      if ((wanted.kind === null || lane.kind[index] === wanted.kind) && (wanted.s === null || lane.stage[index] === wanted.s)
+          && (wanted.m === null || lane.microbatch[index] === wanted.m)) items.push({ lane, index, gap: idle });
+    }
+  }
+  const key = ({ lane, index, gap }) => {
+    const [from, to] = itemTimes(schedule, lane, { index, gap });
+    return gap ? from - to : from;
+  };
+  return items.map((item) => [key(item), item]).sort((a, b) => a[0] - b[0]).map(([, item]) => item);
 }
 
 // A chunk as a letter after the micro-batch, where ranks hold several.

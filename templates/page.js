@@ -1,4 +1,5 @@
-// What the reader does: zoom, move, hover, follow, compare.
+// What the reader does: zoom, move, hover, follow, compare. page-tools.js has the rest:
+// select, find, link, save.
 
 const byId = (id) => document.getElementById(id);
 const canvas = byId("view"), map = byId("map"), tip = byId("tip");
@@ -6,7 +7,7 @@ const painter = new Painter(canvas), mapPainter = new Painter(map);
 const scene = {
   schedules: [], rows: [], height: 0, view: { from: 0, to: 1, top: 0 },
   microbatch: null, paths: [], critical: false, criticalPaths: [], transfers: false, memory: false,
-  rankByRank: false, cursor: null, sparse: null,
+  rankByRank: false, cursor: null, sparse: null, selected: null, told: false, phaseRow: null,
 };
 let overview = null, asked = false;
 
@@ -43,20 +44,21 @@ function setView(from, to, top) {
   const room = Math.max(0, scene.height - (painter.height - axisHeight));
   scene.view.top = Math.min(Math.max(top ?? scene.view.top, 0), room);
   redraw();
+  noteState();
 }
 
 function timeAt(x) {
   const { from, to } = scene.view;
-  return from + (x - nameWidth) / (painter.width - nameWidth - 8) * (to - from);
+  return from + (x - nameWidth) / (painter.right - nameWidth) * (to - from);
 }
 
-function zoom(factor, x = nameWidth + (painter.width - nameWidth) / 2) {
+function zoom(factor, x = nameWidth + (painter.right - nameWidth) / 2) {
   const at = timeAt(x), { from, to } = scene.view;
   setView(at - (at - from) * factor, at + (to - at) * factor);
 }
 
 function move(dx, dy) {
-  const perPixel = (scene.view.to - scene.view.from) / (painter.width - nameWidth - 8);
+  const perPixel = (scene.view.to - scene.view.from) / (painter.right - nameWidth);
   setView(scene.view.from + dx * perPixel, scene.view.to + dx * perPixel, scene.view.top + dy);
 }
 
@@ -67,14 +69,14 @@ function fit() {
 // The row and the step under a point of the canvas: {row, index}, index -1
 // where the rank is idle; null outside.
 function hit(x, y) {
-  if (x < nameWidth || x > painter.width - 8 || y < axisHeight) return null;
+  if (x < nameWidth || x > painter.right || y < axisHeight) return null;
   const at = y - axisHeight + scene.view.top;
   const r = lowerBound(scene.rows.length, (k) => scene.rows[k].bottom > at);
   const row = scene.rows[r];
   if (!row || row.y > at) return null;
   const time = timeAt(x);
   return time < row.schedule.from || time > row.schedule.to ? null
-    : { r, row, index: stepAt(row.lane, time), time, inLane: at < row.y + laneHeight };
+    : { r, row, index: stepAt(row.lane, time), time, inMemory: scene.memory && at >= row.memoryY };
 }
 
 const escapes = { "<": "&lt;", "&": "&amp;", ">": "&gt;", '"': "&quot;" };
@@ -88,23 +90,30 @@ function waitsAt(waits, time) {
   return found;
 }
 
-function describe({ row, index, time }) {
+// What is known about a step, a gap, or the memory of a rank at a time: {head, lines,
+// source}; lines are [name, value].
+function describe({ row, index, gap, inMemory, time }) {
   const { lane, schedule } = row;
-  const lines = [], head = (row.letter ? row.letter + ", " : "") + "rank " + lane.rank;
-  const add = (name, value) => lines.push(`<tr><td>${name}</td><td>${escapeHtml(value)}</td></tr>`);
-  const waits = waitsAt(lane.waits, time);
-  if (index < 0) {
-    const next = lowerBound(lane.n, (k) => lane.left[k] > time);
-    const from = next ? lane.end[next - 1] : schedule.from;
-    const to = next < lane.n ? lane.start[next] : schedule.to;
-    add("time", `${timeText(from)} to ${timeText(to)} (${timeText(to - from)})`);
-    if (next < lane.n) add("until", stepName(lane, next));
+  const head = (row.letter ? row.letter + ", " : "") + "rank " + lane.rank, lines = [];
+  const add = (name, value) => lines.push([name, String(value)]);
+  const addTimes = (from, to) => add("time", `${timeText(from)} to ${timeText(to)} (${timeText(to - from)})`);
+  if (inMemory) {
+    add("time", timeText(time));
+    add("in use", timeText(memoryAt(lane, time)));
+    add("peak", timeText(lane.peak));
+    if (lane.limit !== undefined) add("limit", timeText(lane.limit));
+    return { head: head + ": memory", lines };
+  }
+  const waits = time === undefined ? [] : waitsAt(lane.waits, time);
+  if (gap) {
+    addTimes(...itemTimes(schedule, lane, { index, gap }));
+    lines.push(...whyIdle(schedule, lane, index));
     if (waits.length) add("over", waits.join(", "));
-    return `<b>${head}: idle</b><table>${lines.join("")}</table>`;
+    return { head: head + ": idle", lines };
   }
   const kind = lane.kind[index];
   add("what", kindNames[kind] + (schedule.most > 1 ? `, chunk ${chunkName(schedule, lane, index)}` : ""));
-  add("time", `${timeText(lane.start[index])} to ${timeText(lane.end[index])} (${timeText(lane.end[index] - lane.start[index])})`);
+  addTimes(lane.start[index], lane.end[index]);
   const others = [];
   for (let i = lane.first[index]; i < lane.stop[index]; ++i) if (i !== index) others.push(stepName(lane, i));
   if (others.length) add("together with", others.join(", "));
@@ -114,20 +123,35 @@ function describe({ row, index, time }) {
   if (waits.length) add("over", waits.join(", "));
   const source = schedule.sources[lane.source[index]];
   if (source) add("from", source[0]);
-  return `<b>${head}: ${stepName(lane, index)}</b><table>${lines.join("")}</table>`
-    + (source ? `<code>${escapeHtml(source[1])}</code>` : "");
+  return { head: `${head}: ${stepName(lane, index)}`, lines, source: source?.[1] };
+}
+
+// The same as markup, and as text to be read out.
+function descriptionHtml({ head, lines, source }) {
+  return `<b>${escapeHtml(head)}</b><table>`
+    + lines.map(([name, value]) => `<tr><td>${name}</td><td>${escapeHtml(value)}</td></tr>`).join("")
+    + `</table>` + (source ? `<code>${escapeHtml(source)}</code>` : "");
+}
+
+function descriptionText({ head, lines }) {
+  return `${head}; ${lines.map(([name, value]) => (name ? `${name} ${value}` : value)).join("; ")}`;
+}
+
+// Shows a description beside a point of the canvas.
+function showTip(found, x, y) {
+  tip.hidden = false;
+  tip.innerHTML = descriptionHtml(describe(found));
+  const { offsetWidth, offsetHeight } = tip;
+  tip.style.left = Math.max(4, x + 16 + offsetWidth > painter.width ? x - 12 - offsetWidth : x + 16) + "px";
+  tip.style.top = Math.max(4, y + 18 + offsetHeight > painter.height ? y - 12 - offsetHeight : y + 18) + "px";
 }
 
 function hover(x, y) {
   const found = hit(x, y);
-  scene.cursor = x >= nameWidth && x <= painter.width - 8 ? x : null;
-  tip.hidden = !found;
-  if (found) {
-    tip.innerHTML = describe(found);
-    const { offsetWidth, offsetHeight } = tip;
-    tip.style.left = Math.max(4, x + 16 + offsetWidth > painter.width ? x - 12 - offsetWidth : x + 16) + "px";
-    tip.style.top = Math.max(4, y + 18 + offsetHeight > painter.height ? y - 12 - offsetHeight : y + 18) + "px";
-  }
+  scene.cursor = x >= nameWidth && x <= painter.right ? x : null;
+  scene.phaseRow = found?.row ?? null;
+  if (found) showTip({ ...found, ...itemAt(found.row.lane, found.time) }, x, y);
+  else tip.hidden = true;
   redraw();
   return found;
 }
@@ -146,16 +170,19 @@ function follow(microbatch) {
     return `${name}micro-batch ${microbatch}: ${path.length} steps, time ${timeText(start)} to ${timeText(Math.max(...ends))}`;
   }).join("; ") + " (Escape shows all again)";
   redraw();
+  noteState();
 }
 
 function help() {
-  return "Wheel: zoom. Drag: move. Click a step: follow its micro-batch. Double click: zoom in. Keys: + - 0, arrows, c, t, m, l.";
+  return "Wheel: zoom. Drag: move. Click a step: follow its micro-batch. Keys: + - 0, arrows, / to find, "
+    + "Shift and arrows to select, Enter to follow, c, t, m, l.";
 }
 
 function toggle(name, value = !scene[name]) {
   const button = byId(name === "rankByRank" ? "layout" : name);
   if (button.disabled) return;
   scene[name] = value;
+  noteState();
   button.setAttribute("aria-pressed", value);
   if (name === "memory" || name === "rankByRank") arrange();
   else redraw();
@@ -163,6 +190,10 @@ function toggle(name, value = !scene[name]) {
 
 // Lays the rows out again, after something about them changed.
 function arrange() {
+  const withPhases = scene.schedules.some((schedule) => schedule.lanes.some((lane) => phasesOf(schedule, lane).length));
+  axisHeight = 26 + (withPhases ? phaseHeight : 0);
+  sideWidth = painter.width < 560 ? 8 : scene.schedules.some((schedule) => schedule.lanes.some((lane) => lane.limit !== undefined)) ? 96 : 68;
+  scene.phaseRow = null;
   const { rows, height } = layOut(scene.schedules, scene.rankByRank, scene.memory, painter.height - axisHeight);
   scene.rows = rows;
   scene.height = height;
@@ -174,6 +205,7 @@ function arrange() {
   overview = null;
   setView(scene.view.from, scene.view.to);
   follow(scene.microbatch);
+  if (scene.told) tellSelected();
 }
 
 function heads() {
@@ -185,8 +217,9 @@ function heads() {
       + `<b>${escapeHtml(schedule.name)}</b><i>${escapeHtml(schedule.sizes)}${params ? "; " + escapeHtml(params) : ""}</i>`
       + `<em>makespan ${timeText(schedule.makespan)}`
       + (schedule !== first && first.makespan ? ` (${change > 0 ? "+" : ""}${change.toFixed(1)} %)` : "")
-      + `</em>${schedule.bubble ? `<em>bubble ${schedule.bubble}</em>` : ""}</div>`;
+      + `</em>${schedule.bubble ? `<em>bubble ${schedule.bubble}</em>` : ""}<i>${escapeHtml(schedule.costs)}</i></div>`;
   }).join("");
+  ranksTable();
   const parts = scene.schedules.filter((schedule) => schedule.shown).map((schedule) => schedule.shown);
   byId("shown").hidden = !parts.length;
   byId("shown").textContent = parts.length ? "Not all is shown: " + parts.join("; ") + ". --window=A:B shows another part." : "";
@@ -200,11 +233,36 @@ function heads() {
     .filter(([kind]) => kind.test(waits))
     .map(([, color, text]) => `<span class="mark" style="--swatch:${color}">${text}</span>`);
   byId("legend").innerHTML = [..."FBIWURGT"].filter((kind) => kinds.has(kind))
-    .map((kind) => `<span style="--swatch:${kinds.get(kind)}">${"FBIW".includes(kind) ? kind + " " : ""}${kindNames[kind]}</span>`).concat(marks).join("");
+    .map((kind) => `<span style="--swatch:${kinds.get(kind)}">${"FBIW".includes(kind) ? kind + " " : ""}${kindNames[kind]}</span>`)
+    .concat(chunkLegend(), marks).join("");
   byId("transfers").disabled = !scene.schedules.some((schedule) => schedule.transfers.n);
   byId("memory").disabled = !scene.schedules.some((schedule) => schedule.lanes.some((lane) => lane.memory));
   byId("critical").disabled = !scene.schedules.some((schedule) => schedule.critical.length);
   byId("layout").hidden = scene.schedules.length < 2;
+}
+
+// The shades of chunks, and the frame of overlaps.
+function chunkLegend() {
+  const items = [], most = scene.schedules.reduce((a, b) => (a.most >= b.most ? a : b));
+  if (most.most > 1) {
+    const kind = [..."FBIW"].find((kind) => most.lanes.some((lane) => lane.kind.includes(kind)));
+    const colors = painter.kindColors(most, kind).slice(0, -1), n = colors.length;
+    const stripes = colors.map((color, k) => `${color} ${100 * k / n}% ${100 * (k + 1) / n}%`).join(", ");
+    const last = most.most <= 26 ? String.fromCharCode(96 + most.most) : "." + (most.most - 1);
+    items.push(`<span class="shades" style="--swatch:linear-gradient(90deg, ${stripes})">chunks a${most.most > 2 ? " to " : ", "}${last}</span>`);
+  }
+  if (scene.schedules.some((schedule) => schedule.lanes.some((lane) => lane.first.some((first, i) => first !== i))))
+    items.push(`<span class="pair">overlap</span>`);
+  items.push(`<span class="idle">idle</span>`);
+  return items;
+}
+
+// The ranks as a table for screen readers.
+function ranksTable() {
+  const cell = (text) => `<td>${escapeHtml(text)}</td>`;
+  byId("ranks").innerHTML = `<caption>Ranks</caption><tr><th>rank</th><th>steps</th><th>idle</th><th>memory peak</th></tr>`
+    + scene.schedules.flatMap((schedule) => schedule.lanes.slice(0, 256).map((lane) =>
+      `<tr><th>${scene.schedules.length > 1 ? schedule.letter + " " : ""}${lane.rank}</th>${cell(lane.n)}${cell(schedule.idle(lane))}${cell(timeText(lane.peak))}</tr>`)).join("");
 }
 
 // Shows the schedules of `blocks`, texts of JSON.
@@ -218,6 +276,8 @@ function show(blocks) {
     }
     return schedule;
   });
+  scene.selected = null;
+  scene.told = false;
   heads();
   arrange();
   fit();
@@ -287,12 +347,18 @@ function resize() {
 
 let drag = null;
 canvas.addEventListener("pointerdown", (event) => {
-  drag = { x: event.offsetX, y: event.offsetY, moved: false };
+  const bar = event.offsetX > painter.width - 10 ? painter.scrollBar(scene) : null;
+  drag = { x: event.offsetX, y: event.offsetY, moved: bar !== null, bar };
   canvas.setPointerCapture(event.pointerId);
 });
 canvas.addEventListener("pointermove", (event) => {
   if (!drag) {
     hover(event.offsetX, event.offsetY);
+    return;
+  }
+  if (drag.bar) {
+    move(0, (event.offsetY - drag.y) * drag.bar.perPixel);
+    drag.y = event.offsetY;
     return;
   }
   if (!drag.moved && Math.hypot(event.offsetX - drag.x, event.offsetY - drag.y) < 4) return;
@@ -307,6 +373,7 @@ canvas.addEventListener("pointerup", (event) => {
   canvas.classList.remove("moving");
   if (drag && !drag.moved) {
     const found = hit(event.offsetX, event.offsetY);
+    select(found && !found.inMemory ? { lane: found.row.lane, ...itemAt(found.row.lane, found.time) } : null, true);
     follow(found && found.index >= 0 ? found.row.lane.microbatch[found.index] : null);
   }
   drag = null;
@@ -320,7 +387,9 @@ canvas.addEventListener("pointerleave", () => {
 canvas.addEventListener("wheel", (event) => {
   event.preventDefault();
   const pixels = event.deltaMode ? 30 : 1;
-  if (event.shiftKey) move((event.deltaX || event.deltaY) * pixels, 0);
+  const besides = event.offsetX < nameWidth || event.offsetX > painter.right;
+  if (besides && scene.height > painter.height - axisHeight) move(0, event.deltaY * pixels);
+  else if (event.shiftKey) move((event.deltaX || event.deltaY) * pixels, 0);
   else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) move(event.deltaX * pixels, 0);
   else zoom(Math.exp(event.deltaY * pixels * 0.0015), event.offsetX);
   hover(event.offsetX, event.offsetY);
@@ -342,14 +411,33 @@ map.addEventListener("pointermove", (event) => { if (event.buttons) mapMove(even
 const keys = {
   "+": () => zoom(0.7), "=": () => zoom(0.7), "-": () => zoom(1 / 0.7), 0: fit,
   ArrowLeft: () => move(-80, 0), ArrowRight: () => move(80, 0), ArrowUp: () => move(0, -40), ArrowDown: () => move(0, 40),
+  PageUp: () => move(0, axisHeight - painter.height), PageDown: () => move(0, painter.height - axisHeight),
   c: () => toggle("critical"), t: () => toggle("transfers"), m: () => toggle("memory"),
-  l: () => scene.schedules.length > 1 && toggle("rankByRank"), Escape: () => follow(null),
+  l: () => scene.schedules.length > 1 && toggle("rankByRank"), "/": () => byId("search").focus(),
+  Escape: () => {
+    select(null);
+    follow(null);
+  },
+};
+const selectingKeys = {
+  ArrowLeft: () => selectNext(-1), ArrowRight: () => selectNext(1), ArrowUp: () => selectRow(-1), ArrowDown: () => selectRow(1),
 };
 document.addEventListener("keydown", (event) => {
+  // The search of the browser finds nothing on a canvas.
+  if ((event.ctrlKey || event.metaKey) && event.key === "f" && document.activeElement !== byId("search")) {
+    event.preventDefault();
+    byId("search").focus();
+    byId("search").select();
+    return;
+  }
   if (event.target instanceof HTMLInputElement && event.key !== "Escape") return;
-  if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys)) return;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  // Enter is for the button that has the focus, if one has.
+  const action = event.shiftKey && event.key in selectingKeys ? selectingKeys[event.key]
+    : event.key === "Enter" && event.target === canvas ? followSelected : keys[event.key];
+  if (!action) return;
   event.preventDefault();
-  keys[event.key]();
+  action();
 });
 byId("in").onclick = () => zoom(0.7);
 byId("out").onclick = () => zoom(1 / 0.7);
@@ -358,6 +446,12 @@ byId("critical").onclick = () => toggle("critical");
 byId("transfers").onclick = () => toggle("transfers");
 byId("memory").onclick = () => toggle("memory");
 byId("layout").onclick = () => toggle("rankByRank");
+byId("savesvg").onclick = saveSvg;
+byId("savepng").onclick = savePng;
+byId("search").onkeydown = (event) => {
+  if (event.key === "Enter") findNext(event.shiftKey ? -1 : 1);
+  if (event.key === "Escape") canvas.focus();
+};
 byId("find").oninput = (event) => follow(event.target.value === "" ? null : Number(event.target.value));
 byId("open").onchange = (event) => {
   if (event.target.files[0]) compareWith(event.target.files[0]);
@@ -387,5 +481,12 @@ painter.resize();
 show([...document.querySelectorAll(".pipec-schedule")].map((element) => element.textContent));
 toggle("memory", !byId("memory").disabled && scene.rows.length <= 8);
 toggle("transfers", !byId("transfers").disabled);
+usualShown = shownToggles();
+addEventListener("hashchange", applyHash);
+applyHash();
 // For tests and for the console of the browser.
-window.pipec = { scene, setView, fit, zoom, hit, follow, toggle, compareWith, timeAt, nameWidth, axisHeight };
+window.pipec = {
+  scene, setView, fit, zoom, hit, follow, toggle, compareWith, timeAt, select, findNext, pictureSvg, nameWidth,
+  get axisHeight() { return axisHeight; },
+  get right() { return painter.right; },
+};

@@ -207,6 +207,25 @@ void ReadyStep::find() {
   }
 }
 
+GapCause gapCause(const Causes &causes, StepRef before, int64_t since) {
+  constexpr unsigned maxLinks = 32;
+  const Simulation &run = causes.simulation();
+  GapCause cause;
+  cause.parts = waitParts(causes, before.rank, before.index, since);
+  std::optional<PathStep> link = causes.link(run.numbers().of(before));
+  for (unsigned i = 0; i != maxLinks; ++i) {
+    link = causes.linkBefore(*link);
+    if (!link)
+      break;
+    StepRef at = run.numbers().at(link->step);
+    if (isCompute(causes.schedule().ranks[at.rank][at.index].kind())) {
+      cause.step = link->step;
+      break;
+    }
+  }
+  return cause;
+}
+
 void explainGap(IdleGap &gap, const Causes &causes, const MemoryModel &memory) {
   uint32_t step = causes.simulation().numbers().of(gap.before);
   PathSteps chain = causeChain(causes, step, gap.start, /*maxLinks=*/2);

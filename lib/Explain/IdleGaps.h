@@ -74,7 +74,20 @@ void forEachGap(const Schedule &schedule, const Simulation &simulation,
 std::vector<IdleGap> largestGaps(const Schedule &schedule,
                                  const Simulation &simulation, unsigned count);
 
-/// Determines the cause of a gap. Linear in the length of the rank's list.
+/// What the step or overlap that starts at `before` waited for, if its rank was
+/// free from `since` on.
+struct GapCause {
+  WaitParts parts;
+  /// The last compute step on the chain of causes before it; `none` if it is
+  /// more than a few transfers away, or if there is none.
+  uint32_t step = StepNumbers::none;
+};
+/// Determines the cause of a gap in constant time, but for the transfers and
+/// waits directly before the step.
+GapCause gapCause(const Causes &causes, StepRef before, int64_t since);
+
+/// Determines the cause of a gap, and a step that could have filled it. Linear
+/// in the length of the rank's list.
 void explainGap(IdleGap &gap, const Causes &causes, const MemoryModel &memory);
 
 } // namespace pipec

@@ -36,6 +36,40 @@ def read_ir(path):
     return ranks
 
 
+def check_gaps(data):
+    """Every gap has a cause: its parts add up, and the step that it is for ends in time."""
+    ends, gaps = [], []
+    for lane in data["lanes"]:
+        at, group, overlap, i, own, rank_gaps = data["from"], 0, 0, 0, [], []
+        while i < len(lane["k"]):
+            j = i
+            while lane["k"][j].islower():
+                j += 1
+            if lane["g"][group] > 0:
+                rank_gaps.append((at, at + lane["g"][group], i))
+            at += lane["g"][group] + (lane["o"][overlap] if j > i else lane["d"][i])
+            group, overlap = group + 1, overlap + (j > i)
+            own += [at] * (j + 1 - i)
+            i = j + 1
+        ends.append(own)
+        gaps.append(rank_gaps)
+    for lane, rank_gaps in zip(data["lanes"], gaps):
+        why = lane.get("w", {"q": [], "i": [], "p": [], "y": []})
+        check(len(why["q"]) == len(why["i"]) == len(why["p"]) == len(rank_gaps),
+              f"rank {lane['rank']} has {len(rank_gaps)} gaps, {len(why['p'])} with a cause")
+        for (start, end, before), rank, index, parts in zip(rank_gaps, why["q"], why["i"], why["p"]):
+            if parts:
+                check(sum(parts) == end - start and min(parts) >= 0, f"{parts} are not the parts of {start} to {end}")
+            if rank < 0:
+                continue
+            check(ends[rank][index] <= end, f"step {index} of rank {rank} ends after the gap from {start} to {end}")
+            if not parts:
+                check(ends[rank][index] == end, f"step {index} of rank {rank} does not end with the gap to {end}")
+        for gap, index, _ in zip(*[iter(why["y"])] * 3):
+            check(index > rank_gaps[gap][2], "a step before the gap could fill it")
+            check(lane["d"][index] <= rank_gaps[gap][1] - rank_gaps[gap][0], "a step longer than the gap could fill it")
+
+
 def main():
     page = open(sys.argv[1], encoding="utf-8").read()
     markup = re.sub(r"<script.*?</script>", "", page, flags=re.S)
@@ -75,6 +109,7 @@ def main():
             sends += [(k, s, m, lane["rank"], r) for k, s, m, r in rank_sends]
             check(max(lane["l"], default=-1) < len(data["sources"]), "a source that is not there")
         check(max(ends) == data["makespan"], f"ends at {max(ends)}, makespan {data['makespan']}")
+        check_gaps(data)
         transfers = data["transfers"]
         check(list(zip(transfers["k"], transfers["s"], transfers["m"], transfers["r"], transfers["q"])) == sends,
               "other transfers")

@@ -1,0 +1,71 @@
+//===- PageData.h - The data of --emit=html ---------------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_EMIT_PAGEDATA_H
+#define PIPEC_EMIT_PAGEDATA_H
+
+#include "Emit/PictureFacts.h"
+#include "Explain/IdleGaps.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+#include <limits>
+
+namespace pipec {
+
+/// Writes the block of JSON of one schedule: columns instead of rows, for each
+/// rank a string of kinds and arrays of small numbers, with times as
+/// differences in ticks. templates/page-model.js reads it and documents every
+/// field. Linear in the steps.
+class PageData {
+public:
+  PageData(const Picture &picture, const SourceFiles &files,
+           llvm::raw_ostream &os)
+      : picture(picture), schedule(picture.schedule()), facts(picture),
+        files(files), os(os) {}
+
+  void write();
+
+private:
+  static constexpr uint32_t notShown = std::numeric_limits<uint32_t>::max();
+  struct Source {
+    std::string place;
+    std::string line;
+  };
+
+  void numberSteps();
+  void writeHeader();
+  void writeLane(unsigned rank);
+  void writeGaps(unsigned rank);
+  void writeWaits(unsigned rank);
+  void writeTransfers();
+  void findCauses();
+  void writeCriticalPath();
+  void writeColors();
+  int sourceOf(Step step);
+
+  using Column = std::pair<llvm::StringRef, const std::vector<int64_t> &>;
+  void columns(llvm::ArrayRef<Column> all);
+
+  const Picture &picture;
+  const Schedule &schedule;
+  PictureFacts facts;
+  const SourceFiles &files;
+  llvm::raw_ostream &os;
+  std::vector<Source> sources;
+  llvm::DenseMap<uint32_t, int> sourceNumbers;
+  /// By number of the step: its index in the columns of its lane, `notShown`
+  /// for all but compute steps.
+  std::vector<uint32_t> columnOf;
+  /// Nothing if the times were recorded, which have no causes.
+  std::optional<Causes> causes;
+  bool searchesReady = false;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_EMIT_PAGEDATA_H
