@@ -55,21 +55,15 @@ running(std::function<void(int rank, Members)> overlapped,
         std::chrono::milliseconds patience = std::chrono::minutes(1)) {
   Options options;
   options.patience = patience;
-  ThreadGroup group(2);
-  try {
-    group.run([&](int rank) {
-      MemberModel model(2, 2);
-      model.run = [&](Members members) { overlapped(rank, members); };
-      ThreadTransport transport(group, rank);
-      Executor worker(model, transport, options);
-      for (int k = 0; k != 3; ++k)
-        worker.run(pair2, rank, [&](auto &x) { crossedSteps(x, rank); });
-      EXPECT_EQ(model.gradients[std::size_t(rank)], 6);
-    });
-  } catch (const std::exception &error) {
-    return error.what();
-  }
-  return "";
+  return messageOf(2, [&](ThreadGroup &group, int rank) {
+    MemberModel model(2, 2);
+    model.run = [&](Members members) { overlapped(rank, members); };
+    ThreadTransport transport(group, rank);
+    Executor worker(model, transport, options);
+    for (int k = 0; k != 3; ++k)
+      worker.run(pair2, rank, [&](auto &x) { crossedSteps(x, rank); });
+    EXPECT_EQ(model.gradients[std::size_t(rank)], 6);
+  });
 }
 
 /// The half that needs nothing from the other rank: F on rank 0, B on rank 1.

@@ -128,24 +128,30 @@ template <class X> void gpipeSteps(X &x, int rank) {
   }
 }
 
-/// Runs `body(worker, rank)` on every rank, each with a model that `setUp` may
-/// modify. Returns the message of the exception, or "" if there was none.
-template <class SetUp, class Body>
-std::string runRanks(const Schedule &schedule, Options options, SetUp setUp,
-                     Body body) {
-  ThreadGroup group(schedule.ranks);
+/// Runs `body(group, rank)` on a thread per rank. Returns the message of the
+/// exception, or "" if there was none.
+template <class Body> std::string messageOf(int ranks, Body body) {
+  ThreadGroup group(ranks);
   try {
-    group.run([&](int rank) {
-      TestModel model(schedule.stages, schedule.microbatches);
-      setUp(model, rank);
-      ThreadTransport transport(group, rank);
-      Worker worker(model, transport, options);
-      body(worker, rank);
-    });
+    group.run([&](int rank) { body(group, rank); });
   } catch (const std::exception &error) {
     return error.what();
   }
   return "";
+}
+
+/// Runs `body(worker, rank)` on every rank, each with a model that `setUp` may
+/// modify; returns what `messageOf` does.
+template <class SetUp, class Body>
+std::string runRanks(const Schedule &schedule, Options options, SetUp setUp,
+                     Body body) {
+  return messageOf(schedule.ranks, [&](ThreadGroup &group, int rank) {
+    TestModel model(schedule.stages, schedule.microbatches);
+    setUp(model, rank);
+    ThreadTransport transport(group, rank);
+    Worker worker(model, transport, options);
+    body(worker, rank);
+  });
 }
 
 } // namespace pipec::runtime::test

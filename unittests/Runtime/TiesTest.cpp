@@ -72,31 +72,25 @@ template <class X, class Ties> void steps(X &x, int rank, Ties ties) {
 template <class Ties>
 std::string run(Ties ties, std::vector<std::vector<int>> *seen = nullptr,
                 int runs = 1, bool handled = false) {
-  ThreadGroup threads(2);
-  try {
-    threads.run([&](int rank) {
-      TiedModel model(3, 1);
-      model.groups = {{0, 2}, {0, 1}, {0, 1, 2}};
-      model.held = tied.stagesOf(rank);
-      ThreadTransport transport(threads, rank);
-      TiedWorker worker(model, transport);
-      if (handled)
-        worker.handle(StepKind::ReduceTied, [&](auto &step) {
-          if (step.stage == 0)
-            step.proceed();
-        });
-      for (int i = 0; i != runs; ++i)
-        worker.run(tied, rank, [&](auto &x) { steps(x, rank, ties); });
-      if (seen && rank == 0) {
-        *seen = model.seen;
-      } else if (seen) {
-        EXPECT_EQ(model.seen.size(), std::size_t(handled ? 0 : 2 * runs));
-      }
-    });
-  } catch (const std::exception &error) {
-    return error.what();
-  }
-  return "";
+  return messageOf(2, [&](ThreadGroup &threads, int rank) {
+    TiedModel model(3, 1);
+    model.groups = {{0, 2}, {0, 1}, {0, 1, 2}};
+    model.held = tied.stagesOf(rank);
+    ThreadTransport transport(threads, rank);
+    TiedWorker worker(model, transport);
+    if (handled)
+      worker.handle(StepKind::ReduceTied, [&](auto &step) {
+        if (step.stage == 0)
+          step.proceed();
+      });
+    for (int i = 0; i != runs; ++i)
+      worker.run(tied, rank, [&](auto &x) { steps(x, rank, ties); });
+    if (seen && rank == 0) {
+      *seen = model.seen;
+    } else if (seen) {
+      EXPECT_EQ(model.seen.size(), std::size_t(handled ? 0 : 2 * runs));
+    }
+  });
 }
 
 auto allGroups = [](auto &x, int rank) {
@@ -164,18 +158,11 @@ TEST(Ties, MistakesAreFound) {
 }
 
 TEST(Ties, ModelsWithoutThemAreRefused) {
-  ThreadGroup threads(2);
-  std::string text;
-  try {
-    threads.run([&](int rank) {
-      TestModel model(3, 1);
-      ThreadTransport transport(threads, rank);
-      Worker worker(model, transport);
-      worker.run(tied, rank, [&](auto &x) { steps(x, rank, allGroups); });
-    });
-  } catch (const std::exception &error) {
-    text = error.what();
-  }
+  std::string text = runRanks(
+      tied, {}, [](TestModel &, int) {},
+      [](Worker &worker, int rank) {
+        worker.run(tied, rank, [&](auto &x) { steps(x, rank, allGroups); });
+      });
   EXPECT_NE(text.find("the model has no exportTied"), std::string::npos);
 }
 
