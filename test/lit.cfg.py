@@ -9,12 +9,16 @@
 #   %cxx      the C++ compiler of the build, with its sanitizers
 #   %mpicxx   the same for MPI
 #   %mpirun, %clang, %clang-format, %rustc
+#   %release  PIPEC_RELEASE, the folder of the files of a release (%release-python: the
+#             Python that makes them; %image: the file system of the container image;
+#             %systems: the folder of minimal systems)
 #   %mypy     PIPEC_MYPY, or the mypy of the PATH
 #   %eigen    the include folder of Eigen
 #   %root     the source tree,  %build  the build tree
 #
 # Features: torch (an environment with PyTorch) and torch-2.13 or the like (its
-# version), hub-deepspeed or the like (an environment with that framework), mpi, eigen, clang, clang-format, rustc, asan, assertions, wheel (a wheel of the Python package can be made),
+# version), hub-deepspeed or the like (an environment with that framework), mpi, eigen, clang, clang-format, rustc, asan, assertions, setuptools (Python has it),
+# release (the files of a release were made), systems (minimal systems were made),
 # venv (environments of Python can be made), fish, groff, mandoc, mypy, npm, nvim, zsh, browser (Chromium that Selenium can drive),
 # all (the long tests were asked for), root (the tests run as root).
 
@@ -111,10 +115,21 @@ if config.pipec_build_type == "Debug":
     config.available_features.add("assertions")
 if not subprocess.call([config.python, "-c", "import ensurepip, venv"], stderr=subprocess.DEVNULL):
     config.available_features.add("venv")
-if os.path.exists(os.path.join(config.pipec_bin_dir, "pipec-static")) and not subprocess.call(
-        [config.python, "-c", "import setuptools, pip, wheel, ensurepip"],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
-    config.available_features.add("wheel")
+if not subprocess.call([config.python, "-c", "import setuptools, pip, wheel, ensurepip"],
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
+    config.available_features.add("setuptools")
+# What `x check-release` made.
+for feature, names in (("release", ("RELEASE", "RELEASE_PYTHON", "IMAGE")), ("systems", ("SYSTEMS",))):
+    values = [os.environ.get(f"PIPEC_{name}", "") for name in names]
+    if all(map(os.path.exists, values)):
+        config.available_features.add(feature)
+        config.substitutions += [(f"%{name.lower().replace('_', '-')}", value)
+                                 for name, value in sorted(zip(names, values), reverse=True)]
+# In some containers nothing can be mounted.
+if "systems" in config.available_features and subprocess.call(
+        [os.path.join(config.test_source_root, "Release/Inputs/in-system.sh"),
+         os.path.join(os.environ["PIPEC_SYSTEMS"], "system-bookworm"), "/tmp", "true"]):
+    config.available_features.remove("systems")
 if os.environ.get("PIPEC_TEST_ALL"):
     config.available_features.add("all")
 if os.geteuid() == 0:
