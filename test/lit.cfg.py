@@ -13,12 +13,14 @@
 #             Python that makes them; %image: the file system of the container image;
 #             %systems: the folder of minimal systems)
 #   %mypy     PIPEC_MYPY, or the mypy of the PATH
+#   %notebook-python  the Python of the environment PIPEC_NOTEBOOK_VENV
 #   %eigen    the include folder of Eigen
 #   %root     the source tree,  %build  the build tree
 #
 # Features: torch (an environment with PyTorch) and torch-2.13 or the like (its
-# version), hub-deepspeed or the like (an environment with that framework), mpi, eigen, clang, clang-format, rustc, asan, assertions, setuptools (Python has it),
-# release (the files of a release were made), systems (minimal systems were made),
+# version), hub-deepspeed or the like (an environment with that framework), notebook (an environment with
+# Jupyter's kernel, NumPy and pandas), mpi, eigen, clang, clang-format, rustc, asan, assertions, setuptools
+# (Python has it), release (the files of a release were made), systems (minimal systems were made),
 # venv (environments of Python can be made), fish, groff, mandoc, mypy, npm, nvim, zsh, browser (Chromium that Selenium can drive),
 # all (the long tests were asked for), root (the tests run as root).
 
@@ -53,6 +55,9 @@ config.environment["FILECHECK_OPTS"] = "--dump-input-context=20"
 torch_venv = os.environ.get("PIPEC_TORCH_VENV", "")
 torch_python = os.path.join(torch_venv, "bin", "python3")
 
+# The environment with notebooks and pandas, which `x check --all` makes.
+notebook_python = os.path.join(os.environ.get("PIPEC_NOTEBOOK_VENV", ""), "bin", "python3")
+
 mypy = os.environ.get("PIPEC_MYPY") or shutil.which("mypy")
 
 # What tests compile is linked with libraries of the build.
@@ -64,6 +69,7 @@ if "address" in config.pipec_sanitize:
 
 config.substitutions += [
     ("%torch-python", torch_python),
+    ("%notebook-python", notebook_python),
     ("%python", config.python),
     ("%mpicxx", config.mpicxx + sanitize),
     ("%mypy", mypy or ""),
@@ -104,6 +110,8 @@ for name in ("fish", "groff", "mandoc", "npm", "nvim", "zsh"):
         config.available_features.add(name)
 if mypy:
     config.available_features.add("mypy")
+if "PIPEC_NOTEBOOK_VENV" in os.environ and os.path.exists(notebook_python):
+    config.available_features.add("notebook")
 if config.eigen_include:
     config.available_features.add("eigen")
 if (os.path.exists("/usr/bin/chromedriver") and os.path.exists("/usr/bin/chromium")

@@ -11,6 +11,7 @@ schedule = pipec.compile("one_f_one_b", ranks=2, microbatches=3)
 picture = schedule.svg()
 assert picture == schedule.emit("svg") == schedule._repr_svg_() == picture._repr_svg_()
 assert xml.dom.minidom.parseString(picture).documentElement.tagName == "svg"
+assert repr(picture) == f"<pipec.Svg: {len(picture)} characters>"
 assert schedule.svg("--window=0:2") != picture
 page = schedule.html()
 assert page == schedule.emit("html") and page._repr_html_() == schedule._repr_html_()

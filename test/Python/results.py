@@ -47,7 +47,7 @@ assert found.best is found.schedules[0] is next(iter(found)) and 0 < len(found) 
 assert not found.schedules[-1].fits and found.schedules[-1].reason
 assert {one.target for one in found} <= {"torch", "torch-timed", None} and any(one.search for one in found)
 assert found.commands["pytorch"].commands and found.best.frameworks["pytorch"].runs_as == "csv"
-assert "schedules that fit, best" in repr(found)
+assert f" fit, the best {found.best.name} with makespan {found.best.makespan}>" in repr(found)
 
 # Given schedules: a name, a file, an object; parameters in ranges.
 with open("mine.pipe", "w") as file:
@@ -62,7 +62,7 @@ assert page.count("<tr>") == len(own) + 1 and "<td>waves = 1</td>" in page and "
 # Where nothing exists there is a result; a wrong option is an error.
 refused = pipec.compare("dualpipe", ranks=3, microbatches=4, library=False)
 assert refused.best is None and not refused.schedules[0].fits and refused.diagnostics[-1].severity == "error", refused
-assert refused.schedules[0].makespan is None and refused.schedules[0].frameworks == {} and "schedules that fit>" in repr(refused)
+assert refused.schedules[0].makespan is None and refused.schedules[0].frameworks == {} and repr(refused).endswith(": 0 of 1 fit>")
 for wrong in {"sort": "beauty"}, {"args": ["--no-such"]}, {"model": "mail"}:
     try:
         pipec.compare(ranks=2, microbatches=4, **wrong)

@@ -111,9 +111,9 @@ class Comparison:
         return sum(candidate.fits for candidate in self.schedules)
 
     def __repr__(self) -> str:
-        best = f", best {self.best.name} with makespan {self.best.makespan}" if self.best else ""
-        return (f"<pipec.Comparison: {self.ranks} ranks, {self.microbatches} micro-batches, {len(self)} schedules that fit"
-                f"{best}>")
+        best = f", the best {self.best.name} with makespan {self.best.makespan}" if self.best else ""
+        return (f"<pipec.Comparison: {self.ranks} ranks, {self.microbatches} micro-batches: "
+                f"{len(self)} of {len(self.schedules)} fit{best}>")
 
     def _repr_html_(self) -> str:
         import html

@@ -77,11 +77,11 @@ def records(rows: typing.Sequence[Any]) -> list[dict[str, Any]]:
     left out."""
 
     def spread(row: Any, prefix: str) -> typing.Iterator[tuple[str, Any]]:
-        for field in dataclasses.fields(row):
-            value = getattr(row, field.name)
+        for name, (_, kind, _) in _fields(type(row)).items():
+            value = getattr(row, name)
             if dataclasses.is_dataclass(value):
-                yield from spread(value, f"{prefix}{field.name}.")
-            elif not isinstance(value, (tuple, dict)):
-                yield prefix + field.name, value
+                yield from spread(value, f"{prefix}{name}.")
+            elif not isinstance(value, (tuple, dict)) and not any(map(dataclasses.is_dataclass, typing.get_args(kind))):
+                yield prefix + name, value
 
     return [dict(spread(row, "")) for row in rows]

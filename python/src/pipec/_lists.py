@@ -24,15 +24,16 @@ _WHOLE_STAGE = {Kind.UNSHARD, Kind.RESHARD, Kind.REDUCE_GRAD, Kind.WAIT_REDUCE_G
 def placed(placement: Placement, ranks: int, stages: int) -> list[list[int]]:
     """The rank of each stage, one list per direction. Raises ValueError for a
     placement of another form."""
-    if placement == "loop":
-        return [[stage % ranks for stage in range(stages)]]
-    if placement == "v":
-        return [[stage % ranks if stage // ranks % 2 == 0 else ranks - 1 - stage % ranks for stage in range(stages)]]
     if isinstance(placement, str):
+        if placement == "loop":
+            return [[stage % ranks for stage in range(stages)]]
+        if placement == "v":
+            return [[stage % ranks if stage // ranks % 2 == 0 else ranks - 1 - stage % ranks for stage in range(stages)]]
         raise ValueError(f"placement is {placement!r}: it is 'loop', 'v', or the rank of each stage")
-    if placement and not hasattr(placement[0], "__index__"):
-        return [list(map(operator.index, ranks_of)) for ranks_of in placement]  # type: ignore[arg-type]
-    return [list(map(operator.index, placement))]  # type: ignore[arg-type]
+    given: list[Any] = list(placement)
+    if given and not hasattr(given[0], "__index__"):
+        return [list(map(operator.index, ranks_of)) for ranks_of in given]
+    return [list(map(operator.index, given))]
 
 
 def step_ir(name: str, lists: Sequence[Sequence[str]], maps: Sequence[Sequence[int]], microbatches: int,

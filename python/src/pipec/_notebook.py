@@ -11,6 +11,9 @@ its file."""
 class Svg(str):
     """The text of a picture, which notebooks show as one."""
 
+    def __repr__(self) -> str:
+        return f"<pipec.Svg: {len(self)} characters>"
+
     def _repr_svg_(self) -> str:
         return str(self)
 
@@ -18,6 +21,9 @@ class Svg(str):
 class Page(str):
     """The text of an HTML page, which notebooks show in a frame of its own: its
     scripts do not reach the notebook."""
+
+    def __repr__(self) -> str:
+        return f"<pipec.Page: {len(self)} characters>"
 
     def _repr_html_(self) -> str:
         import html

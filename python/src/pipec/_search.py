@@ -109,8 +109,8 @@ class SearchResult:
 
     def __repr__(self) -> str:
         how = "optimal" if self.optimal else f"at most {self.gap:.2%} above the optimum"
-        return (f"<pipec.SearchResult: {self.ranks} ranks, {self.placement}, {self.chunks} chunks, {self.microbatches} "
-                f"micro-batches: makespan {self.makespan}, {how}>")
+        return (f"<pipec.SearchResult: {self.ranks} ranks, {self.microbatches} micro-batches, placement {self.placement}: "
+                f"makespan {self.makespan}, {how}>")
 
 
 def search(*, ranks: int, microbatches: int, chunks: int | None = None, placement: str | None = None,
