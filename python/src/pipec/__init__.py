@@ -20,7 +20,7 @@ from types import ModuleType
 from ._check import CheckResult, check
 from ._compare import Comparison, compare
 from ._compile import compile, describe, library
-from ._diagnostics import CompileError, Diagnostic, Error, PackageNotFound
+from ._diagnostics import CompileError, Diagnostic, Error, Fix, PackageNotFound
 from ._lint import LintResult
 from ._lint import lint_file as lint
 from ._program import ProgramNotFound, program
@@ -37,6 +37,7 @@ __all__ = [
     "CompileError",
     "Diagnostic",
     "Error",
+    "Fix",
     "Kind",
     "LintResult",
     "PackageNotFound",

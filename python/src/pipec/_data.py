@@ -77,7 +77,7 @@ def records(rows: typing.Sequence[Any]) -> list[dict[str, Any]]:
     left out."""
 
     def spread(row: Any, prefix: str) -> typing.Iterator[tuple[str, Any]]:
-        for name, (_, kind, _) in _fields(type(row)).items():
+        for name, (_, kind, _) in _fields(typing.cast(Any, type(row))).items():
             value = getattr(row, name)
             if dataclasses.is_dataclass(value):
                 yield from spread(value, f"{prefix}{name}.")

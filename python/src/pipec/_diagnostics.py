@@ -9,6 +9,19 @@ from typing import Any, Mapping, Sequence
 
 
 @dataclasses.dataclass(frozen=True)
+class Fix:
+    """An edit that corrects what a message reports: `text` replaces the part of the
+    file from a line and column to another. Columns count bytes from 1."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+
+@dataclasses.dataclass(frozen=True)
 class Diagnostic:
     """One message. What it does not have is None."""
 
@@ -34,13 +47,17 @@ class Diagnostic:
     end_column: int | None = None
     excerpt: str | None = None
     """The line of the source, and below it a mark."""
+    fixes: tuple[Fix, ...] = ()
+    """The edits that together correct it, or that a note proposes."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Diagnostic:
         fields = {name: data[name] for name in ("kind", "severity", "message", "file", "line", "column",
                                                 "rank", "position", "cell", "excerpt")}
+        fixes = (Fix(fix["file"], fix["line"], fix["column"], fix["endLine"], fix["endColumn"], fix["text"])
+                 for fix in data["fixes"])
         return cls(**fields, notes=tuple(cls.from_json(note) for note in data["notes"]),
-                   end_line=data["endLine"], end_column=data["endColumn"])
+                   end_line=data["endLine"], end_column=data["endColumn"], fixes=tuple(fixes))
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}:{self.column}" if self.file is not None else "pipec"
@@ -50,7 +67,9 @@ class Diagnostic:
     def renamed(self, old: str, new: str) -> Diagnostic:
         """The diagnostic with another name for the file `old`."""
         return dataclasses.replace(self, file=new if self.file == old else self.file,
-                                   notes=tuple(note.renamed(old, new) for note in self.notes))
+                                   notes=tuple(note.renamed(old, new) for note in self.notes),
+                                   fixes=tuple(dataclasses.replace(fix, file=new) if fix.file == old else fix
+                                               for fix in self.fixes))
 
 
 class Error(Exception):
