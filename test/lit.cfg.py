@@ -22,7 +22,7 @@
 # Jupyter's kernel, NumPy and pandas), mpi, eigen, clang, clang-format, rustc, asan, assertions, setuptools
 # (Python has it), release (the files of a release were made), systems (minimal systems were made),
 # venv (environments of Python can be made), fish, groff, mandoc, mypy, npm, nvim, zsh, browser (Chromium that Selenium can drive),
-# all (the long tests were asked for), root (the tests run as root).
+# cairosvg, all (the long tests were asked for), root (the tests run as root).
 
 import glob
 import importlib.util
@@ -117,6 +117,8 @@ if config.eigen_include:
 if (os.path.exists("/usr/bin/chromedriver") and os.path.exists("/usr/bin/chromium")
         and importlib.util.find_spec("selenium")):
     config.available_features.add("browser")
+if not subprocess.call([config.python, "-c", "import cairosvg"], stderr=subprocess.DEVNULL):
+    config.available_features.add("cairosvg")
 if "address" in config.pipec_sanitize:
     config.available_features.add("asan")
 if config.pipec_build_type == "Debug":

@@ -23,6 +23,7 @@ from ._compile import compile, describe, library
 from ._diagnostics import CompileError, Diagnostic, Error, Fix, PackageNotFound
 from ._lint import LintResult
 from ._lint import lint_file as lint
+from ._pictures import render
 from ._program import ProgramNotFound, program
 from ._report import Report
 from ._schedule import Kind, Schedule, Step
@@ -54,6 +55,7 @@ __all__ = [
     "library",
     "lint",
     "program",
+    "render",
     "search",
 ]
 

@@ -8,7 +8,12 @@ import shutil
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Writes ASCII text to a file. It is written beside the file and then takes
+    """Writes ASCII text to a file, as `write_bytes` does."""
+    write_bytes(path, text.encode("ascii"))
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
+    """Writes a file. It is written beside the file and then takes
     its name, so that a disk that is full leaves the file as it was. In place are
     written what is not a regular file, and a file in a folder that takes no new
     ones."""
@@ -23,13 +28,13 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
         except (PermissionError, FileNotFoundError):  # the second: open() below says which folder
             folder = None
     if folder is None:
-        with open(target, "w", encoding="ascii", newline="") as file:
-            file.write(text)
+        with open(target, "wb") as file:
+            file.write(data)
         return
     try:
         beside = os.path.join(folder, "file")
-        with open(beside, "w", encoding="ascii", newline="") as file:
-            file.write(text)
+        with open(beside, "wb") as file:
+            file.write(data)
         if os.path.exists(target):
             shutil.copymode(target, beside)
         os.replace(beside, target)

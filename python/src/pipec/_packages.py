@@ -24,3 +24,16 @@ def pandas(needed_by: str) -> Any:
     except ImportError as error:
         raise PackageNotFound(f"{needed_by} needs pandas, which is not installed: pip install pandas",
                               name="pandas") from error
+
+
+def cairosvg(needed_by: str) -> Any:
+    """CairoSVG; raises PackageNotFound if it, or the library of cairo, is not
+    installed."""
+    try:
+        return importlib.import_module("cairosvg")
+    except ImportError as error:
+        raise PackageNotFound(f"{needed_by} needs CairoSVG, which is not installed: pip install 'pipec[pictures]'",
+                              name="cairosvg") from error
+    except OSError as error:  # cairocffi finds no library
+        raise PackageNotFound(f"{needed_by} needs the library of cairo: {str(error).splitlines()[0]}",
+                              name="cairosvg") from error

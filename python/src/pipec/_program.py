@@ -92,6 +92,12 @@ def run(arguments: Sequence[str], text: str | None = None, *, findings: bool = F
 
 
 def main() -> None:
-    """The command `pipec` of a wheel: becomes the compiler in the package."""
+    """The command `pipec` of a wheel: becomes the compiler in the package, or makes
+    pictures that the compiler alone does not make."""
     inside = str(pathlib.Path(__file__).parent / "bin" / "pipec")
+    if any(argument.lower().endswith(("pdf", "png")) for argument in sys.argv):
+        from ._pictures import main as draw
+
+        os.environ["PIPEC"] = inside
+        sys.exit(draw(sys.argv[1:]))
     os.execv(inside, ["pipec", *sys.argv[1:]])
