@@ -7,6 +7,7 @@
 
 #include "Command/LintCommand.h"
 
+#include "Results/Corrections.h"
 #include "Results/FindingFormats.h"
 #include "Results/TorchVerdict.h"
 
@@ -387,6 +388,23 @@ static LogicalResult lintForTools(const CommandRun &run,
   });
 }
 
+/// `--fix`: corrects the files, each once.
+static LogicalResult correctFiles(const CommandRun &run,
+                                  ArrayRef<InputRequest> requests) {
+  LintOptions options;
+  for (const InputRequest &request : requests) {
+    run.progress.phase("correcting");
+    FailureOr<size_t> count =
+        correctFile(request, options, run.search, run.diags);
+    if (failed(count))
+      return failure();
+    if (*count)
+      (void)run.diags.reportAs(Severity::Note, SourceLoc(), diag::NoteCorrected,
+                               countText(*count, "finding"), request.path);
+  }
+  return success();
+}
+
 LogicalResult lintCommandLine(const CommandRun &run,
                               ArrayRef<Diagnostic> errors) {
   CommandRun asJson = run;
@@ -402,6 +420,9 @@ LogicalResult runLint(const CommandRun &run) {
   FailureOr<std::vector<InputRequest>> requests = failure();
   auto read = [&] {
     requests = InputRequest::readAll(run.args, run.search, run.diags);
+    if (succeeded(requests) && run.args.has(Opt::Fix) &&
+        failed(correctFiles(run, *requests)))
+      requests = failure();
   };
   std::vector<Diagnostic> errors;
   if (run.isJson())

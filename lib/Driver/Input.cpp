@@ -274,12 +274,18 @@ FailureOr<Schedule> InputRequest::makeSchedule(const SearchPath &search,
 FailureOr<Schedule> InputRequest::makeSchedule(const OpenedInput &input,
                                                const SearchPath &search,
                                                DiagSession &session) const {
-  DiagEngine &diags = session.engine();
+  bool isProgram = input.kind == InputKind::Program;
+  session.progress().phase(isProgram ? "lowering" : "reading");
+  return makeSchedule(input, search, session.engine());
+}
+
+FailureOr<Schedule> InputRequest::makeSchedule(const OpenedInput &input,
+                                               const SearchPath &search,
+                                               DiagEngine &diags) const {
   LowerOptions lowering;
   if (failed(readLowering(args, lowering, diags)))
     return failure();
   bool isProgram = input.kind == InputKind::Program;
-  session.progress().phase(isProgram ? "lowering" : "reading");
   auto source = ScheduleSource::load(input, search, diags);
   if (failed(source))
     return failure();

@@ -90,6 +90,10 @@ struct InputRequest {
   llvm::FailureOr<Schedule> makeSchedule(const OpenedInput &input,
                                          const SearchPath &search,
                                          DiagSession &session) const;
+  /// The same without showing progress.
+  llvm::FailureOr<Schedule> makeSchedule(const OpenedInput &input,
+                                         const SearchPath &search,
+                                         DiagEngine &diags) const;
   /// The same for the input of this request, which is opened first.
   llvm::FailureOr<Schedule> makeSchedule(const SearchPath &search,
                                          DiagSession &session) const;

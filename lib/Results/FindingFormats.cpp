@@ -41,15 +41,14 @@ static unsigned characterColumn(SMLoc loc, unsigned byteColumn) {
          unsigned(count_if(before.take_front(counted), isFurtherByte));
 }
 
-static std::optional<Region> regionOf(const Diagnostic &finding,
-                                      const SourceFiles &files) {
-  if (!finding.range.isValid())
+static std::optional<Region> regionOf(SMRange range, const SourceFiles &files) {
+  if (!range.isValid())
     return std::nullopt;
-  LineColumn begin = files.lineColumn(finding.range.Start);
-  LineColumn end = files.lineColumn(finding.range.End);
+  LineColumn begin = files.lineColumn(range.Start);
+  LineColumn end = files.lineColumn(range.End);
   return Region{begin.file.str(), begin.line,
-                characterColumn(finding.range.Start, begin.column), end.line,
-                characterColumn(finding.range.End, end.column)};
+                characterColumn(range.Start, begin.column), end.line,
+                characterColumn(range.End, end.column)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -73,22 +72,59 @@ static void writeText(json::OStream &json, StringRef key, StringRef text) {
                        [&] { json.attribute("text", json::fixUTF8(text)); });
 }
 
+static void writeRegion(json::OStream &json, StringRef key,
+                        const Region &region) {
+  json.attributeObject(key, [&] {
+    json.attribute("startLine", region.line);
+    json.attribute("startColumn", region.column);
+    json.attribute("endLine", region.endLine);
+    json.attribute("endColumn", region.endColumn);
+  });
+}
+
 /// Writes the place of a finding: a region, or else the whole of `path`.
 static void writePlace(json::OStream &json, const Diagnostic &finding,
                        StringRef path, const SourceFiles &files) {
-  std::optional<Region> region = regionOf(finding, files);
+  std::optional<Region> region = regionOf(finding.range, files);
   json.attributeObject("physicalLocation", [&] {
     json.attributeObject("artifactLocation", [&] {
       json.attribute("uri", uriOf(region ? StringRef(region->file) : path));
     });
-    if (!region)
-      return;
-    json.attributeObject("region", [&] {
-      json.attribute("startLine", region->line);
-      json.attribute("startColumn", region->column);
-      json.attribute("endLine", region->endLine);
-      json.attribute("endColumn", region->endColumn);
+    if (region)
+      writeRegion(json, "region", *region);
+  });
+}
+
+static void writeChange(json::OStream &json, const FixIt &edit,
+                        const SourceFiles &files) {
+  Region region = *regionOf(edit.range, files);
+  json.attributeObject("artifactLocation",
+                       [&] { json.attribute("uri", uriOf(region.file)); });
+  json.attributeArray("replacements", [&] {
+    json.object([&] {
+      writeRegion(json, "deletedRegion", region);
+      writeText(json, "insertedContent", edit.text);
     });
+  });
+}
+
+/// Writes the edits of a finding, or else those of its notes, as one fix each.
+static void writeFixes(json::OStream &json, const Diagnostic &finding,
+                       const SourceFiles &files) {
+  SmallVector<ArrayRef<FixIt>> fixes = {finding.fixIts};
+  for (const Diagnostic &note : finding.notes)
+    fixes.push_back(note.fixIts);
+  llvm::erase_if(fixes, [](ArrayRef<FixIt> edits) { return edits.empty(); });
+  if (fixes.empty())
+    return;
+  json.attributeArray("fixes", [&] {
+    for (ArrayRef<FixIt> edits : fixes)
+      json.object([&] {
+        json.attributeArray("artifactChanges", [&] {
+          for (const FixIt &edit : edits)
+            json.object([&] { writeChange(json, edit, files); });
+        });
+      });
   });
 }
 
@@ -103,6 +139,7 @@ static void writeResult(json::OStream &json, const Diagnostic &finding,
     json.attributeArray("locations", [&] {
       json.object([&] { writePlace(json, finding, path, files); });
     });
+    writeFixes(json, finding, files);
     if (finding.notes.empty())
       return;
     json.attributeArray("relatedLocations", [&] {
@@ -179,7 +216,7 @@ static std::string escaped(StringRef text, bool isProperty) {
 static std::string placedText(const Diagnostic &finding,
                               const SourceFiles &files) {
   std::string text;
-  if (std::optional<Region> region = regionOf(finding, files))
+  if (std::optional<Region> region = regionOf(finding.range, files))
     text = region->file + ":" + std::to_string(region->line) + ":" +
            std::to_string(region->column) + ": ";
   return text + severityName(finding.severity).str() + ": " + finding.message;
@@ -189,7 +226,7 @@ void writeGithubCommands(raw_ostream &os, ArrayRef<FileFindings> inputs,
                          const SourceFiles &files) {
   for (const FileFindings &input : inputs)
     for (const Diagnostic &finding : input.findings) {
-      std::optional<Region> region = regionOf(finding, files);
+      std::optional<Region> region = regionOf(finding.range, files);
       bool isNote = finding.severity == Severity::Note;
       os << "::" << (isNote ? "notice" : severityName(finding.severity))
          << " file=" << escaped(region ? region->file : input.path, true);

@@ -69,7 +69,7 @@ def check_place(place, finding, file):
 
 assert len(run["results"]) == len(findings)
 for result, (file, finding) in zip(run["results"], findings):
-    assert set(result) <= {"ruleId", "ruleIndex", "level", "message", "locations", "relatedLocations"}
+    assert set(result) <= {"ruleId", "ruleIndex", "level", "message", "locations", "relatedLocations", "fixes"}
     assert rules[result["ruleIndex"]] == result["ruleId"] == finding["kind"]
     assert result["level"] == finding["severity"] and result["level"] in ("error", "warning", "note")
     assert result["message"] == {"text": finding["message"]}

@@ -1,0 +1,133 @@
+# RUN: rm -rf %t && mkdir %t && cd %t && %python %s
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""--fix: what is corrected, what stays, and which files are not touched."""
+
+import json
+import os
+import re
+import stat
+import subprocess
+
+GOOD = """\
+// A comment.
+schedule a(ranks p = 2, microbatches m = 4) {
+  placement loop;
+  let w = min(m, p - 1 - rank);  // warm
+  warmup   { repeat w { F } }
+  steady   { repeat m - w { F B } }
+  cooldown { repeat w { B } }
+}
+"""
+
+
+def lint(*arguments, status):
+    run = subprocess.run(["pipec", "lint", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert run.returncode == status, (arguments, run.returncode, run.stdout, run.stderr)
+    return run
+
+
+def write(path, text):
+    with open(path, "w", newline="") as file:
+        file.write(text)
+
+
+def read(path):
+    with open(path, newline="") as file:
+        return file.read()
+
+
+def fix(text, *options, status=0):
+    """The text after --fix, and what was printed. A second run changes nothing."""
+    write("a.pipe", text)
+    run = lint("a.pipe", "--fix", *options, status=status)
+    fixed = read("a.pipe")
+    again = lint("a.pipe", "--fix", *options, status=status)
+    assert read("a.pipe") == fixed and "corrected" not in again.stderr, again.stderr
+    return fixed, run
+
+
+# One mistake of each kind that has a correction, and all of them together.
+MISTAKES = [
+    ("loop;", "lop;"), ("loop;", "loop"), ("repeat w { F", "repeat ww { F"), ("steady ", "stedy "),
+    ("  warmup", "  let unused = 3;  // with a comment\n  warmup"),
+    ("  warmup", "  fn unused(a) {\n    a + 1\n  }\n  warmup"),
+    ("  warmup", "  pattern unused() { F }\n  warmup"),
+]
+for right, wrong in MISTAKES:
+    assert right in GOOD
+    fixed, run = fix(GOOD.replace(right, wrong, 1))
+    assert fixed == GOOD, (right, wrong, fixed)
+    assert run.stderr == "pipec: note: corrected 1 finding in `a.pipe`\n", run.stderr
+    assert run.stdout.startswith("safe under:"), run.stdout
+text = GOOD.replace("loop;", "loop").replace("repeat w { F", "repeat ww { F").replace("  warmup", "  let x = 1;\n  warmup") \
+    .replace("- rank", "- raank")
+fixed, run = fix(text)
+assert fixed == GOOD and "corrected 4 findings" in run.stderr, (fixed, run.stderr)
+# A definition that is only used by one that is removed, and two in one line.
+assert fix(GOOD.replace("  warmup", "  let x = 1;\n  let y = x;\n  warmup", 1))[0] == GOOD
+assert fix(GOOD.replace("  warmup", "  let x = 1; let y = 2;\n  warmup", 1))[0] == GOOD.replace("  warmup", "   \n  warmup", 1)
+for clause, wanted in (("idle >= 0", "idle(rank) >= 0"), ("makespan(rank) >= 0", "makespan >= 0"),
+                       ("makspan >= 0", "makespan >= 0")):
+    def with_clause(text):
+        return GOOD.replace("}\n}", "}\n  expect " + text + ";\n}")
+    assert fix(with_clause(clause))[0] == with_clause(wanted), clause
+
+# What cannot be corrected stays and is reported; the rest is corrected.
+broken = GOOD.replace("{ repeat w { B }", "{ repeat w { I }")
+fixed, run = fix(broken, status=1)
+assert fixed == broken and "corrected" not in run.stderr
+fixed, run = fix(broken.replace("loop;", "lop;"), status=1)
+assert fixed == broken and "corrected 1 finding in" in run.stderr
+# The edit after a wrong place would not help.
+for text in (GOOD.replace("loop;", "loop );"), GOOD.replace("let w", "let"), GOOD + "}", "schedule", "", "\0", "\ufeff" + GOOD):
+    write("a.pipe", text)
+    modified = os.stat("a.pipe").st_mtime_ns
+    run = subprocess.run(["pipec", "lint", "--fix", "a.pipe"], capture_output=True)
+    assert run.returncode in (0, 1) and os.stat("a.pipe").st_mtime_ns == modified and read("a.pipe") == text, text
+
+# Warnings that are switched off are not corrected, nor are sizes those of another size.
+text = GOOD.replace("  warmup", "  let x = 1;\n  warmup", 1)
+assert fix(text, "-Wno-unused-let")[0] == text
+assert fix(text, "-Werror=unused-let", "ranks=3")[0] == GOOD
+# Line ends and the mode of the file stay.
+write("a.pipe", text.replace("\n", "\r\n"))
+os.chmod("a.pipe", 0o640)
+lint("a.pipe", "--fix", status=0)
+assert read("a.pipe") == GOOD.replace("\n", "\r\n") and stat.S_IMODE(os.stat("a.pipe").st_mode) == 0o640
+
+# Several files, each with its own result, and other formats.
+write("b.pipe", GOOD.replace("loop;", "lop;"))
+write("c.pipe", GOOD)
+write("d.csv", "0F0,0B0\n")
+run = lint("b.pipe", "c.pipe", "d.csv", "absent.pipe", "--fix", "--format=sarif", status=1)
+results = json.loads(run.stdout)["runs"][0]["results"]
+assert [result["ruleId"] for result in results] == ["InputNotFound"], results
+assert read("b.pipe") == GOOD and read("d.csv") == "0F0,0B0\n"
+write("b.pipe", GOOD.replace("loop;", "lop;"))
+run = lint("b.pipe", "--fix", "--format=json", status=0)
+assert json.loads(run.stdout)["findings"] == [] and run.stderr == ""
+# An imported file is not changed.
+write("lib.pipe", "fn f(a) { aa }\n")
+write("a.pipe", 'import "lib.pipe";\n' + GOOD.replace("repeat w", "repeat f(w)"))
+lint("a.pipe", "--fix", status=1)
+assert read("lib.pipe") == "fn f(a) { aa }\n"
+
+# Only files given by their path, that can be written.
+assert "`zb1p` is not one" in lint("zb1p", "--fix", status=2).stderr
+assert "`-` is not one" in lint("-", "--fix", status=2).stderr
+found, = json.loads(lint("zb1p", "--fix", "--format=json", status=2).stdout)["findings"]
+assert found["kind"] == "UnusableOption"
+if os.geteuid() != 0:
+    write("b.pipe", text)
+    os.chmod("b.pipe", 0o440)
+    assert "cannot write" in lint("b.pipe", "--fix", status=1).stderr and read("b.pipe") == text
+
+# Without --fix, SARIF and JSON have the edits.
+write("b.pipe", GOOD.replace("loop;", "lop;"))
+result, = json.loads(lint("b.pipe", "--format=sarif", status=1).stdout)["runs"][0]["results"]
+change, = result["fixes"][0]["artifactChanges"]
+assert change == {"artifactLocation": {"uri": "b.pipe"}, "replacements": [{
+    "deletedRegion": {"startLine": 3, "startColumn": 13, "endLine": 3, "endColumn": 16},
+    "insertedContent": {"text": "loop"}}]}, change
+assert read("b.pipe") == GOOD.replace("loop;", "lop;")
+assert re.search(r"--fix", subprocess.run(["pipec", "lint", "--help"], capture_output=True, text=True).stdout)
