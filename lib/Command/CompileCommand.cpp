@@ -200,6 +200,9 @@ LogicalResult Compile::checkFirstWord() {
   if (words.empty() || search.findInput(words[0]))
     return success();
   StringRef first = words[0];
+  if (findCommand(first))
+    return reportUsageError(diags,
+                            "command `" + first + "` after other arguments");
   for (const OptionInfo &info : allOptions()) {
     if (info.type != OptionType::Flag || info.name != first ||
         !args.takes(info.id))

@@ -27,6 +27,7 @@ namespace {
 struct WantedStep {
   StepKind kind = StepKind::F;
   /// Nothing if any stage matches, or if the chunk determines it.
+  /// Of a REDUCE_TIED, the group.
   std::optional<unsigned> stage;
   unsigned microbatch = 0;
   /// The index of the stage among those of its rank.
@@ -90,8 +91,8 @@ static std::optional<WantedStep> parseShortStep(StringRef text) {
   return step;
 }
 
-/// Parses `F s1 m3`, `UNSHARD s2` or the short form; returns nothing for other
-/// texts.
+/// Parses `F s1 m3`, `UNSHARD s2`, `REDUCE_TIED t0`, `SEND_F s0 m2 -> s3` or
+/// the short form; returns nothing for other texts.
 static std::optional<WantedStep> parseStep(StringRef text) {
   text = text.trim();
   if (!text.contains(' '))
@@ -109,12 +110,12 @@ static std::optional<WantedStep> parseStep(StringRef text) {
   }
   std::optional<StepKind> kind =
       words.empty() ? std::nullopt : parseStepKind(words[0]);
-  if (!kind || !hasStage(*kind) ||
+  if (!kind || !(hasStage(*kind) || isTied(*kind)) ||
       words.size() != (hasMicrobatch(*kind) ? 3u : 2u))
     return std::nullopt;
   unsigned stage = 0, microbatch = 0;
-  if (!words[1].consume_front("s") || words[1].getAsInteger(10, stage) ||
-      stage >= maxStages)
+  if (!words[1].consume_front(isTied(*kind) ? "t" : "s") ||
+      words[1].getAsInteger(10, stage) || stage >= maxStages)
     return std::nullopt;
   if (hasMicrobatch(*kind) &&
       (!words[2].consume_front("m") || words[2].getAsInteger(10, microbatch) ||
@@ -171,6 +172,12 @@ static std::optional<StepRef> findStep(const Schedule &schedule,
     return port && port->stage == wanted.otherStage.value_or(port->stage) &&
            port->rank == wanted.peer.value_or(port->rank);
   };
+  // The edge of the chain is the one that is named by the other rank.
+  std::optional<StepRef> ofGraph;
+  auto isNamedByRank = [&](Step step) {
+    return !wanted.peer ||
+           DataFlow::isOfChain(step.stage(), *flow.transfer(step));
+  };
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank) {
     if (onRank && *onRank != rank)
       continue;
@@ -182,10 +189,14 @@ static std::optional<StepRef> findStep(const Schedule &schedule,
     }
     for (auto [i, step] : enumerate(schedule.ranks[rank]))
       if (step.kind() == wanted.kind && (!stage || step.stage() == *stage) &&
-          step.microbatch() == wanted.microbatch && hasOtherEnd(step))
-        return StepRef{rank, uint32_t(i)};
+          step.microbatch() == wanted.microbatch && hasOtherEnd(step)) {
+        StepRef found{rank, uint32_t(i)};
+        if (isNamedByRank(step))
+          return found;
+        ofGraph = ofGraph.value_or(found);
+      }
   }
-  return std::nullopt;
+  return ofGraph;
 }
 
 static LogicalResult answer(const Question &question, const Schedule &schedule,

@@ -82,11 +82,8 @@ ScheduleSource::schedule(StringRef name, DiagEngine &diags) const {
       return &schedule;
     names.push_back(schedule.decl->name.text);
   }
-  // An alias on the command line names a schedule and not only its file.
-  StringRef alias = name.empty() ? StringRef(input.word) : name;
-  for (const CheckedSchedule &schedule : schedules())
-    if (schedule.decl->hasAlias(alias))
-      return &schedule;
+  if (const CheckedSchedule *schedule = aliased(name))
+    return schedule;
   if (!name.empty()) {
     InFlightDiagnostic error =
         diags.report(DiagLoc(), diag::UnknownSchedule, shortened(name), path());
@@ -99,6 +96,14 @@ ScheduleSource::schedule(StringRef name, DiagEngine &diags) const {
     return diags.report(DiagLoc(), diag::SeveralSchedules, path(), names.size(),
                         join(names, ", "));
   return &schedules()[0];
+}
+
+const CheckedSchedule *ScheduleSource::aliased(StringRef name) const {
+  StringRef alias = name.empty() ? StringRef(input.word) : name;
+  for (const CheckedSchedule &schedule : schedules())
+    if (schedule.decl->hasAlias(alias))
+      return &schedule;
+  return nullptr;
 }
 
 FailureOr<Schedule> ScheduleSource::lower(const CheckedSchedule &schedule,
@@ -133,7 +138,7 @@ LogicalResult ScheduleList::add(StringRef name, StringRef schedule,
     all.push_back({&added, nullptr});
     return success();
   }
-  if (schedule.empty() && !added.schedules().empty()) {
+  if (schedule.empty() && !added.schedules().empty() && !added.aliased("")) {
     for (const CheckedSchedule &one : added.schedules())
       all.push_back({&added, &one});
     return success();

@@ -57,6 +57,9 @@ public:
                                                     DiagEngine &diags) const;
 
   /// Lowers one of the schedules of a program.
+  /// The schedule with this alias; without a name, with the one by which the
+  /// input was found. Null if there is none.
+  const CheckedSchedule *aliased(llvm::StringRef name) const;
   llvm::FailureOr<Schedule> lower(const CheckedSchedule &schedule,
                                   const LowerOptions &options,
                                   DiagEngine &diags) const;
@@ -83,8 +86,9 @@ public:
     const CheckedSchedule *schedule;
   };
 
-  /// Adds the schedules of the input called `name`: all schedules of a program,
-  /// or the one called `schedule`. Reports what cannot be found or read.
+  /// Adds the schedules of the input called `name`: the one called `schedule`,
+  /// or the one with the alias `name`, or all of a program. Reports what cannot
+  /// be found or read.
   llvm::LogicalResult add(llvm::StringRef name, llvm::StringRef schedule,
                           const SearchPath &search, const Arguments &args,
                           DiagEngine &diags);

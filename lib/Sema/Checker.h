@@ -99,6 +99,7 @@ private:
   template <typename T>
   bool setOnce(const T *&place, const T *stmt, llvm::StringRef what);
   void defineImports(const ast::Module &module);
+  void checkAliases(const ast::Module &main);
   void checkModule(ast::Module &module);
   void warnUnused();
 

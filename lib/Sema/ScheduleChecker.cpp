@@ -265,6 +265,14 @@ void Checker::check(const AliasStmt *stmt) {
   }
 }
 
+/// Reports aliases that are names of schedules.
+void Checker::checkAliases(const Module &main) {
+  for (const ScheduleDecl *schedule : main.schedules)
+    if (auto it = aliases.find(schedule->name.text); it != aliases.end())
+      (void)diags.report(it->second, diag::Redefinition, schedule->name.text)
+          .note(schedule->name.range, diag::NotePrevious);
+}
+
 //===----------------------------------------------------------------------===//
 // Stage graph
 //===----------------------------------------------------------------------===//

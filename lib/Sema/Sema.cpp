@@ -86,6 +86,7 @@ void Checker::check(Module &main) {
             .note(other.decl->name.range, diag::NotePrevious);
     check(schedule);
   }
+  checkAliases(main);
   // A file without schedules is meant to be imported.
   if (!main.schedules.empty() && !diags.hadErrors())
     warnUnused();
