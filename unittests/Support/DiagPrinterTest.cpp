@@ -18,7 +18,8 @@ using namespace pipec;
 
 namespace {
 
-/// The output for an error at [begin, end) of `text`.
+/// The output for an error at [begin, end) of `text`, with a correction that
+/// inserts `fixIt` after it.
 std::string print(StringRef text, size_t begin, size_t end,
                   StringRef fixIt = "") {
   SourceFiles files;
@@ -33,7 +34,12 @@ std::string print(StringRef text, size_t begin, size_t end,
   const char *data = added->data();
   SMRange range(SMLoc::getFromPointer(data + begin),
                 SMLoc::getFromPointer(data + end));
-  diags.report(range, diag::UnusableOption, "wrong").fixIt(fixIt);
+  {
+    InFlightDiagnostic diagnostic =
+        diags.report(range, diag::UnusableOption, "wrong");
+    if (!fixIt.empty())
+      diagnostic.fixIt(range.End, fixIt);
+  } // It is printed.
   return result;
 }
 
@@ -58,7 +64,7 @@ TEST(DiagPrinter, FixIt) {
   EXPECT_EQ(print("a bc d", 2, 4, "xy"), "f:1:3: error: wrong\n"
                                          "a bc d\n"
                                          "  ^~\n"
-                                         "  xy\n");
+                                         "    xy\n");
 }
 
 TEST(DiagPrinter, LineEndOfCrLf) {
