@@ -6,7 +6,8 @@ import pipec
 
 MODELS = ["stream", "pair", "edge", "buffered"]
 
-good = pipec.compile("interleaved", ranks=2, chunks=2, microbatches=4, target="torch").lint()
+good_schedule = pipec.compile("interleaved", ranks=2, chunks=2, microbatches=4, target="torch")
+good = good_schedule.lint()
 assert good and not good.findings and good.safe == dict.fromkeys(MODELS, True)
 assert good.pytorch == {"2.13": False, "2.15": True}
 assert not good.pytorch_reasons["2.15"]
@@ -44,6 +45,13 @@ assert pipec.lint("order.csv", grades={"loss-order": "note"})
 order = pipec.compile("order.csv")
 assert not order.lint() and order.lint(grades={"loss-order": "off"})
 assert order.lint().findings[0].position == 1
+
+
+# A schedule as an argument is named in the findings, and a text is the source. The text
+# of a result has the lines of the findings.
+assert {f.file for f in pipec.lint(order).findings} == {"<order>"} and {f.file for f in order.lint().findings} == {"<source>"}
+assert pipec.lint("zb1p") and pipec.lint(good_schedule).pytorch == good.pytorch
+assert f"{order.lint().findings[0].excerpt}" in str(order.lint())
 
 try:
     pipec.lint("order.csv", require="telepathy")

@@ -8,7 +8,7 @@ from typing import Any, Iterator, Mapping, Sequence
 
 from ._data import load, read, records
 from ._diagnostics import Diagnostic
-from ._inputs import Cost, Input, Inputs, Profile, Sizes, options, size_argument
+from ._inputs import Cost, Input, Inputs, Profile, Sizes, integer, options, size_argument
 from ._packages import pandas
 from ._program import run
 
@@ -158,7 +158,8 @@ def compare(*schedules: Input, ranks: int, microbatches: int, chunks: Sizes | No
     schedule exists, the result has none that fit.
     """
     targets = ",".join(target) if target is not None and not isinstance(target, str) else target
-    command = ["compare", "--format=json", f"--ranks={ranks}", f"--microbatches={microbatches}",
+    command = ["compare", "--format=json", f"--ranks={integer(ranks, 'ranks')}",
+               f"--microbatches={integer(microbatches, 'microbatches')}",
                *options(parts=parts, memory_limit=memory_limit, model=model, target=targets, layers=layers, split=split,
                         layout=layout, no_library=not library, search=search, sort=sort, top=top), *args]
     if chunks is not None:

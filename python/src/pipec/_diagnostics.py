@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import Any, Mapping, Sequence
+from typing import Any, Iterable, Mapping, Sequence
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,12 +64,15 @@ class Diagnostic:
         excerpt = [] if self.excerpt is None else [self.excerpt.rstrip("\n")]
         return "\n".join([f"{place}: {self.severity}: {self.message}", *excerpt, *map(str, self.notes)])
 
-    def renamed(self, old: str, new: str) -> Diagnostic:
-        """The diagnostic with another name for the file `old`."""
-        return dataclasses.replace(self, file=new if self.file == old else self.file,
-                                   notes=tuple(note.renamed(old, new) for note in self.notes),
-                                   fixes=tuple(dataclasses.replace(fix, file=new) if fix.file == old else fix
-                                               for fix in self.fixes))
+
+def renamed(diagnostics: Iterable[Diagnostic], names: Mapping[str, str]) -> list[Diagnostic]:
+    """The diagnostics with other names for files; `names` has the new ones by the old."""
+    if not names:
+        return list(diagnostics)
+    return [dataclasses.replace(
+        found, file=None if found.file is None else names.get(found.file, found.file), notes=tuple(renamed(found.notes, names)),
+        fixes=tuple(dataclasses.replace(fix, file=names.get(fix.file, fix.file)) for fix in found.fixes))
+        for found in diagnostics]
 
 
 class Error(Exception):

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
-from typing import Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
-from ._diagnostics import CompileError, Diagnostic
-from ._program import file_argument, run
+from ._diagnostics import CompileError, Diagnostic, renamed
+from ._inputs import Input, Inputs
+from ._program import SOURCE, STDIN, run
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,31 +44,37 @@ class LintResult:
         return "\n".join([*map(str, self.findings), f"safe under: {' '.join(models) or 'no model'}", *verdicts])
 
 
-def _lint(arguments: Sequence[str], path: str, text: str | None, require: str, grades: Mapping[str, str]) -> LintResult:
+def _lint(arguments: Sequence[str], path: str, text: str | None, require: str, grades: Mapping[str, str],
+          names: Mapping[str, str]) -> LintResult:
     command = ["lint", "--format=json", f"--require={require}", *arguments]
     command += [f"--grade={rule}={grade}" for rule, grade in grades.items()]
     command.append(path)
-    out, diagnostics = run(command, text, findings=True)
+    out, diagnostics = run(command, text, findings=True, names=names)
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         raise CompileError(diagnostics)
     data = json.loads(out)
-    reasons = {version: tuple(map(Diagnostic.from_json, found)) for version, found in data["pytorch_reasons"].items()}
-    return LintResult(tuple(map(Diagnostic.from_json, data["findings"])), data["safe"], data["pytorch"], reasons,
-                      data["blocking"])
+
+    def read(findings: Sequence[Mapping[str, Any]]) -> tuple[Diagnostic, ...]:
+        return tuple(renamed(map(Diagnostic.from_json, findings), names))
+
+    reasons = {version: read(found) for version, found in data["pytorch_reasons"].items()}
+    return LintResult(read(data["findings"]), data["safe"], data["pytorch"], reasons, data["blocking"])
 
 
-def lint_file(path: str | os.PathLike[str], *, require: str = "stream", grades: Mapping[str, str] | None = None,
+def lint_file(schedule: Input, *, require: str = "stream", grades: Mapping[str, str] | None = None,
               args: Sequence[str] = ()) -> LintResult:
-    """Lints a file: a CSV of PyTorch's, step IR or a program.
+    """Lints a file (a CSV of PyTorch's, step IR or a program), a name of the library,
+    or a Schedule.
 
     What does not end under the model `require` is an error; `grades` say how
     grave other findings are (docs/Lint.md). `args` are further arguments of
     `pipec lint`. What is wrong with a file that cannot be read are its findings,
     and it is safe under no model and right for no PyTorch. Raises CompileError for wrong options.
     """
-    return _lint(args, file_argument(path), None, require, grades or {})
+    with Inputs() as inputs:
+        return _lint(args, inputs.schedule(schedule), None, require, grades or {}, inputs.names)
 
 
 def lint_text(text: str, *, require: str = "stream", grades: Mapping[str, str] | None = None) -> LintResult:
     """Lints step IR."""
-    return _lint([], "-", text, require, grades or {})
+    return _lint([], "-", text, require, grades or {}, {STDIN: SOURCE})

@@ -12,10 +12,11 @@ import subprocess
 import sys
 from typing import Mapping, Sequence
 
-from ._diagnostics import CompileError, Diagnostic, Error, read_diagnostics
+from ._diagnostics import CompileError, Diagnostic, Error, read_diagnostics, renamed
 
+STDIN = "<stdin>"
 SOURCE = "<source>"
-"""The name of the input that is given as text, in messages."""
+"""What the compiler and the package call the input that is given as text."""
 
 
 class ProgramNotFound(Error, FileNotFoundError):
@@ -76,8 +77,7 @@ def run(arguments: Sequence[str], text: str | None = None, *, findings: bool = F
             process.kill()
             raise
     diagnostics, rest = read_diagnostics(err)
-    for old, new in {**({} if text is None else {"<stdin>": SOURCE}), **(names or {})}.items():
-        diagnostics = [diagnostic.renamed(old, new) for diagnostic in diagnostics]
+    diagnostics = renamed(diagnostics, {**({} if text is None else {STDIN: SOURCE}), **(names or {})})
     failed = process.returncode != 0
     if failed and findings and out:
         if process.returncode == 1:
