@@ -27,8 +27,16 @@ namespace pipec::lsp {
 
 namespace {
 
-enum Place : unsigned {
-  Nowhere = 0,
+struct WordInfo {
+  StringLiteral word;
+  /// A set of places.
+  unsigned places;
+  StringLiteral doc;
+};
+
+/// The table of words, and the places in it.
+namespace place {
+enum : unsigned {
   File = 1 << 0,
   Item = 1 << 1,
   Block = 1 << 2,
@@ -40,16 +48,11 @@ enum Place : unsigned {
   Within = 1 << 8,
 };
 
-struct WordInfo {
-  StringLiteral word;
-  unsigned places;
-  StringLiteral doc;
-};
-
 constexpr WordInfo words[] = {
 #define PIPEC_WORD(Word, Places, Doc) {Word, Places, Doc},
 #include "LanguageServer/Words.def"
 };
+} // namespace place
 
 struct MetricInfo {
   StringLiteral name;
@@ -65,7 +68,7 @@ constexpr MetricInfo metrics[] = {
 } // namespace
 
 std::string describeWord(StringRef word) {
-  for (const WordInfo &info : words)
+  for (const WordInfo &info : place::words)
     if (info.word == word)
       return info.doc.str();
   for (const MetricInfo &info : metrics)
@@ -246,11 +249,12 @@ void Scanner::run() {
 //===----------------------------------------------------------------------===//
 
 static void addWords(unsigned places, std::vector<Proposal> &all) {
-  for (const WordInfo &info : words)
+  for (const WordInfo &info : place::words)
     if (info.places & places)
       all.push_back({info.word.str(),
-                     info.places & places & Function ? Proposal::Kind::Function
-                     : info.places & places & Placement
+                     info.places & places & place::Function
+                         ? Proposal::Kind::Function
+                     : info.places & places & place::Placement
                          ? Proposal::Kind::EnumMember
                          : Proposal::Kind::Keyword,
                      info.doc.str()});
@@ -297,25 +301,25 @@ std::vector<Proposal> complete(StringRef before,
   auto expression = [&] {
     addNames(scanner, all);
     llvm::append_range(all, imported);
-    addWords(Value | Function, all);
+    addWords(place::Value | place::Function, all);
   };
 
   switch (at.frame) {
   case Frame::File:
     if (atStart)
-      addWords(File, all);
+      addWords(place::File, all);
     break;
   case Frame::Params:
     if (last == "(" || last == ",")
-      addWords(Params, all);
+      addWords(place::Params, all);
     else if (operand)
       expression();
     break;
   case Frame::Schedule:
     if (atStart) {
-      addWords(Item, all);
+      addWords(place::Item, all);
     } else if (last == "placement") {
-      addWords(Placement, all);
+      addWords(place::Placement, all);
     } else if (last == "expect") {
       for (const MetricInfo &info : metrics)
         all.push_back({info.name.str() + (info.perRank ? "(rank)" : ""),
@@ -332,7 +336,7 @@ std::vector<Proposal> complete(StringRef before,
     break;
   case Frame::Fsdp:
     if (atStart)
-      addWords(Fsdp, all);
+      addWords(place::Fsdp, all);
     else
       expression();
     break;
@@ -343,8 +347,10 @@ std::vector<Proposal> complete(StringRef before,
     } else {
       addNames(scanner, all);
       llvm::append_range(all, imported);
-      addWords(Block | (at.head.empty() ? 0u : unsigned(Value | Function)),
-               all);
+      addWords(
+          place::Block |
+              (at.head.empty() ? 0u : unsigned(place::Value | place::Function)),
+          all);
     }
     break;
   case Frame::Fn:

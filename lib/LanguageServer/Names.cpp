@@ -8,7 +8,6 @@
 #include "LanguageServer/Names.h"
 
 using namespace llvm;
-using namespace pipec::ast;
 
 namespace pipec::lsp {
 
@@ -42,10 +41,10 @@ class NameCollector {
 public:
   explicit NameCollector(NameTable &table) : table(table) {}
 
-  void collect(const Module &module) {
-    for (const Stmt *decl : module.decls)
+  void collect(const ast::Module &module) {
+    for (const ast::Stmt *decl : module.decls)
       visit(decl);
-    for (const ScheduleDecl *schedule : module.schedules)
+    for (const ast::ScheduleDecl *schedule : module.schedules)
       visit(*schedule);
   }
 
@@ -58,7 +57,7 @@ private:
   }
   /// Adds a definition of this file, and its name as an occurrence. Without a
   /// key nothing refers to it.
-  void add(const void *key, Definition::Kind kind, Name name,
+  void add(const void *key, Definition::Kind kind, ast::Name name,
            SMRange statement) {
     if (name.text.empty())
       return;
@@ -74,13 +73,13 @@ private:
             SMLoc::getFromPointer(text.end())};
   }
 
-  void visit(const NameExpr *expr) {
-    const Variable *variable = expr->variable;
+  void visit(const ast::NameExpr *expr) {
+    const ast::Variable *variable = expr->variable;
     if (!variable)
       return;
     // The range of a name in a message includes its braces.
     SMRange range = rangeOf(expr->name);
-    if (variable->kind != Variable::Kind::Builtin) {
+    if (variable->kind != ast::Variable::Kind::Builtin) {
       auto it = known.find(variable);
       if (it != known.end())
         refer(range, it->second);
@@ -96,45 +95,45 @@ private:
   }
 
   SMRange placeOfBuiltin(StringRef name) const {
-    Role role = name == "ranks"          ? Role::Ranks
-                : name == "microbatches" ? Role::Microbatches
-                : name == "chunks"       ? Role::Chunks
-                                         : Role::None;
-    if (schedule && role != Role::None)
-      for (const ParamDecl &param : schedule->params)
+    ast::Role role = name == "ranks"          ? ast::Role::Ranks
+                     : name == "microbatches" ? ast::Role::Microbatches
+                     : name == "chunks"       ? ast::Role::Chunks
+                                              : ast::Role::None;
+    if (schedule && role != ast::Role::None)
+      for (const ast::ParamDecl &param : schedule->params)
         if (param.role == role)
           return param.name.range;
     return {};
   }
 
-  void visit(ArrayRef<Expr *> exprs) {
-    for (const Expr *expr : exprs)
+  void visit(ArrayRef<ast::Expr *> exprs) {
+    for (const ast::Expr *expr : exprs)
       visit(expr);
   }
 
-  void visit(const Expr *expr) {
+  void visit(const ast::Expr *expr) {
     if (!expr)
       return;
     switch (expr->kind) {
-    case Expr::Kind::Number:
-    case Expr::Kind::Letter:
-    case Expr::Kind::CostOf:
+    case ast::Expr::Kind::Number:
+    case ast::Expr::Kind::Letter:
+    case ast::Expr::Kind::CostOf:
       return;
-    case Expr::Kind::Name:
-      return visit(cast<NameExpr>(expr));
-    case Expr::Kind::Unary:
-      return visit(cast<UnaryExpr>(expr)->operand);
-    case Expr::Kind::Binary:
-      visit(cast<BinaryExpr>(expr)->lhs);
-      return visit(cast<BinaryExpr>(expr)->rhs);
-    case Expr::Kind::Conditional: {
-      const auto *conditional = cast<ConditionalExpr>(expr);
+    case ast::Expr::Kind::Name:
+      return visit(cast<ast::NameExpr>(expr));
+    case ast::Expr::Kind::Unary:
+      return visit(cast<ast::UnaryExpr>(expr)->operand);
+    case ast::Expr::Kind::Binary:
+      visit(cast<ast::BinaryExpr>(expr)->lhs);
+      return visit(cast<ast::BinaryExpr>(expr)->rhs);
+    case ast::Expr::Kind::Conditional: {
+      const auto *conditional = cast<ast::ConditionalExpr>(expr);
       visit(conditional->condition);
       visit(conditional->whenTrue);
       return visit(conditional->whenFalse);
     }
-    case Expr::Kind::Call: {
-      const auto *call = cast<CallExpr>(expr);
+    case ast::Expr::Kind::Call: {
+      const auto *call = cast<ast::CallExpr>(expr);
       if (call->fn)
         refer(call->callee.range,
               define(call->fn, {Definition::Kind::Function, call->fn->name.text,
@@ -144,17 +143,17 @@ private:
     }
   }
 
-  void visit(const Block &block) {
-    for (const Stmt *stmt : block.stmts)
+  void visit(const ast::Block &block) {
+    for (const ast::Stmt *stmt : block.stmts)
       visit(stmt);
   }
 
-  void visit(ArrayRef<Argument> args, SMRange statement) {
-    for (const Argument &arg : args)
+  void visit(ArrayRef<ast::Argument> args, SMRange statement) {
+    for (const ast::Argument &arg : args)
       add(arg.variable, Definition::Kind::Argument, arg.name, statement);
   }
 
-  void visit(const LetStmt *let) {
+  void visit(const ast::LetStmt *let) {
     visit(let->value);
     add(let->variable, Definition::Kind::Value, let->name, let->range);
   }
@@ -164,83 +163,83 @@ private:
     return {statement.Start, body.Start};
   }
 
-  void visit(ArrayRef<SettingEntry> entries) {
-    for (const SettingEntry &entry : entries) {
+  void visit(ArrayRef<ast::SettingEntry> entries) {
+    for (const ast::SettingEntry &entry : entries) {
       visit(entry.values);
       visit(entry.entries);
     }
   }
 
-  void visit(const Stmt *stmt) {
+  void visit(const ast::Stmt *stmt) {
     switch (stmt->kind) {
-    case Stmt::Kind::Let:
-      return visit(cast<LetStmt>(stmt));
-    case Stmt::Kind::Fn: {
-      const auto *fn = cast<FnDecl>(stmt);
+    case ast::Stmt::Kind::Let:
+      return visit(cast<ast::LetStmt>(stmt));
+    case ast::Stmt::Kind::Fn: {
+      const auto *fn = cast<ast::FnDecl>(stmt);
       visit(fn->args, headOf(fn->range, fn->bodyRange));
-      for (const LetStmt *let : fn->lets)
+      for (const ast::LetStmt *let : fn->lets)
         visit(let);
       visit(fn->result);
       return add(fn, Definition::Kind::Function, fn->name, fn->range);
     }
-    case Stmt::Kind::Pattern: {
-      const auto *pattern = cast<PatternDecl>(stmt);
+    case ast::Stmt::Kind::Pattern: {
+      const auto *pattern = cast<ast::PatternDecl>(stmt);
       visit(pattern->args, headOf(pattern->range, pattern->body.range));
       visit(pattern->body);
       return add(pattern, Definition::Kind::Pattern, pattern->name,
                  pattern->range);
     }
-    case Stmt::Kind::Repeat:
-      visit(cast<RepeatStmt>(stmt)->count);
-      return visit(cast<RepeatStmt>(stmt)->body);
-    case Stmt::Kind::For: {
-      const auto *loop = cast<ForStmt>(stmt);
+    case ast::Stmt::Kind::Repeat:
+      visit(cast<ast::RepeatStmt>(stmt)->count);
+      return visit(cast<ast::RepeatStmt>(stmt)->body);
+    case ast::Stmt::Kind::For: {
+      const auto *loop = cast<ast::ForStmt>(stmt);
       visit(loop->begin);
       visit(loop->end);
       add(loop->variable, Definition::Kind::Loop, loop->name,
           headOf(loop->range, loop->body.range));
       return visit(loop->body);
     }
-    case Stmt::Kind::If: {
-      const auto *branch = cast<IfStmt>(stmt);
+    case ast::Stmt::Kind::If: {
+      const auto *branch = cast<ast::IfStmt>(stmt);
       visit(branch->condition);
       visit(branch->then);
       if (branch->otherwise)
         visit(*branch->otherwise);
       return;
     }
-    case Stmt::Kind::Steps:
-      for (const StepRef &step : cast<StepsStmt>(stmt)->steps) {
+    case ast::Stmt::Kind::Steps:
+      for (const ast::StepRef &step : cast<ast::StepsStmt>(stmt)->steps) {
         table.written.push_back({step.range, step.letter});
         visit(step.chunk);
         visit(step.microbatch);
       }
       return;
-    case Stmt::Kind::Idle:
-      return visit(cast<IdleStmt>(stmt)->count);
-    case Stmt::Kind::Use: {
-      const auto *use = cast<UseStmt>(stmt);
+    case ast::Stmt::Kind::Idle:
+      return visit(cast<ast::IdleStmt>(stmt)->count);
+    case ast::Stmt::Kind::Use: {
+      const auto *use = cast<ast::UseStmt>(stmt);
       visit(use->args);
-      if (const PatternDecl *decl = use->decl)
+      if (const ast::PatternDecl *decl = use->decl)
         refer(use->pattern.range,
               define(decl, {Definition::Kind::Pattern, decl->name.text,
                             decl->name.range, decl->range}));
       return;
     }
-    case Stmt::Kind::At:
-      visit(cast<AtStmt>(stmt)->slot);
-      return visit(cast<AtStmt>(stmt)->body);
-    case Stmt::Kind::Fill:
-      return visit(cast<FillStmt>(stmt)->body);
-    case Stmt::Kind::Require: {
-      const auto *require = cast<RequireStmt>(stmt);
+    case ast::Stmt::Kind::At:
+      visit(cast<ast::AtStmt>(stmt)->slot);
+      return visit(cast<ast::AtStmt>(stmt)->body);
+    case ast::Stmt::Kind::Fill:
+      return visit(cast<ast::FillStmt>(stmt)->body);
+    case ast::Stmt::Kind::Require: {
+      const auto *require = cast<ast::RequireStmt>(stmt);
       visit(require->condition);
-      for (const RequireStmt::Piece &piece : require->pieces)
-        visit(static_cast<const Expr *>(piece.name));
+      for (const ast::RequireStmt::Piece &piece : require->pieces)
+        visit(static_cast<const ast::Expr *>(piece.name));
       return;
     }
-    case Stmt::Kind::Placement: {
-      const auto *placement = cast<PlacementStmt>(stmt);
+    case ast::Stmt::Kind::Placement: {
+      const auto *placement = cast<ast::PlacementStmt>(stmt);
       visit(placement->argument);
       visit(placement->stages);
       if (placement->stages)
@@ -248,9 +247,9 @@ private:
             placement->stageName, placement->range);
       return visit(placement->rank);
     }
-    case Stmt::Kind::Connect:
-    case Stmt::Kind::Graph:
-      for (const EdgeEntry &edge : cast<EdgesStmt>(stmt)->edges) {
+    case ast::Stmt::Kind::Connect:
+    case ast::Stmt::Kind::Graph:
+      for (const ast::EdgeEntry &edge : cast<ast::EdgesStmt>(stmt)->edges) {
         visit(edge.begin);
         visit(edge.end);
         if (edge.isLoop())
@@ -260,20 +259,20 @@ private:
         visit(edge.to);
       }
       return;
-    case Stmt::Kind::Tie:
-      return visit(cast<TieStmt>(stmt)->stages);
-    case Stmt::Kind::Alias:
-    case Stmt::Kind::ForwardOnly:
+    case ast::Stmt::Kind::Tie:
+      return visit(cast<ast::TieStmt>(stmt)->stages);
+    case ast::Stmt::Kind::Alias:
+    case ast::Stmt::Kind::ForwardOnly:
       return;
-    case Stmt::Kind::Cost:
-    case Stmt::Kind::Memory:
-    case Stmt::Kind::Fsdp:
-      return visit(cast<SettingsStmt>(stmt)->entries);
-    case Stmt::Kind::Expect:
-      visit(cast<ExpectStmt>(stmt)->value);
-      return visit(cast<ExpectStmt>(stmt)->condition);
-    case Stmt::Kind::Phase: {
-      const auto *phase = cast<PhaseStmt>(stmt);
+    case ast::Stmt::Kind::Cost:
+    case ast::Stmt::Kind::Memory:
+    case ast::Stmt::Kind::Fsdp:
+      return visit(cast<ast::SettingsStmt>(stmt)->entries);
+    case ast::Stmt::Kind::Expect:
+      visit(cast<ast::ExpectStmt>(stmt)->value);
+      return visit(cast<ast::ExpectStmt>(stmt)->condition);
+    case ast::Stmt::Kind::Phase: {
+      const auto *phase = cast<ast::PhaseStmt>(stmt);
       if (phase->named)
         add(phase, Definition::Kind::Phase, phase->name, phase->range);
       return visit(phase->body);
@@ -281,11 +280,11 @@ private:
     }
   }
 
-  void visit(const ScheduleDecl &decl) {
+  void visit(const ast::ScheduleDecl &decl) {
     schedule = &decl;
     add(&decl, Definition::Kind::Schedule, decl.name,
         headOf(decl.range, decl.body.range));
-    for (const ParamDecl &param : decl.params) {
+    for (const ast::ParamDecl &param : decl.params) {
       visit(param.defaultValue);
       SMRange statement = param.name.range;
       if (!param.label.text.empty())
@@ -301,10 +300,10 @@ private:
   NameTable &table;
   DenseMap<const void *, unsigned> known;
   DenseMap<std::pair<const void *, const void *>, unsigned> builtins;
-  const ScheduleDecl *schedule = nullptr;
+  const ast::ScheduleDecl *schedule = nullptr;
 };
 
-NameTable::NameTable(const Module &module) {
+NameTable::NameTable(const ast::Module &module) {
   NameCollector(*this).collect(module);
 }
 

@@ -17,7 +17,7 @@ namespace pipec::lsp {
 namespace {
 
 /// The values of `SymbolKind`.
-enum SymbolKind {
+enum class SymbolKind {
   Namespace = 3,
   Class = 5,
   Method = 6,
@@ -70,14 +70,16 @@ private:
 
   void add(json::Array &to, const ast::Stmt *stmt) {
     if (const auto *let = dyn_cast<ast::LetStmt>(stmt))
-      add(to, let->name.text, Constant, let->range, let->name.range);
+      add(to, let->name.text, SymbolKind::Constant, let->range,
+          let->name.range);
     else if (const auto *fn = dyn_cast<ast::FnDecl>(stmt))
-      add(to, fn->name.text, Function, fn->range, fn->name.range);
+      add(to, fn->name.text, SymbolKind::Function, fn->range, fn->name.range);
     else if (const auto *pattern = dyn_cast<ast::PatternDecl>(stmt))
-      add(to, pattern->name.text, Method, pattern->range, pattern->name.range);
+      add(to, pattern->name.text, SymbolKind::Method, pattern->range,
+          pattern->name.range);
     else if (const auto *phase = dyn_cast<ast::PhaseStmt>(stmt))
-      add(to, phase->name.text, Namespace, phase->range, phase->name.range,
-          "phase");
+      add(to, phase->name.text, SymbolKind::Namespace, phase->range,
+          phase->name.range, "phase");
   }
 
   void add(json::Array &to, const ast::ScheduleDecl &schedule) {
@@ -85,13 +87,14 @@ private:
     for (const ShownSchedule &shown : analysis.schedules())
       if (shown.schedule.name == schedule.name.text)
         figures = figuresOf(shown);
-    json::Object *entry = add(to, schedule.name.text, Class, schedule.range,
-                              schedule.name.range, std::move(figures));
+    json::Object *entry =
+        add(to, schedule.name.text, SymbolKind::Class, schedule.range,
+            schedule.name.range, std::move(figures));
     if (!entry)
       return;
     json::Array children;
     for (const ast::ParamDecl &param : schedule.params)
-      add(children, param.name.text, Variable, param.name.range,
+      add(children, param.name.text, SymbolKind::Variable, param.name.range,
           param.name.range, param.label.text.str());
     for (const ast::Stmt *item : schedule.body.stmts)
       add(children, item);
@@ -122,14 +125,15 @@ json::Array Outline::ofSteps() {
       rank = here;
       rankName = words.drop_back().trim();
     } else if (words == "}" && rank) {
-      add(ranks, rankName, Array, Span{rank->begin, here.end}, *rank);
+      add(ranks, rankName, SymbolKind::Array, Span{rank->begin, here.end},
+          *rank);
       rank.reset();
     }
     at = end + 1;
   }
   if (!schedule)
     return ranks;
-  if (json::Object *entry = add(all, scheduleName, Class,
+  if (json::Object *entry = add(all, scheduleName, SymbolKind::Class,
                                 Span{schedule->begin, text.size()}, *schedule))
     (*entry)["children"] = std::move(ranks);
   return all;

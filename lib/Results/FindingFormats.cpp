@@ -67,7 +67,8 @@ static std::string uriOf(StringRef path) {
   return uri;
 }
 
-static void writeText(json::OStream &json, StringRef key, StringRef text) {
+static void writeTextObject(json::OStream &json, StringRef key,
+                            StringRef text) {
   json.attributeObject(key,
                        [&] { json.attribute("text", json::fixUTF8(text)); });
 }
@@ -103,7 +104,7 @@ static void writeChange(json::OStream &json, const FixIt &edit,
   json.attributeArray("replacements", [&] {
     json.object([&] {
       writeRegion(json, "deletedRegion", region);
-      writeText(json, "insertedContent", edit.text);
+      writeTextObject(json, "insertedContent", edit.text);
     });
   });
 }
@@ -135,7 +136,7 @@ static void writeResult(json::OStream &json, const Diagnostic &finding,
     json.attribute("ruleId", diagInfo(finding.id).name);
     json.attribute("ruleIndex", rule);
     json.attribute("level", severityName(finding.severity));
-    writeText(json, "message", finding.message);
+    writeTextObject(json, "message", finding.message);
     json.attributeArray("locations", [&] {
       json.object([&] { writePlace(json, finding, path, files); });
     });
@@ -146,7 +147,7 @@ static void writeResult(json::OStream &json, const Diagnostic &finding,
       for (auto [id, note] : enumerate(finding.notes))
         json.object([&, id = id, &note = note] {
           json.attribute("id", int64_t(id));
-          writeText(json, "message", note.message);
+          writeTextObject(json, "message", note.message);
           writePlace(json, note, path, files);
         });
     });
@@ -177,7 +178,7 @@ void writeSarif(raw_ostream &os, StringRef version,
             json.object([&, id = id] {
               StringRef name = diagInfo(id).name;
               json.attribute("id", name);
-              writeText(json, "help", ("pipec --explain " + name).str());
+              writeTextObject(json, "help", ("pipec --explain " + name).str());
             });
         });
       });

@@ -18,10 +18,11 @@ using namespace pipec;
 
 namespace {
 
-/// The output for an error at [begin, end) of `text`, with a correction that
-/// inserts `fixIt` after it.
+/// The output for an error at [begin, end) of `text`, with the edit that puts
+/// `fixIt` in place of [fixBegin, fixEnd).
 std::string print(StringRef text, size_t begin, size_t end,
-                  StringRef fixIt = "") {
+                  StringRef fixIt = "", size_t fixBegin = 0,
+                  size_t fixEnd = 0) {
   SourceFiles files;
   auto added = files.add(MemoryBuffer::getMemBufferCopy(text, "f"));
   if (!added) {
@@ -32,13 +33,15 @@ std::string print(StringRef text, size_t begin, size_t end,
   raw_string_ostream os(result);
   DiagEngine diags(files, DiagPrinter(os, files, "tool"));
   const char *data = added->data();
-  SMRange range(SMLoc::getFromPointer(data + begin),
-                SMLoc::getFromPointer(data + end));
+  auto range = [&](size_t from, size_t to) {
+    return SMRange(SMLoc::getFromPointer(data + from),
+                   SMLoc::getFromPointer(data + to));
+  };
   {
-    InFlightDiagnostic diagnostic =
-        diags.report(range, diag::UnusableOption, "wrong");
+    InFlightDiagnostic error =
+        diags.report(range(begin, end), diag::UnusableOption, "wrong");
     if (!fixIt.empty())
-      diagnostic.fixIt(range.End, fixIt);
+      error.fixIt(range(fixBegin, fixEnd), fixIt);
   } // It is printed.
   return result;
 }
@@ -61,10 +64,23 @@ TEST(DiagPrinter, EndsOfFiles) {
 }
 
 TEST(DiagPrinter, FixIt) {
-  EXPECT_EQ(print("a bc d", 2, 4, "xy"), "f:1:3: error: wrong\n"
-                                         "a bc d\n"
-                                         "  ^~\n"
-                                         "    xy\n");
+  // An insertion, at its own place.
+  EXPECT_EQ(print("a bc d", 2, 4, "xy", 2, 2), "f:1:3: error: wrong\n"
+                                               "a bc d\n"
+                                               "  ^~\n"
+                                               "  xy\n");
+  EXPECT_EQ(print("a bc d", 2, 4, " xy ", 4, 4), "f:1:3: error: wrong\n"
+                                                 "a bc d\n"
+                                                 "  ^~\n"
+                                                 "    xy\n");
+  EXPECT_EQ(print("a bc d", 2, 4, "xy", 1, 1), "f:1:3: error: wrong\n"
+                                               "a bc d\n"
+                                               "  ^~\n"
+                                               " xy\n");
+  // A replacement, and an insertion in another line, are not shown.
+  StringRef plain = "f:1:3: error: wrong\na bc d\n  ^~\n";
+  EXPECT_EQ(print("a bc d", 2, 4, "xy", 2, 4), plain);
+  EXPECT_EQ(print("a bc d\ne", 2, 4, "xy", 7, 7), plain);
 }
 
 TEST(DiagPrinter, LineEndOfCrLf) {
