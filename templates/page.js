@@ -276,6 +276,9 @@ function show(blocks) {
     }
     return schedule;
   });
+  // Curves of several schedules have one scale.
+  const scale = Math.max(...scene.schedules.map((schedule) => schedule.memoryScale));
+  for (const schedule of scene.schedules) schedule.memoryScale = scale;
   scene.selected = null;
   scene.told = false;
   heads();

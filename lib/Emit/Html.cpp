@@ -16,6 +16,8 @@
 #include "Template/Template.h"
 #include "Template/TextData.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace llvm;
 
 namespace pipec {
@@ -52,6 +54,16 @@ static std::string styleOfPage() {
   return text;
 }
 
+/// The program of the page without indentation and lines of comments, which are
+/// a quarter of it.
+static std::string programOfPage() {
+  std::string text;
+  for (StringRef line : split(pageProgram, '\n'))
+    if (line = line.ltrim(); !line.empty() && !line.starts_with("//"))
+      (text += line) += '\n';
+  return text;
+}
+
 LogicalResult emitHtml(const Schedule &schedule, const EmitOptions &options,
                        raw_ostream &os, DiagEngine &diags) {
   SmallVector<Picture, 2> pictures;
@@ -73,7 +85,8 @@ LogicalResult emitHtml(const Schedule &schedule, const EmitOptions &options,
   data.set("title", title);
   data.set("titleClass", hasTitle ? "" : "unseen");
   data.set("style", style);
-  data.set("program", pageProgram);
+  std::string program = programOfPage();
+  data.set("program", program);
   auto [head, tail] = StringRef(pageTemplate).split("{{! schedules }}\n");
   auto render = [&](StringRef part) {
     auto noPartials = [](StringRef, DiagLoc) -> FailureOr<StringRef> {

@@ -312,8 +312,9 @@ void PageData::writeGaps(unsigned rank) {
     GapCause cause = gapCause(*causes, before, since);
     uint32_t column =
         cause.step == StepNumbers::none ? notShown : columnOf[cause.step];
-    ranks.push_back(column == notShown ? -1 : numbers.rankOf(cause.step));
-    indices.push_back(column == notShown ? -1 : column);
+    bool shown = column != notShown;
+    ranks.push_back(shown ? int64_t(numbers.rankOf(cause.step)) : -1);
+    indices.push_back(shown ? int64_t(column) : -1);
     const WaitParts &waits = cause.parts;
     partsOs << (parts.empty() ? "" : ",");
     if (waits.exposed() == 0)

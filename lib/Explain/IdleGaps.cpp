@@ -222,6 +222,8 @@ GapCause gapCause(const Causes &causes, StepRef before, int64_t since) {
       cause.step = link->step;
       break;
     }
+    if (link->start <= since)
+      break;
   }
   return cause;
 }

@@ -78,8 +78,8 @@ std::vector<IdleGap> largestGaps(const Schedule &schedule,
 /// free from `since` on.
 struct GapCause {
   WaitParts parts;
-  /// The last compute step on the chain of causes before it; `none` if it is
-  /// more than a few transfers away, or if there is none.
+  /// The last compute step on the chain of causes before it; `none` if a
+  /// transfer that starts before the gap is later, or many transfers are.
   uint32_t step = StepNumbers::none;
 };
 /// Determines the cause of a gap in constant time, but for the transfers and

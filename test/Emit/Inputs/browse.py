@@ -41,7 +41,7 @@ class Page:
 
     def open(self, path):
         self.driver.get(pathlib.Path(path).resolve().as_uri())
-        self.canvas = self.driver.find_element(By.ID, "view")
+        self.canvas = next(iter(self.driver.find_elements(By.ID, "view")), None)
         self.settle()
         check(self.driver.get_log("browser") == [], "messages on the console")
 
@@ -512,6 +512,19 @@ def compare(page, pages):
         check(False, "no word about a file that is not a page")
 
 
+def site(page, pages):
+    """The index of the gallery: every picture leads to a page that shows its schedule."""
+    names = page.js("return [...document.querySelectorAll('a')].map((link) => link.getAttribute('href'))")
+    check(page.js("return [...document.images].every((image) => image.complete || image.loading === 'lazy')"), "no pictures")
+    page.shot("site")
+    for name in names:
+        page.open(pathlib.Path(pages[0]).parent / name)
+        check(page.js("return pipec.scene.schedules[0].name") in name, f"{name} shows another schedule")
+        # More than one colour: the steps are drawn.
+        check(page.color(0, 0) in page.js("return Object.values(pipec.scene.schedules[0].colors.light).flat()"),
+              f"the first step of {name} is not drawn")
+
+
 def large(page, _):
     """262 144 steps: opened, shown whole, found, and drawn in a time that can be used."""
     count = page.js("return pipec.scene.schedules[0].count")
@@ -550,7 +563,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("case", choices=[
         "look", "dark", "frames", "arrows", "waits", "resize", "keyboard", "link", "save", "rows", "labels", "compare",
-        "large"])
+        "site", "large"])
     parser.add_argument("pages", nargs="+")
     parser.add_argument("--shots")
     options = parser.parse_args()
