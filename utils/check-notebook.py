@@ -37,8 +37,7 @@ def shown(value):
     for kind, name in (PICTURE, "_repr_svg_"), ("text/html", "_repr_html_"):
         text = getattr(value, name)() if hasattr(value, name) else None
         if text is not None:
-            # Jupyter cuts the blanks off a picture.
-            data[kind] = lines(text.strip() if kind == PICTURE else text)
+            data[kind] = lines(text)
     data["text/plain"] = lines(repr(value))
     return {"output_type": "execute_result", "data": data, "execution_count": None, "metadata": {}}
 
@@ -114,7 +113,8 @@ def main():
             print(f"code cell {number} differs; in the file:\n{json.dumps(here)[:2000]}\nnow:\n{json.dumps(there)[:2000]}",
                   file=sys.stderr)
     if options.update:
-        options.file.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        # As Jupyter writes it.
+        options.file.write_text(json.dumps(notebook, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
     print(f"{options.file.name}: {len(cells)} code cells, {sum(each is None for each in found)} left out, {wrong} wrong")
     sys.exit(wrong != 0)
 

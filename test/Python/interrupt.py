@@ -30,6 +30,14 @@ while result is None:
         assert delay < 60, "no search began"
 assert not result.reproducible and result.schedule.report().makespan == result.makespan >= result.bound
 
+# Searches of a comparison end, too.
+threading.Timer(delay, os.kill, [os.getpid(), signal.SIGINT]).start()
+try:
+    found = pipec.compare(ranks=4, microbatches=16, cost="F=10,I=13,W=7,p2p=3", memory_limit=5, search=10000, library=False)
+    assert any(one.search for one in found)
+except KeyboardInterrupt:
+    pass  # before there was a result
+
 # Programs in place of the compiler: one that has no result, and one that ignores
 # the interrupt until a second one comes.
 os.environ["PIPEC"] = os.path.abspath("program")
