@@ -14,6 +14,16 @@ plain = Schedule.from_steps(LISTS)
 assert plain.csv == pipec.compile("one_f_one_b", ranks=2, microbatches=2).csv
 assert (plain.name, plain.stages, plain.microbatches, plain.maps) == ("steps", 2, 2, [[0, 1]])
 
+
+
+def refused_edges(edges):
+    try:
+        Schedule.from_steps(LISTS, edges=edges)
+    except pipec.CompileError as error:
+        return error.errors
+    raise AssertionError(edges)
+
+
 # Every form of a step, and generators.
 forms = [["0F0", "F s0 m1", (Kind.B, 0, 0), ("B", 0, 1)], (word for word in ["F0", [("B", 1, 0), "F1"][0], "1F1", "B s1 m1"])]
 assert Schedule.from_steps(forms).csv == plain.csv
@@ -52,6 +62,10 @@ fsdp = pipec.compile("zb1p", ranks=2, microbatches=2, target="torch")
 assert {Kind.UNSHARD, Kind.REDUCE_GRAD} <= {step.kind for step in fsdp.steps[0]}
 assert Schedule.from_steps(fsdp.steps).steps == fsdp.steps
 
+assert Schedule.from_steps(plain.steps, edges=plain.edges, name=plain.name).ir == plain.ir
+assert Schedule.from_steps([["F0", "B0"]], edges=[]).edges == []
+assert refused_edges([]) and refused_edges([(1, 0)]) and refused_edges([(0, 5)])
+
 # What is wrong with the schedule is said by the compiler, at the step.
 
 
@@ -72,7 +86,6 @@ assert refused([["F0", "RECV_F0", "B0"]])
 assert refused([["0F0", "0B0"], ["1F0", "1B0"]], placement=[0, 2])
 assert refused([["F0", "0F0", "B0"]])
 assert refused(LISTS, target="trch")
-assert refused([])
 # Transfers that wait for each other are said by `lint`, and by what runs the lists.
 stuck = Schedule.from_steps([["F0", "RECV_B0", "SEND_F0", "B0"], ["RECV_F0", "F0", "B0", "SEND_B0"]])
 assert not stuck.lint()
@@ -84,6 +97,7 @@ except pipec.CompileError as problem:
 
 # What is not a step is said before.
 for lists, keywords, kind, text in (
+        ([], {"stages": 2}, ValueError, "there are no lists of steps"),
         ([["x0"]], {}, ValueError, "rank 0 step 0: 'x0' is not a step"),
         ([["F0", "B0"], ["F0", "B-1"]], {}, ValueError, "rank 1 step 1: 'B-1' is not a step"),
         ([["F"]], {}, ValueError, "rank 0 step 0: F names no micro-batch"),

@@ -18,7 +18,7 @@ report = plain.report()
 assert (report.makespan, report.span, report.work, report.peak) == (12, 12, 18, 2)
 assert report.bubble_makespan == 0.25 and report.params == {"p": 2, "m": 3} and report.model is None
 assert [rank.idle for rank in report.ranks] == [3, 3] and report.ranks[0].memory.activations == 2
-assert repr(report) == "<pipec.Report one_f_one_b: makespan 12, bubble 0.2500, peak 2>", report
+assert repr(report) == "<pipec.Report one_f_one_b: makespan 12, bubble 0.25, peak 2>", report
 try:
     report.makespan = 1
     raise AssertionError("a report was changed")

@@ -47,7 +47,7 @@ assert found.best is found.schedules[0] is next(iter(found)) and 0 < len(found) 
 assert not found.schedules[-1].fits and found.schedules[-1].reason
 assert {one.target for one in found} <= {"torch", "torch-timed", None} and any(one.search for one in found)
 assert found.commands["pytorch"].commands and found.best.frameworks["pytorch"].runs_as == "csv"
-assert f" fit, the best {found.best.name} with makespan {found.best.makespan}>" in repr(found)
+assert f" fit, the best {found.best.name} with makespan {round(found.best.makespan, 4)}>" in repr(found)
 
 # Given schedules: a name, a file, an object; parameters in ranges.
 with open("mine.pipe", "w") as file:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Iterator, Mapping, Sequence
 
-from ._data import load, read, records
+from ._data import load, read, records, rounded
 from ._diagnostics import Diagnostic
 from ._inputs import Cost, Input, Inputs, Profile, Sizes, integer, options, size_argument
 from ._packages import pandas
@@ -111,7 +111,7 @@ class Comparison:
         return sum(candidate.fits for candidate in self.schedules)
 
     def __repr__(self) -> str:
-        best = f", the best {self.best.name} with makespan {self.best.makespan}" if self.best else ""
+        best = f", the best {self.best.name} with makespan {rounded(self.best.makespan or 0)}" if self.best else ""
         return (f"<pipec.Comparison: {self.ranks} ranks, {self.microbatches} micro-batches: "
                 f"{len(self)} of {len(self.schedules)} fit{best}>")
 

@@ -72,6 +72,12 @@ def _item(kind: Any, value: Any, exact: bool, data: Mapping[str, Any], key: str)
     return value
 
 
+def rounded(number: float | Fraction) -> str:
+    """A figure for the short text of an object, with at most four digits after the
+    point."""
+    return f"{round(float(number), 4):.15g}"
+
+
 def records(rows: typing.Sequence[Any]) -> list[dict[str, Any]]:
     """Rows for a table: an object of a field is spread over `field.name`; lists are
     left out."""

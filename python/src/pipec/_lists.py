@@ -51,12 +51,15 @@ def step_ir(name: str, lists: Sequence[Sequence[str]], maps: Sequence[Sequence[i
 def lists_ir(lists: Sequence[Iterable[Any]], stages: int | None, placement: Placement, microbatches: int | None,
              edges: Iterable[tuple[int, int]] | None, name: str) -> str:
     """Step IR of lists of steps; the arguments are those of `Schedule.from_steps`."""
+    if not len(lists):
+        raise ValueError("there are no lists of steps, one per rank")
     maps = placed(placement, len(lists), len(lists) if stages is None else stages)
     if stages is not None and any(len(ranks) != stages for ranks in maps):
         raise ValueError(f"the placement is for {len(maps[0])} stages, not {stages}")
     reader = ListReader(maps)
     lines = [list(reader.lines(rank, steps)) for rank, steps in enumerate(lists)]
-    header = [] if edges is None else ["graph " + ", ".join(f"{a} -> {b}" for a, b in edges)]
+    graph = ", ".join(f"{a} -> {b}" for a, b in edges or ())
+    header = [] if edges is None or not graph and len(maps[0]) == 1 else [f"graph {graph}"]
     if not reader.backward:
         header.append("forward_only")
     return step_ir(_quoted(name), lines, maps, reader.microbatches if microbatches is None else microbatches, header)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Generic, Mapping
 
-from ._data import Number, load, read, records
+from ._data import Number, load, read, records, rounded
 from ._packages import pandas
 
 
@@ -188,8 +188,8 @@ class Report(Generic[Number]):
     """The largest idle gaps."""
 
     def __repr__(self) -> str:
-        return (f"<pipec.Report {self.name}: makespan {self.makespan}, bubble {float(self.bubble_makespan):.4f}, "
-                f"peak {self.peak}>")
+        return (f"<pipec.Report {self.name}: makespan {rounded(self.makespan)}, bubble {rounded(self.bubble_makespan)}, "
+                f"peak {rounded(self.peak)}>")
 
     def to_dataframe(self) -> Any:
         """A pandas DataFrame with a row for each rank; `memory.total` and the like

@@ -7,7 +7,7 @@ import dataclasses
 import os
 from typing import Mapping, Sequence
 
-from ._data import load, read
+from ._data import load, read, rounded
 from ._diagnostics import Diagnostic
 from ._inputs import Cost, Input, Inputs, Profile, integer, options
 from ._program import run
@@ -110,7 +110,7 @@ class SearchResult:
     def __repr__(self) -> str:
         how = "optimal" if self.optimal else f"at most {self.gap:.2%} above the optimum"
         return (f"<pipec.SearchResult: {self.ranks} ranks, {self.microbatches} micro-batches, placement {self.placement}: "
-                f"makespan {self.makespan}, {how}>")
+                f"makespan {rounded(self.makespan)}, {how}>")
 
 
 def search(*, ranks: int, microbatches: int, chunks: int | None = None, placement: str | None = None,

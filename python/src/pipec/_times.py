@@ -7,6 +7,7 @@ import array
 import json
 from typing import Any
 
+from ._data import rounded
 from ._kinds import Kind
 from ._packages import numpy_or_none, pandas
 
@@ -64,7 +65,7 @@ class Times:
         return len(self.rank)
 
     def __repr__(self) -> str:
-        return f"<pipec.Times {self.name}: {len(self)} steps, end {max(self.end, default=0):g}>"
+        return f"<pipec.Times {self.name}: {len(self)} steps, end {rounded(max(self.end, default=0))}>"
 
     def to_dataframe(self) -> Any:
         """A pandas DataFrame with a row for each step, its kind and phase as names.
