@@ -200,7 +200,7 @@ static LogicalResult checkCommandLine(const Arguments &args,
 }
 
 int pipecMain(int argc, const char *const *argv, raw_ostream &out,
-              raw_ostream &err) {
+              raw_ostream &err, MakeHttpServer makeServer) {
   SmallVector<const char *> rest(argv + std::min(argc, 1), argv + argc);
   DiagSession session("pipec", err);
   bool help = !rest.empty() && StringRef(rest[0]) == "help";
@@ -215,6 +215,8 @@ int pipecMain(int argc, const char *const *argv, raw_ostream &out,
   Arguments args(rest, command->help.groups);
   session.setForm(args);
   CommandRun run(argc ? argv[0] : "pipec", args, session, out, err);
+  run.commandLine = ArrayRef(argv, argc);
+  run.makeServer = makeServer;
   std::vector<Diagnostic> errors;
   bool lists = !help && command->function == runLint && wantsJson(args);
   if (failed(checkCommandLine(args, session, lists ? &errors : nullptr)))
@@ -232,8 +234,8 @@ int pipecMain(int argc, const char *const *argv, raw_ostream &out,
           {{Opt::DocCommands, printPage}, {Opt::DocMan, printManPage}}))
     return session.finish(*printed);
   session.setVerify(args.has(Opt::VerifyDiagnostics));
-  // The compiler and commands with a second output choose by themselves.
-  bool hasForm = !command->name.empty() && !args.takes(Opt::SummaryFormat) &&
+  // Commands that compile or have a second output choose by themselves.
+  bool hasForm = !args.takes(Opt::Emit) && !args.takes(Opt::SummaryFormat) &&
                  !args.has(Opt::Against) && !args.takes(Opt::ReportFormat);
   if (hasForm && failed(run.chooseForm(formsOf(args))))
     return session.finish(failure());

@@ -9,6 +9,7 @@
 #define PIPEC_COMMAND_COMMAND_H
 
 #include "Driver/Help.h"
+#include "Serve/Http.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -22,9 +23,10 @@ namespace pipec {
 /// Runs `pipec`: the command given by the first argument, otherwise the
 /// compiler. Output goes to the file of `-o` or to `out`, messages go to `err`.
 /// Returns the exit status: 0 if no error was reported, 2 if the command line
-/// is invalid, otherwise 1.
+/// is invalid, otherwise 1. Without `makeServer`, commands that need a server
+/// continue in another program.
 int pipecMain(int argc, const char *const *argv, llvm::raw_ostream &out,
-              llvm::raw_ostream &err);
+              llvm::raw_ostream &err, MakeHttpServer makeServer = nullptr);
 
 class CommandRun;
 

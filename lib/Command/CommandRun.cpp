@@ -21,10 +21,9 @@ static std::string programPath(const char *name) {
 
 CommandRun::CommandRun(const char *program, const Arguments &args,
                        DiagSession &session, raw_ostream &out, raw_ostream &err)
-    : args(args), session(session), diags(session.engine()),
-      progress(session.progress()),
-      search(programPath(program), args.list(Opt::Include)), err(err),
-      out(out) {
+    : program(programPath(program)), args(args), session(session),
+      diags(session.engine()), progress(session.progress()),
+      search(this->program, args.list(Opt::Include)), err(err), out(out) {
   session.setLibrary(search.libraryFolder());
 }
 

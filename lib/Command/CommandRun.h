@@ -60,6 +60,12 @@ public:
   print(llvm::function_ref<void(llvm::raw_ostream &)> text,
         llvm::function_ref<void(llvm::json::OStream &)> json) const;
 
+  /// The path of the running program.
+  const std::string program;
+  /// The whole command line, from the name of the program.
+  llvm::ArrayRef<const char *> commandLine;
+  /// Null in a program without a server.
+  MakeHttpServer makeServer = nullptr;
   const Arguments &args;
   DiagSession &session;
   DiagEngine &diags;

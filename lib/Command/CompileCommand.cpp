@@ -73,7 +73,8 @@ static constexpr struct {
 } listings[] = {
     {Opt::List, optgroup::Search | optgroup::Listing},
     {Opt::Describe, optgroup::Search | optgroup::InputForm |
-                        optgroup::Programs | optgroup::Describing},
+                        optgroup::Programs | optgroup::Describing |
+                        optgroup::Format},
 };
 static constexpr optgroup::Set usedByPrograms =
     optgroup::Search | optgroup::InputForm | optgroup::Emit;
@@ -175,6 +176,8 @@ LogicalResult Compile::checkOptions() {
     if (args.has(option)) {
       if (failed(checkGroups(used, optionInfo(option).spelling())))
         return failure();
+      if (option == Opt::Describe)
+        return chooseForm({"text", "json"});
       return chooseForm({"text"});
     }
   FailureOr<const EmitterInfo *> chosen = chooseEmitter(args, diags);
@@ -229,7 +232,9 @@ LogicalResult Compile::showProgram(const OpenedInput &input) {
   if (failed(module))
     return failure();
   return write([&](raw_ostream &os) {
-    if (args.has(Opt::Describe))
+    if (args.has(Opt::Describe) && isJson())
+      describeAsJson(**module, args.text(Opt::Schedule), os);
+    else if (args.has(Opt::Describe))
       describeSchedules(**module, args.text(Opt::Schedule), os);
     else if (emitter->name == "ast")
       ast::printTree(**module, diags.sourceFiles(), os);
@@ -268,8 +273,10 @@ LogicalResult Compile::run() {
   }
 
   CostUses uses;
-  auto compile = [&](const OpenedInput &from) -> FailureOr<Schedule> {
-    FailureOr<Schedule> schedule = request->makeSchedule(from, search, session);
+  auto compile = [&](const OpenedInput &from,
+                     bool isSecond) -> FailureOr<Schedule> {
+    FailureOr<Schedule> schedule =
+        request->makeSchedule(from, search, session, isSecond);
     if (failed(schedule))
       return failure();
     uses.add(*schedule);
@@ -279,7 +286,7 @@ LogicalResult Compile::run() {
   };
   if (failed(readTemplate()))
     return failure();
-  FailureOr<Schedule> schedule = compile(*input);
+  FailureOr<Schedule> schedule = compile(*input, /*isSecond=*/false);
   if (failed(schedule))
     return failure();
   SmallVector<const Schedule *> shown = {&*schedule};
@@ -289,7 +296,7 @@ LogicalResult Compile::run() {
         findInput(args.text(Opt::With), search, args, diags);
     if (failed(with))
       return failure();
-    second = compile(*with);
+    second = compile(*with, /*isSecond=*/true);
     if (failed(second))
       return failure();
     emit.with = &*second;

@@ -16,6 +16,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/GlobPattern.h"
+#include "llvm/Support/JSON.h"
 
 using namespace llvm;
 
@@ -50,10 +51,16 @@ FailureOr<std::vector<LibraryEntry>> readLibrary(const SearchPath &search,
     FailureOr<ast::Module *> module = parsePipe(path, *text, context, diags);
     if (failed(module))
       return failure();
-    for (const ast::ScheduleDecl *schedule : (*module)->schedules)
-      entries.push_back({schedule->name.text.str(),
-                         terminalText(firstSentence(schedule->doc)),
-                         aliasNames(*schedule)});
+    for (const ast::ScheduleDecl *schedule : (*module)->schedules) {
+      LibraryEntry &entry = entries.emplace_back();
+      entry.name = schedule->name.text.str();
+      entry.summary = terminalText(firstSentence(schedule->doc));
+      entry.aliases = aliasNames(*schedule);
+      for (const ast::ParamDecl &param : schedule->params)
+        for (StringRef name : {param.name.text, param.label.text})
+          if (!name.empty())
+            entry.parameters.push_back(name.str());
+    }
   }
   return entries;
 }
@@ -127,6 +134,30 @@ std::string parameterText(const ast::ParamDecl &param) {
   return text;
 }
 
+/// The conditions of `require`, as they are written.
+static std::vector<std::string>
+constraintTexts(const ast::ScheduleDecl &schedule) {
+  std::vector<std::string> texts;
+  for (const ast::Stmt *item : schedule.body.stmts)
+    if (const auto *require = dyn_cast<ast::RequireStmt>(item)) {
+      SMRange condition = require->condition->range;
+      texts.push_back(onOneLine(condition.Start, condition.End));
+    }
+  return texts;
+}
+
+/// The clauses of `expect`, as they are written.
+static std::vector<std::string> figureTexts(const ast::ScheduleDecl &schedule) {
+  std::vector<std::string> texts;
+  for (const ast::Stmt *item : schedule.body.stmts)
+    if (const auto *expect = dyn_cast<ast::ExpectStmt>(item)) {
+      const ast::Expr *end =
+          expect->condition ? expect->condition : expect->value;
+      texts.push_back(onOneLine(expect->metric.range.Start, end->range.End));
+    }
+  return texts;
+}
+
 static void describe(const ast::ScheduleDecl &schedule, raw_ostream &os) {
   os << schedule.name.text << '\n';
   SmallVector<StringRef> lines;
@@ -139,30 +170,43 @@ static void describe(const ast::ScheduleDecl &schedule, raw_ostream &os) {
   os << "\n  parameters\n";
   for (const ast::ParamDecl &param : schedule.params)
     os << "    " << parameterText(param) << '\n';
-  bool first = true;
-  for (const ast::Stmt *item : schedule.body.stmts) {
-    const auto *require = dyn_cast<ast::RequireStmt>(item);
-    if (!require)
-      continue;
-    if (first)
-      os << "\n  constraints\n";
-    first = false;
-    SMRange condition = require->condition->range;
-    os << "    " << onOneLine(condition.Start, condition.End) << '\n';
-  }
-  first = true;
-  for (const ast::Stmt *item : schedule.body.stmts) {
-    const auto *expect = dyn_cast<ast::ExpectStmt>(item);
-    if (!expect)
-      continue;
-    if (first)
-      os << "\n  figures\n";
-    first = false;
-    const ast::Expr *end =
-        expect->condition ? expect->condition : expect->value;
-    os << "    " << onOneLine(expect->metric.range.Start, end->range.End)
-       << '\n';
-  }
+  auto list = [&](StringRef heading, ArrayRef<std::string> texts) {
+    if (!texts.empty())
+      os << "\n  " << heading << '\n';
+    for (StringRef text : texts)
+      os << "    " << text << '\n';
+  };
+  list("constraints", constraintTexts(schedule));
+  list("figures", figureTexts(schedule));
+}
+
+static void describe(const ast::ScheduleDecl &schedule, json::OStream &json) {
+  auto list = [&](StringRef name, ArrayRef<std::string> texts) {
+    json.attributeArray(name, [&] {
+      for (StringRef text : texts)
+        json.value(json::fixUTF8(text));
+    });
+  };
+  json.attribute("name", schedule.name.text);
+  json.attribute("doc", json::fixUTF8(schedule.doc));
+  list("aliases", aliasNames(schedule));
+  json.attributeArray("parameters", [&] {
+    for (const ast::ParamDecl &param : schedule.params)
+      json.object([&] {
+        json.attribute("name", param.name.text);
+        if (param.label.text.empty())
+          json.attribute("role", nullptr);
+        else
+          json.attribute("role", param.label.text);
+        if (param.defaultValue)
+          json.attribute("default",
+                         json::fixUTF8(textOf(param.defaultValue->range)));
+        else
+          json.attribute("default", nullptr);
+      });
+  });
+  list("constraints", constraintTexts(schedule));
+  list("figures", figureTexts(schedule));
 }
 
 void describeSchedules(const ast::Module &module, StringRef name,
@@ -176,6 +220,19 @@ void describeSchedules(const ast::Module &module, StringRef name,
     first = false;
     describe(*schedule, os);
   }
+}
+
+void describeAsJson(const ast::Module &module, StringRef name,
+                    raw_ostream &os) {
+  json::OStream json(os, /*IndentSize=*/2);
+  json.object([&] {
+    json.attributeArray("schedules", [&] {
+      for (const ast::ScheduleDecl *schedule : module.schedules)
+        if (name.empty() || schedule->name.text == name)
+          json.object([&] { describe(*schedule, json); });
+    });
+  });
+  os << '\n';
 }
 
 } // namespace pipec

@@ -25,6 +25,8 @@ struct LibraryEntry {
   /// The first sentence of its documentation.
   std::string summary;
   std::vector<std::string> aliases;
+  /// The names and the roles of its parameters.
+  std::vector<std::string> parameters;
 };
 
 /// The schedules of the library, in the order of its files.
@@ -48,6 +50,9 @@ std::string parameterText(const ast::ParamDecl &param);
 /// file (of one, if `name` is not empty).
 void describeSchedules(const ast::Module &module, llvm::StringRef name,
                        llvm::raw_ostream &os);
+/// The same as an object of JSON.
+void describeAsJson(const ast::Module &module, llvm::StringRef name,
+                    llvm::raw_ostream &os);
 
 } // namespace pipec
 

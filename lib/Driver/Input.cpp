@@ -273,15 +273,17 @@ FailureOr<Schedule> InputRequest::makeSchedule(const SearchPath &search,
 
 FailureOr<Schedule> InputRequest::makeSchedule(const OpenedInput &input,
                                                const SearchPath &search,
-                                               DiagSession &session) const {
+                                               DiagSession &session,
+                                               bool isSecond) const {
   bool isProgram = input.kind == InputKind::Program;
   session.progress().phase(isProgram ? "lowering" : "reading");
-  return makeSchedule(input, search, session.engine());
+  return makeSchedule(input, search, session.engine(), isSecond);
 }
 
 FailureOr<Schedule> InputRequest::makeSchedule(const OpenedInput &input,
                                                const SearchPath &search,
-                                               DiagEngine &diags) const {
+                                               DiagEngine &diags,
+                                               bool isSecond) const {
   LowerOptions lowering;
   if (failed(readLowering(args, lowering, diags)))
     return failure();
@@ -289,10 +291,11 @@ FailureOr<Schedule> InputRequest::makeSchedule(const OpenedInput &input,
   auto source = ScheduleSource::load(input, search, diags);
   if (failed(source))
     return failure();
-  if (failed(checkInputOptions(args, isProgram, !isProgram, diags)))
+  if (!isSecond &&
+      failed(checkInputOptions(args, isProgram, !isProgram, diags)))
     return failure();
   if (!isProgram) {
-    if (failed(sizes.fit({}, /*otherInputs=*/true, diags)))
+    if (!isSecond && failed(sizes.fit({}, /*otherInputs=*/true, diags)))
       return failure();
     InputOptions options = sizes.wanted(args);
     FailureOr<std::vector<unsigned>> present = readPresentRanks(args, diags);
@@ -301,11 +304,12 @@ FailureOr<Schedule> InputRequest::makeSchedule(const OpenedInput &input,
     options.present = std::move(*present);
     return (*source)->read(options, lowering, diags);
   }
-  auto chosen = (*source)->schedule(args.text(Opt::Schedule), diags);
+  auto chosen = (*source)->schedule(
+      isSecond ? StringRef() : args.text(Opt::Schedule), diags);
   if (failed(chosen))
     return failure();
   const ast::ScheduleDecl *decl = (*chosen)->decl;
-  if (failed(sizes.fit(decl, /*otherInputs=*/false, diags)))
+  if (!isSecond && failed(sizes.fit(decl, /*otherInputs=*/false, diags)))
     return failure();
   lowering.params = sizes.point(*decl);
   return (*source)->lower(**chosen, lowering, diags);

@@ -86,14 +86,17 @@ struct InputRequest {
   llvm::FailureOr<OpenedInput> open(const SearchPath &search,
                                     DiagEngine &diags) const;
   /// Creates the schedule of an input: lowers a program, or reads step IR or
-  /// CSV.
+  /// CSV. Reports options without effect on it, unless it `isSecond`: then they
+  /// have an effect on the first input.
   llvm::FailureOr<Schedule> makeSchedule(const OpenedInput &input,
                                          const SearchPath &search,
-                                         DiagSession &session) const;
+                                         DiagSession &session,
+                                         bool isSecond = false) const;
   /// The same without showing progress.
   llvm::FailureOr<Schedule> makeSchedule(const OpenedInput &input,
                                          const SearchPath &search,
-                                         DiagEngine &diags) const;
+                                         DiagEngine &diags,
+                                         bool isSecond = false) const;
   /// The same for the input of this request, which is opened first.
   llvm::FailureOr<Schedule> makeSchedule(const SearchPath &search,
                                          DiagSession &session) const;

@@ -1,0 +1,127 @@
+//===- ServeCommand.cpp - The serve command -------------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Command/DescribeCommand.h"
+#include "Command/ServerProgram.h"
+#include "Driver/Choices.h"
+#include "Driver/ScheduleSource.h"
+#include "Serve/LiveApi.h"
+#include "Serve/LivePage.h"
+#include "Serve/Serving.h"
+#include "Serve/SignalWait.h"
+#include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Words.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+
+#include <cerrno>
+#include <cstdlib>
+
+using namespace llvm;
+
+namespace pipec {
+
+/// The program that is shown if none is given.
+static constexpr StringLiteral firstProgram = "one_f_one_b";
+
+/// The path from the root of the file system.
+static std::string absolute(StringRef path) {
+  SmallString<256> full(path);
+  (void)sys::fs::make_absolute(full);
+  return std::string(full);
+}
+
+/// Reads what the page shows first.
+static FailureOr<LiveFacts> readFacts(const CommandRun &run,
+                                      LiveSettings &settings) {
+  std::string name =
+      run.args.words().empty() ? firstProgram.str() : run.args.words().front();
+  FailureOr<OpenedInput> input =
+      findInput(name, run.search, run.args, run.diags);
+  if (failed(input))
+    return failure();
+  if (input->kind != InputKind::Program)
+    return reportUsageError(run.diags,
+                            "`" + input->path + "` is not a program");
+  LiveFacts facts;
+  facts.name = sys::path::filename(input->path).str();
+  facts.program = input->text.str();
+  if (input->path != "-")
+    settings.folder = absolute(sys::path::parent_path(absolute(input->path)));
+  FailureOr<std::vector<LibraryEntry>> library =
+      readLibrary(run.search, run.diags);
+  if (failed(library))
+    return failure();
+  for (LibraryEntry &entry : *library) {
+    settings.library[entry.name] = std::move(entry.parameters);
+    facts.library.emplace_back(std::move(entry.name), std::move(entry.summary));
+  }
+  for (const Choice &target : targetChoices())
+    facts.targets.emplace_back(target.name, target.summary);
+  return facts;
+}
+
+/// Serves the page until a signal comes.
+static LogicalResult serve(const CommandRun &run, LiveSettings settings) {
+  SignalWait signals;
+  unsigned port;
+  FailureOr<std::unique_ptr<HttpServer>> server = openServer(run, port);
+  if (failed(server))
+    return failure();
+  Access access(port);
+  std::string temporary = settings.temporary;
+  LiveApi api(std::move(settings));
+  Serving serving(std::move(*server), access, [&](const HttpRequest &request) {
+    return api.answer(request);
+  });
+  run.standardOutput() << access.address() << '\n';
+  run.standardOutput().flush();
+  signals.wait();
+  bool allEnded = serving.end();
+  (void)sys::fs::remove_directories(temporary);
+  if (!allEnded)
+    leaveProcess(run);
+  return success();
+}
+
+LogicalResult runServe(const CommandRun &run) {
+  if (run.args.words().size() > 1)
+    return reportUsageError(run.diags,
+                            countText(run.args.words().size(), "input") +
+                                " where one is taken");
+  if (failed(checkPort(run)))
+    return failure();
+  LiveSettings settings;
+  FailureOr<LiveFacts> facts = readFacts(run, settings);
+  if (failed(facts))
+    return failure();
+  if (!run.makeServer)
+    return runServerProgram(run);
+  FailureOr<std::string> page = livePage(*facts, run.diags);
+  if (failed(page))
+    return failure();
+  settings.page = std::move(*page);
+  settings.compiler = compilerPath(run);
+  for (StringRef folder : run.args.list(Opt::Include))
+    settings.includes.push_back(absolute(folder));
+  SmallString<128> temporary;
+  sys::path::system_temp_directory(/*ErasedOnReboot=*/true, temporary);
+  sys::path::append(temporary, "pipec-serve-XXXXXX");
+  if (!mkdtemp(const_cast<char *>(temporary.c_str()))) // for this user alone
+    return run.diags.report(DiagLoc(), diag::FileUnwritable, temporary,
+                            std::generic_category().message(errno));
+  settings.temporary = std::string(temporary);
+  auto remove =
+      make_scope_exit([&] { (void)sys::fs::remove_directories(temporary); });
+  return serve(run, std::move(settings));
+}
+
+} // namespace pipec

@@ -1,0 +1,259 @@
+//===- ChildRun.cpp - Runs of pipec in processes of their own -------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Serve/ChildRun.h"
+
+#include "llvm/Support/Compiler.h"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace llvm;
+
+extern char **environ;
+
+namespace pipec {
+
+using Clock = std::chrono::steady_clock;
+
+/// How often `wish` is asked.
+static constexpr int pollMilliseconds = 10;
+
+static std::atomic<bool> allEnd;
+static std::atomic<unsigned> numRunning;
+
+namespace {
+
+/// One end of a pipe, closed on destruction.
+class PipeEnd {
+public:
+  PipeEnd() = default;
+  ~PipeEnd() { close(); }
+  PipeEnd(const PipeEnd &) = delete;
+  PipeEnd &operator=(const PipeEnd &) = delete;
+
+  void close() {
+    if (fd >= 0)
+      ::close(fd);
+    fd = -1;
+  }
+  int fd = -1;
+};
+
+/// One process.
+class Child {
+public:
+  explicit Child(const ChildRequest &request) : request(request) {}
+
+  ChildResult run();
+
+private:
+  bool start();
+  bool spawn();
+  void feed();
+  void drain(PipeEnd &from, std::string &into, bool isMessage);
+  void follow();
+  void check();
+  void endWith(ChildResult::End end);
+
+  const ChildRequest &request;
+  ChildResult result;
+  PipeEnd input, output, messages;
+  /// The ends of the process.
+  PipeEnd inputOther, outputOther, messagesOther;
+  size_t fed = 0;
+  pid_t pid = -1;
+  bool interrupted = false, ended = false;
+  const Clock::time_point begin = Clock::now();
+};
+
+} // namespace
+
+static bool makePipe(PipeEnd &read, PipeEnd &write) {
+  std::array<int, 2> ends;
+  if (pipe2(ends.data(), O_CLOEXEC))
+    return false;
+  read.fd = ends[0];
+  write.fd = ends[1];
+  return true;
+}
+
+static void setNonBlocking(int fd) {
+  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+}
+
+bool Child::start() {
+  if (!makePipe(inputOther, input) || !makePipe(output, outputOther) ||
+      !makePipe(messages, messagesOther))
+    return false;
+  for (int fd : {input.fd, output.fd, messages.fd})
+    setNonBlocking(fd);
+  if (!spawn())
+    return false;
+  inputOther.close();
+  outputOther.close();
+  messagesOther.close();
+#if !LLVM_ADDRESS_SANITIZER_BUILD
+  if (request.memory) {
+    rlimit limit{request.memory, request.memory};
+    prlimit(pid, RLIMIT_AS, &limit, nullptr);
+  }
+#endif
+  return true;
+}
+
+bool Child::spawn() {
+  std::vector<char *> arguments;
+  arguments.push_back(const_cast<char *>(request.program.c_str()));
+  for (const std::string &argument : request.arguments)
+    arguments.push_back(const_cast<char *>(argument.c_str()));
+  arguments.push_back(nullptr);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, inputOther.fd, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, outputOther.fd, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, messagesOther.fd, STDERR_FILENO);
+  if (!request.folder.empty())
+    posix_spawn_file_actions_addchdir_np(&actions, request.folder.c_str());
+
+  // This process blocks and ignores signals that the new one needs.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none, defaults;
+  sigemptyset(&none);
+  sigemptyset(&defaults);
+  for (int signal : {SIGINT, SIGTERM, SIGPIPE})
+    sigaddset(&defaults, signal);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &defaults);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK |
+                                            POSIX_SPAWN_SETSIGDEF |
+                                            POSIX_SPAWN_SETPGROUP);
+  int error = posix_spawn(&pid, request.program.c_str(), &actions, &attributes,
+                          arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return error == 0;
+}
+
+void Child::endWith(ChildResult::End end) {
+  if (ended)
+    return;
+  ended = true;
+  result.end = end;
+  kill(-pid, SIGKILL);
+}
+
+/// Writes as much of the input as the process takes.
+void Child::feed() {
+  ssize_t written =
+      write(input.fd, request.input.data() + fed, request.input.size() - fed);
+  if (written > 0)
+    fed += written;
+  bool failed = written < 0 && errno != EAGAIN && errno != EINTR;
+  if (failed || fed == request.input.size())
+    input.close();
+}
+
+/// Reads what there is.
+void Child::drain(PipeEnd &from, std::string &into, bool isMessage) {
+  std::array<char, 1 << 16> buffer;
+  ssize_t size = read(from.fd, buffer.data(), buffer.size());
+  if (size < 0 && (errno == EAGAIN || errno == EINTR))
+    return;
+  if (size <= 0)
+    return from.close();
+  into.append(buffer.data(), size);
+  if (isMessage && request.onMessages)
+    request.onMessages(StringRef(buffer.data(), size));
+  if (into.size() > request.output)
+    endWith(ChildResult::End::TooMuchOutput);
+}
+
+/// Applies the limit of time, and what is wished.
+void Child::check() {
+  if (Clock::now() - begin > request.time)
+    return endWith(ChildResult::End::TimeOut);
+  using Wish = ChildRequest::Wish;
+  Wish wish = request.wish ? request.wish() : Wish::GoOn;
+  if (wish == Wish::End || allEnd)
+    return endWith(ChildResult::End::Ended);
+  if (wish == Wish::Interrupt && !interrupted)
+    kill(pid, SIGINT);
+  interrupted |= wish == Wish::Interrupt;
+}
+
+void Child::follow() {
+  while (output.fd >= 0 || messages.fd >= 0) {
+    // poll skips what is closed.
+    std::array<pollfd, 3> ends{{{input.fd, POLLOUT, 0},
+                                {output.fd, POLLIN, 0},
+                                {messages.fd, POLLIN, 0}}};
+    poll(ends.data(), ends.size(), pollMilliseconds);
+    if (ends[0].revents)
+      feed();
+    if (ends[1].revents)
+      drain(output, result.output, /*isMessage=*/false);
+    if (ends[2].revents)
+      drain(messages, result.messages, /*isMessage=*/true);
+    check();
+    if (ended)
+      return;
+  }
+}
+
+ChildResult Child::run() {
+  if (!start()) {
+    result.end = ChildResult::End::Crashed;
+    return result;
+  }
+  follow();
+  int status = 0;
+  pid_t waited;
+  while ((waited = waitpid(pid, &status, WNOHANG)) == 0) {
+    // The process closed its outputs and goes on.
+    check();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  if (ended)
+    return result;
+  if (waited == pid && WIFEXITED(status))
+    result.status = WEXITSTATUS(status);
+  else
+    result.end =
+        interrupted ? ChildResult::End::Ended : ChildResult::End::Crashed;
+  return result;
+}
+
+ChildResult runChild(const ChildRequest &request) {
+  // A process that ends early must not end this one.
+  static const auto ignored = std::signal(SIGPIPE, SIG_IGN);
+  (void)ignored;
+  ++numRunning;
+  ChildResult result = Child(request).run();
+  --numRunning;
+  return result;
+}
+
+void endChildren() {
+  allEnd = true;
+  for (int i = 0; i != 100 && numRunning; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(pollMilliseconds));
+}
+
+} // namespace pipec

@@ -1,0 +1,71 @@
+//===- Http.h - Requests and responses of a local server ------ -*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SERVE_HTTP_H
+#define PIPEC_SERVE_HTTP_H
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace pipec {
+
+/// What a site sees of a request.
+struct HttpRequest {
+  std::string method;
+  /// Without the query.
+  std::string path;
+  std::multimap<std::string, std::string> query;
+  /// The value of the `Host` header; empty unless there is exactly one.
+  std::string host;
+  /// Empty until the head of the request has been accepted.
+  std::string body;
+
+  /// The value of a query parameter that is given exactly once, else empty.
+  std::string parameter(const std::string &name) const {
+    auto [begin, end] = query.equal_range(name);
+    return begin != end && std::next(begin) == end ? begin->second : "";
+  }
+};
+
+struct HttpResponse {
+  int status = 200;
+  std::string type = "application/json";
+  std::string body;
+  /// The value of `Content-Security-Policy`.
+  std::string policy = "default-src 'none'";
+};
+
+/// A server for HTTP on 127.0.0.1. Every member may be called from any thread.
+class HttpServer {
+public:
+  /// Answers from the head of a request alone; nothing if it is accepted.
+  using Gate =
+      std::function<std::optional<HttpResponse>(const HttpRequest &request)>;
+  /// Answers an accepted request; called on several threads at a time.
+  using Site = std::function<HttpResponse(const HttpRequest &request)>;
+
+  virtual ~HttpServer() = default;
+  /// Takes `port`, or any free one if it is 0. Returns the port, 0 if it cannot
+  /// be had; errno says why.
+  virtual unsigned open(unsigned port) = 0;
+  /// Serves the open port until `stop` is called.
+  virtual void run(Gate gate, Site site) = 0;
+  virtual void stop() = 0;
+};
+
+/// Creates a server; null in a program without one.
+using MakeHttpServer = std::unique_ptr<HttpServer> (*)();
+
+/// The maximum number of bytes in the body of a request.
+inline constexpr size_t maxBodyBytes = size_t(1) << 20;
+
+} // namespace pipec
+
+#endif // PIPEC_SERVE_HTTP_H

@@ -1,0 +1,64 @@
+//===- Jobs.h - Long runs that a page follows ----------------- -*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SERVE_JOBS_H
+#define PIPEC_SERVE_JOBS_H
+
+#include "Serve/ChildRun.h"
+
+#include "llvm/Support/JSON.h"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+namespace pipec {
+
+/// Runs a program; `runChild`, or what stands in for it in a test.
+using RunChild = std::function<ChildResult(const ChildRequest &)>;
+
+/// Runs that take seconds. A job runs on a thread of its own; a page asks for
+/// its state again and again, and a job that nobody asks about is ended.
+class Jobs {
+public:
+  explicit Jobs(RunChild run) : run(std::move(run)) {}
+  /// Ends all jobs.
+  ~Jobs();
+  Jobs(const Jobs &) = delete;
+  Jobs &operator=(const Jobs &) = delete;
+
+  /// Makes the answer of a job that has ended by itself or was interrupted.
+  using Finish = std::function<llvm::json::Object(const ChildResult &)>;
+
+  /// Starts a job; nothing if too many are running.
+  std::optional<uint64_t> start(ChildRequest request, Finish finish);
+  /// `done`, `seconds`, `progress` (the last line of standard error), and once
+  /// it is done the members that `finish` makes. Nothing if there is no such
+  /// job.
+  std::optional<llvm::json::Object> state(uint64_t id);
+  /// Interrupts a job, and ends it if it still runs some seconds later. False
+  /// if there is no such job.
+  bool cancel(uint64_t id);
+
+private:
+  struct Job;
+
+  std::shared_ptr<Job> find(uint64_t id);
+  void forgetOld();
+
+  const RunChild run;
+  std::mutex mutex;
+  uint64_t last = 0;
+  std::map<uint64_t, std::shared_ptr<Job>> all;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_SERVE_JOBS_H

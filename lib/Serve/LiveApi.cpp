@@ -1,0 +1,399 @@
+//===- LiveApi.cpp - What the live page asks for --------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Serve/LiveApi.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+/// A compilation is ended after this time; a job, after the other.
+static constexpr auto compileTime = std::chrono::seconds(10);
+static constexpr auto jobTime = std::chrono::seconds(180);
+/// How long a compilation waits for a place.
+static constexpr auto waitTime = std::chrono::seconds(10);
+static constexpr uint64_t maxMemory = uint64_t(4) << 30;
+static constexpr unsigned maxPictures = 32;
+static constexpr size_t maxPictureBytes = size_t(1) << 28;
+static constexpr size_t maxTabs = 64;
+
+//===----------------------------------------------------------------------===//
+// Responses
+//===----------------------------------------------------------------------===//
+
+static HttpResponse reply(json::Object object, int status = 200) {
+  HttpResponse response;
+  response.status = status;
+  raw_string_ostream os(response.body);
+  os << json::Value(std::move(object));
+  return response;
+}
+
+static HttpResponse refuse(int status, StringRef why) {
+  return reply(json::Object{{"error", json::fixUTF8(why)}}, status);
+}
+
+static HttpResponse html(std::string text, StringRef policy) {
+  HttpResponse response;
+  response.type = "text/html; charset=utf-8";
+  response.body = std::move(text);
+  response.policy = policy.str();
+  return response;
+}
+
+static json::Object message(const Twine &text) {
+  return json::Object{{"severity", "error"}, {"message", text.str()}};
+}
+
+/// The messages of a run: a line of JSON each.
+static json::Array messagesOf(const ChildResult &result) {
+  json::Array all;
+  SmallVector<StringRef> lines;
+  StringRef(result.messages).split(lines, '\n', -1, /*KeepEmpty=*/false);
+  for (StringRef line : lines) {
+    if (auto object = readObject(line))
+      all.push_back(std::move(*object));
+    else
+      all.push_back(message(json::fixUTF8(line)));
+  }
+  using End = ChildResult::End;
+  if (result.end == End::TimeOut)
+    all.push_back(message("the compiler was ended after " +
+                          Twine(compileTime.count()) + " seconds"));
+  if (result.end == End::TooMuchOutput)
+    all.push_back(message("the output is larger than this page shows"));
+  if (result.end == End::Crashed)
+    all.push_back(message("the compiler could not be run, or crashed"));
+  return all;
+}
+
+/// The figures of --emit=report, without the lists whose length depends on the
+/// number of steps.
+static std::optional<json::Object> readReport(const ChildResult &result) {
+  std::optional<json::Object> report = readObject(result.output);
+  if (report)
+    for (StringRef list : {"critical_path", "gaps"})
+      report->erase(list);
+  return report;
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+ChildRequest LiveApi::makeRun(std::vector<std::string> arguments,
+                              const ProgramOrder &order) const {
+  ChildRequest run;
+  run.program = settings.compiler;
+  run.arguments = std::move(arguments);
+  for (const std::string &folder : settings.includes)
+    run.arguments.push_back("-I" + folder);
+  run.input = order.program;
+  run.folder = settings.folder;
+  run.time = compileTime;
+  run.memory = maxMemory;
+  return run;
+}
+
+/// Runs the compiler for one order, until a newer one of the same page begins.
+struct LiveApi::Compilation {
+  Compilation(LiveApi &api, const ProgramOrder &order)
+      : api(api), order(order), old(api.replaceTab(order.tab)),
+        hasPlace(api.places.try_acquire_for(waitTime)),
+        steps(api.writeSteps(order)) {}
+  ~Compilation() {
+    if (hasPlace)
+      api.places.release();
+    if (!steps.empty())
+      (void)sys::fs::remove(steps);
+  }
+
+  ChildResult run(std::vector<std::string> arguments,
+                  ArrayRef<std::string> more) {
+    llvm::append_range(arguments, more);
+    ChildRequest request = api.makeRun(std::move(arguments), order);
+    request.wish = [this] {
+      return *old ? ChildRequest::Wish::End : ChildRequest::Wish::GoOn;
+    };
+    return api.runner(request);
+  }
+
+  LiveApi &api;
+  const ProgramOrder &order;
+  std::shared_ptr<std::atomic<bool>> old;
+  const bool hasPlace;
+  const std::string steps;
+};
+
+std::shared_ptr<std::atomic<bool>> LiveApi::replaceTab(const std::string &tab) {
+  auto flag = std::make_shared<std::atomic<bool>>(false);
+  if (tab.empty())
+    return flag;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (tabs.size() >= maxTabs)
+    tabs.clear();
+  std::shared_ptr<std::atomic<bool>> &current = tabs[tab];
+  if (current)
+    *current = true;
+  return current = flag;
+}
+
+std::string LiveApi::fileName(StringRef stem, StringRef extension) {
+  std::lock_guard<std::mutex> lock(mutex);
+  SmallString<256> path(settings.temporary);
+  sys::path::append(path, stem + Twine(++lastFile) + extension);
+  return std::string(path);
+}
+
+/// Writes the steps of the second schedule to a file; empty if there are none.
+std::string LiveApi::writeSteps(const ProgramOrder &order) {
+  if (order.withSteps.empty())
+    return "";
+  std::string path = fileName("with", ".steps");
+  std::error_code error;
+  raw_fd_ostream os(path, error);
+  if (!error)
+    os << order.withSteps;
+  os.close();
+  os.clear_error();
+  return path;
+}
+
+uint64_t LiveApi::keepPicture(std::string text) {
+  std::lock_guard<std::mutex> lock(mutex);
+  pictures.emplace_back(++lastPicture, std::move(text));
+  size_t bytes = 0;
+  for (const auto &[id, picture] : pictures)
+    bytes += picture.size();
+  while (pictures.size() > 1 &&
+         (pictures.size() > maxPictures || bytes > maxPictureBytes)) {
+    bytes -= pictures.front().second.size();
+    pictures.pop_front();
+  }
+  return lastPicture;
+}
+
+/// The figures of the second schedule; nothing if there is none.
+std::optional<json::Object> LiveApi::reportOfSecond(const ProgramOrder &order,
+                                                    Compilation &compilation) {
+  std::vector<std::string> parameters;
+  auto entry = settings.library.find(order.withName);
+  if (entry != settings.library.end())
+    parameters = entry->second;
+  std::vector<std::string> arguments =
+      order.loweringOfSecond(compilation.steps, parameters);
+  if (arguments.empty())
+    return std::nullopt;
+  return readReport(
+      compilation.run(arguments, {"--emit=report", "--format=json"}));
+}
+
+HttpResponse LiveApi::compile(const ProgramOrder &order) {
+  Compilation compilation(*this, order);
+  if (!compilation.hasPlace)
+    return refuse(503, "too many programs are being compiled");
+  json::Object answer;
+  // The parameters exist where the program can be parsed, even if it cannot be
+  // compiled.
+  ChildResult described =
+      compilation.run({"-", "--input=pipe", "--describe", "--format=json",
+                       "--diagnostics-format=json"},
+                      {});
+  json::Array messages = messagesOf(described);
+  if (described.succeeded()) {
+    if (auto object = readObject(described.output))
+      answer = std::move(*object);
+    std::vector<std::string> arguments = order.lowering();
+    arguments.push_back("--emit=html");
+    ChildResult drawn =
+        compilation.run(arguments, order.withSecond(compilation.steps));
+    messages = messagesOf(drawn);
+    if (drawn.succeeded()) {
+      answer["picture"] = int64_t(keepPicture(std::move(drawn.output)));
+      arguments.back() = "--emit=report";
+      ChildResult report = compilation.run(arguments, {"--format=json"});
+      if (auto object = readReport(report))
+        answer["report"] = std::move(*object);
+      if (auto object = reportOfSecond(order, compilation))
+        answer["with"] = std::move(*object);
+    }
+  }
+  if (*compilation.old)
+    return refuse(409, "a newer version of the program is being compiled");
+  answer["diagnostics"] = std::move(messages);
+  return reply(std::move(answer));
+}
+
+HttpResponse LiveApi::exportAs(const ProgramOrder &order, StringRef kind) {
+  static constexpr std::pair<StringLiteral, StringLiteral> kinds[] = {
+      {"svg", "svg"}, {"csv", "csv"}, {"steps", "ir"}, {"html", "html"}};
+  const auto *it =
+      find_if(kinds, [&](const auto &row) { return row.first == kind; });
+  if (it == std::end(kinds))
+    return refuse(400, "`as` is not svg, csv, steps or html");
+  // An export does not end the compilation of its page.
+  ProgramOrder alone = order;
+  alone.tab.clear();
+  Compilation compilation(*this, alone);
+  if (!compilation.hasPlace)
+    return refuse(503, "too many programs are being compiled");
+  std::vector<std::string> arguments = order.lowering();
+  arguments.push_back("--emit=" + it->second.str());
+  // Neither a CSV nor step IR needs costs unless a pass does.
+  bool usesCosts = kind != "csv" || !order.target.empty();
+  if (!usesCosts)
+    llvm::erase_if(arguments, [](StringRef argument) {
+      return argument.starts_with("--cost=");
+    });
+  std::vector<std::string> second;
+  if (kind == "html")
+    second = order.withSecond(compilation.steps);
+  ChildResult result = compilation.run(arguments, second);
+  json::Object answer;
+  answer["diagnostics"] = messagesOf(result);
+  if (result.succeeded())
+    answer["text"] = json::fixUTF8(result.output);
+  return reply(std::move(answer));
+}
+
+//===----------------------------------------------------------------------===//
+// Jobs
+//===----------------------------------------------------------------------===//
+
+HttpResponse LiveApi::started(std::optional<uint64_t> job) {
+  if (!job)
+    return refuse(503, "too many comparisons and searches are running");
+  return reply(json::Object{{"job", int64_t(*job)}});
+}
+
+HttpResponse LiveApi::startCompare(const ProgramOrder &order) {
+  if (!order.ranks || !order.microbatches)
+    return refuse(400, "`ranks` and `microbatches` are needed");
+  std::vector<std::string> arguments{"compare", "-", "--input=pipe",
+                                     "--format=json"};
+  if (!order.schedule.empty())
+    arguments.push_back("--schedule=" + order.schedule);
+  llvm::append_range(arguments, order.modelArguments());
+  for (const auto &[name, size] : order.sizes)
+    if (name != "ranks" && name != "microbatches" && name != "chunks")
+      arguments.push_back("-D" + name + "=" + size);
+  ChildRequest run = makeRun(std::move(arguments), order);
+  run.time = jobTime;
+  return started(jobs.start(std::move(run), [](const ChildResult &result) {
+    json::Object answer;
+    answer["diagnostics"] = messagesOf(result);
+    if (auto object = readObject(result.output))
+      answer["comparison"] = std::move(*object);
+    return answer;
+  }));
+}
+
+HttpResponse LiveApi::startSearch(const ProgramOrder &order) {
+  if (!order.ranks || !order.microbatches)
+    return refuse(400, "`ranks` and `microbatches` are needed");
+  std::string file = fileName("found", ".steps");
+  std::vector<std::string> arguments{"search", "--progress", "--format=json",
+                                     "--effort=" + std::to_string(order.effort),
+                                     "--output=" + file};
+  if (!order.placement.empty())
+    arguments.push_back("--placement=" + order.placement);
+  llvm::append_range(arguments, order.modelArguments());
+  ChildRequest run = makeRun(std::move(arguments), order);
+  run.input.clear();
+  run.time = jobTime;
+  return started(jobs.start(std::move(run), [file](const ChildResult &result) {
+    json::Object answer;
+    json::Array messages;
+    // The lines of --progress are not messages.
+    for (json::Value &one : messagesOf(result))
+      if (one.getAsObject()->get("kind") ||
+          result.end != ChildResult::End::Exited)
+        messages.push_back(std::move(one));
+    answer["diagnostics"] = std::move(messages);
+    if (auto object = readObject(result.output))
+      answer["search"] = std::move(*object);
+    if (auto steps = MemoryBuffer::getFile(file))
+      answer["steps"] = (*steps)->getBuffer().str();
+    (void)sys::fs::remove(file);
+    return answer;
+  }));
+}
+
+HttpResponse LiveApi::follow(const json::Object &body, bool cancel) {
+  int64_t id = body.getInteger("job").value_or(0);
+  if (cancel && !jobs.cancel(id))
+    return refuse(404, "there is no such job");
+  std::optional<json::Object> state = jobs.state(id);
+  if (!state)
+    return refuse(404, "there is no such job");
+  return reply(std::move(*state));
+}
+
+//===----------------------------------------------------------------------===//
+// Requests
+//===----------------------------------------------------------------------===//
+
+/// The page runs its own scripts only, and speaks with this server only.
+static constexpr StringLiteral pagePolicy =
+    "default-src 'none'; script-src 'unsafe-inline'; style-src "
+    "'unsafe-inline'; img-src data: blob:; connect-src 'self'; frame-src "
+    "'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// A picture is a page of its own without access to this one or to the server.
+static constexpr StringLiteral picturePolicy =
+    "sandbox allow-scripts allow-downloads; default-src 'none'; script-src "
+    "'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; base-uri "
+    "'none'; form-action 'none'";
+
+HttpResponse LiveApi::picture(const HttpRequest &request) {
+  uint64_t id = 0;
+  (void)to_integer(request.parameter("id"), id);
+  std::lock_guard<std::mutex> lock(mutex);
+  for (const auto &[number, text] : pictures)
+    if (number == id)
+      return html(text, picturePolicy);
+  return refuse(404, "the picture is not kept any more");
+}
+
+HttpResponse LiveApi::answer(const HttpRequest &request) {
+  StringRef path = request.path;
+  if (path == "/" || path == "/picture" || path == "/ping") {
+    if (request.method != "GET" && request.method != "HEAD")
+      return refuse(405, "this path is read with GET");
+    if (path == "/")
+      return html(settings.page, pagePolicy);
+    return path == "/ping" ? reply({}) : picture(request);
+  }
+  static constexpr StringLiteral posts[] = {"/compile", "/export", "/compare",
+                                            "/search",  "/job",    "/cancel"};
+  if (!is_contained(posts, path))
+    return refuse(404, "there is nothing at this path");
+  if (request.method != "POST")
+    return refuse(405, "this path takes POST");
+  std::optional<json::Object> body = readObject(request.body);
+  if (!body)
+    return refuse(400, "the body is not an object of JSON");
+  if (path == "/job" || path == "/cancel")
+    return follow(*body, path == "/cancel");
+  ProgramOrder order;
+  if (std::string error = order.read(*body); !error.empty())
+    return refuse(400, error);
+  if (path == "/export")
+    return exportAs(order, body->getString("as").value_or(""));
+  if (path == "/compare")
+    return startCompare(order);
+  return path == "/search" ? startSearch(order) : compile(order);
+}
+
+} // namespace pipec

@@ -1,0 +1,38 @@
+//===- LivePage.h - The live page ----------------------------- -*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SERVE_LIVEPAGE_H
+#define PIPEC_SERVE_LIVEPAGE_H
+
+#include "Support/DiagEngine.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pipec {
+
+/// What the live page shows first, and what it offers.
+struct LiveFacts {
+  /// The name of the file, for the title.
+  std::string name;
+  std::string program;
+  /// Names and summaries of the schedules of the library, and of the targets.
+  std::vector<std::pair<std::string, std::string>> library, targets;
+};
+
+/// The page, complete: it loads nothing but from the server's requests.
+llvm::FailureOr<std::string> livePage(const LiveFacts &facts,
+                                      DiagEngine &diags);
+
+/// The script at the end of a page that `watch` serves, which loads the page
+/// again when it changes.
+llvm::StringRef watchScript();
+
+} // namespace pipec
+
+#endif // PIPEC_SERVE_LIVEPAGE_H

@@ -1,0 +1,217 @@
+//===- ProgramOrder.cpp - What a page asks to be compiled -----------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Serve/ProgramOrder.h"
+
+#include "Serve/ImportNames.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+/// The maximum nesting depth of a request or of an output of the compiler.
+static constexpr unsigned maxDepth = 64;
+/// The maximum number of characters of costs and other short texts.
+static constexpr size_t maxShort = 4000;
+static constexpr int64_t maxEffort = 60;
+/// The maximum number of steps, iterations and calls of a program.
+static constexpr StringLiteral maxSteps = "1048576";
+
+std::optional<json::Object> readObject(StringRef text) {
+  unsigned depth = 0;
+  bool inString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (inString) {
+      if (c == '\\')
+        ++i;
+      inString = c != '"';
+    } else if (c == '"') {
+      inString = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > maxDepth)
+        return std::nullopt;
+    } else if (c == ']' || c == '}') {
+      depth -= depth != 0;
+    }
+  }
+  Expected<json::Value> value = json::parse(text);
+  if (!value) {
+    consumeError(value.takeError());
+    return std::nullopt;
+  }
+  json::Object *object = value->getAsObject();
+  return object ? std::optional(std::move(*object)) : std::nullopt;
+}
+
+static bool isName(StringRef text) {
+  return !text.empty() && text.size() <= 100 && !isDigit(text[0]) &&
+         all_of(text, [](char c) { return isAlnum(c) || c == '_'; });
+}
+
+/// A name of the library: letters, digits, `_`, `-` and `.`, and not a path.
+static bool isLibraryName(StringRef text) {
+  return !text.empty() && text.size() <= 100 && isAlnum(text[0]) &&
+         all_of(text,
+                [](char c) { return isAlnum(c) || c == '_' || c == '-'; });
+}
+
+namespace {
+
+/// The members of an order; the first that has the wrong type is the error.
+class OrderReader {
+public:
+  explicit OrderReader(const json::Object &body) : body(body) {}
+
+  void text(StringRef key, std::string &into, size_t most) {
+    const json::Value *value = body.get(key);
+    if (!value || value->getAsNull())
+      return;
+    auto string = value->getAsString();
+    if (!string || string->size() > most || string->contains('\0'))
+      return fail(key);
+    into = string->str();
+  }
+  void number(StringRef key, int64_t &into, int64_t most) {
+    const json::Value *value = body.get(key);
+    if (!value || value->getAsNull())
+      return;
+    auto number = value->getAsInteger();
+    if (!number || *number < 1 || *number > most)
+      return fail(key);
+    into = *number;
+  }
+  void sizes(std::vector<std::pair<std::string, std::string>> &into) {
+    const json::Value *value = body.get("sizes");
+    if (!value || value->getAsNull())
+      return;
+    const json::Object *members = value->getAsObject();
+    if (!members || members->size() > 100)
+      return fail("sizes");
+    for (const auto &[key, size] : *members) {
+      auto number = size.getAsInteger();
+      if (!number || !isName(key))
+        return fail("sizes");
+      into.emplace_back(key.str(), std::to_string(*number));
+    }
+    llvm::sort(into); // independent of hashing
+  }
+  void fail(StringRef key) {
+    if (error.empty())
+      error = ("`" + key + "` has a value that is not allowed").str();
+  }
+
+  std::string error;
+
+private:
+  const json::Object &body;
+};
+
+} // namespace
+
+std::string ProgramOrder::read(const json::Object &body) {
+  OrderReader reader(body);
+  reader.text("program", program, size_t(1) << 18);
+  reader.text("schedule", schedule, 100);
+  reader.sizes(sizes);
+  reader.text("costs", costs, maxShort);
+  reader.text("memoryLimit", memoryLimit, 100);
+  reader.text("target", target, 100);
+  reader.text("withName", withName, 100);
+  reader.text("withSteps", withSteps, size_t(1) << 19);
+  reader.number("ranks", ranks, 1 << 12);
+  reader.number("microbatches", microbatches, 1 << 16);
+  reader.number("chunks", chunks, 1 << 8);
+  reader.number("effort", effort, maxEffort);
+  reader.text("placement", placement, 10);
+  reader.text("tab", tab, 64);
+  if (!schedule.empty() && !isName(schedule))
+    reader.fail("schedule");
+  if (!withName.empty() && !isLibraryName(withName))
+    reader.fail("withName");
+  if (!target.empty() && !isLibraryName(target))
+    reader.fail("target");
+  if (!placement.empty() && placement != "loop" && placement != "v")
+    reader.fail("placement");
+  if (!reader.error.empty())
+    return reader.error;
+  for (const std::string &import : importNames(program))
+    if (leavesFolder(import))
+      return "import of `" + import.substr(0, 100) +
+             "`: the page imports only from the folder of the file, from those "
+             "of -I and from the library";
+  return "";
+}
+
+/// Adds the arguments that every input takes.
+static void addCommon(const ProgramOrder &order,
+                      std::vector<std::string> &arguments) {
+  arguments.push_back("--diagnostics-format=json");
+  if (!order.costs.empty())
+    arguments.push_back("--cost=" + order.costs);
+  if (!order.target.empty())
+    arguments.push_back("--target=" + order.target);
+}
+
+std::vector<std::string> ProgramOrder::lowering() const {
+  std::vector<std::string> arguments{"-", "--max-steps=" + maxSteps.str()};
+  // The format is that of all inputs.
+  if (withSteps.empty())
+    arguments.push_back("--input=pipe");
+  if (!schedule.empty())
+    arguments.push_back("--schedule=" + schedule);
+  for (const auto &[name, size] : sizes)
+    arguments.push_back("-D" + name + "=" + size);
+  addCommon(*this, arguments);
+  return arguments;
+}
+
+std::vector<std::string>
+ProgramOrder::withSecond(const std::string &stepsFile) const {
+  if (!withSteps.empty())
+    return {"--with=" + stepsFile};
+  if (!withName.empty())
+    return {"--with=" + withName};
+  return {};
+}
+
+std::vector<std::string>
+ProgramOrder::loweringOfSecond(const std::string &stepsFile,
+                               ArrayRef<std::string> parameters) const {
+  std::vector<std::string> arguments;
+  if (!withSteps.empty()) {
+    arguments.push_back(stepsFile);
+  } else if (!withName.empty()) {
+    arguments = {withName, "--max-steps=" + maxSteps.str()};
+    for (const auto &[name, size] : sizes)
+      if (is_contained(parameters, name))
+        arguments.push_back("-D" + name + "=" + size);
+  } else {
+    return {};
+  }
+  addCommon(*this, arguments);
+  return arguments;
+}
+
+std::vector<std::string> ProgramOrder::modelArguments() const {
+  std::vector<std::string> arguments{"--ranks=" + std::to_string(ranks),
+                                     "--microbatches=" +
+                                         std::to_string(microbatches),
+                                     "--diagnostics-format=json"};
+  if (chunks)
+    arguments.push_back("--chunks=" + std::to_string(chunks));
+  if (!costs.empty())
+    arguments.push_back("--cost=" + costs);
+  if (!memoryLimit.empty())
+    arguments.push_back("--memory-limit=" + memoryLimit);
+  return arguments;
+}
+
+} // namespace pipec

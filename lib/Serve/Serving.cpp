@@ -1,0 +1,38 @@
+//===- Serving.cpp - Running a local server until Ctrl-C ------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Serve/Serving.h"
+
+#include "Serve/ChildRun.h"
+
+namespace pipec {
+
+Serving::Serving(std::unique_ptr<HttpServer> opened, const Access &access,
+                 HttpServer::Site site)
+    : server(std::move(opened)) {
+  thread = std::thread([this, access, site = std::move(site)] {
+    server->run(
+        [&](const HttpRequest &request) { return access.refuse(request); },
+        site);
+    ended = true;
+  });
+}
+
+Serving::~Serving() {
+  server->stop();
+  thread.join();
+}
+
+bool Serving::end() {
+  server->stop();
+  endChildren();
+  for (int i = 0; i != 50 && !ended; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return ended;
+}
+
+} // namespace pipec

@@ -1,0 +1,41 @@
+//===- Serving.h - Running a local server until Ctrl-C -------- -*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SERVE_SERVING_H
+#define PIPEC_SERVE_SERVING_H
+
+#include "Serve/Access.h"
+
+#include <atomic>
+#include <thread>
+
+namespace pipec {
+
+/// A server on a thread of its own.
+class Serving {
+public:
+  /// Serves the open port of `server`, to whom `access` admits.
+  Serving(std::unique_ptr<HttpServer> server, const Access &access,
+          HttpServer::Site site);
+  ~Serving();
+  Serving(const Serving &) = delete;
+  Serving &operator=(const Serving &) = delete;
+
+  /// Ends the server and all runs of the compiler. False if connections are
+  /// still held by slow clients after a moment: the process must then be left
+  /// without destructors.
+  bool end();
+
+private:
+  std::unique_ptr<HttpServer> server;
+  std::atomic<bool> ended = false;
+  std::thread thread;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_SERVE_SERVING_H

@@ -1,0 +1,39 @@
+//===- SignalWait.cpp - Waiting for Ctrl-C --------------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Serve/SignalWait.h"
+
+#include <cerrno>
+
+namespace pipec {
+
+SignalWait::SignalWait() {
+  sigemptyset(&waited);
+  sigaddset(&waited, SIGINT);
+  sigaddset(&waited, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &waited, &before);
+}
+
+SignalWait::~SignalWait() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+
+bool SignalWait::wait(std::optional<std::chrono::milliseconds> time) {
+  while (!came) {
+    timespec limit{};
+    if (time) {
+      limit.tv_sec = time->count() / 1000;
+      limit.tv_nsec = time->count() % 1000 * 1'000'000;
+    }
+    int signal = time ? sigtimedwait(&waited, nullptr, &limit)
+                      : sigwaitinfo(&waited, nullptr);
+    came = signal > 0;
+    if (!came && time && errno != EINTR)
+      return false;
+  }
+  return true;
+}
+
+} // namespace pipec

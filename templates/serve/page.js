@@ -1,0 +1,412 @@
+const byId = (id) => document.getElementById(id);
+const config = JSON.parse(byId("config").textContent);
+const tab = crypto.randomUUID();
+
+/// All that a link contains. Sizes are by role, or by name where there is none.
+const firstState = () => ({
+  program: config.program, sizes: {}, costs: {}, otherCosts: "", memoryLimit: "", target: "", schedule: "",
+  withName: "", withSteps: "",
+});
+let state = firstState();
+/// What the last compilation answered: `schedules`, `report` and `with`.
+let known = {};
+
+function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes))
+    if (key.startsWith("on")) made[key] = value;
+    else if (value === true) made.setAttribute(key, "");
+    else if (value !== false && value !== undefined && value !== null) made.setAttribute(key, value);
+  made.append(...children.filter((child) => child !== null && child !== undefined));
+  return made;
+}
+
+//===----------------------------------------------------------------------===//
+// The editor
+//===----------------------------------------------------------------------===//
+
+const editor = CodeMirror(byId("editor"), {
+  value: state.program, mode: "pipe", lineNumbers: true, indentUnit: 2, gutters: ["marks", "CodeMirror-linenumbers"],
+  // Tab moves the focus, as everywhere on the page.
+  extraKeys: { Tab: false, "Shift-Tab": false }, viewportMargin: 50,
+});
+editor.getInputField().setAttribute("aria-label", "Program");
+
+/// A place in the program; the compiler counts from 1, the columns in bytes.
+function placeOf(line, column) {
+  const text = editor.getLine(line - 1) ?? "";
+  let bytes = 0, at = 0;
+  for (const char of text) {
+    if (bytes >= column - 1) break;
+    bytes += new TextEncoder().encode(char).length;
+    at += char.length;
+  }
+  return { line: line - 1, ch: at };
+}
+
+const isHere = (message) => message.file === "<stdin>" && message.line;
+
+function markMessage(message) {
+  const from = placeOf(message.line, message.column);
+  let to = placeOf(message.endLine ?? message.line, message.endColumn ?? message.column + 1);
+  if (from.line === to.line && from.ch >= to.ch) to = { line: from.line, ch: from.ch + 1 };
+  editor.markText(from, to, { className: `range ${message.severity}`, title: message.message });
+  const before = editor.lineInfo(from.line)?.gutterMarkers?.marks?.title;
+  editor.setGutterMarker(from.line, "marks", element("span", {
+    class: `mark ${message.severity}`, title: before ? `${before}\n${message.message}` : message.message }, "●"));
+}
+
+function messageText(message) {
+  const place = isHere(message) ? `${message.line}:${message.column}: ` : message.file ? `${message.file}:${message.line}: ` : "";
+  return element("button", {
+    type: "button", onclick: () => {
+      if (!isHere(message)) return;
+      editor.setCursor(placeOf(message.line, message.column));
+      editor.focus();
+    } }, `${place}${message.severity}: ${message.message}`);
+}
+
+function showMessages(messages) {
+  editor.getAllMarks().forEach((mark) => mark.clear());
+  editor.clearGutter("marks");
+  editor.operation(() => messages.filter(isHere).forEach(markMessage));
+  byId("messages").replaceChildren(...messages.map((message) =>
+    element("li", { class: message.severity }, messageText(message),
+      message.notes?.length ? element("ul", {}, ...message.notes.map((note) =>
+        element("li", {}, messageText({ severity: "note", ...note })))) : null)));
+}
+
+//===----------------------------------------------------------------------===//
+// The form
+//===----------------------------------------------------------------------===//
+
+const schedule = () => known.schedules?.find(({ name }) => name === state.schedule) ?? known.schedules?.[0];
+
+/// An input of the form. Its value is a member of `into`, which is left out when
+/// the input is empty.
+function field(id, label, into, key, { placeholder = "", title, numeric } = {}) {
+  const input = element("input", { id, placeholder, title, inputmode: numeric ? "numeric" : "decimal" });
+  input.value = into[key] ?? "";
+  input.oninput = () => {
+    const text = input.value.trim();
+    input.setCustomValidity(numeric && !/^-?\d*$/.test(text) ? "a whole number" : "");
+    if (!input.reportValidity()) return;
+    if (text === "") delete into[key];
+    else into[key] = numeric ? Number(text) : text;
+    compile();
+  };
+  input.onchange = () => remember(true);
+  return element("label", { title }, `${label} `, input);
+}
+
+/// Replaces the fields of a part of the form unless they are the same; keeps
+/// those that the reader is in.
+function setFields(part, key, make) {
+  if (part.dataset.key === key) return false;
+  const focus = document.activeElement?.id;
+  part.dataset.key = key;
+  part.replaceChildren(part.querySelector("legend"), ...make());
+  if (focus && part.querySelector(`#${CSS.escape(focus)}`)) byId(focus).focus();
+  return true;
+}
+
+const usualCosts = ["F", "B", "I", "W", "p2p"];
+const costsInUse = () => Object.fromEntries((known.report?.costs ?? "").split(", ").map((one) => one.split(" = ")));
+
+function showForm() {
+  const parameters = schedule()?.parameters ?? [];
+  const keys = parameters.map(({ role, name }) => role ?? name);
+  for (const key of Object.keys(state.sizes)) if (known.schedules && !keys.includes(key)) delete state.sizes[key];
+  setFields(byId("sizes"), JSON.stringify([generation, parameters]), () => parameters.map((one) => {
+    const key = one.role ?? one.name;
+    return field(`size-${key}`, one.role && one.role !== one.name ? `${one.role} ${one.name}` : one.name, state.sizes, key,
+      { placeholder: one.default ?? "needed", numeric: true });
+  }));
+  setFields(byId("costs"), JSON.stringify([generation]), () => {
+    const make = ({ name, doc, default: value }) => field(`cost-${name}`, name, state.costs, name,
+      { placeholder: value, title: `Cost of ${doc.replaceAll("`", "")}` });
+    const rest = config.costs.filter(({ name }) => !usualCosts.includes(name)).map(make);
+    const others = field("otherCosts", "Others", state, "otherCosts", { placeholder: "F&B=2.5", title: "As for --cost" });
+    others.querySelector("input").classList.add("wide");
+    return [...usualCosts.map((name) => make(config.costs.find((one) => one.name === name))),
+      element("details", {}, element("summary", {}, "More"), element("div", {}, ...rest, others))];
+  });
+  // What applies where nothing is written.
+  for (const [name, value] of Object.entries(costsInUse()))
+    if (byId(`cost-${name}`) && state.costs[name] === undefined) byId(`cost-${name}`).placeholder = value;
+  const several = known.schedules?.length > 1;
+  byId("schedule").parentElement.hidden = !several;
+  if (several) {
+    byId("schedule").replaceChildren(...known.schedules.map(({ name }) => element("option", { value: name }, name)));
+    byId("schedule").value = schedule().name;
+  }
+  byId("target").value = state.target;
+  byId("memoryLimit").value = state.memoryLimit;
+  showWith();
+}
+
+function showWith() {
+  const select = byId("with");
+  select.querySelector("option[value='(found)']")?.remove();
+  if (state.withSteps) select.append(element("option", { value: "(found)" }, "the schedule found"));
+  select.value = state.withSteps ? "(found)" : state.withName;
+}
+
+for (const { name, summary } of config.targets) byId("target").append(element("option", { value: name, title: summary }, name));
+for (const { name, summary } of config.library) byId("with").append(element("option", { value: name, title: summary }, name));
+byId("form").onsubmit = (event) => event.preventDefault();
+
+function choose(changes) {
+  Object.assign(state, changes);
+  showWith();
+  compile();
+  remember(true);
+}
+byId("target").onchange = (event) => choose({ target: event.target.value });
+byId("schedule").onchange = (event) => choose({ schedule: event.target.value });
+byId("with").onchange = (event) =>
+  event.target.value !== "(found)" && choose({ withName: event.target.value, withSteps: "" });
+byId("memoryLimit").onchange = (event) => {
+  state.memoryLimit = event.target.value.trim();
+  remember(true);
+};
+
+//===----------------------------------------------------------------------===//
+// Compiling
+//===----------------------------------------------------------------------===//
+
+const order = () => ({
+  program: state.program, sizes: state.sizes, target: state.target, withName: state.withName, withSteps: state.withSteps,
+  // The only schedule of a program may get another name.
+  schedule: known.schedules?.length === 1 ? "" : state.schedule,
+  costs: [...Object.entries(state.costs).map(([name, value]) => `${name}=${value}`), state.otherCosts].filter(Boolean).join(","),
+});
+
+let compiling = new AbortController();
+
+async function compile() {
+  compiling.abort();
+  compiling = new AbortController();
+  const { signal } = compiling;
+  const begin = performance.now();
+  byId("status").textContent = "compiling";
+  try {
+    const answer = await ask("/compile", { ...order(), tab }, signal);
+    if (answer === null || signal.aborted) return;
+    const { schedules, report, with: second, picture, diagnostics } = answer;
+    known = { schedules: schedules ?? known.schedules, report: report ?? known.report, with: report ? second : known.with };
+    showMessages(diagnostics);
+    showForm();
+    byId("picture").classList.toggle("old", !picture);
+    if (!picture) {
+      byId("status").textContent = diagnostics.some(({ severity }) => severity === "error") ? "errors" : "no schedule";
+      return;
+    }
+    showFigures();
+    showPicture(picture, signal, begin);
+  } catch (error) {
+    if (signal.aborted) return;
+    showMessages([{ severity: "error", message: error.message, notes: [] }]);
+    byId("status").textContent = "not compiled";
+  }
+}
+
+/// Loads a picture below the current one, and shows it when it is complete.
+function showPicture(id, signal, begin) {
+  const place = byId("picture");
+  for (const coming of place.querySelectorAll(".coming")) coming.remove();
+  const frame = element("iframe", { class: "coming", title: "The schedule over time", src: `${addressOf("/picture")}&id=${id}` });
+  frame.onload = () => {
+    if (signal.aborted || !frame.isConnected) return frame.remove();
+    frame.className = "";
+    for (const other of [...place.children]) if (other !== frame) other.remove();
+    const time = performance.now() - begin;
+    byId("status").textContent = `compiled and drawn in ${Math.round(time)} ms`;
+    byId("status").dataset.ms = time;
+    byId("status").dataset.count = Number(byId("status").dataset.count ?? 0) + 1;
+  };
+  place.append(frame);
+}
+
+const percent = (share) => share === null || share === undefined ? "" : `${(share * 100).toFixed(1)} %`;
+const figureRows = [
+  ["makespan", (report) => report.makespan], ["bubble", (report) => percent(report.bubble_makespan)],
+  ["work", (report) => report.work], ["peak of activations", (report) => report.peak],
+  ["memory", (report) => report.memory?.total], ["ranks", (report) => report.num_ranks],
+  ["stages", (report) => report.num_stages], ["micro-batches", (report) => report.num_microbatches],
+];
+
+function showFigures() {
+  const reports = [known.report, known.with].filter(Boolean);
+  const cell = (value) => element("td", {}, String(value ?? ""));
+  byId("figures").replaceChildren(
+    element("tr", {}, element("th", {}, ""), ...reports.map(({ name }) => element("th", { scope: "col" }, name))),
+    ...figureRows.map(([name, value]) => element("tr", {}, element("th", { scope: "row" }, name),
+      ...reports.map((report) => cell(value(report))))));
+  byId("name").textContent = known.report.name;
+  document.title = `${known.report.name} – pipec`;
+}
+
+//===----------------------------------------------------------------------===//
+// Comparing and searching
+//===----------------------------------------------------------------------===//
+
+let job = null;
+
+function setJob(id) {
+  job = id;
+  byId("compare").disabled = byId("search").disabled = id !== null;
+  byId("cancel").disabled = id === null;
+}
+
+/// Starts a job and follows it; `show` is called with its last state.
+async function runJob(path, more, show) {
+  if (!known.report || job !== null) return;
+  setJob(0);
+  try {
+    const { num_ranks: ranks, num_microbatches: microbatches, num_stages: stages } = known.report;
+    const chunks = stages > ranks && stages % ranks === 0 ? stages / ranks : null;
+    setJob((await ask(path, { ...order(), memoryLimit: state.memoryLimit, ranks, microbatches, chunks, ...more })).job);
+    for (;;) {
+      const answer = await ask("/job", { job });
+      byId("progress").textContent = `${answer.done ? "" : `${answer.seconds.toFixed(1)} s: `}${answer.done ? "" : answer.progress}`;
+      if (answer.done) {
+        show(answer);
+        break;
+      }
+      await new Promise((done) => setTimeout(done, 150));
+    }
+  } catch (error) {
+    byId("progress").textContent = error.message;
+  }
+  setJob(null);
+}
+
+byId("cancel").onclick = () => job && ask("/cancel", { job }).catch(() => {});
+
+const problems = (messages) => element("ul", {}, ...messages.map(({ severity, message }) =>
+  element("li", { class: severity }, `${severity}: ${message}`)));
+
+function showComparison({ comparison, diagnostics }) {
+  const rows = (comparison?.schedules ?? []).map((row) => element("tr", {},
+    element("td", {}, element("button", {
+      type: "button", title: "Show beside the program",
+      onclick: () => choose({ withName: row.name, withSteps: "" }),
+      disabled: !config.library.some(({ name }) => name === row.name) || row.makespan === null }, row.name)),
+    element("td", {}, String(row.makespan ?? "")), element("td", {}, percent(row.bubble_makespan)),
+    element("td", {}, String(row.memory ?? "")), element("td", {}, row.reason ?? (row.fits === false ? "does not fit" : ""))));
+  byId("result").replaceChildren(problems(diagnostics), element("table", { id: "comparison" },
+    element("tr", {}, ...["schedule", "makespan", "bubble", "memory", ""].map((name) => element("th", {}, name))), ...rows));
+}
+
+function showSearch({ search, steps, diagnostics }) {
+  const found = search && steps ? [
+    element("p", { id: "found" }, `makespan ${search.makespan}, lower bound ${search.bound}`
+      + (search.optimal ? ": optimal" : `: at most ${percent(search.gap)} above the optimum`)),
+    element("button", { type: "button", id: "show-found", onclick: () => choose({ withSteps: steps, withName: "" }) }, "Show beside the program"),
+    element("button", { type: "button", onclick: () => download("found.steps", steps) }, "Save .steps")] : [];
+  if (!search && !diagnostics.length) found.push(element("p", {}, "cancelled"));
+  byId("result").replaceChildren(problems(diagnostics), ...found);
+}
+
+byId("compare").onclick = () => runJob("/compare", {}, showComparison);
+byId("search").onclick = () => runJob("/search", {
+  effort: Number(byId("effort").value) || 10, placement: byId("placement").value,
+  ...(byId("placement").value === "v" ? { chunks: 2 } : {}) }, showSearch);
+
+//===----------------------------------------------------------------------===//
+// Saving
+//===----------------------------------------------------------------------===//
+
+function download(name, text) {
+  const address = URL.createObjectURL(new Blob([text]));
+  element("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
+}
+
+for (const button of document.querySelectorAll(".export"))
+  button.onclick = async () => {
+    const as = button.dataset.as;
+    const name = `${known.report?.name ?? "schedule"}.${as}`;
+    if (as === "pipe") return download(name, state.program);
+    try {
+      const { text, diagnostics } = await ask("/export", { ...order(), as });
+      if (text !== undefined) return download(name, text);
+      showMessages(diagnostics);
+    } catch (error) {
+      byId("status").textContent = error.message;
+    }
+  };
+
+byId("copy").onclick = async () => {
+  await remember(false);
+  // The token belongs to this server and does not go into links.
+  await navigator.clipboard.writeText(`${location.origin}/${location.hash}`);
+  byId("status").textContent = "link copied";
+};
+
+//===----------------------------------------------------------------------===//
+// History
+//===----------------------------------------------------------------------===//
+
+let generation = 0;
+let typing = null;
+let lastWasTyping = false;
+let writing = Promise.resolve();
+
+/// Puts the state into the address of the page: as a new entry of the history, or
+/// in place of the current one.
+function remember(isNew) {
+  clearTimeout(typing);
+  typing = null;
+  lastWasTyping = false;
+  const text = JSON.stringify(state);
+  writing = writing.then(async () => {
+    const hash = `#${await stateToLink(JSON.parse(text))}`;
+    if (hash === location.hash) return;
+    history[isNew ? "pushState" : "replaceState"](null, "", hash);
+  });
+  return writing;
+}
+
+/// Typing is one entry of the history until something else changes.
+function rememberTyping() {
+  clearTimeout(typing);
+  typing = setTimeout(() => {
+    const isNew = !lastWasTyping;
+    remember(isNew);
+    lastWasTyping = true;
+  }, 400);
+}
+
+let applying = false;
+editor.on("change", () => {
+  state.program = editor.getValue();
+  if (applying) return;
+  compile();
+  rememberTyping();
+});
+
+async function applyLink() {
+  clearTimeout(typing);
+  const link = location.hash.slice(1);
+  const linked = link === "" ? firstState() : await linkToState(link);
+  if (linked === null) {
+    byId("status").textContent = "the part of the address after # is not a link of this page";
+    if (generation) return;
+  }
+  const first = firstState();
+  // Only members of the right type.
+  state = first;
+  for (const key of Object.keys(first))
+    if (typeof linked?.[key] === typeof first[key] && linked[key] !== null) state[key] = linked[key];
+  ++generation;
+  applying = true;
+  if (editor.getValue() !== state.program) editor.setValue(state.program);
+  applying = false;
+  lastWasTyping = false;
+  known.schedules = undefined;
+  compile();
+}
+addEventListener("popstate", applyLink);
+applyLink();
