@@ -7,8 +7,6 @@
 
 #include "Command/ServerProgram.h"
 
-#include "Support/Diagnostics/CommandDiags.h"
-
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -42,7 +40,10 @@ LogicalResult runServerProgram(const CommandRun &run) {
   arguments.push_back(nullptr);
   run.standardOutput().flush();
   execv(path.c_str(), arguments.data());
-  return run.diags.report(DiagLoc(), diag::ServerMissing, run.commandLine[1]);
+  return reportUsageError(run.diags,
+                          "`pipec " + Twine(run.commandLine[1]) +
+                              "` needs the program pipec-serve, which is not "
+                              "in the folder of pipec");
 }
 
 std::string compilerPath(const CommandRun &run) {

@@ -26,13 +26,16 @@ constexpr char pageStyle[] =
 #include "Serve/codemirror.css.inc"
 #include "Serve/page.css.inc"
     ;
+// In the order in which they run.
+// clang-format off
 constexpr char pageProgram[] =
 #include "Serve/codemirror.js.inc"
-#include "Serve/link.js.inc"
 #include "Serve/mode.js.inc"
-#include "Serve/page.js.inc"
+#include "Serve/link.js.inc"
 #include "Serve/server.js.inc"
+#include "Serve/page.js.inc"
     ;
+// clang-format on
 constexpr char watchProgram[] =
 #include "Serve/watch.js.inc"
     ;

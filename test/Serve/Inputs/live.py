@@ -1,0 +1,382 @@
+#!/usr/bin/env python3
+"""Uses the page of `pipec serve` in a headless Chromium, as a reader would.
+
+    live.py CASE   [--shots FOLDER]
+
+Cases are the functions below; --shots keeps pictures of what was seen.
+"""
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+import argparse
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+
+from selenium import webdriver
+from selenium.common.exceptions import WebDriverException
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
+
+from served import Served, check
+
+PROGRAM = """schedule mine(ranks p = 2, microbatches m = 4, depth k = 1) {
+  placement loop;
+  warmup { repeat k { F } }
+  steady { repeat m - k { F B } }
+  cooldown { repeat k { B } }
+}
+"""
+
+
+class Browser:
+    def __init__(self, address, shots, folder):
+        options = Options()
+        # Without a sandbox: tests run as root in containers. The pages are ours.
+        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                         "--window-size=1280,860", f"--user-data-dir={folder}/profile"):
+            options.add_argument(argument)
+        options.add_experimental_option("prefs", {"download.default_directory": f"{folder}/saved"})
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        self.driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
+        self.driver.set_page_load_timeout(60)
+        self.shots, self.folder = shots, pathlib.Path(folder)
+        self.driver.get(address)
+
+    def js(self, code, *arguments):
+        return self.driver.execute_script(code, *arguments)
+
+    def id(self, name):
+        return self.driver.find_element(By.ID, name)
+
+    def wait(self, condition, what):
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            try:
+                if value := condition():
+                    return value
+            except WebDriverException:
+                pass  # the page is being replaced
+            time.sleep(0.02)
+        self.shot("failed")
+        return check(False, what)
+
+    def status(self):
+        return self.id("status").text
+
+    def drawn(self, count=None):
+        """Waits until a picture (number `count`) is shown."""
+        self.wait(lambda: self.status().startswith("compiled") and
+                  (count is None or self.count() >= count), "nothing was drawn")
+
+    def count(self):
+        return int(self.js("return document.getElementById('status').dataset.count ?? 0"))
+
+    def change(self, action):
+        """Does something and waits for the picture that follows. Returns the time that the page took."""
+        before = self.count()
+        action()
+        self.drawn(before + 1)
+        return float(self.js("return document.getElementById('status').dataset.ms"))
+
+    def figures(self):
+        """Name -> values, of the table of figures."""
+        rows = self.js("return [...document.querySelectorAll('#figures tr')].map((row) => "
+                       "[...row.cells].map((cell) => cell.textContent))")
+        return {row[0]: row[1:] for row in rows}
+
+    def program(self):
+        return self.js("return document.querySelector('.CodeMirror').CodeMirror.getValue()")
+
+    def set_program(self, text):
+        self.js("document.querySelector('.CodeMirror').CodeMirror.setValue(arguments[0])", text)
+
+    def type_at(self, line, column, keys):
+        self.js("const editor = document.querySelector('.CodeMirror').CodeMirror;"
+                "editor.focus(); editor.setCursor(arguments[0] - 1, arguments[1] - 1);", line, column)
+        self.driver.switch_to.active_element.send_keys(keys)
+
+    def fill(self, name, text):
+        field = self.id(name)
+        field.clear()
+        field.send_keys(text)
+        self.js("arguments[0].blur()", field)
+
+    def saved(self, name):
+        path = self.folder / "saved" / name
+        return self.wait(lambda: path.exists() and path.read_text(), f"{name} was not saved")
+
+    def shot(self, name):
+        if self.shots:
+            self.driver.save_screenshot(str(pathlib.Path(self.shots) / f"{name}.png"))
+
+    def messages(self):
+        """What the console of the browser says, without the requests that a test lets fail."""
+        return [entry["message"] for entry in self.driver.get_log("browser") if "ERR_CONNECTION" not in entry["message"]
+                and "status of 403" not in entry["message"]]
+
+    def close(self):
+        messages = self.messages()
+        self.driver.quit()
+        check(messages == [], f"messages on the console: {messages}")
+
+
+def typing(page, _):
+    """An error appears in the text, in the margin and in the list, and goes when it is mended."""
+    page.shot("first")
+    check(page.figures()["makespan"] == ["33"], f"{page.figures()}")
+    page.type_at(5, 1, "  nonsense\n")
+    page.wait(lambda: page.status() == "errors", "no error")
+    mark = page.driver.find_element(By.CSS_SELECTOR, ".CodeMirror .range.error")
+    check(mark.text == "nonsense", f"marked: {mark.text}")
+    gutter = page.driver.find_element(By.CSS_SELECTOR, ".mark.error")
+    check("nonsense" in gutter.get_attribute("title"), "no title in the margin")
+    item = page.driver.find_element(By.CSS_SELECTOR, "#messages .error button")
+    check(item.text.startswith("5:3: error: "), item.text)
+    check("old" in page.id("picture").get_attribute("class"), "the old picture is not marked as old")
+    page.shot("error")
+    # A click goes to the place.
+    page.js("document.querySelector('.CodeMirror').CodeMirror.setCursor(0, 0)")
+    item.click()
+    cursor = page.js("const {line, ch} = document.querySelector('.CodeMirror').CodeMirror.getCursor(); return [line, ch]")
+    check(cursor == [4, 2], f"{cursor}")
+    page.change(lambda: page.type_at(5, 11, Keys.BACKSPACE * 10))
+    check(not page.driver.find_elements(By.CSS_SELECTOR, ".range, .mark, #messages li"), "the error is still there")
+    # Colours: a word, a step and a comment.
+    for kind in ("keyword", "atom", "number", "comment"):
+        check(page.driver.find_elements(By.CSS_SELECTOR, f".cm-{kind}"), f"no {kind}")
+    # Notes, and columns after characters of several bytes.
+    page.set_program(PROGRAM.replace("placement loop", '/' '/ äöü𝄞\n  placement lop'))
+    page.wait(lambda: page.driver.find_elements(By.CSS_SELECTOR, "#messages ul li"), "no notes")
+    mark = page.driver.find_element(By.CSS_SELECTOR, ".CodeMirror .range.error")
+    check(mark.text == "lop", f"marked: {mark.text}")
+    page.set_program(PROGRAM.replace("mine(", "ä"))
+    page.wait(lambda: page.driver.find_elements(By.CSS_SELECTOR, "#messages .error"), "no error")
+    # Text of a program is never markup.
+    page.set_program(PROGRAM.replace("k {", '<img src=x onerror="document.title=1"> {', 1))
+    page.wait(lambda: page.status() == "errors", "no error")
+    check(not page.driver.find_elements(By.CSS_SELECTOR, "img"), "markup of a program")
+
+
+def sizes(page, _):
+    """The form is made of the schedule's parameters; back and forward go through its changes."""
+    page.change(lambda: page.set_program(PROGRAM))
+    page.wait(lambda: page.driver.find_elements(By.ID, "size-depth"), "no field for `depth k`")
+    labels = [label.text for label in page.driver.find_elements(By.CSS_SELECTOR, "#sizes label")]
+    check(labels == ["ranks p", "microbatches m", "depth k"], f"{labels}")
+    check(page.id("size-ranks").get_attribute("placeholder") == "2", "no default")
+    first = page.figures()["makespan"]
+    time.sleep(0.6)  # typing is over
+    page.change(lambda: page.fill("size-microbatches", "6"))
+    check(page.figures()["micro-batches"] == ["6"], f"{page.figures()}")
+    six = page.figures()["makespan"]
+    page.change(lambda: page.fill("cost-F", "3"))
+    page.change(lambda: page.fill("size-depth", "2"))
+    check(page.figures()["makespan"] not in (six, first), "costs change nothing")
+    page.shot("sizes")
+
+    page.change(page.driver.back)
+    check(page.id("size-depth").get_attribute("value") == "", "back: the depth")
+    page.change(page.driver.back)
+    check(page.figures()["makespan"] == six and page.id("cost-F").get_attribute("value") == "", "back: the cost")
+    page.change(page.driver.back)
+    check(page.figures()["makespan"] == first and page.program() == PROGRAM, "back: the size")
+    page.change(page.driver.forward)
+    check(page.figures()["makespan"] == six and page.id("size-microbatches").get_attribute("value") == "6", "forward")
+    # A size that is wrong is a message, and a field that is not a number is not sent.
+    page.fill("size-microbatches", "0")
+    page.wait(lambda: page.status() == "errors", "no error for 0 micro-batches")
+    page.change(lambda: page.fill("size-microbatches", "5"))
+    page.id("size-ranks").send_keys("x")
+    check(page.js("return !document.getElementById('size-ranks').validity.valid"), "x is a number of ranks")
+    page.change(lambda: page.fill("size-ranks", "3"))
+    check(page.figures()["ranks"] == ["3"], f"{page.figures()}")
+
+    # A target adds transfers, a second schedule stands beside the first.
+    page.change(lambda: Select(page.id("with")).select_by_value("gpipe"))
+    check(len(page.figures()["makespan"]) == 2, f"{page.figures()}")
+    page.change(lambda: Select(page.id("target")).select_by_value("torch"))
+    frame = page.driver.find_element(By.CSS_SELECTOR, "#picture iframe")
+    page.driver.switch_to.frame(frame)
+    rows = page.js("return pipec.scene.schedules.length")
+    # The picture has no access to the page.
+    reached = page.js("try { return parent.document.title } catch { return null }")
+    page.driver.switch_to.default_content()
+    check(rows == 2 and reached is None, f"{rows} schedules, title {reached}")
+    page.shot("with")
+
+
+def links(page, served):
+    """A link carries everything but the token, into another tab, browser or server."""
+    page.change(lambda: page.set_program(PROGRAM))
+    page.change(lambda: page.fill("size-ranks", "4"))
+    page.change(lambda: page.fill("cost-B", "5/2"))
+    page.change(lambda: Select(page.id("with")).select_by_value("zb1p"))
+    page.wait(lambda: "#" in page.driver.current_url, "no link")
+    time.sleep(0.2)
+    figures, link = page.figures(), page.driver.current_url.split("#")[1]
+    check(served.token not in link, "the token is in the link")
+    # Reloading keeps the state.
+    page.driver.refresh()
+    page.drawn()
+    check(page.figures() == figures and page.program() == PROGRAM, "reloaded")
+    # Another server, with another program of its own.
+    other = Served("serve", "gpipe")
+    page.driver.get(f"{other.address}#{link}")
+    page.drawn()
+    check(page.figures() == figures and page.id("cost-B").get_attribute("value") == "5/2", "in another server")
+    # Links that nobody made are said to be wrong.
+    for wrong in ("x", "%00", link[:40]):
+        page.driver.get("about:blank")
+        page.driver.get(f"{other.address}#{wrong}")
+        page.drawn()
+        check("schedule gpipe" in page.program(), f"#{wrong}")
+    other.end()
+
+    # Two tabs do not see each other.
+    page.driver.get(served.address)
+    page.drawn()
+    one = page.driver.current_window_handle
+    page.driver.switch_to.new_window("tab")
+    page.driver.get(served.address)
+    page.drawn()
+    page.change(lambda: page.fill("size-ranks", "7"))
+    two = page.driver.current_window_handle
+    page.driver.switch_to.window(one)
+    check(page.figures()["ranks"] == ["4"], f"{page.figures()}")
+    page.change(lambda: page.fill("size-ranks", "3"))
+    page.driver.switch_to.window(two)
+    check(page.figures()["ranks"] == ["7"], f"{page.figures()}")
+
+
+def saving(page, _):
+    """Every format that the page saves is what the compiler writes."""
+    (page.folder / "mine.pipe").write_text(PROGRAM)
+    page.change(lambda: page.set_program(PROGRAM))
+    page.change(lambda: page.fill("size-ranks", "3"))
+    page.change(lambda: page.fill("cost-F", "2"))
+    for kind, emit in (("pipe", None), ("csv", "csv"), ("svg", "svg"), ("steps", "ir"), ("html", "html")):
+        page.driver.find_element(By.CSS_SELECTOR, f"[data-as={kind}]").click()
+        text = page.saved(f"mine.{kind}")
+        if emit is None:
+            check(text == PROGRAM, "the program")
+            continue
+        costs = [] if emit == "csv" else ["--cost=F=2"]
+        expected = subprocess.run(["pipec", "-", "ranks=3", *costs, f"--emit={emit}"], input=PROGRAM,
+                                  stdout=subprocess.PIPE, text=True, check=True).stdout
+        check(text == expected, f"{kind} differs")
+
+
+def jobs(page, _):
+    """Comparing and searching, with progress and an end."""
+    page.change(lambda: page.fill("size-microbatches", "12"))
+    page.id("compare").click()
+    page.wait(lambda: page.driver.find_elements(By.ID, "comparison"), "no comparison")
+    names = [one.text for one in page.driver.find_elements(By.CSS_SELECTOR, "#comparison button")]
+    check("gpipe" in names and "zb1p" in names, f"{names}")
+    page.shot("compare")
+    button = page.driver.find_elements(By.CSS_SELECTOR, "#comparison button")[names.index("gpipe")]
+    page.change(button.click)
+    check(len(page.figures()["makespan"]) == 2, f"{page.figures()}")
+
+    for name, cost in (("F", "10"), ("I", "12"), ("W", "7"), ("p2p", "3")):
+        page.change(lambda name=name, cost=cost: page.fill(f"cost-{name}", cost))
+    Select(page.id("placement")).select_by_value("v")
+    page.fill("memoryLimit", "5")
+    page.fill("effort", "60")
+    page.id("search").click()
+    page.wait(lambda: "makespan" in page.id("progress").text, "no progress")
+    check(not page.id("compare").is_enabled(), "two jobs at a time")
+    page.id("cancel").click()
+    found = page.wait(lambda: page.driver.find_elements(By.ID, "found"), "no schedule found")[0].text
+    page.shot("search")
+    makespan = found.split(",")[0].removeprefix("makespan ")
+    page.change(page.id("show-found").click)
+    check(page.figures()["makespan"][1] == makespan, f"{found}: {page.figures()}")
+
+
+def dead(page, served):
+    """A server that has ended is seen without a click, and nothing is lost."""
+    check(not page.id("dead").is_displayed(), "dead at the beginning")
+    page.change(lambda: page.set_program(PROGRAM))
+    served.end(signal.SIGTERM)
+    page.wait(lambda: page.id("dead").is_displayed(), "the end is not seen")
+    check("pipec serve has ended" in page.id("dead").text, page.id("dead").text)
+    page.type_at(1, 1, "// more\n")
+    page.wait(lambda: page.status() == "not compiled", page.status())
+    page.shot("dead")
+    time.sleep(0.6)
+    # Another server at the same port has another token.
+    again = Served("serve", f"--port={served.port}")
+    page.wait(lambda: "another token" in page.id("dead").text or "taken the place" in page.id("dead").text,
+              "the other server is not seen")
+    page.driver.get(f"{again.address}#{page.driver.current_url.split('#')[1]}")
+    page.drawn()
+    check(page.program() == "// more\n" + PROGRAM and not page.id("dead").is_displayed(), "the program is lost")
+    again.end()
+
+
+def speed(page, _):
+    """Not a limit, but a figure: the time from a change to its picture."""
+    times = []
+    for ranks, microbatches in ((4, 8), (8, 32), (16, 64)):
+        page.change(lambda: page.fill("size-ranks", str(ranks)))
+        page.change(lambda: page.fill("size-microbatches", str(microbatches)))
+        some = [page.change(lambda i=i: page.fill("cost-F", str(i + 2))) for i in range(9)]
+        times.append((ranks, microbatches, sorted(some)[4]))
+    print("; ".join(f"{ranks} ranks, {microbatches} micro-batches: {ms:.0f} ms" for ranks, microbatches, ms in times))
+
+
+def watch(shots):
+    """A page of `pipec watch` loads itself again, shows errors, and sees the end."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = pathlib.Path(folder) / "mine.pipe"
+        program.write_text(PROGRAM)
+        served = Served("watch", str(program), "-o", f"{folder}/mine.html", stderr=subprocess.DEVNULL)
+        while b'"version":0' in served.get("/version")[1]:
+            time.sleep(0.05)
+        page = Browser(served.address, shots, folder)
+        steps = "return pipec.scene.rows[0].lane.left.length"
+        check(page.js(steps) == 8, f"{page.js(steps)}")
+        program.write_text(PROGRAM.replace("m = 4", "m = 6"))
+        page.wait(lambda: page.js(steps) == 12, "not loaded again")
+        program.write_text(PROGRAM.replace("loop", "lop"))
+        page.wait(lambda: "unknown" in page.id("pipec-watch").text or "error" in page.id("pipec-watch").text, "no error")
+        check(page.js(steps) == 12, "the good page is gone")
+        program.write_text(PROGRAM)
+        page.wait(lambda: page.js(steps) == 8 and not page.id("pipec-watch").is_displayed(), "not mended")
+        served.end()
+        page.wait(lambda: "has ended" in page.id("pipec-watch").text, "the end is not seen")
+        page.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("case")
+    parser.add_argument("--shots")
+    arguments = parser.parse_args()
+    case = globals()[arguments.case]
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        if case is watch:
+            return watch(arguments.shots)
+        served = Served("serve")
+        page = None
+        try:
+            page = Browser(served.address, arguments.shots, folder)
+            page.drawn()
+            case(page, served)
+            page.close()
+            if case is not dead:
+                served.end()
+        finally:
+            if page:
+                page.driver.quit()
+            served.process.kill()
+    return None
+
+
+main()
