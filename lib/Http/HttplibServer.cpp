@@ -90,7 +90,7 @@ void HttplibServer::run(Gate gate, Site site) {
         std::optional<HttpResponse> refused = gate(headOf(request));
         if (!refused)
           return Handling::Unhandled;
-        // What follows on the connection may be a body that nobody reads.
+        // What follows on the connection may be a body, which is not read.
         response.set_header("Connection", "close");
         send(*refused, response);
         return Handling::Handled;

@@ -46,7 +46,7 @@ struct ChildResult {
   enum class End {
     /// By itself, with `status`.
     Exited,
-    /// By a signal that nobody here sent, or it could not be started.
+    /// By a signal from elsewhere, or it could not be started.
     Crashed,
     /// By a limit, or because `wish` said so.
     TimeOut,

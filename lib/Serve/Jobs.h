@@ -25,7 +25,7 @@ namespace pipec {
 using RunChild = std::function<ChildResult(const ChildRequest &)>;
 
 /// Runs that take seconds. A job runs on a thread of its own; a page asks for
-/// its state again and again, and a job that nobody asks about is ended.
+/// its state again and again, and a job is ended when no page asks any more.
 class Jobs {
 public:
   explicit Jobs(RunChild run) : run(std::move(run)) {}

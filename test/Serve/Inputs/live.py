@@ -196,7 +196,7 @@ def sizes(page, _):
     page.change(lambda: page.fill("size-ranks", "3"))
     check(page.figures()["ranks"] == ["3"], f"{page.figures()}")
 
-    # A target adds transfers, a second schedule stands beside the first.
+    # A target adds transfers, a second schedule is shown beside the first.
     page.change(lambda: Select(page.id("with")).select_by_value("gpipe"))
     check(len(page.figures()["makespan"]) == 2, f"{page.figures()}")
     page.change(lambda: Select(page.id("target")).select_by_value("torch"))
@@ -229,7 +229,7 @@ def links(page, served):
     page.driver.get(f"{other.address}#{link}")
     page.drawn()
     check(page.figures() == figures and page.id("cost-B").get_attribute("value") == "5/2", "in another server")
-    # Links that nobody made are said to be wrong.
+    # Other texts are said not to be links.
     for wrong in ("x", "%00", link[:40]):
         page.driver.get("about:blank")
         page.driver.get(f"{other.address}#{wrong}")
