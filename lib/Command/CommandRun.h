@@ -65,7 +65,7 @@ public:
   /// The whole command line, from the name of the program.
   llvm::ArrayRef<const char *> commandLine;
   /// Null in a program without a server.
-  MakeHttpServer makeServer = nullptr;
+  const ServerParts *server = nullptr;
   const Arguments &args;
   DiagSession &session;
   DiagEngine &diags;

@@ -103,9 +103,9 @@ LogicalResult runServe(const CommandRun &run) {
   FailureOr<LiveFacts> facts = readFacts(run, settings);
   if (failed(facts))
     return failure();
-  if (!run.makeServer)
+  if (!run.server)
     return runServerProgram(run);
-  FailureOr<std::string> page = livePage(*facts, run.diags);
+  FailureOr<std::string> page = run.server->makePage(*facts, run.diags);
   if (failed(page))
     return failure();
   settings.page = std::move(*page);

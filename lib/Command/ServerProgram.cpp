@@ -61,7 +61,7 @@ LogicalResult checkPort(const CommandRun &run) {
 FailureOr<std::unique_ptr<HttpServer>> openServer(const CommandRun &run,
                                                   unsigned &port) {
   unsigned wanted = run.args.number(Opt::Port).value_or(0);
-  std::unique_ptr<HttpServer> server = run.makeServer();
+  std::unique_ptr<HttpServer> server = run.server->makeServer();
   errno = 0;
   port = server->open(wanted);
   if (!port)

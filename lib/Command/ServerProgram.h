@@ -9,6 +9,7 @@
 #define PIPEC_COMMAND_SERVERPROGRAM_H
 
 #include "Command/CommandRun.h"
+#include "Serve/LivePage.h"
 
 namespace pipec {
 

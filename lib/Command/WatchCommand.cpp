@@ -121,13 +121,13 @@ LogicalResult Watch::readOptions() {
 
 LogicalResult Watch::startServer() {
   unsigned port;
-  FailureOr<std::unique_ptr<HttpServer>> server = openServer(*this, port);
-  if (failed(server))
+  FailureOr<std::unique_ptr<HttpServer>> opened = openServer(*this, port);
+  if (failed(opened))
     return failure();
   Access access(port);
   site.emplace(args.text(Opt::Output).str());
   serving.emplace(
-      std::move(*server), access,
+      std::move(*opened), access,
       [this](const HttpRequest &request) { return site->answer(request); });
   standardOutput() << access.address() << '\n';
   standardOutput().flush();
@@ -224,10 +224,10 @@ void Watch::follow() {
 LogicalResult Watch::run() {
   if (failed(readOptions()))
     return failure();
-  if (isPage && !makeServer && (args.has(Opt::Port) || hasServerProgram(*this)))
+  if (isPage && !server && (args.has(Opt::Port) || hasServerProgram(*this)))
     return runServerProgram(*this);
   signals.emplace(); // before there are threads
-  if (isPage && makeServer && failed(startServer()))
+  if (isPage && server && failed(startServer()))
     return failure();
   follow();
   if (serving && !serving->end())

@@ -60,7 +60,7 @@ public:
   virtual void stop() = 0;
 };
 
-/// Creates a server; null in a program without one.
+/// Creates a server.
 using MakeHttpServer = std::unique_ptr<HttpServer> (*)();
 
 /// The maximum number of bytes in the body of a request.

@@ -15,6 +15,8 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <future>
+
 using namespace llvm;
 
 namespace pipec {
@@ -28,6 +30,9 @@ static constexpr uint64_t maxMemory = uint64_t(4) << 30;
 static constexpr unsigned maxPictures = 32;
 static constexpr size_t maxPictureBytes = size_t(1) << 28;
 static constexpr size_t maxTabs = 64;
+
+static constexpr const char *reportArguments[] = {"--emit=report",
+                                                  "--format=json"};
 
 //===----------------------------------------------------------------------===//
 // Responses
@@ -120,9 +125,7 @@ struct LiveApi::Compilation {
       (void)sys::fs::remove(steps);
   }
 
-  ChildResult run(std::vector<std::string> arguments,
-                  ArrayRef<std::string> more) {
-    llvm::append_range(arguments, more);
+  ChildResult run(std::vector<std::string> arguments) {
     ChildRequest request = api.makeRun(std::move(arguments), order);
     request.wish = [this] {
       return *old ? ChildRequest::Wish::End : ChildRequest::Wish::GoOn;
@@ -185,54 +188,60 @@ uint64_t LiveApi::keepPicture(std::string text) {
   return lastPicture;
 }
 
-/// The figures of the second schedule; nothing if there is none.
-std::optional<json::Object> LiveApi::reportOfSecond(const ProgramOrder &order,
-                                                    Compilation &compilation) {
-  std::vector<std::string> parameters;
-  auto entry = settings.library.find(order.withName);
-  if (entry != settings.library.end())
-    parameters = entry->second;
+/// The arguments that make the figures of the second schedule; empty if there
+/// is none.
+std::vector<std::string>
+LiveApi::reportOfSecond(const ProgramOrder &order,
+                        const std::string &steps) const {
+  ArrayRef<std::string> parameters;
+  if (auto it = settings.library.find(order.withName);
+      it != settings.library.end())
+    parameters = it->second;
   std::vector<std::string> arguments =
-      order.loweringOfSecond(compilation.steps, parameters);
-  if (arguments.empty())
-    return std::nullopt;
-  return readReport(
-      compilation.run(arguments, {"--emit=report", "--format=json"}));
+      order.loweringOfSecond(steps, parameters);
+  if (!arguments.empty())
+    llvm::append_range(arguments, reportArguments);
+  return arguments;
 }
 
 HttpResponse LiveApi::compile(const ProgramOrder &order) {
   Compilation compilation(*this, order);
   if (!compilation.hasPlace)
     return refuse(503, "too many programs are being compiled");
+  // The runs are independent of each other; most of each is the start of the
+  // program.
+  auto start = [&](std::vector<std::string> arguments) {
+    return std::async(
+        std::launch::async, [&, arguments = std::move(arguments)] {
+          return arguments.empty() ? ChildResult() : compilation.run(arguments);
+        });
+  };
+  auto described = start({"-", "--input=pipe", "--describe", "--format=json",
+                          "--diagnostics-format=json"});
+  std::vector<std::string> arguments = order.lowering();
+  llvm::append_range(arguments, reportArguments);
+  auto report = start(std::move(arguments));
+  auto second = start(reportOfSecond(order, compilation.steps));
+  arguments = order.lowering();
+  arguments.push_back("--emit=html");
+  llvm::append_range(arguments, order.withSecond(compilation.steps));
+  ChildResult drawn = compilation.run(std::move(arguments));
+
   json::Object answer;
   // The parameters exist where the program can be parsed, even if it cannot be
   // compiled.
-  ChildResult described =
-      compilation.run({"-", "--input=pipe", "--describe", "--format=json",
-                       "--diagnostics-format=json"},
-                      {});
-  json::Array messages = messagesOf(described);
-  if (described.succeeded()) {
-    if (auto object = readObject(described.output))
-      answer = std::move(*object);
-    std::vector<std::string> arguments = order.lowering();
-    arguments.push_back("--emit=html");
-    ChildResult drawn =
-        compilation.run(arguments, order.withSecond(compilation.steps));
-    messages = messagesOf(drawn);
-    if (drawn.succeeded()) {
-      answer["picture"] = int64_t(keepPicture(std::move(drawn.output)));
-      arguments.back() = "--emit=report";
-      ChildResult report = compilation.run(arguments, {"--format=json"});
-      if (auto object = readReport(report))
-        answer["report"] = std::move(*object);
-      if (auto object = reportOfSecond(order, compilation))
-        answer["with"] = std::move(*object);
-    }
+  if (auto object = readObject(described.get().output))
+    answer = std::move(*object);
+  answer["diagnostics"] = messagesOf(drawn);
+  if (drawn.succeeded()) {
+    answer["picture"] = int64_t(keepPicture(std::move(drawn.output)));
+    if (auto object = readReport(report.get()))
+      answer["report"] = std::move(*object);
+    if (auto object = readReport(second.get()))
+      answer["with"] = std::move(*object);
   }
   if (*compilation.old)
     return refuse(409, "a newer version of the program is being compiled");
-  answer["diagnostics"] = std::move(messages);
   return reply(std::move(answer));
 }
 
@@ -257,10 +266,9 @@ HttpResponse LiveApi::exportAs(const ProgramOrder &order, StringRef kind) {
     llvm::erase_if(arguments, [](StringRef argument) {
       return argument.starts_with("--cost=");
     });
-  std::vector<std::string> second;
   if (kind == "html")
-    second = order.withSecond(compilation.steps);
-  ChildResult result = compilation.run(arguments, second);
+    llvm::append_range(arguments, order.withSecond(compilation.steps));
+  ChildResult result = compilation.run(std::move(arguments));
   json::Object answer;
   answer["diagnostics"] = messagesOf(result);
   if (result.succeeded())

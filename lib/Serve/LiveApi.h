@@ -60,8 +60,8 @@ private:
   HttpResponse picture(const HttpRequest &request);
   HttpResponse started(std::optional<uint64_t> job);
 
-  std::optional<llvm::json::Object> reportOfSecond(const ProgramOrder &order,
-                                                   Compilation &compilation);
+  std::vector<std::string> reportOfSecond(const ProgramOrder &order,
+                                          const std::string &steps) const;
   ChildRequest makeRun(std::vector<std::string> arguments,
                        const ProgramOrder &order) const;
   std::string fileName(llvm::StringRef stem, llvm::StringRef extension);

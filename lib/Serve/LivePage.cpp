@@ -36,9 +36,6 @@ constexpr char pageProgram[] =
 #include "Serve/page.js.inc"
     ;
 // clang-format on
-constexpr char watchProgram[] =
-#include "Serve/watch.js.inc"
-    ;
 
 } // namespace
 
@@ -95,7 +92,5 @@ FailureOr<std::string> livePage(const LiveFacts &facts, DiagEngine &diags) {
     return failure();
   return text;
 }
-
-StringRef watchScript() { return watchProgram; }
 
 } // namespace pipec

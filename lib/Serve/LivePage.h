@@ -8,6 +8,7 @@
 #ifndef PIPEC_SERVE_LIVEPAGE_H
 #define PIPEC_SERVE_LIVEPAGE_H
 
+#include "Serve/Http.h"
 #include "Support/DiagEngine.h"
 
 #include <string>
@@ -29,9 +30,12 @@ struct LiveFacts {
 llvm::FailureOr<std::string> livePage(const LiveFacts &facts,
                                       DiagEngine &diags);
 
-/// The script at the end of a page that `watch` serves, which loads the page
-/// again when it changes.
-llvm::StringRef watchScript();
+/// What a program with a server has and others lack.
+struct ServerParts {
+  MakeHttpServer makeServer;
+  llvm::FailureOr<std::string> (*makePage)(const LiveFacts &facts,
+                                           DiagEngine &diags);
+};
 
 } // namespace pipec
 

@@ -7,14 +7,17 @@
 
 #include "Serve/WatchSite.h"
 
-#include "Serve/LivePage.h"
-
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
 
 namespace pipec {
+
+/// Loads the page again when there is a new version.
+static constexpr char watchScript[] =
+#include "Serve/watch.js.inc"
+    ;
 
 void WatchSite::update(bool written, StringRef text) {
   std::lock_guard<std::mutex> lock(mutex);
@@ -44,7 +47,7 @@ HttpResponse WatchSite::answer(const HttpRequest &request) {
       response.body = "<!DOCTYPE html>\n<html lang=\"en\"><meta "
                       "charset=\"utf-8\"><title>pipec watch</title>\n";
     response.body += "<script>\n\"use strict\";\nconst pipecVersion = " +
-                     std::to_string(version) + ";\n" + watchScript().str() +
+                     std::to_string(version) + ";\n" + watchScript +
                      "</script>\n";
   } else {
     response.status = 404;

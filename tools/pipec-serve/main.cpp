@@ -13,10 +13,11 @@
 
 #include "Command/Command.h"
 #include "Http/HttplibServer.h"
+#include "Serve/LivePage.h"
 #include "Support/LargePages.h"
 
 int main(int argc, char **argv) {
   pipec::useLargePages();
-  return pipec::pipecMain(argc, argv, llvm::outs(), llvm::errs(),
-                          pipec::makeHttplibServer);
+  const pipec::ServerParts server{pipec::makeHttplibServer, pipec::livePage};
+  return pipec::pipecMain(argc, argv, llvm::outs(), llvm::errs(), &server);
 }
