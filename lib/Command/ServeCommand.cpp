@@ -11,7 +11,7 @@
 #include "Driver/ScheduleSource.h"
 #include "Serve/LiveApi.h"
 #include "Serve/LivePage.h"
-#include "Serve/Serving.h"
+#include "Serve/ServerThread.h"
 #include "Serve/SignalWait.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
@@ -79,13 +79,13 @@ static LogicalResult serve(const CommandRun &run, LiveSettings settings) {
   Access access(port);
   std::string temporary = settings.temporary;
   LiveApi api(std::move(settings));
-  Serving serving(std::move(*server), access, [&](const HttpRequest &request) {
-    return api.answer(request);
-  });
+  ServerThread thread(
+      std::move(*server), access,
+      [&](const HttpRequest &request) { return api.answer(request); });
   run.standardOutput() << access.address() << '\n';
   run.standardOutput().flush();
   signals.wait();
-  bool allEnded = serving.end();
+  bool allEnded = thread.end();
   (void)sys::fs::remove_directories(temporary);
   if (!allEnded)
     leaveProcess(run);

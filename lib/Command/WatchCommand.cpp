@@ -10,7 +10,7 @@
 #include "Driver/OutputName.h"
 #include "Serve/ChildRun.h"
 #include "Serve/ImportNames.h"
-#include "Serve/Serving.h"
+#include "Serve/ServerThread.h"
 #include "Serve/SignalWait.h"
 #include "Serve/WatchSite.h"
 #include "Support/Diagnostics/CommandDiags.h"
@@ -66,7 +66,7 @@ private:
   std::vector<std::string> arguments;
   std::optional<SignalWait> signals;
   std::optional<WatchSite> site;
-  std::optional<Serving> serving;
+  std::optional<ServerThread> thread;
 };
 
 } // namespace
@@ -126,7 +126,7 @@ LogicalResult Watch::startServer() {
     return failure();
   Access access(port);
   site.emplace(args.text(Opt::Output).str());
-  serving.emplace(
+  thread.emplace(
       std::move(*opened), access,
       [this](const HttpRequest &request) { return site->answer(request); });
   standardOutput() << access.address() << '\n';
@@ -230,7 +230,7 @@ LogicalResult Watch::run() {
   if (isPage && server && failed(startServer()))
     return failure();
   follow();
-  if (serving && !serving->end())
+  if (thread && !thread->end())
     leaveProcess(*this);
   return success();
 }

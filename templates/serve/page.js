@@ -193,6 +193,7 @@ async function compile() {
   try {
     const answer = await ask("/compile", { ...order(), tab }, signal);
     if (answer === null || signal.aborted) return;
+    byId("status").dataset.answered = performance.now() - begin;
     const { schedules, report, with: second, picture, diagnostics } = answer;
     known = { schedules: schedules ?? known.schedules, report: report ?? known.report, with: report ? second : known.with };
     showMessages(diagnostics);

@@ -1,12 +1,12 @@
-//===- Serving.h - Running a local server until Ctrl-C -------- -*- C++ -*-===//
+//===- ServerThread.h - A running local server ---------------- -*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SERVE_SERVING_H
-#define PIPEC_SERVE_SERVING_H
+#ifndef PIPEC_SERVE_SERVERTHREAD_H
+#define PIPEC_SERVE_SERVERTHREAD_H
 
 #include "Serve/Access.h"
 
@@ -16,14 +16,14 @@
 namespace pipec {
 
 /// A server on a thread of its own.
-class Serving {
+class ServerThread {
 public:
   /// Serves the open port of `server`, to whom `access` admits.
-  Serving(std::unique_ptr<HttpServer> server, const Access &access,
-          HttpServer::Site site);
-  ~Serving();
-  Serving(const Serving &) = delete;
-  Serving &operator=(const Serving &) = delete;
+  ServerThread(std::unique_ptr<HttpServer> server, const Access &access,
+               HttpServer::Site site);
+  ~ServerThread();
+  ServerThread(const ServerThread &) = delete;
+  ServerThread &operator=(const ServerThread &) = delete;
 
   /// Ends the server and all runs of the compiler. False if connections are
   /// still held by slow clients after a moment: the process must then be left
@@ -38,4 +38,4 @@ private:
 
 } // namespace pipec
 
-#endif // PIPEC_SERVE_SERVING_H
+#endif // PIPEC_SERVE_SERVERTHREAD_H

@@ -1,18 +1,18 @@
-//===- Serving.cpp - Running a local server until Ctrl-C ------------------===//
+//===- ServerThread.cpp - A running local server --------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Serve/Serving.h"
+#include "Serve/ServerThread.h"
 
 #include "Serve/ChildRun.h"
 
 namespace pipec {
 
-Serving::Serving(std::unique_ptr<HttpServer> opened, const Access &access,
-                 HttpServer::Site site)
+ServerThread::ServerThread(std::unique_ptr<HttpServer> opened,
+                           const Access &access, HttpServer::Site site)
     : server(std::move(opened)) {
   thread = std::thread([this, access, site = std::move(site)] {
     server->run(
@@ -22,12 +22,12 @@ Serving::Serving(std::unique_ptr<HttpServer> opened, const Access &access,
   });
 }
 
-Serving::~Serving() {
+ServerThread::~ServerThread() {
   server->stop();
   thread.join();
 }
 
-bool Serving::end() {
+bool ServerThread::end() {
   server->stop();
   endChildren();
   for (int i = 0; i != 50 && !ended; ++i)
