@@ -59,7 +59,11 @@ protected:
     return outcome;
   }
   Outcome run(std::vector<const char *> arguments) {
-    return run(pipecMain, std::move(arguments));
+    Main main = [](int argc, const char *const *argv, raw_ostream &out,
+                   raw_ostream &err) {
+      return pipecMain(argc, argv, out, err);
+    };
+    return run(main, std::move(arguments));
   }
 
   SmallString<128> path;
