@@ -35,6 +35,8 @@ protected:
     std::lock_guard<std::mutex> lock(mutex);
     runs.push_back(request.arguments);
     ChildResult result = next;
+    if (request.onMessages)
+      request.onMessages(result.messages);
     for (const std::string &argument : request.arguments)
       if (argument == "--emit=html")
         result.output = "picture of " + request.input;
