@@ -206,6 +206,28 @@ static Verified checkList(const Schedule &schedule, const Contents &contents,
   return good;
 }
 
+/// Attaches the edits that remove all idle slots, if each is a word of its own
+/// in the source, as in step IR, and there are not too many of them.
+static void removeIdleSlots(const Schedule &schedule, InFlightDiagnostic &found,
+                            const SourceFiles &files) {
+  constexpr size_t maxEdits = 1000;
+  std::vector<SMRange> slots;
+  StringRef word = stepKindName(StepKind::Bubble);
+  for (const StepList &list : schedule.ranks)
+    for (const Step &step : list) {
+      if (step.kind() != StepKind::Bubble)
+        continue;
+      SMRange item = files.itemAt(step.source());
+      const char *begin = item.Start.getPointer();
+      if (slots.size() == maxEdits ||
+          StringRef(begin, item.End.getPointer() - begin) != word)
+        return;
+      slots.push_back(item);
+    }
+  for (SMRange slot : slots)
+    found.removal(slot);
+}
+
 /// Reports the findings of the rules in `options`.
 static void checkRules(const Schedule &schedule, const Contents &contents,
                        const Verified &good, const LintOptions &options,
@@ -230,9 +252,10 @@ static void checkRules(const Schedule &schedule, const Contents &contents,
     return;
   if (options.idleSlot && contents.idle) {
     auto [rank, index] = *contents.idle;
-    (void)diags.reportAs(
+    InFlightDiagnostic found = diags.reportAs(
         *options.idleSlot, schedule.ranks[rank][index].source(),
         diag::IdleAmongTransfers, StepPlaces(schedule).name(rank, index));
+    removeIdleSlots(schedule, found, diags.sourceFiles());
   }
   if (options.noReduceGrad && options.present.all() && !contents.reduceGrad &&
       !schedule.forwardOnly)

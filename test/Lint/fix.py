@@ -112,6 +112,33 @@ write("a.pipe", 'import "lib.pipe";\n' + GOOD.replace("repeat w", "repeat f(w)")
 lint("a.pipe", "--fix", status=1)
 assert read("lib.pipe") == "fn f(a) { aa }\n"
 
+# A rule of lint: idle slots in a list with transfers, in step IR, where each has a line.
+STEPS = """\
+pipec-steps 1
+schedule @s { ranks 2 stages 2 microbatches 1
+  map 0 1
+  rank 0 {
+    F s0 m0
+    SEND_F s0 m0 -> r1
+    RECV_B s0 m0 <- r1
+    B s0 m0
+    REDUCE_GRAD s0
+  }
+  rank 1 {
+    RECV_F s1 m0 <- r0
+    F s1 m0
+    B s1 m0
+    SEND_B s1 m0 -> r0
+    REDUCE_GRAD s1
+  }
+}
+"""
+write("a.steps", STEPS.replace("    F s1", "    bubble // first\n    bubble\n    F s1").replace("    RECV_B", "    bubble\n    RECV_B"))
+assert "corrected 1 finding" in lint("a.steps", "--fix", status=0).stderr and read("a.steps") == STEPS
+write("a.csv", "0F0,0SEND_F0,0RECV_B0,0B0,0REDUCE_GRAD\n,1RECV_F0,1F0,1B0,1SEND_B0,1REDUCE_GRAD\n")
+text = read("a.csv")
+assert "idle slot" in lint("a.csv", "--fix", status=0).stdout and read("a.csv") == text
+
 # Only files given by their path, that can be written.
 assert "`zb1p` is not one" in lint("zb1p", "--fix", status=2).stderr
 assert "`-` is not one" in lint("-", "--fix", status=2).stderr
