@@ -120,10 +120,16 @@ void Analysis::lowerSchedules() {
   });
   for (const CheckedSchedule &checked : program->schedules) {
     FailureOr<Schedule> schedule = lower(*program, checked, options, diags);
-    if (succeeded(schedule))
-      shown.push_back(
-          {SMRange(checked.decl->range.Start, checked.decl->body.range.Start),
-           std::move(*schedule), nullptr});
+    if (failed(schedule)) {
+      // It may have used all of them.
+      options.maxSteps /= 2;
+      continue;
+    }
+    options.maxSteps -=
+        std::min<uint64_t>(options.maxSteps, schedule->numSteps());
+    shown.push_back(
+        {SMRange(checked.decl->range.Start, checked.decl->body.range.Start),
+         std::move(*schedule), nullptr});
   }
 }
 

@@ -23,8 +23,9 @@ namespace pipec::lsp {
 
 /// The maximum size in bytes of a document that is analysed.
 inline constexpr size_t maxDocumentBytes = size_t(1) << 22;
-/// The maximum number of steps, loop rounds and calls of a schedule.
-inline constexpr uint64_t maxDocumentSteps = uint64_t(1) << 18;
+/// The maximum number of steps, loop rounds and calls of all schedules of a
+/// document.
+inline constexpr uint64_t maxDocumentSteps = uint64_t(1) << 20;
 /// The maximum number of diagnostics of a document.
 inline constexpr size_t maxShownDiagnostics = 200;
 
@@ -58,8 +59,8 @@ public:
   Analysis(const Analysis &) = delete;
 
   /// Lowers or reads all schedules, and checks and runs them. A schedule
-  /// without default sizes, or with more than `maxDocumentSteps`, is left out.
-  /// Does nothing the second time.
+  /// without default sizes, or for which `maxDocumentSteps` do not suffice, is
+  /// left out. Does nothing the second time.
   void run();
 
   llvm::StringRef text() const { return source; }

@@ -110,6 +110,14 @@ for end in range(len(PROGRAM)):
     at = {"line": before.count("\n"), "character": len(before.rsplit("\n", 1)[-1])}
     for request in ("completion", "hover"):
         server.request("textDocument/" + request, {"textDocument": {"uri": URI}, "position": at})
+# Large schedules, and many of them: those that are too large are not lowered.
+everything = {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}
+LARGE = GOOD.replace("m = 2", "m = 100000")
+for count, text, most in ((1, LARGE, 1), (1, LARGE.replace("100000", "9999999"), 0), (8, LARGE, 7)):
+    document.change("".join(text.replace("schedule a", f"schedule a{i}") for i in range(count)))
+    assert document.diagnostics() == []
+    found = server.request("textDocument/inlayHint", {"textDocument": {"uri": URI}, "range": everything})
+    assert min(most, 1) <= len(found) <= most, (count, found)
 document.change(GOOD)
 assert document.diagnostics() == []
 document.close()
