@@ -41,8 +41,8 @@ pipec: statically-linked-binary
 pipec: embedded-library
 # Not uploaded to Debian.
 pipec: initial-upload-closes-no-bugs
-# A tool for tests of passes, described in docs/Passes.md of the sources.
-pipec: no-manual-page [usr/bin/pipec-opt]
+# Tools for developers and for editors, with help texts.
+pipec: no-manual-page
 ")
 # The modes that Debian expects, whatever the umask.
 execute_process(COMMAND chmod -R u=rwX,go=rX ${usr} COMMAND_ERROR_IS_FATAL ANY)

@@ -7,3 +7,4 @@ set -eu
 cat /tmp/schedule.csv
 "$1/bin/pipec" lint /tmp/schedule.csv | grep '^safe under'
 "$1/bin/pipec" one_f_one_b ranks=2 microbatches=3 --emit=ir -o - | "$1/bin/pipec-opt" --passes=strip-bubbles - | grep '^schedule'
+"$1/bin/pipec-lsp" --version
