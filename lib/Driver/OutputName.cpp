@@ -74,7 +74,13 @@ FailureOr<const EmitterInfo *> chooseEmitter(const Arguments &args,
       return failure();
     return emitter;
   }
-  SmallVector<StringRef, 4> names = emittersOf(outputExtension(args));
+  std::string extension = outputExtension(args);
+  if (extension == "pdf" || extension == "png")
+    return reportUsageError(diags, "`" + shortened(args.text(Opt::Output)) +
+                                       "` is the name of a picture that the "
+                                       "Python package makes of that of "
+                                       "--emit=svg: `python3 -m pipec`");
+  SmallVector<StringRef, 4> names = emittersOf(extension);
   if (names.size() > 1 && !is_contained(names, "timeline"))
     return reportUsageError(diags,
                             "`" + shortened(args.text(Opt::Output)) +
