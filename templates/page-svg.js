@@ -14,10 +14,6 @@ class SvgContext {
     return String(Math.round(value * 10) / 10);
   }
 
-  static escape(text) {
-    return String(text).replace(/[<&>"]/g, (c) => ({ "<": "&lt;", "&": "&amp;", ">": "&gt;", '"': "&quot;" })[c]);
-  }
-
   add(name, attributes, text = null) {
     const alpha = this.globalAlpha === 1 ? "" : ` opacity="${this.globalAlpha}"`;
     this.out.push(`<${name} ${attributes}${alpha}${text === null ? "/" : ""}>${text === null ? "" : `${text}</${name}>`}`);
@@ -87,7 +83,7 @@ class SvgContext {
     const anchor = { center: "middle", right: "end", left: "start" }[this.textAlign];
     const n = SvgContext.number;
     this.add("text", `x="${n(x + this.dx)}" y="${n(base + this.dy)}" text-anchor="${anchor}" font-size="${size}" `
-      + `${/^(bold|600)/.test(this.font) ? 'font-weight="600" ' : ""}fill="${this.fillStyle}"`, SvgContext.escape(text));
+      + `${/^(bold|600)/.test(this.font) ? 'font-weight="600" ' : ""}fill="${this.fillStyle}"`, escapeHtml(text));
   }
 
   setLineDash(dash) {
@@ -112,7 +108,7 @@ class SvgContext {
 
   text(title, family) {
     return `<svg xmlns="http://www.w3.org/2000/svg" width="${this.width}" height="${this.height}" `
-      + `viewBox="0 0 ${this.width} ${this.height}" role="img" font-family="${SvgContext.escape(family)}">\n`
-      + `<title>${SvgContext.escape(title)}</title>\n${this.out.join("\n")}\n</svg>\n`;
+      + `viewBox="0 0 ${this.width} ${this.height}" role="img" font-family="${escapeHtml(family)}">\n`
+      + `<title>${escapeHtml(title)}</title>\n${this.out.join("\n")}\n</svg>\n`;
   }
 }

@@ -31,11 +31,15 @@ constexpr char pageStyle[] =
 #include "Emit/page.css.inc"
     ;
 constexpr char pageProgram[] =
+#include "Emit/page-layout.js.inc"
+#include "Emit/page-rows.js.inc"
 #include "Emit/page-draw.js.inc"
 #include "Emit/page-model.js.inc"
 #include "Emit/page-svg.js.inc"
 #include "Emit/page-tools.js.inc"
+#include "Emit/page-describe.js.inc"
 #include "Emit/page.js.inc"
+#include "Emit/page-input.js.inc"
     ;
 
 /// The limits for opening a page in seconds.

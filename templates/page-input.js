@@ -1,0 +1,147 @@
+// Mouse, touch, keys and buttons; then the page starts.
+
+let drag = null;
+canvas.addEventListener("pointerdown", (event) => {
+  const bar = event.offsetX > painter.width - 10 ? painter.scrollBar(scene) : null;
+  drag = { x: event.offsetX, y: event.offsetY, moved: bar !== null, bar };
+  canvas.setPointerCapture(event.pointerId);
+});
+canvas.addEventListener("pointermove", (event) => {
+  if (!drag) {
+    hover(event.offsetX, event.offsetY);
+    return;
+  }
+  if (drag.bar) {
+    move(0, (event.offsetY - drag.y) * drag.bar.perPixel);
+    drag.y = event.offsetY;
+    return;
+  }
+  if (!drag.moved && Math.hypot(event.offsetX - drag.x, event.offsetY - drag.y) < 4) return;
+  drag.moved = true;
+  canvas.classList.add("moving");
+  tip.hidden = true;
+  move(drag.x - event.offsetX, drag.y - event.offsetY);
+  drag.x = event.offsetX;
+  drag.y = event.offsetY;
+});
+canvas.addEventListener("pointerup", (event) => {
+  canvas.classList.remove("moving");
+  if (drag && !drag.moved) {
+    const found = hit(event.offsetX, event.offsetY);
+    select(found && !found.inMemory ? { lane: found.row.lane, ...itemAt(found.row.lane, found.time) } : null, true);
+    follow(found && found.index >= 0 ? found.row.lane.microbatch[found.index] : null);
+  }
+  drag = null;
+});
+canvas.addEventListener("pointercancel", () => { drag = null; });
+canvas.addEventListener("pointerleave", () => {
+  tip.hidden = true;
+  scene.cursor = null;
+  redraw();
+});
+canvas.addEventListener("wheel", (event) => {
+  event.preventDefault();
+  const pixels = event.deltaMode ? 30 : 1;
+  const besides = event.offsetX < nameWidth || event.offsetX > painter.right;
+  if (besides && scene.height > painter.height - axisHeight) move(0, event.deltaY * pixels);
+  else if (event.shiftKey) move((event.deltaX || event.deltaY) * pixels, 0);
+  else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) move(event.deltaX * pixels, 0);
+  else zoom(Math.exp(event.deltaY * pixels * 0.0015), event.offsetX);
+  hover(event.offsetX, event.offsetY);
+}, { passive: false });
+canvas.addEventListener("dblclick", (event) => zoom(0.25, event.offsetX));
+
+const mapMove = (event) => {
+  const [from, to] = extent();
+  const half = (scene.view.to - scene.view.from) / 2;
+  const at = from + event.offsetX / mapPainter.width * (to - from);
+  setView(at - half, at + half);
+};
+map.addEventListener("pointerdown", (event) => {
+  map.setPointerCapture(event.pointerId);
+  mapMove(event);
+});
+map.addEventListener("pointermove", (event) => { if (event.buttons) mapMove(event); });
+
+const keys = {
+  "+": () => zoom(0.7), "=": () => zoom(0.7), "-": () => zoom(1 / 0.7), 0: fit,
+  ArrowLeft: () => move(-80, 0), ArrowRight: () => move(80, 0), ArrowUp: () => move(0, -40), ArrowDown: () => move(0, 40),
+  PageUp: () => move(0, axisHeight - painter.height), PageDown: () => move(0, painter.height - axisHeight),
+  c: () => toggle("critical"), t: () => toggle("transfers"), m: () => toggle("memory"),
+  l: () => scene.schedules.length > 1 && toggle("rankByRank"), "/": () => byId("search").focus(),
+  Escape: () => {
+    select(null);
+    follow(null);
+  },
+};
+const selectingKeys = {
+  ArrowLeft: () => selectNext(-1), ArrowRight: () => selectNext(1), ArrowUp: () => selectRow(-1), ArrowDown: () => selectRow(1),
+};
+document.addEventListener("keydown", (event) => {
+  // The search of the browser finds nothing on a canvas.
+  if ((event.ctrlKey || event.metaKey) && event.key === "f" && document.activeElement !== byId("search")) {
+    event.preventDefault();
+    byId("search").focus();
+    byId("search").select();
+    return;
+  }
+  if (event.target instanceof HTMLInputElement && event.key !== "Escape") return;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  // Enter is for the button that has the focus, if one has.
+  const action = event.shiftKey && event.key in selectingKeys ? selectingKeys[event.key]
+    : event.key === "Enter" && event.target === canvas ? followSelected : keys[event.key];
+  if (!action) return;
+  event.preventDefault();
+  action();
+});
+byId("in").onclick = () => zoom(0.7);
+byId("out").onclick = () => zoom(1 / 0.7);
+byId("fit").onclick = fit;
+byId("critical").onclick = () => toggle("critical");
+byId("transfers").onclick = () => toggle("transfers");
+byId("memory").onclick = () => toggle("memory");
+byId("layout").onclick = () => toggle("rankByRank");
+byId("savesvg").onclick = saveSvg;
+byId("savepng").onclick = savePng;
+byId("search").onkeydown = (event) => {
+  if (event.key === "Enter") findNext(event.shiftKey ? -1 : 1);
+  if (event.key === "Escape") canvas.focus();
+};
+byId("find").oninput = (event) => follow(event.target.value === "" ? null : Number(event.target.value));
+byId("open").onchange = (event) => {
+  if (event.target.files[0]) compareWith(event.target.files[0]);
+  event.target.value = "";
+};
+const main = document.querySelector("main");
+addEventListener("dragover", (event) => {
+  event.preventDefault();
+  main.classList.add("drop");
+});
+addEventListener("dragleave", (event) => { if (!event.relatedTarget) main.classList.remove("drop"); });
+addEventListener("drop", (event) => {
+  event.preventDefault();
+  main.classList.remove("drop");
+  if (event.dataTransfer.files[0]) compareWith(event.dataTransfer.files[0]);
+});
+new ResizeObserver(resize).observe(canvas);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  painter.recolor();
+  mapPainter.recolor();
+  overview = null;
+  heads();
+  redraw();
+});
+
+painter.resize();
+show([...document.querySelectorAll(".pipec-schedule")].map((element) => element.textContent));
+toggle("memory", !byId("memory").disabled && scene.rows.length <= 8);
+toggle("transfers", !byId("transfers").disabled);
+usualShown = shownToggles();
+addEventListener("hashchange", applyHash);
+applyHash();
+// For tests and for the console of the browser.
+window.pipec = {
+  scene, setView, fit, zoom, hit, follow, toggle, compareWith, timeAt, select, findNext, pictureSvg, nameWidth,
+  get axisHeight() { return axisHeight; },
+  get right() { return painter.right; },
+};

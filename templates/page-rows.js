@@ -1,0 +1,201 @@
+// Drawing one row: its steps, FSDP actions, waits and memory.
+
+class RowPainter {
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.g = canvas.getContext("2d");
+    this.recolor();
+  }
+
+  recolor() {
+    this.colors = cssColors();
+    this.scheme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+    this.laneChannels = channels(this.colors.lane);
+    this.mixed = new Map();
+  }
+
+  // Fits the canvas to its place on the page, which clears it: the caller paints it
+  // before the browser shows the next frame.
+  resize() {
+    const { clientWidth, clientHeight } = this.canvas;
+    const ratio = window.devicePixelRatio || 1;
+    this.canvas.width = Math.round(clientWidth * ratio);
+    this.canvas.height = Math.round(clientHeight * ratio);
+    this.g.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.width = clientWidth;
+    this.height = clientHeight;
+  }
+
+  // The right end of the rows.
+  get right() {
+    return this.width - sideWidth;
+  }
+
+  // The colours of a kind: its shades, and last that of text on them.
+  kindColors(schedule, kind) {
+    return schedule.colors[this.scheme][kind];
+  }
+
+  fill(schedule, lane, i) {
+    const colors = this.kindColors(schedule, lane.kind[i]), shades = colors.length - 1;
+    const chunk = lane.chunk[i];
+    return colors[schedule.most <= shades ? Math.min(chunk, shades - 1)
+      : Math.min(shades - 1, Math.floor(chunk * shades / schedule.most))];
+  }
+
+  paintGrid(top, bottom) {
+    const { g } = this;
+    g.strokeStyle = this.colors.line;
+    g.lineWidth = 1;
+    g.beginPath();
+    for (const time of this.ticks) {
+      g.moveTo(this.x(time), top);
+      g.lineTo(this.x(time), bottom);
+    }
+    g.stroke();
+  }
+
+  // The steps of a lane between t0 and t1, in a band of a canvas.
+  paintSteps(scene, row, y, height) {
+    const { g } = this;
+    const { lane, schedule } = row;
+    const dim = (i) => (scene.microbatch !== null && lane.microbatch[i] !== scene.microbatch)
+      || (scene.critical && !lane.critical[i] && scene.microbatch === null);
+    let pixel = -1, sums = [0, 0, 0], area = 0;
+    // The frames of overlaps, drawn around all members after them: [left, right].
+    const frames = [];
+    let framed = -1;
+    const flush = () => {
+      if (pixel >= 0 && area > 0) {
+        const idle = Math.max(0, 1 - area);
+        const mix = sums.map((sum, c) => Math.round((sum + idle * this.laneChannels[c]) / (area + idle)));
+        g.fillStyle = `rgb(${mix[0]},${mix[1]},${mix[2]})`;
+        g.fillRect(pixel, y, 1, height);
+      }
+      pixel = -1;
+      sums = [0, 0, 0];
+      area = 0;
+    };
+    for (let i = lowerBound(lane.n, (k) => lane.right[k] > this.t0); i < lane.n && lane.left[i] < this.t1; ++i) {
+      const a = this.x(lane.left[i]), b = this.x(lane.right[i]);
+      const color = this.fill(schedule, lane, i);
+      if (lane.stop[i] - lane.first[i] > 1 && height === laneHeight && lane.first[i] !== framed) {
+        framed = lane.first[i];
+        frames.push([this.x(lane.start[i]), this.x(lane.end[i])]);
+      }
+      if (b - a < 1.5) {
+        let rgb = this.mixed.get(color);
+        if (!rgb) this.mixed.set(color, rgb = channels(color));
+        const faded = dim(i) ? 0.2 : 1;
+        // A step on the border of two columns gives each its part.
+        for (let from = a; from < b;) {
+          const at = Math.floor(from), to = Math.min(b, at + 1), weight = to - from;
+          if (at !== pixel) flush();
+          pixel = at;
+          for (let c = 0; c < 3; ++c)
+            sums[c] += weight * (faded * rgb[c] + (1 - faded) * this.laneChannels[c]);
+          area += weight;
+          from = to;
+        }
+        continue;
+      }
+      flush();
+      const faded = dim(i);
+      g.globalAlpha = faded ? 0.2 : 1;
+      g.fillStyle = color;
+      g.fillRect(a, y, b - a - (b - a > 4 ? 1 : 0), height);
+      // The part of the step that is in view has the number.
+      const left = Math.max(a, nameWidth), right = Math.min(b, this.right);
+      if (height === laneHeight && right - left > 7) {
+        const name = (this.withKinds ? lane.kind[i] : "") + lane.microbatch[i] + chunkName(schedule, lane, i);
+        if (right - left > 6.5 * name.length + 4) {
+          g.globalAlpha = faded ? 0.5 : 1;
+          g.fillStyle = faded ? this.colors.soft : this.kindColors(schedule, lane.kind[i]).at(-1);
+          g.textAlign = "center";
+          g.fillText(name, (left + right) / 2, y + height / 2 + 0.5);
+        }
+      }
+      g.globalAlpha = 1;
+      if (scene.critical && lane.critical[i] && scene.microbatch === null && height === laneHeight) {
+        g.strokeStyle = this.colors.path;
+        g.lineWidth = 2;
+        g.strokeRect(a + 1, y + 1, Math.max(b - a - 3, 1), height - 2);
+      }
+    }
+    flush();
+    g.strokeStyle = this.colors.ink;
+    g.lineWidth = 1.2;
+    for (const [a, b] of frames) if (b - a > 4) g.strokeRect(a - 0.5, y - 0.5, b - a, height + 1);
+  }
+
+  paintFsdp(row) {
+    const { g } = this;
+    const { fsdp } = row.lane;
+    g.fillStyle = this.colors.lane;
+    g.fillRect(this.x(row.schedule.from), row.fsdpY, this.x(row.schedule.to) - this.x(row.schedule.from), fsdpHeight);
+    for (let i = 0; i < fsdp.n; ++i) {
+      if (fsdp.end[i] < this.t0 || fsdp.start[i] > this.t1) continue;
+      const a = this.x(fsdp.start[i]);
+      g.fillStyle = this.kindColors(row.schedule, fsdp.kind[i])[0];
+      g.fillRect(a, row.fsdpY, Math.max(this.x(fsdp.end[i]) - a, 3), fsdpHeight);
+    }
+  }
+
+  // Waits take no time: a small triangle on the lower edge of the lane.
+  paintWaits(row) {
+    const { g } = this;
+    const { waits } = row.lane;
+    const colors = { F: this.colors.act, B: this.colors.grad, G: this.kindColors(row.schedule, "G")[0] };
+    const bottom = row.y + laneHeight + 1;
+    let last = -Infinity;
+    for (let i = lowerBound(waits.n, (k) => waits.time[k] >= this.t0); i < waits.n && waits.time[i] <= this.t1; ++i) {
+      const x = this.x(waits.time[i]);
+      if (x - last < 1) continue;
+      last = x;
+      g.beginPath();
+      g.moveTo(x, bottom - 7);
+      g.lineTo(x + 4, bottom);
+      g.lineTo(x - 4, bottom);
+      g.closePath();
+      g.strokeStyle = this.colors.page;
+      g.lineWidth = 1.5;
+      g.stroke();
+      g.fillStyle = colors[waits.kind[i]];
+      g.fill();
+    }
+  }
+
+  paintMemory(row) {
+    const { g } = this;
+    const { memory } = row.lane;
+    const base = row.memoryY + memoryHeight;
+    const y = (value) => base - (memoryHeight - 2) * value / row.schedule.memoryScale;
+    let i = Math.max(0, lowerBound(memory.n, (k) => memory.start[k] > this.t0) - 1);
+    g.beginPath();
+    g.moveTo(this.x(Math.max(this.t0, row.schedule.from)), base);
+    let last = -1;
+    for (; i < memory.n && memory.start[i] < this.t1; ++i) {
+      const a = this.x(Math.max(memory.start[i], this.t0));
+      if (i && a > last) g.lineTo(a, y(memory.value[i - 1]));
+      g.lineTo(a, y(memory.value[i]));
+      last = a;
+    }
+    const end = this.x(Math.min(this.t1, row.schedule.to));
+    if (i) g.lineTo(end, y(memory.value[i - 1]));
+    g.lineTo(end, base);
+    g.fillStyle = this.colors.mem;
+    g.globalAlpha = 0.7;
+    g.fill();
+    g.globalAlpha = 1;
+    const { limit } = row.lane;
+    if (limit === undefined || limit > row.schedule.memoryScale) return;
+    g.strokeStyle = this.colors.alert;
+    g.lineWidth = 1;
+    g.setLineDash([4, 3]);
+    g.beginPath();
+    g.moveTo(this.x(row.schedule.from), y(limit));
+    g.lineTo(this.x(row.schedule.to), y(limit));
+    g.stroke();
+    g.setLineDash([]);
+  }
+}
