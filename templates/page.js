@@ -164,7 +164,7 @@ function show(blocks) {
 
 const blocksOf = (text) => [...text.matchAll(/<script type="application\/json" class="pipec-schedule">\n([^]*?)<\/script>/g)]
   .map((match) => match[1]);
-const ownBlock = document.querySelector(".pipec-schedule").textContent;
+let ownBlock = document.querySelector(".pipec-schedule").textContent;
 
 async function compareWith(file) {
   const blocks = blocksOf(await file.text());
@@ -175,6 +175,20 @@ async function compareWith(file) {
     byId("status").textContent = `${file.name} is not a page of pipec: ${error.message}`;
   }
 }
+
+// A page that shows this one in a frame sends the text of another page, whose
+// schedules take the place of those here. That is faster than loading it.
+addEventListener("message", (event) => {
+  if (parent === window || event.source !== parent || typeof event.data?.text !== "string") return;
+  const blocks = blocksOf(event.data.text);
+  const buttons = ["memory", "transfers"].map(byId), before = buttons.map((button) => button.disabled);
+  ownBlock = blocks[0];
+  show(blocks);
+  buttons.forEach((button, i) => {
+    if (button.disabled || before[i]) toggle(button.id, !button.disabled);
+  });
+  parent.postMessage({ shown: event.data.id }, "*");
+});
 
 // The whole in a strip, with the part that is shown.
 function paintMap() {

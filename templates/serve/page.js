@@ -204,7 +204,7 @@ async function compile() {
       return;
     }
     showFigures();
-    showPicture(picture, signal, begin);
+    await showPicture(picture, signal, begin);
   } catch (error) {
     if (signal.aborted) return;
     showMessages([{ severity: "error", message: error.message, notes: [] }]);
@@ -212,21 +212,53 @@ async function compile() {
   }
 }
 
-/// Loads a picture below the current one, and shows it when it is complete.
-function showPicture(id, signal, begin) {
+function drawn(begin) {
+  const time = performance.now() - begin;
+  const { dataset } = byId("status");
+  dataset.ms = time;
+  dataset.count = Number(dataset.count ?? 0) + 1;
+  byId("status").textContent = `compiled and drawn in ${Math.round(time)} ms`;
+}
+
+/// The frame that shows a picture; null until the first is loaded.
+let frame = null;
+
+/// Gives the frame the schedules of another picture. False if it does not answer.
+function replacePicture(id, text) {
+  return new Promise((done) => {
+    const hear = (event) => {
+      if (event.source === frame.contentWindow && event.data?.shown === id) finish(true);
+    };
+    const finish = (shown) => {
+      removeEventListener("message", hear);
+      clearTimeout(timer);
+      done(shown);
+    };
+    const timer = setTimeout(finish, 2000, false);
+    addEventListener("message", hear);
+    frame.contentWindow.postMessage({ id, text }, "*");
+  });
+}
+
+async function showPicture(id, signal, begin) {
+  const address = `${addressOf("/picture")}&id=${id}`;
+  if (frame) {
+    const text = await (await fetch(address, { signal })).text();
+    if (signal.aborted) return;
+    if (await replacePicture(id, text)) return signal.aborted || drawn(begin);
+  }
+  // Loads it below the current one, and shows it when it is complete.
   const place = byId("picture");
   for (const coming of place.querySelectorAll(".coming")) coming.remove();
-  const frame = element("iframe", { class: "coming", title: "The schedule over time", src: `${addressOf("/picture")}&id=${id}` });
-  frame.onload = () => {
-    if (signal.aborted || !frame.isConnected) return frame.remove();
-    frame.className = "";
-    for (const other of [...place.children]) if (other !== frame) other.remove();
-    const time = performance.now() - begin;
-    byId("status").textContent = `compiled and drawn in ${Math.round(time)} ms`;
-    byId("status").dataset.ms = time;
-    byId("status").dataset.count = Number(byId("status").dataset.count ?? 0) + 1;
+  const next = element("iframe", { class: "coming", title: "The schedule over time", src: address });
+  next.onload = () => {
+    if (signal.aborted || !next.isConnected) return next.remove();
+    next.className = "";
+    frame = next;
+    for (const other of [...place.children]) if (other !== next) other.remove();
+    drawn(begin);
   };
-  place.append(frame);
+  place.append(next);
 }
 
 const percent = (share) => share === null || share === undefined ? "" : `${(share * 100).toFixed(1)} %`;

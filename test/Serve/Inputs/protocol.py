@@ -69,6 +69,8 @@ def compiling(served):
     check(answer["report"]["num_ranks"] == 4 and answer["report"]["makespan"] == 64, f"{answer['report']}")
     status, picture = served.get(f"/picture?id={answer['picture']}")
     check(status == 200 and b"<canvas" in picture, "the picture")
+    # Not compressed, whatever the client takes.
+    check(served.get(f"/picture?id={answer['picture']}", **{"Accept-Encoding": "br, gzip"})[1] == picture, "compressed")
     check(served.get("/picture?id=999")[0] == 404, "no such picture")
 
     status, answer = served.post("/compile", {"program": PROGRAM.replace("steady", "stedy")})
