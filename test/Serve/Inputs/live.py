@@ -115,8 +115,8 @@ class Browser:
             self.driver.save_screenshot(str(pathlib.Path(self.shots) / f"{name}.png"))
 
     def messages(self):
-        """What the console of the browser says, without the requests that a test lets fail."""
-        return [entry["message"] for entry in self.driver.get_log("browser") if "ERR_CONNECTION" not in entry["message"]
+        """What the console of the browser says, without the requests that fail because a test ends the server."""
+        return [entry["message"] for entry in self.driver.get_log("browser") if "net::ERR_" not in entry["message"]
                 and "status of 403" not in entry["message"]]
 
     def close(self):
