@@ -14,13 +14,14 @@
 #             %systems: the folder of minimal systems)
 #   %mypy     PIPEC_MYPY, or the mypy of the PATH
 #   %notebook-python  the Python of the environment PIPEC_NOTEBOOK_VENV
+#   %lsp-python  the Python of the environment PIPEC_LSP_VENV
 #   %eigen    the include folder of Eigen
 #   %root     the source tree,  %build  the build tree
 #
 # Features: torch (an environment with PyTorch) and torch-2.13 or the like (its
 # version), hub-deepspeed or the like (an environment with that framework), notebook (an environment with
-# Jupyter's kernel, NumPy and pandas), mpi, eigen, clang, clang-format, rustc, asan, assertions, setuptools
-# (Python has it), release (the files of a release were made), systems (minimal systems were made),
+# Jupyter's kernel, NumPy and pandas), pytest-lsp (an environment with it), mpi, eigen, clang, clang-format,
+# rustc, asan, assertions, setuptools (Python has it), release (the files of a release were made), systems (minimal systems were made),
 # venv (environments of Python can be made), fish, groff, mandoc, mypy, npm, nvim, zsh, browser (Chromium that Selenium can drive),
 # cairosvg, server (pipec-serve was built), all (the long tests were asked for), root (the tests run as root).
 
@@ -57,6 +58,8 @@ torch_python = os.path.join(torch_venv, "bin", "python3")
 
 # The environment with notebooks and pandas, which `x check --all` makes.
 notebook_python = os.path.join(os.environ.get("PIPEC_NOTEBOOK_VENV", ""), "bin", "python3")
+# The environment with a client of language servers, from the same.
+lsp_python = os.path.join(os.environ.get("PIPEC_LSP_VENV", ""), "bin", "python3")
 
 mypy = os.environ.get("PIPEC_MYPY") or shutil.which("mypy")
 
@@ -70,6 +73,7 @@ if "address" in config.pipec_sanitize:
 config.substitutions += [
     ("%torch-python", torch_python),
     ("%notebook-python", notebook_python),
+    ("%lsp-python", lsp_python),
     ("%python", config.python),
     ("%mpicxx", config.mpicxx + sanitize),
     ("%mypy", mypy or ""),
@@ -112,6 +116,8 @@ if mypy:
     config.available_features.add("mypy")
 if "PIPEC_NOTEBOOK_VENV" in os.environ and os.path.exists(notebook_python):
     config.available_features.add("notebook")
+if "PIPEC_LSP_VENV" in os.environ and os.path.exists(lsp_python):
+    config.available_features.add("pytest-lsp")
 if config.eigen_include:
     config.available_features.add("eigen")
 if (os.path.exists("/usr/bin/chromedriver") and os.path.exists("/usr/bin/chromium")
