@@ -62,19 +62,19 @@ def run(arguments: Sequence[str], text: str | None = None, *, findings: bool = F
             out, err = process.communicate(text)
         except KeyboardInterrupt:
             if not interruptible:
-                process.kill()
+                _kill(process)
                 raise
             # Its session is another one, so that a terminal does not interrupt it, too.
             process.send_signal(signal.SIGINT)
             try:
                 out, err = process.communicate()
             except BaseException:
-                process.kill()
+                _kill(process)
                 raise
             if process.returncode != 0:
                 raise
         except BaseException:
-            process.kill()
+            _kill(process)
             raise
     diagnostics, rest = read_diagnostics(err)
     diagnostics = renamed(diagnostics, {**({} if text is None else {STDIN: SOURCE}), **(names or {})})
@@ -89,6 +89,12 @@ def run(arguments: Sequence[str], text: str | None = None, *, findings: bool = F
             diagnostics.append(Diagnostic("", "error", rest or f"pipec ended with status {process.returncode}"))
         raise CompileError(diagnostics)
     return out, diagnostics
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    # `Popen.__exit__` does not wait long after a KeyboardInterrupt.
+    process.wait()
 
 
 def main() -> None:
