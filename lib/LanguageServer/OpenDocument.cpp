@@ -57,6 +57,12 @@ void Server::OpenDocument::setText(StringRef text, int64_t version) {
   latest.reset();
 }
 
+const Occurrence *Server::Target::name() const {
+  if (!analysis || analysis->isSteps())
+    return nullptr;
+  return analysis->names().at(analysis->loc(offset));
+}
+
 std::optional<json::Value> Server::Target::range(Span span) const {
   std::optional<Span> now = shift.toNew(span);
   if (!now)

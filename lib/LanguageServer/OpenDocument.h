@@ -58,6 +58,8 @@ struct Server::Target {
   /// The offset in the text of `analysis`.
   size_t offset = 0;
 
+  /// The name at the offset; null without one, and in step IR.
+  const Occurrence *name() const;
   /// A span of the analysed text as a range of the document.
   std::optional<llvm::json::Value> range(Span span) const;
 };

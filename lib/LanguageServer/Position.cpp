@@ -106,15 +106,4 @@ std::string pathOfUri(StringRef uri) {
   return path;
 }
 
-std::string uriOfPath(StringRef path) {
-  std::string uri = "file://";
-  for (char c : path) {
-    if (isAlnum(c) || StringRef("/._-~").contains(c))
-      uri += c;
-    else
-      uri += "%" + toHex(StringRef(&c, 1));
-  }
-  return uri;
-}
-
 } // namespace pipec::lsp

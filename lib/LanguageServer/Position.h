@@ -64,8 +64,6 @@ std::optional<Position> positionFrom(const llvm::json::Value *value);
 /// The path of a `file:` URI. Any other URI is returned as it is: the name of a
 /// text that has no file.
 std::string pathOfUri(llvm::StringRef uri);
-/// The URI of the file at an absolute path.
-std::string uriOfPath(llvm::StringRef path);
 
 } // namespace pipec::lsp
 

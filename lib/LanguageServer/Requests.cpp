@@ -188,10 +188,7 @@ Expected<json::Value> Server::definition(const json::Object &params) {
   if (!at)
     return at.takeError();
   const Analysis *analysis = at->analysis.get();
-  const Occurrence *place =
-      analysis && !analysis->isSteps()
-          ? analysis->names().at(analysis->loc(at->offset))
-          : nullptr;
+  const Occurrence *place = at->name();
   if (!place)
     return nullptr;
   SMRange range = analysis->names().definitions()[place->definition].place;
@@ -258,9 +255,7 @@ Expected<json::Value> Server::references(const json::Object &params) {
     return at.takeError();
   const Analysis *analysis = at->analysis.get();
   json::Array result;
-  if (!analysis || analysis->isSteps())
-    return result;
-  const Occurrence *place = analysis->names().at(analysis->loc(at->offset));
+  const Occurrence *place = at->name();
   if (!place)
     return result;
   const json::Object *context = params.getObject("context");
@@ -286,9 +281,7 @@ Expected<json::Value> Server::highlight(const json::Object &params) {
     return at.takeError();
   const Analysis *analysis = at->analysis.get();
   json::Array result;
-  if (!analysis || analysis->isSteps())
-    return result;
-  const Occurrence *place = analysis->names().at(analysis->loc(at->offset));
+  const Occurrence *place = at->name();
   if (!place)
     return result;
   for (const Occurrence &each : analysis->names().occurrences())

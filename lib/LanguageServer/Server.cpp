@@ -8,6 +8,7 @@
 #include "LanguageServer/Server.h"
 
 #include "LanguageServer/OpenDocument.h"
+#include "Support/Uri.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"

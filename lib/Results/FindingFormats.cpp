@@ -8,6 +8,7 @@
 #include "Results/FindingFormats.h"
 
 #include "Support/DiagPrinter.h"
+#include "Support/Uri.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -55,18 +56,6 @@ static std::optional<Region> regionOf(SMRange range, const SourceFiles &files) {
 // SARIF
 //===----------------------------------------------------------------------===//
 
-/// A path as a reference of RFC 3986.
-static std::string uriOf(StringRef path) {
-  std::string uri = path.starts_with("/") ? "file://" : "";
-  for (char c : path) {
-    if (isAlnum(c) || StringRef("/._-~").contains(c))
-      uri += c;
-    else
-      uri += "%" + toHex(StringRef(&c, 1));
-  }
-  return uri;
-}
-
 static void writeTextObject(json::OStream &json, StringRef key,
                             StringRef text) {
   json.attributeObject(key,
@@ -89,7 +78,7 @@ static void writePlace(json::OStream &json, const Diagnostic &finding,
   std::optional<Region> region = regionOf(finding.range, files);
   json.attributeObject("physicalLocation", [&] {
     json.attributeObject("artifactLocation", [&] {
-      json.attribute("uri", uriOf(region ? StringRef(region->file) : path));
+      json.attribute("uri", uriOfPath(region ? StringRef(region->file) : path));
     });
     if (region)
       writeRegion(json, "region", *region);
@@ -100,7 +89,7 @@ static void writeChange(json::OStream &json, const FixIt &edit,
                         const SourceFiles &files) {
   Region region = *regionOf(edit.range, files);
   json.attributeObject("artifactLocation",
-                       [&] { json.attribute("uri", uriOf(region.file)); });
+                       [&] { json.attribute("uri", uriOfPath(region.file)); });
   json.attributeArray("replacements", [&] {
     json.object([&] {
       writeRegion(json, "deletedRegion", region);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LanguageServer/OpenDocument.h"
+#include "Support/Uri.h"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +14,7 @@
 
 using namespace llvm;
 using namespace pipec::lsp;
+using pipec::uriOfPath;
 
 namespace {
 

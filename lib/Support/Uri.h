@@ -1,0 +1,23 @@
+//===- Uri.h - References to files ------------------------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SUPPORT_URI_H
+#define PIPEC_SUPPORT_URI_H
+
+#include "llvm/ADT/StringRef.h"
+
+#include <string>
+
+namespace pipec {
+
+/// A path as a reference of RFC 3986: a `file:` URI if the path is absolute,
+/// else a relative reference.
+std::string uriOfPath(llvm::StringRef path);
+
+} // namespace pipec
+
+#endif // PIPEC_SUPPORT_URI_H
