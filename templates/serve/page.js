@@ -196,6 +196,11 @@ async function compile() {
     byId("status").dataset.answered = performance.now() - begin;
     const { schedules, report, with: second, picture, diagnostics } = answer;
     known = { schedules: schedules ?? known.schedules, report: report ?? known.report, with: report ? second : known.with };
+    if (!picture && known.schedules?.length > 1 && !known.schedules.some(({ name }) => name === state.schedule)) {
+      // Of several schedules, the first is shown until one is chosen.
+      state.schedule = known.schedules[0].name;
+      return compile();
+    }
     showMessages(diagnostics);
     showForm();
     byId("picture").classList.toggle("old", !picture);

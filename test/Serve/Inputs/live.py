@@ -164,6 +164,12 @@ def typing(page, _):
 
 def sizes(page, _):
     """The form is made of the schedule's parameters; back and forward go through its changes."""
+    # The first of several schedules, until one is chosen.
+    second = PROGRAM.replace("mine", "other").replace("m = 4", "m = 6")
+    page.change(lambda: page.set_program(PROGRAM + second))
+    check(page.figures()["micro-batches"] == ["4"], f"{page.figures()}")
+    page.change(lambda: Select(page.id("schedule")).select_by_value("other"))
+    check(page.figures()["micro-batches"] == ["6"], f"{page.figures()}")
     page.change(lambda: page.set_program(PROGRAM))
     page.wait(lambda: page.driver.find_elements(By.ID, "size-depth"), "no field for `depth k`")
     labels = [label.text for label in page.driver.find_elements(By.CSS_SELECTOR, "#sizes label")]
