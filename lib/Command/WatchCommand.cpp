@@ -115,8 +115,7 @@ LogicalResult Watch::readOptions() {
   input = opened->path;
   for (const FileVersion &file : look())
     if (sys::fs::equivalent(args.text(Opt::Output), file.path))
-      return reportUsageError(diags, "watch would write `" +
-                                         Twine(file.path) +
+      return reportUsageError(diags, "watch would write `" + Twine(file.path) +
                                          "`, a file that it watches");
   arguments = compileArguments(commandLine);
   if (session.useColors(err) && !args.has(Opt::Color))

@@ -151,6 +151,8 @@ CorrectedText correctText(const OpenedInput &input, const InputRequest &request,
                           const SearchPath &search) {
   // Corrections that are tried one by one.
   constexpr size_t maxSingle = 50;
+  // So many are not tried together before.
+  constexpr size_t maxFirst = 8;
   auto find = [&](StringRef text) {
     return TextFindings(text, input, request, options, search);
   };
@@ -171,9 +173,15 @@ CorrectedText correctText(const OpenedInput &input, const InputRequest &request,
     std::vector<Correction> corrections = found.corrections();
     if (corrections.empty())
       return result;
-    if (!improve(corrections) &&
-        none_of(ArrayRef(corrections).take_front(maxSingle),
-                [&](const Correction &each) { return improve(each); }))
+    // Together they are fewer runs, but a good one may hide that another one
+    // does not help.
+    auto single = [&](const Correction &each) { return improve(each); };
+    bool isBetter =
+        corrections.size() <= maxFirst
+            ? any_of(corrections, single) || improve(corrections)
+            : improve(corrections) ||
+                  any_of(ArrayRef(corrections).take_front(maxSingle), single);
+    if (!isBetter)
       return result;
   }
 }

@@ -158,3 +158,7 @@ assert change == {"artifactLocation": {"uri": "b.pipe"}, "replacements": [{
     "insertedContent": {"text": "loop"}}]}, change
 assert read("b.pipe") == GOOD.replace("loop;", "lop;")
 assert re.search(r"--fix", subprocess.run(["pipec", "lint", "--help"], capture_output=True, text=True).stdout)
+
+# A correction that does not help is not made along with one that does.
+fixed, _ = fix("fn f(x) = x + 1;\n" + GOOD.replace("rank);  // warm", "rank)"), status=1)
+assert fixed.startswith("fn f(x) = x + 1;\n") and "rank);" in fixed, fixed

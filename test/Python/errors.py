@@ -67,11 +67,13 @@ for call in pipec.compile, pipec.describe:
 
 # What is not step IR is said to be none, and an output is not chosen twice.
 assert refused("zb1p", args=["--emit=csv"])
-try:
-    pipec.compile("zb1p", args=["-o", "elsewhere.steps"])
-    raise AssertionError("compiled into another file")
-except ValueError as problem:
-    assert "this is not step IR: " in str(problem), problem
+for chooses in (lambda: pipec.compile("zb1p", args=["-o", "elsewhere.steps"]),
+                lambda: pipec.render("zb1p", format="svg", args=["-o", "elsewhere.svg"])):
+    try:
+        chooses()
+        raise AssertionError("the output is elsewhere")
+    except pipec.CompileError as problem:
+        assert "`--output` is given twice" in str(problem), problem
 os.environ["PIPEC"] = "/bin/true"
 try:
     pipec.compile("zb1p")

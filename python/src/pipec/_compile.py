@@ -35,7 +35,7 @@ def compile(path_or_name: str | os.PathLike[str] | None = None, *, source: str |
     if profile is not None and cost_profile is not None:
         raise TypeError("cost_profile is an older name of profile: only one can be given")
     path = "-" if path_or_name is None else os.fspath(path_or_name)
-    command = ["--emit=ir", *options(target=target, passes=passes)]
+    command = ["--emit=ir", "--output=-", *options(target=target, passes=passes)]
     for name, value in params.items():
         form = "--" if path.endswith((".csv", ".steps")) else "-D"
         command.append(f"{form}{name}={integer(value, f'parameter {name}')}")

@@ -58,11 +58,11 @@ def lists_ir(lists: Sequence[Iterable[Any]], stages: int | None, placement: Plac
         raise ValueError(f"the placement is for {len(maps[0])} stages, not {stages}")
     reader = ListReader(maps)
     lines = [list(reader.lines(rank, steps)) for rank, steps in enumerate(lists)]
-    graph = ", ".join(f"{a} -> {b}" for a, b in edges or ())
+    graph = ", ".join(f"{operator.index(a)} -> {operator.index(b)}" for a, b in edges or ())
     header = [] if edges is None or not graph and len(maps[0]) == 1 else [f"graph {graph}"]
     if not reader.backward:
         header.append("forward_only")
-    return step_ir(_quoted(name), lines, maps, reader.microbatches if microbatches is None else microbatches, header)
+    return step_ir(_quoted(name), lines, maps, reader.microbatches if microbatches is None else operator.index(microbatches), header)
 
 
 def _quoted(name: str) -> str:
@@ -101,6 +101,8 @@ class ListReader:
         if entry is None:
             return "bubble"
         if isinstance(entry, str):
+            if "//" in entry:
+                raise ValueError(f"{where}: {entry!r} has a comment")
             if _TEXT.fullmatch(entry.strip()):
                 return self._seen(entry.strip())
             cell = _CELL.fullmatch(entry)
@@ -121,6 +123,8 @@ class ListReader:
     def _line(self, rank: int, kind: Kind, stage: int, microbatch: int, other: int, where: str) -> str:
         if kind == Kind.BUBBLE:
             return "bubble"
+        if stage < -1:
+            raise ValueError(f"{where}: {kind} is of stage {stage}")
         if stage < 0:
             mine = sorted({stage for ranks in self.maps for stage, on in enumerate(ranks) if on == rank})
             if len(mine) != 1:

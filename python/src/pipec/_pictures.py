@@ -46,7 +46,7 @@ def render(schedule: Input, path: str | os.PathLike[str] | None = None, *, forma
     if scale is not None:
         given.append(f"--scale={figure_text('scale', scale)}")
     with Inputs() as inputs:
-        command = ["--emit=svg", *given, *inputs.costs(cost, profile), *args, inputs.schedule(schedule)]
+        command = ["--emit=svg", "--output=-", *given, *inputs.costs(cost, profile), *args, inputs.schedule(schedule)]
         picture = converted(run(command, names=inputs.names)[0], format)
     if path is not None:
         write_bytes(path, picture)
