@@ -62,7 +62,9 @@ def measure(name, ranks, microbatches, kind, **sizes):
             break
     # More than two processes per processor are ready to run.
     busy = os.getloadavg()[0] > 2 * os.cpu_count()
-    assert best and abs(best[0]) <= (TOLERANCE_BUSY if busy else TOLERANCE), (kind, name, best)
+    # The collectives of FSDP take time of the processors on which the computes run.
+    accepted = TOLERANCE_BUSY if busy or kind == "fsdp" else TOLERANCE
+    assert best and abs(best[0]) <= accepted, (kind, name, best)
     return best[1:]
 
 
