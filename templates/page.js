@@ -231,7 +231,10 @@ function paintMap() {
 // Called between layout and the frame that shows it, so this frame must have the
 // picture already.
 function resize() {
+  // A status with another number of lines changes the size, and stays.
+  const said = byId("status").textContent;
   painter.resize();
   arrange();
+  if (said) byId("status").textContent = said;
   paint();
 }
