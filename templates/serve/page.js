@@ -196,8 +196,8 @@ async function compile() {
     byId("status").dataset.answered = performance.now() - begin;
     const { schedules, report, with: second, picture, diagnostics } = answer;
     known = { schedules: schedules ?? known.schedules, report: report ?? known.report, with: report ? second : known.with };
-    if (!picture && known.schedules?.length > 1 && !known.schedules.some(({ name }) => name === state.schedule)) {
-      // Of several schedules, the first is shown until one is chosen.
+    if (!picture && known.schedules?.length && !known.schedules.some(({ name }) => name === state.schedule)) {
+      // The first schedule is shown until one is chosen that is there.
       state.schedule = known.schedules[0].name;
       return compile();
     }
