@@ -41,6 +41,7 @@ void Problem::finish() {
   }
   letters.assign(ranks * numLetters() + 1, Letter());
   beforeTable.clear();
+  bool chain = isChain();
   for (unsigned rank = 0; rank != ranks; ++rank) {
     for (unsigned chunk = 0; chunk != chunks; ++chunk) {
       unsigned stage = stageOf(rank, chunk);
@@ -58,7 +59,7 @@ void Problem::finish() {
                                       : 0;
       }
     }
-    findBefore(rank);
+    findBefore(rank, chain);
   }
   letters.back().before = beforeTable.size();
   // The end of the last span is an address, too.
@@ -66,31 +67,41 @@ void Problem::finish() {
   findTransfers();
 }
 
-/// Finds which letters of a rank precede which, by the edges of all stages.
-void Problem::findBefore(unsigned rank) {
+/// Finds which letters of a rank precede which, by the edges of all stages. In
+/// a chain, the chunks of a rank follow each other.
+void Problem::findBefore(unsigned rank, bool isChain) {
   using Chunks = uint32_t;
   static_assert(maxLetters / 3 <= 32);
   auto bit = [](unsigned chunk) { return Chunks(1) << chunk; };
-  // By stage: the chunks of this rank that feed it, over any number of edges,
-  // and those that it feeds.
-  std::vector<Chunks> feeds(numStages()), fed(numStages());
-  for (unsigned chunk = 0; chunks != 1 && chunk != chunks; ++chunk)
-    feeds[stageOf(rank, chunk)] = fed[stageOf(rank, chunk)] = bit(chunk);
-  if (chunks != 1) {
+  auto all = Chunks((uint64_t(1) << chunks) - 1);
+  // By chunk: the other chunks of this rank that feed it, over any number of
+  // edges, and those that it feeds.
+  std::array<Chunks, 32> feeds = {}, fed = {};
+  if (isChain || chunks == 1) {
+    for (unsigned chunk = 0; chunk != chunks; ++chunk) {
+      feeds[chunk] = bit(chunk) - 1;
+      fed[chunk] = all & ~feeds[chunk] & ~bit(chunk);
+    }
+  } else {
+    // The same by stage, with itself.
+    std::vector<Chunks> up(numStages()), down(numStages());
+    for (unsigned chunk = 0; chunk != chunks; ++chunk)
+      up[stageOf(rank, chunk)] = down[stageOf(rank, chunk)] = bit(chunk);
     for (size_t i = 0; i != edges.size(); ++i)
-      feeds[edges[i].to] |= feeds[edges[i].from];
+      up[edges[i].to] |= up[edges[i].from];
     for (size_t i = edges.size(); i-- != 0;)
-      fed[edges[i].from] |= fed[edges[i].to];
+      down[edges[i].from] |= down[edges[i].to];
+    for (unsigned chunk = 0; chunk != chunks; ++chunk) {
+      feeds[chunk] = up[stageOf(rank, chunk)] & ~bit(chunk);
+      fed[chunk] = down[stageOf(rank, chunk)] & ~bit(chunk);
+    }
   }
-  auto others = [&](const std::vector<Chunks> &of, unsigned chunk) {
-    return of[stageOf(rank, chunk)] & ~bit(chunk);
-  };
-  /// Adds the letters of `set`, without those that others of `set` imply.
-  auto add = [&](LetterKind kind, Chunks set, const std::vector<Chunks> &of) {
+  // Adds the letters of `set`, without those that others of `set` imply.
+  auto add = [&](LetterKind kind, Chunks set, const auto &of) {
     Chunks implied = 0;
     for (unsigned chunk = 0; chunk != chunks; ++chunk)
       if (set & bit(chunk))
-        implied |= others(of, chunk);
+        implied |= of[chunk];
     for (unsigned chunk = 0; chunk != chunks; ++chunk)
       if (set & ~implied & bit(chunk))
         beforeTable.push_back(letter(kind, chunk));
@@ -101,11 +112,11 @@ void Problem::findBefore(unsigned rank) {
     if (own.kind == LetterW)
       beforeTable.push_back(letter(LetterI, own.chunk));
     else if (own.kind == LetterF)
-      add(LetterF, others(feeds, own.chunk), feeds);
-    else if (Chunks later = others(fed, own.chunk))
-      add(LetterI, later, fed);
+      add(LetterF, feeds[own.chunk], feeds);
+    else if (fed[own.chunk])
+      add(LetterI, fed[own.chunk], fed);
     else // The I of the last stage, which comes first, follows every F.
-      add(LetterF, Chunks((uint64_t(1) << chunks) - 1), feeds);
+      add(LetterF, all, feeds);
   }
 }
 

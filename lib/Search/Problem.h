@@ -180,7 +180,7 @@ public:
   Ticks peak(unsigned rank, const Word &word) const;
 
 private:
-  void findBefore(unsigned rank);
+  void findBefore(unsigned rank, bool isChain);
   void findTransfers();
 
   std::vector<uint32_t> stageTable;

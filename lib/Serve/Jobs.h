@@ -21,7 +21,7 @@
 
 namespace pipec {
 
-/// Runs a program; `runChild`, or what stands in for it in a test.
+/// Runs a program: `runChild`, or a function of a test.
 using RunChild = std::function<ChildResult(const ChildRequest &)>;
 
 /// Runs that take seconds. A job runs on a thread of its own; a page asks for
