@@ -196,45 +196,9 @@ void Calibrator::setOverlaps() {
 
 void Calibrator::setTransfers() {
   const Clocks &clocks = result.clocks;
-  struct Edge {
-    std::vector<int64_t> times;
-    std::vector<int64_t> gaps;
-    bool seen = false;
-    const MeasuredTransfer *last = nullptr;
-  };
-  std::map<std::pair<unsigned, unsigned>, Edge> edges;
-  for (const MeasuredTransfer &transfer : transfers) {
-    Edge &edge = edges[{transfer.from, transfer.to}];
-    edge.seen = true;
-    int64_t shift = clocks.offset[transfer.to] - clocks.offset[transfer.from];
-    int64_t time = transfer.arrived + shift - transfer.sent;
-    // The receive was there first, and the rank waited for most of the time.
-    bool posted = transfer.posted + shift <= transfer.sent;
-    bool waited = transfer.arrived - transfer.waitedFrom >= time / 2;
-    if (posted && waited)
-      edge.times.push_back(time);
-  }
-  // Transfers that follow each other on a full edge.
-  std::map<std::pair<unsigned, unsigned>, std::vector<const MeasuredTransfer *>>
-      inOrder;
-  for (const MeasuredTransfer &transfer : transfers)
-    inOrder[{transfer.from, transfer.to}].push_back(&transfer);
-  for (auto &[ends, all] : inOrder) {
-    llvm::stable_sort(
-        all, [](const auto *a, const auto *b) { return a->sent < b->sent; });
-    int64_t shift = clocks.offset[ends.second] - clocks.offset[ends.first];
-    for (size_t i = 1; i < all.size(); ++i) {
-      const MeasuredTransfer &before = *all[i - 1], &after = *all[i];
-      if (before.step == after.step && after.sent < before.arrived + shift &&
-          after.posted + shift <= after.sent &&
-          after.waitedFrom <= before.arrived && after.arrived > before.arrived)
-        edges[ends].gaps.push_back(after.arrived - before.arrived);
-    }
-  }
-
   std::vector<int64_t> latencies, occupancies;
   std::vector<std::string> withoutOccupancy;
-  for (auto &[ends, edge] : edges) {
+  for (const auto &[ends, edge] : measureEdges(transfers, clocks)) {
     Place place{FigureScope::Edge, ends.first, ends.second};
     std::string name = utostr(ends.first) + " -> " + utostr(ends.second);
     if (!clocks.known[ends.first] || !clocks.known[ends.second]) {
@@ -242,8 +206,6 @@ void Calibrator::setTransfers() {
                ": no transfers in both directions set the clocks");
       continue;
     }
-    llvm::sort(edge.times);
-    llvm::sort(edge.gaps);
     if (edge.times.empty()) {
       leaveOut("p2p of edge " + name +
                ": no receive waited for a send that came after it");
@@ -299,41 +261,11 @@ void Calibrator::setTransfers() {
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// What steps allocate: forwards and gradients of inputs, and receives. What
-/// the other kinds release follows from these.
 void Calibrator::setMemory() {
-  std::map<Key, std::vector<int64_t>> sizes;
-  for (const RecordedRank &rank : recording.ranks) {
-    if (rank.memory.empty())
-      continue;
-    std::vector<int64_t> sums = {0};
-    for (const MemoryEvent &event : rank.memory)
-      sums.push_back(sums.back() + event.bytes);
-    auto before = [&](int64_t time) {
-      return sums[llvm::partition_point(rank.memory,
-                                        [&](const MemoryEvent &event) {
-                                          return event.time < time;
-                                        }) -
-                  rank.memory.begin()];
-    };
-    for (const std::vector<StepSpan> &training : rank.steps)
-      for (const StepSpan &span : training) {
-        ArrayRef<Step> members = recording.cells[span.cell];
-        StepKind kind = members[0].kind();
-        if (members.size() > 1)
-          continue;
-        Place place{FigureScope::Stage, members[0].stage()};
-        int64_t change = before(span.hostEnd) - before(span.hostStart);
-        if (kind == StepKind::F || kind == StepKind::I)
-          sizes[{liveFigure(kind), place}].push_back(change);
-        else if (isRecv(kind) && change > 0)
-          sizes[{Figure::Receive, place}].push_back(change);
-      }
-  }
+  std::map<Key, std::vector<int64_t>> sizes = measureMemory(recording);
   if (sizes.empty())
     return leaveOut("memory: the traces have no allocations");
   for (auto &[key, all] : sizes) {
-    llvm::sort(all);
     add(FigureBlock::Memory, key, quartile(all, 2),
         {quartile(all, 1), quartile(all, 3)}, all.size(),
         Evidence::Allocations);

@@ -133,4 +133,39 @@ MeasuredSteps measureSteps(const Recording &recording, const Clocks &clocks) {
   return StepMeasurer(recording, clocks).run();
 }
 
+std::map<MeasuredSteps::Key, std::vector<int64_t>>
+measureMemory(const Recording &recording) {
+  std::map<MeasuredSteps::Key, std::vector<int64_t>> sizes;
+  for (const RecordedRank &rank : recording.ranks) {
+    if (rank.memory.empty())
+      continue;
+    std::vector<int64_t> sums = {0};
+    for (const MemoryEvent &event : rank.memory)
+      sums.push_back(sums.back() + event.bytes);
+    auto before = [&](int64_t time) {
+      return sums[llvm::partition_point(rank.memory,
+                                        [&](const MemoryEvent &event) {
+                                          return event.time < time;
+                                        }) -
+                  rank.memory.begin()];
+    };
+    for (const std::vector<StepSpan> &training : rank.steps)
+      for (const StepSpan &span : training) {
+        ArrayRef<Step> members = recording.cells[span.cell];
+        StepKind kind = members[0].kind();
+        if (members.size() > 1)
+          continue;
+        Place place{FigureScope::Stage, members[0].stage()};
+        int64_t change = before(span.hostEnd) - before(span.hostStart);
+        if (kind == StepKind::F || kind == StepKind::I)
+          sizes[{liveFigure(kind), place}].push_back(change);
+        else if (isRecv(kind) && change > 0)
+          sizes[{Figure::Receive, place}].push_back(change);
+      }
+  }
+  for (auto &[key, all] : sizes)
+    llvm::sort(all);
+  return sizes;
+}
+
 } // namespace pipec

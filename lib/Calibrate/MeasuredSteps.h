@@ -36,6 +36,12 @@ struct MeasuredSteps {
 
 MeasuredSteps measureSteps(const Recording &recording, const Clocks &clocks);
 
+/// The bytes that steps allocate, by figure and stage, sorted: of forwards,
+/// gradients of inputs, and receives. What the other kinds release follows from
+/// these. Empty if the traces have no allocations.
+std::map<MeasuredSteps::Key, std::vector<int64_t>>
+measureMemory(const Recording &recording);
+
 } // namespace pipec
 
 #endif // PIPEC_CALIBRATE_MEASUREDSTEPS_H

@@ -175,4 +175,36 @@ Clocks setClocks(const Recording &recording,
   return clocks;
 }
 
+std::map<std::pair<unsigned, unsigned>, EdgeTimes>
+measureEdges(ArrayRef<MeasuredTransfer> transfers, const Clocks &clocks) {
+  std::map<std::pair<unsigned, unsigned>, std::vector<const MeasuredTransfer *>>
+      inOrder;
+  for (const MeasuredTransfer &transfer : transfers)
+    inOrder[{transfer.from, transfer.to}].push_back(&transfer);
+  std::map<std::pair<unsigned, unsigned>, EdgeTimes> edges;
+  for (auto &[ends, all] : inOrder) {
+    EdgeTimes &edge = edges[ends];
+    llvm::stable_sort(
+        all, [](const auto *a, const auto *b) { return a->sent < b->sent; });
+    int64_t shift = clocks.offset[ends.second] - clocks.offset[ends.first];
+    const MeasuredTransfer *before = nullptr;
+    for (const MeasuredTransfer *transfer : all) {
+      bool wasPosted = transfer->posted + shift <= transfer->sent;
+      int64_t time = transfer->arrived + shift - transfer->sent;
+      if (wasPosted && transfer->arrived - transfer->waitedFrom >= time / 2)
+        edge.times.push_back(time);
+      bool follows = before && before->step == transfer->step &&
+                     transfer->sent < before->arrived + shift &&
+                     transfer->waitedFrom <= before->arrived &&
+                     transfer->arrived > before->arrived;
+      if (wasPosted && follows)
+        edge.gaps.push_back(transfer->arrived - before->arrived);
+      before = transfer;
+    }
+    llvm::sort(edge.times);
+    llvm::sort(edge.gaps);
+  }
+  return edges;
+}
+
 } // namespace pipec

@@ -17,6 +17,8 @@
 
 #include "Calibrate/Recording.h"
 
+#include <map>
+
 namespace pipec {
 
 /// A transfer of one training step whose end was seen. Times are in the clocks
@@ -58,6 +60,20 @@ std::vector<MeasuredTransfer> findTransfers(const Recording &recording);
 /// machines and edges.
 Clocks setClocks(const Recording &recording,
                  llvm::ArrayRef<MeasuredTransfer> transfers);
+
+/// What the transfers of one edge tell about its costs, in nanoseconds, sorted.
+struct EdgeTimes {
+  /// From the send to the arrival, of transfers whose receive was posted before
+  /// the send and whose receiver waited for most of the time.
+  std::vector<int64_t> times;
+  /// Between the arrivals of transfers that follow each other on a full edge.
+  std::vector<int64_t> gaps;
+};
+
+/// The times of all edges with transfers, by the ranks at their ends. Those
+/// between ranks whose clocks are not known are meaningless.
+std::map<std::pair<unsigned, unsigned>, EdgeTimes>
+measureEdges(llvm::ArrayRef<MeasuredTransfer> transfers, const Clocks &clocks);
 
 } // namespace pipec
 

@@ -29,9 +29,13 @@ Server::~Server() = default;
 // Messages
 //===----------------------------------------------------------------------===//
 
+/// What a request is about, which is found before its function is called.
+enum class Scope { Server, Document, Position };
+
 struct Server::RequestRow {
   StringLiteral method;
   Request function;
+  Scope scope;
 };
 
 struct Server::NotificationRow {
@@ -40,20 +44,20 @@ struct Server::NotificationRow {
 };
 
 #define PIPEC_LSP_REQUESTS(ROW)                                                \
-  ROW("initialize", initialize)                                                \
-  ROW("shutdown", shutdown)                                                    \
-  ROW("textDocument/hover", hover)                                             \
-  ROW("textDocument/completion", completion)                                   \
-  ROW("textDocument/definition", definition)                                   \
-  ROW("textDocument/references", references)                                   \
-  ROW("textDocument/documentHighlight", highlight)                             \
-  ROW("textDocument/prepareRename", prepareRename)                             \
-  ROW("textDocument/rename", rename)                                           \
-  ROW("textDocument/formatting", formatting)                                   \
-  ROW("textDocument/documentSymbol", symbols)                                  \
-  ROW("textDocument/inlayHint", inlayHints)                                    \
-  ROW("textDocument/codeAction", codeActions)                                  \
-  ROW("workspace/executeCommand", execute)
+  ROW("initialize", initialize, Server)                                        \
+  ROW("shutdown", shutdown, Server)                                            \
+  ROW("textDocument/hover", hover, Position)                                   \
+  ROW("textDocument/completion", completion, Document)                         \
+  ROW("textDocument/definition", definition, Position)                         \
+  ROW("textDocument/references", references, Position)                         \
+  ROW("textDocument/documentHighlight", highlight, Position)                   \
+  ROW("textDocument/prepareRename", prepareRename, Position)                   \
+  ROW("textDocument/rename", rename, Position)                                 \
+  ROW("textDocument/formatting", formatting, Document)                         \
+  ROW("textDocument/documentSymbol", symbols, Document)                        \
+  ROW("textDocument/inlayHint", inlayHints, Document)                          \
+  ROW("textDocument/codeAction", codeActions, Document)                        \
+  ROW("workspace/executeCommand", execute, Server)
 
 #define PIPEC_LSP_NOTIFICATIONS(ROW)                                           \
   ROW("initialized", initialized)                                              \
@@ -64,7 +68,7 @@ struct Server::NotificationRow {
 
 ArrayRef<StringLiteral> Server::requests() {
   static constexpr StringLiteral methods[] = {
-#define ROW(Method, Function) Method,
+#define ROW(Method, Function, About) Method,
       PIPEC_LSP_REQUESTS(ROW)
 #undef ROW
   };
@@ -90,7 +94,7 @@ static const json::Object &objectOf(const json::Value &params) {
 Expected<json::Value> Server::request(StringRef method,
                                       const json::Value &params) {
   static constexpr RequestRow rows[] = {
-#define ROW(Method, Function) {Method, &Server::Function},
+#define ROW(Method, Function, About) {Method, &Server::Function, Scope::About},
       PIPEC_LSP_REQUESTS(ROW)
 #undef ROW
   };
@@ -101,8 +105,15 @@ Expected<json::Value> Server::request(StringRef method,
     return make_error<RequestError>(RequestError::InvalidRequest,
                                     "`" + method + "` after `shutdown`");
   for (const RequestRow &row : rows)
-    if (row.method == method)
-      return (this->*row.function)(objectOf(params));
+    if (row.method == method) {
+      const json::Object &object = objectOf(params);
+      Expected<Target> at = row.scope == Scope::Server     ? Target()
+                            : row.scope == Scope::Document ? known(object)
+                                                           : target(object);
+      if (!at)
+        return at.takeError();
+      return (this->*row.function)(object, *at);
+    }
   llvm_unreachable("only known methods are passed");
 }
 
@@ -119,7 +130,7 @@ void Server::notification(StringRef method, const json::Value &params) {
       return (this->*row.function)(objectOf(params));
 }
 
-Expected<json::Value> Server::initialize(const json::Object &) {
+Expected<json::Value> Server::initialize(const json::Object &, Target &) {
   if (state != State::New)
     return make_error<RequestError>(RequestError::InvalidRequest,
                                     "second `initialize`");
@@ -149,7 +160,7 @@ Expected<json::Value> Server::initialize(const json::Object &) {
   };
 }
 
-Expected<json::Value> Server::shutdown(const json::Object &) {
+Expected<json::Value> Server::shutdown(const json::Object &, Target &) {
   state = State::ShutDown;
   return nullptr;
 }

@@ -41,6 +41,11 @@ public:
   const std::string message;
 };
 
+/// The error of a request that cannot be answered for the reason `why`.
+inline llvm::Error refused(const llvm::Twine &why) {
+  return llvm::make_error<RequestError>(RequestError::RequestFailed, why);
+}
+
 /// The language server without its transport: a method and its parameters in,
 /// an answer out. Documents are analysed in `analyseNext`, between messages, so
 /// that of several changes in a row only the last one is.
@@ -73,25 +78,26 @@ public:
 private:
   struct OpenDocument;
   struct Target;
-  using Request = llvm::Expected<llvm::json::Value> (Server::*)(
-      const llvm::json::Object &params);
+  using Answer = llvm::Expected<llvm::json::Value>;
+  using Request = Answer (Server::*)(const llvm::json::Object &params,
+                                     Target &at);
   using Notification = void (Server::*)(const llvm::json::Object &params);
 
-  // Requests
-  llvm::Expected<llvm::json::Value> initialize(const llvm::json::Object &);
-  llvm::Expected<llvm::json::Value> shutdown(const llvm::json::Object &);
-  llvm::Expected<llvm::json::Value> hover(const llvm::json::Object &);
-  llvm::Expected<llvm::json::Value> completion(const llvm::json::Object &);
-  llvm::Expected<llvm::json::Value> definition(const llvm::json::Object &);
-  llvm::Expected<llvm::json::Value> references(const llvm::json::Object &);
-  llvm::Expected<llvm::json::Value> highlight(const llvm::json::Object &);
-  llvm::Expected<llvm::json::Value> prepareRename(const llvm::json::Object &);
-  llvm::Expected<llvm::json::Value> rename(const llvm::json::Object &);
-  llvm::Expected<llvm::json::Value> formatting(const llvm::json::Object &);
-  llvm::Expected<llvm::json::Value> symbols(const llvm::json::Object &);
-  llvm::Expected<llvm::json::Value> inlayHints(const llvm::json::Object &);
-  llvm::Expected<llvm::json::Value> codeActions(const llvm::json::Object &);
-  llvm::Expected<llvm::json::Value> execute(const llvm::json::Object &);
+  // Requests; `at` is set as far as the row of the request says.
+  Answer initialize(const llvm::json::Object &, Target &);
+  Answer shutdown(const llvm::json::Object &, Target &);
+  Answer hover(const llvm::json::Object &, Target &);
+  Answer completion(const llvm::json::Object &, Target &);
+  Answer definition(const llvm::json::Object &, Target &);
+  Answer references(const llvm::json::Object &, Target &);
+  Answer highlight(const llvm::json::Object &, Target &);
+  Answer prepareRename(const llvm::json::Object &, Target &);
+  Answer rename(const llvm::json::Object &, Target &);
+  Answer formatting(const llvm::json::Object &, Target &);
+  Answer symbols(const llvm::json::Object &, Target &);
+  Answer inlayHints(const llvm::json::Object &, Target &);
+  Answer codeActions(const llvm::json::Object &, Target &);
+  Answer execute(const llvm::json::Object &, Target &);
   // Notifications
   void initialized(const llvm::json::Object &) {}
   void open(const llvm::json::Object &);

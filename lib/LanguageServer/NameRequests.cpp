@@ -1,0 +1,219 @@
+//===- NameRequests.cpp - Requests about names ----------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LanguageServer/OpenDocument.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace llvm;
+
+namespace pipec::lsp {
+
+Expected<json::Value> Server::definition(const json::Object &, Target &at) {
+  const Analysis *analysis = at.analysis.get();
+  const Occurrence *place = at.name();
+  if (!place)
+    return nullptr;
+  SMRange range = analysis->names().definitions()[place->definition].place;
+  if (!range.isValid())
+    return nullptr;
+  if (!analysis->isHere(range))
+    return location(*at.document, *analysis, range);
+  std::optional<json::Value> now = at.range(analysis->exactSpan(range));
+  if (!now)
+    return nullptr;
+  return json::Object{{"uri", at.document->document.uri},
+                      {"range", std::move(*now)}};
+}
+
+/// The real path of the file of a range, and its offset there: equal for one
+/// place that several analyses know.
+static std::pair<std::string, size_t> identify(const Analysis &analysis,
+                                               SMRange range) {
+  if (!range.isValid())
+    return {};
+  StringRef path = analysis.files().lineColumn(range.Start).file;
+  SmallString<256> real;
+  if (sys::fs::real_path(path, real))
+    real = path;
+  return {std::string(real), analysis.exactSpan(range).begin};
+}
+
+std::map<std::string, std::vector<Span>>
+Server::placesOf(const Analysis &analysis, const Occurrence &place,
+                 bool withDefinition) {
+  std::map<std::string, std::vector<Span>> places;
+  const Definition &wanted = analysis.names().definitions()[place.definition];
+  bool isBuiltin = wanted.kind == Definition::Kind::Builtin;
+  auto key = identify(analysis, wanted.place);
+  for (auto &[uri, document] : documents) {
+    const Analysis &latest = analysed(*document);
+    const Analysis &other =
+        document->read.get() == &analysis ? analysis : latest;
+    if (&other != &analysis && (isBuiltin || !other.isRead()))
+      continue;
+    ArrayRef<Definition> definitions = other.names().definitions();
+    // By definition: 1 for the wanted one, 0 for others.
+    std::vector<int8_t> known(definitions.size(), -1);
+    for (const Occurrence &each : other.names().occurrences()) {
+      const Definition &named = definitions[each.definition];
+      int8_t &same = known[each.definition];
+      if (same < 0)
+        same = &other == &analysis
+                   ? each.definition == place.definition
+                   : named.name == wanted.name && named.kind == wanted.kind &&
+                         identify(other, named.place) == key;
+      if (same && (withDefinition || !each.isDefinition))
+        places[uri].push_back(other.exactSpan(each.range));
+    }
+  }
+  for (auto &[uri, spans] : places)
+    llvm::sort(spans, [](Span a, Span b) { return a.begin < b.begin; });
+  return places;
+}
+
+Expected<json::Value> Server::references(const json::Object &params,
+                                         Target &at) {
+  const Analysis *analysis = at.analysis.get();
+  json::Array result;
+  const Occurrence *place = at.name();
+  if (!place)
+    return result;
+  const json::Object *context = params.getObject("context");
+  bool withDefinition =
+      !context || context->getBoolean("includeDeclaration").value_or(true);
+  bool isCurrent = at.analysis == at.document->latest;
+  for (auto &[uri, spans] : placesOf(*analysis, *place, withDefinition))
+    for (Span span : spans) {
+      OpenDocument &in = *documents.find(uri)->second;
+      std::optional<json::Value> range = in.lines.range(span);
+      if (!isCurrent && &in == at.document)
+        range = at.range(span);
+      if (range)
+        result.push_back(
+            json::Object{{"uri", uri}, {"range", std::move(*range)}});
+    }
+  return result;
+}
+
+Expected<json::Value> Server::highlight(const json::Object &, Target &at) {
+  const Analysis *analysis = at.analysis.get();
+  json::Array result;
+  const Occurrence *place = at.name();
+  if (!place)
+    return result;
+  for (const Occurrence &each : analysis->names().occurrences())
+    if (each.definition == place->definition)
+      if (auto range = at.range(analysis->exactSpan(each.range)))
+        result.push_back(json::Object{{"range", std::move(*range)}});
+  return result;
+}
+
+/// The occurrence at the place of a request if it can be renamed; otherwise why
+/// not. Null if there is no name.
+static Expected<const Occurrence *> renameable(const Analysis *analysis,
+                                               bool isCurrent, size_t offset) {
+  if (!isCurrent)
+    return refused("the program has syntax errors");
+  if (analysis->isSteps())
+    return nullptr;
+  const Occurrence *place = analysis->names().at(analysis->loc(offset));
+  if (place && analysis->names().definitions()[place->definition].kind ==
+                   Definition::Kind::Builtin)
+    return refused("a word of the language cannot be renamed");
+  return place;
+}
+
+Expected<json::Value> Server::prepareRename(const json::Object &, Target &at) {
+  bool isCurrent = at.analysis && at.analysis == at.document->latest;
+  Expected<const Occurrence *> place =
+      renameable(at.analysis.get(), isCurrent, at.offset);
+  if (!place)
+    return place.takeError();
+  if (!*place)
+    return nullptr;
+  return at.document->lines.range(at.analysis->exactSpan((*place)->range));
+}
+
+/// `text` with `name` in place of all spans, which are in order.
+static std::string replaced(StringRef text, ArrayRef<Span> spans,
+                            StringRef name) {
+  std::string result;
+  size_t at = 0;
+  for (Span span : spans) {
+    result += text.slice(at, span.begin);
+    result += name;
+    at = span.end;
+  }
+  return result + text.drop_front(at).str();
+}
+
+static size_t countErrors(const Analysis &analysis) {
+  return count_if(analysis.diagnostics(), [](const Diagnostic &found) {
+    return found.severity == Severity::Error;
+  });
+}
+
+Expected<json::Value> Server::rename(const json::Object &params, Target &at) {
+  StringRef name = params.getString("newName").value_or("");
+  bool isName = !name.empty() && !isDigit(name[0]) &&
+                all_of(name, [](char c) { return isAlnum(c) || c == '_'; });
+  if (!isName)
+    return refused("`" + name + "` is not a name");
+  bool isCurrent = at.analysis && at.analysis == at.document->latest;
+  Expected<const Occurrence *> place =
+      renameable(at.analysis.get(), isCurrent, at.offset);
+  if (!place)
+    return place.takeError();
+  if (!*place)
+    return nullptr;
+
+  auto places = placesOf(*at.analysis, **place, /*withDefinition=*/true);
+  SMRange defined =
+      at.analysis->names().definitions()[(*place)->definition].place;
+  std::string file = identify(*at.analysis, defined).first;
+  bool isOpen = at.analysis->isHere(defined);
+  std::map<std::string, std::string> texts; // by real path
+  for (auto &[uri, spans] : places) {
+    const Document &document = documents.find(uri)->second->document;
+    SmallString<256> real;
+    if (sys::fs::real_path(document.path, real))
+      real = document.path;
+    isOpen |= real == file;
+    texts[std::string(real)] = replaced(document.text, spans, name);
+  }
+  if (!isOpen)
+    return refused("`" + file + "`, which defines the name, is not open");
+
+  // The new name must not be another name, nor a word of the language.
+  auto unsaved = [&](StringRef path) -> std::optional<std::string> {
+    auto it = texts.find(path.str());
+    return it == texts.end() ? std::nullopt : std::optional(it->second);
+  };
+  json::Object changes;
+  for (auto &[uri, spans] : places) {
+    OpenDocument &document = *documents.find(uri)->second;
+    Document edited = document.document;
+    edited.text = replaced(edited.text, spans, name);
+    Analysis after(edited, search, unsaved);
+    Analysis before(document.document, search, nullptr);
+    if (countErrors(after) > countErrors(before))
+      return refused("`" + name + "` cannot be the name here: " +
+                     after.diagnostics().front().message);
+    json::Array edits;
+    for (Span span : spans)
+      edits.push_back(json::Object{{"range", document.lines.range(span)},
+                                   {"newText", name}});
+    changes[uri] = std::move(edits);
+  }
+  return json::Object{{"changes", std::move(changes)}};
+}
+
+} // namespace pipec::lsp
