@@ -17,10 +17,12 @@ NumPy.
 import importlib
 from types import ModuleType
 
+from ._calibrate import Calibration, calibrate
 from ._check import CheckResult, check
 from ._compare import Comparison, compare
 from ._compile import compile, describe, library
 from ._diagnostics import CompileError, Diagnostic, Error, Fix, PackageNotFound
+from ._inputs import CostProfile
 from ._lint import LintResult
 from ._lint import lint_file as lint
 from ._pictures import render
@@ -33,9 +35,11 @@ from ._times import Times
 __version__ = "0.1.0"
 
 __all__ = [
+    "Calibration",
     "CheckResult",
     "Comparison",
     "CompileError",
+    "CostProfile",
     "Diagnostic",
     "Error",
     "Fix",
@@ -48,6 +52,7 @@ __all__ = [
     "SearchResult",
     "Step",
     "Times",
+    "calibrate",
     "check",
     "compare",
     "compile",

@@ -8,7 +8,7 @@ from typing import Mapping, Sequence
 
 from ._data import load, read
 from ._diagnostics import Diagnostic
-from ._inputs import Cost, Input, Inputs, Profile, Sizes, options, size_argument
+from ._inputs import Cost, Input, Inputs, Profile, Sizes, counts, listed, size_argument, switches, words
 from ._program import run
 
 
@@ -90,9 +90,10 @@ def check(*schedules: Input, cost: Cost | Sequence[Cost] | None = None, profile:
     Raises CompileError for wrong options and files that cannot be read. A figure
     that differs is in the result.
     """
-    costs = [cost] if cost is None or isinstance(cost, (str, Mapping)) else cost
+    costs = [cost] if cost is None or isinstance(cost, (str, Mapping)) else listed(cost, "cost", "costs")
     with Inputs() as inputs:
-        command = ["check", "--format=json", *options(parts=parts, library=library), *args, *inputs.costs(None, profile)]
+        command = ["check", "--format=json", *counts(parts=parts), *switches(library=library), *words(args),
+                   *inputs.costs(None, profile)]
         for each in costs:
             command += inputs.costs(each, None)
         command += [*map(inputs.schedule, schedules), *(size_argument(name, values) for name, values in grid.items())]

@@ -8,7 +8,8 @@ from typing import Any, Iterator, Mapping, Sequence
 
 from ._data import load, read, records, rounded
 from ._diagnostics import Diagnostic
-from ._inputs import Cost, Input, Inputs, Profile, Sizes, integer, options, size_argument
+from ._inputs import (Cost, Input, Inputs, Profile, Sizes, counts, figures, layers_text, listed, options, size_argument,
+                      switches, text, words)
 from ._packages import pandas
 from ._program import run
 
@@ -157,11 +158,14 @@ def compare(*schedules: Input, ranks: int, microbatches: int, chunks: Sizes | No
     Raises CompileError for wrong options and files that cannot be read. Where no
     schedule exists, the result has none that fit.
     """
-    targets = ",".join(target) if target is not None and not isinstance(target, str) else target
-    command = ["compare", "--format=json", f"--ranks={integer(ranks, 'ranks')}",
-               f"--microbatches={integer(microbatches, 'microbatches')}",
-               *options(parts=parts, memory_limit=memory_limit, model=model, target=targets, layers=layers, split=split,
-                        layout=layout, no_library=not library, search=search, sort=sort, top=top), *args]
+    targets = target if target is None or isinstance(target, str) else ",".join(
+        text(each, "target") for each in listed(target, "target", "texts"))
+    command = ["compare", "--format=json", *counts(ranks=ranks, microbatches=microbatches, parts=parts, top=top),
+               *figures(memory_limit=memory_limit), *options(model=model, target=targets, layers=layers_text(layers),
+                                                             split=split, layout=layout, sort=sort),
+               *switches(no_library=not library), *words(args)]
+    if search is not False:
+        command += switches(search=True) if search is True else figures(search=search)
     if chunks is not None:
         command.append("--" + size_argument("chunks", chunks))
     with Inputs() as inputs:

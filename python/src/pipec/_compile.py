@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from typing import Sequence
 
-from ._inputs import Cost, Inputs, Profile, integer, options
+from ._inputs import Cost, Inputs, Profile, integer, options, text, words
 from ._program import file_argument, run
 from ._schedule import Schedule
 
@@ -34,7 +34,7 @@ def compile(path_or_name: str | os.PathLike[str] | None = None, *, source: str |
         raise TypeError("compile takes either a file or name, or source")
     if profile is not None and cost_profile is not None:
         raise TypeError("cost_profile is an older name of profile: only one can be given")
-    path = "-" if path_or_name is None else os.fspath(path_or_name)
+    path = "-" if path_or_name is None else file_argument(path_or_name)
     command = ["--emit=ir", "--output=-", *options(target=target, passes=passes)]
     for name, value in params.items():
         form = "--" if path.endswith((".csv", ".steps")) else "-D"
@@ -42,10 +42,10 @@ def compile(path_or_name: str | os.PathLike[str] | None = None, *, source: str |
     with Inputs() as inputs:
         command += inputs.costs(cost, cost_profile if profile is None else profile)
         if source is None:
-            command += [*args, file_argument(path)]
+            command += [*words(args), path]
         else:
-            command += ["--input=pipe", *args, "-"]
-        ir, diagnostics = run(command, source, names=inputs.names)
+            command += ["--input=pipe", *words(args), "-"]
+        ir, diagnostics = run(command, None if source is None else text(source, "source"), names=inputs.names)
     return Schedule(ir, diagnostics)
 
 

@@ -66,11 +66,18 @@ class Diagnostic:
 
 
 def renamed(diagnostics: Iterable[Diagnostic], names: Mapping[str, str]) -> list[Diagnostic]:
-    """The diagnostics with other names for files; `names` has the new ones by the old."""
+    """The diagnostics with other names for files, also in messages; `names` has the
+    new ones by the old."""
     if not names:
         return list(diagnostics)
+
+    def text(message: str) -> str:
+        for old, new in names.items():
+            message = message.replace(old, new)
+        return message
+
     return [dataclasses.replace(
-        found, file=None if found.file is None else names.get(found.file, found.file), notes=tuple(renamed(found.notes, names)),
+        found, message=text(found.message), file=None if found.file is None else names.get(found.file, found.file), notes=tuple(renamed(found.notes, names)),
         fixes=tuple(dataclasses.replace(fix, file=names.get(fix.file, fix.file)) for fix in found.fixes))
         for found in diagnostics]
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import decimal
 import json
+import numbers
+import operator
 import os
 import typing
 from fractions import Fraction
-from typing import Any, Iterable, Mapping, Union
+from typing import Any, Iterable, Mapping, Protocol, Sequence, Union
 
 from ._files import write_text
-from ._program import file_argument
+from ._program import file_argument, path_text
 
 if typing.TYPE_CHECKING:
     import tempfile
@@ -24,8 +26,25 @@ Figure = Union[int, float, str, Fraction, decimal.Decimal]
 Cost = Union[str, Mapping[str, Figure]]
 """Costs of steps: `"F=1,B=2"`, or `{"F": 1, "B": 2}`."""
 
-Profile = Union[str, "os.PathLike[str]", Mapping[str, Any]]
-"""A cost profile (docs/Simulation.md): a file, or what its JSON holds."""
+
+class CostProfile(str):
+    """The text of a cost profile (docs/Simulation.md), which `profile` takes as it
+    is; other texts are names of files."""
+
+    def __repr__(self) -> str:
+        return f"<pipec.CostProfile: {len(self)} characters>"
+
+
+class Calibrated(Protocol):
+    """What has a cost profile: a `Calibration`."""
+
+    @property
+    def profile(self) -> CostProfile: ...
+
+
+Profile = Union[str, "os.PathLike[str]", Mapping[str, Any], Calibrated]
+"""A cost profile (docs/Simulation.md): a file, what its JSON holds, its text as a
+`CostProfile`, or a `Calibration`."""
 
 Input = Union[str, "os.PathLike[str]", "Schedule"]
 """A file, a name of the library, or a schedule."""
@@ -34,24 +53,34 @@ Sizes = Union[int, Iterable[int], str]
 """Values of a parameter: one, several, or ranges as text (`"4..16"`)."""
 
 
-def figure_text(name: str, value: Any) -> str:
-    """A cost without an exponent, which the compiler does not read on command lines."""
-    if isinstance(value, bool):
-        raise TypeError(f"cost {name} is {value!r}, not a number")
-    if isinstance(value, float):
-        value = decimal.Decimal(float.__repr__(value))
-    if isinstance(value, decimal.Decimal):
-        return format(value, "f")
+def figure_text(value: Any, what: str) -> str:
+    """A number without an exponent, which the compiler does not read on command
+    lines. A binary number, also one of NumPy, is the shortest decimal that denotes
+    it; raises TypeError with `what` for what is not a number."""
     if isinstance(value, (str, Fraction)):
         return str(value)
-    return str(integer(value, f"cost {name}", "a number"))
+    if isinstance(value, float):
+        value = decimal.Decimal(float.__repr__(value))
+    elif isinstance(value, numbers.Real) and not isinstance(value, numbers.Rational):
+        try:
+            value = decimal.Decimal(str(value))
+        except decimal.InvalidOperation:
+            raise TypeError(f"{what} is {value!r}, not a number") from None
+    if isinstance(value, decimal.Decimal):
+        if not value.is_finite():
+            raise ValueError(f"{what} is {value}, not a finite number")
+        return format(value, "f")
+    return str(integer(value, what, "a number"))
 
 
 def integer(value: Any, what: str, kind: str = "an integer") -> int:
     """An `int` of any integer; raises TypeError with `what` for others."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"{what} is {value!r}, not {kind}")
-    return int(value.__index__())
+    try:
+        if not isinstance(value, bool):
+            return operator.index(value)
+    except TypeError:  # also of an array that has the method
+        pass
+    raise TypeError(f"{what} is {value!r}, not {kind}")
 
 
 def size_argument(name: str, values: Sizes) -> str:
@@ -63,17 +92,55 @@ def size_argument(name: str, values: Sizes) -> str:
     return f"{name}={integer(values, f'parameter {name}')}"
 
 
+def text(value: Any, what: str) -> str:
+    """The text that it is; raises TypeError with `what` for anything else."""
+    if not isinstance(value, str):
+        raise TypeError(f"{what} is {value!r}, not a text")
+    return value
+
+
+def listed(values: Any, what: str, of: str) -> list[Any]:
+    """The elements of a list or of another iterable; raises TypeError with `what` for
+    a single text or path, and for what is not iterable."""
+    if isinstance(values, (str, bytes, os.PathLike)) or not isinstance(values, Iterable):
+        raise TypeError(f"{what} is {values!r}, not a list of {of}")
+    return list(values)
+
+
+def words(args: Sequence[str]) -> list[str]:
+    """Further arguments of the compiler."""
+    return [text(each, f"args[{i}]") for i, each in enumerate(listed(args, "args", "texts"))]
+
+
+def layers_text(layers: str | int | None) -> str | None:
+    """The layers of a model as `--layers` takes them."""
+    return layers if layers is None or isinstance(layers, str) else str(integer(layers, "layers", "a number or a text"))
+
+
+def _option(name: str, value: str) -> str:
+    return f"--{name.rstrip('_').replace('_', '-')}={value}"
+
+
 def options(**given: Any) -> list[str]:
-    """`--memory-limit=20` of `memory_limit=20`. What is None or False is left out,
-    True is an option without a value, and of a list there is one per element."""
-    result = []
-    for name, value in given.items():
-        option = "--" + name.rstrip("_").replace("_", "-")
-        if value is True:
-            result.append(option)
-        elif value is not None and value is not False:
-            result += [f"{option}={each}" for each in (value if isinstance(value, (list, tuple)) else [value])]
-    return result
+    """`--sort=peak` of `sort="peak"`. What is None is left out, and of a list there
+    is one per element. Raises TypeError for what is not a text."""
+    return [_option(name, text(each, name)) for name, value in given.items() if value is not None
+            for each in (value if isinstance(value, (list, tuple)) else [value])]
+
+
+def figures(**given: Any) -> list[str]:
+    """`--memory-limit=0.5` of `memory_limit=0.5`, as `options` does for texts."""
+    return [_option(name, figure_text(value, name)) for name, value in given.items() if value is not None]
+
+
+def counts(**given: Any) -> list[str]:
+    """`--parts=8` of `parts=8`, as `options` does for texts."""
+    return [_option(name, str(integer(value, name))) for name, value in given.items() if value is not None]
+
+
+def switches(**given: bool) -> list[str]:
+    """`--prove` of `prove=True`."""
+    return ["--" + name.replace("_", "-") for name, value in given.items() if value]
 
 
 class Inputs:
@@ -99,10 +166,13 @@ class Inputs:
             self._folder = tempfile.TemporaryDirectory(prefix="pipec-")
         return os.path.join(self._folder.name, name)
 
-    def schedule(self, given: Input) -> str:
-        """The argument for a schedule, or for a file or a name."""
-        if isinstance(given, (str, os.PathLike)):
-            return file_argument(given)
+    def schedule(self, given: Input, what: str = "the input") -> str:
+        """The argument for a schedule, or for a file or a name. Raises TypeError with
+        `what` for anything else."""
+        from ._schedule import Schedule
+
+        if not isinstance(given, Schedule):
+            return file_argument(given, what, "a file, a name of the library or a Schedule")
         path = self.path(f"{len(self.names)}.steps")
         self.names[path] = f"<{given.name}>"
         write_text(path, given.ir)
@@ -111,21 +181,29 @@ class Inputs:
     def costs(self, cost: Cost | None, profile: Profile | None) -> list[str]:
         """The arguments for costs."""
         result = []
-        if isinstance(profile, Mapping):
-            path = self.path("profile.json")
-            self.names[path] = "<profile>"
-            write_text(path, json.dumps(profile, default=_exact_text))
-            result.append(f"--cost-profile={path}")
-        elif profile is not None:
-            result.append(f"--cost-profile={os.fspath(profile)}")
+        if profile is not None:
+            result.append(f"--cost-profile={self._profile(profile)}")
         if cost is not None:
-            text = cost if isinstance(cost, str) else ",".join(f"{name}={figure_text(name, cost[name])}" for name in cost)
-            result.append(f"--cost={text}")
+            if not isinstance(cost, (str, Mapping)):
+                raise TypeError(f"cost is {cost!r}, neither a text nor a mapping")
+            written = cost if isinstance(cost, str) else ",".join(
+                f"{name}={figure_text(cost[name], f'cost {name}')}" for name in cost)
+            result.append(f"--cost={written}")
         return result
+
+    def _profile(self, given: Profile) -> str:
+        """The path of a cost profile."""
+        contents = getattr(given, "profile", given)
+        if isinstance(contents, Mapping):
+            contents = CostProfile(json.dumps(contents, default=_exact_text))
+        if not isinstance(contents, CostProfile):
+            return path_text(contents, "profile", "a file, a mapping or a Calibration")
+        path = self.path("profile.json")
+        self.names[path] = "<profile>"
+        write_text(path, contents)
+        return path
 
 
 def _exact_text(value: Any) -> str:
     """A number that JSON does not have, as the text that a profile may hold."""
-    if isinstance(value, (Fraction, decimal.Decimal)):
-        return figure_text("of a profile", value)
-    raise TypeError(f"a cost profile has {value!r}, which is neither a number nor a text")
+    return figure_text(value, "a figure of profile")

@@ -8,7 +8,7 @@ import json
 from typing import Any, Mapping, Sequence
 
 from ._diagnostics import CompileError, Diagnostic, renamed
-from ._inputs import Input, Inputs
+from ._inputs import Input, Inputs, words
 from ._program import SOURCE, STDIN, run
 
 
@@ -72,7 +72,7 @@ def lint_file(schedule: Input, *, require: str = "stream", grades: Mapping[str, 
     and it is safe under no model and right for no PyTorch. Raises CompileError for wrong options.
     """
     with Inputs() as inputs:
-        return _lint(args, inputs.schedule(schedule), None, require, grades or {}, inputs.names)
+        return _lint(words(args), inputs.schedule(schedule), None, require, grades or {}, inputs.names)
 
 
 def lint_text(text: str, *, require: str = "stream", grades: Mapping[str, str] | None = None) -> LintResult:

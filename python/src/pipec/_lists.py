@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import operator
 import re
-from typing import Any, Iterable, Iterator, Sequence, Union
+from typing import Any, Iterable, Iterator, Mapping, Sequence, Union
 
 from ._kinds import Kind
 
@@ -51,6 +51,11 @@ def step_ir(name: str, lists: Sequence[Sequence[str]], maps: Sequence[Sequence[i
 def lists_ir(lists: Sequence[Iterable[Any]], stages: int | None, placement: Placement, microbatches: int | None,
              edges: Iterable[tuple[int, int]] | None, name: str) -> str:
     """Step IR of lists of steps; the arguments are those of `Schedule.from_steps`."""
+    if isinstance(lists, (bytes, Mapping)) or not isinstance(lists, Iterable) or not hasattr(lists, "__len__"):
+        raise TypeError(f"steps is {lists!r}, not a list of steps per rank")
+    for rank, steps in enumerate(lists):
+        if isinstance(steps, (str, bytes)) or not isinstance(steps, Iterable):
+            raise TypeError(f"the steps of rank {rank} are {steps!r}, not a list")
     if not len(lists):
         raise ValueError("there are no lists of steps, one per rank")
     maps = placed(placement, len(lists), len(lists) if stages is None else stages)

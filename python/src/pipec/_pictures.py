@@ -11,9 +11,9 @@ from typing import Sequence
 
 from ._diagnostics import PackageNotFound
 from ._files import write_bytes
-from ._inputs import Cost, Figure, Input, Inputs, Profile, figure_text, options
+from ._inputs import Cost, Figure, Input, Inputs, Profile, counts, figure_text, figures, options, words
 from ._packages import cairosvg
-from ._program import program, run
+from ._program import path_text, program, run
 
 FORMATS = ("pdf", "png", "svg")
 """What `render` writes."""
@@ -21,7 +21,7 @@ FORMATS = ("pdf", "png", "svg")
 
 def render(schedule: Input, path: str | os.PathLike[str] | None = None, *, format: str | None = None,
            width: int | None = None, scale: Figure | None = None, title: str | None = None, memory: str | None = None,
-           window: str | None = None, model: str | None = None, cost: Cost | None = None,
+           window: str | tuple[Figure, Figure] | None = None, model: str | None = None, cost: Cost | None = None,
            profile: Profile | None = None, args: Sequence[str] = ()) -> bytes:
     """A picture of a schedule over time (docs/Pictures.md) as PDF, PNG or SVG. With
     `path` it is also written to a file, as a whole or not at all.
@@ -29,7 +29,7 @@ def render(schedule: Input, path: str | os.PathLike[str] | None = None, *, forma
     `schedule` is a Schedule, a file, or a name of the library. `format` is by
     default the extension of `path`. `width` is the maximum width in pixels, `scale`
     a factor for everything, `title` the title, `memory` `"panel"`, `"heat"` or
-    `"none"`, `window` a range of time (`"0:20"`), `model` the communication model.
+    `"none"`, `window` a range of time (`"0:20"` or `(0, 20)`), `model` the communication model.
     `cost` and `profile` are those of `compile`, and `args` further arguments of
     pipec.
 
@@ -39,14 +39,16 @@ def render(schedule: Input, path: str | os.PathLike[str] | None = None, *, forma
     if format is None:
         if path is None:
             raise TypeError("render takes a path or a format")
-        format = os.path.splitext(os.fspath(path))[1].removeprefix(".").lower()
+        format = os.path.splitext(path_text(path, "path"))[1].removeprefix(".").lower()
     if format not in FORMATS:
         raise ValueError(f"{format!r} is not a format of pictures: {', '.join(FORMATS)}")
-    given = options(width=width, title=title, memory=memory, window=window, model=model)
-    if scale is not None:
-        given.append(f"--scale={figure_text('scale', scale)}")
+    if isinstance(window, (tuple, list)):
+        if len(window) != 2:
+            raise ValueError(f"window is {window!r}, not two times")
+        window = ":".join(figure_text(time, "a time of window") for time in window)
+    given = [*counts(width=width), *figures(scale=scale), *options(title=title, memory=memory, window=window, model=model)]
     with Inputs() as inputs:
-        command = ["--emit=svg", "--output=-", *given, *inputs.costs(cost, profile), *args, inputs.schedule(schedule)]
+        command = ["--emit=svg", "--output=-", *given, *inputs.costs(cost, profile), *words(args), inputs.schedule(schedule)]
         picture = converted(run(command, names=inputs.names)[0], format)
     if path is not None:
         write_bytes(path, picture)

@@ -38,10 +38,19 @@ def program() -> str:
     raise ProgramNotFound("no compiler: install a wheel that holds it, set $PIPEC, or put `pipec` on the PATH")
 
 
-def file_argument(path: str | os.PathLike[str]) -> str:
+def path_text(path: object, what: str, of: str = "the name of a file") -> str:
+    """The text of a path; raises TypeError with `what` for what is not a path."""
+    text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+    if not isinstance(text, str):
+        raise TypeError(f"{what} is {path!r}, not {of}")
+    return text
+
+
+def file_argument(path: object, what: str = "the input", of: str = "a file or a name of the library") -> str:
     """A file or a name of the library as an argument of the compiler: a file whose
-    name looks like an option or a size is preceded by its folder."""
-    text = os.fspath(path)
+    name looks like an option or a size is preceded by its folder. Raises TypeError
+    for what is not a path."""
+    text = path_text(path, what, of)
     return os.path.join(os.curdir, text) if text.startswith("-") or "=" in text and not os.path.isabs(text) else text
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Literal, Mapping, Seq
 
 from ._diagnostics import CompileError, Diagnostic
 from ._files import write_text
-from ._inputs import Cost, Inputs, Profile, options
+from ._inputs import Cost, Inputs, Profile, options, words
 from ._kinds import Kind, Step
 from ._lint import LintResult, lint_text
 from ._notebook import SHOWN_STEPS, Page, Svg
@@ -108,11 +108,13 @@ class Schedule:
         `--dialect=torch-2.5`. Raises CompileError."""
         if not re.fullmatch(r"\w+", name, re.ASCII):
             raise ValueError(f"{name!r} is not a name: letters, digits and `_`")
+        if not isinstance(text, str):
+            raise TypeError(f"text is {text!r}, not a text")
         with Inputs() as inputs:
             file = inputs.path(f"{name}.csv")
             inputs.names[file] = f"<{name}>"
             write_text(file, text)
-            return cls(*run(["--emit=ir", *args, file], names=inputs.names))
+            return cls(*run(["--emit=ir", *words(args), file], names=inputs.names))
 
     @classmethod
     def from_steps(cls, steps: str | Sequence[Iterable[Any]], *, stages: int | None = None, placement: Placement = "loop",
@@ -147,7 +149,7 @@ class Schedule:
             text = lists_ir(steps, stages, placement, microbatches, edges, name)
         with Inputs() as inputs:
             command = ["-", "--input=steps", "--emit=ir", *inputs.costs(cost, profile),
-                       *options(target=target, passes=passes), *args]
+                       *options(target=target, passes=passes), *words(args)]
             return cls(*run(command, text, names=inputs.names))
 
     def __repr__(self) -> str:
@@ -207,7 +209,7 @@ class Schedule:
     def _simulated(self, kind: str, model: str | None, cost: Cost | None, profile: Profile | None,
                    args: Sequence[str]) -> str:
         with Inputs() as inputs:
-            command = ["-", f"--emit={kind}", *options(model=model), *inputs.costs(cost, profile), *args]
+            command = ["-", f"--emit={kind}", *options(model=model), *inputs.costs(cost, profile), *words(args)]
             return run(command, self.ir, names=inputs.names)[0]
 
     @overload
@@ -226,7 +228,7 @@ class Schedule:
         the figures are fractions. Raises CompileError."""
         from ._report import read_report
 
-        return read_report(self._simulated("report", model, cost, profile, ["--format=json", *args]), exact)
+        return read_report(self._simulated("report", model, cost, profile, ["--format=json", *words(args)]), exact)
 
     def simulate(self, *, model: str | None = None, cost: Cost | None = None, profile: Profile | None = None,
                  args: Sequence[str] = ()) -> Times:

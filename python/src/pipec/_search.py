@@ -9,8 +9,8 @@ from typing import Mapping, Sequence
 
 from ._data import load, read, rounded
 from ._diagnostics import Diagnostic
-from ._inputs import Cost, Input, Inputs, Profile, integer, options
-from ._program import run
+from ._inputs import Cost, Input, Inputs, Profile, counts, figures, layers_text, listed, options, switches, words
+from ._program import path_text, run
 from ._schedule import Schedule
 
 
@@ -129,15 +129,18 @@ def search(*, ranks: int, microbatches: int, chunks: int | None = None, placemen
 
     Raises CompileError if no schedule exists.
     """
-    command = ["search", "--format=json", f"--ranks={integer(ranks, 'ranks')}",
-               f"--microbatches={integer(microbatches, 'microbatches')}",
-               *options(chunks=chunks, placement=placement, backward=backward, parts=parts, memory_limit=memory_limit,
-                        layers=layers, layout=layout, layouts=layouts, no_library=not library, effort=effort, time=time,
-                        seed=seed, within=within, prove=prove, readable=readable, minimize=minimize, frontier=frontier,
-                        threads=threads, certificate=None if certificate is None else os.fspath(certificate)), *args]
+    command = ["search", "--format=json",
+               *counts(ranks=ranks, microbatches=microbatches, chunks=chunks, parts=parts, seed=seed, threads=threads),
+               *figures(memory_limit=memory_limit, effort=effort),
+               *options(placement=placement, backward=backward, layers=layers_text(layers), layout=layout, time=time,
+                        within=within, minimize=minimize,
+                        certificate=None if certificate is None else path_text(certificate, "certificate")),
+               *switches(layouts=layouts, no_library=not library, prove=prove, readable=readable, frontier=frontier),
+               *words(args)]
     with Inputs() as inputs:
         found = inputs.path("found.steps")
-        command += [*inputs.costs(cost, profile), *options(start=[inputs.schedule(each) for each in start]),
+        inputs.names[found] = "<found>"
+        command += [*inputs.costs(cost, profile), *options(start=[inputs.schedule(each) for each in listed(start, "start", "schedules")]),
                     f"--output={found}"]
         out, diagnostics = run(command, interruptible=True, names=inputs.names)
         with open(found, encoding="utf-8") as file:
