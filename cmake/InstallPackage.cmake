@@ -7,9 +7,6 @@ add_executable(pipec::pipec ALIAS pipec)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pipec)
 install(TARGETS pipec EXPORT pipecTargets COMPONENT pipec)
-if(TARGET pipec-serve)
-  install(TARGETS pipec-serve COMPONENT pipec)
-endif()
 install(TARGETS pipec-runtime EXPORT pipecTargets)
 install(EXPORT pipecTargets NAMESPACE pipec:: DESTINATION ${package_dir} COMPONENT development)
 configure_package_config_file(cmake/pipecConfig.cmake.in

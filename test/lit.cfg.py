@@ -23,7 +23,7 @@
 # Jupyter's kernel, NumPy and pandas), pytest-lsp (an environment with it), mpi, eigen, clang, clang-format,
 # rustc, asan, assertions, setuptools (Python has it), release (the files of a release were made), systems (minimal systems were made),
 # venv (environments of Python can be made), fish, groff, mandoc, mypy, npm, nvim, zsh, browser (Chromium that Selenium can drive),
-# cairosvg, server (pipec-serve was built), all (the long tests were asked for), root (the tests run as root).
+# cairosvg, server (pipec has one), all (the long tests were asked for), root (the tests run as root).
 
 import glob
 import importlib.util
@@ -146,7 +146,7 @@ if "systems" in config.available_features and subprocess.call(
         [os.path.join(config.test_source_root, "Release/Inputs/in-system.sh"),
          os.path.join(os.environ["PIPEC_SYSTEMS"], "system-bookworm"), "/tmp", "true"]):
     config.available_features.remove("systems")
-if os.path.exists(os.path.join(config.pipec_bin_dir, "pipec-serve")):
+if config.pipec_has_server == "ON":
     config.available_features.add("server")
 if os.environ.get("PIPEC_TEST_ALL"):
     config.available_features.add("all")

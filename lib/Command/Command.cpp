@@ -200,7 +200,7 @@ static LogicalResult checkCommandLine(const Arguments &args,
 }
 
 int pipecMain(int argc, const char *const *argv, raw_ostream &out,
-              raw_ostream &err, const ServerParts *server) {
+              raw_ostream &err, MakeHttpServer makeServer) {
   SmallVector<const char *> rest(argv + std::min(argc, 1), argv + argc);
   DiagSession session("pipec", err);
   bool help = !rest.empty() && StringRef(rest[0]) == "help";
@@ -216,7 +216,7 @@ int pipecMain(int argc, const char *const *argv, raw_ostream &out,
   session.setForm(args);
   CommandRun run(argc ? argv[0] : "pipec", args, session, out, err);
   run.commandLine = ArrayRef(argv, argc);
-  run.server = server;
+  run.makeServer = makeServer;
   std::vector<Diagnostic> errors;
   bool lists = !help && command->function == runLint && wantsJson(args);
   if (failed(checkCommandLine(args, session, lists ? &errors : nullptr)))

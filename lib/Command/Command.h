@@ -9,6 +9,7 @@
 #define PIPEC_COMMAND_COMMAND_H
 
 #include "Driver/Help.h"
+#include "Serve/Http.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -19,15 +20,13 @@
 
 namespace pipec {
 
-struct ServerParts;
-
 /// Runs `pipec`: the command given by the first argument, otherwise the
 /// compiler. Output goes to the file of `-o` or to `out`, messages go to `err`.
 /// Returns the exit status: 0 if no error was reported, 2 if the command line
-/// is invalid, otherwise 1. Without `server`, commands that need one continue
-/// in another program.
+/// is invalid, otherwise 1. Commands that need a server create it with
+/// `makeServer`; they refuse to run if it is null.
 int pipecMain(int argc, const char *const *argv, llvm::raw_ostream &out,
-              llvm::raw_ostream &err, const ServerParts *server = nullptr);
+              llvm::raw_ostream &err, MakeHttpServer makeServer = nullptr);
 
 class CommandRun;
 

@@ -65,7 +65,7 @@ public:
   /// The whole command line, from the name of the program.
   llvm::ArrayRef<const char *> commandLine;
   /// Null in a program without a server.
-  const ServerParts *server = nullptr;
+  MakeHttpServer makeServer = nullptr;
   const Arguments &args;
   DiagSession &session;
   DiagEngine &diags;

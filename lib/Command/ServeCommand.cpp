@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command/DescribeCommand.h"
-#include "Command/ServerProgram.h"
+#include "Command/OpenServer.h"
 #include "Driver/Choices.h"
 #include "Driver/ScheduleSource.h"
 #include "Serve/LiveApi.h"
@@ -97,19 +97,17 @@ LogicalResult runServe(const CommandRun &run) {
     return reportUsageError(run.diags,
                             countText(run.args.words().size(), "input") +
                                 " where one is taken");
-  if (failed(checkPort(run)))
+  if (failed(checkPort(run)) || failed(checkHasServer(run)))
     return failure();
   LiveSettings settings;
   FailureOr<LiveFacts> facts = readFacts(run, settings);
   if (failed(facts))
     return failure();
-  if (!run.server)
-    return runServerProgram(run);
-  FailureOr<std::string> page = run.server->makePage(*facts, run.diags);
+  FailureOr<std::string> page = livePage(*facts, run.diags);
   if (failed(page))
     return failure();
   settings.page = std::move(*page);
-  settings.compiler = compilerPath(run);
+  settings.compiler = run.program;
   for (StringRef folder : run.args.list(Opt::Include))
     settings.includes.push_back(absolute(folder));
   SmallString<128> temporary;

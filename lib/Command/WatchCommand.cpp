@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Command/ServerProgram.h"
+#include "Command/OpenServer.h"
 #include "Driver/Input.h"
 #include "Driver/OutputName.h"
 #include "Serve/ChildRun.h"
@@ -89,7 +89,8 @@ static std::vector<std::string> compileArguments(ArrayRef<const char *> line) {
 }
 
 LogicalResult Watch::readOptions() {
-  if (failed(checkPort(*this)))
+  if (failed(checkPort(*this)) ||
+      (args.has(Opt::Port) && failed(checkHasServer(*this))))
     return failure();
   if (!args.has(Opt::Output) || args.text(Opt::Output) == "-")
     return reportUsageError(
@@ -183,7 +184,7 @@ std::vector<FileVersion> Watch::look() const {
 
 void Watch::compile() {
   ChildRequest request;
-  request.program = compilerPath(*this);
+  request.program = program;
   request.arguments = arguments;
   request.wish = [this] {
     return signals->wait(std::chrono::milliseconds(0))
@@ -228,10 +229,8 @@ void Watch::follow() {
 LogicalResult Watch::run() {
   if (failed(readOptions()))
     return failure();
-  if (isPage && !server && (args.has(Opt::Port) || hasServerProgram(*this)))
-    return runServerProgram(*this);
   signals.emplace(); // before there are threads
-  if (isPage && server && failed(startServer()))
+  if (isPage && makeServer && failed(startServer()))
     return failure();
   follow();
   if (thread && !thread->end())

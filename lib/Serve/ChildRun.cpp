@@ -127,6 +127,8 @@ bool Child::spawn() {
   posix_spawn_file_actions_adddup2(&actions, inputOther.fd, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, outputOther.fd, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, messagesOther.fd, STDERR_FILENO);
+  // Sockets of the server would stay open until the process ends.
+  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
   if (!request.folder.empty())
     posix_spawn_file_actions_addchdir_np(&actions, request.folder.c_str());
 

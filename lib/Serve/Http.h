@@ -21,6 +21,8 @@ struct HttpRequest {
   std::string method;
   /// Without the query.
   std::string path;
+  /// The parameters as they are written: escapes are not decoded, here and in
+  /// the path.
   std::multimap<std::string, std::string> query;
   /// The value of the `Host` header; empty unless there is exactly one.
   std::string host;

@@ -8,7 +8,6 @@
 #ifndef PIPEC_SERVE_LIVEPAGE_H
 #define PIPEC_SERVE_LIVEPAGE_H
 
-#include "Serve/Http.h"
 #include "Support/DiagEngine.h"
 
 #include <string>
@@ -29,13 +28,6 @@ struct LiveFacts {
 /// The page, complete: it loads nothing but from the server's requests.
 llvm::FailureOr<std::string> livePage(const LiveFacts &facts,
                                       DiagEngine &diags);
-
-/// What a program with a server has and others lack.
-struct ServerParts {
-  MakeHttpServer makeServer;
-  llvm::FailureOr<std::string> (*makePage)(const LiveFacts &facts,
-                                           DiagEngine &diags);
-};
 
 } // namespace pipec
 

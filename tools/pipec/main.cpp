@@ -6,9 +6,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command/Command.h"
+#ifdef PIPEC_HAS_SERVER
+#include "Http/BeastServer.h"
+#endif
 #include "Support/LargePages.h"
 
 int main(int argc, char **argv) {
   pipec::useLargePages();
-  return pipec::pipecMain(argc, argv, llvm::outs(), llvm::errs());
+  pipec::MakeHttpServer makeServer = nullptr;
+#ifdef PIPEC_HAS_SERVER
+  makeServer = pipec::makeBeastServer;
+#endif
+  return pipec::pipecMain(argc, argv, llvm::outs(), llvm::errs(), makeServer);
 }

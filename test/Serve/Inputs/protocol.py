@@ -164,6 +164,83 @@ def limits(served):
         client.close()
 
 
+def connections(served):
+    """What clients do with a connection, text by text."""
+    def connect():
+        return socket.create_connection(("127.0.0.1", served.port), timeout=30)
+
+    def talk(*texts):
+        """Sends each text after an answer to the one before; returns all answers."""
+        with connect() as client:
+            answers = []
+            for text in texts:
+                client.sendall(text.encode())
+                answers.append(client.recv(1 << 16).decode())
+            while more := client.recv(1 << 16).decode():
+                answers[-1] += more
+            return answers
+
+    host = f"Host: 127.0.0.1:{served.port}\r\n"
+    page = f"/?token={served.token}"
+    order = f"POST /compile?token={served.token} HTTP/1.1\r\n{host}"
+    body = json.dumps({"program": PROGRAM})
+    full = f"Content-Length: {len(body)}\r\n"
+    last = "Connection: close\r\n"
+
+    # The number of headers is limited by the size of all.
+    for head, expected in ((f"GET {page} HTTP/1.1\r\n{host}" + "a: b\r\n" * 5000, 431),
+                           (f"GET {page} HTTP/1.1\r\n{host}a: {'b' * 30000}\r\n", 431),
+                           (f"GET {page}{'x' * 30000} HTTP/1.1\r\n", 414),
+                           (f"GET {page} HTTP/1.1\r\n{host}{host}", 403), (f"GET {page} HTTP/1.1\r\n", 403),
+                           (f"GET {page} HTTP/2.0\r\n{host}", 400), (f"GET {page} HTTP/1.1\r\n{host}nothing\r\n", 400),
+                           (f"GE\0T {page} HTTP/1.1\r\n{host}", 400),
+                           (f"{order}Content-Length: -1\r\n", 400), (f"{order}Content-Length: 1\r\nContent-Length: 2\r\n", 400),
+                           (f"{order}{full}Transfer-Encoding: chunked\r\n", 400),
+                           (f"{order}Content-Length: 99999999999999999999\r\n", 400),
+                           (f"{order}Content-Length: 9999999999\r\nExpect: 100-continue\r\n", 413),
+                           (f"{order}{last}Transfer-Encoding: chunked\r\n\r\nfffffff\r\n", 413),
+                           (f"{order}{last}Transfer-Encoding: chunked\r\n\r\nxyz\r\n", 400)):
+        [answer] = talk(head + "\r\n")
+        check(answer.startswith(f"HTTP/1.1 {expected} ") and "Connection: close" in answer, f"{head[:200]}: {answer[:200]}")
+
+    # Without the body; with it after permission; one request after the other.
+    [answer] = talk(f"HEAD {page} HTTP/1.1\r\n{host}{last}\r\n")
+    check(f"\r\nContent-Length: {len(served.get('/')[1])}\r\n" in answer and answer.endswith("\r\n\r\n"), answer[-200:])
+    answers = talk(f"{order}{full}{last}Expect: 100-continue\r\n\r\n", body)
+    check(answers[0] == "HTTP/1.1 100 Continue\r\n\r\n" and answers[1].startswith("HTTP/1.1 200 OK\r\n"), f"{answers}")
+    [answer] = talk(f"{order}{full}\r\n{body}" * 2 + f"GET {page} HTTP/1.1\r\n{host}{last}\r\n")
+    check(answer.count("HTTP/1.1 200 OK\r\n") == 3, answer[:2000])
+    [answer] = talk(f"GET {page} HTTP/1.0\r\n{host}\r\n")
+    check(answer.startswith("HTTP/1.0 200 OK\r\n"), answer[:200])
+    # What was sent after a refused request is not taken for another one.
+    [answer] = talk(f"POST / HTTP/1.1\r\n{host}{full}\r\nGET {page} HTTP/1.1\r\n{host}\r\n")
+    check(answer.count("HTTP/1.1") == 1, answer)
+
+    # All connections are held by clients that send nothing, and by one that sends too slowly.
+    held = [connect() for _ in range(64)]
+    slow, slow_ended = held[0], []
+
+    def send_slowly():
+        slow.settimeout(0.3)
+        for _ in range(100):
+            try:
+                slow.sendall(b"G")
+                slow_ended.append(slow.recv(1))
+            except TimeoutError:
+                continue
+            except OSError:
+                slow_ended.append(b"")
+            return
+
+    thread = threading.Thread(target=send_slowly)
+    thread.start()
+    check(served.get("/ping")[0] == 200, "no connection is left")
+    thread.join()
+    check(slow_ended == [b""], f"a slow client: {slow_ended}")
+    for client in held:
+        client.close()
+
+
 def jobs(served):
     """compare and search: progress, results, and cancelling."""
     def follow(job, until):

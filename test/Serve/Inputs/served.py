@@ -15,8 +15,8 @@ def check(holds, what):
 
 
 class Served:
-    def __init__(self, *arguments, **options):
-        self.process = subprocess.Popen(["pipec", *arguments], stdout=subprocess.PIPE, text=True, **options)
+    def __init__(self, *arguments, program=("pipec",), **options):
+        self.process = subprocess.Popen([*program, *arguments], stdout=subprocess.PIPE, text=True, **options)
         self.address = self.process.stdout.readline().strip()
         found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\?token=([0-9a-f]{32})", self.address)
         check(found, f"the address is {self.address!r}")

@@ -1,0 +1,50 @@
+//===- OpenServer.cpp - The server of serve and watch ---------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Command/OpenServer.h"
+
+#include "llvm/Support/Process.h"
+
+#include <cerrno>
+
+using namespace llvm;
+
+namespace pipec {
+
+LogicalResult checkHasServer(const CommandRun &run) {
+  if (run.makeServer)
+    return success();
+  return reportUsageError(run.diags, "this pipec was built without the server "
+                                     "that `pipec " +
+                                         Twine(run.commandLine[1]) + "` needs");
+}
+
+LogicalResult checkPort(const CommandRun &run) {
+  std::optional<unsigned> port = run.args.number(Opt::Port);
+  if (port && *port > 65535)
+    return reportUsageError(run.diags, "--port must be from 0 to 65535");
+  return success();
+}
+
+FailureOr<std::unique_ptr<HttpServer>> openServer(const CommandRun &run,
+                                                  unsigned &port) {
+  unsigned wanted = run.args.number(Opt::Port).value_or(0);
+  std::unique_ptr<HttpServer> server = run.makeServer();
+  port = server->open(wanted);
+  if (!port)
+    return reportUsageError(
+        run.diags, "port " + Twine(wanted) + " of 127.0.0.1 cannot be used: " +
+                       std::generic_category().message(errno));
+  return server;
+}
+
+void leaveProcess(const CommandRun &run) {
+  run.standardOutput().flush();
+  sys::Process::Exit(0, /*NoCleanup=*/true);
+}
+
+} // namespace pipec

@@ -1,0 +1,20 @@
+//===- BeastServer.h - A server with Boost.Beast -------------- -*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_HTTP_BEASTSERVER_H
+#define PIPEC_HTTP_BEASTSERVER_H
+
+#include "Serve/Http.h"
+
+namespace pipec {
+
+/// Creates a server with Boost.Beast. Nothing else knows that library.
+std::unique_ptr<HttpServer> makeBeastServer();
+
+} // namespace pipec
+
+#endif // PIPEC_HTTP_BEASTSERVER_H
