@@ -10,7 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from typing import Mapping, Sequence
+from typing import Mapping, NoReturn, Sequence
 
 from ._diagnostics import CompileError, Diagnostic, Error, read_diagnostics, renamed
 
@@ -30,9 +30,8 @@ def program() -> str:
         if found := shutil.which(named):
             return found
         raise ProgramNotFound(f"$PIPEC is {named!r}, which is not a program")
-    inside = pathlib.Path(__file__).parent / "bin" / "pipec"
-    if inside.is_file():
-        return str(inside)
+    if os.path.isfile(inside := _inside("pipec")):
+        return inside
     if found := shutil.which("pipec"):
         return found
     raise ProgramNotFound("no compiler: install a wheel that holds it, set $PIPEC, or put `pipec` on the PATH")
@@ -109,10 +108,32 @@ def _kill(process: subprocess.Popen[str]) -> None:
 def main() -> None:
     """The command `pipec` of a wheel: becomes the compiler in the package, or makes
     pictures that the compiler alone does not make."""
-    inside = str(pathlib.Path(__file__).parent / "bin" / "pipec")
+    inside = _inside("pipec")
     if any(argument.lower().endswith(("pdf", "png")) for argument in sys.argv):
         from ._pictures import main as draw
 
         os.environ["PIPEC"] = inside
         sys.exit(draw(sys.argv[1:]))
-    os.execv(inside, ["pipec", *sys.argv[1:]])
+    _become("pipec")
+
+
+def run_lsp() -> None:
+    """The command `pipec-lsp` of a wheel: becomes the language server in the package."""
+    _become("pipec-lsp")
+
+
+def run_opt() -> None:
+    """The command `pipec-opt` of a wheel: becomes that program in the package."""
+    _become("pipec-opt")
+
+
+def _inside(name: str) -> str:
+    """The path of a program of the package."""
+    return str(pathlib.Path(__file__).parent / "bin" / name)
+
+
+def _become(name: str) -> NoReturn:
+    try:
+        os.execv(_inside(name), [name, *sys.argv[1:]])
+    except FileNotFoundError:
+        sys.exit(f"{name}: the package was built without this program")

@@ -20,7 +20,7 @@ def run(program, *words, **variables):
 subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", "env"], check=True)
 source = shutil.copytree(os.path.join(root, "python"), "python", ignore=shutil.ignore_patterns("__pycache__"))
 run("pip", "install", "--no-index", "--no-build-isolation", "--quiet", os.path.abspath(source))
-assert not os.path.exists("env/bin/pipec")
+assert not any(os.path.exists(f"env/bin/{name}") for name in ("pipec", "pipec-lsp", "pipec-opt"))
 found = run("python3", "-c", "import pipec; print(pipec.program())", PATH=os.path.join(build, "bin"))
 assert found.strip() == os.path.join(build, "bin/pipec"), found
 fails = "import pipec\ntry: pipec.program()\nexcept pipec.ProgramNotFound as error: print(error)"

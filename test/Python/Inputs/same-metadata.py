@@ -1,8 +1,10 @@
 """Compares the metadata of the package with the compiler and of the one without."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+import importlib
 import pathlib
 import re
+import subprocess
 import sys
 import tomllib
 
@@ -11,5 +13,15 @@ whole, alone = (tomllib.loads((ROOT / name).read_text()) for name in ("pyproject
 for key in ("name", "description", "requires-python", "classifiers", "dynamic", "dependencies", "optional-dependencies"):
     assert whole["project"].get(key) == alone["project"].get(key), key
 assert alone["project"]["license"]["text"] == whole["project"]["license"]
+# The commands of the whole package, which are functions of both.
+sys.path.insert(0, str(ROOT / "python/src"))
+assert set(whole["project"]["scripts"]) == {"pipec", "pipec-lsp", "pipec-opt"} and "scripts" not in alone["project"]
+for name, place in whole["project"]["scripts"].items():
+    module, function = place.split(":")
+    assert callable(getattr(importlib.import_module(module), function)), name
+    # In a package without that program.
+    done = subprocess.run([sys.executable, "-c", f"import {module} as m; m.{function}()"], cwd=ROOT / "python/src",
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and done.stderr == f"{name}: the package was built without this program\n", done
 version = re.search(r'__version__ = "(.*)"', (ROOT / "python/src/pipec/__init__.py").read_text())[1]
 assert f"project(pipec VERSION {version} " in (ROOT / "CMakeLists.txt").read_text(), version

@@ -23,6 +23,9 @@ subprocess.run([sys.executable, "-m", "venv", "env"], check=True)
 run("pip", "install", "--no-index", "--quiet", wheel)
 shown = run("pipec", "zb1p", "-Dranks=4")
 print(shown)
+# The other commands.
+print(run("pipec-lsp", "--version"))
+print(run("pipec-opt", "--passes=strip-bubbles", "-", text=run("pipec", "zb1p", "-Dranks=4", "--emit=ir")).splitlines()[1])
 use = """
 import os, pathlib, pipec
 inside = pathlib.Path(pipec.__file__).parent
@@ -35,7 +38,7 @@ print(pipec.compile("zb1p", ranks=4, microbatches=8, target="torch").lint())
 print(run("python3", "-", text=use))
 # The licences of what is linked into the compiler go with it.
 inside, = glob.glob("env/lib/python3*/site-packages/pipec")
-assert {"llvm-19-dev", "libc6"} <= set(os.listdir(os.path.join(inside, "share/doc/pipec/licenses")))
+assert {"llvm-19-dev", "libc6", "libjs-codemirror"} <= set(os.listdir(os.path.join(inside, "share/doc/pipec/licenses")))
 assert glob.glob("env/lib/python3*/site-packages/pipec-*.dist-info/**/LICENSE", recursive=True)
 # The manual page and completion are where programs look for them relative to bin/.
 for path in ("bash-completion/completions/pipec", "zsh/site-functions/_pipec", "fish/vendor_completions.d/pipec.fish"):
