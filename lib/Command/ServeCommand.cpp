@@ -81,7 +81,8 @@ static LogicalResult serve(const CommandRun &run, LiveSettings settings) {
   LiveApi api(std::move(settings));
   ServerThread thread(
       std::move(*server), access,
-      [&](const HttpRequest &request) { return api.answer(request); });
+      [&](const HttpRequest &request) { return api.answer(request); },
+      LiveApi::maxBody);
   run.standardOutput() << access.address() << '\n';
   run.standardOutput().flush();
   signals.wait();

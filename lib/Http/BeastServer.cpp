@@ -87,7 +87,7 @@ private:
 class BeastServer : public HttpServer {
 public:
   unsigned open(unsigned port) override;
-  void run(Gate gate, Site site) override;
+  void run(Gate gate, BodyLimit limit, Site site) override;
   void stop() override { context.stop(); }
 
 private:
@@ -98,6 +98,7 @@ private:
   asio::io_context context{1};
   tcp::acceptor acceptor{context};
   Gate gate;
+  BodyLimit bodyLimit;
   Site site;
   std::deque<Connection> connections;
   /// As many as connections, so that a request which ends another one does not
@@ -165,9 +166,10 @@ void Connection::checkHead() {
   if (parser->is_done())
     return answer();
   boost::optional<uint64_t> length = parser->content_length();
-  if (length && *length > maxBodyBytes)
+  uint64_t limit = server.bodyLimit(head());
+  if (length && *length > limit)
     return refuse(http::error::body_limit);
-  parser->body_limit(maxBodyBytes);
+  parser->body_limit(limit);
   admitBody();
 }
 
@@ -298,8 +300,9 @@ unsigned BeastServer::open(unsigned port) {
   return error ? 0 : here.port();
 }
 
-void BeastServer::run(Gate newGate, Site newSite) {
+void BeastServer::run(Gate newGate, BodyLimit newLimit, Site newSite) {
   gate = std::move(newGate);
+  bodyLimit = std::move(newLimit);
   site = std::move(newSite);
   for (unsigned i = 0; i != numConnections; ++i)
     connections.emplace_back(*this).accept();

@@ -15,7 +15,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
@@ -63,6 +63,7 @@ public:
 private:
   bool start();
   bool spawn();
+  void become(char *const *arguments, pid_t parent) const;
   void feed();
   void drain(PipeEnd &from, std::string &into, bool isMessage);
   void follow();
@@ -115,42 +116,45 @@ bool Child::start() {
   return true;
 }
 
+/// What a new process does; only functions that may be called between fork and
+/// exec. Ends by a signal if the program cannot be run.
+void Child::become(char *const *arguments, pid_t parent) const {
+  // Ends with its parent, also if that is killed and ends nothing itself.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent)
+    raise(SIGKILL);
+  setpgid(0, 0);
+  // The parent blocks and ignores signals that the program needs.
+  for (int number : {SIGINT, SIGTERM, SIGPIPE})
+    std::signal(number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  bool connected = dup2(inputOther.fd, STDIN_FILENO) >= 0 &&
+                   dup2(outputOther.fd, STDOUT_FILENO) >= 0 &&
+                   dup2(messagesOther.fd, STDERR_FILENO) >= 0;
+  // Sockets of the server would stay open until the program ends.
+  closefrom(STDERR_FILENO + 1);
+  bool found = request.folder.empty() || chdir(request.folder.c_str()) == 0;
+  if (connected && found)
+    execve(request.program.c_str(), arguments, environ);
+  raise(SIGKILL);
+}
+
 bool Child::spawn() {
   std::vector<char *> arguments;
   arguments.push_back(const_cast<char *>(request.program.c_str()));
   for (const std::string &argument : request.arguments)
     arguments.push_back(const_cast<char *>(argument.c_str()));
   arguments.push_back(nullptr);
-
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, inputOther.fd, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, outputOther.fd, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, messagesOther.fd, STDERR_FILENO);
-  // Sockets of the server would stay open until the process ends.
-  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-  if (!request.folder.empty())
-    posix_spawn_file_actions_addchdir_np(&actions, request.folder.c_str());
-
-  // This process blocks and ignores signals that the new one needs.
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none, defaults;
-  sigemptyset(&none);
-  sigemptyset(&defaults);
-  for (int signal : {SIGINT, SIGTERM, SIGPIPE})
-    sigaddset(&defaults, signal);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &defaults);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK |
-                                            POSIX_SPAWN_SETSIGDEF |
-                                            POSIX_SPAWN_SETPGROUP);
-  int error = posix_spawn(&pid, request.program.c_str(), &actions, &attributes,
-                          arguments.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  return error == 0;
+  pid_t parent = getpid();
+  pid = fork();
+  if (pid == 0)
+    become(arguments.data(), parent);
+  // Also here: the new process may not have done it yet when it is ended.
+  if (pid > 0)
+    setpgid(pid, pid);
+  return pid > 0;
 }
 
 void Child::endWith(ChildResult::End end) {

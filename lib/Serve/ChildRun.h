@@ -62,7 +62,8 @@ struct ChildResult {
 };
 
 /// Runs a program to its end. The process gets a process group of its own, so
-/// that Ctrl-C on the terminal does not reach it.
+/// that Ctrl-C on the terminal does not reach it, and is killed if this process
+/// ends before it, however that ends.
 ChildResult runChild(const ChildRequest &request);
 
 /// Ends all current and future runs, and waits a short time for them.

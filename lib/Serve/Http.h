@@ -50,6 +50,9 @@ public:
   /// Answers from the head of a request alone; nothing if it is accepted.
   using Gate =
       std::function<std::optional<HttpResponse>(const HttpRequest &request)>;
+  /// The maximum number of bytes in the body of an accepted request, from its
+  /// head.
+  using BodyLimit = std::function<size_t(const HttpRequest &request)>;
   /// Answers an accepted request; called on several threads at a time.
   using Site = std::function<HttpResponse(const HttpRequest &request)>;
 
@@ -58,14 +61,14 @@ public:
   /// be had; errno says why.
   virtual unsigned open(unsigned port) = 0;
   /// Serves the open port until `stop` is called.
-  virtual void run(Gate gate, Site site) = 0;
+  virtual void run(Gate gate, BodyLimit limit, Site site) = 0;
   virtual void stop() = 0;
 };
 
 /// Creates a server.
 using MakeHttpServer = std::unique_ptr<HttpServer> (*)();
 
-/// The maximum number of bytes in the body of a request.
+/// The maximum number of bytes in the body of a usual request.
 inline constexpr size_t maxBodyBytes = size_t(1) << 20;
 
 } // namespace pipec

@@ -120,7 +120,9 @@ std::optional<json::Object> Jobs::state(uint64_t id) {
   json::Object state = job->done ? job->answer : json::Object();
   state["done"] = job->done.load();
   state["seconds"] = job->done ? job->seconds : job->elapsed();
-  state["progress"] = json::fixUTF8(lastLine(job->messages).trim());
+  StringRef line = lastLine(job->messages).trim();
+  // A message is part of the result.
+  state["progress"] = json::fixUTF8(line.starts_with("{") ? "" : line);
   return state;
 }
 

@@ -37,14 +37,14 @@ public:
   /// Makes the answer of a job that has ended by itself or was interrupted.
   using Finish = std::function<llvm::json::Object(const ChildResult &)>;
 
-  /// Starts a job; nothing if too many are running.
+  /// Starts a job and returns its number; empty if too many are running.
   std::optional<uint64_t> start(ChildRequest request, Finish finish);
-  /// `done`, `seconds`, `progress` (the last line of standard error), and once
-  /// it is done the members that `finish` makes. Nothing if there is no such
-  /// job.
+  /// `done`, `seconds`, `progress` (the last line of standard error, empty if it
+  /// is a message), and once it is done the members that `finish` makes. Empty if the job does not
+  /// exist or was forgotten.
   std::optional<llvm::json::Object> state(uint64_t id);
   /// Interrupts a job, and ends it if it still runs some seconds later. False
-  /// if there is no such job.
+  /// if the job does not exist or was forgotten.
   bool cancel(uint64_t id);
 
 private:

@@ -7,13 +7,11 @@
 
 #include "Serve/LiveApi.h"
 
+#include "Serve/OrderFiles.h"
+#include "Serve/RunAnswer.h"
+
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/ScopeExit.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <future>
@@ -22,12 +20,10 @@ using namespace llvm;
 
 namespace pipec {
 
-/// A compilation is ended after this time; a job, after the other.
+/// A compilation is ended after this time.
 static constexpr auto compileTime = std::chrono::seconds(10);
-static constexpr auto jobTime = std::chrono::seconds(180);
 /// How long a compilation waits for a place.
 static constexpr auto waitTime = std::chrono::seconds(10);
-static constexpr uint64_t maxMemory = uint64_t(4) << 30;
 static constexpr unsigned maxPictures = 32;
 static constexpr size_t maxPictureBytes = size_t(1) << 28;
 static constexpr size_t maxTabs = 64;
@@ -59,75 +55,24 @@ static HttpResponse html(std::string text, StringRef policy) {
   return response;
 }
 
-static json::Object message(const Twine &text) {
-  return json::Object{{"severity", "error"}, {"message", text.str()}};
-}
-
-/// The messages of a run: a line of JSON each.
-static json::Array messagesOf(const ChildResult &result) {
-  json::Array all;
-  SmallVector<StringRef> lines;
-  StringRef(result.messages).split(lines, '\n', -1, /*KeepEmpty=*/false);
-  for (StringRef line : lines) {
-    if (auto object = readObject(line))
-      all.push_back(std::move(*object));
-    else
-      all.push_back(message(json::fixUTF8(line)));
-  }
-  using End = ChildResult::End;
-  if (result.end == End::TimeOut)
-    all.push_back(message("the compiler was ended after " +
-                          Twine(compileTime.count()) + " seconds"));
-  if (result.end == End::TooMuchOutput)
-    all.push_back(message("the output is larger than this page shows"));
-  if (result.end == End::Crashed)
-    all.push_back(message("the compiler could not be run, or crashed"));
-  return all;
-}
-
-/// The figures of --emit=report, without the lists whose length depends on the
-/// number of steps.
-static std::optional<json::Object> readReport(const ChildResult &result) {
-  std::optional<json::Object> report = readObject(result.output);
-  if (report)
-    for (StringRef list : {"critical_path", "gaps"})
-      report->erase(list);
-  return report;
-}
-
 //===----------------------------------------------------------------------===//
-// Runs
+// Compilations
 //===----------------------------------------------------------------------===//
-
-ChildRequest LiveApi::makeRun(std::vector<std::string> arguments,
-                              const ProgramOrder &order) const {
-  ChildRequest run;
-  run.program = settings.compiler;
-  run.arguments = std::move(arguments);
-  for (const std::string &folder : settings.includes)
-    run.arguments.push_back("-I" + folder);
-  run.input = order.program;
-  run.folder = settings.folder;
-  run.time = compileTime;
-  run.memory = maxMemory;
-  return run;
-}
 
 /// Runs the compiler for one order, until a newer one of the same page begins.
 struct LiveApi::Compilation {
   Compilation(LiveApi &api, const ProgramOrder &order)
       : api(api), order(order), old(api.replaceTab(order.tab)),
         hasPlace(api.places.try_acquire_for(waitTime)),
-        steps(api.writeSteps(order)) {}
+        files(order, api.folder) {}
   ~Compilation() {
     if (hasPlace)
       api.places.release();
-    if (!steps.empty())
-      (void)sys::fs::remove(steps);
   }
 
   ChildResult run(std::vector<std::string> arguments) {
-    ChildRequest request = api.makeRun(std::move(arguments), order);
+    ChildRequest request = api.settings.runProgram(std::move(arguments),
+                                                   order.program, compileTime);
     request.wish = [this] {
       return *old ? ChildRequest::Wish::End : ChildRequest::Wish::GoOn;
     };
@@ -138,7 +83,7 @@ struct LiveApi::Compilation {
   const ProgramOrder &order;
   std::shared_ptr<std::atomic<bool>> old;
   const bool hasPlace;
-  const std::string steps;
+  const OrderFiles files;
 };
 
 std::shared_ptr<std::atomic<bool>> LiveApi::replaceTab(const std::string &tab) {
@@ -152,27 +97,6 @@ std::shared_ptr<std::atomic<bool>> LiveApi::replaceTab(const std::string &tab) {
   if (current)
     *current = true;
   return current = flag;
-}
-
-std::string LiveApi::fileName(StringRef stem, StringRef extension) {
-  std::lock_guard<std::mutex> lock(mutex);
-  SmallString<256> path(settings.temporary);
-  sys::path::append(path, stem + Twine(++lastFile) + extension);
-  return std::string(path);
-}
-
-/// Writes the steps of the second schedule to a file; empty if there are none.
-std::string LiveApi::writeSteps(const ProgramOrder &order) {
-  if (order.withSteps.empty())
-    return "";
-  std::string path = fileName("with", ".steps");
-  std::error_code error;
-  raw_fd_ostream os(path, error);
-  if (!error)
-    os << order.withSteps;
-  os.close();
-  os.clear_error();
-  return path;
 }
 
 uint64_t LiveApi::keepPicture(std::string text) {
@@ -193,13 +117,13 @@ uint64_t LiveApi::keepPicture(std::string text) {
 /// is none.
 std::vector<std::string>
 LiveApi::reportOfSecond(const ProgramOrder &order,
-                        const std::string &steps) const {
+                        const OrderPaths &paths) const {
   ArrayRef<std::string> parameters;
   if (auto it = settings.library.find(order.withName);
       it != settings.library.end())
     parameters = it->second;
   std::vector<std::string> arguments =
-      order.loweringOfSecond(steps, parameters);
+      order.loweringOfSecond(paths, parameters);
   if (!arguments.empty())
     llvm::append_range(arguments, reportArguments);
   return arguments;
@@ -219,13 +143,14 @@ HttpResponse LiveApi::compile(const ProgramOrder &order) {
   };
   auto described = start({"-", "--input=pipe", "--describe", "--format=json",
                           "--diagnostics-format=json"});
-  std::vector<std::string> arguments = order.lowering();
+  const OrderPaths &paths = compilation.files.paths();
+  std::vector<std::string> arguments = order.lowering(paths);
   llvm::append_range(arguments, reportArguments);
   auto report = start(std::move(arguments));
-  auto second = start(reportOfSecond(order, compilation.steps));
-  arguments = order.lowering();
+  auto second = start(reportOfSecond(order, paths));
+  arguments = order.lowering(paths);
   arguments.push_back("--emit=html");
-  llvm::append_range(arguments, order.withSecond(compilation.steps));
+  llvm::append_range(arguments, order.withSecond(paths));
   ChildResult drawn = compilation.run(std::move(arguments));
 
   json::Object answer;
@@ -233,7 +158,8 @@ HttpResponse LiveApi::compile(const ProgramOrder &order) {
   // compiled.
   if (auto object = readObject(described.get().output))
     answer = std::move(*object);
-  answer["diagnostics"] = messagesOf(drawn);
+  answer["diagnostics"] = messagesOf(drawn, compileTime);
+  showNames(answer, compilation.files.names());
   if (drawn.succeeded()) {
     answer["picture"] = int64_t(keepPicture(std::move(drawn.output)));
     if (auto object = readReport(report.get()))
@@ -259,19 +185,22 @@ HttpResponse LiveApi::exportAs(const ProgramOrder &order, StringRef kind) {
   Compilation compilation(*this, alone);
   if (!compilation.hasPlace)
     return refuse(503, "too many programs are being compiled");
-  std::vector<std::string> arguments = order.lowering();
+  const OrderPaths &paths = compilation.files.paths();
+  std::vector<std::string> arguments = order.lowering(paths);
   arguments.push_back("--emit=" + it->second.str());
   // Neither a CSV nor step IR needs costs unless a pass does.
   bool usesCosts = kind != "csv" || !order.target.empty();
   if (!usesCosts)
     llvm::erase_if(arguments, [](StringRef argument) {
-      return argument.starts_with("--cost=");
+      return argument.starts_with("--cost=") ||
+             argument.starts_with("--cost-profile=");
     });
   if (kind == "html")
-    llvm::append_range(arguments, order.withSecond(compilation.steps));
+    llvm::append_range(arguments, order.withSecond(paths));
   ChildResult result = compilation.run(std::move(arguments));
   json::Object answer;
-  answer["diagnostics"] = messagesOf(result);
+  answer["diagnostics"] = messagesOf(result, compileTime);
+  showNames(answer, compilation.files.names());
   if (result.succeeded())
     answer["text"] = json::fixUTF8(result.output);
   return reply(std::move(answer));
@@ -283,61 +212,22 @@ HttpResponse LiveApi::exportAs(const ProgramOrder &order, StringRef kind) {
 
 HttpResponse LiveApi::started(std::optional<uint64_t> job) {
   if (!job)
-    return refuse(503, "too many comparisons and searches are running");
+    return refuse(503, "too many comparisons, searches and calibrations are "
+                       "running");
   return reply(json::Object{{"job", int64_t(*job)}});
 }
 
-HttpResponse LiveApi::startCompare(const ProgramOrder &order) {
+HttpResponse LiveApi::startJob(const ProgramOrder &order, StringRef path) {
   if (!order.ranks || !order.microbatches)
     return refuse(400, "`ranks` and `microbatches` are needed");
-  std::vector<std::string> arguments{"compare", "-", "--input=pipe",
-                                     "--format=json"};
-  if (!order.schedule.empty())
-    arguments.push_back("--schedule=" + order.schedule);
-  llvm::append_range(arguments, order.modelArguments());
-  for (const auto &[name, size] : order.sizes)
-    if (name != "ranks" && name != "microbatches" && name != "chunks")
-      arguments.push_back("-D" + name + "=" + size);
-  ChildRequest run = makeRun(std::move(arguments), order);
-  run.time = jobTime;
-  return started(jobs.start(std::move(run), [](const ChildResult &result) {
-    json::Object answer;
-    answer["diagnostics"] = messagesOf(result);
-    if (auto object = readObject(result.output))
-      answer["comparison"] = std::move(*object);
-    return answer;
-  }));
+  return started(path == "/compare" ? jobs.compare(order) : jobs.search(order));
 }
 
-HttpResponse LiveApi::startSearch(const ProgramOrder &order) {
-  if (!order.ranks || !order.microbatches)
-    return refuse(400, "`ranks` and `microbatches` are needed");
-  std::string file = fileName("found", ".steps");
-  std::vector<std::string> arguments{"search", "--progress", "--format=json",
-                                     "--effort=" + std::to_string(order.effort),
-                                     "--output=" + file};
-  if (!order.placement.empty())
-    arguments.push_back("--placement=" + order.placement);
-  llvm::append_range(arguments, order.modelArguments());
-  ChildRequest run = makeRun(std::move(arguments), order);
-  run.input.clear();
-  run.time = jobTime;
-  return started(jobs.start(std::move(run), [file](const ChildResult &result) {
-    json::Object answer;
-    json::Array messages;
-    // The lines of --progress are not messages.
-    for (json::Value &one : messagesOf(result))
-      if (one.getAsObject()->get("kind") ||
-          result.end != ChildResult::End::Exited)
-        messages.push_back(std::move(one));
-    answer["diagnostics"] = std::move(messages);
-    if (auto object = readObject(result.output))
-      answer["search"] = std::move(*object);
-    if (auto steps = MemoryBuffer::getFile(file))
-      answer["steps"] = (*steps)->getBuffer().str();
-    (void)sys::fs::remove(file);
-    return answer;
-  }));
+HttpResponse LiveApi::calibrate(StringRef body) {
+  TraceUpload traces;
+  if (std::string error = traces.read(body); !error.empty())
+    return refuse(400, error);
+  return started(jobs.calibrate(traces));
 }
 
 HttpResponse LiveApi::follow(const json::Object &body, bool cancel) {
@@ -365,6 +255,13 @@ static constexpr StringLiteral picturePolicy =
     "'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; base-uri "
     "'none'; form-action 'none'";
 
+/// The only path whose body may be longer than `maxBodyBytes`.
+static constexpr StringLiteral calibratePath = "/calibrate";
+
+size_t LiveApi::maxBody(const HttpRequest &head) {
+  return head.path == calibratePath ? maxTraceBytes : maxBodyBytes;
+}
+
 HttpResponse LiveApi::picture(const HttpRequest &request) {
   uint64_t id = 0;
   (void)to_integer(request.parameter("id"), id);
@@ -384,12 +281,15 @@ HttpResponse LiveApi::answer(const HttpRequest &request) {
       return html(settings.page, pagePolicy);
     return path == "/ping" ? reply({}) : picture(request);
   }
-  static constexpr StringLiteral posts[] = {"/compile", "/export", "/compare",
-                                            "/search",  "/job",    "/cancel"};
+  static constexpr StringLiteral posts[] = {"/compile",   "/export", "/compare",
+                                            "/search",    "/job",    "/cancel",
+                                            calibratePath};
   if (!is_contained(posts, path))
     return refuse(404, "there is nothing at this path");
   if (request.method != "POST")
     return refuse(405, "this path takes POST");
+  if (path == calibratePath)
+    return calibrate(request.body);
   std::optional<json::Object> body = readObject(request.body);
   if (!body)
     return refuse(400, "the body is not an object of JSON");
@@ -400,9 +300,7 @@ HttpResponse LiveApi::answer(const HttpRequest &request) {
     return refuse(400, error);
   if (path == "/export")
     return exportAs(order, body->getString("as").value_or(""));
-  if (path == "/compare")
-    return startCompare(order);
-  return path == "/search" ? startSearch(order) : compile(order);
+  return path == "/compile" ? compile(order) : startJob(order, path);
 }
 
 } // namespace pipec

@@ -9,28 +9,13 @@
 #define PIPEC_SERVE_LIVEAPI_H
 
 #include "Serve/Http.h"
-#include "Serve/Jobs.h"
-#include "Serve/ProgramOrder.h"
+#include "Serve/LiveJobs.h"
 
 #include <deque>
+#include <mutex>
 #include <semaphore>
 
 namespace pipec {
-
-/// What the server knows when it starts.
-struct LiveSettings {
-  /// The path of pipec, which compiles.
-  std::string compiler;
-  /// Where imports of the program are looked for first, and further folders.
-  std::string folder;
-  std::vector<std::string> includes;
-  /// An existing folder for files of this server.
-  std::string temporary;
-  /// The names and roles of the parameters of each schedule of the library.
-  std::map<std::string, std::vector<std::string>> library;
-  /// The page, complete.
-  std::string page;
-};
 
 /// Answers the requests of the live page. Knows nothing of sockets; each
 /// compilation is a run of the compiler in a process of its own, with limits.
@@ -41,37 +26,39 @@ struct LiveSettings {
 ///     POST /compile      a ProgramOrder: parameters, report, picture
 ///     POST /export       the same, in the format `as`
 ///     POST /compare, /search   the same: starts a job
+///     POST /calibrate  a TraceUpload: starts a job
 ///     POST /job, /cancel       {"job": N}
 class LiveApi {
 public:
   explicit LiveApi(LiveSettings settings, RunChild run = runChild)
-      : settings(std::move(settings)), runner(run), jobs(runner) {}
+      : settings(std::move(settings)), runner(run),
+        folder(this->settings.temporary), jobs(this->settings, folder, runner) {
+  }
 
   HttpResponse answer(const HttpRequest &request);
+  /// The maximum number of bytes in the body of a request.
+  static size_t maxBody(const HttpRequest &head);
 
 private:
   struct Compilation;
 
   HttpResponse compile(const ProgramOrder &order);
   HttpResponse exportAs(const ProgramOrder &order, llvm::StringRef kind);
-  HttpResponse startCompare(const ProgramOrder &order);
-  HttpResponse startSearch(const ProgramOrder &order);
+  HttpResponse startJob(const ProgramOrder &order, llvm::StringRef path);
+  HttpResponse calibrate(llvm::StringRef body);
   HttpResponse follow(const llvm::json::Object &body, bool cancel);
   HttpResponse picture(const HttpRequest &request);
   HttpResponse started(std::optional<uint64_t> job);
 
   std::vector<std::string> reportOfSecond(const ProgramOrder &order,
-                                          const std::string &steps) const;
-  ChildRequest makeRun(std::vector<std::string> arguments,
-                       const ProgramOrder &order) const;
-  std::string fileName(llvm::StringRef stem, llvm::StringRef extension);
-  std::string writeSteps(const ProgramOrder &order);
+                                          const OrderPaths &paths) const;
   uint64_t keepPicture(std::string text);
   std::shared_ptr<std::atomic<bool>> replaceTab(const std::string &tab);
 
   const LiveSettings settings;
   const RunChild runner;
-  Jobs jobs;
+  TemporaryFolder folder;
+  LiveJobs jobs;
   /// Compilations at the same time.
   static constexpr int maxCompilations = 4;
   std::counting_semaphore<maxCompilations> places{maxCompilations};
@@ -81,7 +68,6 @@ private:
   std::map<std::string, std::shared_ptr<std::atomic<bool>>> tabs;
   std::deque<std::pair<uint64_t, std::string>> pictures;
   uint64_t lastPicture = 0;
-  uint64_t lastFile = 0;
 };
 
 } // namespace pipec

@@ -8,6 +8,8 @@
 #include "Serve/LivePage.h"
 
 #include "Cost/Figure.h"
+#include "Serve/ProgramOrder.h"
+#include "Serve/TraceUpload.h"
 #include "Template/Template.h"
 #include "Template/TextData.h"
 
@@ -34,6 +36,8 @@ constexpr char pageProgram[] =
 #include "Serve/link.js.inc"
 #include "Serve/server.js.inc"
 #include "Serve/page.js.inc"
+#include "Serve/calibrate.js.inc"
+#include "Serve/history.js.inc"
     ;
 // clang-format on
 
@@ -75,7 +79,9 @@ FailureOr<std::string> livePage(const LiveFacts &facts, DiagEngine &diags) {
                               {"program", json::fixUTF8(facts.program)},
                               {"library", namesOf(facts.library)},
                               {"targets", namesOf(facts.targets)},
-                              {"costs", costNames()}});
+                              {"costs", costNames()},
+                              {"maxTraceBytes", int64_t(maxTraceBytes)},
+                              {"maxProfileBytes", int64_t(maxProfileBytes)}});
   TextData data;
   data.set("style", pageStyle);
   data.set("config", config);

@@ -16,40 +16,11 @@ using namespace llvm;
 
 namespace pipec {
 
-/// The maximum nesting depth of a request or of an output of the compiler.
-static constexpr unsigned maxDepth = 64;
 /// The maximum number of characters of costs and other short texts.
 static constexpr size_t maxShort = 4000;
 static constexpr int64_t maxEffort = 60;
 /// The maximum number of steps, iterations and calls of a program.
 static constexpr StringLiteral maxSteps = "1048576";
-
-std::optional<json::Object> readObject(StringRef text) {
-  unsigned depth = 0;
-  bool inString = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (inString) {
-      if (c == '\\')
-        ++i;
-      inString = c != '"';
-    } else if (c == '"') {
-      inString = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > maxDepth)
-        return std::nullopt;
-    } else if (c == ']' || c == '}') {
-      depth -= depth != 0;
-    }
-  }
-  Expected<json::Value> value = json::parse(text);
-  if (!value) {
-    consumeError(value.takeError());
-    return std::nullopt;
-  }
-  json::Object *object = value->getAsObject();
-  return object ? std::optional(std::move(*object)) : std::nullopt;
-}
 
 static bool isName(StringRef text) {
   return !text.empty() && text.size() <= 100 && !isDigit(text[0]) &&
@@ -122,6 +93,8 @@ std::string ProgramOrder::read(const json::Object &body) {
   reader.text("schedule", schedule, 100);
   reader.sizes(sizes);
   reader.text("costs", costs, maxShort);
+  reader.text("profile", profile, maxProfileBytes);
+  reader.number("parts", parts, 1 << 20);
   reader.text("memoryLimit", memoryLimit, 100);
   reader.text("target", target, 100);
   reader.text("withName", withName, 100);
@@ -150,17 +123,25 @@ std::string ProgramOrder::read(const json::Object &body) {
   return "";
 }
 
-/// Adds the arguments that every input takes.
-static void addCommon(const ProgramOrder &order,
-                      std::vector<std::string> &arguments) {
-  arguments.push_back("--diagnostics-format=json");
+/// Adds the arguments about costs, of which --cost overrides the profile.
+static void addCosts(const ProgramOrder &order, const OrderPaths &paths,
+                     std::vector<std::string> &arguments) {
+  if (!order.profile.empty())
+    arguments.push_back("--cost-profile=" + paths.profile);
   if (!order.costs.empty())
     arguments.push_back("--cost=" + order.costs);
+}
+
+/// Adds the arguments that every input takes.
+static void addCommon(const ProgramOrder &order, const OrderPaths &paths,
+                      std::vector<std::string> &arguments) {
+  arguments.push_back("--diagnostics-format=json");
+  addCosts(order, paths, arguments);
   if (!order.target.empty())
     arguments.push_back("--target=" + order.target);
 }
 
-std::vector<std::string> ProgramOrder::lowering() const {
+std::vector<std::string> ProgramOrder::lowering(const OrderPaths &paths) const {
   std::vector<std::string> arguments{"-", "--max-steps=" + maxSteps.str()};
   // The format is that of all inputs.
   if (withSteps.empty())
@@ -169,25 +150,25 @@ std::vector<std::string> ProgramOrder::lowering() const {
     arguments.push_back("--schedule=" + schedule);
   for (const auto &[name, size] : sizes)
     arguments.push_back("-D" + name + "=" + size);
-  addCommon(*this, arguments);
+  addCommon(*this, paths, arguments);
   return arguments;
 }
 
 std::vector<std::string>
-ProgramOrder::withSecond(const std::string &stepsFile) const {
+ProgramOrder::withSecond(const OrderPaths &paths) const {
   if (!withSteps.empty())
-    return {"--with=" + stepsFile};
+    return {"--with=" + paths.steps};
   if (!withName.empty())
     return {"--with=" + withName};
   return {};
 }
 
 std::vector<std::string>
-ProgramOrder::loweringOfSecond(const std::string &stepsFile,
+ProgramOrder::loweringOfSecond(const OrderPaths &paths,
                                ArrayRef<std::string> parameters) const {
   std::vector<std::string> arguments;
   if (!withSteps.empty()) {
-    arguments.push_back(stepsFile);
+    arguments.push_back(paths.steps);
   } else if (!withName.empty()) {
     arguments = {withName, "--max-steps=" + maxSteps.str()};
     for (const auto &[name, size] : sizes)
@@ -196,19 +177,22 @@ ProgramOrder::loweringOfSecond(const std::string &stepsFile,
   } else {
     return {};
   }
-  addCommon(*this, arguments);
+  addCommon(*this, paths, arguments);
   return arguments;
 }
 
-std::vector<std::string> ProgramOrder::modelArguments() const {
+std::vector<std::string>
+ProgramOrder::modelArguments(const OrderPaths &paths) const {
   std::vector<std::string> arguments{"--ranks=" + std::to_string(ranks),
                                      "--microbatches=" +
                                          std::to_string(microbatches),
                                      "--diagnostics-format=json"};
   if (chunks)
     arguments.push_back("--chunks=" + std::to_string(chunks));
-  if (!costs.empty())
-    arguments.push_back("--cost=" + costs);
+  addCosts(*this, paths, arguments);
+  // Other schedules cut the model into other stages than those measured.
+  if (!profile.empty() && parts)
+    arguments.push_back("--parts=" + std::to_string(parts));
   if (!memoryLimit.empty())
     arguments.push_back("--memory-limit=" + memoryLimit);
   return arguments;

@@ -16,6 +16,16 @@
 
 namespace pipec {
 
+/// The maximum number of bytes of a cost profile that a page sends with each
+/// order. A link contains it, too.
+inline constexpr size_t maxProfileBytes = size_t(1) << 18;
+
+/// The files with those texts of an order that the compiler reads from files;
+/// empty for what the order lacks.
+struct OrderPaths {
+  std::string steps, profile;
+};
+
 /// A program and the options about it, read from the body of a request. What is
 /// not an option that the page offers cannot be expressed.
 struct ProgramOrder {
@@ -23,17 +33,16 @@ struct ProgramOrder {
   std::string read(const llvm::json::Object &body);
 
   /// The arguments about the input, sizes and costs of a compilation.
-  std::vector<std::string> lowering() const;
-  /// Those of `--with`; empty if there is no second schedule. `stepsFile` is
-  /// the file that contains `withSteps`.
-  std::vector<std::string> withSecond(const std::string &stepsFile) const;
+  std::vector<std::string> lowering(const OrderPaths &paths) const;
+  /// Those of `--with`; empty if there is no second schedule.
+  std::vector<std::string> withSecond(const OrderPaths &paths) const;
   /// The arguments about the second schedule as the only one, which has these
   /// parameters; empty if there is none.
   std::vector<std::string>
-  loweringOfSecond(const std::string &stepsFile,
+  loweringOfSecond(const OrderPaths &paths,
                    llvm::ArrayRef<std::string> parameters) const;
   /// The arguments that give `compare` and `search` their sizes and costs.
-  std::vector<std::string> modelArguments() const;
+  std::vector<std::string> modelArguments(const OrderPaths &paths) const;
 
   std::string program;
   /// The schedule, if the program has several.
@@ -42,6 +51,10 @@ struct ProgramOrder {
   std::vector<std::pair<std::string, std::string>> sizes;
   /// The value of `--cost`, `--memory-limit` and `--target`, or empty.
   std::string costs, memoryLimit, target;
+  /// The text of a cost profile, or empty, and the number of stages that its
+  /// figures were measured on; 0 if not known.
+  std::string profile;
+  int64_t parts = 0;
   /// The second schedule: a name of the library, or step IR.
   std::string withName, withSteps;
   /// Sizes of the schedule that is compared or searched for; 0 if not given.
@@ -52,10 +65,6 @@ struct ProgramOrder {
   /// Identifies the page; a new order of a page replaces the one before.
   std::string tab;
 };
-
-/// Parses an object; nothing if it is not one or is nested too deeply for
-/// LLVM's recursive parser.
-std::optional<llvm::json::Object> readObject(llvm::StringRef text);
 
 } // namespace pipec
 

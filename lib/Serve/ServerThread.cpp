@@ -12,14 +12,16 @@
 namespace pipec {
 
 ServerThread::ServerThread(std::unique_ptr<HttpServer> opened,
-                           const Access &access, HttpServer::Site site)
+                           const Access &access, HttpServer::Site site,
+                           HttpServer::BodyLimit limit)
     : server(std::move(opened)) {
-  thread = std::thread([this, access, site = std::move(site)] {
-    server->run(
-        [&](const HttpRequest &request) { return access.refuse(request); },
-        site);
-    ended = true;
-  });
+  thread = std::thread(
+      [this, access, site = std::move(site), limit = std::move(limit)] {
+        server->run(
+            [&](const HttpRequest &request) { return access.refuse(request); },
+            limit, site);
+        ended = true;
+      });
 }
 
 ServerThread::~ServerThread() {

@@ -18,9 +18,14 @@ namespace pipec {
 /// A server on a thread of its own.
 class ServerThread {
 public:
-  /// Serves the open port of `server`, to whom `access` admits.
-  ServerThread(std::unique_ptr<HttpServer> server, const Access &access,
-               HttpServer::Site site);
+  /// Serves the open port of `server`, to whom `access` admits. `limit` is
+  /// that of the bodies of requests.
+  ServerThread(
+      std::unique_ptr<HttpServer> server, const Access &access,
+      HttpServer::Site site,
+      HttpServer::BodyLimit limit = [](const HttpRequest &) {
+        return maxBodyBytes;
+      });
   ~ServerThread();
   ServerThread(const ServerThread &) = delete;
   ServerThread &operator=(const ServerThread &) = delete;

@@ -5,11 +5,13 @@ const tab = crypto.randomUUID();
 /// All that a link contains. Sizes are by role, or by name where there is none.
 const firstState = () => ({
   program: config.program, sizes: {}, costs: {}, otherCosts: "", memoryLimit: "", target: "", schedule: "",
-  withName: "", withSteps: "",
+  withName: "", withSteps: "", profile: "", profileParts: 0,
 });
 let state = firstState();
 /// What the last compilation answered: `schedules`, `report` and `with`.
 let known = {};
+/// Counts the states that came from addresses.
+let generation = 0;
 
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
@@ -44,6 +46,9 @@ function placeOf(line, column) {
   return { line: line - 1, ch: at };
 }
 
+/// A message as the page shows it: the program is not in a file.
+const shownText = (message) => message.replaceAll("`<stdin>`", "the program");
+
 const isHere = (message) => message.file === "<stdin>" && message.line;
 
 function markMessage(message) {
@@ -63,7 +68,7 @@ function messageText(message) {
       if (!isHere(message)) return;
       editor.setCursor(placeOf(message.line, message.column));
       editor.focus();
-    } }, `${place}${message.severity}: ${message.message}`);
+    } }, `${place}${message.severity}: ${shownText(message.message)}`);
 }
 
 function showMessages(messages) {
@@ -132,8 +137,8 @@ function showForm() {
       element("details", {}, element("summary", {}, "More"), element("div", {}, ...rest, others))];
   });
   // What applies where nothing is written.
-  for (const [name, value] of Object.entries(costsInUse()))
-    if (byId(`cost-${name}`) && state.costs[name] === undefined) byId(`cost-${name}`).placeholder = value;
+  const inUse = costsInUse();
+  for (const { name, default: value } of config.costs) byId(`cost-${name}`).placeholder = inUse[name] ?? value;
   const several = known.schedules?.length > 1;
   byId("schedule").parentElement.hidden = !several;
   if (several) {
@@ -143,6 +148,7 @@ function showForm() {
   byId("target").value = state.target;
   byId("memoryLimit").value = state.memoryLimit;
   showWith();
+  showProfile();
 }
 
 function showWith() {
@@ -179,6 +185,7 @@ const order = () => ({
   program: state.program, sizes: state.sizes, target: state.target, withName: state.withName, withSteps: state.withSteps,
   // The only schedule of a program may get another name.
   schedule: known.schedules?.length === 1 ? "" : state.schedule,
+  profile: state.profile, parts: state.profileParts || null,
   costs: [...Object.entries(state.costs).map(([name, value]) => `${name}=${value}`), state.otherCosts].filter(Boolean).join(","),
 });
 
@@ -293,21 +300,19 @@ let job = null;
 
 function setJob(id) {
   job = id;
-  byId("compare").disabled = byId("search").disabled = id !== null;
+  byId("compare").disabled = byId("search").disabled = byId("traces").disabled = id !== null;
   byId("cancel").disabled = id === null;
 }
 
 /// Starts a job and follows it; `show` is called with its last state.
-async function runJob(path, more, show) {
-  if (!known.report || job !== null) return;
+async function runJob(path, body, show) {
+  if (job !== null) return;
   setJob(0);
   try {
-    const { num_ranks: ranks, num_microbatches: microbatches, num_stages: stages } = known.report;
-    const chunks = stages > ranks && stages % ranks === 0 ? stages / ranks : null;
-    setJob((await ask(path, { ...order(), memoryLimit: state.memoryLimit, ranks, microbatches, chunks, ...more })).job);
+    setJob((await ask(path, body)).job);
     for (;;) {
       const answer = await ask("/job", { job });
-      byId("progress").textContent = `${answer.done ? "" : `${answer.seconds.toFixed(1)} s: `}${answer.done ? "" : answer.progress}`;
+      byId("progress").textContent = answer.done ? "" : `${answer.seconds.toFixed(1)} s: ${answer.progress}`;
       if (answer.done) {
         show(answer);
         break;
@@ -320,10 +325,18 @@ async function runJob(path, more, show) {
   setJob(null);
 }
 
+/// Starts a job about the schedule that is shown.
+function runForSchedule(path, more, show) {
+  if (!known.report) return;
+  const { num_ranks: ranks, num_microbatches: microbatches, num_stages: stages } = known.report;
+  const chunks = stages > ranks && stages % ranks === 0 ? stages / ranks : null;
+  runJob(path, { ...order(), memoryLimit: state.memoryLimit, ranks, microbatches, chunks, ...more }, show);
+}
+
 byId("cancel").onclick = () => job && ask("/cancel", { job }).catch(() => {});
 
-const problems = (messages) => element("ul", {}, ...messages.map(({ severity, message }) =>
-  element("li", { class: severity }, `${severity}: ${message}`)));
+const problems = (messages) => element("ul", {}, ...messages.map(({ severity, message, notes }) =>
+  element("li", { class: severity }, `${severity}: ${shownText(message)}`, notes?.length ? problems(notes) : null)));
 
 function showComparison({ comparison, diagnostics }) {
   const rows = (comparison?.schedules ?? []).map((row) => element("tr", {},
@@ -347,8 +360,8 @@ function showSearch({ search, steps, diagnostics }) {
   byId("result").replaceChildren(problems(diagnostics), ...found);
 }
 
-byId("compare").onclick = () => runJob("/compare", {}, showComparison);
-byId("search").onclick = () => runJob("/search", {
+byId("compare").onclick = () => runForSchedule("/compare", {}, showComparison);
+byId("search").onclick = () => runForSchedule("/search", {
   effort: Number(byId("effort").value) || 10, placement: byId("placement").value,
   ...(byId("placement").value === "v" ? { chunks: 2 } : {}) }, showSearch);
 
@@ -382,69 +395,3 @@ byId("copy").onclick = async () => {
   await navigator.clipboard.writeText(`${location.origin}/${location.hash}`);
   byId("status").textContent = "link copied";
 };
-
-//===----------------------------------------------------------------------===//
-// History
-//===----------------------------------------------------------------------===//
-
-let generation = 0;
-let typing = null;
-let lastWasTyping = false;
-let writing = Promise.resolve();
-
-/// Puts the state into the address of the page: as a new entry of the history, or
-/// in place of the current one.
-function remember(isNew) {
-  clearTimeout(typing);
-  typing = null;
-  lastWasTyping = false;
-  const text = JSON.stringify(state);
-  writing = writing.then(async () => {
-    const hash = `#${await stateToLink(JSON.parse(text))}`;
-    if (hash === location.hash) return;
-    history[isNew ? "pushState" : "replaceState"](null, "", hash);
-  });
-  return writing;
-}
-
-/// Typing is one entry of the history until something else changes.
-function rememberTyping() {
-  clearTimeout(typing);
-  typing = setTimeout(() => {
-    const isNew = !lastWasTyping;
-    remember(isNew);
-    lastWasTyping = true;
-  }, 400);
-}
-
-let applying = false;
-editor.on("change", () => {
-  state.program = editor.getValue();
-  if (applying) return;
-  compile();
-  rememberTyping();
-});
-
-async function applyLink() {
-  clearTimeout(typing);
-  const link = location.hash.slice(1);
-  const linked = link === "" ? firstState() : await linkToState(link);
-  if (linked === null) {
-    byId("status").textContent = "the part of the address after # is not a link of this page";
-    if (generation) return;
-  }
-  const first = firstState();
-  // Only members of the right type.
-  state = first;
-  for (const key of Object.keys(first))
-    if (typeof linked?.[key] === typeof first[key] && linked[key] !== null) state[key] = linked[key];
-  ++generation;
-  applying = true;
-  if (editor.getValue() !== state.program) editor.setValue(state.program);
-  applying = false;
-  lastWasTyping = false;
-  known.schedules = undefined;
-  compile();
-}
-addEventListener("popstate", applyLink);
-applyLink();

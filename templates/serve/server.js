@@ -9,13 +9,14 @@ function showDead(why) {
   dead.hidden = why === "";
 }
 
-/// Sends an object and returns the answer, or null if a newer request has taken
+/// Sends an object, or a Blob as it is, and returns the answer, or null if a newer request has taken
 /// its place. Throws an Error with a message for the reader.
 async function ask(path, body, signal) {
   let response;
   try {
     response = await fetch(addressOf(path), body === undefined ? { signal } : {
-      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal });
+      method: "POST", headers: { "Content-Type": body instanceof Blob ? "application/octet-stream" : "application/json" },
+      body: body instanceof Blob ? body : JSON.stringify(body), signal });
   } catch (error) {
     if (signal?.aborted) return null;
     showDead("The server does not answer: pipec serve has ended. Start it again and open the address that it prints; "

@@ -9,6 +9,12 @@
 
 #include "gtest/gtest.h"
 
+#include <csignal>
+#include <fstream>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
 using namespace pipec;
 
 using End = ChildResult::End;
@@ -73,6 +79,41 @@ TEST(ChildRunTest, DoesWhatIsWished) {
   ChildRequest ended = shell("sleep 100");
   ended.wish = [] { return Wish::End; };
   EXPECT_EQ(runChild(ended).end, End::Ended);
+}
+
+/// Whether a process runs, and is not one that has ended and is still listed.
+static bool runs(const std::string &pid) {
+  std::ifstream stat("/proc/" + pid + "/stat");
+  std::string line;
+  return std::getline(stat, line) &&
+         line.compare(line.rfind(')') + 1, 2, " Z") != 0;
+}
+
+TEST(ChildRunTest, EndsWithItsParent) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  pid_t parent = fork();
+  if (parent == 0) {
+    ChildRequest request = shell("echo $$ >&2; exec sleep 100");
+    request.onMessages = [&](llvm::StringRef piece) {
+      (void)!write(ends[1], piece.data(), piece.size());
+    };
+    runChild(request);
+    _exit(0);
+  }
+  char text[32];
+  ssize_t size = read(ends[0], text, sizeof(text));
+  ASSERT_GT(size, 1);
+  std::string pid(text, size - 1);
+  EXPECT_TRUE(runs(pid));
+  // The parent has no time to end anything.
+  kill(parent, SIGKILL);
+  waitpid(parent, nullptr, 0);
+  for (int i = 0; i != 500 && runs(pid); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_FALSE(runs(pid));
+  close(ends[0]);
+  close(ends[1]);
 }
 
 TEST(ChildRunTest, TellsCrashes) {

@@ -11,6 +11,8 @@
 
 #include "gtest/gtest.h"
 
+#include <fstream>
+
 using namespace pipec;
 
 namespace {
@@ -34,6 +36,9 @@ protected:
   ChildResult run(const ChildRequest &request) {
     std::lock_guard<std::mutex> lock(mutex);
     runs.push_back(request.arguments);
+    for (llvm::StringRef argument : request.arguments)
+      if (argument.ends_with(".json"))
+        files[argument.str()] = contentsOf(argument);
     ChildResult result = next;
     if (request.onMessages)
       request.onMessages(result.messages);
@@ -41,6 +46,22 @@ protected:
       if (argument == "--emit=html")
         result.output = "picture of " + request.input;
     return result;
+  }
+
+  /// The contents of a file, or that of an option; empty if there is none.
+  static std::string contentsOf(llvm::StringRef argument) {
+    size_t path = argument.find('/');
+    std::ifstream stream(argument.substr(path).str(), std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
+
+  /// The last state of a job.
+  std::string endOf(int job) {
+    HttpResponse state;
+    do
+      state = post("/job", R"({"job": )" + std::to_string(job) + "}");
+    while (state.body.find(R"("done":false)") != std::string::npos);
+    return state.body;
   }
 
   HttpResponse get(std::string path, std::string id = "") {
@@ -60,6 +81,8 @@ protected:
 
   std::mutex mutex;
   std::vector<std::vector<std::string>> runs;
+  /// The files that were there, by the argument that named them.
+  std::map<std::string, std::string> files;
   ChildResult next{ChildResult::End::Exited, 0, R"({"makespan": 1})", ""};
   LiveApi api;
 };
@@ -89,6 +112,94 @@ TEST_F(LiveApiTest, CompilesWithTheOptionsOfThePage) {
   }
   EXPECT_NE(response.body.find(R"("picture":1)"), std::string::npos);
   EXPECT_EQ(get("/picture", "1").body, "picture of text");
+}
+
+TEST_F(LiveApiTest, WritesTheProfileToAFile) {
+  next.status = 1;
+  next.messages = R"({"kind": "A", "message": "`FILE` is wrong", "notes": []})";
+  const char *body = R"({"program": "text", "profile": "{}\n", "parts": 4,
+    "costs": "F=2", "withName": "gpipe", "ranks": 2, "microbatches": 4,
+    "as": "csv"})";
+  EXPECT_EQ(post("/compile", body).status, 200);
+  for (const char *path : {"/compare", "/search"})
+    EXPECT_EQ(post(path, body).status, 200);
+  endOf(1);
+  endOf(2);
+  ASSERT_EQ(runs.size(), 6u);
+  for (const std::vector<std::string> &run : runs) {
+    auto isProfile = [](llvm::StringRef argument) {
+      return argument.starts_with("--cost-profile=");
+    };
+    bool describes = llvm::is_contained(run, "--describe");
+    EXPECT_EQ(llvm::count_if(run, isProfile), describes ? 0 : 1);
+    // Costs that are given override those of the profile.
+    EXPECT_EQ(llvm::is_contained(run, "--cost=F=2"), !describes);
+    bool isJob = run.front() == "compare" || run.front() == "search";
+    EXPECT_EQ(llvm::is_contained(run, "--parts=4"), isJob);
+  }
+  EXPECT_EQ(files.size(), 3u);
+  for (const auto &[argument, contents] : files) {
+    EXPECT_EQ(contents, "{}\n") << argument;
+    EXPECT_EQ(contentsOf(argument), "") << argument << " is left";
+  }
+  runs.clear();
+  post("/export", body);
+  for (llvm::StringRef argument : runs.front())
+    EXPECT_FALSE(argument.starts_with("--cost")) << argument.str();
+}
+
+TEST_F(LiveApiTest, CalibratesTraces) {
+  next.output = R"({"ranks": 2})";
+  std::string body = R"({"traces": [{"name": "../a", "size": 3},
+    {"name": "-b", "size": 2}]})";
+  body.erase(body.find('\n'), 1);
+  EXPECT_EQ(post("/calibrate", body + "\nonetw").body, R"({"job":1})");
+  std::string answer = endOf(1);
+  EXPECT_NE(answer.find(R"("calibration":{"ranks":2})"), std::string::npos);
+  ASSERT_EQ(runs.size(), 1u);
+  EXPECT_EQ(runs[0][0], "calibrate");
+  EXPECT_EQ(contentsOf(runs[0].back()), "");
+  EXPECT_EQ(files[runs[0].back()], "tw");
+  EXPECT_EQ(files[*std::prev(runs[0].end(), 2)], "one");
+  for (llvm::StringRef argument : runs[0])
+    EXPECT_FALSE(argument == "-b" || argument.ends_with("../a"));
+
+  for (const char *wrong : {"", "{}", "\n", "{}\n", "[]\n"})
+    EXPECT_EQ(post("/calibrate", wrong).status, 400) << wrong;
+  EXPECT_EQ(post("/calibrate", body + "\nonet").status, 400);
+  EXPECT_EQ(post("/calibrate", body + "\nonetwo").status, 400);
+  EXPECT_EQ(get("/calibrate").status, 405);
+  EXPECT_EQ(runs.size(), 1u);
+}
+
+TEST_F(LiveApiTest, CallsFilesByTheirNames) {
+  next = {ChildResult::End::Exited, 1, "", ""};
+  std::string trace = testing::TempDir() + "trace";
+  // The files of the first two runs: the profile, and one trace each.
+  next.messages = R"({"kind": "A", "message": "`)" + trace +
+                  R"(2.json` and more")" + R"(, "file": ")" + trace +
+                  R"(2.json", "notes": [{"message": ")" + trace +
+                  R"(20.json"}]})";
+  EXPECT_EQ(post("/calibrate", "{\"traces\": [{\"name\": \"b`c\", "
+                               "\"size\": 0}]}\n")
+                .status,
+            200);
+  std::string answer = endOf(1);
+  EXPECT_NE(answer.find(R"("message":"`b`c` and more")"), std::string::npos)
+      << answer;
+  EXPECT_NE(answer.find(R"("file":"b`c")"), std::string::npos) << answer;
+  EXPECT_NE(answer.find("trace20.json"), std::string::npos) << answer;
+  EXPECT_EQ(answer.find("calibration\""), std::string::npos) << answer;
+}
+
+TEST_F(LiveApiTest, LimitsBodies) {
+  HttpRequest request;
+  request.path = "/calibrate";
+  EXPECT_EQ(LiveApi::maxBody(request), maxTraceBytes);
+  for (const char *path : {"/compile", "/", "/calibrate/", "calibrate"}) {
+    request.path = path;
+    EXPECT_EQ(LiveApi::maxBody(request), maxBodyBytes) << path;
+  }
 }
 
 TEST_F(LiveApiTest, TellsWhyThereIsNoPicture) {
@@ -139,13 +250,10 @@ TEST_F(LiveApiTest, FollowsJobs) {
   next.messages = "one\ntwo\n";
   ASSERT_EQ(post("/search", R"({"ranks": 2, "microbatches": 4})").body,
             R"({"job":1})");
-  HttpResponse state;
-  do
-    state = post("/job", R"({"job": 1})");
-  while (state.body.find(R"("done":false)") != std::string::npos);
-  EXPECT_NE(state.body.find(R"("search":{"makespan":1})"), std::string::npos);
-  EXPECT_NE(state.body.find(R"("progress":"two")"), std::string::npos);
-  EXPECT_NE(state.body.find(R"("diagnostics":[])"), std::string::npos);
+  std::string state = endOf(1);
+  EXPECT_NE(state.find(R"("search":{"makespan":1})"), std::string::npos);
+  EXPECT_NE(state.find(R"("progress":"two")"), std::string::npos);
+  EXPECT_NE(state.find(R"("diagnostics":[])"), std::string::npos);
   EXPECT_EQ(post("/cancel", R"({"job": 1})").status, 200);
   EXPECT_EQ(post("/job", R"({"job": 2})").status, 404);
 }

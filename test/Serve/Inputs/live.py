@@ -8,6 +8,7 @@ Cases are the functions below; --shots keeps pictures of what was seen.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 import argparse
+import json
 import pathlib
 import signal
 import subprocess
@@ -303,6 +304,119 @@ def jobs(page, _):
     makespan = found.split(",")[0].removeprefix("makespan ")
     page.change(page.id("show-found").click)
     check(page.figures()["makespan"][1] == makespan, f"{found}: {page.figures()}")
+
+
+def traces(page, served):
+    """Traces become costs, which are shown, saved, linked and removed."""
+    recorded = pathlib.Path(__file__).parents[2] / "Calibrate/Inputs/traces"
+    paths = sorted(map(str, recorded.glob("rank*.json.gz")))
+    for name, text in (("broken.json", "{]"), ("large.json", None)):
+        with open(page.folder / name, "w") as file:
+            file.write(text) if text else file.truncate((64 << 20) + 1)
+
+    def messages():
+        return [item.text for item in page.driver.find_elements(By.CSS_SELECTOR, "#traceMessages li")]
+
+    def send(*files):
+        page.id("traces").send_keys("\n".join(files))
+
+    def measured():
+        """Whether the costs of a profile are used, as the page says."""
+        return page.id("profile").is_displayed()
+
+    check(not measured() and not page.id("calibration").is_displayed(), "a profile at the beginning")
+    page.change(lambda: page.fill("size-ranks", "4"))
+    page.change(lambda: page.fill("size-microbatches", "8"))
+    plain = page.figures()
+
+    # What cannot be used is said, and changes nothing.
+    send(str(page.folder / "broken.json"))
+    page.wait(lambda: messages() and messages()[0].startswith("error: trace is not JSON"), "no message")
+    send(*paths[1:])
+    page.wait(lambda: messages() == ["error: there are traces of 3 ranks, but none of rank 0"], "no message")
+    send(str(page.folder / "large.json"))
+    page.wait(lambda: "more than the 64 MiB" in messages()[0], "no message")
+    check(page.figures() == plain and not measured(), "a profile of broken traces")
+    page.shot("traces-errors")
+
+    page.change(lambda: send(*paths))
+    check(messages() == [] and measured(), f"{messages()}")
+    check("measured on 4 stages" in page.id("profile").text and page.id("narrow").text
+          == "The profile has F, B of stages; p2p of edges, which the fields above do not change.", page.id("narrow").text)
+    rows = [row.text for row in page.driver.find_elements(By.CSS_SELECTOR, "#summary tr")]
+    check(len(rows) == 16 and rows[1] == "F stage 0 21.49 21.35 21.75 24 spans without waits", f"{rows}")
+    check("4 ranks, 4 stages, 8 micro-batches; 3 training steps" in page.id("summary").text, page.id("summary").text)
+    check("I, W: not in the traces" in page.id("summary").text, "nothing is left out")
+    page.shot("traces")
+
+    # The figures are those of the command line.
+    page.id("saveProfile").click()
+    profile = page.saved("costs.json")
+    words = ["pipec", "one_f_one_b", "ranks=4", "microbatches=8", f"--cost-profile={page.folder}/saved/costs.json"]
+
+    def makespan(*more):
+        report = subprocess.run([*words, *more, "--emit=report", "--format=json"], stdout=subprocess.PIPE, check=True).stdout
+        return [str(json.loads(report)["makespan"])]
+
+    check(page.figures()["makespan"] == makespan() != plain["makespan"], f"{page.figures()}")
+    page.change(lambda: page.fill("cost-p2p", "30"))
+    check(page.figures()["makespan"] == makespan("--cost=p2p=30"), f"{page.figures()}")
+    page.change(page.driver.back)
+    page.driver.find_element(By.CSS_SELECTOR, "[data-as=svg]").click()
+    svg = subprocess.run([*words, "--emit=svg"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    check(page.saved("one_f_one_b.svg") == svg, "the saved picture")
+    page.id("compare").click()
+    page.wait(lambda: page.driver.find_elements(By.ID, "comparison"), "no comparison")
+    rows = [row.text.split() for row in page.driver.find_elements(By.CSS_SELECTOR, "#comparison tr")]
+    check(["one_f_one_b", *makespan()] in [row[:2] for row in rows], f"{rows}")
+
+    # A program that does not fit is a message like any other.
+    page.fill("size-ranks", "2")
+    page.wait(lambda: page.status() == "errors", "2 ranks with the costs of 4 stages")
+    text = page.id("messages").text
+    check(text.startswith("profile:") and "outside 0..2" in text, text)
+    page.change(lambda: page.fill("size-ranks", "4"))
+
+    # Back, forward, and a link.
+    page.change(lambda: page.id("removeProfile").click())
+    check(page.figures() == plain and not measured() and not page.id("calibration").is_displayed(), "not removed")
+    page.change(page.driver.back)
+    check(measured() and page.figures()["makespan"] == makespan() and page.id("summary").text, "back")
+    page.change(page.driver.forward)
+    check(not measured() and page.figures() == plain, "forward")
+    page.change(page.driver.back)
+    time.sleep(0.2)
+    link = page.driver.current_url.split("#")[1]
+    check(len(link) < 2000, f"a link with {len(link)} characters")
+    other = Served("serve", "gpipe")
+    page.driver.get(f"{other.address}#{link}")
+    page.drawn()
+    check(page.figures()["makespan"] == makespan() and measured(), "in another server")
+    # What it was made of is not in a link.
+    check(not page.id("calibration").is_displayed(), "a summary of other traces")
+    (page.folder / "saved/costs.json").unlink()
+    page.id("saveProfile").click()
+    check(page.saved("costs.json") == profile, "the profile of a link")
+    other.end()
+
+
+def narrow(page, _):
+    """The page fits a narrow window, also with a profile and results."""
+    page.change(lambda: page.fill("size-ranks", "4"))
+    page.change(lambda: page.id("traces").send_keys("\n".join(sorted(map(str, (
+        pathlib.Path(__file__).parents[2] / "Calibrate/Inputs/traces").glob("rank*.json.gz"))))))
+    page.id("compare").click()
+    page.wait(lambda: page.driver.find_elements(By.ID, "comparison"), "no comparison")
+    for width in 420, 320, 700, 1280:
+        page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                    {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False})
+        page.wait(lambda width=width: page.js("return innerWidth") == width, "the width")
+        beyond = page.js("return [...document.querySelectorAll('body *')].filter((one) => "
+                         "one.getBoundingClientRect().right > innerWidth + 1 && !one.closest('#result, #summary, .CodeMirror'))"
+                         ".map((one) => one.id || one.tagName + one.className)")
+        has = page.js("return document.documentElement.scrollWidth")
+        page.shot(f"width-{width}")
+        check(has <= width and not beyond, f"{width} pixels: the page has {has}; beyond: {beyond}")
 
 
 def dead(page, served):

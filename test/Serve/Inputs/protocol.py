@@ -241,38 +241,161 @@ def connections(served):
         client.close()
 
 
+def follow(served, job, until=lambda state: state["done"]):
+    """Asks for the state of a job until it is as wanted."""
+    for _ in range(400):
+        status, state = served.post("/job", {"job": job})
+        check(status == 200, f"{status} {state}")
+        if until(state):
+            return state
+        time.sleep(0.05)
+    check(False, f"no end: {state}")
+
+
 def jobs(served):
     """compare and search: progress, results, and cancelling."""
-    def follow(job, until):
-        for _ in range(400):
-            status, state = served.post("/job", {"job": job})
-            check(status == 200, f"{status} {state}")
-            if until(state):
-                return state
-            time.sleep(0.05)
-        check(False, f"no end: {state}")
-
     job = served.post("/compare", {"program": PROGRAM, "ranks": 2, "microbatches": 4, "costs": "F=1,B=2"})[1]["job"]
-    state = follow(job, lambda state: state["done"])
+    state = follow(served, job)
     names = [row["name"] for row in state["comparison"]["schedules"]]
     check("one" in names and "zb1p" in names, f"{names}")
 
     size = {"ranks": 4, "microbatches": 12, "chunks": 2, "placement": "v", "costs": "F=10,I=12,W=7,p2p=3", "memoryLimit": "5"}
     job = served.post("/search", {**size, "effort": 60})[1]["job"]
-    follow(job, lambda state: "makespan" in state["progress"] or state["done"])
+    follow(served, job, lambda state: "makespan" in state["progress"] or state["done"])
     check(served.post("/cancel", {"job": job})[0] == 200, "cancel")
-    state = follow(job, lambda state: state["done"])
+    state = follow(served, job)
     # What was found until then is the result.
     check(state["diagnostics"] == [] and state["search"]["makespan"] > 0 and "pipec-steps" in state["steps"][:40], f"{state}")
     check(state["seconds"] < 30, "cancelled late")
 
     answer = served.post("/search", {"ranks": 2, "microbatches": 4, "costs": "nonsense"})[1]
-    state = follow(answer["job"], lambda state: state["done"])
+    state = follow(served, answer["job"])
     check(state["diagnostics"] and "search" not in state, f"{state}")
 
     # At most four at a time.
     started = [served.post("/search", {**size, "effort": 60}) for _ in range(5)]
     check([status for status, _ in started] == [200] * 4 + [503], f"{started}")
+
+
+def upload(traces):
+    """The body of a request with traces, pairs of a name and contents."""
+    head = {"traces": [{"name": name, "size": len(contents)} for name, contents in traces]}
+    return json.dumps(head).encode() + b"\n" + b"".join(contents for _, contents in traces)
+
+
+def calibrating(_):
+    """Traces become a profile, which the other requests take; nothing of it is left."""
+    recorded = [(path.name, path.read_bytes()) for path in
+                sorted((pathlib.Path(__file__).parents[2] / "Calibrate/Inputs/traces").glob("rank*.json.gz"))]
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        (folder / "temporary").mkdir()
+        served = Served("serve", env={**os.environ, "TMPDIR": str(folder / "temporary")})
+        [inside] = (folder / "temporary").iterdir()
+
+        def calibrated(traces):
+            status, answer = served.post("/calibrate", upload(traces))
+            check(status == 200, f"{status} {answer}")
+            state = follow(served, answer["job"])
+            check(list(inside.iterdir()) == [], f"files are left: {list(inside.iterdir())}")
+            return state
+
+        state = calibrated(recorded)
+        check(state["diagnostics"] == [] and state["calibration"]["ranks"] == 4, f"{state}")
+        for name, contents in recorded:
+            (folder / name).write_bytes(contents)
+        summary = subprocess.run(["pipec", "calibrate", *(folder / name for name, _ in recorded), "-o", folder / "costs.json",
+                                  "--format=json"], stdout=subprocess.PIPE, check=True).stdout
+        check(state["calibration"] == json.loads(summary), "another summary")
+        profile = state["profile"]
+        check(profile == (folder / "costs.json").read_text(), "another profile")
+
+        # The order with the profile is what the command line makes of it, also with --cost.
+        size, words = {"sizes": {"ranks": 4, "microbatches": 8}}, ["ranks=4", "microbatches=8"]
+
+        def output(*options):
+            return subprocess.run(["pipec", "-", *words, *options], input=PROGRAM, stdout=subprocess.PIPE, text=True,
+                                  check=True).stdout
+
+        makespans = set()
+        for costs in "", "occupancy=200", "F=3":
+            options = ["--cost-profile", folder / "costs.json", *([f"--cost={costs}"] if costs else [])]
+            order = {"program": PROGRAM, "profile": profile, "costs": costs, **size}
+            status, answer = served.post("/compile", order)
+            report = json.loads(output("--emit=report", "--format=json", *options))
+            check(answer["diagnostics"] == [] and answer["report"]["makespan"] == report["makespan"], f"{costs}: {answer}")
+            check(answer["report"]["costs"] == report["costs"], f"{answer['report']}")
+            makespans.add(report["makespan"])
+            for kind, emit in ("svg", "svg"), ("steps", "ir"), ("html", "html"):
+                text = served.post("/export", {**order, "as": kind})[1].get("text")
+                check(text == output(f"--emit={emit}", *options), f"{kind} differs with {costs!r}")
+            # A CSV does not depend on costs, which is accepted here.
+            check(served.post("/export", {**order, "as": "csv"})[1].get("text") == output("--emit=csv"), "CSV")
+        check(len(makespans) == 2, f"{makespans}")
+        status, answer = served.post("/compile", {"program": PROGRAM, "profile": profile, "withName": "gpipe", **size})
+        check(answer["with"]["makespan"] > 100 and answer["diagnostics"] == [], f"{answer}")
+
+        # Other schedules have other stages than those that were measured.
+        model = {"program": PROGRAM, "profile": profile, "parts": 4, "ranks": 4, "microbatches": 8}
+        state = follow(served, served.post("/compare", model)[1]["job"])
+        makespan = {row["name"]: row["makespan"] for row in state["comparison"]["schedules"]}
+        check(makespan["one_f_one_b"] == 840.9225 and makespan["zbv"] > 100, f"{makespan}")
+        check(str(inside) not in json.dumps(state), "the name of a temporary file")
+        state = follow(served, served.post("/compare", {**model, "parts": None})[1]["job"])
+        check("costs per stage" in state["diagnostics"][0]["message"] and state["diagnostics"][0]["file"] == "profile", f"{state}")
+        state = follow(served, served.post("/search", {**model, "effort": 1})[1]["job"])
+        check(100 < state["search"]["makespan"] <= 840.9225, f"{state}")
+
+        # A profile that does not fit, and one that is none.
+        for order, message in (({"profile": profile, "sizes": {"ranks": 2}}, "`stage` is 2, outside 0..2"),
+                               ({"profile": '{"Q": 1}'}, "Q"), ({"profile": "{"}, "")):
+            status, answer = served.post("/compile", {"program": PROGRAM, **order})
+            [first, *_] = answer["diagnostics"]
+            check(first["severity"] == "error" and first["file"] == "profile" and message in first["message"], f"{answer}")
+            check("picture" not in answer and str(inside) not in json.dumps(answer), f"{answer}")
+        for wrong in {"profile": 1}, {"profile": "x" * 300000}, {"profile": "a\0"}, {"parts": 0}, {"parts": "4"}:
+            for path in "/compile", "/export", "/compare", "/search":
+                status, answer = served.post(path, {"program": PROGRAM, "as": "csv", "ranks": 2, "microbatches": 4, **wrong})
+                check(status == 400 and "error" in answer, f"{path} {wrong}: {status} {answer}")
+
+        # Names of clients are shown, and are not those of files.
+        for name in "../../etc/passwd", str(folder / "new.json"), "-o", "a\nb<i>.json", "ä.json", "--help":
+            state = calibrated([(name, b'{"traceEvents": [\n  {"ph": X}]}')])
+            [message] = state["diagnostics"]
+            check(message["file"] == name and message["line"] == 2 and "profile" not in state, f"{state}")
+            state = calibrated([(name, b"{}")])
+            check(f"`{name}` has no list" in state["diagnostics"][0]["message"], f"{state}")
+        check(sorted(path.name for path in folder.iterdir()) == sorted(["temporary", "costs.json", *(name for name, _ in recorded)]),
+              "files elsewhere")
+        state = calibrated(recorded[1:])
+        check("none of rank 0" in state["diagnostics"][0]["message"] and "calibration" not in state, f"{state}")
+        state = calibrated([recorded[0], ("again", recorded[0][1])])
+        check("`rank0.json.gz` and `again` are both traces of rank 0" in state["diagnostics"][0]["message"], f"{state}")
+        state = calibrated([("cut.json.gz", recorded[0][1][:1000])])
+        check("cannot decompress `cut.json.gz`" in state["diagnostics"][0]["message"], f"{state}")
+
+        # Bodies that are not what the page sends.
+        for body in (b"", b"{", b"\n", b"[]\n", b"{}\n", b'{"traces": []}\n', b'{"traces": [1]}\n', b'{"traces": [{}]}\n',
+                     b'{"traces": [{"name": "a", "size": 3}]}\nxx', b'{"traces": [{"name": "a", "size": 1}]}\nxx',
+                     b'{"traces": [{"name": "a", "size": -1}]}\n', b'{"traces": [{"name": "", "size": 0}]}\n',
+                     b'{"traces": [{"name": "a", "size": 1e99}]}\nxx', b'{"traces": [{"name": "a", "size": "2"}]}\nxx',
+                     b'{"traces": [{"name": "' + b"x" * 1001 + b'", "size": 0}]}\n', b" " * (2 << 20),
+                     json.dumps({"traces": [{"name": "a", "size": 0}] * 5000}).encode() + b"\n"):
+            status, answer = served.post("/calibrate", body)
+            check(status == 400 and "error" in answer, f"{body[:60]}: {status} {answer}")
+        check(served.get("/calibrate")[0] == 405, "GET /calibrate")
+        check(served.request("POST", "/calibrate", upload(recorded))[0] == 403, "without the token")
+        # Larger than other requests, up to a limit of its own.
+        state = calibrated([*recorded, ("large.json", b'{"traceEvents": []}' + b" " * (4 << 20))])
+        check("large.json" in state["diagnostics"][0]["message"], f"{state}")
+        for path, size in ("/calibrate", (64 << 20) + 1), ("/compile", (1 << 20) + 1):
+            with socket.create_connection(("127.0.0.1", served.port)) as client:
+                client.sendall(f"POST {path}?token={served.token} HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\n"
+                               f"Content-Length: {size}\r\n\r\n".encode())
+                check(client.recv(100).startswith(b"HTTP/1.1 413 "), f"{path} with {size} bytes")
+        check(list(inside.iterdir()) == [], "files are left")
+        served.end()
+        check(not list((folder / "temporary").iterdir()), "files are left")
 
 
 def imports(_):
@@ -322,7 +445,7 @@ def ends(_):
 
 def main():
     case = globals()[sys.argv[1]]
-    if case in (imports, ends):
+    if case in (calibrating, imports, ends):
         return case(None)
     served = Served("serve")
     try:
