@@ -103,6 +103,7 @@ byId("memory").onclick = () => toggle("memory");
 byId("layout").onclick = () => toggle("rankByRank");
 byId("savesvg").onclick = saveSvg;
 byId("savepng").onclick = savePng;
+byId("search").oninput = () => tellSearch("", "", true);
 byId("search").onkeydown = (event) => {
   if (event.key === "Enter") findNext(event.shiftKey ? -1 : 1);
   if (event.key === "Escape") canvas.focus();

@@ -79,6 +79,21 @@ function followSelected() {
 
 let found = { text: null, items: [], at: -1 };
 
+// Shows the result of a search: in the field, which is in view, and in the status.
+// Both are empty for a search that has not begun.
+function tellSearch(hits, status, isFound) {
+  byId("hits").textContent = hits;
+  byId("search").setAttribute("aria-invalid", String(!isFound));
+  if (status) byId("status").textContent = status;
+}
+
+// The kinds of the steps that are shown, as a text.
+function kindsShown() {
+  const kinds = new Set();
+  for (const { lanes } of scene.schedules) for (const lane of lanes) for (const kind of lane.kind) kinds.add(kind);
+  return [..."FBIW"].filter((kind) => kinds.has(kind)).join(", ");
+}
+
 // Selects the next item that the search field asks for, or the one before.
 function findNext(direction) {
   const { value } = byId("search");
@@ -86,19 +101,21 @@ function findNext(direction) {
   if (found.text !== value || found.schedules !== scene.schedules) {
     const all = scene.schedules.map((schedule) => search(schedule, value));
     if (all.includes(null)) {
-      byId("status").textContent = `Search for steps as in \`F s2 m3\`, \`B5\` for those of micro-batch 5, \`r1 W\` for those of rank 1, or \`idle\``;
+      tellSearch("not a step",
+        "Search for steps as in `F s2 m3`, `B5` for those of micro-batch 5, `r1 W` for those of rank 1, or `idle`", false);
       return;
     }
     found = { text: value, schedules: scene.schedules, items: all.flat(), at: direction > 0 ? -1 : 0 };
   }
   const { items } = found;
   if (!items.length) {
-    byId("status").textContent = `No step is ${value.trim()}`;
+    tellSearch("none", `No step is ${value.trim()}; there are steps of ${kindsShown()}`, false);
     return;
   }
   found.at = (found.at + direction + items.length) % items.length;
   select(items[found.at]);
-  byId("status").textContent = `${found.at + 1} of ${items.length}: ${byId("status").textContent}`;
+  const hits = `${found.at + 1} of ${items.length}`;
+  tellSearch(hits, `${hits}: ${byId("status").textContent}`, true);
 }
 
 //--- The address of a view: #t=FROM:TO&top=PIXELS&m=MICROBATCH&step=NAME&show=...

@@ -335,10 +335,19 @@ def keyboard(page, _):
     field.clear()
     field.send_keys("b5", Keys.ENTER)
     check("2 of 4: rank 2: B s2 m5" in status(), f"not the next: {status()}")
-    check("No step is F s9" in find("F s9"), f"found: {status()}")
+    def hits():
+        return page.driver.find_element(By.ID, "hits").text, field.get_attribute("aria-invalid")
+    check(hits() == ("2 of 4", "false"), f"{hits()}")
+    field.send_keys("x")
+    check(hits() == ("", "false"), f"for another text: {hits()}")
+    # Kinds that the schedule lacks, and stages and micro-batches.
+    for text in ("W5", "B99", "F s9"):
+        check(find(text) == f"No step is {text}; there are steps of F, B", f"found: {status()}")
+        check(hits() == ("none", "true"), f"{text}: {hits()}")
     time.sleep(0.3)  # the picture gets another size when the status gets other lines
     check("No step is F s9" in status(), f"replaced: {status()}")
     check("Search for steps" in find("what?"), f"no word about the form: {status()}")
+    check(hits() == ("not a step", "true"), f"{hits()}")
     # The longest gap first.
     check("rank 0: idle; time 4 to 10" in find("idle r0"), f"not the longest gap: {status()}")
     page.js("pipec.setView(30, 31, 0)")

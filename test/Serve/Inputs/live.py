@@ -19,6 +19,7 @@ from selenium import webdriver
 from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
@@ -202,6 +203,19 @@ def sizes(page, _):
     check(page.js("return !document.getElementById('size-ranks').validity.valid"), "x is a number of ranks")
     page.change(lambda: page.fill("size-ranks", "3"))
     check(page.figures()["ranks"] == ["3"], f"{page.figures()}")
+
+    # The search in the picture says what it finds, and that it finds nothing.
+    page.driver.switch_to.frame(page.driver.find_element(By.CSS_SELECTOR, "#picture iframe"))
+    page.id("view").click()
+    ActionChains(page.driver).key_down(Keys.CONTROL).send_keys("f").key_up(Keys.CONTROL).perform()
+    for text, hits in ("F1", "1 of 3"), ("W1", "none"):
+        field = page.driver.switch_to.active_element
+        field.clear()
+        field.send_keys(text, Keys.ENTER)
+        page.wait(lambda hits=hits: page.id("hits").text == hits, f"{text}: {page.id('hits').text}")
+        check(page.id("hits").is_displayed() and page.id("status").text.startswith(("1 of 3: ", "No step is W1")), page.status())
+    page.shot("search-nothing")
+    page.driver.switch_to.default_content()
 
     # A target adds transfers, a second schedule is shown beside the first.
     page.change(lambda: Select(page.id("with")).select_by_value("gpipe"))
