@@ -22,7 +22,8 @@
 # version), hub-deepspeed or the like (an environment with that framework), notebook (an environment with
 # Jupyter's kernel, NumPy and pandas), pytest-lsp (an environment with it), mpi, eigen, clang, clang-format,
 # rustc, asan, assertions, setuptools (Python has it), release (the files of a release were made), systems (minimal systems were made),
-# venv (environments of Python can be made), fish, groff, mandoc, mypy, npm, nvim, zsh, browser (Chromium that Selenium can drive),
+# venv (environments of Python can be made), emacs (with Eglot), fish, groff, hx, mandoc, mypy, npm, nvim, nvim-0.8 (or
+# later), tree-sitter (the program that generates parsers), zsh, browser (Chromium that Selenium can drive),
 # cairosvg, server (pipec has one), all (the long tests were asked for), root (the tests run as root).
 
 import glob
@@ -40,8 +41,9 @@ config.excludes = ["Inputs", "lit.cfg.py", "lit.site.cfg.py"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.pipec_obj_root, "test")
 
-config.environment["PATH"] = os.path.pathsep.join(
-    [config.pipec_bin_dir, config.llvm_bin_dir, config.environment["PATH"]])
+# Editors and their tools, which `x check --all` downloads; else those of the PATH.
+editors_path = os.path.pathsep.join(filter(None, [os.environ.get("PIPEC_EDITORS"), config.environment["PATH"]]))
+config.environment["PATH"] = os.path.pathsep.join([config.pipec_bin_dir, config.llvm_bin_dir, editors_path])
 for name in ("CCACHE_BASEDIR", "CCACHE_DIR", "CCACHE_NOHASHDIR", "ASAN_OPTIONS",
              "UBSAN_OPTIONS", "PIPEC_TEST_ALL"):
     if name in os.environ:
@@ -109,9 +111,18 @@ if "NOTFOUND" not in config.clang_format:
 if "NOTFOUND" not in config.rustc and not subprocess.call(
         [config.rustc, "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
     config.available_features.add("rustc")
-for name in ("fish", "groff", "mandoc", "npm", "nvim", "zsh"):
-    if shutil.which(name):
+for name in ("fish", "groff", "hx", "mandoc", "npm", "nvim", "tree-sitter", "zsh"):
+    if shutil.which(name, path=editors_path):
         config.available_features.add(name)
+if "nvim" in config.available_features and not subprocess.call(
+        [shutil.which("nvim", path=editors_path), "--headless", "-u", "NONE", "-n", "-i", "NONE",
+         "+lua if vim.lsp.start then vim.cmd('qall') else vim.cmd('cquit') end"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
+    config.available_features.add("nvim-0.8")
+if os.environ.get("PIPEC_TEST_ALL") and shutil.which("emacs") and not subprocess.call(
+        ["emacs", "--batch", "--no-init-file", "-l", "package", "-f", "package-initialize", "-l", "eglot"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
+    config.available_features.add("emacs")
 if mypy:
     config.available_features.add("mypy")
 if "PIPEC_NOTEBOOK_VENV" in os.environ and os.path.exists(notebook_python):

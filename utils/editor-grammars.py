@@ -5,8 +5,9 @@
 
 Words of programs come from lib/LanguageServer/Words.def, which must have every word
 of the lexer, metrics and figures from lib/Cost, and so do the kinds of steps. Writes
-the TextMate grammars (VS Code, GitHub, bat) and the syntax files of Vim. With
---check nothing is written, and the exit status is 1 if a file differs.
+the TextMate grammars (VS Code, GitHub, bat), the syntax files of Vim, the highlighting
+queries of Tree-sitter (Neovim, Helix) and the words of Emacs. With --check nothing is
+written, and the exit status is 1 if a file differs.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -199,6 +200,87 @@ def steps_vim(words):
     ])
 
 
+#: Words of an explicit placement, which are names everywhere else.
+PLACEMENT_WORDS = ["stage", "on"]
+
+
+def pipe_highlights(words):
+    """Captures that both Neovim and Helix know, if only by their first part. No two
+    rows match the same node, because the editors differ in which of them they take."""
+
+    def quoted(names, indent=""):
+        lines = [""]
+        for word in (f'"{name}"' for name in sorted(names)):
+            if lines[-1] and len(indent + lines[-1] + word) > 100:
+                lines.append("")
+            lines[-1] += (" " if lines[-1] else "") + word
+        return f"\n{indent}  ".join(lines)
+
+    def tokens(names, capture):
+        return f"[\n  {quoted(names)}\n] @{capture}\n\n"
+
+    def among(node, names, capture, verb="any-of"):
+        return f"({node}: (identifier) @{capture}\n  (#{verb}? @{capture}\n    {quoted(names, '  ')}))\n\n"
+
+    return "".join([
+        "; Made by utils/editor-grammars.py from the tables of the compiler.\n",
+        "; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n\n",
+        "(comment) @comment\n\n",
+        "(string) @string\n(message) @string\n(escape) @string.escape\n(placeholder) @string.special\n\n",
+        "(number) @constant.numeric\n(decimal) @constant.numeric\n\n",
+        tokens(words.declarations + words.settings + words.items, "keyword"),
+        tokens(words.control, "keyword.control"),
+        f"(explicit_placement [{quoted(PLACEMENT_WORDS)}] @keyword)\n\n",
+        tokens(words.values, "variable.builtin"),
+        "(letter) @constant.builtin\n\n",
+        "(schedule name: (identifier) @type)\n",
+        "(function_definition name: (identifier) @function)\n",
+        "(pattern_definition name: (identifier) @function)\n",
+        "(use pattern: (identifier) @function)\n",
+        "(phase name: (identifier) @label)\n",
+        "(parameter name: (identifier) @variable.parameter)\n",
+        "(arguments (identifier) @variable.parameter)\n\n",
+        among("call function", words.functions, "function.builtin"),
+        among("call function", words.functions, "function", "not-any-of"),
+        among("placement kind", words.placements, "constant.builtin"),
+        among("metric name", words.metrics, "constant.builtin"),
+        among("setting figure", words.figures, "constant.builtin"),
+        among("cost_of figure", words.figures, "constant.builtin"),
+        among("scope kind", words.scopes, "type.builtin"),
+        among("fsdp_entry name", words.fsdp, "constant.builtin"),
+        tokens("-> .. && || == != <= >= < > + - * / % ! ? : = &".split(), "operator"),
+        '["(" ")" "[" "]" "{" "}"] @punctuation.bracket\n\n',
+        '[";" ","] @punctuation.delimiter\n',
+    ])
+
+
+def emacs_words(words):
+    def constant(name, names, doc):
+        lines = [""]
+        for word in (f'"{each}"' for each in sorted(names)):
+            if len(lines[-1] + word) > 90:
+                lines.append("")
+            lines[-1] += (" " if lines[-1] else "") + word
+        listed = "\n    ".join(lines)
+        return f"(defconst pipec-words-{name}\n  '({listed})\n  \"{doc}\")\n\n"
+
+    return "".join([
+        ";;; pipec-words.el --- The words of pipec  -*- lexical-binding: t -*-\n",
+        ";; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n\n",
+        ";;; Commentary:\n;; Made by utils/editor-grammars.py from the tables of the compiler.\n\n;;; Code:\n\n",
+        constant("keywords", words.declarations + words.settings + words.control, "Words of programs."),
+        constant("items", words.items, "Words that are names everywhere but at the beginning of an item."),
+        constant("values", words.values, "Values, and the labels of parameters."),
+        constant("letters", words.letters, "Steps of programs."),
+        constant("functions", words.functions, "Functions of the language."),
+        constant("placements", words.placements, "Names of placements."),
+        constant("figures", words.figures + words.metrics + words.fsdp, "Figures, metrics and entries of `fsdp'."),
+        constant("steps-keywords", STEPS_HEADER + STEPS_BODY, "Words of step IR."),
+        constant("steps-kinds", words.kinds, "Kinds of steps in step IR."),
+        "(provide 'pipec-words)\n;;; pipec-words.el ends here\n",
+    ])
+
+
 def main():
     parser = argparse.ArgumentParser(description="Makes the highlighting in editors/ from the tables of words.")
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
@@ -211,6 +293,8 @@ def main():
         editors / "vscode/syntaxes/pipec-steps.tmLanguage.json": steps_textmate(words),
         editors / "vim/syntax/pipe.vim": pipe_vim(words),
         editors / "vim/syntax/pipesteps.vim": steps_vim(words),
+        editors / "tree-sitter-pipec/queries/highlights.scm": pipe_highlights(words),
+        editors / "emacs/pipec-words.el": emacs_words(words),
     }
     differ = 0
     for path, text in made.items():

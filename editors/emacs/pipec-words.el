@@ -1,0 +1,52 @@
+;;; pipec-words.el --- The words of pipec  -*- lexical-binding: t -*-
+;; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+;;; Commentary:
+;; Made by utils/editor-grammars.py from the tables of the compiler.
+
+;;; Code:
+
+(defconst pipec-words-keywords
+  '("at" "cooldown" "cost" "else" "expect" "fill" "fn" "for" "forward_only" "fsdp" "idle" "if"
+    "import" "in" "let" "memory" "pattern" "phase" "placement" "repeat" "require" "reverse"
+    "schedule" "steady" "warmup")
+  "Words of programs.")
+
+(defconst pipec-words-items
+  '("alias" "connect" "graph" "tie")
+  "Words that are names everywhere but at the beginning of an item.")
+
+(defconst pipec-words-values
+  '("chunks" "microbatches" "rank" "ranks" "stages")
+  "Values, and the labels of parameters.")
+
+(defconst pipec-words-letters
+  '("B" "F" "I" "W")
+  "Steps of programs.")
+
+(defconst pipec-words-functions
+  '("abs" "ceil_div" "max" "min" "stage")
+  "Functions of the language.")
+
+(defconst pipec-words-placements
+  '("bidirectional" "blocked" "loop" "v" "wave")
+  "Names of placements.")
+
+(defconst pipec-words-figures
+  '("bubble_makespan" "bubble_span" "factor" "idle" "limit" "makespan" "max_active" "occupancy"
+    "overlap" "p2p" "parameters" "peak" "prefetch" "receive" "reduce_grad" "reduce_tied"
+    "reshard" "sharded" "span" "unshard")
+  "Figures, metrics and entries of `fsdp'.")
+
+(defconst pipec-words-steps-keywords
+  '("batch" "connect" "cost" "expect" "forward_only" "fsdp" "graph" "map" "memory"
+    "microbatches" "overlap" "param" "rank" "ranks" "schedule" "stages" "tie")
+  "Words of step IR.")
+
+(defconst pipec-words-steps-kinds
+  '("B" "F" "I" "RECV_B" "RECV_F" "REDUCE_GRAD" "REDUCE_TIED" "RESHARD" "SEND_B" "SEND_F"
+    "UNSHARD" "W" "WAIT_REDUCE_GRAD" "WAIT_SEND_B" "WAIT_SEND_F" "bubble")
+  "Kinds of steps in step IR.")
+
+(provide 'pipec-words)
+;;; pipec-words.el ends here
