@@ -137,10 +137,11 @@ def process(rank, store):
 
     # Costs reach the compiler: the order of time follows them.
     orders = []
-    for costs in {}, {"cost": {"F": 1, "p2p": 3}}, {"args": ["--cost=F=1,p2p=3"]}, {"cost_profile": "costs.json"}:
+    for costs in ({}, {"cost": {"F": 1, "p2p": 3}}, {"args": ["--cost=F=1,p2p=3"]}, {"cost_profile": "costs.json"},
+                  {"profile": "costs.json"}, {"profile": pipec.CostProfile(open("costs.json").read())}):
         loaded = load("zb1p", [stage], None, MICROBATCHES, target=f"{TARGET}-timed", **costs)
         orders.append({r: list(map(str, row)) for r, row in loaded.pipeline_order_with_comms.items()})
-    assert orders[0] != orders[1] == orders[2] == orders[3], orders
+    assert orders[0] != orders[1] and all(order == orders[1] for order in orders[2:]), orders
 
     # What is not for PyTorch, or not for this PyTorch.
     lowered = pipec.compile("one_f_one_b", target=TARGET, **sizes)
@@ -150,6 +151,8 @@ def process(rank, store):
     refused(ValueError, "idle slots", load, idle, [stage], None, MICROBATCHES)
     refused(ValueError, "target, chunks: one_f_one_b is compiled already", load, idle, [stage], None, MICROBATCHES,
             target="torch", chunks=2)
+    refused(ValueError, "profile: one_f_one_b is compiled already", load, lowered, [stage], None, MICROBATCHES,
+            profile="costs.json")
 
     # An old file on one of the ranks, and a rank that has none.
     folder = os.path.abspath(f"node{rank}")

@@ -13,7 +13,7 @@ from ._schedule import Schedule
 
 def compile(path_or_name: str | os.PathLike[str] | None = None, *, source: str | None = None, target: str | None = None,
             passes: str | None = None, cost: Cost | None = None, profile: Profile | None = None,
-            cost_profile: str | os.PathLike[str] | None = None, args: Sequence[str] = (), **params: int) -> Schedule:
+            cost_profile: Profile | None = None, args: Sequence[str] = (), **params: int) -> Schedule:
     """Compiles a program (a `.pipe` file, or a name of the library), or reads
     step IR or a CSV. `source` is the text of a program in place of a file.
 
