@@ -30,8 +30,8 @@ const showTraceProblems = (messages) => byId("traceMessages").replaceChildren(..
 function useCalibration({ calibration, profile, diagnostics }) {
   showTraceProblems(diagnostics);
   if (!profile) return;
-  calibrated = { profile, calibration };
   if (new Blob([profile]).size <= config.maxProfileBytes) {
+    calibrated = { profile, calibration };
     choose({ profile, profileParts: calibration.stages });
     return;
   }

@@ -391,8 +391,16 @@ def traces(page, served):
     check(text.startswith("profile:") and "outside 0..2" in text, text)
     page.change(lambda: page.fill("size-ranks", "4"))
 
+    # A profile that is too large for the page is saved.
+    (page.folder / "saved/costs.json").unlink()
+    page.js("useCalibration({calibration: {stages: 1}, profile: ' '.repeat(300000), diagnostics: []})")
+    check(page.saved("costs.json") == " " * 300000, "a large profile")
+    (page.folder / "saved/costs.json").write_text(profile)
+    check("293.0 KiB, more than the 256.0 KiB" in messages()[0] and page.figures()["makespan"] == makespan(), f"{messages()}")
+
     # Back, forward, and a link.
     page.change(lambda: page.id("removeProfile").click())
+    check(messages() == [], f"{messages()}")
     check(page.figures() == plain and not measured() and not page.id("calibration").is_displayed(), "not removed")
     page.change(page.driver.back)
     check(measured() and page.figures()["makespan"] == makespan() and page.id("summary").text, "back")
@@ -431,6 +439,10 @@ def narrow(page, _):
         has = page.js("return document.documentElement.scrollWidth")
         page.shot(f"width-{width}")
         check(has <= width and not beyond, f"{width} pixels: the page has {has}; beyond: {beyond}")
+        page.driver.switch_to.frame(page.driver.find_element(By.CSS_SELECTOR, "#picture iframe"))
+        inside = page.js("return [document.documentElement.scrollWidth, innerWidth]")
+        page.driver.switch_to.default_content()
+        check(inside[0] <= inside[1], f"{width} pixels: the picture has {inside}")
 
 
 def dead(page, served):
