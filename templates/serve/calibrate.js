@@ -40,14 +40,17 @@ function useCalibration({ calibration, profile, diagnostics }) {
   download("costs.json", profile);
 }
 
+const count = (number, one, plural = "s") => `${number} ${one}${number === 1 ? "" : plural}`;
 const number = (value) => typeof value === "number" ? String(Number(value.toPrecision(4))) : value;
 
-/// The table of `pipec calibrate`.
-function summaryOf({ ranks, stages, microbatches, training_steps: steps, step_time: time, figures, left_out: leftOut }) {
+/// The text and the table of `pipec calibrate`.
+function summaryOf({ ranks, stages, microbatches, training_steps: steps, step_time: time, clocks, figures, left_out: leftOut }) {
   const row = (kind, cells) => element("tr", {}, ...cells.map((cell) => element(kind, {}, String(cell))));
   return [
-    element("p", {}, `${ranks} ranks, ${stages} stages, ${microbatches} micro-batches; ${steps} training steps`
-      + (time ? ` of ${number(time.median)} ms (${number(time.min)} to ${number(time.max)})` : "")),
+    element("p", {}, `${count(ranks, "rank")}, ${count(stages, "stage")}, ${count(microbatches, "micro-batch", "es")}; `
+      + count(steps, "training step") + (time ? ` of ${number(time.median)} ms (${number(time.min)} to ${number(time.max)})` : "")),
+    ...clocks.map(({ rank, known, offset_ns: offset, interval_ns: interval }) => element("p", {}, `clock of rank ${rank}: `
+      + (known ? `${offset} ns to that of rank 0, in an interval of ${interval} ns` : "unknown, no transfers in both directions"))),
     element("table", {}, row("th", ["figure", "of", "value", "25 %", "75 %", "samples", "found in"]),
       ...figures.map(({ block, figure, of, value, lower, upper, samples, found_in: found }) => row("td",
         [block === "memory" ? `memory ${figure}` : figure, of, number(value), number(lower), number(upper), samples, found]))),

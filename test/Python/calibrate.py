@@ -1,4 +1,4 @@
-# RUN: rm -rf %t && mkdir %t && cd %t && %python %s %root/test/Calibrate/Inputs/traces
+# RUN: rm -rf %t && mkdir %t && cd %t && %python %s %root/test/Calibrate
 """pipec.calibrate: traces become a profile that every function takes."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -13,7 +13,7 @@ import tempfile
 
 import pipec
 
-recorded = sorted(pathlib.Path(sys.argv[1]).glob("rank*.json.gz"))
+recorded = sorted(pathlib.Path(sys.argv[1], "Inputs/traces").glob("rank*.json.gz"))
 assert len(recorded) == 4
 
 # The same as the command, whatever the paths are.
@@ -97,6 +97,15 @@ assert {(one.figure, one.value) for one in again.figures} == {("F", 10), ("I", 1
 assert mine.report(profile=again).makespan == mine.report(cost=costs).makespan
 assert again.step_time.median == mine.report(cost=costs).makespan
 assert again.diagnostics == ()
+
+# Clocks of two machines.
+spans = pathlib.Path(sys.argv[1], "clocks.test").read_text().split("#--- two.spans\n")[1].split("#---")[0]
+subprocess.run([sys.executable, f"{sys.argv[1]}/Inputs/kineto.py", "."], input=spans, text=True, check=True)
+two = ["rank0.json", "rank1.json"]
+same(json.loads(subprocess.run(["pipec", "calibrate", *two, "--format=json", "-o", "two.json"], stdout=subprocess.PIPE,
+                               check=True).stdout), pipec.calibrate(two))
+clock, = pipec.calibrate(two).clocks
+assert (clock.rank, clock.known, clock.offset_ns, clock.interval_ns) == (1, True, 1001000, 10000), clock
 
 # Parameters are those of the schedule, and its other sizes those of the traces.
 waves = pipec.compile("hanayo", ranks=2, microbatches=4, waves=2)

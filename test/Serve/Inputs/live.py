@@ -391,6 +391,13 @@ def traces(page, served):
     check(text.startswith("profile:") and "outside 0..2" in text, text)
     page.change(lambda: page.fill("size-ranks", "4"))
 
+    # Clocks of other machines, one of them not known.
+    texts = page.js("return summaryOf({ranks: 3, stages: 1, microbatches: 1, training_steps: 1, step_time: null, figures: [], left_out: [],"
+                    "clocks: [{rank: 1, known: true, offset_ns: -5, interval_ns: 10}, {rank: 2, known: false, offset_ns: 0, interval_ns: 0}]"
+                    "}).slice(0, 3).map((one) => one.textContent)")
+    check(texts == ["3 ranks, 1 stage, 1 micro-batch; 1 training step",
+                    "clock of rank 1: -5 ns to that of rank 0, in an interval of 10 ns",
+                    "clock of rank 2: unknown, no transfers in both directions"], f"{texts}")
     # A profile that is too large for the page is saved.
     (page.folder / "saved/costs.json").unlink()
     page.js("useCalibration({calibration: {stages: 1}, profile: ' '.repeat(300000), diagnostics: []})")
