@@ -1,4 +1,3 @@
-# RUN: %python %s
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Wherever interleaved_flexible takes a size, interleaved_any has the same
 order; and interleaved_any takes every size."""
