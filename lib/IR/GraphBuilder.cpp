@@ -17,43 +17,63 @@ using namespace llvm;
 
 namespace pipec {
 
-LogicalResult GraphBuilder::add(int64_t from, int64_t to, SMRange where) {
+InFlightDiagnostic GraphBuilder::withOption(InFlightDiagnostic error,
+                                            Origin origin, StringRef what) {
+  if (!origin.option.empty())
+    error.note(DiagLoc(), diag::NoteGraphOption, what, origin.option);
+  return error;
+}
+
+LogicalResult GraphBuilder::add(int64_t from, int64_t to, Origin origin) {
+  SMRange where = origin.range;
   for (int64_t stage : {from, to})
     if (stage < 0 || stage >= int64_t(numStages))
-      return diags.report(where, diag::GraphStageOutOfRange, stage, numStages);
+      return withOption(
+          diags.report(where, diag::GraphStageOutOfRange, stage, numStages),
+          origin);
   if (from >= to)
-    return diags.report(where, diag::GraphEdgeBackward, from, to);
+    return withOption(diags.report(where, diag::GraphEdgeBackward, from, to),
+                      origin);
   StageGraph::Edge edge{unsigned(from), unsigned(to)};
-  auto [it, isNew] = edges.try_emplace(edge, where);
+  auto [it, isNew] = edges.try_emplace(edge, origin);
   if (!isNew) {
     InFlightDiagnostic error =
-        diags.report(where, diag::GraphEdgeTwice, from, to);
-    if (it->second.isValid())
-      error.note(it->second, diag::NotePrevious);
+        withOption(diags.report(where, diag::GraphEdgeTwice, from, to), origin);
+    const Origin &previous = it->second;
+    if (previous.range.isValid())
+      error.note(previous.range, diag::NotePrevious);
+    else if (previous.option != origin.option)
+      return withOption(std::move(error), previous, "previous one");
     return error;
   }
   if (edges.size() > maxGraphEdges)
-    return diags.report(where, diag::GraphTooManyEdges, maxGraphEdges);
+    return withOption(
+        diags.report(where, diag::GraphTooManyEdges, maxGraphEdges), origin);
   return success();
 }
 
 LogicalResult GraphBuilder::add(const GivenGraph &given) {
+  const Origin graph{SMRange(), "--graph"}, connect{SMRange(), "--connect"};
   if (given.replaces())
-    replaceChain(SMRange());
-  for (const auto *list : {&given.all, &given.more})
-    for (StageGraph::Edge edge : *list)
-      if (failed(add(edge.from, edge.to, SMRange())))
-        return failure();
-  return success();
+    replaceChain(graph);
+  auto addAll = [&](ArrayRef<StageGraph::Edge> list, Origin origin) {
+    return success(all_of(list, [&](StageGraph::Edge edge) {
+      return succeeded(add(edge.from, edge.to, origin));
+    }));
+  };
+  return success(succeeded(addAll(given.all, graph)) &&
+                 succeeded(addAll(given.more, connect)));
 }
 
 FailureOr<StageGraph> GraphBuilder::finish() {
   if (!replaces && edges.empty())
     return StageGraph();
   std::vector<StageGraph::Edge> all;
-  for (const auto &[edge, where] : edges) {
+  for (const auto &[edge, origin] : edges) {
     if (!replaces && edge.ofChain())
-      return diags.report(where, diag::GraphEdgeOfChain, edge.from, edge.to);
+      return withOption(diags.report(origin.range, diag::GraphEdgeOfChain,
+                                     edge.from, edge.to),
+                        origin);
     all.push_back(edge);
   }
   if (!replaces)
@@ -68,13 +88,16 @@ FailureOr<StageGraph> GraphBuilder::finish() {
   }
   for (unsigned stage = 0; stage + 1 != numStages; ++stage)
     if (outputs[stage] == 0)
-      return diags.report(graphRange, diag::GraphDeadEnd, stage, numStages - 1);
+      return withOption(diags.report(graphOrigin.range, diag::GraphDeadEnd,
+                                     stage, numStages - 1),
+                        graphOrigin, "graph");
   // One port of each row is left for what a stage keeps for itself.
   constexpr unsigned limit = maxPorts - 2;
   for (unsigned stage = 0; stage != numStages; ++stage)
     if (std::max(inputs[stage], outputs[stage]) > limit)
-      return diags.report(edges.begin()->second, diag::GraphStageEdges, stage,
-                          limit);
+      return withOption(diags.report(edges.begin()->second.range,
+                                     diag::GraphStageEdges, stage, limit),
+                        edges.begin()->second);
   bool isAsLong = all.size() + 1 == numStages;
   StageGraph graph(std::move(all));
   // A graph that spells out the chain is the chain.

@@ -39,27 +39,44 @@ public:
 
   /// Makes the edges that are added the only ones. Otherwise they are added to
   /// a chain. `where` is the place of the whole graph; invalid if it has none.
-  void replaceChain(llvm::SMRange where) {
-    replaces = true;
-    graphRange = where;
-  }
+  void replaceChain(llvm::SMRange where) { replaceChain(Origin{where, ""}); }
   /// Adds an edge. Reports one that is out of range, goes to an earlier stage,
   /// or is already there.
-  llvm::LogicalResult add(int64_t from, int64_t to, llvm::SMRange where);
-  /// The same for the edges of a command line, which have no places.
+  llvm::LogicalResult add(int64_t from, int64_t to, llvm::SMRange where) {
+    return add(from, to, Origin{where, ""});
+  }
+  /// The same for the edges of a command line, which have no places; notes name
+  /// their options.
   llvm::LogicalResult add(const GivenGraph &given);
   /// The graph. Reports a stage that does not reach the last one.
   llvm::FailureOr<StageGraph> finish();
 
 private:
+  /// Where an edge or a graph comes from.
+  struct Origin {
+    /// Its place; invalid if it has none.
+    llvm::SMRange range;
+    /// The option that gives it; empty if none does.
+    llvm::StringRef option;
+  };
+
+  void replaceChain(Origin origin) {
+    replaces = true;
+    graphOrigin = origin;
+  }
+  llvm::LogicalResult add(int64_t from, int64_t to, Origin origin);
+  /// Attaches the note with the option that gives `what`, if one does.
+  static InFlightDiagnostic withOption(InFlightDiagnostic error, Origin origin,
+                                       llvm::StringRef what = "edge");
+
   unsigned numStages;
   DiagEngine &diags;
   /// True if the edges that were added are the only ones.
   bool replaces = false;
-  /// The place of the graph that replaces the chain.
-  llvm::SMRange graphRange;
-  /// The edges that were added and their places.
-  std::map<StageGraph::Edge, llvm::SMRange> edges;
+  /// The origin of the graph that replaces the chain.
+  Origin graphOrigin;
+  /// The edges that were added.
+  std::map<StageGraph::Edge, Origin> edges;
 };
 
 } // namespace pipec
