@@ -13,11 +13,13 @@
 // its replicas after the last weight gradient of its list, in whatever order
 // the micro-batches are. The places are those of `inject-fsdp`.
 //
-// Needs: no FSDP steps. Ensures: level sharded. Cost: linear in the steps.
+// Needs: no FSDP steps and no sharded stages. Ensures: level sharded. Cost:
+// linear in the steps.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Support/Diagnostics/PassesDiags.h"
+#include "Support/Words.h"
 #include "Transforms/Reductions.h"
 
 using namespace llvm;
@@ -36,6 +38,8 @@ public:
       return options.existing == IfThere::Keep
                  ? success()
                  : checkNoFsdp(schedule, "inject-reduce-grad", diags);
+    if (failed(checkNothingSharded(schedule, diags)))
+      return failure();
     std::optional<std::vector<unsigned>> reduced;
     if (options.stages)
       reduced = options.stages->value;
@@ -54,6 +58,23 @@ public:
   }
 
 private:
+  /// Reports a schedule whose header shards stages, which this pass would leave
+  /// as they are.
+  static LogicalResult checkNothingSharded(const Schedule &schedule,
+                                           DiagEngine &diags) {
+    if (!schedule.fsdp)
+      return success();
+    const std::optional<std::vector<unsigned>> &sharded = schedule.fsdp->stages;
+    if (sharded && sharded->empty())
+      return success();
+    std::string which = "every stage";
+    if (sharded)
+      which =
+          (sharded->size() == 1 ? "stage " : "stages ") + listText(*sharded);
+    return diags.report(schedule.source, diag::PassMeetsSharded,
+                        "inject-reduce-grad", which);
+  }
+
   /// `gradients` has one zero per stage.
   void inject(Schedule &schedule, unsigned rank,
               std::vector<uint32_t> &gradients) const {

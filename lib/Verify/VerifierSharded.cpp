@@ -93,7 +93,7 @@ private:
       State &state = states[slotOf[step.stage()]];
       unsigned kind = unsigned(step.kind());
       if (kind >= std::size(counted)) {
-        wrong |= isFsdp(step.kind()) && !act(state, step.kind());
+        wrong |= isFsdp(step.kind()) && !act(state, step);
         continue;
       }
       state.counts += counted[kind];
@@ -112,9 +112,9 @@ private:
   }
 
   /// Applies an FSDP action. Returns false if it may be wrong.
-  bool act(State &state, StepKind kind) {
+  bool act(State &state, Step step) {
     bool good = &state != &states[foreign];
-    switch (kind) {
+    switch (step.kind()) {
     case StepKind::Unshard:
       // The first action shows that the stage is managed, also before it.
       good &=
@@ -128,7 +128,8 @@ private:
       state.sharded = true;
       return good;
     default:
-      good &= !schedule.forwardOnly && !state.reduced && !state.sharded;
+      good &= !schedule.forwardOnly && !state.reduced && !state.sharded &&
+              schedule.reduces(step.stage());
       state.reduced = true;
       state.countsAtReduce = state.counts;
       return good;
@@ -258,6 +259,8 @@ private:
       return;
     }
     stage.firstReduce = ref.index;
+    if (!schedule.reduces(reporter.step(ref).stage()))
+      (void)reporter.report(ref, diag::ReduceGradExcluded);
     if (stage.lastWeight != nowhere && stage.lastWeight > ref.index) {
       auto diagnostic = reporter.report(ref, diag::ReduceGradEarly);
       reporter.noteHere(diagnostic, {ref.rank, stage.lastWeight});
