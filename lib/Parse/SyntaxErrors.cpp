@@ -9,6 +9,7 @@
 
 #include "Support/Words.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <set>
@@ -53,6 +54,9 @@ constexpr size_t shown = 40;
 /// The words that begin a statement of a phase.
 constexpr StringRef statementWords[] = {
     "let", "fn", "pattern", "repeat", "for", "if", "idle", "at", "fill"};
+/// Those of them that are not allowed outside a phase.
+constexpr StringRef phaseWords[] = {"repeat", "for", "if",
+                                    "idle",   "at",  "fill"};
 constexpr StringRef letters[] = {"F", "B", "I", "W"};
 
 /// True if `type` begins a statement of a phase but was found outside one.
@@ -192,10 +196,14 @@ private:
         words.push_back(wordOf(parser, type));
       std::vector<StringRef> candidates(words.begin(), words.end());
       llvm::erase_if(candidates, [](StringRef word) { return word.empty(); });
+      bool outsidePhase = meant.count(PipeLexer::WARMUP);
+      if (outsidePhase)
+        llvm::append_range(candidates, phaseWords);
       InFlightDiagnostic error =
           diags.report(range, diag::SyntaxUnexpected, describe(token));
-      suggest(error, token, candidates);
-      if (meant.count(PipeLexer::WARMUP) && needsPhase(token->getType()))
+      StringRef word = suggest(error, token, candidates);
+      if (outsidePhase && (needsPhase(token->getType()) ||
+                           llvm::is_contained(phaseWords, word)))
         error.note(range, diag::NoteStepsInPhase);
       noteOpened(error, parser, token);
       return;
@@ -237,13 +245,19 @@ private:
       error.note(rangeOf(open.back()), diag::NoteOpenedHere);
   }
 
-  void suggest(InFlightDiagnostic &error, antlr4::Token *token,
-               ArrayRef<StringRef> candidates) {
-    if (token->getType() != PipeLexer::ID)
-      return;
+  /// Suggests the one of `candidates` that may be meant by a word, and returns
+  /// it; empty if there is none.
+  StringRef suggest(InFlightDiagnostic &error, antlr4::Token *token,
+                    ArrayRef<StringRef> candidates) {
+    if (token->getType() != PipeLexer::ID && !isReservedWord(token))
+      return "";
     std::string word = token->getText();
-    if (StringRef meant = nearestWord(word, candidates); !meant.empty())
+    StringRef meant = nearestWord(word, candidates);
+    if (meant == word) // a word that is not misspelled
+      return "";
+    if (!meant.empty())
       error.suggest(rangeOf(token), meant);
+    return meant;
   }
 
   /// The reserved word of a token type; empty for other tokens, and for the

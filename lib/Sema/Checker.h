@@ -100,6 +100,8 @@ private:
   bool setOnce(const T *&place, const T *stmt, llvm::StringRef what);
   void defineImports(const ast::Module &module);
   void checkAliases(const ast::Module &main);
+  void reportMissingRole(const ast::ScheduleDecl &schedule,
+                         llvm::StringRef role);
   void checkModule(ast::Module &module);
   void warnUnused();
 

@@ -136,11 +136,22 @@ void Checker::checkParams(ScheduleDecl *schedule, CheckedSchedule &checked) {
   }
   checkLabels(schedule);
   if (!checked.ranks)
-    (void)diags.report(schedule->name.range, diag::MissingRole,
-                       schedule->name.text, "ranks");
+    reportMissingRole(*schedule, "ranks");
   if (!checked.microbatches)
-    (void)diags.report(schedule->name.range, diag::MissingRole,
-                       schedule->name.text, "microbatches");
+    reportMissingRole(*schedule, "microbatches");
+}
+
+/// Reports that no parameter has a role, with the label that may be meant as
+/// it.
+void Checker::reportMissingRole(const ScheduleDecl &schedule, StringRef role) {
+  InFlightDiagnostic error = diags.report(
+      schedule.name.range, diag::MissingRole, schedule.name.text, role);
+  for (const ParamDecl &param : schedule.params)
+    if (param.role == Role::None &&
+        !nearestWord(param.label.text, role).empty()) {
+      error.suggest(param.label.range, role);
+      return;
+    }
 }
 
 void Checker::checkItem(Stmt *item, CheckedSchedule &checked) {
@@ -438,6 +449,18 @@ void Checker::checkFsdp(const SettingsStmt *fsdp) {
   }
 }
 
+/// Suggests the metric `meant`, with `(rank)` if it is one of a rank.
+static void suggestMetric(InFlightDiagnostic &error, const ExpectStmt &expect,
+                          StringRef meant) {
+  bool perRank = isPerRank(*parseMetric(meant));
+  if (perRank == expect.ofRank)
+    error.suggest(expect.metric.range, meant);
+  else if (perRank)
+    error.suggest(expect.metric.range, (meant + "(rank)").str());
+  else
+    error.suggest({expect.metric.range.Start, expect.rank.End}, meant);
+}
+
 void Checker::check(const ExpectStmt *expect) {
   StringRef name = expect->metric.text;
   std::optional<Expectation::Metric> metric = parseMetric(name);
@@ -452,7 +475,7 @@ void Checker::check(const ExpectStmt *expect) {
       if (meant.empty() && known.starts_with(name))
         meant = known;
     if (!meant.empty())
-      error.suggest(expect->metric.range, meant);
+      suggestMetric(error, *expect, meant);
   } else if (isPerRank(*metric) && !expect->ofRank) {
     (void)diags.report(expect->metric.range, diag::MetricNeedsRank, name)
         .fixIt(expect->metric.range.End, "(rank)");

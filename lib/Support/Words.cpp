@@ -30,6 +30,11 @@ std::vector<StringRef> nearestWords(StringRef word,
       return {candidate};
     if (distance > limit || distance > bestDistance)
       continue;
+    // Words that share no more than half of their letters are similar if they
+    // begin with the same one: `zb1p` and `zbp1`, but not `host` and `port`.
+    if (2 * distance >= word.size() &&
+        !candidate.starts_with_insensitive(word.take_front()))
+      continue;
     if (distance < bestDistance)
       best.clear();
     bestDistance = distance;

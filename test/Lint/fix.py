@@ -67,10 +67,16 @@ assert fixed == GOOD and "corrected 4 findings" in run.stderr, (fixed, run.stder
 assert fix(GOOD.replace("  warmup", "  let x = 1;\n  let y = x;\n  warmup", 1))[0] == GOOD
 assert fix(GOOD.replace("  warmup", "  let x = 1; let y = 2;\n  warmup", 1))[0] == GOOD
 for clause, wanted in (("idle >= 0", "idle(rank) >= 0"), ("makespan(rank) >= 0", "makespan >= 0"),
-                       ("makspan >= 0", "makespan >= 0")):
+                       ("makspan >= 0", "makespan >= 0"), ("peek >= 0", "peak(rank) >= 0"),
+                       ("paek(rank) >= 0", "peak(rank) >= 0"), ("makspan(rank) >= 0", "makespan >= 0")):
     def with_clause(text):
         return GOOD.replace("}\n}", "}\n  expect " + text + ";\n}")
     assert fix(with_clause(clause))[0] == with_clause(wanted), clause
+
+# The roles of parameters, one of which is a reserved word.
+assert fix(GOOD.replace("ranks p", "rank p"))[0] == GOOD
+assert fix(GOOD.replace("microbatches m", "microbatch m"))[0] == GOOD
+assert fix(GOOD.replace("ranks p", "rnaks p").replace("microbatches m", "microbatch m"))[0] == GOOD
 
 # What cannot be corrected stays and is reported; the rest is corrected.
 broken = GOOD.replace("{ repeat w { B }", "{ repeat w { I }")
