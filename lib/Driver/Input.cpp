@@ -8,6 +8,7 @@
 #include "Driver/Input.h"
 
 #include "Driver/LayoutOptions.h"
+#include "Import/CostOption.h"
 #include "Import/CostProfile.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"

@@ -1,4 +1,4 @@
-//===- CostProfile.cpp - Costs from the command line and from files -------===//
+//===- CostProfile.cpp - Costs from files ---------------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,6 +7,7 @@
 
 #include "Import/CostProfile.h"
 
+#include "Import/CostText.h"
 #include "Import/JsonWalk.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/ImportDiags.h"
@@ -22,50 +23,6 @@
 using namespace llvm;
 
 namespace pipec {
-
-//===----------------------------------------------------------------------===//
-// What both forms share
-//===----------------------------------------------------------------------===//
-
-/// Parses `F & B`; empty if the text is anything else.
-static SmallVector<StepKind, 2> parseMembers(StringRef text) {
-  SmallVector<StepKind, 2> members;
-  SmallVector<StringRef, 2> words;
-  text.split(words, '&');
-  for (StringRef word : words) {
-    std::optional<StepKind> kind = parseStepKind(word.trim());
-    if (!kind || !isCompute(*kind))
-      return {};
-    members.push_back(*kind);
-  }
-  return members;
-}
-
-/// Parses a number in the syntax of JSON or in another common form: `7/2`,
-/// `1e-3`, `.5`.
-static std::optional<Rational> parseNumber(StringRef text) {
-  size_t at = text.find_first_of("eE");
-  std::string mantissa = text.take_front(at).str();
-  if (text.starts_with("."))
-    mantissa.insert(0, "0");
-  std::optional<Rational> value = Rational::parse(mantissa);
-  if (!value || at == StringRef::npos)
-    return value;
-  StringRef digits = text.drop_front(at + 1);
-  digits.consume_front("+");
-  int exponent = 0;
-  if (digits.getAsInteger(10, exponent) || exponent < -18 || exponent > 18)
-    return std::nullopt;
-  int64_t scale = 1;
-  for (int i = std::abs(exponent); i != 0; --i)
-    scale *= 10;
-  return exponent < 0 ? Rational::div(*value, Rational(scale))
-                      : Rational::mul(*value, Rational(scale));
-}
-
-//===----------------------------------------------------------------------===//
-// Profiles
-//===----------------------------------------------------------------------===//
 
 namespace {
 
@@ -241,7 +198,7 @@ private:
   }
 
   void readOverlap(StringRef name) {
-    SmallVector<StepKind, 2> kinds = parseMembers(name);
+    SmallVector<StepKind, 2> kinds = parseCostMembers(name);
     if (kinds.size() < 2)
       return unknownKey(name, {});
     // `F&B` and `F & B` are two keys for the same overlap.
@@ -317,7 +274,7 @@ private:
     StringRef value = json.takeValue();
     std::optional<Rational> parsed = value.starts_with("\"")
                                          ? Rational::parse(value.trim('"'))
-                                         : parseNumber(value);
+                                         : parseCostNumber(value);
     if (!parsed)
       report(value, diag::ProfileNotNumber, value.take_front(40));
     else if (info.refuses(*parsed) && info.unit == FigureUnit::Size)
@@ -355,60 +312,6 @@ FailureOr<GivenSettings> readCostProfile(StringRef text, DiagEngine &diags) {
   if (failed(checkJson(text, diags)))
     return failure();
   return ProfileReader(text, diags).read();
-}
-
-//===----------------------------------------------------------------------===//
-// --cost
-//===----------------------------------------------------------------------===//
-
-/// The word that is most similar to `key`; if there is none, the one-letter
-/// word with which `key` begins, such as `F` for `fwd`.
-static StringRef nearestSetting(StringRef key, ArrayRef<StringRef> words) {
-  if (StringRef meant = nearestWord(key, words); !meant.empty())
-    return meant;
-  for (StringRef word : words)
-    if (word.size() == 1 && key.starts_with_insensitive(word))
-      return word;
-  return "";
-}
-
-FailureOr<CostSettings> readCostOption(StringRef text, DiagEngine &diags) {
-  CostSettings costs;
-  SmallVector<StringRef> entries;
-  text.split(entries, ',');
-  auto bad = [&](StringRef entry, StringRef why) {
-    return diags.report(DiagLoc(), diag::UnusableOption,
-                        "`" + entry.str() + "` in --cost " + why.str());
-  };
-  for (StringRef entry : entries) {
-    auto [key, number] = entry.split('=');
-    std::optional<Rational> value = parseNumber(number.trim());
-    if (!value)
-      return bad(entry, "is not STEP=NUMBER");
-    if (value->isNegative())
-      return bad(entry, "is negative");
-    SmallVector<StepKind, 2> members = parseMembers(key);
-    bool fresh = true;
-    if (members.size() > 1) {
-      fresh = !costs.ofOverlap(members);
-      costs.set({members, *value});
-    } else if (const FigureInfo *info = findFigure(
-                   FigureBlock::Cost, FigureScope::Whole, key.trim())) {
-      fresh = !costs.get(info->figure);
-      costs.set(info->figure, *value);
-    } else {
-      InFlightDiagnostic error = bad(entry, "does not name a step or a figure");
-      SmallVector<StringRef, 12> words =
-          figureNames(FigureBlock::Cost, FigureScope::Whole);
-      if (StringRef meant = nearestSetting(key.trim(), words); !meant.empty())
-        error.note(DiagLoc(), diag::NoteDidYouMean, meant);
-      error.note(DiagLoc(), diag::NoteChoices, join(words, "`, `"));
-      return error;
-    }
-    if (!fresh)
-      return bad(entry, "comes a second time");
-  }
-  return costs;
 }
 
 } // namespace pipec

@@ -1,4 +1,4 @@
-//===- CostProfile.h - Costs from the command line and files ----*- C++ -*-===//
+//===- CostProfile.h - Costs from files -------------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -38,11 +38,6 @@ inline constexpr uint64_t maxProfileBytes = uint64_t(1) << 24;
 /// linear in the text, except for a logarithmic factor.
 llvm::FailureOr<GivenSettings> readCostProfile(llvm::StringRef text,
                                                DiagEngine &diags);
-
-/// Reads `F=1,B=2,F&B=2.5,p2p=0.1`, the value of `--cost`: the words and
-/// overlaps of a cost block.
-llvm::FailureOr<CostSettings> readCostOption(llvm::StringRef text,
-                                             DiagEngine &diags);
 
 } // namespace pipec
 

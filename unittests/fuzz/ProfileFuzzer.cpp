@@ -17,6 +17,7 @@
 #include "FuzzSession.h"
 
 #include "Explain/Report.h"
+#include "Import/CostOption.h"
 #include "Import/CostProfile.h"
 #include "Simulation/MemoryLimit.h"
 #include "StepText/StepParser.h"

@@ -1,0 +1,34 @@
+//===- CostText.h - The texts of costs --------------------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What cost profiles and the option --cost share.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_IMPORT_COSTTEXT_H
+#define PIPEC_IMPORT_COSTTEXT_H
+
+#include "Cost/StepKind.h"
+#include "Support/Rational.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <optional>
+
+namespace pipec {
+
+/// Parses `F & B`; empty if the text is anything else.
+llvm::SmallVector<StepKind, 2> parseCostMembers(llvm::StringRef text);
+
+/// Parses a number in the syntax of JSON or in another common form: `7/2`,
+/// `1e-3`, `.5`. Nothing if it is not one or does not fit a `Rational`.
+std::optional<Rational> parseCostNumber(llvm::StringRef text);
+
+} // namespace pipec
+
+#endif // PIPEC_IMPORT_COSTTEXT_H
