@@ -94,7 +94,8 @@ and 2 when the command line cannot be used.
   os << R"(## Inputs
 
 An input is a file, `-` for standard input, or the name of a program in a folder
-of `-I` or in the library. A file has the format of its extension, `.pipe`,
+of `-I` or in the library, or an alias of one of its schedules. Messages and
+output call standard input `<stdin>`. A file has the format of its extension, `.pipe`,
 `.steps` or `.csv`; without one of these, the first characters tell a CSV and
 step IR from a program. `--input=FORMAT` overrides both.
 

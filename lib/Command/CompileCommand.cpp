@@ -268,7 +268,8 @@ LogicalResult Compile::run() {
                           emitter ? ("with --emit=" + emitter->name).str()
                                   : "with --describe");
     if (input->kind != InputKind::Program)
-      return reportUsageError(diags, "`" + input->path + "` is not a program");
+      return reportUsageError(diags, "`" + Twine(shownPath(input->path)) +
+                                         "` is not a program");
     return showProgram(*input);
   }
 

@@ -49,8 +49,8 @@ static FailureOr<LiveFacts> readFacts(const CommandRun &run,
   if (failed(input))
     return failure();
   if (input->kind != InputKind::Program)
-    return reportUsageError(run.diags,
-                            "`" + input->path + "` is not a program");
+    return reportUsageError(run.diags, "`" + Twine(shownPath(input->path)) +
+                                           "` is not a program");
   LiveFacts facts;
   facts.name = sys::path::filename(input->path).str();
   facts.program = input->text.str();

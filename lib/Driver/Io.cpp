@@ -134,10 +134,11 @@ FailureOr<StringRef> openInput(StringRef path, DiagEngine &diags,
   handleAllErrors(
       text.takeError(),
       [&](const FileTooLargeError &error) {
-        (void)diags.report(loc, diag::FileTooLarge, path, error.limit);
+        (void)diags.report(loc, diag::FileTooLarge, shownPath(path),
+                           error.limit);
       },
       [&](const ErrorInfoBase &error) {
-        (void)diags.report(loc, diag::FileUnreadable, path,
+        (void)diags.report(loc, diag::FileUnreadable, shownPath(path),
                            normalizeMessage(error.message()));
       });
   return failure();

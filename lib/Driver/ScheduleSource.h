@@ -45,7 +45,8 @@ public:
   find(llvm::StringRef name, const SearchPath &search, const Arguments &args,
        DiagEngine &diags);
 
-  llvm::StringRef path() const { return input.path; }
+  /// The path of the file, as messages and output show it.
+  llvm::StringRef path() const { return shownPath(input.path); }
   bool isProgram() const { return input.kind == InputKind::Program; }
   /// The schedules of a program.
   llvm::ArrayRef<CheckedSchedule> schedules() const {

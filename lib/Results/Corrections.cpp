@@ -198,7 +198,7 @@ FailureOr<size_t> correctFile(const InputRequest &request,
   if (request.path == "-" || input->path != request.path)
     return reportUsageError(diags, "--fix changes files that are given by "
                                    "their path, and `" +
-                                       shortened(request.path) +
+                                       shortened(shownPath(request.path)) +
                                        "` is not one");
   CorrectedText corrected = correctText(*input, request, options, search);
   if (corrected.count == 0)

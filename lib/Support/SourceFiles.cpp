@@ -93,10 +93,12 @@ readFile(sys::fs::file_t file, StringRef name, SourceFiles::ByteLimit limit) {
   return std::make_unique<SmallVectorMemoryBuffer>(std::move(text), name);
 }
 
+StringRef shownPath(StringRef path) { return path == "-" ? "<stdin>" : path; }
+
 Expected<StringRef> SourceFiles::open(StringRef path, ByteLimit limit) {
   auto read = [&]() -> Expected<std::unique_ptr<MemoryBuffer>> {
     if (path == "-")
-      return readFile(sys::fs::getStdinHandle(), "<stdin>", limit);
+      return readFile(sys::fs::getStdinHandle(), shownPath(path), limit);
     Expected<sys::fs::file_t> file = sys::fs::openNativeFileForRead(path);
     if (!file)
       return systemError(errorToErrorCode(file.takeError()));

@@ -54,6 +54,10 @@ public:
   const uint64_t limit;
 };
 
+/// The name of the input `path` in messages and output: the path, or `<stdin>`
+/// for "-", standard input.
+llvm::StringRef shownPath(llvm::StringRef path);
+
 /// Owns every file that a run reads, on top of `llvm::SourceMgr`.
 class SourceFiles {
 public:

@@ -147,7 +147,7 @@ assert "idle slot" in lint("a.csv", "--fix", status=0).stdout and read("a.csv") 
 
 # Only files given by their path, that can be written.
 assert "`zb1p` is not one" in lint("zb1p", "--fix", status=2).stderr
-assert "`-` is not one" in lint("-", "--fix", status=2).stderr
+assert "`<stdin>` is not one" in lint("-", "--fix", status=2).stderr
 found, = json.loads(lint("zb1p", "--fix", "--format=json", status=2).stdout)["findings"]
 assert found["kind"] == "UnusableOption"
 if os.geteuid() != 0:

@@ -1,0 +1,260 @@
+//===- LintedInput.cpp - One input of the lint command --------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Command/LintedInput.h"
+
+#include "Support/Diagnostics/ImportDiags.h"
+#include "Support/Diagnostics/VerifierDiags.h"
+#include "Support/Words.h"
+#include "Target/TargetCheck.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <functional>
+#include <map>
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+/// Shows the first findings of each kind and counts the others.
+class FindingCap {
+public:
+  explicit FindingCap(DiagEngine::Handler show) : show(std::move(show)) {}
+
+  void operator()(const Diagnostic &finding) {
+    if (++counts[finding.id] <= shown)
+      show(finding);
+  }
+  /// Reports the number of findings that were not shown.
+  void finish() const {
+    for (auto [id, count] : counts)
+      if (count > shown)
+        show({diag::NoteMoreFindings, Severity::Note, SMRange(),
+              DiagEngine::format(diag::NoteMoreFindings, count - shown,
+                                 diagInfo(id).name)});
+  }
+
+private:
+  static constexpr size_t shown = 10;
+  DiagEngine::Handler show;
+  std::map<diag::Id, size_t> counts;
+};
+
+} // namespace
+
+LintedInput::LintedInput(const CommandRun &run, const InputRequest *request)
+    : run(run), args(run.args), session(run.session), diags(run.diags),
+      request(request) {
+  for (const FrameworkTarget &known : frameworkTargets)
+    if (known.name == args.text(Opt::Consumer))
+      framework = &known;
+  if (framework)
+    options = LintOptions::withoutPyTorch();
+  // An unknown name is an error of the command line.
+  options.require =
+      parseWaitModel(args.text(Opt::Require)).value_or(WaitModel::Stream);
+}
+
+std::string LintedInput::absentText() const {
+  std::vector<unsigned> absent = options.present.absent();
+  if (absent.empty())
+    return "";
+  std::string text = absent.size() == 1 ? "rank " : "ranks ";
+  for (unsigned rank : absent)
+    text += (rank == absent.front()  ? ""
+             : rank == absent.back() ? " and "
+                                     : ", ") +
+            std::to_string(rank);
+  return text;
+}
+
+FailureOr<Schedule> LintedInput::load() {
+  FailureOr<OpenedInput> input = request->open(run.search, diags);
+  if (failed(input))
+    return failure();
+  kind = input->kind;
+  FailureOr<Schedule> schedule =
+      request->makeSchedule(*input, run.search, session);
+  if (failed(schedule))
+    return failure();
+  // Both options were checked when the schedule was read.
+  if (auto present = readPresentRanks(args, diags); !present->empty())
+    options.present = PresentRanks(*present, schedule->numRanks);
+  // Orders of HyperParallel need their idle slots, and it reduces gradients
+  // itself.
+  if (kind == InputKind::HyperParallel)
+    options.idleSlot = options.noReduceGrad = std::nullopt;
+  CostUses uses;
+  uses.add(*schedule);
+  if (failed(checkCostsUsed(args, uses,
+                            "on a schedule without start times" +
+                                Twine(uses.limit ? "" : " or a memory limit"),
+                            diags)))
+    return failure();
+  return schedule;
+}
+
+LintResult LintedInput::find(const Schedule &schedule) {
+  // All findings are shown, since they are the output of this command.
+  diags.setErrorLimit(0);
+  run.progress.phase("looking for findings");
+  return pipec::lint(schedule, options, diags);
+}
+
+void LintedInput::judge(const Schedule &schedule, const LintResult &result) {
+  isRead = true;
+  if (!result.faults.empty()) {
+    reasons.fill(result.faults);
+    frameworkReasons = result.faults;
+    return;
+  }
+  if (framework) {
+    frameworkReasons = refusals(schedule, framework->target, session.files());
+    (void)checkTarget(schedule, framework->target, diags);
+  }
+  StringRef required = args.text(Opt::Pytorch);
+  if (std::string absent = absentText(); !absent.empty()) {
+    Diagnostic reason{diag::PresentAbsent, Severity::Error, SMRange(),
+                      DiagEngine::format(diag::PresentAbsent, absent)};
+    reasons.fill({reason});
+    frameworkReasons.push_back(reason);
+    if (!required.empty() || framework)
+      (void)diags.report(schedule.source, diag::PresentAbsent, absent);
+    return;
+  }
+  for (auto [version, found] : zip_equal(torchVersions, reasons)) {
+    found = reasonsAgainst(schedule, version, session.files());
+    if (version.name == required)
+      (void)checkForTorch(schedule, version, diags);
+  }
+}
+
+void LintedInput::printText(raw_ostream &os, const Schedule &schedule) {
+  LintResult result;
+  FindingCap cap(session.printerTo(os));
+  session.withHandler(std::ref(cap), [&] {
+    result = find(schedule);
+    judge(schedule, result);
+  });
+  if (session.isVerifying())
+    return;
+  cap.finish();
+  if (std::string absent = absentText(); !absent.empty())
+    os << "not judged: " << absent << ", "
+       << countText(result.unjudgedTransfers, "transfer")
+       << " with other ranks, deadlocks through these, memory\n";
+  os << "safe under:";
+  // What is safe under any model is safe under the mildest.
+  ArrayRef<WaitModel> models = mainWaitModels();
+  for (WaitModel model : models)
+    if (result.safe[model])
+      os << ' ' << waitModelName(model);
+  os << (result.safe[models.back()] ? "\n" : " no model\n");
+  if (framework) {
+    os << framework->title << ": ";
+    if (!result.faults.empty())
+      os << "no: the schedule has errors\n";
+    else if (!isGoodForFramework())
+      os << "no: " << frameworkReasons.front().message << '\n';
+    else
+      os << "yes\n";
+    if (!args.has(Opt::Pytorch))
+      return;
+  }
+  StringRef format = torchFormat(schedule);
+  for (size_t i = 0; i != torchVersions.size(); ++i) {
+    os << torchVersions[i].phrase << ": ";
+    if (!result.faults.empty())
+      os << "no: the schedule has errors\n";
+    else if (!isGoodFor(i))
+      os << "no: " << reasons[i].front().message << '\n';
+    else
+      os << "yes, as " << format
+         << (format == "compute_only" ? ", to which it adds the transfers\n"
+                                      : "\n");
+  }
+}
+
+void LintedInput::printJson(json::OStream &json,
+                            ArrayRef<Diagnostic> unusable) {
+  LintResult result;
+  auto print = [&](const Diagnostic &finding) {
+    writeDiagnostic(json, finding, session.files(),
+                    /*csvCells=*/kind == InputKind::Csv);
+  };
+  std::vector<Diagnostic> errors;
+  json.attributeArray("findings", [&] {
+    FailureOr<Schedule> schedule = failure();
+    auto fail = [&](const Diagnostic &found) {
+      print(found);
+      if (found.severity == Severity::Error && errors.empty())
+        errors.push_back(found);
+    };
+    for_each(unusable, fail);
+    if (unusable.empty())
+      session.withHandler(fail, [&] { schedule = load(); });
+    if (failed(schedule)) {
+      reasons.fill(errors);
+      frameworkReasons = errors;
+      return;
+    }
+    session.withHandler(print, [&] {
+      result = find(*schedule);
+      judge(*schedule, result);
+    });
+  });
+  json.attributeArray("absent_ranks", [&] {
+    for (unsigned rank : options.present.absent())
+      json.value(rank);
+  });
+  json.attribute("unjudged_transfers", int64_t(result.unjudgedTransfers));
+  json.attributeObject("safe", [&] {
+    for (WaitModel model : mainWaitModels())
+      json.attribute(waitModelName(model), result.safe[model]);
+  });
+  json.attribute("blocking", result.safe[WaitModel::Blocking]);
+  json.attributeObject("pytorch", [&] {
+    for (size_t i = 0; i != torchVersions.size(); ++i)
+      json.attribute(torchVersions[i].name, isGoodFor(i));
+  });
+  json.attributeObject("pytorch_reasons", [&] {
+    for (size_t i = 0; i != torchVersions.size(); ++i)
+      json.attributeArray(torchVersions[i].name, [&] {
+        for (const Diagnostic &reason : reasons[i])
+          print(reason);
+      });
+  });
+  if (!framework)
+    return;
+  json.attributeObject("frameworks", [&] {
+    json.attribute(framework->name, isGoodForFramework());
+  });
+  json.attributeObject("framework_reasons", [&] {
+    json.attributeArray(framework->name, [&] {
+      for (const Diagnostic &reason : frameworkReasons)
+        print(reason);
+    });
+  });
+}
+
+FileFindings LintedInput::collect() {
+  FileFindings result;
+  result.path = shownPath(request->path).str();
+  session.withHandler(
+      [&](const Diagnostic &found) { result.findings.push_back(found); },
+      [&] {
+        FailureOr<Schedule> schedule = load();
+        if (succeeded(schedule))
+          judge(*schedule, find(*schedule));
+      });
+  return result;
+}
+
+} // namespace pipec
