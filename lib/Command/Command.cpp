@@ -140,7 +140,8 @@ were graded as warnings. [Diagnostics.md](Diagnostics.md#flags) has the names, a
 ## Completion
 
 `pipec completion SHELL` prints a script with which bash, zsh or fish completes
-commands, options, their values, names of schedules and their parameters.
+commands, options, their values, names and aliases of schedules, and their
+parameters.
 `cmake --install` puts these scripts where the shells look for them, below the
 prefix. For a pipec that was not installed, add one of these lines to
 `~/.bashrc`, to `~/.zshrc` after `compinit`, or to `~/.config/fish/config.fish`:

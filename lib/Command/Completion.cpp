@@ -6,132 +6,38 @@
 //===----------------------------------------------------------------------===//
 //
 // Commands, options and their values come from the tables. llvm::opt finds the
-// options (OptTable::findByPrefix); values are found here, because those of
-// llvm::opt have no descriptions and are the same in all commands.
+// options (OptTable::findByPrefix); values are in CompletionValues.cpp.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Command/Completion.h"
 
-#include "AST/Context.h"
-#include "Command/Command.h"
+#include "Command/Completer.h"
 #include "Command/DescribeCommand.h"
-#include "Cost/Figure.h"
-#include "Driver/Arguments.h"
 #include "Driver/OptionTable.h"
 #include "Driver/ScheduleSource.h"
-#include "Driver/VerifySettings.h"
-#include "Driver/Warnings.h"
 #include "Parse/Parser.h"
-#include "Transforms/Passes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
 namespace pipec {
 
-namespace {
+WordSyntax::WordSyntax(const CommandInfo &command) {
+  StringRef words =
+      command.help.words.take_until([](char c) { return c == '-'; });
+  files = words.contains("file") || words.contains("trace");
+  names = words.contains("name");
+  required = words.count('<');
+  many = words.contains("name>...") || words.contains("name]...") ||
+         words.contains("trace>...");
+}
 
-/// The words that a command takes besides options, as its usage line says.
-struct WordSyntax {
-  explicit WordSyntax(const CommandInfo &command) {
-    StringRef words =
-        command.help.words.take_until([](char c) { return c == '-'; });
-    files = words.contains("file") || words.contains("trace");
-    names = words.contains("name");
-    required = words.count('<');
-    many = words.contains("name>...") || words.contains("name]...") ||
-           words.contains("trace>...");
-  }
-
-  bool files, names, many;
-  /// The number of inputs that it needs.
-  size_t required;
-};
-
-/// The completion of one word.
-class Completion {
-public:
-  Completion(ArrayRef<std::string> words, const SearchPath &library,
-             raw_ostream &os);
-
-  void run();
-
-private:
-  // In all of these `typed` is the end of the current word which is completed;
-  // candidates repeat what comes before it.
-  void add(StringRef typed, const Twine &word, StringRef description);
-  void addFiles(StringRef typed);
-  void addCommands(StringRef typed);
-  void addSchedules(StringRef typed);
-
-  void completeOption();
-  void completeValue(const OptionInfo &info, StringRef typed);
-  void completeWord(StringRef typed);
-  void completePasses(StringRef typed);
-  void completeTargets(StringRef typed);
-  void completeLevels(StringRef typed);
-  void completeWarning(StringRef typed);
-  void completeGrades(StringRef typed);
-  void completeKind(StringRef typed);
-  void completeCosts(StringRef typed);
-  void completeParameter(StringRef typed);
-  void completeScheduleName(StringRef typed);
-  void completeGoal(StringRef typed) { add(typed, "memory", ""); }
-
-  std::vector<const ast::ScheduleDecl *> inputSchedules();
-  std::vector<StringRef> inputs() const;
-  bool isGiven(const OptionInfo &info) const;
-
-  /// The values that are neither choices nor files.
-  struct ValueKind {
-    Opt option;
-    void (Completion::*complete)(StringRef typed);
-  };
-  static const ValueKind valueKinds[];
-
-  /// The command, and the words between it and the cursor.
-  const CommandInfo *command;
-  ArrayRef<std::string> before;
-  /// True if the command would be the current word.
-  bool first = false;
-  /// True if the words after `pipec help` are completed.
-  bool help = false;
-  StringRef current;
-
-  std::optional<Arguments> args;
-  SearchPath search;
-  raw_ostream &os;
-  size_t numFound = 0;
-  // Errors in what was typed so far are not reported.
-  SourceFiles sources;
-  DiagEngine diags;
-  ast::Context context;
-};
-
-} // namespace
-
-const Completion::ValueKind Completion::valueKinds[] = {
-    {Opt::Passes, &Completion::completePasses},
-    {Opt::ShippedTargets, &Completion::completeTargets},
-    {Opt::Verify, &Completion::completeLevels},
-    {Opt::Warning, &Completion::completeWarning},
-    {Opt::Grade, &Completion::completeGrades},
-    {Opt::Explain, &Completion::completeKind},
-    {Opt::Cost, &Completion::completeCosts},
-    {Opt::Define, &Completion::completeParameter},
-    {Opt::Grid, &Completion::completeParameter},
-    {Opt::Schedule, &Completion::completeScheduleName},
-    {Opt::Minimize, &Completion::completeGoal},
-};
-
-Completion::Completion(ArrayRef<std::string> words, const SearchPath &library,
-                       raw_ostream &os)
+Completer::Completer(ArrayRef<std::string> words, const SearchPath &library,
+                     raw_ostream &os)
     : command(findCommand("")), search(library), os(os),
       diags(sources, [](const Diagnostic &) {}) {
   if (!words.empty()) {
@@ -161,8 +67,7 @@ Completion::Completion(ArrayRef<std::string> words, const SearchPath &library,
 // Candidates
 //===----------------------------------------------------------------------===//
 
-void Completion::add(StringRef typed, const Twine &word,
-                     StringRef description) {
+void Completer::add(StringRef typed, const Twine &word, StringRef description) {
   std::string text = word.str();
   if (!StringRef(text).starts_with(typed))
     return;
@@ -173,34 +78,28 @@ void Completion::add(StringRef typed, const Twine &word,
      << '\n';
 }
 
-void Completion::addFiles(StringRef typed) {
+void Completer::addFiles(StringRef typed) {
   os << '\t' << current.drop_back(typed.size()) << '\n';
 }
 
-void Completion::addCommands(StringRef typed) {
+void Completer::addCommands(StringRef typed) {
   for (const CommandInfo &other : allCommands())
     if (!other.name.empty())
       add(typed, other.name, other.help.overview);
 }
 
-void Completion::addSchedules(StringRef typed) {
+void Completer::addSchedules(StringRef typed) {
   FailureOr<std::vector<LibraryEntry>> entries = readLibrary(search, diags);
   if (succeeded(entries))
-    for (const LibraryEntry &entry : *entries)
+    for (const LibraryEntry &entry : *entries) {
       add(typed, entry.name, entry.summary);
-  for (StringRef folder : search.folders()) {
-    std::error_code error;
-    if (folder == search.libraryFolder())
-      continue;
-    std::vector<std::string> names;
-    for (sys::fs::directory_iterator it(folder, error), end;
-         !error && it != end; it.increment(error))
-      if (sys::path::extension(it->path()) == ".pipe")
-        names.push_back(sys::path::stem(it->path()).str());
-    llvm::sort(names);
-    for (const std::string &name : names)
-      add(typed, name, "");
-  }
+      for (const std::string &alias : entry.aliases)
+        add(typed, alias, entry.summary);
+    }
+  for (StringRef folder : search.folders())
+    if (folder != search.libraryFolder())
+      for (const std::string &name : programNames(folder))
+        add(typed, name, "");
 }
 
 //===----------------------------------------------------------------------===//
@@ -208,7 +107,7 @@ void Completion::addSchedules(StringRef typed) {
 //===----------------------------------------------------------------------===//
 
 /// The words that are not NAME=VALUE.
-std::vector<StringRef> Completion::inputs() const {
+std::vector<StringRef> Completer::inputs() const {
   std::vector<StringRef> inputs;
   for (const std::string &word : args->words())
     if (!StringRef(word).contains('='))
@@ -217,7 +116,7 @@ std::vector<StringRef> Completion::inputs() const {
 }
 
 /// The schedules of the inputs that are programs.
-std::vector<const ast::ScheduleDecl *> Completion::inputSchedules() {
+std::vector<const ast::ScheduleDecl *> Completer::inputSchedules() {
   std::vector<const ast::ScheduleDecl *> schedules;
   std::vector<StringRef> names = inputs();
   if (args->takes(Opt::For) && args->has(Opt::For))
@@ -235,195 +134,29 @@ std::vector<const ast::ScheduleDecl *> Completion::inputSchedules() {
     if (failed(module))
       continue;
     StringRef chosen = args->text(Opt::Schedule);
+    auto hasAlias = [&](const ast::ScheduleDecl *schedule) {
+      return schedule->hasAlias(chosen.empty() ? StringRef(input->word)
+                                               : chosen);
+    };
+    bool byAlias = any_of((*module)->schedules, hasAlias);
     for (const ast::ScheduleDecl *schedule : (*module)->schedules)
-      if (chosen.empty() || schedule->name.text == chosen)
+      if (byAlias ? hasAlias(schedule)
+                  : chosen.empty() || schedule->name.text == chosen)
         schedules.push_back(schedule);
   }
   return schedules;
 }
 
 /// True if the option was given and must not be given again.
-bool Completion::isGiven(const OptionInfo &info) const {
+bool Completer::isGiven(const OptionInfo &info) const {
   return info.type != OptionType::List && args->has(info.id);
-}
-
-//===----------------------------------------------------------------------===//
-// Values
-//===----------------------------------------------------------------------===//
-
-/// What follows the last comma.
-static StringRef lastItem(StringRef list) {
-  return list.substr(list.rfind(',') + 1);
-}
-
-void Completion::completePasses(StringRef typed) {
-  // The list is a,b{option=value,...},...
-  size_t begin = 0, open = StringRef::npos;
-  for (auto [i, c] : enumerate(typed)) {
-    if (c == '{')
-      open = i;
-    else if (c == '}')
-      open = StringRef::npos;
-    else if (c == ',' && open == StringRef::npos)
-      begin = i + 1;
-  }
-  if (open == StringRef::npos) {
-    for (const PassInfo &pass : allPasses().passes)
-      add(typed.substr(begin), pass.name, pass.summary);
-    for (const PipelineInfo &target : allPasses().pipelines)
-      add(typed.substr(begin), target.name, target.summary);
-    return;
-  }
-  const PassInfo *pass = allPasses().findPass(typed.slice(begin, open));
-  if (!pass)
-    return;
-  StringRef setting = lastItem(typed.substr(open + 1));
-  auto [name, value] = setting.split('=');
-  for (const PassOptionInfo &option : pass->options) {
-    if (!setting.contains('=')) {
-      add(setting, option.name + "=", option.help);
-      continue;
-    }
-    SmallVector<StringRef> values;
-    StringRef(option.values).split(values, '|');
-    for (StringRef word : values)
-      if (option.name == name && !word.empty() && isLower(word.front()))
-        add(value, word, "");
-  }
-}
-
-void Completion::completeTargets(StringRef typed) {
-  for (const Choice &target : targetChoices())
-    add(lastItem(typed), target.name, target.summary);
-}
-
-void Completion::completeLevels(StringRef typed) {
-  for (StringRef level : VerifySettings::names())
-    add(lastItem(typed), level, "");
-}
-
-/// The text of a diagnostic, with `...` in the place of its arguments.
-static std::string textOf(const DiagInfo &info) {
-  std::string text;
-  for (StringRef rest = info.format; !rest.empty();) {
-    auto [before, after] = rest.split('{');
-    text += before;
-    if (before.size() == rest.size())
-      break;
-    text += "...";
-    rest = after.split('}').second;
-  }
-  return text;
-}
-
-/// The text of the first warning of that name.
-static std::string warningText(StringRef name) {
-  for (const DiagInfo &info : allDiagInfos())
-    if (info.severity == Severity::Warning && info.flag == name)
-      return textOf(info);
-  return "";
-}
-
-void Completion::completeWarning(StringRef typed) {
-  StringRef name = typed;
-  name.consume_front("no-");
-  bool graded = name.consume_front("error=");
-  for (StringRef warning : warningNames())
-    add(name, warning, warningText(warning));
-  if (graded)
-    return;
-  add(name, "error", "All warnings are errors");
-  add(name, "error=", "This warning is an error");
-  add(name, "all", "All warnings");
-  if (name.size() == typed.size())
-    add(typed, "no-", "Not this warning");
-}
-
-void Completion::completeGrades(StringRef typed) {
-  StringRef item = lastItem(typed);
-  auto [name, grade] = item.split('=');
-  if (item.contains('='))
-    for (StringRef word : gradeNames())
-      add(grade, word, "");
-  else
-    for (StringRef warning : warningNames())
-      add(item, warning + "=", warningText(warning));
-}
-
-void Completion::completeKind(StringRef typed) {
-  for (const DiagInfo &info : allDiagInfos())
-    add(typed, info.name, textOf(info));
-}
-
-void Completion::completeCosts(StringRef typed) {
-  StringRef item = lastItem(typed);
-  for (StringRef name : figureNames(FigureBlock::Cost, FigureScope::Whole))
-    add(item, name + "=",
-        findFigure(FigureBlock::Cost, FigureScope::Whole, name)->doc);
-}
-
-void Completion::completeParameter(StringRef typed) {
-  StringSet<> given;
-  for (StringRef word : args->list(Opt::Define))
-    given.insert(word.split('=').first);
-  for (const std::string &word : args->words())
-    given.insert(StringRef(word).split('=').first);
-  constexpr Opt roles[] = {Opt::Ranks, Opt::Microbatches, Opt::Chunks};
-  for (Opt role : roles)
-    if (args->has(role))
-      given.insert(optionInfo(role).name);
-
-  std::vector<const ast::ScheduleDecl *> schedules = inputSchedules();
-  for (const ast::ScheduleDecl *schedule : schedules)
-    for (const ast::ParamDecl &param : schedule->params) {
-      StringRef label = param.label.text, name = param.name.text;
-      if (given.contains(name) || (!label.empty() && given.contains(label)))
-        continue;
-      StringRef word = label.empty() ? name : label;
-      given.insert(word);
-      add(typed, word + "=", parameterText(param));
-    }
-  // Commands that choose schedules by themselves take the sizes of all.
-  if (schedules.empty() && WordSyntax(*command).required == 0)
-    for (Opt role : roles)
-      if (args->takes(role) && !given.contains(optionInfo(role).name))
-        add(typed, optionInfo(role).name + "=", optionInfo(role).help);
-}
-
-void Completion::completeScheduleName(StringRef typed) {
-  for (const ast::ScheduleDecl *schedule : inputSchedules())
-    add(typed, schedule->name.text, "");
-}
-
-/// True if the value is the name of a file.
-static bool isFile(const OptionInfo &info) {
-  return any_of(ArrayRef<StringLiteral>{"FILE", "FOLDER", "TRACE"},
-                [&](StringRef word) { return info.value.starts_with(word); });
-}
-
-void Completion::completeValue(const OptionInfo &info, StringRef typed) {
-  if (info.choices) {
-    for (const Choice &choice : info.choices())
-      add(typed, choice.name, choice.summary);
-    return;
-  }
-  for (const ValueKind &kind : valueKinds)
-    if (kind.option == info.id)
-      return (this->*kind.complete)(typed);
-  if (info.type == OptionType::Switch)
-    for (StringRef value : {"true", "false"})
-      add(typed, value, "");
-  if (info.value == "FILE|NAME")
-    addSchedules(typed);
-  if (isFile(info))
-    addFiles(typed);
 }
 
 //===----------------------------------------------------------------------===//
 // Words and options
 //===----------------------------------------------------------------------===//
 
-void Completion::completeOption() {
+void Completer::completeOption() {
   // `--name=VALUE`, `-xVALUE`
   size_t equals = current.find('=');
   for (size_t length :
@@ -447,7 +180,7 @@ void Completion::completeOption() {
   }
 }
 
-void Completion::completeWord(StringRef typed) {
+void Completer::completeWord(StringRef typed) {
   if (first)
     addCommands(typed);
   if (first && !help)
@@ -473,7 +206,7 @@ void Completion::completeWord(StringRef typed) {
     addFiles(typed);
 }
 
-void Completion::run() {
+void Completer::run() {
   auto dashes = find(before, "--");
   if (dashes != before.end())
     return completeWord(current);
@@ -490,7 +223,7 @@ void Completion::run() {
 
 void printCandidates(ArrayRef<std::string> words, const SearchPath &search,
                      raw_ostream &os) {
-  Completion(words, search, os).run();
+  Completer(words, search, os).run();
 }
 
 } // namespace pipec

@@ -76,29 +76,41 @@ std::optional<std::string> SearchPath::findInput(StringRef input) const {
   return findAlias(input);
 }
 
-/// True if a schedule of the program in `text` has the alias `name`. A program
-/// with errors has none.
-static bool hasAlias(StringRef path, StringRef text, StringRef name) {
+/// The aliases of the schedules of a program; none if it has errors. Programs
+/// without the text `word`, which all wanted aliases need, are not parsed.
+static std::vector<std::string> aliasesIn(StringRef path, StringRef word) {
+  std::vector<std::string> aliases;
+  auto text = MemoryBuffer::getFile(path);
+  if (!text || !(*text)->getBuffer().contains(word))
+    return aliases;
   SourceFiles files;
   DiagEngine silent(files, [](const Diagnostic &) {});
   ast::Context context;
-  FailureOr<ast::Module *> module = parsePipe(path, text, context, silent);
-  return succeeded(module) &&
-         any_of((*module)->schedules, [&](const ast::ScheduleDecl *schedule) {
-           return schedule->hasAlias(name);
-         });
+  FailureOr<ast::Module *> module =
+      parsePipe(path, (*text)->getBuffer(), context, silent);
+  if (succeeded(module))
+    for (const ast::ScheduleDecl *schedule : (*module)->schedules)
+      for (const ast::StringLit &alias : schedule->aliases())
+        aliases.push_back(alias.value.str());
+  return aliases;
 }
 
 std::optional<std::string> SearchPath::findAlias(StringRef name) const {
+  std::string quoted = ("\"" + name + "\"").str();
   for (const std::string &folder : all)
-    for (const std::string &path : programsIn(folder)) {
-      auto text = MemoryBuffer::getFile(path);
-      // Most programs are excluded without being parsed.
-      if (text && (*text)->getBuffer().contains(("\"" + name + "\"").str()) &&
-          hasAlias(path, (*text)->getBuffer(), name))
+    for (const std::string &path : programsIn(folder))
+      if (is_contained(aliasesIn(path, quoted), name))
         return path;
-    }
   return std::nullopt;
+}
+
+std::vector<std::string> programNames(StringRef folder) {
+  std::vector<std::string> names;
+  for (const std::string &path : programsIn(folder)) {
+    names.push_back(sys::path::stem(path).str());
+    llvm::append_range(names, aliasesIn(path, "alias"));
+  }
+  return names;
 }
 
 std::optional<std::string> SearchPath::findImport(StringRef name,

@@ -17,6 +17,11 @@
 
 namespace pipec {
 
+/// The names by which the programs of a folder are found: those of the files,
+/// in alphabetical order, each followed by the aliases of its schedules. A
+/// program with errors has no aliases.
+std::vector<std::string> programNames(llvm::StringRef folder);
+
 /// The folders in which programs are found by name: those of `-I`, followed by
 /// the library that is installed with the compiler.
 class SearchPath {

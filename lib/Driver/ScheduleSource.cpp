@@ -12,8 +12,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Path.h"
-
 using namespace llvm;
 
 namespace pipec {
@@ -24,8 +22,8 @@ static LogicalResult reportNotFound(StringRef input, const SearchPath &search,
   InFlightDiagnostic error =
       diags.report(DiagLoc(), diag::InputNotFound, shortened(input));
   std::vector<std::string> names;
-  for (const std::string &path : search.libraryFiles())
-    names.push_back(sys::path::stem(path).str());
+  for (StringRef folder : search.folders())
+    llvm::append_range(names, programNames(folder));
   std::vector<StringRef> candidates(names.begin(), names.end());
   if (StringRef meant = nearestWord(input, candidates); !meant.empty())
     error.note(DiagLoc(), diag::NoteDidYouMean, meant);
@@ -87,7 +85,11 @@ ScheduleSource::schedule(StringRef name, DiagEngine &diags) const {
   if (!name.empty()) {
     InFlightDiagnostic error =
         diags.report(DiagLoc(), diag::UnknownSchedule, shortened(name), path());
-    if (StringRef meant = nearestWord(name, names); !meant.empty())
+    std::vector<StringRef> candidates = names;
+    for (const CheckedSchedule &schedule : schedules())
+      for (const ast::StringLit &alias : schedule.decl->aliases())
+        candidates.push_back(alias.value);
+    if (StringRef meant = nearestWord(name, candidates); !meant.empty())
       error.note(DiagLoc(), diag::NoteDidYouMean, meant);
     error.note(DiagLoc(), diag::NoteChoices, join(names, "`, `"));
     return failure();

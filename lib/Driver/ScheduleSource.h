@@ -57,10 +57,10 @@ public:
   llvm::FailureOr<const CheckedSchedule *> schedule(llvm::StringRef name,
                                                     DiagEngine &diags) const;
 
-  /// Lowers one of the schedules of a program.
   /// The schedule with this alias; without a name, with the one by which the
   /// input was found. Null if there is none.
   const CheckedSchedule *aliased(llvm::StringRef name) const;
+  /// Lowers one of the schedules of a program.
   llvm::FailureOr<Schedule> lower(const CheckedSchedule &schedule,
                                   const LowerOptions &options,
                                   DiagEngine &diags) const;

@@ -1,0 +1,108 @@
+//===- Completer.h - The completion of one word -----------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The state that Completion.cpp (words and options) and CompletionValues.cpp
+// (values of options and parameters) share.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_COMMAND_COMPLETER_H
+#define PIPEC_COMMAND_COMPLETER_H
+
+#include "AST/Context.h"
+#include "AST/Decl.h"
+#include "Command/Command.h"
+#include "Driver/Arguments.h"
+#include "Driver/Library.h"
+#include "Support/DiagEngine.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pipec {
+
+/// The words that a command takes besides options, as its usage line says.
+struct WordSyntax {
+  explicit WordSyntax(const CommandInfo &command);
+
+  bool files, names, many;
+  /// The number of inputs that it needs.
+  size_t required;
+};
+
+/// The completion of one word.
+class Completer {
+public:
+  Completer(llvm::ArrayRef<std::string> words, const SearchPath &library,
+            llvm::raw_ostream &os);
+
+  void run();
+
+private:
+  // In all of these `typed` is the end of the current word which is completed;
+  // candidates repeat what comes before it.
+  void add(llvm::StringRef typed, const llvm::Twine &word,
+           llvm::StringRef description);
+  void addFiles(llvm::StringRef typed);
+  void addCommands(llvm::StringRef typed);
+  void addSchedules(llvm::StringRef typed);
+
+  void completeOption();
+  void completeValue(const OptionInfo &info, llvm::StringRef typed);
+  void completeWord(llvm::StringRef typed);
+  void completePasses(llvm::StringRef typed);
+  void completeTargets(llvm::StringRef typed);
+  void completeLevels(llvm::StringRef typed);
+  void completeWarning(llvm::StringRef typed);
+  void completeGrades(llvm::StringRef typed);
+  void completeKind(llvm::StringRef typed);
+  void completeCosts(llvm::StringRef typed);
+  void completeParameter(llvm::StringRef typed);
+  void completeScheduleName(llvm::StringRef typed);
+  void completeGoal(llvm::StringRef typed) { add(typed, "memory", ""); }
+
+  std::vector<const ast::ScheduleDecl *> inputSchedules();
+  std::vector<llvm::StringRef> inputs() const;
+  bool isGiven(const OptionInfo &info) const;
+  /// True if the value of the option is the name of a file.
+  static bool isFile(const OptionInfo &info);
+
+  /// The values that are neither choices nor files.
+  struct ValueKind {
+    Opt option;
+    void (Completer::*complete)(llvm::StringRef typed);
+  };
+  static const ValueKind valueKinds[];
+
+  /// The command, and the words between it and the cursor.
+  const CommandInfo *command;
+  llvm::ArrayRef<std::string> before;
+  /// True if the command would be the current word.
+  bool first = false;
+  /// True if the words after `pipec help` are completed.
+  bool help = false;
+  llvm::StringRef current;
+
+  std::optional<Arguments> args;
+  SearchPath search;
+  llvm::raw_ostream &os;
+  size_t numFound = 0;
+  // Errors in what was typed so far are not reported.
+  SourceFiles sources;
+  DiagEngine diags;
+  ast::Context context;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_COMMAND_COMPLETER_H

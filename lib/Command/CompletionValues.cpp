@@ -1,0 +1,214 @@
+//===- CompletionValues.cpp - Completion of values ------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Values are found here and not by llvm::opt, because those of llvm::opt have
+// no descriptions and are the same in all commands.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Command/Completer.h"
+
+#include "Command/DescribeCommand.h"
+#include "Cost/Figure.h"
+#include "Driver/Choices.h"
+#include "Driver/VerifySettings.h"
+#include "Driver/Warnings.h"
+#include "Transforms/Passes.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+const Completer::ValueKind Completer::valueKinds[] = {
+    {Opt::Passes, &Completer::completePasses},
+    {Opt::ShippedTargets, &Completer::completeTargets},
+    {Opt::Verify, &Completer::completeLevels},
+    {Opt::Warning, &Completer::completeWarning},
+    {Opt::Grade, &Completer::completeGrades},
+    {Opt::Explain, &Completer::completeKind},
+    {Opt::Cost, &Completer::completeCosts},
+    {Opt::Define, &Completer::completeParameter},
+    {Opt::Grid, &Completer::completeParameter},
+    {Opt::Schedule, &Completer::completeScheduleName},
+    {Opt::Minimize, &Completer::completeGoal},
+};
+
+/// What follows the last comma.
+static StringRef lastItem(StringRef list) {
+  return list.substr(list.rfind(',') + 1);
+}
+
+void Completer::completePasses(StringRef typed) {
+  // The list is a,b{option=value,...},...
+  size_t begin = 0, open = StringRef::npos;
+  for (auto [i, c] : enumerate(typed)) {
+    if (c == '{')
+      open = i;
+    else if (c == '}')
+      open = StringRef::npos;
+    else if (c == ',' && open == StringRef::npos)
+      begin = i + 1;
+  }
+  if (open == StringRef::npos) {
+    for (const PassInfo &pass : allPasses().passes)
+      add(typed.substr(begin), pass.name, pass.summary);
+    for (const PipelineInfo &target : allPasses().pipelines)
+      add(typed.substr(begin), target.name, target.summary);
+    return;
+  }
+  const PassInfo *pass = allPasses().findPass(typed.slice(begin, open));
+  if (!pass)
+    return;
+  StringRef setting = lastItem(typed.substr(open + 1));
+  auto [name, value] = setting.split('=');
+  for (const PassOptionInfo &option : pass->options) {
+    if (!setting.contains('=')) {
+      add(setting, option.name + "=", option.help);
+      continue;
+    }
+    SmallVector<StringRef> values;
+    StringRef(option.values).split(values, '|');
+    for (StringRef word : values)
+      if (option.name == name && !word.empty() && isLower(word.front()))
+        add(value, word, "");
+  }
+}
+
+void Completer::completeTargets(StringRef typed) {
+  for (const Choice &target : targetChoices())
+    add(lastItem(typed), target.name, target.summary);
+}
+
+void Completer::completeLevels(StringRef typed) {
+  for (StringRef level : VerifySettings::names())
+    add(lastItem(typed), level, "");
+}
+
+/// The text of a diagnostic, with `...` in the place of its arguments.
+static std::string textOf(const DiagInfo &info) {
+  std::string text;
+  for (StringRef rest = info.format; !rest.empty();) {
+    auto [before, after] = rest.split('{');
+    text += before;
+    if (before.size() == rest.size())
+      break;
+    text += "...";
+    rest = after.split('}').second;
+  }
+  return text;
+}
+
+/// The text of the first warning of that name.
+static std::string warningText(StringRef name) {
+  for (const DiagInfo &info : allDiagInfos())
+    if (info.severity == Severity::Warning && info.flag == name)
+      return textOf(info);
+  return "";
+}
+
+void Completer::completeWarning(StringRef typed) {
+  StringRef name = typed;
+  name.consume_front("no-");
+  bool graded = name.consume_front("error=");
+  for (StringRef warning : warningNames())
+    add(name, warning, warningText(warning));
+  if (graded)
+    return;
+  add(name, "error", "All warnings are errors");
+  add(name, "error=", "This warning is an error");
+  add(name, "all", "All warnings");
+  if (name.size() == typed.size())
+    add(typed, "no-", "Not this warning");
+}
+
+void Completer::completeGrades(StringRef typed) {
+  StringRef item = lastItem(typed);
+  auto [name, grade] = item.split('=');
+  if (item.contains('='))
+    for (StringRef word : gradeNames())
+      add(grade, word, "");
+  else
+    for (StringRef warning : warningNames())
+      add(item, warning + "=", warningText(warning));
+}
+
+void Completer::completeKind(StringRef typed) {
+  for (const DiagInfo &info : allDiagInfos())
+    add(typed, info.name, textOf(info));
+}
+
+void Completer::completeCosts(StringRef typed) {
+  StringRef item = lastItem(typed);
+  for (StringRef name : figureNames(FigureBlock::Cost, FigureScope::Whole))
+    add(item, name + "=",
+        findFigure(FigureBlock::Cost, FigureScope::Whole, name)->doc);
+}
+
+void Completer::completeParameter(StringRef typed) {
+  StringSet<> given;
+  for (StringRef word : args->list(Opt::Define))
+    given.insert(word.split('=').first);
+  for (const std::string &word : args->words())
+    given.insert(StringRef(word).split('=').first);
+  constexpr Opt roles[] = {Opt::Ranks, Opt::Microbatches, Opt::Chunks};
+  for (Opt role : roles)
+    if (args->has(role))
+      given.insert(optionInfo(role).name);
+
+  std::vector<const ast::ScheduleDecl *> schedules = inputSchedules();
+  for (const ast::ScheduleDecl *schedule : schedules)
+    for (const ast::ParamDecl &param : schedule->params) {
+      StringRef label = param.label.text, name = param.name.text;
+      if (given.contains(name) || (!label.empty() && given.contains(label)))
+        continue;
+      StringRef word = label.empty() ? name : label;
+      given.insert(word);
+      add(typed, word + "=", parameterText(param));
+    }
+  // Commands that choose schedules by themselves take the sizes of all.
+  if (schedules.empty() && WordSyntax(*command).required == 0)
+    for (Opt role : roles)
+      if (args->takes(role) && !given.contains(optionInfo(role).name))
+        add(typed, optionInfo(role).name + "=", optionInfo(role).help);
+}
+
+void Completer::completeScheduleName(StringRef typed) {
+  for (const ast::ScheduleDecl *schedule : inputSchedules()) {
+    add(typed, schedule->name.text, "");
+    for (const ast::StringLit &alias : schedule->aliases())
+      add(typed, alias.value, "");
+  }
+}
+
+bool Completer::isFile(const OptionInfo &info) {
+  return any_of(ArrayRef<StringLiteral>{"FILE", "FOLDER", "TRACE"},
+                [&](StringRef word) { return info.value.starts_with(word); });
+}
+
+void Completer::completeValue(const OptionInfo &info, StringRef typed) {
+  if (info.choices) {
+    for (const Choice &choice : info.choices())
+      add(typed, choice.name, choice.summary);
+    return;
+  }
+  for (const ValueKind &kind : valueKinds)
+    if (kind.option == info.id)
+      return (this->*kind.complete)(typed);
+  if (info.type == OptionType::Switch)
+    for (StringRef value : {"true", "false"})
+      add(typed, value, "");
+  if (info.value == "FILE|NAME")
+    addSchedules(typed);
+  if (isFile(info))
+    addFiles(typed);
+}
+
+} // namespace pipec
