@@ -29,7 +29,8 @@ namespace pipec {
 
 ArrayRef<CommandInfo> allCommands() {
   using namespace optgroup;
-  constexpr Set Common = optgroup::Output | Diagnostics | General;
+  constexpr Set Common =
+      optgroup::Output | Diagnostics | Expectations | General;
   constexpr Set AnyInput = InputForm | Search | Programs | StageGraphs |
                            Lowering | Sizes | ChunkCount | Parameters;
   constexpr Set OneInput = AnyInput | ListForm | StepSizes;

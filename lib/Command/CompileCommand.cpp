@@ -82,9 +82,9 @@ static constexpr optgroup::Set usedByPrograms =
 /// Reports the first option that belongs neither to one of these groups nor to
 /// those of all commands.
 LogicalResult Compile::checkGroups(optgroup::Set used, const Twine &output) {
-  std::optional<Opt> unused =
-      args.firstOf(~(used | optgroup::Output | optgroup::Warnings |
-                     optgroup::Diagnostics | optgroup::General));
+  std::optional<Opt> unused = args.firstOf(
+      ~(used | optgroup::Output | optgroup::Warnings | optgroup::Diagnostics |
+        optgroup::Expectations | optgroup::General));
   if (!unused)
     return success();
   return diags.report(DiagLoc(), diag::OptionWithoutEffect,

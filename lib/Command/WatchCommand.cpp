@@ -58,6 +58,8 @@ private:
   LogicalResult startServer();
   void follow();
   void compile();
+  std::string missingInput() const;
+  void show(bool written, const std::string &messages);
   std::vector<FileVersion> look() const;
   void addFile(const std::string &path, std::set<std::string> &files) const;
 
@@ -182,7 +184,36 @@ std::vector<FileVersion> Watch::look() const {
 // Runs
 //===----------------------------------------------------------------------===//
 
+/// The message that the input cannot be read any more; empty if it can. The
+/// compiler would look for a program of its name in the library.
+std::string Watch::missingInput() const {
+  if (sys::fs::exists(input))
+    return "";
+  std::string message;
+  raw_string_ostream os(message);
+  DiagPrinter printer = session.printerTo(os);
+  printer.setColors(session.useColors(err));
+  printer.setJson(args.text(Opt::DiagnosticsFormat) == "json");
+  // This error does not end the run.
+  DiagEngine own(session.files(), printer);
+  (void)openInput(input, own, noByteLimit);
+  return message;
+}
+
+/// Shows the result of a run.
+void Watch::show(bool written, const std::string &messages) {
+  err << messages;
+  err.flush();
+  if (written)
+    standardOutput() << "wrote " << args.text(Opt::Output) << '\n';
+  standardOutput().flush();
+  if (site)
+    site->update(written, messages);
+}
+
 void Watch::compile() {
+  if (std::string message = missingInput(); !message.empty())
+    return show(/*written=*/false, message);
   ChildRequest request;
   request.program = program;
   request.arguments = arguments;
@@ -192,16 +223,8 @@ void Watch::compile() {
                : ChildRequest::Wish::GoOn;
   };
   ChildResult result = runChild(request);
-  if (result.end == ChildResult::End::Ended)
-    return;
-  err << result.messages;
-  err.flush();
-  bool written = result.succeeded();
-  if (written)
-    standardOutput() << "wrote " << args.text(Opt::Output) << '\n';
-  standardOutput().flush();
-  if (site)
-    site->update(written, result.messages);
+  if (result.end != ChildResult::End::Ended)
+    show(result.succeeded(), result.messages);
 }
 
 /// Compiles after every change until a signal comes.

@@ -12,6 +12,7 @@
 #include "Driver/Arguments.h"
 
 #include "Driver/OptionTable.h"
+#include "Driver/OutputName.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 #include "Transforms/Passes.h"
@@ -184,7 +185,11 @@ LogicalResult Arguments::checkValue(const Given &given,
       names.push_back(choice.name);
     if (is_contained(names, value))
       return success();
-    return reportUnknownChoice(diags, info.noun, value, names);
+    InFlightDiagnostic error =
+        reportUnknownChoice(diags, info.noun, value, names);
+    if (info.id == Opt::Emit && isPythonPicture(value))
+      error.note(DiagLoc(), diag::NotePythonPictures);
+    return error;
   }
   }
   llvm_unreachable("all types are checked");

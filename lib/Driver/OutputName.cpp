@@ -18,6 +18,8 @@ using namespace llvm;
 
 namespace pipec {
 
+bool isPythonPicture(StringRef kind) { return kind == "pdf" || kind == "png"; }
+
 /// The values of --format, and the extensions of their files.
 static constexpr std::pair<StringLiteral, StringLiteral> formExtensions[] = {
     {"text", "txt"},
@@ -75,7 +77,7 @@ FailureOr<const EmitterInfo *> chooseEmitter(const Arguments &args,
     return emitter;
   }
   std::string extension = outputExtension(args);
-  if (extension == "pdf" || extension == "png")
+  if (isPythonPicture(extension))
     return reportUsageError(diags, "`" + shortened(args.text(Opt::Output)) +
                                        "` is the name of a picture that the "
                                        "Python package makes of that of "

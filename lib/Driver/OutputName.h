@@ -38,6 +38,10 @@ llvm::LogicalResult checkOutputName(const Arguments &args,
                                     const EmitterInfo &emitter,
                                     DiagEngine &diags);
 
+/// True for the kinds of pictures that the Python package makes of that of
+/// --emit=svg: `pdf` and `png`.
+bool isPythonPicture(llvm::StringRef kind);
+
 } // namespace pipec
 
 #endif // PIPEC_DRIVER_OUTPUTNAME_H

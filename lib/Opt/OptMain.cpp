@@ -51,7 +51,8 @@ static constexpr HelpText optHelp = {
     optgroup::InputForm | optgroup::SplitInput | optgroup::StageGraphs |
         optgroup::Sizes | optgroup::ListForm | optgroup::StepSizes |
         optgroup::Passes | optgroup::OptOnly | optgroup::Output |
-        optgroup::Warnings | optgroup::Diagnostics | optgroup::General};
+        optgroup::Warnings | optgroup::Diagnostics | optgroup::Expectations |
+        optgroup::General};
 
 //===----------------------------------------------------------------------===//
 // Runs

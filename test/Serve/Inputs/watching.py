@@ -72,6 +72,12 @@ def saves(program):
     program.write_text(PROGRAM.replace("m = 4", "m = 7"))
     wait(lambda: "0F6" in text(out), "not after a backup")
     check("cannot read" not in text(watched.messages), "the moment was taken for the end")
+    # The file is away for longer.
+    os.rename(program, "a.pipe~")
+    wait(lambda: "cannot read `a.pipe`" in text(watched.messages), "the end was not noticed")
+    check("library" not in text(watched.messages), "a missing file was looked for in the library")
+    os.rename("a.pipe~", program)
+    wait(lambda: out.stat().st_mtime_ns > watched.messages.stat().st_mtime_ns, "not after the end")
     # In pieces.
     with program.open("w") as file:
         for piece in re.split(r"(?<= )", PROGRAM.replace("m = 4", "m = 8")):
