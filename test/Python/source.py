@@ -48,7 +48,7 @@ assert error.errors[0].fixes == ()
 error = refused(lambda: pipec.compile(source=PROGRAM.replace("F B", "B F")))
 assert {d.file for d in error.diagnostics} | {n.file for d in error.diagnostics for n in d.notes} == {"<source>"}, error
 assert str(error).count("^") >= 2, str(error)
-assert refused(lambda: pipec.compile(source=""))
+assert refused(lambda: pipec.compile(source="")).errors[0].message == "no schedule in `<source>`"
 # What looks like a CSV is a program here, too.
 assert refused(lambda: pipec.compile(source="0F0,0B0\n")).errors[0].file == "<source>"
 # A file has its own name, and an error without a place none.

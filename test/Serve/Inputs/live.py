@@ -158,6 +158,9 @@ def typing(page, _):
     check(mark.text == "lop", f"marked: {mark.text}")
     page.set_program(PROGRAM.replace("mine(", "ä"))
     page.wait(lambda: page.driver.find_elements(By.CSS_SELECTOR, "#messages .error"), "no error")
+    # A message without a place names the program as one.
+    page.set_program("")
+    page.wait(lambda: page.id("messages").text == "error: no schedule in the program", page.id("messages").text)
     # Text of a program is never markup.
     page.set_program(PROGRAM.replace("k {", '<img src=x onerror="document.title=1"> {', 1))
     page.wait(lambda: page.status() == "errors", "no error")
