@@ -254,6 +254,31 @@ def pipe_highlights(words):
     ])
 
 
+def steps_highlights(words):
+    def tokens(names, capture):
+        quoted = " ".join(f'"{name}"' for name in sorted(names))
+        return f"[{quoted}] @{capture}\n"
+
+    marks = {"forward_only": "(forward_only)", "bubble": "(bubble)"}  # words that are nodes
+    letters = [kind for kind in words.kinds if len(kind) == 1]
+    return "".join([
+        "; Made by utils/editor-grammars.py from the tables of the compiler.\n",
+        "; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n\n",
+        "(comment) @comment\n(string) @string\n(number) @constant.numeric\n(rational) @constant.numeric\n\n",
+        '"pipec-steps" @keyword.directive\n',
+        tokens(set(STEPS_HEADER + STEPS_BODY) - marks.keys(), "keyword"),
+        f"{marks['forward_only']} @keyword\n",
+        tokens(set(words.kinds) - marks.keys() - set(letters), "constant.builtin"),
+        f"(letter) @constant.builtin\n{marks['bubble']} @constant.builtin\n\n",
+        "(schedule name: (identifier) @type)\n(phase name: (identifier) @label)\n",
+        "(parameter name: (identifier) @variable.parameter)\n",
+        "(setting figure: (identifier) @constant.builtin)\n(metric name: (identifier) @constant.builtin)\n",
+        "[(stage) (microbatch) (peer) (group)] @variable.builtin\n\n",
+        tokens("-> <- = == != < <= > >= & @".split(), "operator"),
+        '["{" "}" "(" ")"] @punctuation.bracket\n["," ":"] @punctuation.delimiter\n',
+    ])
+
+
 def emacs_words(words):
     def constant(name, names, doc):
         lines = [""]
@@ -294,6 +319,7 @@ def main():
         editors / "vim/syntax/pipe.vim": pipe_vim(words),
         editors / "vim/syntax/pipesteps.vim": steps_vim(words),
         editors / "tree-sitter-pipec/queries/highlights.scm": pipe_highlights(words),
+        editors / "tree-sitter-pipec/steps/queries/highlights.scm": steps_highlights(words),
         editors / "emacs/pipec-words.el": emacs_words(words),
     }
     differ = 0

@@ -21,6 +21,7 @@ found = [
     package("vscode/package.json", "version"),
     package("vscode/package-lock.json", "packages", "", "version"),
     package("tree-sitter-pipec/package.json", "version"),
+    package("tree-sitter-pipec/steps/package.json", "version"),
     package("tree-sitter-pipec/tree-sitter.json", "metadata", "version"),
     ("emacs/pipec-mode.el",
      re.search(r"^;; Version: (\S+)", (root / "editors/emacs/pipec-mode.el").read_text(), re.M)[1]),

@@ -1,0 +1,25 @@
+; Made by utils/editor-grammars.py from the tables of the compiler.
+; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+(comment) @comment
+(string) @string
+(number) @constant.numeric
+(rational) @constant.numeric
+
+"pipec-steps" @keyword.directive
+["batch" "connect" "cost" "expect" "fsdp" "graph" "map" "memory" "microbatches" "overlap" "param" "rank" "ranks" "schedule" "stages" "tie"] @keyword
+(forward_only) @keyword
+["RECV_B" "RECV_F" "REDUCE_GRAD" "REDUCE_TIED" "RESHARD" "SEND_B" "SEND_F" "UNSHARD" "WAIT_REDUCE_GRAD" "WAIT_SEND_B" "WAIT_SEND_F"] @constant.builtin
+(letter) @constant.builtin
+(bubble) @constant.builtin
+
+(schedule name: (identifier) @type)
+(phase name: (identifier) @label)
+(parameter name: (identifier) @variable.parameter)
+(setting figure: (identifier) @constant.builtin)
+(metric name: (identifier) @constant.builtin)
+[(stage) (microbatch) (peer) (group)] @variable.builtin
+
+["!=" "&" "->" "<" "<-" "<=" "=" "==" ">" ">=" "@"] @operator
+["{" "}" "(" ")"] @punctuation.bracket
+["," ":"] @punctuation.delimiter

@@ -1,0 +1,8 @@
+; Indentation in Helix.
+; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+[
+  (schedule)
+  (rank)
+] @indent
+
+"}" @outdent
