@@ -34,6 +34,10 @@ FailureOr<std::unique_ptr<HttpServer>> openServer(const CommandRun &run,
                                                   unsigned &port) {
   unsigned wanted = run.args.number(Opt::Port).value_or(0);
   std::unique_ptr<HttpServer> server = run.makeServer();
+  if (!server)
+    return reportUsageError(run.diags,
+                            "the server cannot be started: " +
+                                std::generic_category().message(errno));
   port = server->open(wanted);
   if (!port)
     return reportUsageError(

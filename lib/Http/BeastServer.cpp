@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One thread reads and writes all connections and calls the gate; requests that
-// it accepts are answered by the site on further threads. A client that is slow
-// holds a connection, but no thread.
+// One thread reads and writes all connections and calls the gate. The site
+// answers a request that it accepts on a thread of its own, so that a request
+// which ends another one does not wait for it. A client that is slow holds a
+// connection, but no thread.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +20,6 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
@@ -29,6 +29,8 @@
 #include <chrono>
 #include <deque>
 #include <limits>
+#include <system_error>
+#include <thread>
 
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
@@ -59,6 +61,8 @@ public:
   Connection &operator=(const Connection &) = delete;
 
   void accept();
+  /// Waits until the site has answered the request that was read last.
+  void finish();
 
 private:
   void readHead();
@@ -82,6 +86,7 @@ private:
   std::optional<http::request_parser<Body>> parser;
   http::response<Body> response;
   std::optional<http::response_serializer<Body>> serializer;
+  std::thread worker;
 };
 
 class BeastServer : public HttpServer {
@@ -93,6 +98,8 @@ public:
 private:
   friend class Connection;
 
+  HttpResponse answer(const HttpRequest &request) const;
+
   // In the order in which they depend on each other: what is pending when the
   // server ends is dropped with the context.
   asio::io_context context{1};
@@ -101,9 +108,6 @@ private:
   BodyLimit bodyLimit;
   Site site;
   std::deque<Connection> connections;
-  /// As many as connections, so that a request which ends another one does not
-  /// wait for it.
-  asio::thread_pool workers{numConnections};
 };
 
 } // namespace
@@ -201,15 +205,44 @@ void Connection::readBody() {
 // Responses
 //===----------------------------------------------------------------------===//
 
+static HttpResponse errorResponse(int status, const char *why) {
+  HttpResponse made;
+  made.status = status;
+  made.body = std::string(R"({"error":")") + why + "\"}";
+  return made;
+}
+
+static HttpResponse noThread() {
+  return errorResponse(503, "the system has no thread for the request");
+}
+
+HttpResponse BeastServer::answer(const HttpRequest &request) const {
+  try {
+    return site(request);
+  } catch (const std::system_error &) {
+    return noThread();
+  }
+}
+
 void Connection::answer() {
   HttpRequest request = head();
   request.body = std::move(parser->get().body());
-  asio::post(server.workers, [this, request = std::move(request)] {
-    HttpResponse made = server.site(request);
-    asio::post(server.context, [this, made = std::move(made)]() mutable {
-      respond(std::move(made), !parser->get().keep_alive());
+  finish(); // of the request before, whose response has been sent
+  try {
+    worker = std::thread([this, request = std::move(request)] {
+      HttpResponse made = server.answer(request);
+      asio::post(server.context, [this, made = std::move(made)]() mutable {
+        respond(std::move(made), !parser->get().keep_alive());
+      });
     });
-  });
+  } catch (const std::system_error &) {
+    respond(noThread(), !parser->get().keep_alive());
+  }
+}
+
+void Connection::finish() {
+  if (worker.joinable())
+    worker.join();
 }
 
 /// Answers what cannot be read, if the client is still there.
@@ -229,10 +262,7 @@ void Connection::refuse(error_code error) {
 }
 
 void Connection::refuse(int status, const char *why) {
-  HttpResponse made;
-  made.status = status;
-  made.body = std::string(R"({"error":")") + why + "\"}";
-  respond(std::move(made), /*isLast=*/true);
+  respond(errorResponse(status, why), /*isLast=*/true);
 }
 
 void Connection::respond(HttpResponse from, bool isLast) {
@@ -307,12 +337,17 @@ void BeastServer::run(Gate newGate, BodyLimit newLimit, Site newSite) {
   for (unsigned i = 0; i != numConnections; ++i)
     connections.emplace_back(*this).accept();
   context.run();
-  workers.stop();
-  workers.join();
+  for (Connection &connection : connections)
+    connection.finish();
 }
 
 std::unique_ptr<HttpServer> makeBeastServer() {
-  return std::make_unique<BeastServer>();
+  try {
+    return std::make_unique<BeastServer>();
+  } catch (const boost::system::system_error &error) {
+    errno = error.code().value();
+    return nullptr;
+  }
 }
 
 } // namespace pipec

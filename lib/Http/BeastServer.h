@@ -12,7 +12,8 @@
 
 namespace pipec {
 
-/// Creates a server with Boost.Beast. Nothing else knows that library.
+/// Creates a server with Boost.Beast. Nothing else knows that library. Null if
+/// the system has no files for it; errno says why.
 std::unique_ptr<HttpServer> makeBeastServer();
 
 } // namespace pipec

@@ -65,7 +65,7 @@ public:
   virtual void stop() = 0;
 };
 
-/// Creates a server.
+/// Creates a server; null if it cannot, errno says why.
 using MakeHttpServer = std::unique_ptr<HttpServer> (*)();
 
 /// The maximum number of bytes in the body of a usual request.

@@ -11,6 +11,7 @@ import gzip
 import json
 import os
 import pathlib
+import resource
 import signal
 import socket
 import stat
@@ -418,6 +419,23 @@ def imports(_):
         served.end()
 
 
+def threads(_):
+    """A request that gets no thread is refused, and the server goes on."""
+    def limit():
+        # There is room for the stack of one thread, which is that of the server.
+        resource.setrlimit(resource.RLIMIT_STACK, (1 << 30, 1 << 30))
+        resource.setrlimit(resource.RLIMIT_AS, (7 << 28, 7 << 28))
+
+    served = Served("serve", preexec_fn=limit)
+    try:
+        for _ in range(2):
+            status, answer = served.post("/compile", {"program": PROGRAM})
+            check(status == 503 and "no thread" in answer["error"], f"{status} {answer}")
+        served.end()
+    finally:
+        served.process.kill()
+
+
 def ends(_):
     """SIGINT and SIGTERM end the server at once, with 0, and leave nothing."""
     with tempfile.TemporaryDirectory() as folder:
@@ -445,7 +463,7 @@ def ends(_):
 
 def main():
     case = globals()[sys.argv[1]]
-    if case in (calibrating, imports, ends):
+    if case in (calibrating, imports, threads, ends):
         return case(None)
     served = Served("serve")
     try:
