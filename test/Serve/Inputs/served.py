@@ -1,6 +1,7 @@
 """A `pipec serve` or `pipec watch` for a test, and requests to it."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+import atexit
 import http.client
 import json
 import re
@@ -17,6 +18,7 @@ def check(holds, what):
 class Served:
     def __init__(self, *arguments, program=("pipec",), **options):
         self.process = subprocess.Popen([*program, *arguments], stdout=subprocess.PIPE, text=True, **options)
+        atexit.register(self.process.kill)  # also when a check fails; not sent to a process that has ended
         self.address = self.process.stdout.readline().strip()
         found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\?token=([0-9a-f]{32})", self.address)
         check(found, f"the address is {self.address!r}")
