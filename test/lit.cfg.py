@@ -23,7 +23,7 @@
 # Jupyter's kernel, NumPy and pandas), pytest-lsp (an environment with it), mpi, eigen, clang, clang-format,
 # rustc, asan, assertions, setuptools (Python has it), release (the files of a release were made), systems (minimal systems were made),
 # venv (environments of Python can be made), emacs (with Eglot), fish, groff, hx, mandoc, mypy, npm, nvim, nvim-0.8 (or
-# later), tree-sitter (the program that generates parsers), zsh, browser (Chromium that Selenium can drive),
+# later), tree-sitter (it can generate and compile parsers), zsh, browser (Chromium that Selenium can drive),
 # cairosvg, server (pipec has one), all (the long tests were asked for), root (the tests run as root).
 
 import glob
@@ -111,9 +111,11 @@ if "NOTFOUND" not in config.clang_format:
 if "NOTFOUND" not in config.rustc and not subprocess.call(
         [config.rustc, "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
     config.available_features.add("rustc")
-for name in ("fish", "groff", "hx", "mandoc", "npm", "nvim", "tree-sitter", "zsh"):
+for name in ("fish", "groff", "hx", "mandoc", "npm", "nvim", "zsh"):
     if shutil.which(name, path=editors_path):
         config.available_features.add(name)
+if all(shutil.which(name, path=editors_path) for name in ("tree-sitter", "node", "cc")):
+    config.available_features.add("tree-sitter")
 if "nvim" in config.available_features and not subprocess.call(
         [shutil.which("nvim", path=editors_path), "--headless", "-u", "NONE", "-n", "-i", "NONE",
          "+lua if vim.lsp.start then vim.cmd('qall') else vim.cmd('cquit') end"],

@@ -1,4 +1,4 @@
-"""Runs Helix in a terminal of its own and prints what it shows.
+"""Runs Helix in a terminal of its own and prints what it shows, and in how many colours.
 
     helix.py FILE ARGUMENT... : types each argument that begins with `>`, without the `>`
     (`\\r` is the return key), and waits until each of the others is shown
@@ -20,7 +20,7 @@ TIMEOUT = 60
 
 child, terminal = pty.fork()
 if child == 0:
-    os.environ["TERM"] = "xterm-256color"
+    os.environ.update(TERM="xterm-256color", COLORTERM="truecolor")
     os.execvp("hx", ["hx", "-vv", "--log", "helix.log", sys.argv[1]])
 fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 160, 0, 0))
 
@@ -47,5 +47,6 @@ for wanted in sys.argv[2:]:
         sys.stderr.buffer.write(ESCAPES.sub(b" ", shown)[-4000:])
         os.kill(child, 9)
         break
+print(f"{len(set(re.findall(rb'38;[25];[0-9;]*[0-9]', shown)))} colours")
 os.waitpid(child, 0)
 sys.exit(failed)
