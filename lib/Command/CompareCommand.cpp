@@ -242,7 +242,7 @@ std::vector<CandidateForm> Compare::formsOf(const GivenSettings &given) {
 void Compare::evaluate(CandidateEvaluator &evaluator,
                        const GivenSettings &given, const Grid &points) {
   auto add = [&](Candidate candidate, const ScheduleSource &source) {
-    StringRef path = source.path();
+    StringRef path = source.inputPath();
     bool isLibrary = sys::path::parent_path(path) == search.libraryFolder();
     std::string input = (isLibrary ? sys::path::stem(path) : path).str();
     if (input.size() > 1 && input[0] == '-') // not an option

@@ -47,6 +47,8 @@ public:
 
   /// The path of the file, as messages and output show it.
   llvm::StringRef path() const { return shownPath(input.path); }
+  /// The same, as command lines name it: "-" for standard input.
+  llvm::StringRef inputPath() const { return input.path; }
   bool isProgram() const { return input.kind == InputKind::Program; }
   /// The schedules of a program.
   llvm::ArrayRef<CheckedSchedule> schedules() const {
