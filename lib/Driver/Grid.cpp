@@ -177,6 +177,8 @@ InputOptions Grid::wanted(const Arguments &args) const {
   if (std::optional<unsigned> stages = args.number(Opt::Stages))
     options.stages = WantedSize{{*stages}, args.written(Opt::Stages)};
   options.dialect = args.text(Opt::Dialect);
+  if (args.has(Opt::Reduce))
+    options.reduced = args.text(Opt::Reduce);
   return options;
 }
 

@@ -186,12 +186,53 @@ static LogicalResult checkSize(const std::optional<WantedSize> &wanted,
                       shortened(numbers));
 }
 
+/// Sets which stages the header of a CSV reduces and shards: those of `value`,
+/// that of `--reduce`, and those with an UNSHARD.
+static LogicalResult setReduced(StringRef value, Schedule &schedule,
+                                DiagEngine &diags) {
+  std::string written = ("--reduce=" + value).str();
+  if (!schedule.hasFsdp())
+    return diags.report(DiagLoc(), diag::OptionWithoutEffect, written,
+                        "on a CSV without FSDP steps");
+  SmallVector<StringRef> parts;
+  if (value != "none")
+    value.split(parts, ',');
+  std::vector<bool> reduced(schedule.numStages), sharded(schedule.numStages);
+  for (StringRef part : parts) {
+    unsigned stage = 0;
+    if (part.trim().getAsInteger(10, stage) || stage >= schedule.numStages)
+      return diags.report(DiagLoc(), diag::OptionValue, shortened(part),
+                          shortened(written), "a stage of the schedule");
+    reduced[stage] = true;
+  }
+  for (const StepList &list : schedule.ranks)
+    for (Step step : list)
+      if (step.kind() == StepKind::Unshard)
+        sharded[step.stage()] = true;
+  auto numbers = [](const std::vector<bool> &chosen) {
+    std::vector<unsigned> stages;
+    for (auto [stage, isChosen] : enumerate(chosen))
+      if (isChosen)
+        stages.push_back(stage);
+    return stages;
+  };
+  FsdpSettings &fsdp = schedule.fsdp.emplace();
+  fsdp.reduced = numbers(reduced);
+  if (is_contained(sharded, false))
+    fsdp.stages = numbers(sharded);
+  return success();
+}
+
 FailureOr<Schedule> readStepInput(InputKind kind, StringRef path,
                                   StringRef text, const InputOptions &options,
                                   DiagEngine &diags) {
   if (!options.dialect.empty() && kind != InputKind::Csv)
     return diags.report(DiagLoc(), diag::OptionWithoutEffect,
                         ("--dialect=" + options.dialect).str(),
+                        "on an input that is not a CSV");
+  if (options.reduced && kind != InputKind::Csv)
+    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                        ("--reduce=" + *options.reduced).str(),
                         "on an input that is not a CSV");
   if (!options.present.empty() && kind == InputKind::Steps)
     return diags.report(DiagLoc(), diag::OptionWithoutEffect, "--ranks-present",
@@ -209,7 +250,9 @@ FailureOr<Schedule> readStepInput(InputKind kind, StringRef path,
       failed(checkSize(options.stages, schedule->numStages, "stage", "stages",
                        *schedule, diags)) ||
       failed(checkSize(options.microbatches, schedule->numMicrobatches,
-                       "micro-batch", "micro-batches", *schedule, diags)))
+                       "micro-batch", "micro-batches", *schedule, diags)) ||
+      (options.reduced &&
+       failed(setReduced(*options.reduced, *schedule, diags))))
     return failure();
   return schedule;
 }

@@ -39,6 +39,8 @@ struct InputOptions {
   std::optional<WantedSize> microbatches;
   /// The value of `--dialect`; empty if it was not given.
   llvm::StringRef dialect;
+  /// The value of `--reduce`; nothing if it was not given.
+  std::optional<llvm::StringRef> reduced;
   /// The ranks of `--ranks-present`; empty for lists of all ranks.
   std::vector<unsigned> present;
   /// The edges of `--graph` and `--connect`.

@@ -176,12 +176,30 @@ static void checkGraph(const Schedule &schedule, DiagEngine &diags) {
       return warn(edge, diag::CsvEdgeAdded, "both are on one rank");
 }
 
+/// Warns of the first stage whose gradients are not reduced although others
+/// are, which a reader of the CSV takes for a mistake.
+static void checkReductions(const Schedule &schedule, DiagEngine &diags) {
+  std::string text;
+  std::optional<unsigned> excluded;
+  for (unsigned stage = 0; stage != schedule.numStages; ++stage)
+    if (schedule.reduces(stage))
+      text += (text.empty() ? "" : ",") + utostr(stage);
+    else if (!excluded)
+      excluded = stage;
+  if (excluded)
+    diags.report(schedule.source, diag::CsvReductionLost, *excluded)
+        .note(schedule.source, diag::NoteCsvReduce,
+              text.empty() ? "none" : text);
+}
+
 LogicalResult emitCsv(const Schedule &schedule, raw_ostream &os,
                       DiagEngine &diags) {
   if (failed(checkOutput(schedule, Output::Csv, diags)))
     return failure();
   if (!schedule.graph.isChain())
     checkGraph(schedule, diags);
+  if (schedule.hasFsdp() && !schedule.forwardOnly)
+    checkReductions(schedule, diags);
   const CellTexts cells(schedule);
   TextBuffer out(os);
   for (const StepList &list : schedule.ranks) {
