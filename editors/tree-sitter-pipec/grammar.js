@@ -29,7 +29,7 @@ function levels() {
     rules[`_${name}_operation`] = ($) =>
       seq(
         field("left", $[chains ? `_${name}` : tighter]),
-        field("operator", choice(...operators)),
+        field("operator", operators.length > 1 ? choice(...operators) : operators[0]),
         field("right", $[tighter]),
       );
   });

@@ -23,6 +23,7 @@ found = [
     package("tree-sitter-pipec/package.json", "version"),
     package("tree-sitter-pipec/steps/package.json", "version"),
     package("tree-sitter-pipec/tree-sitter.json", "metadata", "version"),
+    package("tree-sitter-pipec/steps/tree-sitter.json", "metadata", "version"),
     ("emacs/pipec-mode.el",
      re.search(r"^;; Version: (\S+)", (root / "editors/emacs/pipec-mode.el").read_text(), re.M)[1]),
 ]
