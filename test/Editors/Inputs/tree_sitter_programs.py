@@ -20,7 +20,7 @@ import re
 import subprocess
 import sys
 
-TOKEN = re.compile(r'//[^\n]*|\d+\.\d+|[\w]+(?:-steps)?|"(?:\\.|[^"\\\n])*"|\.\.|->|<-|[=!<>]=|&&|\|\||\S')
+TOKEN = re.compile(r'//[^\n]*|\d+\.\d+|\w+(?:-steps)?|"(?:\\.|[^"\\\n])*"|\.\.|->|<-|[=!<>]=|&&|\|\||\S')
 #: Limits, which Tree-sitter does not have.
 LIMITS = re.compile(r"error: (?:nesting deeper|expression with more|.* is not UTF-8|NUL byte)")
 #: What is wrong with other files.
@@ -30,17 +30,20 @@ STEPS_SYNTAX = re.compile(r"error: .* \[Steps(?:Expected|UnknownEntry|EntryLate|
                           r"GroupOfOne|Trailing)\]")
 
 
-def parts(text, suffix):
-    """The texts in a test file, which may have several: for split-file, or for --split-input-file."""
-    if suffix == ".steps":
+def parts(path, text, suffix):
+    """The texts in a file: a test may have several, for --split-input-file or for split-file."""
+    if path.suffix == ".md":
+        fence = {".pipe": "pipe", ".steps": "pipec-steps"}[suffix]
+        return re.findall(rf"^```{fence}(?: [\w.]+\{suffix}(?: error)?)?\n(.*?)^```", text, re.M | re.S)
+    if path.suffix == ".steps":
         return re.split(r"^// -----\n", text, flags=re.M)
     pieces = re.split(r"^(?://|#)--- (\S+)\n", text, flags=re.M)
-    return [body for name, body in zip(pieces[1::2], pieces[2::2]) if name.endswith(suffix)] or [text]
+    found = [body for name, body in zip(pieces[1::2], pieces[2::2]) if name.endswith(suffix)]
+    return found or [text] * (path.suffix == suffix)
 
 
 def programs(root, suffix):
     """Pairs of a place and a text."""
-    fence = {".pipe": "pipe", ".steps": "pipec-steps"}[suffix]
     for path in sorted(root.glob("*/**/*")):
         if path.suffix not in (suffix, ".test", ".md") or "build" in path.parts or "node_modules" in path.parts:
             continue
@@ -48,13 +51,8 @@ def programs(root, suffix):
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
             continue
-        if path.suffix == ".md":
-            found = re.findall(rf"^```{fence}(?: [\w.]+\{suffix}(?: error)?)?\n(.*?)^```", text, re.M | re.S)
-        else:
-            found = parts(text, suffix)
-            if path.suffix == ".test" and found == [text] or suffix == ".steps" and path.suffix == ".test":
-                found = []
-        yield from ((f"{path.relative_to(root)}, program {index}", each) for index, each in enumerate(found))
+        for index, each in enumerate(parts(path, text, suffix)):
+            yield f"{path.relative_to(root)}, program {index}", each
 
 
 def mutations(text):
