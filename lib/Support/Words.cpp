@@ -30,8 +30,7 @@ std::vector<StringRef> nearestWords(StringRef word,
       return {candidate};
     if (distance > limit || distance > bestDistance)
       continue;
-    // Words that share no more than half of their letters are similar if they
-    // begin with the same one: `zb1p` and `zbp1`, but not `host` and `port`.
+    // `zb1p` and `zbp1` are similar, `host` and `port` are not.
     if (2 * distance >= word.size() &&
         !candidate.starts_with_insensitive(word.take_front()))
       continue;

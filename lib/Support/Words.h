@@ -18,9 +18,9 @@
 namespace pipec {
 
 /// The most similar word among `candidates`, or the first of several; empty if
-/// none is similar enough. At most a third of the letters may differ (inserted,
-/// missing or exchanged), and at least one must match. The comparison ignores
-/// case.
+/// none is similar enough: at most a third of the letters may differ (inserted,
+/// missing or exchanged), and at least one must match. If half or more differ,
+/// as in short words, the first letters must be equal. Case is ignored.
 llvm::StringRef nearestWord(llvm::StringRef word,
                             llvm::ArrayRef<llvm::StringRef> candidates);
 
