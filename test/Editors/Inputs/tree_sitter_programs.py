@@ -99,11 +99,11 @@ def trees(paths, *options):
     return run.stdout
 
 
-def reserved_name(path, reserved):
-    """Whether a name in the tree is a reserved word: Tree-sitter takes any word for a
-    name where only a name may be."""
+def reserved_name(path, tree, reserved):
+    """Whether a name in the tree of a file is a reserved word: Tree-sitter takes any
+    word for a name where only a name may be."""
     lines = pathlib.Path(path).read_text(encoding="utf-8").split("\n")
-    places = re.findall(r"\(identifier \[(\d+), (\d+)\] - \[\d+, (\d+)\]", trees([path]))
+    places = re.findall(r"\(identifier \[(\d+), (\d+)\] - \[\d+, (\d+)\]", tree)
     return any(lines[int(line)][int(begin):int(end)] in reserved for line, begin, end in places)
 
 
@@ -137,14 +137,19 @@ def main():
     for path, verdict in verdicts.items():
         if verdict and path in errors:
             failures.append(f"{places[path]} ({path}): only the tree has an error, {errors[path]}")
-        elif not verdict and path not in errors and not reserved_name(path, reserved):
+        elif not verdict and path not in errors and not reserved_name(path, trees([path]), reserved):
             failures.append(f"{places[path]} ({path}): only the compiler finds an error")
     # Every kind of node is in a tree without errors.
     good = [path for path, verdict in verdicts.items() if verdict]
     nodes = json.loads(pathlib.Path("src/node-types.json").read_text(encoding="utf-8"))
-    unseen = {node["type"] for node in nodes if node["named"]} - set(re.findall(r"\((\w+) \[", trees(good)))
+    good_trees = re.split(r"^(?=\(source_file)", trees(good), flags=re.M)[1:]
+    assert len(good_trees) == len(good)
+    unseen = {node["type"] for node in nodes if node["named"]} - set(re.findall(r"\((\w+) \[", "".join(good_trees)))
     if unseen:
         failures.append(f"no program has {', '.join(sorted(unseen))}")
+    if suffix == ".pipe":
+        failures += [f"{places[path]} ({path}): the tree has a reserved word as a name"
+                     for path, tree in zip(good, good_trees) if reserved_name(path, tree, reserved)]
     # Both grammars of programs have the same words. (Words of step IR are not reserved.)
     words = {node["type"] for node in nodes if not node["named"] and node["type"].isidentifier()}
     items = (options.root / "lib/Parse/ItemWords.cpp").read_text(encoding="utf-8")
