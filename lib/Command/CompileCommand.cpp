@@ -29,6 +29,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 
+#include <functional>
+
 using namespace llvm;
 
 namespace pipec {
@@ -231,11 +233,25 @@ LogicalResult Compile::showProgram(const OpenedInput &input) {
   FailureOr<ast::Module *> module = loader.load(input.path, input.text);
   if (failed(module))
     return failure();
+  std::vector<const ast::ScheduleDecl *> schedules((*module)->schedules.begin(),
+                                                   (*module)->schedules.end());
+  auto isMeant = [&](const ast::ScheduleDecl *schedule) {
+    return schedule->hasAlias(input.word);
+  };
+  if (args.has(Opt::Schedule)) {
+    FailureOr<const ast::ScheduleDecl *> chosen =
+        findSchedule(schedules, args.text(Opt::Schedule), input.path, diags);
+    if (failed(chosen))
+      return failure();
+    schedules = {*chosen};
+  } else if (any_of(schedules, isMeant)) {
+    erase_if(schedules, std::not_fn(isMeant));
+  }
   return write([&](raw_ostream &os) {
     if (args.has(Opt::Describe) && isJson())
-      describeAsJson(**module, args.text(Opt::Schedule), os);
+      describeAsJson(schedules, os);
     else if (args.has(Opt::Describe))
-      describeSchedules(**module, args.text(Opt::Schedule), os);
+      describeSchedules(schedules, os);
     else if (emitter->name == "ast")
       ast::printTree(**module, diags.sourceFiles(), os);
     else

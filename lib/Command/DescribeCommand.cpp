@@ -209,12 +209,10 @@ static void describe(const ast::ScheduleDecl &schedule, json::OStream &json) {
   list("figures", figureTexts(schedule));
 }
 
-void describeSchedules(const ast::Module &module, StringRef name,
+void describeSchedules(ArrayRef<const ast::ScheduleDecl *> schedules,
                        raw_ostream &os) {
   bool first = true;
-  for (const ast::ScheduleDecl *schedule : module.schedules) {
-    if (!name.empty() && schedule->name.text != name)
-      continue;
+  for (const ast::ScheduleDecl *schedule : schedules) {
     if (!first)
       os << '\n';
     first = false;
@@ -222,14 +220,13 @@ void describeSchedules(const ast::Module &module, StringRef name,
   }
 }
 
-void describeAsJson(const ast::Module &module, StringRef name,
+void describeAsJson(ArrayRef<const ast::ScheduleDecl *> schedules,
                     raw_ostream &os) {
   json::OStream json(os, /*IndentSize=*/2);
   json.object([&] {
     json.attributeArray("schedules", [&] {
-      for (const ast::ScheduleDecl *schedule : module.schedules)
-        if (name.empty() || schedule->name.text == name)
-          json.object([&] { describe(*schedule, json); });
+      for (const ast::ScheduleDecl *schedule : schedules)
+        json.object([&] { describe(*schedule, json); });
     });
   });
   os << '\n';

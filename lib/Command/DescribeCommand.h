@@ -46,12 +46,11 @@ llvm::LogicalResult listLibrary(const SearchPath &search,
 /// `ranks p = 4`
 std::string parameterText(const ast::ParamDecl &param);
 
-/// Prints the documentation, parameters and constraints of the schedules of a
-/// file (of one, if `name` is not empty).
-void describeSchedules(const ast::Module &module, llvm::StringRef name,
+/// Prints the documentation, parameters and constraints of schedules.
+void describeSchedules(llvm::ArrayRef<const ast::ScheduleDecl *> schedules,
                        llvm::raw_ostream &os);
 /// The same as an object of JSON.
-void describeAsJson(const ast::Module &module, llvm::StringRef name,
+void describeAsJson(llvm::ArrayRef<const ast::ScheduleDecl *> schedules,
                     llvm::raw_ostream &os);
 
 } // namespace pipec

@@ -70,30 +70,49 @@ ScheduleSource::find(StringRef name, const SearchPath &search,
   return load(*input, search, diags);
 }
 
+FailureOr<const ast::ScheduleDecl *>
+findSchedule(ArrayRef<const ast::ScheduleDecl *> schedules, StringRef name,
+             StringRef path, DiagEngine &diags) {
+  std::vector<StringRef> names, candidates;
+  for (const ast::ScheduleDecl *schedule : schedules) {
+    if (schedule->name.text == name)
+      return schedule;
+    names.push_back(schedule->name.text);
+  }
+  candidates = names;
+  for (const ast::ScheduleDecl *schedule : schedules) {
+    if (schedule->hasAlias(name))
+      return schedule;
+    for (const ast::StringLit &alias : schedule->aliases())
+      candidates.push_back(alias.value);
+  }
+  InFlightDiagnostic error = diags.report(DiagLoc(), diag::UnknownSchedule,
+                                          shortened(name), shownPath(path));
+  if (StringRef meant = nearestWord(name, candidates); !meant.empty())
+    error.note(DiagLoc(), diag::NoteDidYouMean, meant);
+  error.note(DiagLoc(), diag::NoteChoices, join(names, "`, `"));
+  return failure();
+}
+
 FailureOr<const CheckedSchedule *>
 ScheduleSource::schedule(StringRef name, DiagEngine &diags) const {
   if (schedules().empty())
     return diags.report(DiagLoc(), diag::NoSchedule, path());
+  std::vector<const ast::ScheduleDecl *> decls;
   std::vector<StringRef> names;
   for (const CheckedSchedule &schedule : schedules()) {
-    if (schedule.decl->name.text == name)
-      return &schedule;
+    decls.push_back(schedule.decl);
     names.push_back(schedule.decl->name.text);
   }
-  if (const CheckedSchedule *schedule = aliased(name))
-    return schedule;
   if (!name.empty()) {
-    InFlightDiagnostic error =
-        diags.report(DiagLoc(), diag::UnknownSchedule, shortened(name), path());
-    std::vector<StringRef> candidates = names;
-    for (const CheckedSchedule &schedule : schedules())
-      for (const ast::StringLit &alias : schedule.decl->aliases())
-        candidates.push_back(alias.value);
-    if (StringRef meant = nearestWord(name, candidates); !meant.empty())
-      error.note(DiagLoc(), diag::NoteDidYouMean, meant);
-    error.note(DiagLoc(), diag::NoteChoices, join(names, "`, `"));
-    return failure();
+    FailureOr<const ast::ScheduleDecl *> found =
+        findSchedule(decls, name, path(), diags);
+    if (failed(found))
+      return failure();
+    return &schedules()[llvm::find(decls, *found) - decls.begin()];
   }
+  if (const CheckedSchedule *schedule = aliased(""))
+    return schedule;
   if (names.size() != 1)
     return diags.report(DiagLoc(), diag::SeveralSchedules, path(), names.size(),
                         join(names, ", "));

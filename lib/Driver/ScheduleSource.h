@@ -32,6 +32,12 @@ llvm::FailureOr<OpenedInput> findInput(llvm::StringRef name,
                                        const Arguments &args,
                                        DiagEngine &diags);
 
+/// The one of `schedules`, those of the file at `path`, that is called `name`
+/// or has this alias. Reports if there is none.
+llvm::FailureOr<const ast::ScheduleDecl *>
+findSchedule(llvm::ArrayRef<const ast::ScheduleDecl *> schedules,
+             llvm::StringRef name, llvm::StringRef path, DiagEngine &diags);
+
 /// An input that is read and checked once, and can be lowered to schedules of
 /// any size.
 class ScheduleSource {
