@@ -27,7 +27,11 @@ function(pipec_add_schedule)
   get_filename_component(file ${schedule} ABSOLUTE BASE_DIR ${CMAKE_CURRENT_SOURCE_DIR})
   if(EXISTS ${file})
     set(schedule ${file})
-    list(APPEND depends ${file})
+    # Also on the programs that it may import.
+    get_filename_component(folder_of_file ${file} DIRECTORY)
+    file(GLOB imports CONFIGURE_DEPENDS ${folder_of_file}/*.pipe)
+    list(APPEND depends ${file} ${imports})
+    list(REMOVE_DUPLICATES depends)
   endif()
 
   get_filename_component(name ${ARG_SCHEDULE} NAME_WE)

@@ -19,11 +19,11 @@ endif()
 function(pipec_own_code target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Werror -Wno-unused-parameter)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # GCC 12 sees overlaps in std::string that are not there (its bug 105651).
+    # GCC 12 reports overlaps in std::string by mistake (GCC bug 105651).
     target_compile_options(${target} PRIVATE -Wno-restrict)
     if(PIPEC_PRECOMPILED_HEADERS)
-      # In a precompiled header it forgets which headers are the system's, and
-      # warns of what it sees in std::string and std::optional at -O3.
+      # With precompiled headers it does not treat the system's headers as such,
+      # and warns about std::string and std::optional at -O3.
       target_compile_options(${target} PRIVATE -Wno-stringop-overflow
         -Wno-stringop-overread -Wno-array-bounds -Wno-maybe-uninitialized)
     endif()

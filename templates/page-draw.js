@@ -88,7 +88,7 @@ class Painter extends RowPainter {
       g.font = g.font.replace(/[0-9.]+px/, "11px");
       g.textAlign = "left";
       g.fillText(schedule.idle(lane), this.right + 8, row.y + laneHeight / 2);
-      if (lane.limit < lane.peak) g.fillStyle = this.colors.alert;
+      if (lane.over) g.fillStyle = this.colors.alert;
       if (withMemory)
         g.fillText(timeText(lane.peak) + (lane.limit === undefined ? "" : ` / ${timeText(lane.limit)}`), this.right + 8, row.memoryY + memoryHeight / 2);
     }

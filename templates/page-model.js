@@ -3,15 +3,22 @@
 // A lane is a rank. Its compute steps are columns: k the kinds (F, B, I, W; in
 // small letters when the step overlaps with the next one), s stages, c chunks,
 // m micro-batches, g the time since the end of the group before, d durations, o
-// the duration of every overlap as a whole, p phases, l places in the source.
-// fsdp has k (U unshard, R reshard, G reduce gradients,
-// T reduce tied gradients, of group s), s, t the time since
-// the start of the one before, and d. waits has k (F and B for a send, G for a
-// reduction), s, m and t as well, the time at which each is over. memory has what the rank keeps from a time
-// on: t and v. transfers are sends: k (F activations, B
-// gradients), r and q the ranks, s, m, t and d. critical is the critical path: the
-// rank and the index of each compute step on it. Times are ticks; here they become
-// units of the costs.
+// the duration of every overlap as a whole, p phases, l places in the source; rank
+// and work are its number and the duration of its compute steps, limit its memory
+// limit, over whether its peak exceeds the limit. w has an element per gap: q and i,
+// the rank and the column of the step that it waits for (-1: not shown); p, the five
+// parts of the wait in ticks, or 0 if all of it is dependency; and y, triples of a
+// gap, the column of a step that would fit, and what the rank would then keep (-1:
+// within its limit). fsdp has k (U unshard, R reshard, G reduce gradients, T reduce
+// tied gradients, of group s), s, t the time since the start of the one before, and
+// d. waits has k (F and B for a send, G for a reduction), s, m and t as well, the
+// time at which each is over. memory has what the rank keeps from a time on: t and v.
+// transfers are sends: k (F activations, B gradients), r and q the ranks, s, m, t and
+// d. critical is the critical path: the rank and the index of each compute step on it.
+// Of the schedule, name, sizes, params, costs, bubble and shown are as displayed;
+// ranks, stages, microbatches and phases; makespan, length, from and to in ticks;
+// ticksPerUnit and memoryUnit; colors, the shades and the text color of each kind;
+// sources, [place, line]. Times are ticks; here they become units of the costs.
 function readSchedule(json) {
   const unit = json.ticksPerUnit;
   const schedule = {
@@ -43,7 +50,7 @@ function readLane(json, schedule, unit) {
     first: new Uint32Array(n), stop: new Uint32Array(n),
     critical: new Uint8Array(n),
     // The number of the gap before a step, from 1 on; 0 without a gap.
-    gap: new Uint32Array(n), why: json.w, limit: json.limit, unit,
+    gap: new Uint32Array(n), why: json.w, limit: json.limit, over: json.over === true, unit,
   };
   let at = schedule.from, group = 0, overlap = 0, gaps = 0;
   for (let i = 0; i < n;) {

@@ -273,7 +273,7 @@ LogicalResult SearchRun::certify(const FoundSchedule &found,
   auto check = [&](std::error_code error) -> LogicalResult {
     if (!error)
       return success();
-    return diags.report(DiagLoc(), diag::FileUnwritable, path, error.message());
+    return reportUnwritable(diags, path, error);
   };
   if (failed(check(file.open(standardOutput()))))
     return failure();

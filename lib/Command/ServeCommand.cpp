@@ -115,8 +115,8 @@ LogicalResult runServe(const CommandRun &run) {
   sys::path::system_temp_directory(/*ErasedOnReboot=*/true, temporary);
   sys::path::append(temporary, "pipec-serve-XXXXXX");
   if (!mkdtemp(const_cast<char *>(temporary.c_str()))) // for this user alone
-    return run.diags.report(DiagLoc(), diag::FileUnwritable, temporary,
-                            std::generic_category().message(errno));
+    return reportUnwritable(run.diags, temporary,
+                            std::error_code(errno, std::generic_category()));
   settings.temporary = std::string(temporary);
   auto remove =
       make_scope_exit([&] { (void)sys::fs::remove_directories(temporary); });

@@ -128,6 +128,11 @@ FailureOr<Grid> Grid::read(const Arguments &args, Values values,
     else
       inputs.push_back(word);
   }
+  if (args.has(Opt::Stages))
+    for (const Dimension &dimension : grid.dimensions)
+      if (dimension.name == "stages")
+        return diags.report(DiagLoc(), diag::ParameterGivenTwice, "stages",
+                            args.written(Opt::Stages), dimension.written);
   if (!good)
     return failure();
   return grid;
@@ -170,8 +175,9 @@ InputOptions Grid::wanted(const Arguments &args) const {
   for (const Dimension &dimension : dimensions) {
     if (!dimension.insists())
       continue;
-    auto &size =
-        dimension.name == "ranks" ? options.ranks : options.microbatches;
+    auto &size = dimension.name == "ranks"    ? options.ranks
+                 : dimension.name == "stages" ? options.stages
+                                              : options.microbatches;
     size = WantedSize{dimension.values, dimension.written};
   }
   if (std::optional<unsigned> stages = args.number(Opt::Stages))

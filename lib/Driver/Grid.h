@@ -98,7 +98,8 @@ private:
 
     /// True for a size that steps have too, and which must match.
     bool insists() const {
-      return !written.empty() && (name == "ranks" || name == "microbatches");
+      return !written.empty() &&
+             (name == "ranks" || name == "stages" || name == "microbatches");
     }
   };
   llvm::LogicalResult add(llvm::StringRef name, llvm::StringRef list,

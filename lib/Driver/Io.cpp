@@ -153,6 +153,12 @@ FailureOr<StringRef> openInput(StringRef path, DiagEngine &diags,
 // Output
 //===----------------------------------------------------------------------===//
 
+InFlightDiagnostic reportUnwritable(DiagEngine &diags, StringRef path,
+                                    std::error_code error) {
+  return diags.report(DiagLoc(), diag::FileUnwritable, path,
+                      normalizeMessage(error.message()));
+}
+
 LogicalResult writeOutput(const Arguments &args, raw_ostream &out,
                           DiagSession &session,
                           function_ref<LogicalResult(raw_ostream &)> writer) {
@@ -161,8 +167,7 @@ LogicalResult writeOutput(const Arguments &args, raw_ostream &out,
   auto check = [&](std::error_code error) -> LogicalResult {
     if (!error)
       return success();
-    return session.engine().report(DiagLoc(), diag::FileUnwritable, path,
-                                   normalizeMessage(error.message()));
+    return reportUnwritable(session.engine(), path, error);
   };
   if (failed(check(file.open(out))))
     return failure();

@@ -122,6 +122,10 @@ llvm::FailureOr<llvm::StringRef> openInput(llvm::StringRef path,
                                            DiagEngine &diags, uint64_t limit,
                                            DiagLoc loc = {});
 
+/// Reports that the file at `path` cannot be written because of `error`.
+InFlightDiagnostic reportUnwritable(DiagEngine &diags, llvm::StringRef path,
+                                    std::error_code error);
+
 /// Calls `writer` to write the output, to the file of `--output` or to `out`.
 /// The file only exists if `writer` succeeds. Reports output errors.
 llvm::LogicalResult writeOutput(

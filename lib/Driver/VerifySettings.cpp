@@ -7,6 +7,7 @@
 
 #include "Driver/VerifySettings.h"
 
+#include "Driver/Choices.h"
 #include "Lint/TrainingRules.h"
 #include "Simulation/MemoryLimit.h"
 #include "Support/Diagnostics/CommandDiags.h"
@@ -43,15 +44,8 @@ FailureOr<VerifySettings> VerifySettings::parse(ArrayRef<StringRef> lists,
   for (StringRef name : given) {
     const auto *it =
         find_if(levelNames, [&](const auto &row) { return row.first == name; });
-    if (it == std::end(levelNames)) {
-      std::vector<StringRef> known = names();
-      auto diagnostic =
-          diags.report(DiagLoc(), diag::UnknownVerifyLevel, shortened(name));
-      if (StringRef near = nearestWord(name, known); !near.empty())
-        diagnostic.note(DiagLoc(), diag::NoteDidYouMean, near);
-      diagnostic.note(DiagLoc(), diag::NoteChoices, join(known, "`, `"));
-      return diagnostic;
-    }
+    if (it == std::end(levelNames))
+      return reportUnknownChoice(diags, "verifier level", name, names());
     if (it->second != VerifyLevel::None)
       settings.levels.push_back(it->second);
     else

@@ -1,4 +1,4 @@
-//===- Dot.cpp - --emit=dot: who waits for whom ---------------------------===//
+//===- Dot.cpp - --emit=dot: steps that wait for each other ---------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -207,7 +207,8 @@ void PageData::writeLane(unsigned rank) {
   columns({{"t", changes}, {"v", levels}});
   os << '}';
   if (std::optional<Rational> limit = schedule.memory.limit(rank))
-    os << ",\"limit\":" << roundedText(*limit);
+    os << ",\"limit\":" << roundedText(*limit)
+       << (facts.peak(rank) > facts.limit(rank) ? ",\"over\":true" : "");
   if (causes)
     writeGaps(rank);
   if (!fsdpKinds.empty()) {

@@ -270,9 +270,9 @@ LogicalResult emitSvg(const Schedule &schedule, const EmitOptions &options,
     maxWidth = int64_t(__int128(options.width) * 10 * scale.denominator() /
                        scale.numerator());
     if (maxWidth < SvgLayout::leastWidth) {
-      int64_t tenths = SvgLayout::leastWidth * scale.numerator();
-      int64_t least =
-          (tenths + 10 * scale.denominator() - 1) / (10 * scale.denominator());
+      __int128 tenths = __int128(SvgLayout::leastWidth) * scale.numerator();
+      __int128 unit = __int128(10) * scale.denominator();
+      auto least = int64_t((tenths + unit - 1) / unit);
       return diags.report(
           DiagLoc(), diag::OptionValue, std::to_string(options.width),
           "--width",

@@ -11,9 +11,8 @@
 //
 //   F3      forward of micro-batch 3; B full backward, I its input half, W its
 //           weight half
-//   F3a     on a rank with several stages: a is the first of them in the order
-//   of
-//           the model, b the second, ...
+//   F3a     on a rank with several stages: a is the first of them in the
+//           order of the model, b the second, ...
 //   F3&B1   an overlap, members in issue order
 //   .       idle
 //

@@ -14,7 +14,9 @@
 //   X       a step or an overlap; a phase
 //   i       the end of a wait for a send or a reduction
 //   s, f    a flow: a result for another rank, from its producer to its
-//   consumer b, e    a transfer, if the schedule has transfers C       memory
+//           consumer
+//   b, e    a transfer, if the schedule has transfers
+//   C       memory
 //
 // Perfetto treats process and thread 0 as the idle ones, identifies threads by
 // their number alone, and reads the number of a flow as an integer;

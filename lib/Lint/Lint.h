@@ -22,8 +22,8 @@ namespace pipec {
 /// of LintRules.def with the severity of the findings, unless the grades of the
 /// engine change it. Nothing disables the rule.
 struct LintOptions {
-  /// A schedule that does not finish under this model is an error; one that
-  /// only fails under other models that `all` includes is a warning.
+  /// A deadlock under this model is an error, and one only under another of the
+  /// first four models is a warning.
   WaitModel require = WaitModel::Stream;
   /// The ranks whose lists the schedule has. If some are absent, what can be
   /// judged without them is.

@@ -7,6 +7,7 @@
 
 #include "Results/Corrections.h"
 
+#include "Driver/Io.h"
 #include "Driver/OutputFile.h"
 #include "Driver/Warnings.h"
 #include "Support/Diagnostics/CommandDiags.h"
@@ -210,8 +211,7 @@ FailureOr<size_t> correctFile(const InputRequest &request,
     error = file.commit();
   }
   if (error)
-    return diags.report(DiagLoc(), diag::FileUnwritable, input->path,
-                        error.message());
+    return reportUnwritable(diags, input->path, error);
   return corrected.count;
 }
 

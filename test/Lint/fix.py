@@ -153,7 +153,7 @@ assert found["kind"] == "UnusableOption"
 if os.geteuid() != 0:
     write("b.pipe", text)
     os.chmod("b.pipe", 0o440)
-    assert "cannot write" in lint("b.pipe", "--fix", status=1).stderr and read("b.pipe") == text
+    assert "cannot write `b.pipe`: permission denied" in lint("b.pipe", "--fix", status=1).stderr and read("b.pipe") == text
 
 # Without --fix, SARIF and JSON have the edits.
 write("b.pipe", GOOD.replace("loop;", "lop;"))

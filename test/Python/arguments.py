@@ -71,12 +71,11 @@ refused(TypeError, "model is b'edge', not a text", plain.report, model=b"edge")
 refused(TypeError, "title is 5, not a text", pipec.render, plain, format="svg", title=5)
 refused(TypeError, "time is 5, not a text", pipec.search, **SIZES, time=5)
 refused(TypeError, "target is 5, not a list of texts", pipec.compare, **SIZES, target=5)
-for name in "threads", "parts", "seed", "chunks", "ranks":
+for name in "threads", "parts", "seed", "chunks", "ranks", "effort":
     refused(TypeError, f"{name} is 1.5, not an integer", pipec.search, **{**SIZES, name: 1.5})
     refused(TypeError, f"{name} is True, not an integer", pipec.search, **{**SIZES, name: True})
-for name in "memory_limit", "effort":
-    refused(TypeError, f"{name} is True, not a number", pipec.search, **SIZES, **{name: True})
-    refused(TypeError, f"{name} is [1], not a number", pipec.search, **SIZES, **{name: [1]})
+refused(TypeError, "memory_limit is True, not a number", pipec.search, **SIZES, memory_limit=True)
+refused(TypeError, "memory_limit is [1], not a number", pipec.search, **SIZES, memory_limit=[1])
 refused(TypeError, "layers is 1.5, not a number or a text", pipec.search, **SIZES, layers=1.5)
 refused(TypeError, "top is '3', not an integer", pipec.compare, **SIZES, top="3")
 refused(TypeError, "width is 300.5, not an integer", pipec.render, plain, format="svg", width=300.5)

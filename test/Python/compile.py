@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 import json
+import pathlib
+import re
 import subprocess
 import sys
 
@@ -19,6 +21,11 @@ def output(*words):
 
 
 assert pipec.__version__ == output("--version").split()[1]
+
+# The kinds are those of the compiler.
+table = (pathlib.Path(__file__).parents[2] / "lib/Cost/Steps.def").read_text()
+kinds = re.findall(r'^PIPEC_[A-Z_]+\(\w+, "(\w+)"', table, re.M)
+assert sorted(map(str.upper, kinds)) == sorted(Kind.__members__), kinds
 
 # Sizes, steps, text.
 plain = pipec.compile("one_f_one_b", ranks=2, microbatches=3)
@@ -142,7 +149,7 @@ def makespan(**options):
 with open("costs.json", "w") as file:
     file.write('{"F": 0.5, "B": 2}\n')
 given = makespan(cost={"F": 0.5, "B": 2})
-assert given == makespan(cost="F=0.5,B=2") == makespan(cost_profile="costs.json") == makespan(args=["--cost=F=1/2,B=2"])
+assert given == makespan(cost="F=0.5,B=2") == makespan(profile="costs.json") == makespan(args=["--cost=F=1/2,B=2"])
 assert given != makespan()
 assert makespan(cost={"F": 1e-5, "B": "1/3"}) == makespan(cost="F=0.00001,B=1/3")
 for wrong in {"F": True}, {"F": None}:

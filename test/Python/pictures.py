@@ -71,5 +71,5 @@ done = command(*sizes, "--width=9", "-o", "a.png")
 assert done.returncode == 2 and b"`9` in `--width`" in done.stderr
 assert open("a.png", "rb").read() == open("b.png", "rb").read()
 done = command(*sizes, "-o", "none/a.png")
-assert done.returncode == 1 and b"cannot write the output to `none/a.png`: No such file" in done.stderr
+assert done.returncode == 1 and b"cannot write `none/a.png`: no such file" in done.stderr
 assert sorted(os.listdir()) == ["a.pdf", "a.png", "b.png", "c.png", "d.PNG", "e"]

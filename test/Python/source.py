@@ -70,14 +70,13 @@ with open("costs.json", "w") as file:
     file.write('{"F": 0.5, "p2p": "1/3", "memory": {"limit": 9}}\n')
 made = pipec.compile("gpipe", profile="costs.json", microbatches=4)
 given = {"F": decimal.Decimal("0.5"), "p2p": fractions.Fraction(1, 3), "memory": {"limit": 9}}
-assert pipec.compile("gpipe", profile=given, microbatches=4).ir == made.ir == pipec.compile(
-    "gpipe", cost_profile="costs.json", microbatches=4).ir
+assert pipec.compile("gpipe", profile=given, microbatches=4).ir == made.ir
 assert pipec.compile("gpipe", profile={"F": 1e-2}).ir == pipec.compile("gpipe", cost={"F": 0.01}).ir
 assert pipec.compile("gpipe", cost={"F": fractions.Fraction(1, 3), "B": decimal.Decimal("1E-2")}).ir == pipec.compile(
     "gpipe", cost="F=1/3,B=0.01").ir
 error = refused(lambda: pipec.compile("gpipe", profile={"Q": 1}))
 assert error.errors[0].file == "<profile>" and "Q" in error.errors[0].message, error
-for wrong in {"profile": {"F": object()}}, {"profile": {}, "cost_profile": "costs.json"}, {"ranks": 2.0}:
+for wrong in {"profile": {"F": object()}}, {"ranks": 2.0}:
     try:
         pipec.compile("gpipe", **wrong)
         raise AssertionError(wrong)

@@ -137,7 +137,7 @@ def process(rank, store):
 
     # Costs reach the compiler: the order of time follows them.
     orders = []
-    for costs in ({}, {"cost": {"F": 1, "p2p": 3}}, {"args": ["--cost=F=1,p2p=3"]}, {"cost_profile": "costs.json"},
+    for costs in ({}, {"cost": {"F": 1, "p2p": 3}}, {"args": ["--cost=F=1,p2p=3"]},
                   {"profile": "costs.json"}, {"profile": pipec.CostProfile(open("costs.json").read())}):
         loaded = load("zb1p", [stage], None, MICROBATCHES, target=f"{TARGET}-timed", **costs)
         orders.append({r: list(map(str, row)) for r, row in loaded.pipeline_order_with_comms.items()})

@@ -32,7 +32,7 @@ class FoundBy:
 
     placement: str
     chunks: int
-    effort: float
+    effort: int
     seed: int
 
 
@@ -143,7 +143,7 @@ def compare(*schedules: Input, ranks: int, microbatches: int, chunks: Sizes | No
             profile: Profile | None = None, parts: int | None = None, memory_limit: float | str | None = None,
             model: str | None = None, target: str | Sequence[str] | None = None, layers: str | int | None = None,
             split: str | Sequence[str] | None = None, layout: str | Sequence[str] | None = None,
-            library: bool = True, search: float | bool = False, sort: str | None = None, top: int | None = None,
+            library: bool = True, search: int | bool = False, sort: str | None = None, top: int | None = None,
             args: Sequence[str] = (), **grid: Sizes) -> Comparison:
     """Simulates schedules for one model at one size, and orders them by makespan.
 
@@ -165,7 +165,7 @@ def compare(*schedules: Input, ranks: int, microbatches: int, chunks: Sizes | No
                                                              split=split, layout=layout, sort=sort),
                *switches(no_library=not library), *words(args)]
     if search is not False:
-        command += switches(search=True) if search is True else figures(search=search)
+        command += switches(search=True) if search is True else counts(search=search)
     if chunks is not None:
         command.append("--" + size_argument("chunks", chunks))
     with Inputs() as inputs:

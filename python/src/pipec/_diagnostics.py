@@ -1,4 +1,4 @@
-"""What the compiler says, as objects."""
+"""The messages of the compiler as objects."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 from __future__ import annotations

@@ -3,24 +3,29 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Writes ASCII text to a file, as `write_bytes` does."""
-    write_bytes(path, text.encode("ascii"))
+    """Writes text to a file in UTF-8, as `write_bytes` does."""
+    write_bytes(path, text.encode())
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
-    """Writes a file. It is written beside the file and then takes
-    its name, so that a disk that is full leaves the file as it was. In place are
-    written what is not a regular file, and a file in a folder that takes no new
-    ones."""
+    """Writes a file as the compiler does (lib/Driver/OutputFile.h): under another
+    name in the same folder, and then renamed, so that it is unchanged if the disk is
+    full. A file that is not regular, has further hard links, or is in a folder that
+    does not allow new files is overwritten. Raises PermissionError for a file without
+    write permission, whatever the permissions of its folder."""
     import tempfile
 
     target = os.path.realpath(path)
-    if os.path.exists(target) and not os.path.isfile(target):
+    old = os.stat(target) if os.path.exists(target) else None
+    if old is not None and not (old.st_mode & 0o222 and os.access(target, os.W_OK)):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), target)
+    if old is not None and (not os.path.isfile(target) or old.st_nlink != 1):
         folder = None
     else:
         try:
@@ -35,7 +40,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
         beside = os.path.join(folder, "file")
         with open(beside, "wb") as file:
             file.write(data)
-        if os.path.exists(target):
+        if old is not None:
             shutil.copymode(target, beside)
         os.replace(beside, target)
     finally:

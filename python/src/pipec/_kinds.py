@@ -31,6 +31,11 @@ class Kind(enum.IntEnum):
         return self.name
 
 
+NEXT_STAGE = {Kind.SEND_F: 1, Kind.RECV_F: -1, Kind.SEND_B: -1, Kind.RECV_B: 1, Kind.WAIT_SEND_F: 1, Kind.WAIT_SEND_B: -1}
+"""In a chain, from the stage of a transfer, or of a wait for one, to the stage at its
+other end."""
+
+
 class Step(NamedTuple):
     """One step of one rank. A number that the kind does not have is -1."""
 

@@ -7,7 +7,7 @@ import operator
 import re
 from typing import Any, Iterable, Iterator, Mapping, Sequence, Union
 
-from ._kinds import Kind
+from ._kinds import NEXT_STAGE, Kind
 
 Placement = Union[str, Sequence[int], Sequence[Sequence[int]]]
 """`"loop"`, `"v"`, the rank of each stage, or two such lists for the two directions
@@ -16,8 +16,7 @@ of a bidirectional schedule."""
 _NAMES = sorted((kind.name for kind in Kind), key=len, reverse=True)
 _CELL = re.compile(rf"(\d*)(?:>(\d+))?({'|'.join(_NAMES)})(\d*)")
 _TEXT = re.compile(r"[A-Z]\w* [st]\d+( .*)?|bubble")
-# From a stage to that at the other end of a transfer in a chain.
-_NEXT = {Kind.SEND_F: 1, Kind.RECV_F: -1, Kind.SEND_B: -1, Kind.RECV_B: 1}
+_TRANSFERS = {Kind.SEND_F, Kind.RECV_F, Kind.SEND_B, Kind.RECV_B}
 _WHOLE_STAGE = {Kind.UNSHARD, Kind.RESHARD, Kind.REDUCE_GRAD, Kind.WAIT_REDUCE_GRAD, Kind.REDUCE_TIED}
 
 
@@ -40,12 +39,19 @@ def step_ir(name: str, lists: Sequence[Sequence[str]], maps: Sequence[Sequence[i
             header: Iterable[str] = ()) -> str:
     """Step IR of these lines per rank. `header` has further entries of the header."""
     text = ["pipec-steps 1",
-            f"schedule @{name} {{ ranks {len(lists)} stages {len(maps[0])} microbatches {microbatches}",
+            f"schedule @{_quoted(name)} {{ ranks {len(lists)} stages {len(maps[0])} microbatches {microbatches}",
             *(f"  {entry}" for entry in header),
             *(f"  map {' '.join(map(str, ranks))}" for ranks in maps)]
     for rank, lines in enumerate(lists):
         text += [f"  rank {rank} {{", *(f"    {line}" for line in lines), "  }"]
     return "\n".join([*text, "}", ""])
+
+
+def group_line(steps: Sequence[str]) -> str:
+    """The line of these steps: a single one, a batch of transfers, or an overlap."""
+    if len(steps) == 1:
+        return steps[0]
+    return "batch " + ", ".join(steps) if steps[0].startswith(("SEND_", "RECV_")) else "overlap " + " & ".join(steps)
 
 
 def lists_ir(lists: Sequence[Iterable[Any]], stages: int | None, placement: Placement, microbatches: int | None,
@@ -67,7 +73,7 @@ def lists_ir(lists: Sequence[Iterable[Any]], stages: int | None, placement: Plac
     header = [] if edges is None or not graph and len(maps[0]) == 1 else [f"graph {graph}"]
     if not reader.backward:
         header.append("forward_only")
-    return step_ir(_quoted(name), lines, maps, reader.microbatches if microbatches is None else operator.index(microbatches), header)
+    return step_ir(name, lines, maps, reader.microbatches if microbatches is None else operator.index(microbatches), header)
 
 
 def _quoted(name: str) -> str:
@@ -81,7 +87,11 @@ class ListReader:
     """The lines of step IR for lists of steps of any form."""
 
     def __init__(self, maps: Sequence[Sequence[int]]):
-        self.maps = maps
+        self._stages: dict[int, set[int]] = {}
+        """The stages of each rank."""
+        for ranks in maps:
+            for stage, rank in enumerate(ranks):
+                self._stages.setdefault(rank, set()).add(stage)
         self.microbatches = 0
         """One more than the highest micro-batch so far."""
         self.backward = False
@@ -93,14 +103,9 @@ class ListReader:
         for position, members in enumerate(_groups(steps)):
             where = f"rank {rank} step {position}"
             texts = [self._step(rank, member, where) for member in members]
-            if len(texts) == 1:
-                yield texts[0]
-            elif texts and texts[0].startswith(("SEND_", "RECV_")):
-                yield "batch " + ", ".join(texts)
-            elif texts:
-                yield "overlap " + " & ".join(texts)
-            else:
+            if not texts:
                 raise ValueError(f"{where} is an empty group")
+            yield group_line(texts)
 
     def _step(self, rank: int, entry: Any, where: str) -> str:
         if entry is None:
@@ -131,19 +136,19 @@ class ListReader:
         if stage < -1:
             raise ValueError(f"{where}: {kind} is of stage {stage}")
         if stage < 0:
-            mine = sorted({stage for ranks in self.maps for stage, on in enumerate(ranks) if on == rank})
+            mine = self._stages.get(rank, set())
             if len(mine) != 1:
                 raise ValueError(f"{where}: {kind} names no stage, and the rank has {len(mine)}")
-            stage = mine[0]
+            stage, = mine
         text = f"{kind} {'t' if kind == Kind.REDUCE_TIED else 's'}{stage}"
         if kind in _WHOLE_STAGE:
             return text
         if microbatch < 0:
             raise ValueError(f"{where}: {kind} names no micro-batch")
         text += f" m{microbatch}"
-        if kind in _NEXT:
-            to = stage + _NEXT[kind] if other < 0 else other
-            # Before stage 0 there is none, which is for the compiler to say.
+        if kind in _TRANSFERS:
+            to = stage + NEXT_STAGE[kind] if other < 0 else other
+            # Stage 0 has no predecessor, which the compiler reports.
             text += (" -> " if kind.name.startswith("SEND") else " <- ") + (f"s{to}" if to >= 0 else "r0")
         elif other >= 0 and abs(other - stage) != 1:
             text += f" -> s{other}"

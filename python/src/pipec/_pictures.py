@@ -39,7 +39,7 @@ def render(schedule: Input, path: str | os.PathLike[str] | None = None, *, forma
     if format is None:
         if path is None:
             raise TypeError("render takes a path or a format")
-        format = os.path.splitext(path_text(path, "path"))[1].removeprefix(".").lower()
+        format = _extension(path_text(path, "path"))
     if format not in FORMATS:
         raise ValueError(f"{format!r} is not a format of pictures: {', '.join(FORMATS)}")
     if isinstance(window, (tuple, list)):
@@ -67,22 +67,30 @@ def converted(svg: str, format: str) -> bytes:
 
 def requested(arguments: Sequence[str]) -> tuple[str, str | None, list[str]] | None:
     """The format, the output file and the other arguments of a command line that asks
-    for a PDF or PNG, by `--emit` or by the name of the output; None for others."""
-    emit = output = None
+    for a PDF or PNG, by `--emit` or by the name of the output; None for others, and
+    for one with two of these options, which the compiler refuses."""
+    emits: list[str] = []
+    outputs: list[str] = []
     rest: list[str] = []
     at = iter(arguments)
     for argument in at:
         if argument == "--":
             rest += [argument, *at]
         elif found := re.fullmatch(r"--?emit(?:=(.*))?", argument, re.S):
-            emit = next(at, "") if found[1] is None else found[1]
+            emits.append(next(at, "") if found[1] is None else found[1])
         elif found := re.fullmatch(r"(?:-o|--?output)(?:=(.*))?|-o(.+)", argument, re.S):
             value = found[2] if found[1] is None else found[1]
-            output = next(at, "") if value is None else value
+            outputs.append(next(at, "") if value is None else value)
         else:
             rest.append(argument)
-    kind = emit if emit is not None else os.path.splitext(output or "")[1].removeprefix(".").lower()
-    return (kind, output, rest) if kind in ("pdf", "png") else None
+    output = outputs[0] if outputs else None
+    kind = emits[0] if emits else _extension(output or "")
+    return (kind, output, rest) if kind in ("pdf", "png") and max(len(emits), len(outputs)) < 2 else None
+
+
+def _extension(path: str) -> str:
+    """In lower case and without the dot."""
+    return os.path.splitext(path)[1].removeprefix(".").lower()
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -96,22 +104,25 @@ def main(arguments: Sequence[str]) -> int:
     if to_stdout and sys.stdout.isatty():
         print(f"pipec: error: a {format.upper()} is not written to a terminal; -o FILE.{format} names a file", file=sys.stderr)
         return 2
-    try:
-        cairosvg(f"a picture as {format.upper()}")
-    except PackageNotFound as error:
-        print(f"pipec: error: {error}", file=sys.stderr)
-        return 1
-    done = subprocess.run([program(), "--emit=svg", *rest], stdout=subprocess.PIPE, encoding="utf-8", check=False)
+    if (named := _extension(output or "")) in FORMATS and named != format:
+        print(f"pipec: error: `--emit={format}` into `{output}`, whose name is that of {named}", file=sys.stderr)
+        return 2
+    end = rest.index("--") if "--" in rest else len(rest)
+    # After the other arguments: the first of them may be a command.
+    done = subprocess.run([program(), *rest[:end], "--emit=svg", *rest[end:]], stdout=subprocess.PIPE, encoding="utf-8", check=False)
     if done.returncode != 0:
         return done.returncode
-    picture = converted(done.stdout, format)
     try:
+        picture = converted(done.stdout, format)
         if output is None or output == "-":
             sys.stdout.buffer.write(picture)
             sys.stdout.buffer.flush()
         else:
             write_bytes(output, picture)
+    except PackageNotFound as error:
+        print(f"pipec: error: {error}", file=sys.stderr)
+        return 1
     except OSError as error:
-        print(f"pipec: error: cannot write the output to `{output}`: {error.strerror}", file=sys.stderr)
+        print(f"pipec: error: cannot write `{output or '-'}`: {(error.strerror or str(error)).lower()}", file=sys.stderr)
         return 1
     return 0

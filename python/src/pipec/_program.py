@@ -55,9 +55,9 @@ def file_argument(path: object, what: str = "the input", of: str = "a file or a 
 
 def run(arguments: Sequence[str], text: str | None = None, *, findings: bool = False,
         interruptible: bool = False, names: Mapping[str, str] | None = None) -> tuple[str, list[Diagnostic]]:
-    """Runs the compiler with `text` as its input. Returns what it writes and
-    what it says; raises CompileError when it fails. With `findings` a failure
-    that has an output is none: the output says what was found. With
+    """Runs the compiler with `text` as its input. Returns its output and its
+    diagnostics; raises CompileError when it fails. With `findings`, status 1 with an
+    output is not a failure, since the output has the findings. With
     `interruptible` a KeyboardInterrupt ends the work of the compiler early; if it
     has no result by then, the interrupt is raised. `names` are what messages call
     temporary files."""

@@ -1,4 +1,4 @@
-"""A schedule as Python sees it: read from step IR (docs/StepIR.md)."""
+"""A schedule, read from step IR (docs/StepIR.md)."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Literal, Mapping, Seq
 from ._diagnostics import CompileError, Diagnostic
 from ._files import write_text
 from ._inputs import Cost, Inputs, Profile, options, words
-from ._kinds import Kind, Step
+from ._kinds import NEXT_STAGE, Kind, Step
 from ._lint import LintResult, lint_text
 from ._notebook import SHOWN_STEPS, Page, Svg
 from ._packages import numpy_or_none
@@ -36,8 +36,7 @@ _PARAM = re.compile(rf"{_NAME} = (-?\d+)")
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)")
 _STEP = re.compile(r"([A-Z]\w*) [st](\d+)(?: m(\d+))?(?: (?:->|<-) (?:r(\d+)|s(\d+)))?")
 _EDGE = re.compile(r"(\d+) -> (\d+)")
-# From a stage to that at the other end of a transfer in a chain.
-_OTHER = {"SEND_F": 1, "RECV_F": -1, "SEND_B": -1, "RECV_B": 1, "WAIT_SEND_F": 1, "WAIT_SEND_B": -1}
+_OTHER = {kind.name: step for kind, step in NEXT_STAGE.items()}
 _KINDS = Kind.__members__
 
 
@@ -168,7 +167,7 @@ class Schedule:
     @functools.cached_property
     def steps(self) -> list[Steps]:
         """The steps of each rank, in order: a structured NumPy array with the
-        fields of Step where NumPy is there, else a tuple of Steps."""
+        fields of Step if NumPy is installed, else a tuple of Steps."""
         lists: list[list[tuple[int, ...]]] = []
         line_of_rank = 0
         for line in self.ir.split("\n"):

@@ -92,7 +92,7 @@ class SearchResult:
     """The peak activations of each rank."""
     library: LibraryBest | None
     seed: int
-    effort: float
+    effort: int
     reproducible: bool
     """False if a clock or an interrupt ended the search."""
     placements: tuple[PlacementTrial, ...] = ()
@@ -116,7 +116,7 @@ class SearchResult:
 def search(*, ranks: int, microbatches: int, chunks: int | None = None, placement: str | None = None,
            backward: str | None = None, cost: Cost | None = None, profile: Profile | None = None, parts: int | None = None,
            memory_limit: float | str | None = None, layers: str | int | None = None, layout: str | None = None,
-           layouts: bool = False, start: Sequence[Input] = (), library: bool = True, effort: float | None = None,
+           layouts: bool = False, start: Sequence[Input] = (), library: bool = True, effort: int | None = None,
            time: str | None = None, seed: int | None = None, within: str | None = None, prove: bool = False,
            readable: bool = False, minimize: str | None = None, frontier: bool = False, threads: int | None = None,
            certificate: str | os.PathLike[str] | None = None, args: Sequence[str] = ()) -> SearchResult:
@@ -130,8 +130,9 @@ def search(*, ranks: int, microbatches: int, chunks: int | None = None, placemen
     Raises CompileError if no schedule exists.
     """
     command = ["search", "--format=json",
-               *counts(ranks=ranks, microbatches=microbatches, chunks=chunks, parts=parts, seed=seed, threads=threads),
-               *figures(memory_limit=memory_limit, effort=effort),
+               *counts(ranks=ranks, microbatches=microbatches, chunks=chunks, parts=parts, seed=seed, threads=threads,
+                       effort=effort),
+               *figures(memory_limit=memory_limit),
                *options(placement=placement, backward=backward, layers=layers_text(layers), layout=layout, time=time,
                         within=within, minimize=minimize,
                         certificate=None if certificate is None else path_text(certificate, "certificate")),

@@ -24,7 +24,7 @@ import types
 from typing import Any, Iterator, NamedTuple, Sequence, Union
 from unittest import mock
 
-from ._lists import placed, step_ir
+from ._lists import group_line, placed, step_ir
 from ._schedule import Schedule
 
 __all__ = ["read_te_order", "record", "te_order"]
@@ -284,12 +284,7 @@ def _lines(rank: int, ranks: int, recordings: Sequence[_Recording]) -> Iterator[
         return f"{step} -> r{peers[kind]}" if kind in peers else step
 
     for line in _with_all_waits(recordings[rank]):
-        if len(line) == 1:
-            yield text(line[0])
-        elif line[0].kind in ("F", "B"):
-            yield "overlap " + " & ".join(map(text, line))
-        else:
-            yield "batch " + ", ".join(map(text, line))
+        yield group_line(list(map(text, line)))
 
 
 Order = Sequence[Union[int, float]]

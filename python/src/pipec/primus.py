@@ -21,7 +21,7 @@ import sys
 import types
 from typing import Any, Iterator, NamedTuple, Sequence
 
-from ._lists import placed, step_ir
+from ._lists import group_line, placed, step_ir
 
 __all__ = ["algorithm", "dump", "use"]
 
@@ -222,7 +222,7 @@ def dump(table: Sequence[Sequence[Any]], *, microbatches: int | None = None, pla
         raise ValueError("the table has no nodes")
     chunks = 1 + max(node.stage for node in every) // ranks
     microbatches = microbatches or 1 + max(node.microbatch for node in every)
-    return step_ir(name, [[_line(group) for group in groups] for groups in lists],
+    return step_ir(name, [[group_line([node.text() for node in group]) for group in groups] for groups in lists],
                    placed("v" if is_v else "loop", ranks, chunks * ranks), microbatches)
 
 
@@ -230,14 +230,6 @@ def _cells(group: Sequence[_Node]) -> list[str]:
     if len(group) == 2 and group[0].kind == "F":
         return [f"({group[0].cell()};{group[1].cell()})OVERLAP_F_B"]
     return [node.cell() for node in group]
-
-
-def _line(group: Sequence[_Node]) -> str:
-    if len(group) == 1:
-        return group[0].text()
-    if group[0].peer < 0:
-        return "overlap " + " & ".join(node.text() for node in group)
-    return "batch " + ", ".join(node.text() for node in group)
 
 
 def _scheduler_of(path: str) -> None:

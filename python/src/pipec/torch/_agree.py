@@ -17,9 +17,10 @@ from .._schedule import Schedule
 def check_agreement(stage: _PipelineStageBase, schedule: Schedule | None, problem: Exception | None,
                     text: str | None = None) -> None:
     """Called by every rank of the stage's group, with its schedule or with what is
-    wrong with it; `text` is what the ranks compare, by default the CSV. Raises `problem`; RuntimeError when another rank has one, and
-    ValueError when the schedules of the ranks differ. Does nothing else where
-    there is no one to ask: one rank, or a group that is not real.
+    wrong with it; `text` is what the ranks compare, by default the CSV. Raises
+    `problem`; RuntimeError when another rank has one, and ValueError when the
+    schedules of the ranks differ. Compares nothing for one rank, and in a group of
+    the backend `fake`.
     """
     group = stage.group
     if stage.group_size == 1 or not dist.is_initialized() or dist.get_backend(group) == "fake":

@@ -204,8 +204,8 @@ class Executor:
 
 def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_PipelineStageBase] | _PipelineStageBase,
              loss_fn: Callable[..., Any] | None, n_microbatches: int, *, target: str | None = None, passes: str | None = None,
-             cost: Cost | None = None, profile: Profile | None = None, cost_profile: Profile | None = None,
-             args: Sequence[str] = (), communicators: str | None = None, scale_grads: bool = True,
+             cost: Cost | None = None, profile: Profile | None = None, args: Sequence[str] = (),
+             communicators: str | None = None, scale_grads: bool = True,
              args_chunk_spec: tuple[TensorChunkSpec, ...] | None = None,
              kwargs_chunk_spec: dict[str, TensorChunkSpec] | None = None, output_merge_spec: Any = None,
              patience: float | None = None, receives_ahead: int | None = None,
@@ -219,8 +219,8 @@ def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_
     in DistributedDataParallel or FSDP2's `fully_shard`. The first argument is what
     `pipec.compile` takes, or a schedule that it made with transfers; `params` are
     further parameters of the program (`chunks=2`). The target is `pytorch` unless
-    `target` or `passes` says otherwise; `cost`, `profile`, `cost_profile` and `args`
-    are those of `pipec.compile`.
+    `target` or `passes` says otherwise; `cost`, `profile` and `args` are those
+    of `pipec.compile`.
 
     `communicators` is `one` for the communicator of the group, `pair` for one per pair
     of ranks, or `edge` for one per directed pair; by default the first of these under
@@ -250,8 +250,7 @@ def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_
     plan, source, problem = None, None, None
     try:
         if isinstance(plan_or_name, Schedule):
-            given = {"target": target, "passes": passes, "cost": cost, "profile": profile,
-                     "cost_profile": cost_profile, "args": args or None, **params}
+            given = {"target": target, "passes": passes, "cost": cost, "profile": profile, "args": args or None, **params}
             if useless := [name for name, value in given.items() if value is not None]:
                 raise ValueError(f"{', '.join(useless)}: {plan_or_name.name} is compiled already")
             plan = plan_or_name
@@ -260,7 +259,7 @@ def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_
             if not path.endswith((".csv", ".steps")):
                 params = {"ranks": mine[0].group_size, "microbatches": n_microbatches, **params}
             plan = _compile(path, source=None, target=target if passes or target else "pytorch", passes=passes, cost=cost,
-                            profile=profile, cost_profile=cost_profile, args=args, **params)
+                            profile=profile, args=args, **params)
         check_fits(plan, mine, n_microbatches)
         source = Source(plan.emit("python", "--passes="), plan.name)
         communicators = source.communicators_for(communicators)

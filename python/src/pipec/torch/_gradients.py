@@ -13,7 +13,7 @@ from ._executor import Executor
 
 
 def check_gradients(schedule_or_module: Union[_PipelineSchedule, Executor, _PipelineStageBase, torch.nn.Module]) -> list[str]:
-    """The names of trainable parameters that have no gradient; to be asked after
+    """The names of trainable parameters that have no gradient; to be called after
     the first step, before the gradients are cleared. Those of a schedule are the
     parameters of this rank's stages, each after its stage: `stage 3: norm.weight`.
 

@@ -20,8 +20,8 @@ from ._version import check_version, fitting_target
 def load_schedule(path_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_PipelineStageBase] | _PipelineStageBase,
                   loss_fn: Callable[..., Any] | None, n_microbatches: int, *, target: str | None = None,
                   passes: str | None = None, cost: Cost | None = None, profile: Profile | None = None,
-                  cost_profile: Profile | None = None, args: Sequence[str] = (), scale_grads: bool = True,
-                  runtime: Mapping[str, Any] | None = None, check_ranks: bool = True, **params: int) -> _PipelineScheduleRuntime:
+                  args: Sequence[str] = (), scale_grads: bool = True, runtime: Mapping[str, Any] | None = None,
+                  check_ranks: bool = True, **params: int) -> _PipelineScheduleRuntime:
     """Compiles a schedule for the ranks of the stages' group, and returns
     PyTorch's runtime with it, ready for `step`.
 
@@ -30,8 +30,8 @@ def load_schedule(path_or_name: str | os.PathLike[str] | Schedule, stages: Seque
     further parameters of the program (`chunks=2`). `ranks` and `microbatches`
     are given to a program by themselves. The passes are those of the target for
     the installed PyTorch unless `target` or `passes` says otherwise; `cost`,
-    `profile`, `cost_profile` and `args` are those of `pipec.compile`. `runtime`
-    holds further arguments of the runtime's constructor.
+    `profile` and `args` are those of `pipec.compile`. `runtime` holds
+    further arguments of the runtime's constructor.
 
     Every rank of the group calls this, and the ranks compare what they have, so
     that an old file on one node is an error and not a job that waits;
@@ -47,7 +47,7 @@ def load_schedule(path_or_name: str | os.PathLike[str] | Schedule, stages: Seque
     schedule, problem = None, None
     try:
         schedule = _schedule_for(path_or_name, mine, n_microbatches, target=target, passes=passes, cost=cost,
-                                 profile=profile, cost_profile=cost_profile, args=args, params=params)
+                                 profile=profile, args=args, params=params)
         check_fits(schedule, mine, n_microbatches)
         _check_form(schedule)
         check_version(schedule)
@@ -71,11 +71,10 @@ def load_schedule(path_or_name: str | os.PathLike[str] | Schedule, stages: Seque
 
 def _schedule_for(path_or_name: str | os.PathLike[str] | Schedule, mine: Sequence[_PipelineStageBase], microbatches: int, *,
                   target: str | None, passes: str | None, cost: Cost | None, profile: Profile | None,
-                  cost_profile: Profile | None, args: Sequence[str], params: Mapping[str, int]) -> Schedule:
+                  args: Sequence[str], params: Mapping[str, int]) -> Schedule:
     """The schedule, compiled for the stages' group unless it is compiled."""
     if isinstance(path_or_name, Schedule):
-        given = {"target": target, "passes": passes, "cost": cost, "profile": profile, "cost_profile": cost_profile,
-                 "args": args or None, **params}
+        given = {"target": target, "passes": passes, "cost": cost, "profile": profile, "args": args or None, **params}
         if useless := [name for name, value in given.items() if value is not None]:
             raise ValueError(f"{', '.join(useless)}: {path_or_name.name} is compiled already")
         return path_or_name
@@ -89,7 +88,7 @@ def _schedule_for(path_or_name: str | os.PathLike[str] | Schedule, mine: Sequenc
     elif not path.endswith(".steps"):
         params = {"ranks": mine[0].group_size, "microbatches": microbatches, **params}
     return _compile(path, source=None, target=target, passes=passes, cost=cost, profile=profile,
-                    cost_profile=cost_profile, args=args, **params)
+                    args=args, **params)
 
 
 def check_fits(schedule: Schedule, mine: Sequence[_PipelineStageBase], microbatches: int) -> None:

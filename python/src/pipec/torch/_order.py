@@ -36,23 +36,23 @@ def _rows(order: Mapping[int, Sequence[object]]) -> str:
     return text.getvalue()
 
 
-def order_of(schedule: Any) -> Order:
+def order_of(schedule: Any, name: str | None = None) -> Order:
     """The list that an object runs: `pipeline_order_with_comms`, or
     `pipeline_order` when it was not lowered; what the code of a schedule for one
-    stage per rank runs; or a mapping of ranks to lists. Raises TypeError for
-    other objects.
+    stage per rank runs; or a mapping of ranks to lists. `name` is that of the
+    schedule in step IR. Raises TypeError for other objects.
     """
     if isinstance(schedule, Mapping):
         if not schedule:
             raise TypeError("the order has no ranks")
         return Order("pipeline_order", _rows(schedule), True)
-    name = type(schedule).__name__
+    kind = type(schedule).__name__
     if isinstance(schedule, PipelineScheduleSingle):
-        return Order(name, record(schedule), False)
+        return Order(kind, record(schedule, name), False)
     order = getattr(schedule, "pipeline_order_with_comms", None) or getattr(schedule, "pipeline_order", None)
     if not order:
-        raise TypeError(f"{name} holds no order of steps")
-    return Order(name, _rows(order), True,
+        raise TypeError(f"{kind} holds no order of steps")
+    return Order(kind, _rows(order), True,
                  (f"--stages={schedule._num_stages}", f"--microbatches={schedule._n_microbatches}"))
 
 
@@ -73,10 +73,7 @@ def from_torch(schedule: Any, *, name: str | None = None) -> Schedule:
     outputs verify it. Raises TypeError for objects without a list, and
     CompileError for a list that cannot be read.
     """
-    order = order_of(schedule)
+    order = order_of(schedule, name)
     if order.is_csv:
         return Schedule.from_csv(order.text, name=name or order.name, args=("--verify=none", *order.sizes))
-    text = order.text
-    if name is not None:
-        text = text.replace(f"schedule @{order.name} {{", f'schedule @"{name}" {{', 1)
-    return Schedule.from_steps(text, args=("--verify=none",))
+    return Schedule.from_steps(order.text, args=("--verify=none",))

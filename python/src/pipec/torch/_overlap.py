@@ -19,8 +19,8 @@ from torch.distributed.pipelining.schedules import (
 
 class Member:
     """One half of an overlap, a forward or a backward, for a function that runs
-    both. Call it to run it with everything that PyTorch's runtime keeps books
-    of; `wait` first waits for its input, which a call does too."""
+    both. Calling it runs it, with the bookkeeping of PyTorch's runtime; `wait` first
+    waits for its input, which a call does too."""
 
     def __init__(self, action: _Action, context: _PipelineContext):
         self.action = action

@@ -7,6 +7,8 @@ import copy
 import types
 from typing import Any, NamedTuple, Sequence
 
+from .._lists import group_line, step_ir
+
 
 class _Transfer(NamedTuple):
     """An operation of P2P communication, as the code posts it."""
@@ -64,7 +66,7 @@ class _Stage:
     def batch_p2p(self, ops: Sequence[_Transfer], desc: str | None = None) -> list[_Transfer]:
         """Operations of one direction are posted one by one, others together."""
         together = len({op.kind[:4] for op in ops}) > 1
-        self.lines += [f"batch {', '.join(map(str, ops))}"] if together else map(str, ops)
+        self.lines += [group_line(list(map(str, ops)))] if together else map(str, ops)
         return list(ops)
 
     def sorted_batch_p2p(self, ops: Sequence[_Transfer], desc: str | None = None) -> dict[int, list[_Transfer]]:
@@ -102,27 +104,23 @@ def _run(schedule: Any, stage: _Stage) -> None:
     recorded(runner, [()] * microbatches, [{}] * microbatches)
 
 
-def record(schedule: Any) -> str:
+def record(schedule: Any, name: str | None = None) -> str:
     """What a schedule without a list runs on each rank, as step IR: its code runs
-    on stages that only record. Transfers that it posts together are batches.
+    on stages that only record. Transfers that it posts together are batches. `name`
+    is that of the schedule, by default that of the class.
 
     Raises TypeError when the code needs more than these stages have.
     """
-    name = type(schedule).__name__
+    kind = type(schedule).__name__
     stages, microbatches = schedule._num_stages, schedule._n_microbatches
     recorded = [_Stage(stage, stages) for stage in range(stages)]
     try:
         for stage in recorded:
             _run(schedule, stage)
     except Exception as error:  # noqa: BLE001 (the code of a class that is not known)
-        raise TypeError(f"{name} holds no order of steps, and its code cannot be recorded: {error}") from error
+        raise TypeError(f"{kind} holds no order of steps, and its code cannot be recorded: {error}") from error
     lines = [line for stage in recorded for line in stage.lines]
     if not any(line.startswith("F ") for line in lines):
-        raise TypeError(f"{name} holds no order of steps, and its code runs no forward")
-    text = ["pipec-steps 1", f"schedule @{name} {{ ranks {stages} stages {stages} microbatches {microbatches}"]
-    if not any(line.startswith(("B ", "I ")) for line in lines):
-        text.append("forward_only")
-    text.append("map " + " ".join(map(str, range(stages))))
-    for stage in recorded:
-        text += [f"rank {stage.stage_index} {{", *stage.lines, "}"]
-    return "\n".join([*text, "}", ""])
+        raise TypeError(f"{kind} holds no order of steps, and its code runs no forward")
+    header = [] if any(line.startswith(("B ", "I ")) for line in lines) else ["forward_only"]
+    return step_ir(name or kind, [stage.lines for stage in recorded], [list(range(stages))], microbatches, header)

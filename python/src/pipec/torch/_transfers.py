@@ -196,7 +196,7 @@ class Transfers:
                         lines[rank] = store.get(key).decode()
                         del others[rank]
                 time.sleep(0.05)
-        silent = f"; no word from rank {', '.join(map(str, others))}" if others else ""
+        silent = f"; no answer from rank {', '.join(map(str, others))}" if others else ""
         return "; ".join(lines[rank] for rank in sorted(lines)) + silent
 
     def say(self, what: str) -> None:
