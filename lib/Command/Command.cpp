@@ -115,9 +115,9 @@ pipec zb1p -Dp=8
 
 Two that give the same parameter are an error. `check` and `compare` take
 several values, `ranks=2,4..8`, also as `--grid ranks=2,4..8`, and a schedule
-takes the parameters that it has. Steps and CSV have one size, on which
-`ranks` and `microbatches`, in any of these spellings, and `--stages` insist:
-another size is an error.
+takes the parameters that it has. Steps and CSV have one size, which `ranks`,
+`stages` and `microbatches`, in any of these spellings, must equal: another size
+is an error.
 
 ## Output files
 

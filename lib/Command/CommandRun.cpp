@@ -13,12 +13,6 @@ using namespace llvm;
 
 namespace pipec {
 
-/// The path of the running program; any function in it serves to find it.
-static std::string programPath(const char *name) {
-  return sys::fs::getMainExecutable(name,
-                                    reinterpret_cast<void *>(&programPath));
-}
-
 CommandRun::CommandRun(const char *program, const Arguments &args,
                        DiagSession &session, raw_ostream &out, raw_ostream &err)
     : program(programPath(program)), args(args), session(session),
@@ -72,6 +66,16 @@ CommandRun::print(function_ref<void(raw_ostream &)> text,
   progress.end();
   writeForm(out, text, json);
   return success();
+}
+
+LogicalResult CommandRun::announce(const Twine &line) const {
+  out << line << '\n';
+  out.flush();
+  if (&out != &outs() || !outs().has_error())
+    return success();
+  std::error_code error = outs().error();
+  outs().clear_error();
+  return reportUnwritable(diags, "-", error);
 }
 
 } // namespace pipec

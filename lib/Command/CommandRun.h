@@ -60,6 +60,10 @@ public:
   print(llvm::function_ref<void(llvm::raw_ostream &)> text,
         llvm::function_ref<void(llvm::json::OStream &)> json) const;
 
+  /// Prints a line to standard output now, for a command that goes on. Reports
+  /// that it cannot be written.
+  llvm::LogicalResult announce(const llvm::Twine &line) const;
+
   /// The path of the running program.
   const std::string program;
   /// The whole command line, from the name of the program.

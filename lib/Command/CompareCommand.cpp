@@ -301,7 +301,7 @@ void Compare::addFound(CandidateEvaluator &evaluator,
 }
 
 LogicalResult Compare::evaluate() {
-  FrameworkJudge judge(search, args, diags);
+  FrameworkJudge judge(diags);
   auto evaluator = CandidateEvaluator::make(options, judge, diags);
   if (failed(evaluator))
     return failure();

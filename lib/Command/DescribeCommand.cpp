@@ -54,6 +54,7 @@ FailureOr<std::vector<LibraryEntry>> readLibrary(const SearchPath &search,
     for (const ast::ScheduleDecl *schedule : (*module)->schedules) {
       LibraryEntry &entry = entries.emplace_back();
       entry.name = schedule->name.text.str();
+      entry.file = path;
       entry.summary = terminalText(firstSentence(schedule->doc));
       entry.aliases = aliasNames(*schedule);
       for (const ast::ParamDecl &param : schedule->params)

@@ -22,6 +22,8 @@ namespace pipec {
 /// A schedule of the installed library.
 struct LibraryEntry {
   std::string name;
+  /// The path of its file.
+  std::string file;
   /// The first sentence of its documentation.
   std::string summary;
   std::vector<std::string> aliases;

@@ -43,6 +43,7 @@ private:
   FailureOr<PlacementResult> find(ScheduleSearch &searcher);
   FailureOr<PlacementResult> findAll();
   LogicalResult certify(const FoundSchedule &found, SearchReport &report);
+  LogicalResult checkCertificate(std::error_code error);
 
   SearchRequest request;
   bool asProgram = false;
@@ -54,6 +55,8 @@ private:
   std::vector<MemoryPoint> frontier;
   std::optional<LayoutSummary> layouts;
   std::optional<std::chrono::milliseconds> timeLimit;
+  /// The certificate, which becomes final after the schedule.
+  std::optional<OutputFile> certificate;
 };
 
 } // namespace
@@ -180,6 +183,9 @@ LogicalResult SearchRun::checkEdges() {
 LogicalResult SearchRun::readOptions() {
   form = args.text(Opt::ReportFormat, "text");
   StringRef file = args.text(Opt::Output);
+  if (args.has(Opt::Certificate) && args.has(Opt::Output) &&
+      args.text(Opt::Certificate) == file)
+    return reportUsageError(diags, "--certificate and -o name the same file");
   StringRef extension = sys::path::extension(file);
   asProgram = extension.equals_insensitive(".pipe");
   if (args.has(Opt::Output) && !asProgram &&
@@ -254,6 +260,12 @@ LogicalResult SearchRun::readOptions() {
 // The search
 //===----------------------------------------------------------------------===//
 
+LogicalResult SearchRun::checkCertificate(std::error_code error) {
+  if (!error)
+    return success();
+  return reportUnwritable(diags, args.text(Opt::Certificate), error);
+}
+
 /// Writes the certificate.
 LogicalResult SearchRun::certify(const FoundSchedule &found,
                                  SearchReport &report) {
@@ -268,18 +280,13 @@ LogicalResult SearchRun::certify(const FoundSchedule &found,
           ? *found.cases
           : search::prove(found.model.problem, found.boundTicks, budget);
   report.certified = found.model.time(proof.refuted + 1);
-  StringRef path = args.text(Opt::Certificate);
-  OutputFile file(path);
-  auto check = [&](std::error_code error) -> LogicalResult {
-    if (!error)
-      return success();
-    return reportUnwritable(diags, path, error);
-  };
-  if (failed(check(file.open(standardOutput()))))
+  certificate.emplace(args.text(Opt::Certificate));
+  if (failed(checkCertificate(certificate->open(standardOutput()))))
     return failure();
   search::writeCertificate(found.model, layouts ? layouts->best : "",
-                           found.words, found.makespan, proof, file.stream());
-  return check(file.commit());
+                           found.words, found.makespan, proof,
+                           certificate->stream());
+  return success();
 }
 
 /// The search alone.
@@ -354,6 +361,8 @@ LogicalResult SearchRun::run() {
           printSteps(found->schedule, os);
         return success();
       })))
+    return failure();
+  if (certificate && failed(checkCertificate(certificate->commit())))
     return failure();
   if (failed(print([&](raw_ostream &os) { report.print(os); },
                    [&](json::OStream &json) { report.print(json); })))

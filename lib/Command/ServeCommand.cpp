@@ -9,6 +9,7 @@
 #include "Command/OpenServer.h"
 #include "Driver/Choices.h"
 #include "Driver/ScheduleSource.h"
+#include "Results/Candidates.h"
 #include "Serve/LiveApi.h"
 #include "Serve/LivePage.h"
 #include "Serve/ServerThread.h"
@@ -61,11 +62,19 @@ static FailureOr<LiveFacts> readFacts(const CommandRun &run,
   if (failed(library))
     return failure();
   for (LibraryEntry &entry : *library) {
-    settings.library[entry.name] = std::move(entry.parameters);
+    settings.library[entry.name] = {std::move(entry.file),
+                                    std::move(entry.parameters)};
     facts.library.emplace_back(std::move(entry.name), std::move(entry.summary));
   }
-  for (const Choice &target : targetChoices())
+  for (const Choice &target : targetChoices()) {
     facts.targets.emplace_back(target.name, target.summary);
+    FailureOr<ShippedTarget> shipped =
+        makeShippedTarget(target.name, run.diags);
+    if (failed(shipped))
+      return failure();
+    if (shipped->passes.usesCosts())
+      settings.targetsWithCosts.insert(target.name.str());
+  }
   return facts;
 }
 
@@ -83,14 +92,14 @@ static LogicalResult serve(const CommandRun &run, LiveSettings settings) {
       std::move(*server), access,
       [&](const HttpRequest &request) { return api.answer(request); },
       LiveApi::maxBody);
-  run.standardOutput() << access.address() << '\n';
-  run.standardOutput().flush();
-  signals.wait();
+  LogicalResult result = run.announce(access.address());
+  if (succeeded(result))
+    signals.wait();
   bool allEnded = thread.end();
   (void)sys::fs::remove_directories(temporary);
-  if (!allEnded)
+  if (!allEnded && succeeded(result))
     leaveProcess(run);
-  return success();
+  return result;
 }
 
 LogicalResult runServe(const CommandRun &run) {

@@ -16,6 +16,7 @@
 #include "Support/Diagnostics/CommandDiags.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -32,10 +33,12 @@ static constexpr auto lookTime = std::chrono::milliseconds(50);
 /// The number of looks after which a file that disappeared counts as changed;
 /// editors may rename a file for a moment when they save it.
 static constexpr unsigned missingLooks = 10;
+/// The time between SIGINT to the compiler and its end.
+static constexpr auto patience = std::chrono::seconds(2);
 
 namespace {
 
-/// What tells one version of a file from another.
+/// The attributes that differ between versions of a file.
 struct FileVersion {
   std::string path;
   bool exists = false;
@@ -61,9 +64,10 @@ private:
   std::string missingInput() const;
   void show(bool written, const std::string &messages);
   std::vector<FileVersion> look() const;
-  void addFile(const std::string &path, std::set<std::string> &files) const;
+  void addProgram(const std::string &path, std::set<std::string> &files) const;
 
   std::string input;
+  bool isProgram = false;
   bool isPage = false;
   std::vector<std::string> arguments;
   std::optional<SignalWait> signals;
@@ -116,6 +120,7 @@ LogicalResult Watch::readOptions() {
   if (failed(opened))
     return failure();
   input = opened->path;
+  isProgram = opened->kind == InputKind::Program;
   for (const FileVersion &file : look())
     if (sys::fs::equivalent(args.text(Opt::Output), file.path))
       return reportUsageError(diags, "watch would write `" + Twine(file.path) +
@@ -136,35 +141,56 @@ LogicalResult Watch::startServer() {
   thread.emplace(
       std::move(*opened), access,
       [this](const HttpRequest &request) { return site->answer(request); });
-  standardOutput() << access.address() << '\n';
-  standardOutput().flush();
-  return success();
+  return announce(access.address());
 }
 
 //===----------------------------------------------------------------------===//
 // Files
 //===----------------------------------------------------------------------===//
 
-/// Adds a file and what it imports.
-void Watch::addFile(const std::string &path,
-                    std::set<std::string> &files) const {
-  if (!files.insert(path).second || sys::path::extension(path) != ".pipe")
+/// Adds a program and what it imports, also what is missing.
+void Watch::addProgram(const std::string &path,
+                       std::set<std::string> &files) const {
+  if (!files.insert(path).second)
     return;
   auto text = MemoryBuffer::getFile(path);
   if (!text)
     return;
-  for (const std::string &import : importNames((*text)->getBuffer()))
-    if (auto found = search.findImport(import, sys::path::parent_path(path)))
-      addFile(*found, files);
+  StringRef folder = sys::path::parent_path(path);
+  for (const std::string &import : importNames((*text)->getBuffer())) {
+    SmallString<256> expected(folder);
+    sys::path::append(expected, import);
+    auto found = search.findImport(import, folder);
+    addProgram(found.value_or(std::string(expected)), files);
+  }
 }
 
 std::vector<FileVersion> Watch::look() const {
   std::set<std::string> files;
-  addFile(input, files);
-  for (Opt option : {Opt::CostProfile, Opt::Template, Opt::With})
+  if (isProgram)
+    addProgram(input, files);
+  files.insert(input);
+  for (Opt option : {Opt::CostProfile, Opt::Template})
     if (args.has(option))
-      if (auto found = search.findInput(args.text(option)))
-        addFile(*found, files);
+      files.insert(args.text(option).str());
+  // The partials of a template are in its folder.
+  if (args.has(Opt::Template)) {
+    StringRef folder = sys::path::parent_path(args.text(Opt::Template));
+    std::error_code error;
+    for (sys::fs::directory_iterator
+             it(folder.empty() ? StringRef(".") : folder, error),
+         end;
+         it != end && !error; it.increment(error))
+      if (sys::path::extension(it->path()) == ".mustache")
+        files.insert(it->path());
+  }
+  if (args.has(Opt::With)) {
+    std::string name = args.text(Opt::With).str();
+    std::string path = search.findInput(name).value_or(name);
+    if (sys::path::extension(path) == ".pipe")
+      addProgram(path, files);
+    files.insert(path);
+  }
   std::vector<FileVersion> versions;
   for (const std::string &path : files) {
     FileVersion &version = versions.emplace_back();
@@ -205,8 +231,7 @@ void Watch::show(bool written, const std::string &messages) {
   err << messages;
   err.flush();
   if (written)
-    standardOutput() << "wrote " << args.text(Opt::Output) << '\n';
-  standardOutput().flush();
+    (void)announce("wrote " + args.text(Opt::Output));
   if (site)
     site->update(written, messages);
 }
@@ -217,14 +242,25 @@ void Watch::compile() {
   ChildRequest request;
   request.program = program;
   request.arguments = arguments;
-  request.wish = [this] {
-    return signals->wait(std::chrono::milliseconds(0))
+  // An interrupted compiler removes its temporary file.
+  using Clock = std::chrono::steady_clock;
+  std::optional<Clock::time_point> interrupted;
+  request.wish = [&] {
+    if (!signals->wait(std::chrono::milliseconds(0)))
+      return ChildRequest::Wish::GoOn;
+    if (!interrupted)
+      interrupted = Clock::now();
+    return Clock::now() - *interrupted > patience
                ? ChildRequest::Wish::End
-               : ChildRequest::Wish::GoOn;
+               : ChildRequest::Wish::Interrupt;
   };
   ChildResult result = runChild(request);
-  if (result.end != ChildResult::End::Ended)
-    show(result.succeeded(), result.messages);
+  if (result.end == ChildResult::End::Ended)
+    return;
+  if (result.end != ChildResult::End::Exited)
+    result.messages +=
+        "pipec: error: the compiler could not be run, or crashed\n";
+  show(result.succeeded(), result.messages);
 }
 
 /// Compiles after every change until a signal comes.

@@ -21,6 +21,12 @@ using namespace llvm;
 
 namespace pipec {
 
+std::string programPath(const char *name) {
+  // Any function of the program serves to find it.
+  return sys::fs::getMainExecutable(name,
+                                    reinterpret_cast<void *>(&programPath));
+}
+
 SearchPath::SearchPath(StringRef program, ArrayRef<StringRef> includes) {
   for (StringRef folder : includes)
     all.push_back(folder.str());

@@ -22,6 +22,10 @@ namespace pipec {
 /// program with errors has no aliases.
 std::vector<std::string> programNames(llvm::StringRef folder);
 
+/// The path of the running program, of which `name` is the first argument: a
+/// name in the PATH is looked up, and symbolic links are followed.
+std::string programPath(const char *name);
+
 /// The folders in which programs are found by name: those of `-I`, followed by
 /// the library that is installed with the compiler.
 class SearchPath {

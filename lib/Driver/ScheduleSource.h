@@ -60,8 +60,8 @@ public:
   llvm::ArrayRef<CheckedSchedule> schedules() const {
     return program->schedules;
   }
-  /// The schedule of a program called `name`, or its only one if `name` is
-  /// empty. Reports if there is none or more than one.
+  /// The schedule of a program with this name or alias, or its only one if
+  /// `name` is empty. Reports if there is none or more than one.
   llvm::FailureOr<const CheckedSchedule *> schedule(llvm::StringRef name,
                                                     DiagEngine &diags) const;
 

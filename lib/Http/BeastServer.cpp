@@ -29,6 +29,7 @@
 #include <chrono>
 #include <deque>
 #include <limits>
+#include <new>
 #include <system_error>
 #include <thread>
 
@@ -74,6 +75,7 @@ private:
   void refuse(int status, const char *why);
   void respond(HttpResponse from, bool isLast);
   void write();
+  void dropBody();
   void discard();
 
   HttpRequest head() const;
@@ -122,6 +124,7 @@ Connection::Connection(BeastServer &server)
 void Connection::accept() {
   stream.emplace(server.context);
   buffer.clear();
+  dropBody();
   server.acceptor.async_accept(stream->socket(), [this](error_code error) {
     if (!error) {
       stream->socket().set_option(tcp::no_delay(true), error);
@@ -221,6 +224,8 @@ HttpResponse BeastServer::answer(const HttpRequest &request) const {
     return site(request);
   } catch (const std::system_error &) {
     return noThread();
+  } catch (const std::bad_alloc &) {
+    return errorResponse(503, "the system has no memory for the request");
   }
 }
 
@@ -292,12 +297,19 @@ void Connection::write() {
           return accept();
         if (!serializer->is_done())
           return write();
+        dropBody();
         if (response.keep_alive())
           return readHead();
         stream->socket().shutdown(tcp::socket::shutdown_send, error);
         stream->expires_after(ioTime);
         discard();
       });
+}
+
+/// Frees the memory of a response that is not needed any more.
+void Connection::dropBody() {
+  serializer.reset();
+  std::string().swap(response.body()); // an assignment would keep it
 }
 
 /// Reads on until the client has closed the connection, for a limited time:

@@ -12,8 +12,8 @@
 
 namespace pipec {
 
-/// Creates a server with Boost.Beast. Nothing else knows that library. Null if
-/// the system has no files for it; errno says why.
+/// Creates a server with Boost.Beast; the only file that includes that library
+/// is BeastServer.cpp. Null if the system has no files for it; errno says why.
 std::unique_ptr<HttpServer> makeBeastServer();
 
 } // namespace pipec

@@ -159,7 +159,10 @@ bool Analysis::hasRead(StringRef path) const {
     if (sources.file(i).getBufferIdentifier() == path ||
         sys::fs::equivalent(sources.file(i).getBufferIdentifier(), path))
       return true;
-  return false;
+  return parsed && any_of(parsed->imports, [&](const ast::ImportDecl &import) {
+           return !import.module && sys::path::filename(import.path.value) ==
+                                        sys::path::filename(path);
+         });
 }
 
 bool Analysis::isHere(SMRange range) const {
@@ -193,7 +196,8 @@ SMRange Analysis::importOf(SMRange range) const {
   for (const ast::ImportDecl &import : parsed->imports)
     if (import.module && import.module->text.data() == text.data())
       return import.path.range;
-  // A file that has errors is not attached to its import; its name tells.
+  // A file that has errors is not attached to its import, so it is found by its
+  // name.
   StringRef file = sys::path::filename(sources.lineColumn(range.Start).file);
   for (const ast::ImportDecl &import : parsed->imports)
     if (sys::path::filename(import.path.value) == file)

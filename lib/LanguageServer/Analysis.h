@@ -77,7 +77,8 @@ public:
   llvm::ArrayRef<ShownSchedule> schedules() const { return shown; }
   llvm::ArrayRef<Diagnostic> diagnostics() const { return reported; }
 
-  /// True if the analysis read the file at this path for an import.
+  /// True if the analysis read the file at this path for an import, or did not
+  /// find or could not read an import whose name ends like it.
   bool hasRead(llvm::StringRef path) const;
   /// True if the range is in this document, and not in an imported file.
   bool isHere(llvm::SMRange range) const;

@@ -128,15 +128,13 @@ private:
   std::vector<Proposal> pending;
 };
 
-/// Words that begin a part of a statement with its own braces.
+/// Words that begin a statement, and `else`; letters of steps do not.
 bool isHead(StringRef word) {
-  return StringSwitch<bool>(word)
-      .Cases("schedule", "fn", "pattern", "repeat", "for", "if", true)
-      .Cases("else", "at", "fill", "warmup", "steady", "cooldown", true)
-      .Cases("phase", "cost", "memory", "fsdp", "graph", "placement", true)
-      .Cases("let", "expect", "require", "connect", "tie", "alias", true)
-      .Cases("import", "forward_only", true)
-      .Default(false);
+  constexpr unsigned starts = place::File | place::Item | place::Block;
+  return word == "else" ||
+         (word.size() > 1 && any_of(place::words, [&](const WordInfo &info) {
+            return info.word == word && (info.places & starts);
+          }));
 }
 
 } // namespace

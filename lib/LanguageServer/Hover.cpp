@@ -51,7 +51,8 @@ static std::string commentOf(SMRange statement, StringRef file) {
   size_t end = statement.End.getPointer() - file.data();
   StringRef after =
       file.drop_front(end).take_until([](char c) { return c == '\n'; });
-  after = after.drop_until([](char c) { return c == '/'; });
+  // Another statement on the line has its own comment.
+  after = after.ltrim(" \t;{");
   if (after.consume_front("//"))
     return after.trim().str();
   std::string text;

@@ -155,10 +155,13 @@ static std::string replaced(StringRef text, ArrayRef<Span> spans,
   return result + text.drop_front(at).str();
 }
 
-static size_t countErrors(const Analysis &analysis) {
-  return count_if(analysis.diagnostics(), [](const Diagnostic &found) {
-    return found.severity == Severity::Error;
-  });
+/// The messages of the errors.
+static std::vector<StringRef> errorsOf(const Analysis &analysis) {
+  std::vector<StringRef> errors;
+  for (const Diagnostic &found : analysis.diagnostics())
+    if (found.severity == Severity::Error)
+      errors.push_back(found.message);
+  return errors;
 }
 
 Expected<json::Value> Server::rename(const json::Object &params, Target &at) {
@@ -179,6 +182,17 @@ Expected<json::Value> Server::rename(const json::Object &params, Target &at) {
   SMRange defined =
       at.analysis->names().definitions()[(*place)->definition].place;
   std::string file = identify(*at.analysis, defined).first;
+  // Only functions and patterns are visible in other files.
+  Definition::Kind kind =
+      at.analysis->names().definitions()[(*place)->definition].kind;
+  bool isShared =
+      kind == Definition::Kind::Function || kind == Definition::Kind::Pattern;
+  for (const auto &[uri, other] : documents)
+    if (isShared && other->read && other->read != other->latest &&
+        other->read->hasRead(file))
+      return refused("`" + other->document.path +
+                     "`, which imports the file of the name, has syntax "
+                     "errors");
   bool isOpen = at.analysis->isHere(defined);
   std::map<std::string, std::string> texts; // by real path
   for (auto &[uri, spans] : places) {
@@ -195,7 +209,7 @@ Expected<json::Value> Server::rename(const json::Object &params, Target &at) {
   // The new name must not be another name, nor a word of the language.
   auto unsaved = [&](StringRef path) -> std::optional<std::string> {
     auto it = texts.find(path.str());
-    return it == texts.end() ? std::nullopt : std::optional(it->second);
+    return it == texts.end() ? openText(path) : std::optional(it->second);
   };
   json::Object changes;
   for (auto &[uri, spans] : places) {
@@ -203,10 +217,15 @@ Expected<json::Value> Server::rename(const json::Object &params, Target &at) {
     Document edited = document.document;
     edited.text = replaced(edited.text, spans, name);
     Analysis after(edited, search, unsaved);
-    Analysis before(document.document, search, nullptr);
-    if (countErrors(after) > countErrors(before))
+    Analysis before(document.document, search,
+                    [this](StringRef path) { return openText(path); });
+    std::vector<StringRef> old = errorsOf(before), now = errorsOf(after);
+    if (now.size() > old.size()) {
+      auto isNew = [&](StringRef error) { return !is_contained(old, error); };
+      auto cause = find_if(now, isNew);
       return refused("`" + name + "` cannot be the name here: " +
-                     after.diagnostics().front().message);
+                     (cause == now.end() ? now.back() : *cause));
+    }
     json::Array edits;
     for (Span span : spans)
       edits.push_back(json::Object{{"range", document.lines.range(span)},

@@ -94,14 +94,11 @@ private:
     refer(range, it->second);
   }
 
+  /// The name of the parameter whose role has the name of the builtin.
   SMRange placeOfBuiltin(StringRef name) const {
-    ast::Role role = name == "ranks"          ? ast::Role::Ranks
-                     : name == "microbatches" ? ast::Role::Microbatches
-                     : name == "chunks"       ? ast::Role::Chunks
-                                              : ast::Role::None;
-    if (schedule && role != ast::Role::None)
+    if (schedule)
       for (const ast::ParamDecl &param : schedule->params)
-        if (param.role == role)
+        if (param.label.text == name)
           return param.name.range;
     return {};
   }

@@ -61,10 +61,6 @@ private:
 /// Reads a `Position` of the protocol; nothing if `value` is not one.
 std::optional<Position> positionFrom(const llvm::json::Value *value);
 
-/// The path of a `file:` URI. Any other URI is returned as it is: the name of a
-/// text that has no file.
-std::string pathOfUri(llvm::StringRef uri);
-
 } // namespace pipec::lsp
 
 #endif // PIPEC_LANGUAGESERVER_POSITION_H

@@ -234,21 +234,21 @@ void Server::touchImportersOf(StringRef path) {
       }
 }
 
-Analysis &Server::analysed(OpenDocument &document) {
-  if (!document.latest) {
-    // The text of an open file by its real path.
-    auto unsaved = [&](StringRef path) -> std::optional<std::string> {
-      for (const auto &[uri, other] : documents) {
-        SmallString<256> real;
-        if (other->document.path == path ||
-            (!sys::fs::real_path(other->document.path, real) && real == path))
-          return other->document.text;
-      }
-      return std::nullopt;
-    };
-    document.latest =
-        std::make_shared<Analysis>(document.document, search, unsaved);
+std::optional<std::string> Server::openText(StringRef path) const {
+  for (const auto &[uri, other] : documents) {
+    SmallString<256> real;
+    if (other->document.path == path ||
+        (!sys::fs::real_path(other->document.path, real) && real == path))
+      return other->document.text;
   }
+  return std::nullopt;
+}
+
+Analysis &Server::analysed(OpenDocument &document) {
+  if (!document.latest)
+    document.latest = std::make_shared<Analysis>(
+        document.document, search,
+        [this](StringRef path) { return openText(path); });
   if (document.latest->isRead())
     document.read = document.latest;
   return *document.latest;

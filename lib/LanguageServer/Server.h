@@ -118,6 +118,9 @@ private:
   void setText(OpenDocument &document, llvm::StringRef text, int64_t version);
   /// Marks the open documents that import the file at this path as changed.
   void touchImportersOf(llvm::StringRef path);
+  /// The text of the open document with this real path; nothing if there is
+  /// none.
+  std::optional<std::string> openText(llvm::StringRef path) const;
   /// The analysis of the current version.
   Analysis &analysed(OpenDocument &document);
   /// The `Location` of a range of `analysis`, that of `document`.

@@ -15,7 +15,6 @@
 #include "Transforms/Passes.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -60,8 +59,7 @@ private:
   bool refusesDeepSpeed();
   bool refusesNotAChain() const { return !schedule.graph.isChain(); }
   bool refusesNotLoop() { return !isPlacedAs(/*isV=*/false); }
-  bool refusesHalves();
-  bool refusesNotOneFOneB();
+  bool refusesHalves() const { return isMismatch(MegatronMismatch::Half); }
   bool refusesNotInterleaved() const {
     return isMismatch(MegatronMismatch::Order);
   }
@@ -74,11 +72,6 @@ private:
   bool refusedByTorch(const Schedule &list);
   bool isMismatch(MegatronMismatch::Reason reason) const;
   bool isPlacedAs(bool isV) const;
-  bool isSameAs(StringRef name, ParamValues params);
-  ParamValues sizes() const {
-    return {{"ranks", schedule.numRanks},
-            {"microbatches", schedule.numMicrobatches}};
-  }
   std::string settingsOf(Framework framework) const;
 
   FrameworkJudge &judge;
@@ -119,34 +112,9 @@ bool FrameworkJudge::Rules::isPlacedAs(bool isV) const {
          Placement({search::placementMap(isV, schedule.numRanks, chunks)});
 }
 
-bool FrameworkJudge::Rules::refusesHalves() {
-  return any_of(schedule.ranks, [](const StepList &list) {
-    return any_of(list, [](Step step) {
-      return step.kind() == StepKind::I || step.kind() == StepKind::W;
-    });
-  });
-}
-
-bool FrameworkJudge::Rules::refusesNotOneFOneB() {
-  return !isSameAs("one_f_one_b", sizes());
-}
-
 bool FrameworkJudge::Rules::isMismatch(MegatronMismatch::Reason reason) const {
   const auto *why = std::get_if<MegatronMismatch>(&megatron);
   return why && why->reason == reason;
-}
-
-/// True if the compute steps are those of a schedule of the library.
-bool FrameworkJudge::Rules::isSameAs(StringRef name, ParamValues params) {
-  const Schedule *other = judge.reference(name, std::move(params));
-  if (!other || other->placement != schedule.placement)
-    return false;
-  return all_of(zip_equal(schedule.ranks, other->ranks), [](const auto &lists) {
-    const auto &[mine, its] = lists;
-    return mine.size() == its.size() &&
-           std::equal(mine.begin(), mine.end(), its.begin(),
-                      [](Step a, Step b) { return a.sameAction(b); });
-  });
 }
 
 std::string FrameworkJudge::Rules::settingsOf(Framework framework) const {
@@ -187,32 +155,6 @@ Verdicts FrameworkJudge::judge(const Schedule &computes,
                                const TorchVersion &version,
                                ArrayRef<std::string> layout) {
   return Rules(*this, computes, shipped, version, layout).run();
-}
-
-const Schedule *FrameworkJudge::reference(StringRef name, ParamValues params) {
-  auto [known, isNew] = references.try_emplace({name.str(), params});
-  if (!isNew)
-    return known->second ? &*known->second : nullptr;
-  // A size that the library refuses is not an error of the user.
-  DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
-  std::unique_ptr<ScheduleSource> &source = sources[name.str()];
-  for (const std::string &file : path.libraryFiles()) {
-    if (source || sys::path::stem(file) != name)
-      continue;
-    auto found = ScheduleSource::find(file, path, args, diags);
-    if (succeeded(found))
-      source = std::move(*found);
-  }
-  if (!source)
-    return nullptr;
-  LowerOptions lowering;
-  lowering.params = std::move(params);
-  FailureOr<Schedule> lowered =
-      source->lower(source->schedules()[0], lowering, diags);
-  if (failed(lowered))
-    return nullptr;
-  known->second = std::move(*lowered);
-  return &*known->second;
 }
 
 } // namespace pipec

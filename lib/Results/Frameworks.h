@@ -6,21 +6,19 @@
 //===----------------------------------------------------------------------===//
 //
 // Whether training frameworks run a schedule: as a file that pipec writes, or
-// because it is one of their own. The rules are data, Frameworks.def. The order
-// of the compute steps decides, compared with those schedules of the library
-// that reproduce what the framework runs.
+// because it is one of their own. The rules are data, Frameworks.def; the order
+// of the compute steps decides, never the name.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_RESULTS_FRAMEWORKS_H
 #define PIPEC_RESULTS_FRAMEWORKS_H
 
-#include "Driver/Grid.h"
-#include "Driver/ScheduleSource.h"
+#include "IR/Schedule.h"
+#include "Support/DiagEngine.h"
 #include "Target/TorchVersions.h"
 
 #include <array>
-#include <map>
 
 namespace pipec {
 
@@ -64,12 +62,10 @@ struct Verdict {
 /// Indexed by Framework.
 using Verdicts = std::array<Verdict, numFrameworks>;
 
+/// Decides which frameworks run a schedule.
 class FrameworkJudge {
 public:
-  /// `path` finds the library.
-  FrameworkJudge(const SearchPath &path, const Arguments &args,
-                 DiagEngine &diags)
-      : path(path), args(args), diags(diags) {}
+  explicit FrameworkJudge(DiagEngine &diags) : diags(diags) {}
 
   /// Judges a verified schedule. `computes` are its compute steps alone;
   /// `shipped`, what is given to PyTorch `version`; `layout`, the layers
@@ -82,15 +78,7 @@ public:
 private:
   class Rules;
 
-  /// A schedule of the library at some size; null if there is none.
-  const Schedule *reference(llvm::StringRef name, ParamValues params);
-
-  const SearchPath &path;
-  const Arguments &args;
   DiagEngine &diags;
-  std::map<std::string, std::unique_ptr<ScheduleSource>> sources;
-  std::map<std::pair<std::string, ParamValues>, std::optional<Schedule>>
-      references;
 };
 
 } // namespace pipec

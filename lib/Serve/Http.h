@@ -16,7 +16,7 @@
 
 namespace pipec {
 
-/// What a site sees of a request.
+/// The parts of a request that a site uses.
 struct HttpRequest {
   std::string method;
   /// Without the query.

@@ -106,9 +106,8 @@ std::shared_ptr<Jobs::Job> Jobs::find(uint64_t id) {
 
 /// The last line of a text; the last piece may be part of a line.
 static StringRef lastLine(StringRef text) {
-  return text.rtrim().rsplit('\n').second.empty()
-             ? text.rtrim()
-             : text.rtrim().rsplit('\n').second;
+  text = text.rtrim();
+  return text.substr(text.rfind('\n') + 1);
 }
 
 std::optional<json::Object> Jobs::state(uint64_t id) {

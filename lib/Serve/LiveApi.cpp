@@ -47,6 +47,10 @@ static HttpResponse refuse(int status, StringRef why) {
   return reply(json::Object{{"error", json::fixUTF8(why)}}, status);
 }
 
+static HttpResponse refuseOld() {
+  return refuse(409, "a newer version of the program is being compiled");
+}
+
 static HttpResponse html(std::string text, StringRef policy) {
   HttpResponse response;
   response.type = "text/html; charset=utf-8";
@@ -63,8 +67,7 @@ static HttpResponse html(std::string text, StringRef policy) {
 struct LiveApi::Compilation {
   Compilation(LiveApi &api, const ProgramOrder &order)
       : api(api), order(order), old(api.replaceTab(order.tab)),
-        hasPlace(api.places.try_acquire_for(waitTime)),
-        files(order, api.folder) {}
+        hasPlace(waitForPlace()), files(order, api.folder) {}
   ~Compilation() {
     if (hasPlace)
       api.places.release();
@@ -77,6 +80,15 @@ struct LiveApi::Compilation {
       return *old ? ChildRequest::Wish::End : ChildRequest::Wish::GoOn;
     };
     return api.runner(request);
+  }
+
+  /// True with a place; false after `waitTime`, or when a newer order comes.
+  bool waitForPlace() {
+    auto end = std::chrono::steady_clock::now() + waitTime;
+    while (!*old && std::chrono::steady_clock::now() < end)
+      if (api.places.try_acquire_for(std::chrono::milliseconds(20)))
+        return true;
+    return false;
   }
 
   LiveApi &api;
@@ -115,15 +127,9 @@ uint64_t LiveApi::keepPicture(std::string text) {
 
 /// The arguments that make the figures of the second schedule; empty if there
 /// is none.
-std::vector<std::string>
-LiveApi::reportOfSecond(const ProgramOrder &order,
-                        const OrderPaths &paths) const {
-  ArrayRef<std::string> parameters;
-  if (auto it = settings.library.find(order.withName);
-      it != settings.library.end())
-    parameters = it->second;
-  std::vector<std::string> arguments =
-      order.loweringOfSecond(paths, parameters);
+static std::vector<std::string> reportOfSecond(const ProgramOrder &order,
+                                               const OrderPaths &paths) {
+  std::vector<std::string> arguments = order.loweringOfSecond(paths);
   if (!arguments.empty())
     llvm::append_range(arguments, reportArguments);
   return arguments;
@@ -131,6 +137,8 @@ LiveApi::reportOfSecond(const ProgramOrder &order,
 
 HttpResponse LiveApi::compile(const ProgramOrder &order) {
   Compilation compilation(*this, order);
+  if (*compilation.old)
+    return refuseOld();
   if (!compilation.hasPlace)
     return refuse(503, "too many programs are being compiled");
   // The runs are independent of each other; most of each is the start of the
@@ -168,7 +176,7 @@ HttpResponse LiveApi::compile(const ProgramOrder &order) {
       answer["with"] = std::move(*object);
   }
   if (*compilation.old)
-    return refuse(409, "a newer version of the program is being compiled");
+    return refuseOld();
   return reply(std::move(answer));
 }
 
@@ -188,8 +196,9 @@ HttpResponse LiveApi::exportAs(const ProgramOrder &order, StringRef kind) {
   const OrderPaths &paths = compilation.files.paths();
   std::vector<std::string> arguments = order.lowering(paths);
   arguments.push_back("--emit=" + it->second.str());
-  // Neither a CSV nor step IR needs costs unless a pass does.
-  bool usesCosts = kind != "csv" || !order.target.empty();
+  // Costs without an effect are an error of the compiler.
+  bool usesCosts =
+      kind != "csv" || settings.targetsWithCosts.count(order.target);
   if (!usesCosts)
     llvm::erase_if(arguments, [](StringRef argument) {
       return argument.starts_with("--cost=") ||
@@ -298,6 +307,13 @@ HttpResponse LiveApi::answer(const HttpRequest &request) {
   ProgramOrder order;
   if (std::string error = order.read(*body); !error.empty())
     return refuse(400, error);
+  if (!order.withName.empty()) {
+    auto it = settings.library.find(order.withName);
+    if (it == settings.library.end())
+      return refuse(400, "`withName` is not a schedule of the library");
+    order.withFile = it->second.file;
+    order.withParameters = it->second.parameters;
+  }
   if (path == "/export")
     return exportAs(order, body->getString("as").value_or(""));
   return path == "/compile" ? compile(order) : startJob(order, path);

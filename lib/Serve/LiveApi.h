@@ -50,8 +50,6 @@ private:
   HttpResponse picture(const HttpRequest &request);
   HttpResponse started(std::optional<uint64_t> job);
 
-  std::vector<std::string> reportOfSecond(const ProgramOrder &order,
-                                          const OrderPaths &paths) const;
   uint64_t keepPicture(std::string text);
   std::shared_ptr<std::atomic<bool>> replaceTab(const std::string &tab);
 

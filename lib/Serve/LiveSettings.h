@@ -11,12 +11,20 @@
 #include "Serve/ChildRun.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace pipec {
 
-/// What the server knows when it starts.
+/// A schedule of the library.
+struct LibrarySchedule {
+  std::string file;
+  /// The names and roles of its parameters.
+  std::vector<std::string> parameters;
+};
+
+/// What does not change while a server runs.
 struct LiveSettings {
   /// A run of the compiler with these arguments and input, which is ended after
   /// `time` and has the memory of all runs.
@@ -33,8 +41,10 @@ struct LiveSettings {
   std::vector<std::string> includes;
   /// An existing folder for files of this server.
   std::string temporary;
-  /// The names and roles of the parameters of each schedule of the library.
-  std::map<std::string, std::vector<std::string>> library;
+  /// The schedules of the library by name.
+  std::map<std::string, LibrarySchedule> library;
+  /// The targets with a pass that uses costs.
+  std::set<std::string> targetsWithCosts;
   /// The page, complete.
   std::string page;
 };

@@ -27,7 +27,7 @@ static bool isName(StringRef text) {
          all_of(text, [](char c) { return isAlnum(c) || c == '_'; });
 }
 
-/// A name of the library: letters, digits, `_`, `-` and `.`, and not a path.
+/// A name of the library or of a target: letters, digits, `_` and `-`.
 static bool isLibraryName(StringRef text) {
   return !text.empty() && text.size() <= 100 && isAlnum(text[0]) &&
          all_of(text,
@@ -159,20 +159,19 @@ ProgramOrder::withSecond(const OrderPaths &paths) const {
   if (!withSteps.empty())
     return {"--with=" + paths.steps};
   if (!withName.empty())
-    return {"--with=" + withName};
+    return {"--with=" + withFile};
   return {};
 }
 
 std::vector<std::string>
-ProgramOrder::loweringOfSecond(const OrderPaths &paths,
-                               ArrayRef<std::string> parameters) const {
+ProgramOrder::loweringOfSecond(const OrderPaths &paths) const {
   std::vector<std::string> arguments;
   if (!withSteps.empty()) {
     arguments.push_back(paths.steps);
   } else if (!withName.empty()) {
-    arguments = {withName, "--max-steps=" + maxSteps.str()};
+    arguments = {withFile, "--max-steps=" + maxSteps.str()};
     for (const auto &[name, size] : sizes)
-      if (is_contained(parameters, name))
+      if (is_contained(withParameters, name))
         arguments.push_back("-D" + name + "=" + size);
   } else {
     return {};

@@ -36,11 +36,9 @@ struct ProgramOrder {
   std::vector<std::string> lowering(const OrderPaths &paths) const;
   /// Those of `--with`; empty if there is no second schedule.
   std::vector<std::string> withSecond(const OrderPaths &paths) const;
-  /// The arguments about the second schedule as the only one, which has these
-  /// parameters; empty if there is none.
-  std::vector<std::string>
-  loweringOfSecond(const OrderPaths &paths,
-                   llvm::ArrayRef<std::string> parameters) const;
+  /// The arguments about the second schedule as the only one; empty if there is
+  /// none.
+  std::vector<std::string> loweringOfSecond(const OrderPaths &paths) const;
   /// The arguments that give `compare` and `search` their sizes and costs.
   std::vector<std::string> modelArguments(const OrderPaths &paths) const;
 
@@ -57,6 +55,9 @@ struct ProgramOrder {
   int64_t parts = 0;
   /// The second schedule: a name of the library, or step IR.
   std::string withName, withSteps;
+  /// The file and the parameters of `withName`; `read` does not set them.
+  std::string withFile;
+  std::vector<std::string> withParameters;
   /// Sizes of the schedule that is compared or searched for; 0 if not given.
   int64_t ranks = 0, microbatches = 0, chunks = 0;
   std::string placement;

@@ -18,8 +18,8 @@ namespace pipec {
 /// A server on a thread of its own.
 class ServerThread {
 public:
-  /// Serves the open port of `server`, to whom `access` admits. `limit` is
-  /// that of the bodies of requests.
+  /// Serves the open port of `server`, for the requests that `access` admits.
+  /// `limit` is that of the bodies of requests.
   ServerThread(
       std::unique_ptr<HttpServer> server, const Access &access,
       HttpServer::Site site,

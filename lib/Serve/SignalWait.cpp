@@ -15,10 +15,19 @@ SignalWait::SignalWait() {
   sigemptyset(&waited);
   sigaddset(&waited, SIGINT);
   sigaddset(&waited, SIGTERM);
+  struct sigaction hangup;
+  if (sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+    sigaddset(&waited, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &waited, &before);
 }
 
-SignalWait::~SignalWait() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+SignalWait::~SignalWait() {
+  // Further signals of an impatient user do not change the exit status.
+  timespec now{};
+  while (sigtimedwait(&waited, nullptr, &now) > 0)
+    ;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
 
 bool SignalWait::wait(std::optional<std::chrono::milliseconds> time) {
   while (!came) {

@@ -14,8 +14,9 @@
 
 namespace pipec {
 
-/// While it lives, SIGINT and SIGTERM do not end the program but are waited
-/// for. Must be created before the threads of the program.
+/// While it lives, SIGINT, SIGTERM and SIGHUP, unless that is ignored (nohup),
+/// do not end the program but are waited for. Must be created before the
+/// threads of the program.
 class SignalWait {
 public:
   SignalWait();

@@ -24,4 +24,24 @@ std::string uriOfPath(StringRef path) {
   return uri;
 }
 
+std::string pathOfUri(StringRef uri) {
+  StringRef rest = uri;
+  if (!rest.consume_front_insensitive("file://"))
+    return uri.str();
+  // What comes before the path is the name of the host.
+  rest = rest.drop_until([](char c) { return c == '/'; });
+  std::string path;
+  for (size_t i = 0; i < rest.size(); ++i) {
+    unsigned byte = 0;
+    if (rest[i] == '%' && i + 2 < rest.size() &&
+        !rest.substr(i + 1, 2).getAsInteger(16, byte)) {
+      path += char(byte);
+      i += 2;
+    } else {
+      path += rest[i];
+    }
+  }
+  return path;
+}
+
 } // namespace pipec

@@ -18,6 +18,10 @@ namespace pipec {
 /// else a relative reference.
 std::string uriOfPath(llvm::StringRef path);
 
+/// The path of a `file:` URI. Any other URI is returned as it is: the name of a
+/// text that has no file.
+std::string pathOfUri(llvm::StringRef uri);
+
 } // namespace pipec
 
 #endif // PIPEC_SUPPORT_URI_H

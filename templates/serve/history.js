@@ -41,10 +41,10 @@ async function applyLink() {
   clearTimeout(typing);
   const link = location.hash.slice(1);
   const linked = link === "" ? firstState() : await linkToState(link);
-  if (linked === null) {
-    byId("status").textContent = "the part of the address after # is not a link of this page";
-    if (generation) return;
-  }
+  // Another entry of the history was chosen in the meantime.
+  if (link !== location.hash.slice(1)) return;
+  byId("badLink").hidden = linked !== null;
+  if (linked === null && generation) return;
   const first = firstState();
   // Only members of the right type.
   state = first;

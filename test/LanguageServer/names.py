@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Definition, references, highlights and renaming."""
 
+import os
+import shutil
+
 from lsp_client import Server, uri
 
 TEXT = """\
@@ -93,6 +96,43 @@ assert lib.applied(changes[lib.uri]) == "pattern fb() { F B }\n"
 main.change(main.text.replace("lib.pipe", "absent.pipe"))
 assert [each["code"] for each in main.diagnostics()] == ["ImportNotFound"]
 assert main.at("definition", "m {")["range"]["start"] == main.position("m = 2")
+
+# Renaming in several open files: names of their current versions are taken, whatever is on disk, and a file that
+# cannot be read now would be left out.
+with open("empty.pipe", "w"):
+    pass
+lib = server.open(uri("empty.pipe"), "fn g(n) { n }\n")
+main.change('import "empty.pipe";\nfn h(n) { n }\nschedule b(ranks p = 1, microbatches m = 2) {\n'
+            "  placement loop;\n  steady { repeat g(h(m)) { F B } }\n}\n")
+assert main.diagnostics() == []
+assert "redefinition of `h`" in lib.error_at("rename", "g(n)", newName="h")["message"]
+assert set(lib.at("rename", "g(n)", newName="k")["changes"]) == {main.uri, lib.uri}
+main.change(main.text + "}\n")
+assert main.diagnostics() != []
+assert "main.pipe" in lib.error_at("rename", "g(n)", newName="k")["message"]
+# The reason is the new error, not one that was there before.
+main.change("schedule b(ranks p = 1, microbatches m = 2) {\n  placement loop;\n  let v = 1;\n  let x = nope;\n"
+            "  steady { repeat m { F B } }\n}\n")
+assert "redefinition of `v`" in main.error_at("rename", "x = nope", newName="v")["message"]
+
+# An import is found as soon as there is a file.
+main.change('import "later.pipe";\n' + main.text.replace("nope", "two()"))
+assert "ImportNotFound" in [each["code"] for each in main.diagnostics()]
+with open("later.pipe", "w") as file:
+    file.write("fn two() { 2 }\n")
+known = len(server.published[main.uri])
+server.notify("textDocument/didSave", {"textDocument": {"uri": uri("later.pipe")}})
+server.wait(lambda: len(server.published[main.uri]) > known, "diagnostics after the import was created")
+assert {each["code"] for each in server.published[main.uri][-1]["diagnostics"]} == {"UnusedLet"}, server.published[main.uri][-1]
+
+# The server finds the library, by whatever name it was started.
+gpipe = 'import "gpipe.pipe";\n' + TEXT
+os.symlink(shutil.which("pipec-lsp"), "link")
+for program in "pipec-lsp", "./link":
+    other = Server(program=program)
+    assert other.open(uri("a.pipe"), gpipe).diagnostics() == [], program
+    assert other.close() == 0
+
 assert server.error("textDocument/definition", {"textDocument": {"uri": "file:///none"}, "position": {}})["code"] == -32602
 assert server.error("textDocument/definition", {"textDocument": {"uri": main.uri}, "position": {}})["code"] == -32602
 assert server.close() == 0

@@ -52,6 +52,12 @@ assert hover("repeat")[0] == "repeat"
 assert hover("example") is None and hover("15") is None
 
 
+# The comment of a statement is its own, not that of another one on its line.
+a.change(TEXT.replace("  let h = half(w);  // the half of them", "  let h = half(w); let k = h;  // about k"))
+assert hover("h = half") == ("h", "value `h`\n```pipe\nlet h = half(w);\n```"), hover("h = half")
+assert hover("k = h")[1].startswith("value `k`: about k\n")
+
+
 # Completion.
 def labels(text):
     """What is proposed at the `|`."""
@@ -75,6 +81,7 @@ assert found >= {"p", "m", "half", "rank", "min", "ceil_div"} and "placement" no
 found = labels(HEAD + "  let w = 1;\n  steady { for i in 0..w { | } }")
 assert found >= {"F", "repeat", "idle", "i", "w", "half"}, found
 assert labels(HEAD + "  let w = 1;\n  steady { repeat | }") >= {"w", "rank"}
+assert labels(HEAD + "  steady { idle | }") >= {"rank", "stages", "min"}
 assert "F" not in labels(HEAD + "  let w = 1;\n  steady { repeat | }")
 found = labels(HEAD + "  cost { F = 1; | }")
 assert found >= {"F", "p2p", "stage", "edge"} and "limit" not in found, found

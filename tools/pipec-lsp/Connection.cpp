@@ -236,10 +236,10 @@ static json::Value take(const json::Object &message, StringRef key) {
 
 int serve(const char *program, raw_ostream &out) {
   // Its input stays unused: `run` of the transport ends at every message that
-  // is not one of JSON-RPC, and knows nothing of what is still to come.
+  // is not one of JSON-RPC, and does not show which messages are waiting.
   mlir::lsp::JSONTransport transport(stdin, out);
   mlir::lsp::MessageHandler handler(transport);
-  Server server(SearchPath(program, {}),
+  Server server(SearchPath(programPath(program), {}),
                 [&](StringRef method, json::Value params) {
                   transport.notify(method, std::move(params));
                 });

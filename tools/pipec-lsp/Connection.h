@@ -58,9 +58,9 @@ private:
   std::shared_ptr<State> state = std::make_shared<State>();
 };
 
-/// Runs the language server on standard input and `out`. `program` is the path
-/// of the running program, which tells where the library of schedules is.
-/// Returns the exit status: 0 after `shutdown` and `exit`, else 1.
+/// Runs the language server on standard input and `out`. `program` is the
+/// first argument of the program, next to which the library of schedules is
+/// installed. Returns the exit status: 0 after `shutdown` and `exit`, else 1.
 int serve(const char *program, llvm::raw_ostream &out);
 
 } // namespace pipec::lsp

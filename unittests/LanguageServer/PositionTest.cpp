@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "LanguageServer/OpenDocument.h"
-#include "Support/Uri.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +13,6 @@
 
 using namespace llvm;
 using namespace pipec::lsp;
-using pipec::uriOfPath;
 
 namespace {
 
@@ -76,17 +74,6 @@ TEST(Position, IsReadFromValidValuesOnly) {
         R"({"line": "3", "character": 4})", R"({"line": 1.5, "character": 4})"})
     EXPECT_FALSE(read(text)) << text.str();
   EXPECT_FALSE(positionFrom(nullptr));
-}
-
-TEST(Uri, IsThatOfAFile) {
-  for (StringRef path : {"/a/b.pipe", "/with blank/100%/ß#?.pipe", "/"})
-    EXPECT_EQ(pathOfUri(uriOfPath(path)), path.str());
-  EXPECT_EQ(uriOfPath("/a b"), "file:///a%20b");
-  EXPECT_EQ(pathOfUri("file://host/a%2Fb"), "/a/b");
-  EXPECT_EQ(pathOfUri("FILE:///a"), "/a");
-  EXPECT_EQ(pathOfUri("file:///a%"), "/a%");
-  EXPECT_EQ(pathOfUri("file:///a%zz"), "/a%zz");
-  EXPECT_EQ(pathOfUri("untitled:Untitled-1"), "untitled:Untitled-1");
 }
 
 TEST(Shift, MapsWhatIsInBothTexts) {

@@ -28,7 +28,7 @@ protected:
               settings.includes = {"/more"};
               settings.temporary = testing::TempDir();
               settings.page = "the page";
-              settings.library["gpipe"] = {"p", "ranks"};
+              settings.library["gpipe"] = {"/gpipe.pipe", {"p", "ranks"}};
               return settings;
             }(),
             [this](const ChildRequest &request) { return run(request); }) {}
@@ -104,9 +104,9 @@ TEST_F(LiveApiTest, CompilesWithTheOptionsOfThePage) {
       continue;
     EXPECT_TRUE(has(run, "--cost=F=2") && has(run, "--target=torch"));
     EXPECT_TRUE(has(run, "-Dranks=4"));
-    EXPECT_EQ(has(run, "--with=gpipe"), has(run, "--emit=html"));
+    EXPECT_EQ(has(run, "--with=/gpipe.pipe"), has(run, "--emit=html"));
     // The second schedule has the sizes that it knows.
-    bool isSecond = run.front() == "gpipe";
+    bool isSecond = run.front() == "/gpipe.pipe";
     EXPECT_NE(has(run, "-Dk=-1"), isSecond);
     EXPECT_NE(has(run, "--schedule=one"), isSecond);
   }
@@ -216,7 +216,8 @@ TEST_F(LiveApiTest, TellsWhyThereIsNoPicture) {
 TEST_F(LiveApiTest, RunsNothingForOrdersThatAreWrong) {
   for (const char *body :
        {"", "[]", "{", R"({"program": 1})", R"({"target": "-o"})",
-        R"({"withName": "a/b"})", R"({"sizes": {"a=1 ": 1}})",
+        R"({"withName": "a/b"})", R"({"withName": "secret"})",
+        R"({"sizes": {"a=1 ": 1}})",
         R"({"program": "import \"/etc/passwd\";"})"})
     for (const char *path : {"/compile", "/export", "/compare", "/search"})
       EXPECT_EQ(post(path, body).status, 400) << path << ' ' << body;

@@ -89,7 +89,8 @@ async function openTimeline(): Promise<void> {
 async function refresh(document: vscode.TextDocument): Promise<void> {
   const panel = panels.get(document.uri.toString());
   const timeline = panel && (await timelineOf(document.uri));
-  if (panel && timeline) {
+  // It may have been closed in the meantime.
+  if (panel && timeline && panels.get(document.uri.toString()) === panel) {
     panel.title = timeline.title;
     panel.webview.html = timeline.text;
   }

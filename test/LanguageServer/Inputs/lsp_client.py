@@ -10,8 +10,8 @@ import threading
 class Server:
     """Starts pipec-lsp. Every wait ends after `timeout` seconds with an error."""
 
-    def __init__(self, *, initialize=True, timeout=60):
-        self.process = subprocess.Popen(["pipec-lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    def __init__(self, *, initialize=True, timeout=60, program="pipec-lsp"):
+        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE)
         self.timeout = timeout
         self.serial = 0

@@ -24,6 +24,14 @@ import time
 from served import Served, check
 
 PROGRAM = "schedule one(ranks p = 2, microbatches m = 4) { placement loop; steady { repeat m { F B } } }"
+ORDERED = """schedule one(ranks p = 4, microbatches m = 8) {
+  placement loop;
+  let w = min(m, p - 1 - rank);
+  warmup { repeat w { F } }
+  steady { repeat m - w { F B } }
+  cooldown { repeat w { B } }
+}
+"""
 
 
 def access(served):
@@ -90,6 +98,14 @@ def compiling(served):
         status, answer = served.post("/export", {"program": PROGRAM, "as": kind, "costs": "F=2"})
         check(begin in answer.get("text", "")[:200], f"{kind}: {answer}")
     check(served.post("/export", {"program": PROGRAM, "as": "cpp"})[0] == 400, "as cpp")
+    # Costs reach a CSV where a pass of the target uses them, and are left out elsewhere.
+    orders = []
+    for target in "torch", "torch-timed":
+        for costs in "F=1,B=2,p2p=0.1", "F=1,B=2,p2p=9":
+            status, answer = served.post("/export", {"program": ORDERED, "as": "csv", "target": target, "costs": costs})
+            check("SEND_F" in answer.get("text", ""), f"{target} {costs}: {answer}")
+            orders.append(answer["text"])
+    check(orders[0] == orders[1] and orders[2] != orders[3], "costs of a target")
 
 
 def values(served):
@@ -100,6 +116,7 @@ def values(served):
     for change in ({"program": 1}, {"program": "x" * 300000}, {"program": "a\0b"}, {"sizes": []}, {"sizes": {"p=1 -o": 1}},
                    {"sizes": {"p": "1"}}, {"sizes": {"p": 1.5}}, {"target": "--output"}, {"target": "../x"},
                    {"withName": "/etc/passwd"}, {"withName": "../x"}, {"withName": "-"}, {"withName": "a.pipe"},
+                   {"withName": "nosuch"},
                    {"schedule": "a b"}, {"ranks": 0}, {"ranks": 1e9}, {"effort": 61}, {"tab": "x" * 65},
                    {"costs": "F=1," * 2000}, {"placement": "best"}):
         for path in ("/compile", "/export", "/compare", "/search"):
@@ -414,6 +431,12 @@ def imports(_):
         status, answer = served.post("/compile", {"program": text})
         check("picture" in answer, f"{answer}")
         served.end()
+        # A second schedule is one of the library, whatever files there are.
+        (folder / "gpipe").write_text("SECRET")
+        served = Served("serve", cwd=folder)
+        status, answer = served.post("/compile", {"program": PROGRAM, "withName": "gpipe"})
+        check(answer["with"]["makespan"] > 0 and "SECRET" not in str(answer), f"{answer}")
+        served.end()
         served = Served("serve", "zb-h1", "--port=0")
         check(b"schedule zb1p" in served.get("/")[1], "an alias")
         served.end()
@@ -437,9 +460,9 @@ def threads(_):
 
 
 def ends(_):
-    """SIGINT and SIGTERM end the server at once, with 0, and leave nothing."""
+    """SIGINT, SIGTERM and SIGHUP end the server at once, with 0, and leave nothing."""
     with tempfile.TemporaryDirectory() as folder:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             served = Served("serve", env={**os.environ, "TMPDIR": folder})
             [inside] = pathlib.Path(folder).iterdir()
             check(stat.S_IMODE(inside.stat().st_mode) == 0o700, "others may read the files")
@@ -454,6 +477,12 @@ def ends(_):
             children = subprocess.run(["pgrep", "-P", str(served.process.pid)], stdout=subprocess.PIPE, check=False).stdout
             check(not children, "processes are left")
             held.close()
+        # An address that cannot be printed is of no use.
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(["pipec", "serve"], stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=20,
+                                  env={**os.environ, "TMPDIR": folder})
+        check(done.returncode == 1 and "cannot write `-`: no space left on device" in done.stderr, f"{done}")
+        check(not list(pathlib.Path(folder).iterdir()), "files are left without an address")
     # A port that another server has.
     served = Served("serve")
     other = subprocess.run(["pipec", "serve", f"--port={served.port}"], capture_output=True, text=True, check=False)

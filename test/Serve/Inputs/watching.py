@@ -90,9 +90,29 @@ def saves(program):
     wait(lambda: "width.pipe:1" in text(watched.messages), "an import is not followed")
     pathlib.Path("width.pipe").write_text("fn w() { 1 }")
     wait(lambda: out.stat().st_mtime_ns > pathlib.Path("width.pipe").stat().st_mtime_ns, "not mended")
+    # Also if its name is for a moment that of another file.
+    os.rename("width.pipe", "width.pipe~")
+    time.sleep(0.1)
+    pathlib.Path("width.pipe").write_text("fn w() { 2 }")
+    wait(lambda: out.stat().st_mtime_ns > pathlib.Path("width.pipe").stat().st_mtime_ns, "not after a backup of an import")
+    check("no file" not in text(watched.messages), "the moment was taken for the end of the import")
     output = watched.end()
     check(output.startswith("wrote a.csv\n") and "http" not in output, f"{output}")
     check(not list(pathlib.Path().glob(".pipec-*")), "temporary files are left")
+
+
+def template(_):
+    """A partial of a template is followed, and so are imports of a program of any name."""
+    pathlib.Path("part.mustache").write_text("one\n")
+    pathlib.Path("t.mustache").write_text("{{> part}}{{name}}\n")
+    pathlib.Path("a.txt").write_text(PROGRAM)
+    watched = Watched("a.txt", "--input=pipe", "--template=t.mustache", "-o", "out")
+    wait(lambda: "one" in text(pathlib.Path("out")), "no first output")
+    pathlib.Path("part.mustache").write_text("two\n")
+    wait(lambda: "two" in text(pathlib.Path("out")), "the partial is not followed")
+    pathlib.Path("width.pipe").write_text("fn w( { }")
+    wait(lambda: "width.pipe:1" in text(watched.messages), "the import is not followed")
+    watched.end()
 
 
 def busy(_):
@@ -103,6 +123,15 @@ def busy(_):
     watched.end(signal.SIGTERM)
     check(time.monotonic() - begin < 5, "the end takes long")
     check(not list(pathlib.Path().glob(".pipec-*")), "temporary files are left")
+
+
+def writing(_):
+    """The end of a compilation that writes its output leaves nothing."""
+    watched = Watched("one_f_one_b", "ranks=64", "microbatches=8000", "--emit=trace", "-o", "a.json")
+    wait(lambda: list(pathlib.Path().glob(".pipec-*")), "nothing is written")
+    watched.end()
+    check(not list(pathlib.Path().glob(".pipec-*")), "temporary files are left")
+    check(not pathlib.Path("a.json").exists(), "the output was complete: the program is too small for this test")
 
 
 def page(program):
