@@ -50,9 +50,9 @@ struct Certificate {
   struct Edge {
     unsigned from, to;
     /// From the F of `from` to that of `to`, and from the I of `to` to that of
-    /// `from`.
+    /// `from`; and where the text has them, which in a chain are two lines.
     int64_t hops[2] = {};
-    Place place;
+    Place places[2];
   };
   /// In ascending order of `from`, then of `to`. Every stage but the last one
   /// has an edge to another, so that all have a way to the last one.
@@ -101,7 +101,7 @@ llvm::FailureOr<Certificate> readCertificate(llvm::StringRef text,
                                              DiagEngine &diags);
 
 /// Compares the problem and the words of `certificate` with those of
-/// `schedule`, which is verified; reports the first line that differs.
+/// `schedule`, which is verified; reports one line that differs.
 llvm::LogicalResult checkSame(const Certificate &certificate,
                               const Schedule &schedule, DiagEngine &diags);
 

@@ -92,7 +92,7 @@ LogicalResult Match::sizes() {
       ++next;
   });
   if (next != certificate.edges.end())
-    return differs(next->place,
+    return differs(next->places[0],
                    "edge " + Twine(next->from) + " -> " + Twine(next->to),
                    "present", "missing");
   for (unsigned stage = 0; stage != certificate.stages; ++stage)
@@ -164,7 +164,7 @@ LogicalResult Match::times() {
       std::optional<Rational> hop = Rational::add(
           costs.latency(certificate.map[from], certificate.map[to]),
           costs.occupancyOf(certificate.map[from], certificate.map[to]));
-      if (failed(compare(edge.place, "hop to stage " + Twine(to),
+      if (failed(compare(edge.places[side], "hop to stage " + Twine(to),
                          edge.hops[side], certificate.tick, hop)))
         return failure();
     }

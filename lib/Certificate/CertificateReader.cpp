@@ -180,12 +180,15 @@ bool Reader::readModel() {
       return false;
     if (!end())
       return false;
+    bool isLast = stage + 1 == made.stages;
+    if ((stage == 0 && hops[0] != 0) || (isLast && hops[1] != 0))
+      return wrong("the hop 0 where there is no edge");
     if (isChain && stage != 0) {
-      made.edges[stage - 1].hops[0] = hops[0];
-      made.edges[stage - 1].place = place();
+      made.edges.back().hops[0] = hops[0];
+      made.edges.back().places[0] = place();
     }
-    if (isChain && stage + 1 != made.stages)
-      made.edges.push_back({stage, stage + 1, {0, hops[1]}, {}});
+    if (isChain && !isLast)
+      made.edges.push_back({stage, stage + 1, {0, hops[1]}, {{}, place()}});
   }
   if (!isChain && !readEdges())
     return false;
@@ -221,7 +224,7 @@ bool Reader::readEdges() {
         !number(edge.to, made.stages - 1) || !word("hops") ||
         !number(edge.hops[0]) || !number(edge.hops[1]) || !end())
       return false;
-    edge.place = place();
+    edge.places[0] = edge.places[1] = place();
     if (edge.from >= edge.to ||
         (!made.edges.empty() &&
          std::pair(edge.from, edge.to) <=

@@ -32,9 +32,9 @@ struct ProofWindows {
   /// By letter, which is `kind * chunks + chunk`: the letters of the rank whose
   /// n-th occurrences precede that of this one. The rank has at most 64 chunks.
   std::vector<std::vector<unsigned>> lettersBefore(unsigned rank) const;
-  /// The greatest of the counts of the F of a rank must not be so far above the
-  /// others that the cap is exceeded when these follow (lemma 2); `counts` by
-  /// letter.
+  /// True if every micro-batch that the rank has started on some chunks can be
+  /// started on its other chunks within the cap (lemma 2). `counts` are how
+  /// often each letter has run; only those of F are used.
   bool canFollow(unsigned rank, const std::vector<unsigned> &counts) const;
 
   const Certificate *certificate;

@@ -330,7 +330,7 @@ void PageData::writeGaps(unsigned rank) {
     gap.start = since;
     gap.end = group.start;
     gap.before = before;
-    explainGap(gap, *causes, picture.memory());
+    findReadyStep(gap, *causes, picture.memory());
     if (gap.ready && columnOf[numbers.of(*gap.ready)] != notShown) {
       ready.push_back(int64_t(ranks.size()) - 1);
       ready.push_back(columnOf[numbers.of(*gap.ready)]);

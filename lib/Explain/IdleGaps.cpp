@@ -228,6 +228,11 @@ GapCause gapCause(const Causes &causes, StepRef before, int64_t since) {
   return cause;
 }
 
+void findReadyStep(IdleGap &gap, const Causes &causes,
+                   const MemoryModel &memory) {
+  ReadyStep(gap, causes, memory).find();
+}
+
 void explainGap(IdleGap &gap, const Causes &causes, const MemoryModel &memory) {
   uint32_t step = causes.simulation().numbers().of(gap.before);
   PathSteps chain = causeChain(causes, step, gap.start, /*maxLinks=*/2);
@@ -235,7 +240,7 @@ void explainGap(IdleGap &gap, const Causes &causes, const MemoryModel &memory) {
   if (chain.size() > 1)
     gap.cause = chain.front();
   gap.parts = waitParts(causes, gap.rank, gap.before.index, gap.start);
-  ReadyStep(gap, causes, memory).find();
+  findReadyStep(gap, causes, memory);
   if (gap.ready) {
     gap.binding = gap.overLimit ? Binding::Memory : Binding::Order;
     return;

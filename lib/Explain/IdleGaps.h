@@ -78,13 +78,19 @@ std::vector<IdleGap> largestGaps(const Schedule &schedule,
 /// free from `since` on.
 struct GapCause {
   WaitParts parts;
-  /// The last compute step on the chain of causes before it; `none` if a
-  /// transfer that starts before the gap is later, or many transfers are.
+  /// The first compute step that the chain of causes meets on its way back;
+  /// `none` if it meets the start of the gap first, or none in 32 links.
   uint32_t step = StepNumbers::none;
 };
-/// Determines the cause of a gap in constant time, but for the transfers and
-/// waits directly before the step.
+
+/// Determines the cause of a gap. Takes constant time, except for the waits and
+/// receives directly before the step.
 GapCause gapCause(const Causes &causes, StepRef before, int64_t since);
+
+/// Finds a step that could have filled a gap: sets `ready`, `overLimit` and
+/// `held`. Linear in the length of the rank's list.
+void findReadyStep(IdleGap &gap, const Causes &causes,
+                   const MemoryModel &memory);
 
 /// Determines the cause of a gap, and a step that could have filled it. Linear
 /// in the length of the rank's list.

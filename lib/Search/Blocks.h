@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The targets of a building block: each kind of step of each stage has an
-// offset, and micro-batch n wants to run n periods later. Few numbers describe
-// a whole schedule; the decoder makes words of them.
+// offset, and the target of micro-batch n is n periods later. Few numbers
+// describe a whole schedule; the decoder makes words of them.
 //
 //===----------------------------------------------------------------------===//
 

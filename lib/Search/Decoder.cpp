@@ -54,7 +54,7 @@ void Decoder::findChoices(unsigned rank, const Targets &targets) {
         continue;
       }
       if (targets.hold == Targets::Hold::Forwards ||
-          (targets.hold == Targets::Hold::FirstStage && problem.isFirst(own)))
+          (targets.hold == Targets::Hold::FirstSteps && problem.isFirst(own)))
         start = std::max(start, target);
     }
     choices.push_back({letter, start, target});

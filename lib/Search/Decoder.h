@@ -27,8 +27,9 @@ struct Targets {
   Ticks patience = 0;
   /// The most micro-batches in flight on each rank, at least 1.
   std::vector<uint32_t> inFlight;
-  /// Which steps do not start before their target.
-  enum class Hold : uint8_t { None, FirstStage, Forwards } hold = Hold::None;
+  /// Which steps do not start before their target: the F that nothing precedes,
+  /// or all F.
+  enum class Hold : uint8_t { None, FirstSteps, Forwards } hold = Hold::None;
 };
 
 class Decoder {

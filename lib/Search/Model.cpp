@@ -7,6 +7,7 @@
 
 #include "Search/Model.h"
 
+#include "Search/ImpliedEdges.h"
 #include "Simulation/Memory.h"
 #include "Simulation/TickCosts.h"
 #include "Support/Decimal.h"
@@ -44,59 +45,13 @@ Ticks Model::ticksNotBelow(Rational time) const {
 // The problem
 //===----------------------------------------------------------------------===//
 
-/// Removes the edges between whose ends other ways take at least as long, forth
-/// and back: their data are not there later than those of the others. Looks at
-/// all ways from one stage at a time, unless that takes too long.
-static void dropImplied(Problem &problem) {
-  constexpr uint64_t most = 1u << 30;
-  std::vector<Edge> &edges = problem.edges;
-  unsigned stages = problem.numStages();
-  if (uint64_t(stages) * edges.size() > most)
-    return;
-  constexpr __int128 none = -1;
-  // By stage: the longest way from one stage, between the end of one step and
-  // the start of the other. Of all ways, and of those of two edges or more.
-  struct Way {
-    __int128 forth = none, back = none;
-    void take(__int128 otherForth, __int128 otherBack) {
-      forth = std::max(forth, otherForth);
-      back = std::max(back, otherBack);
-    }
-  };
-  std::vector<Way> all(stages), longer(stages);
-  std::vector<char> implied(edges.size());
-  for (size_t first = 0, end; first != edges.size(); first = end) {
-    unsigned from = edges[first].from;
-    for (end = first; end != edges.size() && edges[end].from == from;)
-      ++end;
-    if (end - first == 1)
-      continue;
-    std::fill(all.begin() + from, all.end(), Way());
-    std::fill(longer.begin() + from, longer.end(), Way());
-    for (size_t i = first; i != edges.size(); ++i) {
-      const Edge &edge = edges[i];
-      if (edge.from == from) {
-        all[edge.to].take(edge.hopF, edge.hopI);
-        continue;
-      }
-      const Way &way = all[edge.from];
-      if (way.forth == none)
-        continue;
-      const StageFigures &middle = problem.stages[edge.from];
-      __int128 forth = way.forth + middle.time[LetterF] + edge.hopF;
-      __int128 back = way.back + middle.time[LetterI] + edge.hopI;
-      all[edge.to].take(forth, back);
-      longer[edge.to].take(forth, back);
-    }
-    for (size_t i = first; i != end; ++i)
-      implied[i] = longer[edges[i].to].forth >= edges[i].hopF &&
-                   longer[edges[i].to].back >= edges[i].hopI;
-  }
-  size_t kept = 0;
-  for (size_t i = 0; i != edges.size(); ++i)
-    if (!implied[i])
-      edges[kept++] = edges[i];
-  edges.resize(kept);
+/// The kind of step of a letter.
+static StepKind stepKindOf(unsigned letter, bool split) {
+  if (letter == LetterF)
+    return StepKind::F;
+  if (letter == LetterW)
+    return StepKind::W;
+  return split ? StepKind::I : StepKind::B;
 }
 
 namespace {
@@ -134,11 +89,7 @@ private:
   LogicalResult readEdges(const TickCosts &costs);
   LogicalResult readMemory();
   StepKind kindOf(unsigned letter) const {
-    if (letter == LetterF)
-      return StepKind::F;
-    if (letter == LetterW)
-      return StepKind::W;
-    return problem.split ? StepKind::I : StepKind::B;
+    return stepKindOf(letter, problem.split);
   }
 
   Model &model;
@@ -231,12 +182,12 @@ LogicalResult Maker::readEdges(const TickCosts &costs) {
     problem.edges.push_back(
         {edge.from, edge.to, costs.hop(from, to), costs.hop(to, from)});
   });
+  dropImpliedEdges(problem);
   uint64_t transfers = uint64_t(problem.edges.size()) * problem.microbatches;
-  if (transfers > Problem::maxSteps)
-    return diags.report(header.source, diag::SearchTooLarge, Problem::maxSteps,
-                        "transfers", transfers);
-  dropImplied(problem);
-  return success();
+  if (transfers <= Problem::maxSteps)
+    return success();
+  return diags.report(header.source, diag::SearchTooLarge, Problem::maxSteps,
+                      "transfers", transfers);
 }
 
 LogicalResult Maker::readMemory() {
@@ -318,11 +269,8 @@ Schedule makeSchedule(const Model &model, const Words &words) {
     list.reserve(words[rank].size());
     for (uint8_t letter : words[rank]) {
       const Letter &own = problem.info(rank, letter);
-      StepKind kind = own.kind == LetterF   ? StepKind::F
-                      : own.kind == LetterW ? StepKind::W
-                      : problem.split       ? StepKind::I
-                                            : StepKind::B;
-      list.push_back(Step(kind, own.stage, next[letter]++));
+      list.push_back(
+          Step(stepKindOf(own.kind, problem.split), own.stage, next[letter]++));
     }
   }
   return schedule;

@@ -61,8 +61,9 @@ llvm::FailureOr<Model> makeModel(const ScheduleHeader &header, bool split,
 Schedule makeSchedule(const Model &model, const Words &words);
 
 /// The words of a verified schedule of the same sizes and placement, with
-/// backwards split or joined as the problem has them; nothing when it has
-/// another number of stages or placement, or does not fit the memory. Which
+/// backwards split or joined as the problem has them; nothing if it has another
+/// placement, another number of micro-batches, edges that are neither a chain
+/// nor those of the model, or no backwards, or does not fit the memory. Which
 /// micro-batch a step runs is not looked at: the order decides (lemma 1).
 std::optional<Words> wordsOf(const Model &model, const Schedule &schedule);
 

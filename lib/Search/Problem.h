@@ -127,7 +127,8 @@ public:
   const Letter &info(unsigned rank, unsigned letter) const {
     return letters[rank * numLetters() + letter];
   }
-  /// The letters of other ranks whose results a letter takes.
+  /// The letters of other ranks whose results a letter takes. Here and below,
+  /// `letter` is a reference that `info` or `infoOf` returned, not a copy.
   std::span<const Transfer> sources(const Letter &letter) const {
     return {&sourceTable[letter.sources], &sourceTable[(&letter)[1].sources]};
   }

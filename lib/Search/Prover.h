@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Proofs for a checker that knows the order of data and of micro-batches, the
+// Proofs for a checker that uses the order of data and of micro-batches, the
 // states of a rank and Jackson's rule only. Where windows alone refute nothing,
 // a step starts early or late, and each case is refuted on its own: the fourth
 // bound of docs/Rationale/Bounds.md.

@@ -36,7 +36,11 @@ std::optional<Ticks> Timing::run(const Words &words) {
   order.clear();
   makespan = 0;
   uint32_t length = problem.wordLength();
-  std::vector<uint32_t> at(problem.ranks);
+  // How far each rank is in its word, and in the sources of its next step; the
+  // source that it waits for.
+  constexpr uint32_t none = ~uint32_t(0);
+  std::vector<uint32_t> at(problem.ranks), seen(problem.ranks);
+  std::vector<uint32_t> awaited(problem.ranks, none);
   std::vector<unsigned> waiting;
   for (unsigned rank = problem.ranks; rank-- != 0;)
     waiting.push_back(rank);
@@ -45,27 +49,31 @@ std::optional<Ticks> Timing::run(const Words &words) {
     unsigned rank = waiting.back();
     waiting.pop_back();
     Ticks now = rankEnds[rank];
-    uint32_t i = at[rank];
-    for (; i != length; ++i) {
+    uint32_t i = at[rank], next = seen[rank];
+    awaited[rank] = none;
+    for (; i != length; ++i, next = 0) {
       uint32_t step = steps[rank][i];
       const Letter &letter = problem.info(rank, words[rank][i]);
       uint32_t n = step - problem.base(rank, words[rank][i]);
-      bool waits = false;
-      Ticks start = now;
-      for (const Transfer &source : problem.sources(letter)) {
-        waits |= at[source.rank] <= places[source.base + n];
-        start = std::max(start, ends[source.base + n] + source.hop);
+      auto sources = problem.sources(letter);
+      for (; next != sources.size(); ++next) {
+        uint32_t source = sources[next].base + n;
+        if (at[sources[next].rank] <= places[source]) {
+          awaited[rank] = source;
+          break;
+        }
+        now = std::max(now, ends[source] + sources[next].hop);
       }
-      if (waits)
+      if (next != sources.size())
         break;
-      now = start + letter.time;
+      now += letter.time;
       ends[step] = now;
       order.push_back(step);
-      // A user that has come to that step waits for it.
       for (const Transfer &user : problem.users(letter))
-        if (at[user.rank] == places[user.base + n])
+        if (awaited[user.rank] == step)
           waiting.push_back(user.rank);
     }
+    seen[rank] = next;
     // A user that was pushed above looks at `at` only after this.
     at[rank] = i;
     rankEnds[rank] = now;
