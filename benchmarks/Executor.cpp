@@ -15,10 +15,9 @@
 //   Transfers      rank 0 of two with a transport on which everything completes
 //                  immediately: per transfer, in addition to the compute steps
 //   TwoRanks       1F1B on two threads: per transfer and its compute step, for
-//   the
-//                  executor and for a hand-written loop on the same transport,
-//                  in 400 short turns that are rarely interrupted: the medians,
-//                  and the ratio of the two
+//                  the executor and for a hand-written loop on the same
+//                  transport, in 400 short turns that are rarely interrupted:
+//                  the medians, and the ratio of the two
 //
 // `allocations` is the number of heap allocations during the measurement.
 //

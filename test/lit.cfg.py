@@ -154,6 +154,10 @@ for feature, names in (("release", ("RELEASE", "RELEASE_PYTHON", "IMAGE")), ("sy
         config.available_features.add(feature)
         config.substitutions += [(f"%{name.lower().replace('_', '-')}", value)
                                  for name, value in sorted(zip(names, values), reverse=True)]
+# In some containers there are no namespaces.
+hosts = os.path.join(config.test_source_root, "Integration/Inputs/hosts.py")
+if not subprocess.call([config.python, hosts, "each", "true"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
+    config.available_features.add("namespaces")
 # In some containers nothing can be mounted.
 if "systems" in config.available_features and subprocess.call(
         [os.path.join(config.test_source_root, "Release/Inputs/in-system.sh"),

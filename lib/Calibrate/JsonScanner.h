@@ -28,7 +28,6 @@ public:
   explicit JsonScanner(llvm::StringRef text) : rest(text) { skipSpace(); }
 
   bool atObject() const { return rest.starts_with("{"); }
-  bool atList() const { return rest.starts_with("["); }
   /// Takes the next value and returns its text; a string has its quotes.
   llvm::StringRef value();
   /// Takes the next value, which must be an object, and calls `member` with

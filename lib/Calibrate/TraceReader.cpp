@@ -14,9 +14,11 @@
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <cmath>
+#include <cstdlib>
+#include <limits>
 #include <map>
 
 using namespace llvm;
@@ -114,6 +116,8 @@ private:
   /// The spans of an executor, by rank.
   std::map<unsigned, std::vector<TraceSpan>> executors;
   std::vector<MemoryEvent> hostMemory, deviceMemory;
+  /// The sum of the sizes of their events.
+  int64_t allocated = 0;
   /// Launches by correlation, and kernels with theirs.
   DenseMap<int64_t, int64_t> launches;
   std::vector<std::pair<int64_t, KernelSpan>> kernels;
@@ -219,8 +223,13 @@ void TraceReader::readMemory(const Event &event) {
     else if (key == "Device Type")
       value.getAsInteger(10, device);
   });
-  if (time && bytes)
-    (device ? deviceMemory : hostMemory).push_back({*time, bytes});
+  if (!time || !bytes)
+    return;
+  // Sums of any of them fit 64 bits.
+  if (bytes == std::numeric_limits<int64_t>::min() ||
+      AddOverflow(allocated, std::abs(bytes), allocated))
+    return refuse(event.arguments, "the allocations do not fit 64 bits");
+  (device ? deviceMemory : hostMemory).push_back({*time, bytes});
 }
 
 /// Takes a kernel, or the call that launches one. Annotations of a device miss

@@ -22,8 +22,7 @@ enum class CsvDialect {
   /// That of PyTorch 2.6 and newer.
   Current,
   /// That of PyTorch 2.5 and its previews: `BW` is a whole backward, and `B`
-  /// the
-  /// input half of one if its stage has a `W` or the file a `BW`.
+  /// the input half of one if its stage has a `W` or the file a `BW`.
   Torch25,
 };
 

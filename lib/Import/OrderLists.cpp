@@ -29,7 +29,7 @@ StepList *OrderLists::begin(std::optional<unsigned> rank, SourceLoc place) {
   return &lists.back().steps;
 }
 
-// Sets the number of ranks, and moves each list to its rank.
+/// Sets the number of ranks, and moves each list to its rank.
 LogicalResult OrderLists::placeLists() {
   ArrayRef<unsigned> present = options.present;
   const std::optional<unsigned> &declared = allSizes[Ranks].declared;

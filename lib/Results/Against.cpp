@@ -17,6 +17,7 @@
 #include "IR/DataFlow.h"
 #include "IR/StepPlaces.h"
 #include "Support/Decimal.h"
+#include "Support/Diagnostics/AnalysisDiags.h"
 #include "Support/Diagnostics/CalibrateDiags.h"
 #include "Support/TerminalText.h"
 #include "Support/TextTable.h"
@@ -39,12 +40,13 @@ static constexpr size_t shownSteps = 10;
 static constexpr int64_t nanosAMilli = 1000000;
 
 /// A time of the simulation to the nanosecond, which is all that is measured.
+/// The nanoseconds fit 62 bits.
 static Rational rounded(Rational milliseconds) {
   return *Rational::make(std::llround(milliseconds.toDouble() * nanosAMilli),
                          nanosAMilli);
 }
 
-/// The same as a decimal of microseconds.
+/// Milliseconds with three decimals.
 static std::string shownTime(Rational milliseconds) {
   std::string text;
   raw_string_ostream(text) << format("%.3f", milliseconds.toDouble());
@@ -275,6 +277,9 @@ FailureOr<Against> Against::make(const Schedule &schedule,
   FailureOr<Report> report = makeReport(schedule, options, diags);
   if (failed(report))
     return failure();
+  // No time of the simulation is longer than its makespan.
+  if (report->makespan.toDouble() * nanosAMilli >= double(int64_t(1) << 62))
+    return diags.report(schedule.source, diag::TimesTooLarge);
   result.predictedMakespan = rounded(report->makespan);
   for (const RankReport &rank : report->ranks) {
     TimeUse use;

@@ -15,6 +15,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <algorithm>
 #include <set>
 
 using namespace llvm;
@@ -229,6 +230,8 @@ std::vector<ParamValues> GridFigures::pointsOutside() const {
     if (all.size() == 1 || most > maxMicrobatches)
       continue;
     within.back() = {least, all[1], all[all.size() / 2], most};
+    within.back().erase(std::unique(within.back().begin(), within.back().end()),
+                        within.back().end());
     for (int64_t value = std::max<int64_t>(1, least - 2); value < least;
          ++value)
       below.back().push_back(value);

@@ -279,9 +279,13 @@ void Checker::check(const AliasStmt *stmt) {
 /// Reports aliases that are names of schedules.
 void Checker::checkAliases(const Module &main) {
   for (const ScheduleDecl *schedule : main.schedules)
-    if (auto it = aliases.find(schedule->name.text); it != aliases.end())
-      (void)diags.report(it->second, diag::Redefinition, schedule->name.text)
-          .note(schedule->name.range, diag::NotePrevious);
+    if (auto it = aliases.find(schedule->name.text); it != aliases.end()) {
+      SMRange first = schedule->name.range, second = it->second;
+      if (second.Start.getPointer() < first.Start.getPointer())
+        std::swap(first, second);
+      (void)diags.report(second, diag::Redefinition, schedule->name.text)
+          .note(first, diag::NotePrevious);
+    }
 }
 
 //===----------------------------------------------------------------------===//

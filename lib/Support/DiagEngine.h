@@ -8,7 +8,7 @@
 // All phases report through one engine:
 //
 //   return diags.report(range, diag::UnknownName, name)
-//              .note(other, diag::NoteDidYouMean, suggestion);
+//              .suggest(range, similar);
 //
 // The diagnostic is emitted, with its attached notes, when the returned object
 // is destroyed; the object converts to `failure()`. After an error a phase
@@ -110,8 +110,8 @@ public:
   InFlightDiagnostic &fixIt(llvm::SMLoc loc, llvm::StringRef text) {
     return fixIt(llvm::SMRange(loc, loc), text);
   }
-  /// Attaches the edit that removes a statement: with a comment that follows on
-  /// its last line, and whole lines if nothing else is on them.
+  /// Attaches the edit that removes a statement. If nothing but a comment after
+  /// the statement is on its lines, these lines are removed.
   InFlightDiagnostic &removal(llvm::SMRange statement);
   /// Attaches the note that `meant` may be meant in place of the word at
   /// `range`, with the edit that replaces it.

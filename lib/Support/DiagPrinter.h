@@ -36,13 +36,15 @@ void writeLocation(llvm::json::OStream &json, llvm::SMLoc loc,
 
 /// Writes a diagnostic as an object with `kind`, `severity`, `message`, `rank`,
 /// `position`, `cell`, `file`, `line`, `column`, `endLine`, `endColumn`,
-/// `excerpt` and `notes`, which are such objects themselves. Missing attributes
-/// are null.
+/// `excerpt`, `fixes` and `notes`, which are such objects themselves. Missing
+/// attributes are null.
 /// `cell` is the step that the message names or, with `csvCells`, the text of
 /// the cell that the diagnostic points at. The end is the column after the last
 /// byte of the text that the diagnostic points at (the step or cell, for a
 /// position in a list), and equals the start for a single position. The excerpt
-/// is what text has below the message: the source line and the caret.
+/// is what text has below the message: the source line, the caret, and text to
+/// be inserted. `fixes` are the edits, objects with `file`, `line`, `column`,
+/// `endLine`, `endColumn` and `text`.
 void writeDiagnostic(llvm::json::OStream &json, const Diagnostic &diagnostic,
                      const SourceFiles &files, bool csvCells = false);
 

@@ -47,6 +47,7 @@ private:
   bool checkForwardOnly(auto kind);
   bool checkNotAChain(auto kind);
   bool checkTiedStages(auto kind);
+  bool checkTiesNotSummed(auto kind);
   bool checkTwoRanksPerStage(auto kind);
   bool checkBidirectionalOutput(auto kind);
   bool checkIdleRank(auto kind);
@@ -116,6 +117,17 @@ bool ScheduleRules::checkTiedStages(auto kind) {
     (void)diags.report(schedule.source, kind, name, listText(group),
                        schedule.name);
   return true;
+}
+
+bool ScheduleRules::checkTiesNotSummed(auto kind) {
+  auto sums = [](const StepList &list) {
+    return any_of(list, [](Step step) { return isTied(step.kind()); });
+  };
+  if (schedule.ties.empty() || schedule.forwardOnly ||
+      any_of(schedule.ranks, sums))
+    return true;
+  refuse(diags.report(schedule.source, kind, schedule.name));
+  return false;
 }
 
 bool ScheduleRules::checkTwoRanksPerStage(auto kind) {

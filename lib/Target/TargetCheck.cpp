@@ -14,8 +14,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Target/TargetCheck.h"
-#include "IR/StepPlaces.h"
 
+#include "IR/StepPlaces.h"
 #include "Support/Diagnostics/EmitDiags.h"
 #include "Support/Diagnostics/PassesDiags.h"
 #include "Support/Diagnostics/VerifierDiags.h"
@@ -23,12 +23,6 @@
 #include "Target/OrderRules.h"
 #include "Target/ScheduleRules.h"
 
-#include "llvm/ADT/BitVector.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/Sequence.h"
-
-#include <algorithm>
-#include <functional>
 #include <tuple>
 #include <utility>
 

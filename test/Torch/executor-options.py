@@ -80,12 +80,26 @@ def behaviour(mesh, case):
         seen.append(str(step))
         step.proceed()
 
+    # The last handler of a kind is the one that is called.
+    schedule.handle("F", lambda step: seen.append("replaced"))
     schedule.handle("F", handler)
     schedule.step(*args, **keywords)
     assert seen == [f"F s{rank} m{k}" for k in range(4)], seen
     expected = model.reference(2, 4)[0][1][rank]
     assert all(map(model.close, [p.grad for p in parts[0].submod.parameters()], expected))
     mean = gradients(parts)
+    schedule.handle("F", None)
+    schedule.step(*args, **keywords)
+    assert len(seen) == 4, seen
+
+    # Transfers of a batch are steps, too.
+    plan = pipec.compile("zb1p", passes="insert-p2p,batch-p2p", **TWO)
+    _, parts, schedule = make(mesh, plan)
+    sends = []
+    schedule.handle("SEND_F", lambda step: (sends.append(str(step)), step.proceed()))
+    schedule.step(*args, **keywords)
+    wanted = sum(step["kind"] == pipec.Kind.SEND_F for step in plan.steps[rank])
+    assert len(sends) == wanted and torch.allclose(gradients(parts), mean), sends
 
     # The sum in place of the mean; micro-batches that are split already.
     _, parts, schedule = make(mesh, scale_grads=False)

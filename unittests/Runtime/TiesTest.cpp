@@ -145,7 +145,14 @@ TEST(Ties, MistakesAreFound) {
   EXPECT_NE(run([](auto &x, int rank) {
               if (rank == 1)
                 x.reduceTied(0);
+              else
+                allGroups(x, rank);
             }).find("REDUCE_TIED t0 does not belong on this rank"),
+            std::string::npos);
+  EXPECT_NE(run([](auto &x, int rank) {
+              if (rank == 0)
+                allGroups(x, rank);
+            }).find("the run ended without REDUCE_TIED t1"),
             std::string::npos);
   // A group in another order is found where the messages meet.
   EXPECT_NE(run([](auto &x, int rank) {

@@ -262,6 +262,7 @@ private:
   using EdgeEnd = typename Books::EdgeEnd;
   using StageEnds = typename Books::StageEnds;
   using Posted = typename Books::Posted;
+  using TiedPart = typename Books::TiedPart;
   using enum detail::CellFlag;
 
   /// The books of a micro-batch on a stage of the model, null when another rank
@@ -499,6 +500,11 @@ private:
   /// that the executor sums at the end.
   std::vector<int> tied;
   std::vector<int> unsummed;
+  /// By group, the ranks that hold a stage of it.
+  std::vector<std::vector<int>> tiedHolders;
+  /// Of the sum that is being made, in the order of their ranks.
+  std::vector<TiedPart> tiedParts;
+  std::vector<const Tensor *> tiedTensors;
 
   const Minibatch *minibatch = nullptr;
   Outputs *outputs = nullptr;

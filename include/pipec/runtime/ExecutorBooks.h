@@ -136,6 +136,14 @@ template <class M, class T> struct ExecutorBooks {
     Transfer *transfer = nullptr;
     Tensor *tensor = nullptr;
   };
+  /// The gradient of one rank in a sum of tied gradients, and its transfers;
+  /// null on the rank itself.
+  struct TiedPart {
+    int rank;
+    Tensor *tensor;
+    Transfer *sending = nullptr;
+    Transfer *receiving = nullptr;
+  };
 };
 
 } // namespace pipec::runtime

@@ -171,6 +171,9 @@ template <class M, class T> void Executor<M, T>::makeBooks() {
                                                            &book};
     cell += std::size_t(book.ports) * std::size_t(numMicrobatches);
   }
+  tiedHolders.clear();
+  for (int group = 0; group != int(schedule->ties.size()); ++group)
+    tiedHolders.push_back(schedule->tiedRanks(group));
   // What is in flight depends on timing; some room ahead keeps the steady
   // state from allocating.
   std::size_t ahead = std::min<std::size_t>(2 * cells.size() + 16, 512);
@@ -251,6 +254,14 @@ template <class M, class T> void Executor<M, T>::checkComplete() {
     const Step &step = early.front();
     fail("the run ended without " + stepText(step) +
          ", which an overlap has sent");
+  }
+  for (int group = 0;
+       !schedule->forwardOnly && group != int(schedule->ties.size()); ++group) {
+    std::span<const int> stages = schedule->ties[std::size_t(group)];
+    if (std::any_of(stages.begin(), stages.end(),
+                    [&](int stage) { return booksOf(stage); }) &&
+        std::find(tied.begin(), tied.end(), group) == tied.end())
+      fail("the run ended without " + stepText(StepKind::ReduceTied, group, 0));
   }
   for (const StageBooks &stage : books) {
     if (stage.unsharded)

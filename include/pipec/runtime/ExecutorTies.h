@@ -25,10 +25,10 @@ namespace pipec::runtime {
 
 template <class M, class T> void Executor<M, T>::reduceTied(int group) {
   publish(RankState::Running, StepKind::ReduceTied, group, 0);
-  std::string name = stepText(StepKind::ReduceTied, group, 0);
+  auto name = [&] { return stepText(StepKind::ReduceTied, group, 0); };
   if (group < 0 || group >= int(schedule->ties.size()))
-    fail(name + " of a schedule with " + std::to_string(schedule->ties.size()) +
-         " groups of tied stages");
+    fail(name() + " of a schedule with " +
+         std::to_string(schedule->ties.size()) + " groups of tied stages");
   bool held = false;
   for (int stage : schedule->ties[std::size_t(group)]) {
     const StageBooks *own = booksOf(stage);
@@ -36,17 +36,17 @@ template <class M, class T> void Executor<M, T>::reduceTied(int group) {
       continue;
     held = true;
     if (own->weights != own->expected)
-      fail(name + " comes after " + std::to_string(own->weights) + " of " +
+      fail(name() + " comes after " + std::to_string(own->weights) + " of " +
            std::to_string(own->expected) + " weight gradients of stage " +
            std::to_string(stage));
     if (schedule->reducesGradients && !own->reduced &&
         (!schedule->reduced || schedule->reduced[stage]))
-      fail(name + " comes before REDUCE_GRAD s" + std::to_string(stage));
+      fail(name() + " comes before REDUCE_GRAD s" + std::to_string(stage));
   }
   if (!held)
-    fail(name + " does not belong on this rank");
+    fail(name() + " does not belong on this rank");
   if (std::find(tied.begin(), tied.end(), group) != tied.end())
-    fail(name + " comes twice");
+    fail(name() + " comes twice");
   tied.push_back(group);
   Context step = contextOf(Step{StepKind::ReduceTied, group, 0});
   static constexpr typename Context::Actions actions = {
@@ -82,24 +82,18 @@ template <class M, class T> void Executor<M, T>::sumTied(int group) {
                        "no exportTied(int group, Tensor &) and sumTied(int "
                        "group, std::span<const Tensor *const>)");
   } else {
-    struct Part {
-      int rank;
-      Tensor *tensor;
-      Transfer *sending = nullptr;
-      Transfer *receiving = nullptr;
-    };
-    std::vector<Part> parts;
-    for (int holder : schedule->tiedRanks(group))
-      parts.push_back({holder, acquireTensor()});
+    tiedParts.clear();
+    for (int holder : tiedHolders[std::size_t(group)])
+      tiedParts.push_back({holder, acquireTensor()});
     Tensor *mine = nullptr;
-    for (Part &part : parts) {
+    for (TiedPart &part : tiedParts) {
       // That of another rank has the same size.
       model.exportTied(group, *part.tensor);
       if (part.rank == rank)
         mine = part.tensor;
     }
     Step step = {StepKind::ReduceTied, group, 0};
-    for (Part &part : parts) {
+    for (TiedPart &part : tiedParts) {
       if (part.rank == rank)
         continue;
       std::span<std::byte> out = model.bytes(*mine);
@@ -111,9 +105,9 @@ template <class M, class T> void Executor<M, T>::sumTied(int group) {
       transport.irecv(part.rank, expectedHeader(step, in.size()), in,
                       part.receiving->request);
     }
-    std::vector<const Tensor *> tensorsOfRanks;
-    for (Part &part : parts) {
-      tensorsOfRanks.push_back(part.tensor);
+    tiedTensors.clear();
+    for (TiedPart &part : tiedParts) {
+      tiedTensors.push_back(part.tensor);
       if (!part.receiving)
         continue;
       await(part.receiving->request, step);
@@ -123,8 +117,8 @@ template <class M, class T> void Executor<M, T>::sumTied(int group) {
                            " of tied stages from rank " +
                            std::to_string(part.rank) + " is not what came");
     }
-    model.sumTied(group, std::span<const Tensor *const>(tensorsOfRanks));
-    for (Part &part : parts) {
+    model.sumTied(group, std::span<const Tensor *const>(tiedTensors));
+    for (TiedPart &part : tiedParts) {
       if (part.sending) {
         await(part.sending->request, step);
         endTransfer(part.sending);

@@ -35,9 +35,10 @@
 //     void backwardWeight(int stage, int microbatch,
 //                         const Tensor *outputGradient, Activation &kept);
 //
-//     // Transfers: size a tensor for what will be received, and show its
-//     bytes. void prepareInput(int stage, int microbatch, Tensor &input); void
-//     prepareGradient(int stage, int microbatch, Tensor &outputGradient);
+//     // Transfers: give a tensor the size of what will be received, and return
+//     // the memory of a tensor.
+//     void prepareInput(int stage, int microbatch, Tensor &input);
+//     void prepareGradient(int stage, int microbatch, Tensor &outputGradient);
 //     std::span<std::byte> bytes(Tensor &tensor);
 //   };
 //

@@ -26,7 +26,6 @@ public:
       grow(items.empty() ? 16 : 2 * items.size());
     items[tail++ & (items.size() - 1)] = std::move(item);
   }
-  void clear() { head = tail = 0; }
   void reserve(std::size_t count) {
     std::size_t size = 16;
     while (size < count)

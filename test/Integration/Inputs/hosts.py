@@ -8,7 +8,7 @@ share and a file of host names of their own, joined by a cable (veth).
 
 MPI starts its processes on the other host through a launch agent, which takes
 the place of ssh. Exits with the status of the program, of the first one that
-fails for `each`; prints `skipped: ...` and exits with 0 where namespaces are
+fails for `each`; prints `skipped: ...` and exits with 77 where namespaces are
 not allowed. First may come `--seconds N`: what takes longer is an error; and `--fails`:
 a program that succeeds is one, too.
 
@@ -132,7 +132,7 @@ def main():
             return status != 1 if fails else status
         except (NotAllowed, OSError) as error:
             print(f"skipped: no namespaces here: {error}")
-            return 0
+            return 77
         finally:
             hosts.close()
 

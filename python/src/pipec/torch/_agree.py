@@ -19,7 +19,7 @@ def check_agreement(stage: _PipelineStageBase, schedule: Schedule | None, proble
     """Called by every rank of the stage's group, with its schedule or with what is
     wrong with it; `text` is what the ranks compare, by default the CSV. Raises
     `problem`; RuntimeError when another rank has one, and ValueError when the
-    schedules of the ranks differ. Compares nothing for one rank, and in a group of
+    schedules of the ranks differ. Nothing is compared in a group of one rank or of
     the backend `fake`.
     """
     group = stage.group
@@ -36,13 +36,13 @@ def check_agreement(stage: _PipelineStageBase, schedule: Schedule | None, proble
         dist.all_gather_object(everyone, mine, group=group)
     if problem:
         raise problem
-    for rank, (digest, text) in enumerate(everyone):
+    for rank, (digest, what) in enumerate(everyone):
         if digest == "error":
-            raise RuntimeError(f"rank {rank} has no schedule: {text}")
+            raise RuntimeError(f"rank {rank} has no schedule: {what}")
     if len(set(everyone)) > 1:
         ranks: dict[tuple[str, str], list[str]] = {}
         for rank, one in enumerate(everyone):
             ranks.setdefault(one, []).append(str(rank))
         raise ValueError("the ranks have different schedules: " + "; ".join(
-            f"rank{'s' * (len(who) > 1)} {', '.join(who)} {text} with digest {digest}"
-            for (digest, text), who in ranks.items()))
+            f"rank{'s' * (len(who) > 1)} {', '.join(who)} {what} with digest {digest}"
+            for (digest, what), who in ranks.items()))

@@ -22,7 +22,7 @@ from ._parts import Edge, Meta, Part, make_parts
 from ._source import Source
 from ._ties import TiedParameters, Ties
 from ._transfers import Transfers
-from ._worker import METHODS, Evaluation, Step, Worker
+from ._worker import METHODS, Evaluation, Worker
 
 
 class Executor:
@@ -59,26 +59,18 @@ class Executor:
     def __repr__(self) -> str:
         return f"<pipec.torch.Executor of {self.plan!r}, rank {self.rank}>"
 
-    def handle(self, kind: str, handler: Callable[[Any], None]) -> None:
+    def handle(self, kind: str, handler: Callable[[Any], None] | None) -> None:
         """Calls `handler` in place of each step of a kind (`F`, `SEND_F`, ...), with a
         `Step` whose `proceed` does what the executor would do. The handler of
         `OVERLAP` is called with the list of the steps that may run at the same time, each
         of which can `wait` for its inputs; in `eval`, which has no backwards, it is not
-        called.
+        called. A handler replaces an earlier one of its kind, and None removes it.
         """
-        worker: Any = self._worker
-        if kind == "OVERLAP":
-            worker.overlap = lambda *members: handler(
-                [Step(name, tuple(numbers), worker, getattr(worker, METHODS[name])) for name, *numbers in members])
-            return
-        if kind not in METHODS:
+        if kind != "OVERLAP" and kind not in METHODS:
             raise ValueError(f"`{kind}` is not a kind of step; there are {', '.join(METHODS)} and OVERLAP")
-        for worker in (self._worker, self._evaluation):
-            do = getattr(worker, METHODS[kind])
-            if do is not Evaluation.no_step:
-                setattr(worker, METHODS[kind],
-                        lambda *numbers, worker=worker, do=do: handler(Step(kind, numbers, worker, do)))
-            worker.forget_order()
+        self._worker.handle(kind, handler)
+        if kind != "OVERLAP":
+            self._evaluation.handle(kind, handler)
 
     # The interface of PyTorch's schedules.
 

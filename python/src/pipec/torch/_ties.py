@@ -92,7 +92,12 @@ class Ties:
         self._posted.append((group, sums, Posted(works, tuple(sums), text)))
 
     def end(self) -> None:
-        """Waits for the sums and makes them the gradients."""
+        """Waits for the sums and makes them the gradients. Raises ValueError if the list
+        has no sum of a group."""
+        posted_groups = [group for group, _, _ in self._posted]
+        for number, group in self._groups.items():
+            if not any(group is one for one in posted_groups):
+                raise ValueError(f"the run ended without REDUCE_TIED t{number}; the pass `insert-ties` adds it")
         for group, sums, posted in self._posted:
             self._transfers.wait(posted)
             for same, total in zip(group.parameters, sums):

@@ -67,6 +67,8 @@ class Worker:
         self._loss_fn, self._loss_scale = loss_fn, loss_scale
         self._sends: dict[tuple[Any, ...], Posted] = {}
         self._ahead = Ahead(transfers.receives_ahead)
+        self.handled: set[str] = set()
+        """The kinds of steps that have a handler."""
         # Gradients from before the run, where the copies of a stage are added.
         self._earlier: list[tuple[torch.nn.Parameter, torch.Tensor]] = []
         # The inputs of a run and its results, by micro-batch.
@@ -77,6 +79,27 @@ class Worker:
         self.losses: dict[int, torch.Tensor] = {}
         self.computes_loss = True
         self.loss_kwargs: dict[str, Any] = {}
+
+    def handle(self, kind: str, handler: Callable[[Any], None] | None) -> None:
+        """Makes `handler` run the steps of a kind, or the groups of `OVERLAP`; None ends
+        that. See `Executor.handle`."""
+        method = "overlap" if kind == "OVERLAP" else METHODS[kind]
+        if getattr(type(self), method) is Evaluation.no_step:
+            return
+        vars(self).pop(method, None)
+        self.handled.discard(kind)
+        self.forget_order()
+        if handler is None:
+            return
+        do = getattr(self, method)
+        if kind == "OVERLAP":
+            def run(*numbers: Any) -> None:
+                handler([Step(member, tuple(rest), self, getattr(self, METHODS[member])) for member, *rest in numbers])
+        else:
+            def run(*numbers: Any) -> None:
+                handler(Step(kind, numbers, self, do))
+        setattr(self, method, run)
+        self.handled.add(kind)
 
     def _part(self, stage: int, microbatch: int) -> Part:
         return self._parts[microbatch >= self._split][stage]
@@ -279,10 +302,12 @@ class Worker:
         self._transfers.wait(self._sends.pop(("SEND_B", stage, microbatch, *other)))
 
     def batch(self, *members: tuple[Any, ...]) -> None:
-        """Posts transfers together, so that they do not wait for each other."""
-        if self._transfers.receives_ahead:  # they do not, in any case
-            for member in members:
-                (self._send if member[0].startswith("SEND") else self._receive)(*member)
+        """Posts transfers together, so that they do not wait for each other. Where a
+        member has a handler, they are posted one by one."""
+        one_by_one = any(member[0] in self.handled for member in members)
+        if self._transfers.receives_ahead or one_by_one:  # with gloo none waits in any case
+            for kind, *numbers in members:
+                getattr(self, METHODS[kind])(*numbers)
             return
         planned = []
         operations = []
