@@ -7,6 +7,7 @@
 
 #include "Frameworks/Megatron.h"
 
+#include "IR/RegularPlacements.h"
 #include "Layers/LayerLayout.h"
 #include "Support/Words.h"
 
@@ -175,11 +176,9 @@ compare(const Schedule &schedule, const MegatronSettings &settings) {
 /// The first stage with another place than in a loop.
 static std::optional<unsigned> stageElsewhere(const Schedule &schedule) {
   ArrayRef<uint32_t> map = schedule.placement.map(0);
-  for (unsigned stage = 0; stage != map.size(); ++stage)
-    if (map[stage] != stage % schedule.numRanks)
-      return stage;
-  if (map.size() % schedule.numRanks != 0)
-    return map.size();
+  unsigned off = firstStageOff(map, schedule.numRanks, rankInLoop);
+  if (off != map.size() || map.size() % schedule.numRanks != 0)
+    return off;
   return std::nullopt;
 }
 

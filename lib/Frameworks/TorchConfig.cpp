@@ -24,6 +24,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Frameworks/FrameworkFormats.h"
+#include "IR/RegularPlacements.h"
 #include "Support/Diagnostics/EmitDiags.h"
 #include "Target/TargetCheck.h"
 #include "Waiting/Waiting.h"
@@ -153,23 +154,11 @@ private:
   /// empty if there is none. Reports the first stage with another placement.
   StringRef placementName() {
     unsigned ranks = schedule.numRanks;
-    // The first stage with another placement; the number of stages if there is
-    // none.
-    auto firstOff = [&](auto rankOf) {
-      for (unsigned stage = 0; stage != map.size(); ++stage)
-        if (map[stage] != rankOf(stage))
-          return stage;
-      return unsigned(map.size());
-    };
-    auto loop = [&](unsigned stage) { return stage % ranks; };
-    auto v = [&](unsigned stage) {
-      return stage < ranks ? stage : 2 * ranks - 1 - stage;
-    };
     bool even = map.size() % ranks == 0;
-    unsigned off = firstOff(loop);
+    unsigned off = firstStageOff(map, ranks, rankInLoop);
     if (even && off == map.size())
       return map.size() == ranks ? "1F1B" : "Interleaved1F1B";
-    if (map.size() == 2 * size_t(ranks) && firstOff(v) == map.size())
+    if (isV(map, ranks))
       return "ZBVZeroBubble";
     auto warning =
         diags.report(schedule.source, diag::StagesElsewhere, schedule.name);
@@ -177,7 +166,7 @@ private:
       warning.note(DiagLoc(), diag::NoteStagesUneven, map.size(), ranks);
     else
       warning.note(DiagLoc(), diag::NoteStageElsewhere, off, map[off],
-                   loop(off));
+                   rankInLoop(off, ranks));
     return {};
   }
 

@@ -7,6 +7,7 @@
 
 #include "Import/StageUse.h"
 
+#include "IR/RegularPlacements.h"
 #include "IR/Step.h"
 #include "Support/Diagnostics/ImportDiags.h"
 
@@ -16,16 +17,6 @@
 using namespace llvm;
 
 namespace pipec {
-
-static uint32_t rankInLoop(unsigned stage, unsigned numRanks) {
-  return stage % numRanks;
-}
-
-/// Odd rounds go from the last rank to the first.
-static uint32_t rankInV(unsigned stage, unsigned numRanks) {
-  unsigned position = stage % numRanks;
-  return stage / numRanks % 2 ? numRanks - 1 - position : position;
-}
 
 FailureOr<std::vector<uint32_t>> completeMap(ArrayRef<StageUse> uses,
                                              unsigned numRanks,
@@ -39,7 +30,7 @@ FailureOr<std::vector<uint32_t>> completeMap(ArrayRef<StageUse> uses,
     });
   };
   const StageUse *inLoop = misfit(rankInLoop);
-  const StageUse *inV = misfit(rankInV);
+  const StageUse *inV = misfit(rankInLegs);
   if (inLoop != uses.end() && inV != uses.end()) {
     const StageUse *use = std::max(inLoop, inV);
     return diags.report(use->place, diag::PresentPlacement, use - uses.data(),
@@ -50,7 +41,7 @@ FailureOr<std::vector<uint32_t>> completeMap(ArrayRef<StageUse> uses,
   std::vector<uint32_t> map(stages);
   for (unsigned stage = 0; stage != stages; ++stage)
     map[stage] = inLoop == uses.end() ? rankInLoop(stage, numRanks)
-                                      : rankInV(stage, numRanks);
+                                      : rankInLegs(stage, numRanks);
   return map;
 }
 

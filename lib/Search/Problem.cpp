@@ -7,6 +7,8 @@
 
 #include "Search/Problem.h"
 
+#include "IR/RegularPlacements.h"
+
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -15,10 +17,8 @@ namespace pipec::search {
 
 std::vector<uint32_t> placementMap(bool isV, unsigned ranks, unsigned chunks) {
   std::vector<uint32_t> map(ranks * chunks);
-  for (unsigned stage = 0; stage != map.size(); ++stage) {
-    bool back = isV && stage / ranks % 2;
-    map[stage] = back ? ranks - 1 - stage % ranks : stage % ranks;
-  }
+  for (unsigned stage = 0; stage != map.size(); ++stage)
+    map[stage] = isV ? rankInLegs(stage, ranks) : rankInLoop(stage, ranks);
   return map;
 }
 

@@ -7,6 +7,7 @@
 
 #include "Target/ScheduleRules.h"
 
+#include "IR/RegularPlacements.h"
 #include "IR/StepPlaces.h"
 #include "Support/Diagnostics/EmitDiags.h"
 #include "Support/Diagnostics/PassesDiags.h"
@@ -64,9 +65,9 @@ private:
   bool checkFileWithoutTransfers(auto kind);
   bool checkFileWithoutReductions(auto kind);
   template <typename Fn> bool checkWait(auto kind, Fn needsWait);
-  bool isLoop() const;
-  bool isV() const;
-  bool hasLegs() const;
+  bool isLoop() const {
+    return pipec::isLoop(schedule.placement.map(0), schedule.numRanks);
+  }
 
   const Schedule &schedule;
   const Consumer &consumer;
@@ -179,44 +180,15 @@ bool ScheduleRules::checkNotOneStagePerRank(auto kind) {
   return true;
 }
 
-bool ScheduleRules::isLoop() const {
-  ArrayRef<uint32_t> map = schedule.placement.map(0);
-  return map.size() % schedule.numRanks == 0 &&
-         all_of(enumerate(map), [&](const auto &it) {
-           return it.value() == it.index() % schedule.numRanks;
-         });
-}
-
-bool ScheduleRules::isV() const {
-  ArrayRef<uint32_t> map = schedule.placement.map(0);
-  unsigned ranks = schedule.numRanks;
-  return map.size() == 2 * size_t(ranks) &&
-         all_of(enumerate(map), [&](const auto &it) {
-           return it.value() == (it.index() < ranks
-                                     ? it.index()
-                                     : 2 * ranks - 1 - it.index());
-         });
-}
-
-/// Each round over the ranks begins where the one before it has ended.
-bool ScheduleRules::hasLegs() const {
-  ArrayRef<uint32_t> map = schedule.placement.map(0);
-  unsigned ranks = schedule.numRanks;
-  return map.size() % ranks == 0 && all_of(enumerate(map), [&](const auto &it) {
-           unsigned at = it.index() % ranks;
-           return it.value() == (it.index() / ranks % 2 ? ranks - 1 - at : at);
-         });
-}
-
 bool ScheduleRules::checkNeitherLoopNorLegs(auto kind) {
-  if (isLoop() || hasLegs())
+  if (isLoop() || hasLegs(schedule.placement.map(0), schedule.numRanks))
     return true;
   refuse(diags.report(schedule.source, kind, schedule.name, name));
   return false;
 }
 
 bool ScheduleRules::checkNeitherLoopNorV(auto kind) {
-  if (isLoop() || isV())
+  if (isLoop() || isV(schedule.placement.map(0), schedule.numRanks))
     return true;
   refuse(diags.report(schedule.source, kind, schedule.name, name));
   return false;

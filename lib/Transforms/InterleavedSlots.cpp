@@ -25,9 +25,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Transforms/InterleavedSlots.h"
-#include "IR/StepPlaces.h"
 
+#include "IR/RegularPlacements.h"
 #include "IR/Schedule.h"
+#include "IR/StepPlaces.h"
 #include "Support/Diagnostics/PassesDiags.h"
 
 #include <algorithm>
@@ -118,13 +119,8 @@ private:
   }
 
   bool isLoop() const {
-    if (schedule.placement.bidirectional() ||
-        schedule.numStages % numRanks != 0)
-      return false;
-    for (unsigned stage = 0; stage != schedule.numStages; ++stage)
-      if (schedule.placement.rankOf(stage, 0) != stage % numRanks)
-        return false;
-    return true;
+    return !schedule.placement.bidirectional() &&
+           pipec::isLoop(schedule.placement.map(0), numRanks);
   }
 
   /// The number of forwards of a rank before its steady phase.
