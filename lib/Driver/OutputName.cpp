@@ -70,18 +70,18 @@ FailureOr<const EmitterInfo *> chooseEmitter(const Arguments &args,
   // Output files of templates may have any name.
   if (args.has(Opt::Template))
     return findEmitter(args.text(Opt::Emit, "template"));
+  std::string extension = outputExtension(args);
+  if (isPythonPicture(extension))
+    return reportUsageError(diags, "`" + shortened(args.text(Opt::Output)) +
+                                       "` has the name of a format that only "
+                                       "the Python package writes: `python3 -m "
+                                       "pipec`");
   if (args.has(Opt::Emit)) {
     const EmitterInfo *emitter = findEmitter(args.text(Opt::Emit));
     if (failed(checkOutputName(args, *emitter, diags)))
       return failure();
     return emitter;
   }
-  std::string extension = outputExtension(args);
-  if (isPythonPicture(extension))
-    return reportUsageError(diags, "`" + shortened(args.text(Opt::Output)) +
-                                       "` is the name of a picture that the "
-                                       "Python package makes of that of "
-                                       "--emit=svg: `python3 -m pipec`");
   SmallVector<StringRef, 4> names = emittersOf(extension);
   if (names.size() > 1 && !is_contained(names, "timeline"))
     return reportUsageError(diags,

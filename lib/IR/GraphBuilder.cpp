@@ -10,6 +10,7 @@
 #include "IR/Step.h"
 #include "Support/Diagnostics/LoweringDiags.h"
 #include "Support/Diagnostics/SemaDiags.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -28,9 +29,9 @@ LogicalResult GraphBuilder::add(int64_t from, int64_t to, Origin origin) {
   SMRange where = origin.range;
   for (int64_t stage : {from, to})
     if (stage < 0 || stage >= int64_t(numStages))
-      return withOption(
-          diags.report(where, diag::GraphStageOutOfRange, stage, numStages),
-          origin);
+      return withOption(diags.report(where, diag::GraphStageOutOfRange, stage,
+                                     countText(numStages, "stage")),
+                        origin);
   if (from >= to)
     return withOption(diags.report(where, diag::GraphEdgeBackward, from, to),
                       origin);

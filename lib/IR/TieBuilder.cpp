@@ -9,6 +9,7 @@
 
 #include "Support/Diagnostics/LoweringDiags.h"
 #include "Support/Diagnostics/SemaDiags.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -20,7 +21,8 @@ LogicalResult TieBuilder::add(ArrayRef<int64_t> stages, SMRange where) {
   std::vector<unsigned> group;
   for (int64_t stage : stages) {
     if (stage < 0 || stage >= int64_t(numStages))
-      return diags.report(where, diag::TieStageOutOfRange, stage, numStages);
+      return diags.report(where, diag::TieStageOutOfRange, stage,
+                          countText(numStages, "stage"));
     if (is_contained(group, stage))
       return diags.report(where, diag::TieStageTwice, stage);
     group.push_back(unsigned(stage));

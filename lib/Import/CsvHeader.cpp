@@ -11,6 +11,7 @@
 
 #include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Diagnostics/LoweringDiags.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -51,11 +52,14 @@ LogicalResult CsvHeader::infer(Schedule &schedule, StringRef text,
 
   LogicalResult result = success();
   if (options.stages && *options.stages != schedule.numStages)
-    result = diags.report(highestStage, diag::CsvOtherStages,
-                          schedule.numStages, *options.stages);
+    result =
+        diags.report(highestStage, diag::CsvOtherStages,
+                     countText(schedule.numStages, "stage"), *options.stages);
   if (options.microbatches && *options.microbatches != schedule.numMicrobatches)
-    result = diags.report(highestMicrobatch, diag::CsvOtherMicrobatches,
-                          schedule.numMicrobatches, *options.microbatches);
+    result =
+        diags.report(highestMicrobatch, diag::CsvOtherMicrobatches,
+                     countText(schedule.numMicrobatches, "micro-batch", "es"),
+                     *options.microbatches);
   if (failed(result))
     return result;
   return failed(inferMap(schedule, text, diags))
