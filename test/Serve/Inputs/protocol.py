@@ -461,6 +461,7 @@ def threads(_):
 
 def ends(_):
     """SIGINT, SIGTERM and SIGHUP end the server at once, with 0, and leave nothing."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it is ignored, also by the server
     with tempfile.TemporaryDirectory() as folder:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             served = Served("serve", env={**os.environ, "TMPDIR": folder})
