@@ -74,7 +74,6 @@ uint32_t TraceCells::find(StringRef text) {
   uint32_t number = all.size();
   numbers[text] = number;
   all.push_back(std::move(members));
-  names.push_back(text.str());
   return number;
 }
 

@@ -25,7 +25,7 @@
 
 namespace pipec {
 
-/// The names of steps in traces, each kept once: `0F1`, `2SEND_F3`,
+/// The cells of steps in traces, each kept once: `0F1`, `2SEND_F3`,
 /// `0UNSHARD`, `(0F1;1B0)OVERLAP_F_B`.
 class TraceCells {
 public:
@@ -42,12 +42,10 @@ public:
 
   size_t size() const { return all.size(); }
   llvm::ArrayRef<Step> operator[](uint32_t cell) const { return all[cell]; }
-  llvm::StringRef name(uint32_t cell) const { return names[cell]; }
 
 private:
   llvm::StringMap<uint32_t> numbers;
   std::vector<Members> all;
-  std::vector<std::string> names;
 };
 
 /// The text of a step as a cell of a CSV shows it: `0F1`, `0UNSHARD`.

@@ -32,8 +32,7 @@ static constexpr size_t maxValues = 1 << 16;
 
 /// True for a word of the form `NAME=...`.
 static bool isSize(StringRef word) {
-  StringRef name =
-      word.take_while([](char c) { return isAlnum(c) || c == '_'; });
+  StringRef name = word.take_while(isWordByte);
   return !name.empty() && word.drop_front(name.size()).starts_with("=");
 }
 

@@ -16,14 +16,6 @@ using namespace llvm;
 
 namespace pipec {
 
-static void writeExact(json::OStream &json, StringRef key,
-                       const std::optional<Rational> &value) {
-  if (value)
-    writeExact(json, key, *value);
-  else
-    json.attribute(key, nullptr);
-}
-
 namespace {
 
 class JsonWriter {

@@ -7,6 +7,8 @@
 
 #include "Emit/SvgLayout.h"
 
+#include "Support/TerminalText.h"
+
 #include "llvm/ADT/StringExtras.h"
 
 #include <optional>
@@ -131,7 +133,7 @@ std::string SvgLayout::figures() const {
 
 /// The number of characters of UTF-8 text.
 static size_t letters(StringRef text) {
-  return size_t(count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
+  return text.size() - count_if(text, isContinuationByte);
 }
 
 /// Breaks a line where it is longer than `most` characters: after a semicolon
@@ -140,8 +142,8 @@ static void wrap(std::vector<std::string> &lines, size_t most) {
   while (!lines.empty() && letters(lines.back()) > most) {
     StringRef line = lines.back();
     size_t end = 0;
-    for (size_t seen = 0; seen != most || (line[end] & 0xc0) == 0x80; ++end)
-      seen += (line[end] & 0xc0) != 0x80;
+    for (size_t seen = 0; seen != most || isContinuationByte(line[end]); ++end)
+      seen += !isContinuationByte(line[end]);
     StringRef head = line.take_front(end);
     size_t cut = StringRef::npos;
     for (StringRef mark : {"; ", ", ", " "})

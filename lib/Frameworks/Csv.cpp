@@ -123,15 +123,6 @@ private:
   std::vector<Piece<8>> numbers;
 };
 
-/// The name of the overlap of exactly these two steps; empty if there is none.
-StringRef pairName(Step first, Step second) {
-  if (first.kind() == StepKind::F && second.kind() == StepKind::B)
-    return "OVERLAP_F_B";
-  if (first.kind() == StepKind::B && second.kind() == StepKind::F)
-    return "OVERLAP_B_F";
-  return {};
-}
-
 } // namespace
 
 /// Warns of the first edge of a stage graph that a reader of the CSV does not
@@ -214,7 +205,7 @@ LogicalResult emitCsv(const Schedule &schedule, raw_ostream &os,
         at = cells.put(at, '(', step);
         at = cells.put(at, ';', second);
         at = cells.put(at, ")");
-        at = cells.put(at, pairName(step, second));
+        at = cells.put(at, overlapName(step, second));
       } else {
         at = cells.put(cell, step);
       }

@@ -63,6 +63,10 @@ llvm::LogicalResult emitTorchConfig(const Schedule &schedule,
 /// direction 0 on one line.
 void writeScheduleHead(llvm::json::OStream &json, const Schedule &schedule);
 
+/// PyTorch's and HyperParallel's name of an overlap of these two steps; empty
+/// if there is none.
+llvm::StringRef overlapName(Step first, Step second);
+
 } // namespace pipec
 
 #endif // PIPEC_FRAMEWORKS_FRAMEWORKFORMATS_H

@@ -48,18 +48,6 @@ static StringLiteral metaStepType(StepKind kind) {
   llvm_unreachable("steps that are not written have no type");
 }
 
-/// The type of the overlap of these steps; empty if there is none.
-static StringRef overlapType(ArrayRef<Step> group) {
-  if (group.size() != 2)
-    return {};
-  StepKind a = group[0].kind(), b = group[1].kind();
-  if (a == StepKind::F && b == StepKind::B)
-    return "OVERLAP_F_B";
-  if (a == StepKind::B && b == StepKind::F)
-    return "OVERLAP_B_F";
-  return {};
-}
-
 static void writeStep(raw_ostream &os, Step step) {
   if (step.kind() == StepKind::Bubble) {
     os << "null";
@@ -86,7 +74,7 @@ static void writeList(raw_ostream &os, ArrayRef<Step> list) {
       writeStep(os, list[i]);
       continue;
     }
-    os << "[\"" << overlapType(list.slice(i, 2)) << "\",";
+    os << "[\"" << overlapName(list[i], list[i + 1]) << "\",";
     writeStep(os, list[i]);
     os << ',';
     writeStep(os, list[++i]);

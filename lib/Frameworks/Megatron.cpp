@@ -67,13 +67,9 @@ MegatronSettings::flags(ArrayRef<std::string> layout) const {
 }
 
 std::string MegatronSettings::commandLine(ArrayRef<std::string> layout) const {
-  ListSeparator blank(" ");
   std::string line;
-  raw_string_ostream os(line);
-  for (StringRef word : flags(layout)) {
-    bool isPlain = word.find_first_of("|()*") == StringRef::npos;
-    os << blank << (isPlain ? word.str() : "'" + word.str() + "'");
-  }
+  for (StringRef word : flags(layout))
+    line += (line.empty() ? "" : " ") + shellWord(word);
   return line;
 }
 

@@ -17,7 +17,7 @@ using namespace llvm;
 
 namespace pipec {
 
-static bool isWordByte(char c) { return isAlnum(c) || c == '_' || c == '.'; }
+static bool isNameByte(char c) { return isWordByte(c) || c == '.'; }
 
 void OrderCursor::skipBlanks() {
   while (p != end && isSpace(*p))
@@ -28,7 +28,7 @@ bool OrderCursor::atWord(StringRef text, bool prefix) {
   skipBlanks();
   StringRef rest(p, end - p);
   return rest.starts_with(text) && (prefix || rest.size() == text.size() ||
-                                    !isWordByte(rest[text.size()]));
+                                    !isNameByte(rest[text.size()]));
 }
 
 bool OrderCursor::consumeWord(StringRef text) {
@@ -48,7 +48,7 @@ bool OrderCursor::expect(char c) {
 StringRef OrderCursor::word() {
   skipBlanks();
   const char *begin = p;
-  while (p != end && isWordByte(*p))
+  while (p != end && isNameByte(*p))
     ++p;
   return since(begin);
 }
@@ -75,7 +75,7 @@ bool OrderCursor::number(unsigned limit, StringRef what, unsigned &value) {
     if (sum < limit)
       sum = sum * 10 + (*p - '0');
   StringRef digits = since(begin);
-  if (digits.empty() || (p != end && isWordByte(*p))) {
+  if (digits.empty() || (p != end && isNameByte(*p))) {
     p = begin;
     expected("a " + what);
     return false;
@@ -119,7 +119,7 @@ void OrderCursor::expected(const Twine &what) {
   StringRef found(p, 0);
   std::string text = "the end of the file";
   if (p != end) {
-    found = StringRef(p, end - p).take_while(isWordByte);
+    found = StringRef(p, end - p).take_while(isNameByte);
     if (found.empty())
       found = {p, 1};
     text = isPrint(found[0]) ? "`" + shortened(found) + "`"

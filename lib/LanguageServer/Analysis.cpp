@@ -15,6 +15,7 @@
 #include "Support/Diagnostics/AnalysisDiags.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/LoweringDiags.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -181,8 +182,7 @@ Span Analysis::span(SMRange range) const {
   if (exact.begin != exact.end)
     return exact;
   StringRef rest = sources.textOf(range.Start).drop_front(exact.begin);
-  size_t word =
-      rest.take_while([](char c) { return isAlnum(c) || c == '_'; }).size();
+  size_t word = rest.take_while(isWordByte).size();
   bool atEnd = rest.empty() || rest[0] == '\n' || rest[0] == '\r';
   exact.end += word ? word : atEnd ? 0 : 1;
   return exact;

@@ -9,6 +9,7 @@
 
 #include "Cost/Expectation.h"
 #include "Cost/Figure.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -205,7 +206,6 @@ void Scanner::close() {
 
 void Scanner::run() {
   size_t end = text.size();
-  auto isWordByte = [](char c) { return isAlnum(c) || c == '_'; };
   // The word at the cursor is what is being completed.
   while (end != 0 && isWordByte(text[end - 1]))
     --end;

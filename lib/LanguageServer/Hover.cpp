@@ -216,7 +216,6 @@ std::optional<HoverText> hover(const Analysis &analysis, size_t offset) {
       if (analysis.exactSpan(comment.range).contains(offset))
         return std::nullopt;
   StringRef text = analysis.text();
-  auto isWordByte = [](char c) { return isAlnum(c) || c == '_'; };
   size_t begin = offset, end = offset;
   while (begin != 0 && isWordByte(text[begin - 1]))
     --begin;

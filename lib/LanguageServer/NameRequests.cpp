@@ -7,6 +7,8 @@
 
 #include "LanguageServer/OpenDocument.h"
 
+#include "Support/Words.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -166,8 +168,7 @@ static std::vector<StringRef> errorsOf(const Analysis &analysis) {
 
 Expected<json::Value> Server::rename(const json::Object &params, Target &at) {
   StringRef name = params.getString("newName").value_or("");
-  bool isName = !name.empty() && !isDigit(name[0]) &&
-                all_of(name, [](char c) { return isAlnum(c) || c == '_'; });
+  bool isName = !name.empty() && !isDigit(name[0]) && all_of(name, isWordByte);
   if (!isName)
     return refused("`" + name + "` is not a name");
   bool isCurrent = at.analysis && at.analysis == at.document->latest;

@@ -9,6 +9,7 @@
 
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/ImportDiags.h"
+#include "Support/TerminalText.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -61,8 +62,8 @@ static SMRange rangeOf(StringRef part) {
 Pieces Rewriter::split() const {
   Pieces all;
   for (size_t at = 0; at != text.size(); ++at) {
-    bool continues = (uint8_t(text[at]) & 0xC0) == 0x80;
-    if (continues && !all.empty() && uint8_t(all.back().bytes[0]) >= 0xC0 &&
+    if (isContinuationByte(text[at]) && !all.empty() &&
+        uint8_t(all.back().bytes[0]) >= 0xC0 &&
         all.back().bytes.end() == text.data() + at)
       all.back().bytes =
           StringRef(all.back().bytes.data(), all.back().bytes.size() + 1);

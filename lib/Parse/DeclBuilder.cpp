@@ -13,6 +13,7 @@
 #include "llvm/ADT/StringExtras.h"
 
 #include "PipeLexer.h"
+#include "Support/Words.h"
 
 using namespace llvm;
 using namespace pipec::ast;
@@ -70,8 +71,7 @@ ArrayRef<RequireStmt::Piece> TreeBuilder::buildMessage(TerminalNode *node) {
       literal += body[i];
       continue;
     }
-    StringRef word = body.drop_front(i + 1).take_while(
-        [](char c) { return isAlnum(c) || c == '_'; });
+    StringRef word = body.drop_front(i + 1).take_while(isWordByte);
     size_t end = i + 1 + word.size();
     SMRange hole = {SMLoc::getFromPointer(body.data() + i),
                     SMLoc::getFromPointer(body.data() + end)};

@@ -8,6 +8,8 @@
 #ifndef PIPEC_PARSE_OFFSETMAP_H
 #define PIPEC_PARSE_OFFSETMAP_H
 
+#include "Support/TerminalText.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/SMLoc.h"
@@ -27,7 +29,7 @@ public:
     if (llvm::all_of(text, [](char c) { return (c & 0x80) == 0; }))
       return;
     for (size_t i = 0; i != text.size(); ++i)
-      if ((text[i] & 0xC0) != 0x80)
+      if (!isContinuationByte(text[i]))
         offsets.push_back(i);
     offsets.push_back(text.size());
   }

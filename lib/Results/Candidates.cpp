@@ -7,6 +7,7 @@
 
 #include "Results/Candidates.h"
 
+#include "Results/Figures.h"
 #include "Support/Words.h"
 #include "Transforms/Passes.h"
 #include "Verify/Verifier.h"
@@ -191,14 +192,7 @@ Candidate CandidateEvaluator::evaluate(const ScheduleSource &source,
   llvm::append_range(lowering.params, further);
   FailureOr<Schedule> lowered = source.lower(schedule, lowering, diags);
   if (succeeded(lowered)) {
-    candidate.values.clear();
-    for (const auto &[param, value] :
-         zip_equal(schedule.decl->params, lowered->params))
-      if (param.role != ast::Role::Ranks &&
-          param.role != ast::Role::Microbatches)
-        candidate.values.push_back(
-            {(param.label.text.empty() ? param.name : param.label).text.str(),
-             value.second});
+    candidate.values = furtherParams(schedule, *lowered);
     candidate.params = paramText(candidate.values);
   }
   measure(std::move(lowered), form, candidate);

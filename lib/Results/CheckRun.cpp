@@ -10,7 +10,6 @@
 #include "Cost/SettingsText.h"
 #include "Results/Figures.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
-#include "Support/Diagnostics/LoweringDiags.h"
 #include "Support/Words.h"
 #include "Verify/Verifier.h"
 
@@ -91,8 +90,7 @@ void CheckRun::checkSize(const ScheduleSource &source,
   std::string refusal;
   std::string costsNow;
   DiagEngine::ScopedFilter filter(diags, [&](Diagnostic &found) {
-    if (found.id == diag::RequirementFailed.value ||
-        found.id == diag::OddBidirectional.value) {
+    if (isSizeRefusal(found)) {
       if (refusal.empty())
         refusal = found.message;
       return false;
@@ -100,11 +98,7 @@ void CheckRun::checkSize(const ScheduleSource &source,
     if (!reported.insert({found.id, found.range.Start.getPointer()}).second)
       return false;
     if (!params.empty())
-      found.notes.push_back({diag::NoteExpectAt.value,
-                             Severity::Note,
-                             {},
-                             DiagEngine::format(diag::NoteExpectAt.value,
-                                                paramText(params) + costsNow)});
+      noteSize(found, paramText(params) + costsNow);
     return true;
   });
 

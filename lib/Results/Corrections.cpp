@@ -92,7 +92,7 @@ TextFindings::TextFindings(StringRef text, const OpenedInput &input,
 
 void TextFindings::add(const Diagnostic &found, const SourceFiles &files) {
   if (found.severity == Severity::Error) {
-    auto phase = diag::Phase(unsigned(found.id) / diag::maxRows);
+    auto phase = diag::phaseOf(found.id);
     bool isImport = phase == diag::Phase::Command && found.range.isValid();
     progress = std::min(progress, phase == diag::Phase::Syntax ? ToSyntax
                                   : isImport                   ? ToImports

@@ -120,7 +120,7 @@ void Deriver::chooseRegimes() {
 static std::string defaultText(const ast::Expr *value) {
   const char *begin = value->range.Start.getPointer();
   StringRef text(begin, value->range.End.getPointer() - begin);
-  bool word = all_of(text, [](char c) { return isAlnum(c) || c == '_'; });
+  bool word = all_of(text, isWordByte);
   return word ? text.str() : "(" + text.str() + ")";
 }
 

@@ -7,6 +7,11 @@
 
 #include "Results/Figures.h"
 
+#include "Support/Diagnostics/AnalysisDiags.h"
+#include "Support/Diagnostics/LoweringDiags.h"
+
+#include "llvm/ADT/STLExtras.h"
+
 using namespace llvm;
 
 namespace pipec {
@@ -25,6 +30,30 @@ void writeParams(json::OStream &json, const ParamValues &params) {
     for (const auto &[name, value] : params)
       json.attribute(json::fixUTF8(name), value);
   });
+}
+
+ParamValues furtherParams(const CheckedSchedule &schedule,
+                          const Schedule &lowered) {
+  ParamValues params;
+  for (const auto &[param, value] :
+       zip_equal(schedule.decl->params, lowered.params))
+    if (param.role != ast::Role::Ranks && param.role != ast::Role::Microbatches)
+      params.push_back(
+          {(param.label.text.empty() ? param.name : param.label).text.str(),
+           value.second});
+  return params;
+}
+
+bool isSizeRefusal(const Diagnostic &found) {
+  return found.id == diag::RequirementFailed.value ||
+         found.id == diag::OddBidirectional.value;
+}
+
+void noteSize(Diagnostic &found, const std::string &text) {
+  found.notes.push_back({diag::NoteExpectAt.value,
+                         Severity::Note,
+                         {},
+                         DiagEngine::format(diag::NoteExpectAt.value, text)});
 }
 
 std::optional<Rational> excess(Rational value, Rational base) {

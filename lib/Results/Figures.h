@@ -10,6 +10,7 @@
 
 #include "Driver/Grid.h"
 #include "Explain/Report.h"
+#include "Sema/Sema.h"
 #include "Support/Decimal.h"
 
 #include <string>
@@ -24,6 +25,17 @@ llvm::FailureOr<Report> measure(const Schedule &schedule,
 
 /// Writes the attribute `params`, an object.
 void writeParams(llvm::json::OStream &json, const ParamValues &params);
+
+/// The parameters of a schedule but ranks and micro-batches, by label or name,
+/// with their values in `lowered`.
+ParamValues furtherParams(const CheckedSchedule &schedule,
+                          const Schedule &lowered);
+
+/// True if a requirement of the program refuses the size, which is not an error
+/// where many sizes are tried.
+bool isSizeRefusal(const Diagnostic &found);
+/// Attaches the note that `found` is about the size in `text`.
+void noteSize(Diagnostic &found, const std::string &text);
 
 /// value / base - 1; nothing if the base is 0, or the result does not fit.
 std::optional<Rational> excess(Rational value, Rational base);

@@ -8,6 +8,7 @@
 #include "Results/FindingFormats.h"
 
 #include "Support/DiagPrinter.h"
+#include "Support/TerminalText.h"
 #include "Support/Uri.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -35,11 +36,8 @@ struct Region {
 static unsigned characterColumn(SMLoc loc, unsigned byteColumn) {
   constexpr size_t counted = 1 << 12;
   StringRef before(loc.getPointer() - (byteColumn - 1), byteColumn - 1);
-  auto isFurtherByte = [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
-  };
   return byteColumn -
-         unsigned(count_if(before.take_front(counted), isFurtherByte));
+         unsigned(count_if(before.take_front(counted), isContinuationByte));
 }
 
 static std::optional<Region> regionOf(SMRange range, const SourceFiles &files) {

@@ -7,6 +7,8 @@
 
 #include "Results/FrameworkChoices.h"
 
+#include "Support/Words.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -14,23 +16,10 @@ using namespace llvm;
 
 namespace pipec {
 
-/// A word of a command line of a shell.
-static std::string quoted(StringRef word) {
-  bool plain = !word.empty() && all_of(word, [](char c) {
-    return isAlnum(c) || StringRef("_-+./,:=@%").contains(c);
-  });
-  if (plain)
-    return word.str();
-  std::string text = "'";
-  for (char c : word)
-    text += c == '\'' ? "'\\''" : std::string(1, c);
-  return text + "'";
-}
-
 static std::string commandText(ArrayRef<std::string> words) {
   std::string text = "pipec";
   for (const std::string &word : words)
-    text += " " + quoted(word);
+    text += " " + shellWord(word);
   return text;
 }
 

@@ -7,10 +7,9 @@
 
 #include "Results/GridFigures.h"
 
+#include "Results/Figures.h"
 #include "Simulation/Memory.h"
 #include "Simulation/Simulate.h"
-#include "Support/Diagnostics/AnalysisDiags.h"
-#include "Support/Diagnostics/LoweringDiags.h"
 #include "Verify/Verifier.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -33,15 +32,10 @@ static const Rational unknownCost = -1;
 FailureOr<Schedule> GridFigures::lowered(const ParamValues &params) {
   refusedNow = false;
   DiagEngine::ScopedFilter filter(diags, [&](Diagnostic &found) {
-    bool refusal = found.id == diag::RequirementFailed.value ||
-                   found.id == diag::OddBidirectional.value;
+    bool refusal = isSizeRefusal(found);
     refusedNow |= refusal;
     if (!refusal && found.severity == Severity::Error)
-      found.notes.push_back(
-          {diag::NoteExpectAt.value,
-           Severity::Note,
-           {},
-           DiagEngine::format(diag::NoteExpectAt.value, paramText(params))});
+      noteSize(found, paramText(params));
     return !refusal;
   });
   LowerOptions options = lowering;

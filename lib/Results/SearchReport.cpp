@@ -223,20 +223,14 @@ void SearchReport::printPlacements(json::OStream &json) const {
     }
     llvm_unreachable("all outcomes are handled");
   };
-  auto figure = [&](StringRef key, std::optional<Rational> value) {
-    if (value)
-      writeExact(json, key, *value);
-    else
-      json.attribute(key, nullptr);
-  };
   json.attributeArray("placements", [&] {
     for (const PlacementTrial &trial : placements)
       json.object([&] {
         json.attribute("placement", trial.isV ? "v" : "loop");
         json.attribute("chunks", trial.chunks);
         json.attribute("outcome", text(trial.outcome));
-        figure("makespan", trial.makespan);
-        figure("bound", trial.bound);
+        writeExact(json, "makespan", trial.makespan);
+        writeExact(json, "bound", trial.bound);
         if (!trial.reason.empty())
           json.attribute("reason", trial.reason);
       });

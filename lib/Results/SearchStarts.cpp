@@ -7,6 +7,7 @@
 
 #include "Results/SearchStarts.h"
 
+#include "Results/Figures.h"
 #include "Simulation/Simulate.h"
 #include "Support/Diagnostics/SearchDiags.h"
 #include "Support/Words.h"
@@ -51,19 +52,6 @@ bool SearchStarts::addWords(const Schedule &schedule, ParamValues params) {
   return true;
 }
 
-/// What a report says of the parameters: those but the sizes of the search.
-static ParamValues paramsOf(const CheckedSchedule &schedule,
-                            const Schedule &lowered) {
-  ParamValues params;
-  for (const auto &[param, value] :
-       zip_equal(schedule.decl->params, lowered.params))
-    if (param.role != ast::Role::Ranks && param.role != ast::Role::Microbatches)
-      params.push_back(
-          {(param.label.text.empty() ? param.name : param.label).text.str(),
-           value.second});
-  return params;
-}
-
 void SearchStarts::addLibrary() {
   DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
   ScheduleList library;
@@ -75,7 +63,7 @@ void SearchStarts::addLibrary() {
       continue;
     FailureOr<Schedule> lowered = lower(*source, *schedule);
     if (succeeded(lowered) && succeeded(verify(*lowered, diags)))
-      addWords(*lowered, paramsOf(*schedule, *lowered));
+      addWords(*lowered, furtherParams(*schedule, *lowered));
   }
   numOfLibrary = starts.size();
 }
@@ -92,7 +80,7 @@ LogicalResult SearchStarts::add(StringRef input) {
       return failure();
     schedule = lower(**source, **chosen);
     if (succeeded(schedule))
-      params = paramsOf(**chosen, *schedule);
+      params = furtherParams(**chosen, *schedule);
   } else {
     schedule = (*source)->read({}, {}, diags);
   }

@@ -7,6 +7,8 @@
 
 #include "Serve/ImportNames.h"
 
+#include "Support/Words.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -14,8 +16,6 @@
 using namespace llvm;
 
 namespace pipec {
-
-static bool isWordChar(char c) { return isAlnum(c) || c == '_'; }
 
 /// The length of the string literal at the start of `text`, with its quotes; 0
 /// if it does not end on its line.
@@ -61,8 +61,8 @@ std::vector<std::string> importNames(StringRef text) {
       if (length && afterImport)
         names.push_back(unescape(text.substr(1, length - 2)));
       length = std::max<size_t>(length, 1);
-    } else if (isWordChar(text[0]) && !isDigit(text[0])) {
-      StringRef word = text.take_while(isWordChar);
+    } else if (isWordByte(text[0]) && !isDigit(text[0])) {
+      StringRef word = text.take_while(isWordByte);
       length = word.size();
       isImport = word == "import";
     }

@@ -8,6 +8,7 @@
 #include "Serve/ProgramOrder.h"
 
 #include "Serve/ImportNames.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -24,7 +25,7 @@ static constexpr StringLiteral maxSteps = "1048576";
 
 static bool isName(StringRef text) {
   return !text.empty() && text.size() <= 100 && !isDigit(text[0]) &&
-         all_of(text, [](char c) { return isAlnum(c) || c == '_'; });
+         all_of(text, isWordByte);
 }
 
 /// A name of the library or of a target: letters, digits, `_` and `-`.

@@ -13,6 +13,7 @@
 #include "StepText/StepPrinter.h"
 #include "IR/DataFlow.h"
 #include "Support/TextBuffer.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -46,8 +47,8 @@ public:
 private:
   /// Prints a plain word directly, and other names in quotes.
   void printName(StringRef name) {
-    bool plain = !name.empty() && !isDigit(name.front()) &&
-                 all_of(name, [](char c) { return isAlnum(c) || c == '_'; });
+    bool plain =
+        !name.empty() && !isDigit(name.front()) && all_of(name, isWordByte);
     if (plain) {
       out.text(name);
       return;

@@ -81,4 +81,12 @@ void writeExact(json::OStream &json, StringRef key, Rational value) {
   json.attribute((key + "_exact").str(), fraction);
 }
 
+void writeExact(json::OStream &json, StringRef key,
+                const std::optional<Rational> &value) {
+  if (value)
+    writeExact(json, key, *value);
+  else
+    json.attribute(key, nullptr);
+}
+
 } // namespace pipec

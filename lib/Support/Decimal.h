@@ -12,6 +12,7 @@
 
 #include "llvm/Support/JSON.h"
 
+#include <optional>
 #include <string>
 
 namespace pipec {
@@ -37,6 +38,9 @@ std::string decimalText(Rational value);
 /// 15 after the point, otherwise as the nearest double. Then the attribute
 /// `key`_exact holds the fraction as a string.
 void writeExact(llvm::json::OStream &json, llvm::StringRef key, Rational value);
+/// The same; null for no value.
+void writeExact(llvm::json::OStream &json, llvm::StringRef key,
+                const std::optional<Rational> &value);
 
 } // namespace pipec
 

@@ -67,7 +67,7 @@ ArrayRef<DiagInfo> allDiagInfos() { return allTables().rows; }
 
 const DiagInfo &diagInfo(diag::Id id) {
   const Tables &tables = allTables();
-  return tables.rows[tables.begin[unsigned(id) / diag::maxRows] +
+  return tables.rows[tables.begin[unsigned(diag::phaseOf(id))] +
                      unsigned(id) % diag::maxRows];
 }
 

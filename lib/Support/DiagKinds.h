@@ -55,6 +55,8 @@ constexpr Id makeId(Phase phase, unsigned row) {
   return Id(unsigned(phase) * maxRows + row);
 }
 
+constexpr Phase phaseOf(Id id) { return Phase(unsigned(id) / maxRows); }
+
 /// The number of arguments that a format takes: its highest `{N}` plus one.
 constexpr unsigned countArguments(const char *format) {
   unsigned count = 0;

@@ -42,8 +42,6 @@ static raw_ostream::Colors severityColor(Severity severity) {
   llvm_unreachable("all severities have a colour");
 }
 
-static bool isContinuation(char c) { return (c & 0xC0) == 0x80; }
-
 /// The cell of a CSV that starts at `loc`. As for the reader, it ends at the
 /// next comma; trailing blanks and the quotes are not part of it.
 static StringRef cellAt(SMLoc loc, const SourceFiles &files) {
@@ -94,7 +92,7 @@ static void printExcerpt(raw_ostream &os, const Diagnostic &diagnostic,
       newline == StringRef::npos && begin != 0 && text[begin - 1] != '\n';
   if (newline != StringRef::npos)
     begin += newline + 1;
-  while (cutLeft && begin < at && isContinuation(text[begin]))
+  while (cutLeft && begin < at && isContinuationByte(text[begin]))
     ++begin;
   size_t end = std::min(text.size(), at + shownAfter);
   size_t lineEnd = text.take_front(end).find_first_of("\r\n", at);
@@ -102,7 +100,7 @@ static void printExcerpt(raw_ostream &os, const Diagnostic &diagnostic,
                   text[end] != '\r' && text[end] != '\n';
   if (lineEnd != StringRef::npos)
     end = lineEnd;
-  while (cutRight && end > at && isContinuation(text[end]))
+  while (cutRight && end > at && isContinuationByte(text[end]))
     --end;
 
   if (cutLeft)

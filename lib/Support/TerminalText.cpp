@@ -21,7 +21,7 @@ forEachCharacter(StringRef text,
                  function_ref<void(StringRef character, int columns)> show) {
   while (!text.empty()) {
     size_t size = 1;
-    while (size != text.size() && (text[size] & 0xC0) == 0x80)
+    while (size != text.size() && isContinuationByte(text[size]))
       ++size;
     StringRef character = text.take_front(size);
     show(character, sys::unicode::columnWidthUTF8(character));

@@ -20,6 +20,9 @@
 
 namespace pipec {
 
+/// True for a byte of a character of UTF-8 after its first one.
+inline bool isContinuationByte(char c) { return (c & 0xC0) == 0x80; }
+
 /// `text` with each tab replaced by a space, and each other control character,
 /// unprintable character and byte that is not UTF-8 by a `?`.
 std::string terminalText(llvm::StringRef text);

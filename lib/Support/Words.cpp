@@ -7,6 +7,8 @@
 
 #include "Support/Words.h"
 
+#include "Support/TerminalText.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/raw_ostream.h"
@@ -52,9 +54,21 @@ std::string shortened(StringRef text) {
   if (text.size() <= limit)
     return text.str();
   size_t end = shown;
-  while (end != 0 && (text[end] & 0xC0) == 0x80) // not within a character
+  while (end != 0 && isContinuationByte(text[end])) // not within a character
     --end;
   return (text.take_front(end) + "...").str();
+}
+
+std::string shellWord(StringRef word) {
+  bool plain = !word.empty() && all_of(word, [](char c) {
+    return isAlnum(c) || StringRef("_-+./,:=@%").contains(c);
+  });
+  if (plain)
+    return word.str();
+  std::string text = "'";
+  for (char c : word)
+    text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + "'";
 }
 
 std::string countText(uint64_t number, StringRef noun, StringRef plural) {

@@ -9,6 +9,7 @@
 #define PIPEC_SUPPORT_WORDS_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <cstdint>
@@ -28,9 +29,16 @@ llvm::StringRef nearestWord(llvm::StringRef word,
 std::vector<llvm::StringRef>
 nearestWords(llvm::StringRef word, llvm::ArrayRef<llvm::StringRef> candidates);
 
+/// True for the bytes of names: letters, digits and `_`.
+inline bool isWordByte(char c) { return llvm::isAlnum(c) || c == '_'; }
+
 /// The text, cut after 60 bytes if it has more than 80, for messages that quote
 /// user input.
 std::string shortened(llvm::StringRef text);
+
+/// `word` as an argument on the command line of a shell, in quotes if it needs
+/// them.
+std::string shellWord(llvm::StringRef word);
 
 /// `4 ranks`, `1 micro-batch`.
 std::string countText(uint64_t number, llvm::StringRef noun,

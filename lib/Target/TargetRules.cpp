@@ -63,12 +63,12 @@ ArrayRef<Consumer> outputRules() {
 }
 
 /// The page in docs/Diagnostics that contains a kind.
-static StringRef phaseOf(diag::Id kind) {
+static StringRef pageOf(diag::Id kind) {
   static constexpr StringLiteral names[] = {
 #define PIPEC_DIAG_PHASE(Id) #Id,
 #include "Support/DiagPhases.def"
   };
-  return names[unsigned(kind) / diag::maxRows];
+  return names[unsigned(diag::phaseOf(kind))];
 }
 
 /// Prints a table with a row per rule of at least one of `consumers`. Consumers
@@ -98,7 +98,7 @@ static void printTable(ArrayRef<Consumer> consumers, raw_ostream &os) {
       continue;
     StringRef kind = diagInfo(rule.kind).name;
     os << "| " << rule.what << " | [" << kind << "](Diagnostics/"
-       << phaseOf(rule.kind) << ".md#" << kind.lower() << ") |";
+       << pageOf(rule.kind) << ".md#" << kind.lower() << ") |";
     for (const auto &[set, names] : columns)
       os << (!(set >> number & 1) ? " |" : rule.isNote ? " note |" : " x |");
     os << '\n';

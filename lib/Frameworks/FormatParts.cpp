@@ -1,4 +1,4 @@
-//===- ScheduleHead.cpp - What the JSON of a schedule begins with ---------===//
+//===- FormatParts.cpp - What several formats of frameworks have ----------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -27,6 +27,14 @@ void writeScheduleHead(json::OStream &json, const Schedule &schedule) {
     os << ']';
   });
   json.attributeEnd();
+}
+
+StringRef overlapName(Step first, Step second) {
+  if (first.kind() == StepKind::F && second.kind() == StepKind::B)
+    return "OVERLAP_F_B";
+  if (first.kind() == StepKind::B && second.kind() == StepKind::F)
+    return "OVERLAP_B_F";
+  return {};
 }
 
 } // namespace pipec
