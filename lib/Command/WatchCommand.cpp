@@ -63,6 +63,7 @@ private:
   void compile();
   std::string missingInput() const;
   void show(bool written, const std::string &messages);
+  bool isOutput(llvm::StringRef path) const;
   std::vector<FileVersion> look() const;
   void addProgram(const std::string &path, std::set<std::string> &files) const;
 
@@ -148,10 +149,17 @@ LogicalResult Watch::startServer() {
 // Files
 //===----------------------------------------------------------------------===//
 
+/// True for the name of the output, which may not exist yet.
+bool Watch::isOutput(StringRef path) const {
+  StringRef output = args.text(Opt::Output);
+  return sys::path::filename(path) == sys::path::filename(output) &&
+         sys::fs::equivalent(path, output);
+}
+
 /// Adds a program and what it imports, also what is missing.
 void Watch::addProgram(const std::string &path,
                        std::set<std::string> &files) const {
-  if (!files.insert(path).second)
+  if (!files.insert(path).second || !sys::fs::is_regular_file(path))
     return;
   auto text = MemoryBuffer::getFile(path);
   if (!text)
@@ -181,7 +189,8 @@ std::vector<FileVersion> Watch::look() const {
              it(folder.empty() ? StringRef(".") : folder, error),
          end;
          it != end && !error; it.increment(error))
-      if (sys::path::extension(it->path()) == ".mustache")
+      if (sys::path::extension(it->path()) == ".mustache" &&
+          !isOutput(it->path()))
         files.insert(it->path());
   }
   if (args.has(Opt::With)) {

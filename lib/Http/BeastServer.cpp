@@ -16,6 +16,7 @@
 
 #include "llvm/ADT/StringRef.h"
 
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -47,6 +48,9 @@ static constexpr unsigned numConnections = 64;
 static constexpr auto ioTime = std::chrono::seconds(5);
 /// The maximum number of bytes in the head of a request.
 static constexpr uint32_t maxHeadBytes = uint32_t(1) << 14;
+/// The maximum number of bytes that are read in advance: also of what precedes
+/// and follows the chunks of a body.
+static constexpr size_t maxBufferBytes = size_t(1) << 17;
 /// The time after which a connection that could not be accepted is tried again.
 static constexpr auto retryTime = std::chrono::milliseconds(100);
 
@@ -84,7 +88,7 @@ private:
   BeastServer &server;
   asio::steady_timer retry;
   std::optional<boost::beast::tcp_stream> stream;
-  boost::beast::flat_buffer buffer;
+  boost::beast::flat_buffer buffer{maxBufferBytes};
   std::optional<http::request_parser<Body>> parser;
   http::response<Body> response;
   std::optional<http::response_serializer<Body>> serializer;
@@ -123,7 +127,8 @@ Connection::Connection(BeastServer &server)
 
 void Connection::accept() {
   stream.emplace(server.context);
-  buffer.clear();
+  parser.reset();
+  buffer = boost::beast::flat_buffer(maxBufferBytes);
   dropBody();
   server.acceptor.async_accept(stream->socket(), [this](error_code error) {
     if (!error) {
@@ -257,7 +262,7 @@ void Connection::refuse(error_code error) {
   if (!isHttp || error == http::error::end_of_stream ||
       error == http::error::partial_message)
     return accept();
-  if (error == http::error::body_limit)
+  if (error == http::error::body_limit || error == http::error::buffer_overflow)
     return refuse(413, "the request is too large");
   if (error != http::error::header_limit)
     return refuse(400, "the request is not one of HTTP/1.1");
@@ -348,6 +353,8 @@ void BeastServer::run(Gate newGate, BodyLimit newLimit, Site newSite) {
   site = std::move(newSite);
   for (unsigned i = 0; i != numConnections; ++i)
     connections.emplace_back(*this).accept();
+  // While all connections are being answered, nothing is pending.
+  auto guard = asio::make_work_guard(context);
   context.run();
   for (Connection &connection : connections)
     connection.finish();

@@ -5,7 +5,7 @@ const tab = crypto.randomUUID();
 /// All that a link contains. Sizes are by role, or by name where there is none.
 const firstState = () => ({
   program: config.program, sizes: {}, costs: {}, otherCosts: "", memoryLimit: "", target: "", schedule: "",
-  withName: "", withSteps: "", profile: "", profileParts: 0,
+  withName: "", withSteps: "", profile: "", profileParts: 0, view: "",
 });
 let state = firstState();
 /// What the last compilation answered: `schedules`, `report` and `with`.
@@ -199,7 +199,9 @@ async function compile() {
   byId("status").textContent = "compiling";
   try {
     const answer = await ask("/compile", { ...order(), tab }, signal);
-    if (answer === null || signal.aborted) return;
+    if (signal.aborted) return;
+    // An order that this page gave up has arrived after this one.
+    if (answer === null) return compile();
     byId("status").dataset.answered = performance.now() - begin;
     const { schedules, report, with: second, picture, diagnostics } = answer;
     known = { schedules: schedules ?? known.schedules, report: report ?? known.report, with: report ? second : known.with };
@@ -232,8 +234,17 @@ function drawn(begin) {
   byId("status").textContent = `compiled and drawn in ${Math.round(time)} ms`;
 }
 
-/// The frame that shows a picture; null until the first is loaded.
-let frame = null;
+/// The frame that shows a picture, null until the first is loaded; and the
+/// generation whose view it has.
+let frame = null, viewOf = 0;
+
+// The view of the picture, as in the address of a page of its own.
+addEventListener("message", ({ source, data }) => {
+  if (!frame || source !== frame.contentWindow || typeof data?.view !== "string") return;
+  state.view = data.view.slice(0, 1000);
+  // Typing is written into the address later.
+  if (typing === null) remember(false);
+});
 
 /// Gives the frame the schedules of another picture. False if it does not answer.
 function replacePicture(id, text) {
@@ -254,7 +265,7 @@ function replacePicture(id, text) {
 
 async function showPicture(id, signal, begin) {
   const address = `${addressOf("/picture")}&id=${id}`;
-  if (frame) {
+  if (frame && viewOf === generation) {
     const text = await (await fetch(address, { signal })).text();
     if (signal.aborted) return;
     if (await replacePicture(id, text)) return signal.aborted || drawn(begin);
@@ -262,9 +273,11 @@ async function showPicture(id, signal, begin) {
   // Loads it below the current one, and shows it when it is complete.
   const place = byId("picture");
   for (const coming of place.querySelectorAll(".coming")) coming.remove();
-  const next = element("iframe", { class: "coming", title: "The schedule over time", src: address });
+  const next = element("iframe", { class: "coming", title: "The schedule over time", src: `${address}#${state.view}` });
+  const shown = generation;
   next.onload = () => {
     if (signal.aborted || !next.isConnected) return next.remove();
+    viewOf = shown;
     next.className = "";
     frame = next;
     for (const other of [...place.children]) if (other !== next) other.remove();

@@ -91,6 +91,14 @@ class Browser:
                        "[...row.cells].map((cell) => cell.textContent))")
         return {row[0]: row[1:] for row in rows}
 
+    def view(self):
+        """The view of the picture, once it has one."""
+        frame = self.driver.find_element(By.CSS_SELECTOR, "#picture iframe:not(.coming)")
+        self.driver.switch_to.frame(frame)
+        view = self.js("return location.hash.slice(1)")
+        self.driver.switch_to.default_content()
+        return view
+
     def program(self):
         return self.js("return document.querySelector('.CodeMirror').CodeMirror.getValue()")
 
@@ -241,6 +249,12 @@ def links(page, served):
     page.change(lambda: page.fill("cost-B", "5/2"))
     page.change(lambda: Select(page.id("with")).select_by_value("zb1p"))
     page.wait(lambda: "#" in page.driver.current_url, "no link")
+    # The view of the picture, too: a part of the time, and a micro-batch.
+    before = page.driver.current_url
+    page.driver.switch_to.frame(page.driver.find_element(By.CSS_SELECTOR, "#picture iframe"))
+    page.driver.execute_script("location.hash = 't=2:9&m=1'; noteState();")
+    page.driver.switch_to.default_content()
+    page.wait(lambda: page.driver.current_url != before, "no view in the link")
     time.sleep(0.2)
     figures, link = page.figures(), page.driver.current_url.split("#")[1]
     check(served.token not in link, "the token is in the link")
@@ -248,11 +262,13 @@ def links(page, served):
     page.driver.refresh()
     page.drawn()
     check(page.figures() == figures and page.program() == PROGRAM, "reloaded")
+    check(page.view() == "t=2:9&m=1", f"the view after reloading: {page.view()}")
     # Another server, with another program of its own.
     other = Served("serve", "gpipe")
     page.driver.get(f"{other.address}#{link}")
     page.drawn()
     check(page.figures() == figures and page.id("cost-B").get_attribute("value") == "5/2", "in another server")
+    check(page.view() == "t=2:9&m=1", f"the view in another server: {page.view()}")
     # Other texts are said not to be links.
     for wrong in ("x", "%00", link[:40]):
         page.driver.get("about:blank")

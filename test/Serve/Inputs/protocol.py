@@ -166,6 +166,20 @@ def limits(served):
         thread.join()
     check(len(answers) == 12 and all(status == 200 and "picture" in answer for status, answer in answers), "12 at a time")
 
+    # As many orders at the same time as there are connections.
+    body = json.dumps({"program": "schedule"}).encode()
+    head = (f"POST /compile?token={served.token} HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n").encode()
+    for client in slow:
+        client.close()
+    slow = [socket.create_connection(("127.0.0.1", served.port), timeout=30) for _ in range(64)]
+    for part in head, body:
+        for client in slow:
+            client.sendall(part)
+        time.sleep(0.3)
+    firsts = [client.recv(12) for client in slow]
+    check(all(first in (b"HTTP/1.1 200", b"HTTP/1.1 503") for first in firsts), f"64 at the same time: {firsts}")
+
     # The budget of steps, and of the picture.
     status, answer = served.post("/compile", {"program": PROGRAM, "sizes": {"microbatches": 10000000}})
     check(status == 200 and answer["diagnostics"][0]["severity"] == "error", f"{answer}")

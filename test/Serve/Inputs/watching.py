@@ -113,6 +113,15 @@ def template(_):
     pathlib.Path("width.pipe").write_text("fn w( { }")
     wait(lambda: "width.pipe:1" in text(watched.messages), "the import is not followed")
     watched.end()
+    # An output beside the template is not one of its partials, and a pipe is not a program.
+    pathlib.Path("width.pipe").write_text("fn w() { 1 }")
+    watched = Watched("a.txt", "--input=pipe", "--template=t.mustache", "-o", "out.mustache")
+    wait(lambda: pathlib.Path("out.mustache").exists(), "no output beside the template")
+    time.sleep(0.5)
+    os.mkfifo("fifo.pipe")
+    pathlib.Path("a.txt").write_text(PROGRAM.replace("width.pipe", "fifo.pipe"))
+    time.sleep(0.3)
+    check(watched.end().count("wrote") == 1, "the output is followed")
 
 
 def busy(_):
