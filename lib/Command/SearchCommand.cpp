@@ -17,8 +17,10 @@
 #include "Support/StopWatch.h"
 #include "Support/Words.h"
 
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
+#include <filesystem>
 #include <limits>
 
 using namespace llvm;
@@ -180,11 +182,23 @@ LogicalResult SearchRun::checkEdges() {
   return success();
 }
 
+/// True if two paths lead to one file, which need not exist.
+static bool areSameFile(StringRef a, StringRef b) {
+  if (a == b || sys::fs::equivalent(a, b))
+    return true;
+  namespace fs = std::filesystem;
+  std::error_code error;
+  auto whole = [&](StringRef path) {
+    return fs::weakly_canonical(fs::absolute(path.str(), error), error);
+  };
+  return whole(a) == whole(b) && !error;
+}
+
 LogicalResult SearchRun::readOptions() {
   form = args.text(Opt::ReportFormat, "text");
   StringRef file = args.text(Opt::Output);
   if (args.has(Opt::Certificate) && args.has(Opt::Output) &&
-      args.text(Opt::Certificate) == file)
+      areSameFile(args.text(Opt::Certificate), file))
     return reportUsageError(diags, "--certificate and -o name the same file");
   StringRef extension = sys::path::extension(file);
   asProgram = extension.equals_insensitive(".pipe");

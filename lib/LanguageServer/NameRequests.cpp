@@ -212,6 +212,10 @@ Expected<json::Value> Server::rename(const json::Object &params, Target &at) {
     auto it = texts.find(path.str());
     return it == texts.end() ? openText(path) : std::optional(it->second);
   };
+  // Files that import the name without using it must not have the new one.
+  for (const auto &[uri, other] : documents)
+    if (isShared && other->read && other->read->hasRead(file))
+      places.try_emplace(uri);
   json::Object changes;
   for (auto &[uri, spans] : places) {
     OpenDocument &document = *documents.find(uri)->second;
@@ -227,6 +231,8 @@ Expected<json::Value> Server::rename(const json::Object &params, Target &at) {
       return refused("`" + name + "` cannot be the name here: " +
                      (cause == now.end() ? now.back() : *cause));
     }
+    if (spans.empty())
+      continue;
     json::Array edits;
     for (Span span : spans)
       edits.push_back(json::Object{{"range", document.lines.range(span)},

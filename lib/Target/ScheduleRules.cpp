@@ -121,11 +121,14 @@ bool ScheduleRules::checkTiedStages(auto kind) {
 }
 
 bool ScheduleRules::checkTiesNotSummed(auto kind) {
-  auto sums = [](const StepList &list) {
-    return any_of(list, [](Step step) { return isTied(step.kind()); });
-  };
-  if (schedule.ties.empty() || schedule.forwardOnly ||
-      any_of(schedule.ranks, sums))
+  if (schedule.forwardOnly)
+    return true;
+  BitVector summed(schedule.ties.size());
+  for (const StepList &list : schedule.ranks)
+    for (Step step : list)
+      if (isTied(step.kind()))
+        summed.set(step.stage());
+  if (summed.all())
     return true;
   refuse(diags.report(schedule.source, kind, schedule.name));
   return false;

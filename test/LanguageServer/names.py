@@ -107,6 +107,11 @@ main.change('import "empty.pipe";\nfn h(n) { n }\nschedule b(ranks p = 1, microb
 assert main.diagnostics() == []
 assert "redefinition of `h`" in lib.error_at("rename", "g(n)", newName="h")["message"]
 assert set(lib.at("rename", "g(n)", newName="k")["changes"]) == {main.uri, lib.uri}
+# A file that imports the name without using it has the new name already.
+main.change(main.text.replace("g(h(m))", "h(m)"))
+assert main.diagnostics() == []
+assert "redefinition of `h`" in lib.error_at("rename", "g(n)", newName="h")["message"]
+assert set(lib.at("rename", "g(n)", newName="k")["changes"]) == {lib.uri}
 main.change(main.text + "}\n")
 assert main.diagnostics() != []
 assert "main.pipe" in lib.error_at("rename", "g(n)", newName="k")["message"]

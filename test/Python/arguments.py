@@ -77,6 +77,12 @@ for name in "threads", "parts", "seed", "chunks", "ranks", "effort":
 refused(TypeError, "memory_limit is True, not a number", pipec.search, **SIZES, memory_limit=True)
 refused(TypeError, "memory_limit is [1], not a number", pipec.search, **SIZES, memory_limit=[1])
 refused(TypeError, "layers is 1.5, not a number or a text", pipec.search, **SIZES, layers=1.5)
+lists = [["F0", "B0"], ["F0", "B0"]]
+refused(TypeError, "microbatches is '2', not an integer", pipec.Schedule.from_steps, lists, microbatches="2")
+refused(TypeError, "a stage in edges is '0', not an integer", pipec.Schedule.from_steps, lists, edges=[("0", 1)])
+refused(TypeError, "(0, 1, 2) in edges is not a pair of stages", pipec.Schedule.from_steps, lists, edges=[(0, 1, 2)])
+refused(ValueError, "edges is empty, and there are 2 stages", pipec.Schedule.from_steps, lists, edges=[])
+assert "deepspeed" in pipec.compile("one_f_one_b").lint(args=["--for=deepspeed"]).frameworks
 refused(TypeError, "top is '3', not an integer", pipec.compare, **SIZES, top="3")
 refused(TypeError, "width is 300.5, not an integer", pipec.render, plain, format="svg", width=300.5)
 # A small number has no exponent: it is a limit that nothing fits in.

@@ -64,7 +64,7 @@ assert Schedule.from_steps(fsdp.steps).steps == fsdp.steps
 
 assert Schedule.from_steps(plain.steps, edges=plain.edges, name=plain.name).ir == plain.ir
 assert Schedule.from_steps([["F0", "B0"]], edges=[]).edges == []
-assert refused_edges([]) and refused_edges([(1, 0)]) and refused_edges([(0, 5)])
+assert refused_edges([(1, 0)]) and refused_edges([(0, 5)])
 
 # What is wrong with the schedule is said by the compiler, at the step.
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import stat
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -21,17 +22,21 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     write permission, whatever the permissions of its folder."""
     import tempfile
 
-    target = os.path.realpath(path)
-    old = os.stat(target) if os.path.exists(target) else None
-    if old is not None and not (old.st_mode & 0o222 and os.access(target, os.W_OK)):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), target)
-    if old is not None and (not os.path.isfile(target) or old.st_nlink != 1):
-        folder = None
-    else:
+    path = os.fspath(path)
+    try:
+        old = os.stat(path)
+    except FileNotFoundError:
+        old = None
+    if old is not None and not (old.st_mode & 0o222 and os.access(path, os.W_OK)):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+    target = path
+    folder = None
+    if (old is None and not path.endswith(os.sep)) or (old is not None and stat.S_ISREG(old.st_mode) and old.st_nlink == 1):
+        target = os.path.realpath(path)
         try:
             folder = tempfile.mkdtemp(prefix=".pipec-", dir=os.path.dirname(target))
         except (PermissionError, FileNotFoundError):  # the second: open() below says which folder
-            folder = None
+            pass
     if folder is None:
         with open(target, "wb") as file:
             file.write(data)

@@ -89,6 +89,7 @@ def lint_file(schedule: Input, *, require: str = "stream", grades: Mapping[str, 
         return lint_argument(words(args), inputs.schedule(schedule), None, require, grades or {}, inputs.names)
 
 
-def lint_text(text: str, *, require: str = "stream", grades: Mapping[str, str] | None = None) -> LintResult:
+def lint_text(text: str, *, require: str = "stream", grades: Mapping[str, str] | None = None,
+              args: Sequence[str] = ()) -> LintResult:
     """Lints step IR."""
-    return lint_argument([], "-", text, require, grades or {}, {STDIN: SOURCE})
+    return lint_argument(words(args), "-", text, require, grades or {}, {STDIN: SOURCE})

@@ -7,6 +7,7 @@ import operator
 import re
 from typing import Any, Iterable, Iterator, Mapping, Sequence, Union
 
+from ._inputs import integer
 from ._kinds import NEXT_STAGE, Kind
 
 Placement = Union[str, Sequence[int], Sequence[Sequence[int]]]
@@ -69,11 +70,19 @@ def lists_ir(lists: Sequence[Iterable[Any]], stages: int | None, placement: Plac
         raise ValueError(f"the placement is for {len(maps[0])} stages, not {stages}")
     reader = ListReader(maps)
     lines = [list(reader.lines(rank, steps)) for rank, steps in enumerate(lists)]
-    graph = ", ".join(f"{operator.index(a)} -> {operator.index(b)}" for a, b in edges or ())
-    header = [] if edges is None or not graph and len(maps[0]) == 1 else [f"graph {graph}"]
+    pairs = None if edges is None else [_edge(edge) for edge in edges]
+    if pairs is not None and not pairs and len(maps[0]) > 1:
+        raise ValueError(f"edges is empty, and there are {len(maps[0])} stages")
+    header = [f"graph {', '.join(pairs)}"] if pairs else []
     if not reader.backward:
         header.append("forward_only")
-    return step_ir(name, lines, maps, reader.microbatches if microbatches is None else operator.index(microbatches), header)
+    return step_ir(name, lines, maps, reader.microbatches if microbatches is None else integer(microbatches, "microbatches"), header)
+
+
+def _edge(edge: Any) -> str:
+    if not isinstance(edge, Sequence) or isinstance(edge, str) or len(edge) != 2:
+        raise TypeError(f"{edge!r} in edges is not a pair of stages")
+    return " -> ".join(str(integer(stage, "a stage in edges")) for stage in edge)
 
 
 def _quoted(name: str) -> str:

@@ -195,10 +195,12 @@ class Schedule:
         fields = numpy.dtype([("kind", "u1"), *((name, "i4") for name in Step._fields[1:])])
         return [numpy.array(steps, dtype=fields) for steps in lists]
 
-    def lint(self, *, require: str = "stream", grades: Mapping[str, str] | None = None) -> LintResult:
+    def lint(self, *, require: str = "stream", grades: Mapping[str, str] | None = None,
+             args: Sequence[str] = ()) -> LintResult:
         """The findings in the schedule, and the communication models under
-        which it is deadlock-free; positions are those of `ir`."""
-        return lint_text(self.ir, require=require, grades=grades)
+        which it is deadlock-free; positions are those of `ir`. The arguments are
+        those of `pipec.lint`."""
+        return lint_text(self.ir, require=require, grades=grades, args=args)
 
     def emit(self, kind: str, *args: str) -> str:
         """The schedule in another form (`pipec --emit=KIND`); `args` are

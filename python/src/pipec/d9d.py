@@ -96,7 +96,8 @@ def load_program(path_or_name: str | os.PathLike[str] | Schedule, *, target: str
     else:
         if target is None and passes is None:
             target = "d9d"
-        schedule = _compile(path_or_name, source=None, target=target, passes=passes, args=args, **params)
+        schedule = _compile(path_or_name, source=None, target=target, passes=passes, cost=None, profile=None,
+                            args=args, **params)
     style = _style(schedule)
     program = {rank: _actions(map(Step._make, steps)) for rank, steps in enumerate(schedule.steps)}
 
