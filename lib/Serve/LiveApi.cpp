@@ -66,7 +66,7 @@ static HttpResponse html(std::string text, StringRef policy) {
 /// Runs the compiler for one order, until a newer one of the same page begins.
 struct LiveApi::Compilation {
   Compilation(LiveApi &api, const ProgramOrder &order)
-      : api(api), order(order), old(api.replaceTab(order.tab)),
+      : api(api), order(order), old(api.replaceTab(order)),
         hasPlace(waitForPlace()), files(order, api.folder) {}
   ~Compilation() {
     if (hasPlace)
@@ -98,17 +98,24 @@ struct LiveApi::Compilation {
   const OrderFiles files;
 };
 
-std::shared_ptr<std::atomic<bool>> LiveApi::replaceTab(const std::string &tab) {
+std::shared_ptr<std::atomic<bool>>
+LiveApi::replaceTab(const ProgramOrder &order) {
   auto flag = std::make_shared<std::atomic<bool>>(false);
-  if (tab.empty())
+  if (order.tab.empty())
     return flag;
   std::lock_guard<std::mutex> lock(mutex);
   if (tabs.size() >= maxTabs)
     tabs.clear();
-  std::shared_ptr<std::atomic<bool>> &current = tabs[tab];
-  if (current)
-    *current = true;
-  return current = flag;
+  Tab &tab = tabs[order.tab];
+  // Orders on different connections may arrive in another order.
+  if (order.serial < tab.serial) {
+    *flag = true;
+    return flag;
+  }
+  if (tab.isOld)
+    *tab.isOld = true;
+  tab = {order.serial, flag};
+  return flag;
 }
 
 uint64_t LiveApi::keepPicture(std::string text) {

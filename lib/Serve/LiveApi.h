@@ -41,6 +41,11 @@ public:
 
 private:
   struct Compilation;
+  /// The newest compilation of a page.
+  struct Tab {
+    int64_t serial = 0;
+    std::shared_ptr<std::atomic<bool>> isOld;
+  };
 
   HttpResponse compile(const ProgramOrder &order);
   HttpResponse exportAs(const ProgramOrder &order, llvm::StringRef kind);
@@ -51,7 +56,7 @@ private:
   HttpResponse started(std::optional<uint64_t> job);
 
   uint64_t keepPicture(std::string text);
-  std::shared_ptr<std::atomic<bool>> replaceTab(const std::string &tab);
+  std::shared_ptr<std::atomic<bool>> replaceTab(const ProgramOrder &order);
 
   const LiveSettings settings;
   const RunChild runner;
@@ -62,8 +67,8 @@ private:
   std::counting_semaphore<maxCompilations> places{maxCompilations};
   /// Guards the members below.
   std::mutex mutex;
-  /// Set for the compilation of a page when a newer one begins.
-  std::map<std::string, std::shared_ptr<std::atomic<bool>>> tabs;
+  /// By name; `isOld` is set when a newer compilation begins.
+  std::map<std::string, Tab> tabs;
   std::deque<std::pair<uint64_t, std::string>> pictures;
   uint64_t lastPicture = 0;
 };

@@ -106,6 +106,7 @@ std::string ProgramOrder::read(const json::Object &body) {
   reader.number("effort", effort, maxEffort);
   reader.text("placement", placement, 10);
   reader.text("tab", tab, 64);
+  reader.number("serial", serial, 1 << 30);
   if (!schedule.empty() && !isName(schedule))
     reader.fail("schedule");
   if (!withName.empty() && !isLibraryName(withName))

@@ -65,6 +65,8 @@ struct ProgramOrder {
   int64_t effort = 10;
   /// Identifies the page; a new order of a page replaces the one before.
   std::string tab;
+  /// Orders of a page with higher numbers are newer.
+  int64_t serial = 0;
 };
 
 } // namespace pipec

@@ -190,6 +190,8 @@ const order = () => ({
 });
 
 let compiling = new AbortController();
+/// Counts the orders, which may overtake each other on their way.
+let serial = 0;
 
 async function compile() {
   compiling.abort();
@@ -198,10 +200,8 @@ async function compile() {
   const begin = performance.now();
   byId("status").textContent = "compiling";
   try {
-    const answer = await ask("/compile", { ...order(), tab }, signal);
-    if (signal.aborted) return;
-    // An order that this page gave up has arrived after this one.
-    if (answer === null) return compile();
+    const answer = await ask("/compile", { ...order(), tab, serial: ++serial }, signal);
+    if (answer === null || signal.aborted) return;
     byId("status").dataset.answered = performance.now() - begin;
     const { schedules, report, with: second, picture, diagnostics } = answer;
     known = { schedules: schedules ?? known.schedules, report: report ?? known.report, with: report ? second : known.with };

@@ -192,6 +192,14 @@ def limits(served):
     status, answer = served.post("/compile", {"program": PROGRAM, "tab": "a"})
     first.join()
     check(status == 200 and old[0][0] in (200, 409), f"{status} {old}")
+    # An order that was overtaken on its way does not end the newer one.
+    old = []
+    first = threading.Thread(target=lambda: old.append(served.post("/compile", {**big, "tab": "b", "serial": 2})))
+    first.start()
+    time.sleep(0.1)
+    check(served.post("/compile", {"program": PROGRAM, "tab": "b", "serial": 1})[0] == 409, "an overtaken order")
+    first.join()
+    check(old[0][0] == 200, f"ended by an older order: {old}")
     for client in slow:
         client.close()
 
