@@ -118,15 +118,10 @@ Expected<json::Value> Server::highlight(const json::Object &, Target &at) {
   return result;
 }
 
-/// The occurrence at the place of a request if it can be renamed; otherwise why
-/// not. Null if there is no name.
-static Expected<const Occurrence *> renameable(const Analysis *analysis,
-                                               bool isCurrent, size_t offset) {
-  if (!isCurrent)
+Expected<const Occurrence *> Server::Target::renameable() const {
+  if (!analysis || analysis != document->latest)
     return refused("the program has syntax errors");
-  if (analysis->isSteps())
-    return nullptr;
-  const Occurrence *place = analysis->names().at(analysis->loc(offset));
+  const Occurrence *place = name();
   if (place && analysis->names().definitions()[place->definition].kind ==
                    Definition::Kind::Builtin)
     return refused("a word of the language cannot be renamed");
@@ -134,9 +129,7 @@ static Expected<const Occurrence *> renameable(const Analysis *analysis,
 }
 
 Expected<json::Value> Server::prepareRename(const json::Object &, Target &at) {
-  bool isCurrent = at.analysis && at.analysis == at.document->latest;
-  Expected<const Occurrence *> place =
-      renameable(at.analysis.get(), isCurrent, at.offset);
+  Expected<const Occurrence *> place = at.renameable();
   if (!place)
     return place.takeError();
   if (!*place)
@@ -171,9 +164,7 @@ Expected<json::Value> Server::rename(const json::Object &params, Target &at) {
   bool isName = !name.empty() && !isDigit(name[0]) && all_of(name, isWordByte);
   if (!isName)
     return refused("`" + name + "` is not a name");
-  bool isCurrent = at.analysis && at.analysis == at.document->latest;
-  Expected<const Occurrence *> place =
-      renameable(at.analysis.get(), isCurrent, at.offset);
+  Expected<const Occurrence *> place = at.renameable();
   if (!place)
     return place.takeError();
   if (!*place)

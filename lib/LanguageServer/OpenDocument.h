@@ -60,6 +60,8 @@ struct Server::Target {
 
   /// The name at the offset; null without one, and in step IR.
   const Occurrence *name() const;
+  /// The same if it can be renamed; otherwise why not.
+  llvm::Expected<const Occurrence *> renameable() const;
   /// A span of the analysed text as a range of the document.
   std::optional<llvm::json::Value> range(Span span) const;
 };

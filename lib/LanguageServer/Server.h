@@ -115,7 +115,6 @@ private:
   std::map<std::string, std::vector<Span>> placesOf(const Analysis &analysis,
                                                     const Occurrence &place,
                                                     bool withDefinition);
-  void setText(OpenDocument &document, llvm::StringRef text, int64_t version);
   /// Marks the open documents that import the file at this path as changed.
   void touchImportersOf(llvm::StringRef path);
   /// The text of the open document with this real path; nothing if there is

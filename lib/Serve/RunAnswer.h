@@ -27,7 +27,7 @@ llvm::json::Array messagesOf(const ChildResult &result,
                              std::chrono::seconds time);
 
 /// The figures of --emit=report, without the lists whose length depends on the
-/// number of steps; nothing if there is no report.
+/// number of steps; `std::nullopt` if there is no report.
 std::optional<llvm::json::Object> readReport(const ChildResult &result);
 
 /// Replaces the paths of files by what they are called, in all texts.

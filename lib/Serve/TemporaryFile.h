@@ -31,7 +31,7 @@ public:
   /// Writes the contents. What cannot be written is reported by the compiler,
   /// which reads a file that is missing or shorter.
   void write(llvm::StringRef contents) const;
-  /// The contents; nothing if there is no file.
+  /// The contents; `std::nullopt` if there is no file.
   std::optional<std::string> read() const;
 
 private:
