@@ -10,6 +10,7 @@
 #include "Driver/LayoutOptions.h"
 #include "Import/CostOption.h"
 #include "Import/CostProfile.h"
+#include "Import/CostText.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 
@@ -196,14 +197,22 @@ LogicalResult readMemoryLimit(const Arguments &args, GivenSettings &given,
                               DiagEngine &diags) {
   if (!args.has(Opt::MemoryLimit))
     return success();
-  std::optional<Rational> limit = Rational::parse(args.text(Opt::MemoryLimit));
-  if (!limit || limit->isNegative())
-    return diags.report(DiagLoc(), diag::OptionValue,
-                        shortened(args.text(Opt::MemoryLimit)),
-                        "--memory-limit",
-                        "a size; a size is a number in the unit of the "
-                        "profile's sizes, such as 20 or 3.5");
-  given.memory.emplace_back().set(Figure::Limit, *limit);
+  std::optional<MemorySize> limit =
+      parseMemorySize(args.text(Opt::MemoryLimit));
+  if (!limit)
+    return diags.report(
+        DiagLoc(), diag::OptionValue, shortened(args.text(Opt::MemoryLimit)),
+        "--memory-limit",
+        ("a size; a size is a number in the unit of the profile's sizes, such "
+         "as 20 or 3.5, or bytes in one of the units " +
+         memoryUnits() + ", such as 1.5GiB")
+            .str());
+  bool sizesGiven =
+      given.layersSource.isValid() || !(given.allMemory() == MemorySettings());
+  if (limit->inBytes && !sizesGiven)
+    (void)diags.report(DiagLoc(), diag::LimitInBytes,
+                       shortened(args.text(Opt::MemoryLimit)));
+  given.memory.emplace_back().set(Figure::Limit, limit->value);
   return success();
 }
 

@@ -49,4 +49,38 @@ std::optional<Rational> parseCostNumber(StringRef text) {
                       : Rational::mul(*value, Rational(scale));
 }
 
+StringRef memoryUnits() { return "B, kB, MB, GB, TB, KiB, MiB, GiB or TiB"; }
+
+std::optional<MemorySize> parseMemorySize(StringRef text) {
+  text = text.trim();
+  MemorySize size;
+  int64_t scale = 1;
+  StringRef number = text;
+  if (number.consume_back("B")) {
+    size.inBytes = true;
+    int64_t step = number.consume_back("i") ? 1024 : 1000;
+    // `kB` has a small letter in metric units, and often a capital one.
+    std::string letters = step == 1000 ? "kMGT" : "KMGT";
+    if (step == 1000 && number.ends_with("K"))
+      letters[0] = 'K';
+    size_t power = 0;
+    if (!number.empty())
+      power = StringRef(letters).find(number.back()) + 1; // 0 if not found
+    if (power != 0)
+      number = number.drop_back();
+    else if (step == 1024) // `iB` alone
+      return std::nullopt;
+    for (; power != 0; --power)
+      scale *= step;
+    number = number.rtrim();
+  }
+  std::optional<Rational> value = parseCostNumber(number);
+  if (value && !value->isNegative())
+    value = Rational::mul(*value, Rational(scale));
+  if (!value || value->isNegative())
+    return std::nullopt;
+  size.value = *value;
+  return size;
+}
+
 } // namespace pipec

@@ -29,6 +29,18 @@ llvm::SmallVector<StepKind, 2> parseCostMembers(llvm::StringRef text);
 /// `1e-3`, `.5`. Nothing if it is not one or does not fit a `Rational`.
 std::optional<Rational> parseCostNumber(llvm::StringRef text);
 
+/// A size of memory.
+struct MemorySize {
+  Rational value;
+  /// True if it was written with a unit, and `value` is a number of bytes.
+  bool inBytes = false;
+};
+/// Parses a number, or one with a unit: `20`, `60e6`, `1.5 GiB`. Nothing if it
+/// is not one, is negative or does not fit a `Rational`.
+std::optional<MemorySize> parseMemorySize(llvm::StringRef text);
+/// The units of `parseMemorySize`, as a list in words.
+llvm::StringRef memoryUnits();
+
 } // namespace pipec
 
 #endif // PIPEC_IMPORT_COSTTEXT_H
