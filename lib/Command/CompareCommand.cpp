@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command/CommandRun.h"
+#include "Command/PictureOptions.h"
 #include "Driver/Choices.h"
 #include "Driver/Input.h"
 #include "Driver/LayoutOptions.h"
@@ -343,8 +344,11 @@ LogicalResult Compare::print() const {
       table.printCsv(os);
       return success();
     });
-  return write([&](raw_ostream &os) { table.print(os); },
-               [&](json::OStream &json) { table.print(json); });
+  return write(
+      [&](raw_ostream &os) {
+        table.print(os, os.is_displayed() ? terminalWidth() : 0);
+      },
+      [&](json::OStream &json) { table.print(json); });
 }
 
 LogicalResult Compare::run() {

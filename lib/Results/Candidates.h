@@ -67,6 +67,7 @@ struct Candidate {
     TooLarge, // a rank exceeds the memory limit
     Refused,  // it does not exist at these sizes, or cannot run
   };
+  static constexpr size_t numOutcomes = size_t(Outcome::Refused) + 1;
 
   std::string name;
   /// The file that it is read from; empty for one that was found.

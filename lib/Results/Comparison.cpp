@@ -15,6 +15,7 @@
 #include "llvm/Support/JSON.h"
 
 #include <map>
+#include <numeric>
 
 using namespace llvm;
 
@@ -101,6 +102,7 @@ static std::vector<std::string> figureCells(const Candidate &candidate) {
 
 void Comparison::sort(StringRef key) {
   using Outcome = Candidate::Outcome;
+  sortKey = key.str();
   simulated = any_of(candidates, [](const Candidate &candidate) {
     return candidate.figures.has_value();
   });
@@ -147,11 +149,12 @@ void Comparison::fold() {
 }
 
 void Comparison::keepTop(unsigned rows) {
-  size_t all = candidates.size();
   llvm::erase_if(candidates, [&](const Candidate &candidate) {
-    return candidate.place == 0 || candidate.place > rows;
+    bool hidden = candidate.place == 0 || candidate.place > rows;
+    if (hidden)
+      ++numHidden[size_t(candidate.outcome)];
+    return hidden;
   });
-  numHidden = all - candidates.size();
 }
 
 //===----------------------------------------------------------------------===//
@@ -173,7 +176,40 @@ void Comparison::printHeading(raw_ostream &os) const {
   os << "\n\n";
 }
 
-void Comparison::printRows(raw_ostream &os) const {
+static constexpr StringLiteral tooLargeTitle = "no room for";
+static constexpr StringLiteral refusedTitle = "not at these sizes";
+
+/// Says how many candidates `keepTop` removed.
+void Comparison::printHidden(raw_ostream &os) const {
+  size_t all = std::accumulate(numHidden.begin(), numHidden.end(), size_t(0));
+  if (all == 0)
+    return;
+  os << "... " << all << " more (";
+  StringRef separator;
+  for (auto [number, title] :
+       zip_equal(numHidden, std::array<StringRef, Candidate::numOutcomes>{
+                                "fit", tooLargeTitle, refusedTitle}))
+    if (number != 0) {
+      os << separator << title << ": " << number;
+      separator = ", ";
+    }
+  os << ")\n";
+}
+
+/// The columns that a narrow terminal does not show, the first ones first. The
+/// last lines of the output say which framework runs which schedule.
+static SmallVector<StringRef> columnsToOmit(StringRef sortKey) {
+  SmallVector<StringRef> omit{"span",           "bubble_span", "transfers",
+                              "exposed",        "also",        "copies",
+                              "bubble_makespan"};
+  llvm::erase(omit, sortKey);
+  for (const FrameworkInfo &info : reverse(frameworkTable))
+    if (info.key != sortKey)
+      omit.push_back(info.name);
+  return omit;
+}
+
+void Comparison::printRows(raw_ostream &os, size_t width) const {
   bool sizes = any_of(candidates, [](const Candidate &candidate) {
     return candidate.figures && !(candidate.figures->memory.total ==
                                   candidate.figures->memory.activations);
@@ -218,9 +254,14 @@ void Comparison::printRows(raw_ostream &os) const {
     table.row(std::move(cells));
     begin = end;
   }
+  std::vector<std::string> omitted;
+  if (width != 0)
+    omitted = table.fit(width, columnsToOmit(sortKey));
   table.print(os);
-  if (numHidden)
-    os << "... " << numHidden << " more\n";
+  printHidden(os);
+  if (!omitted.empty())
+    os << "(columns left out, which a pipe (| cat) and --format=csv show: "
+       << join(omitted, ", ") << ")\n";
 }
 
 void Comparison::printOthers(raw_ostream &os, Candidate::Outcome outcome,
@@ -239,7 +280,7 @@ void Comparison::printOthers(raw_ostream &os, Candidate::Outcome outcome,
   }
   if (!any)
     return;
-  os << '\n' << title << '\n';
+  os << '\n' << title << ":\n";
   others.print(os);
 }
 
@@ -268,11 +309,11 @@ void Comparison::printChoices(raw_ostream &os) const {
   table.print(os);
 }
 
-void Comparison::print(raw_ostream &os) const {
+void Comparison::print(raw_ostream &os, size_t width) const {
   printHeading(os);
-  printRows(os);
-  printOthers(os, Candidate::Outcome::TooLarge, "no room for:");
-  printOthers(os, Candidate::Outcome::Refused, "not at these sizes:");
+  printRows(os, width);
+  printOthers(os, Candidate::Outcome::TooLarge, tooLargeTitle);
+  printOthers(os, Candidate::Outcome::Refused, refusedTitle);
   printChoices(os);
 }
 

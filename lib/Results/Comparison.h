@@ -16,6 +16,8 @@
 
 #include "Results/FrameworkChoices.h"
 
+#include <array>
+
 namespace pipec {
 
 class Comparison {
@@ -37,7 +39,9 @@ public:
   /// True if at least one candidate was simulated; after `sort`.
   bool hasAny() const { return simulated; }
 
-  void print(llvm::raw_ostream &os) const;
+  /// Prints a table without the less important columns that a line of `width`
+  /// characters has no place for, and their names; with 0, with all columns.
+  void print(llvm::raw_ostream &os, size_t width = 0) const;
   void printCsv(llvm::raw_ostream &os) const;
   /// Writes the attributes of an object.
   void print(llvm::json::OStream &json) const;
@@ -47,7 +51,8 @@ private:
   bool showsLayout() const { return options.given.size() > 1; }
   void fold();
   void printHeading(llvm::raw_ostream &os) const;
-  void printRows(llvm::raw_ostream &os) const;
+  void printRows(llvm::raw_ostream &os, size_t width) const;
+  void printHidden(llvm::raw_ostream &os) const;
   void printOthers(llvm::raw_ostream &os, Candidate::Outcome outcome,
                    llvm::StringRef title) const;
   void printChoices(llvm::raw_ostream &os) const;
@@ -56,8 +61,10 @@ private:
   /// After `sort`, those of a row are neighbours.
   std::vector<Candidate> candidates;
   std::vector<FrameworkChoice> choices;
-  /// The number of candidates that `keepTop` removed.
-  size_t numHidden = 0;
+  /// The column of `sort`, or empty.
+  std::string sortKey;
+  /// The number of candidates that `keepTop` removed, by outcome.
+  std::array<size_t, Candidate::numOutcomes> numHidden = {};
   bool simulated = false;
 };
 

@@ -33,13 +33,41 @@ void TextTable::row(std::vector<std::string> cells) {
 
 void TextTable::line(std::string text) { rows.push_back({std::move(text)}); }
 
+size_t TextTable::Column::shownWidth() const {
+  return width == 0 || omitted ? 0 : std::max(width, heading.size());
+}
+
+std::vector<std::string> TextTable::fit(size_t width,
+                                        ArrayRef<StringRef> headings) {
+  size_t used = indent;
+  for (const Column &column : columns)
+    if (size_t shown = column.shownWidth())
+      used += shown + 2;
+  for (StringRef heading : headings) {
+    auto it = find_if(columns, [&](const Column &column) {
+      return column.heading == heading && column.shownWidth() != 0;
+    });
+    if (used <= width + 2) // the last column has no space after it
+      break;
+    if (it == columns.end())
+      continue;
+    used -= it->shownWidth() + 2;
+    it->omitted = true;
+  }
+  std::vector<std::string> omitted;
+  for (const Column &column : columns)
+    if (column.omitted)
+      omitted.push_back(column.heading);
+  return omitted;
+}
+
 void TextTable::printRow(raw_ostream &os,
                          const std::vector<std::string> &cells) const {
   std::string text(indent, ' ');
   for (auto [column, cell] : zip(columns, cells)) {
-    if (column.width == 0)
+    size_t width = column.shownWidth();
+    if (width == 0)
       continue;
-    size_t width = std::max(column.width, column.heading.size());
     if (column.align == Align::Right)
       text.append(width - cell.size(), ' ');
     text += cell;

@@ -8,6 +8,8 @@
 #ifndef PIPEC_SUPPORT_TEXTTABLE_H
 #define PIPEC_SUPPORT_TEXTTABLE_H
 
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <string>
@@ -36,6 +38,12 @@ public:
   /// Adds a line of free text, which does not affect the widths.
   void line(std::string text);
 
+  /// Omits columns with these headings, one after the other, until the lines
+  /// are at most `width` wide or there is none left. Returns the headings of
+  /// those that were omitted and have cells, in the order of the columns.
+  std::vector<std::string> fit(size_t width,
+                               llvm::ArrayRef<llvm::StringRef> headings);
+
   void print(llvm::raw_ostream &os) const;
 
 private:
@@ -43,6 +51,9 @@ private:
     std::string heading;
     Align align;
     size_t width = 0;
+    bool omitted = false;
+    /// The width with the heading; 0 for a column that is not printed.
+    size_t shownWidth() const;
   };
   void printRow(llvm::raw_ostream &os,
                 const std::vector<std::string> &cells) const;
