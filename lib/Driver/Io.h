@@ -61,9 +61,8 @@ public:
   void setForm(const Arguments &args);
   /// Collects later diagnostics for comparison in `finish`.
   void setVerify(bool on);
-  /// Marks files in the folder `path` as not belonging to the user: notes that
-  /// point into them show no source line.
-  void setLibrary(llvm::StringRef path) { printer.setLibrary(path); }
+  /// Marks files in the folder `path` as those of the library.
+  void setLibrary(llvm::StringRef path) { sources.setLibrary(path); }
 
   /// True if text written to `os` should have colors.
   bool useColors(llvm::raw_ostream &os) const;

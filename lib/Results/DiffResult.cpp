@@ -126,8 +126,8 @@ static std::string textOf(const SideStep &step, const SourceFiles &files) {
   if (!loc.isValid())
     return text;
   LineColumn at = files.lineColumn(loc);
-  return text + " (" + terminalText(at.file) + ":" + std::to_string(at.line) +
-         ":" + std::to_string(at.column) + ")";
+  return text + " (" + terminalText(files.shownName(at.file)) + ":" +
+         std::to_string(at.line) + ":" + std::to_string(at.column) + ")";
 }
 
 static void printDivergences(const DiffResult &result, const SourceFiles &files,

@@ -174,12 +174,11 @@ void writeDiagnostic(json::OStream &json, const Diagnostic &diagnostic,
   });
 }
 
-/// True for a note on a file below the folder `library`.
-static bool isLibraryNote(const Diagnostic &diagnostic, StringRef library,
+/// True for a note on a file of the library.
+static bool isLibraryNote(const Diagnostic &diagnostic,
                           const SourceFiles &files) {
   return diagnostic.severity == Severity::Note && diagnostic.range.isValid() &&
-         !library.empty() &&
-         files.lineColumn(diagnostic.range.Start).file.starts_with(library);
+         files.isOfLibrary(files.lineColumn(diagnostic.range.Start).file);
 }
 
 void DiagPrinter::operator()(const Diagnostic &diagnostic) {
@@ -190,7 +189,7 @@ void DiagPrinter::operator()(const Diagnostic &diagnostic) {
     return;
   }
   printOne(diagnostic);
-  if (isLibraryNote(diagnostic, library, files))
+  if (isLibraryNote(diagnostic, files))
     return;
   for (const Diagnostic &note : diagnostic.notes)
     printOne(note);
@@ -200,7 +199,8 @@ void DiagPrinter::printOne(const Diagnostic &diagnostic) {
   bool located = diagnostic.range.isValid();
   if (located) {
     LineColumn at = files.lineColumn(diagnostic.range.Start);
-    os << terminalText(at.file) << ':' << at.line << ':' << at.column << ": ";
+    os << terminalText(files.shownName(at.file)) << ':' << at.line << ':'
+       << at.column << ": ";
   } else {
     os << tool << ": ";
   }
@@ -213,7 +213,7 @@ void DiagPrinter::printOne(const Diagnostic &diagnostic) {
   if (showKinds)
     os << " [" << diagInfo(diagnostic.id).name << ']';
   os << '\n';
-  if (located && !isLibraryNote(diagnostic, library, files))
+  if (located && !isLibraryNote(diagnostic, files))
     printExcerpt(os, diagnostic, files);
 }
 

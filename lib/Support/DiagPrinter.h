@@ -57,8 +57,7 @@ public:
       : os(os), files(files), tool(tool.str()) {}
   /// Creates a printer with the settings of `like` that prints text to `os`.
   DiagPrinter(const DiagPrinter &like, llvm::raw_ostream &os)
-      : os(os), files(like.files), tool(like.tool), showKinds(like.showKinds),
-        library(like.library) {}
+      : os(os), files(like.files), tool(like.tool), showKinds(like.showKinds) {}
 
   /// Appends ` [KindName]` to every message.
   void setShowKinds(bool on) { showKinds = on; }
@@ -66,10 +65,9 @@ public:
   void setJson(bool on) { json = on; }
   /// Prints text in colors.
   void setColors(bool on) { colors = on; }
-  /// Prints notes that point into files below the folder `path` on one line,
-  /// without the source line and their attached notes.
-  void setLibrary(llvm::StringRef path) { library = path.str(); }
 
+  /// Notes that point into files of the library are printed on one line,
+  /// without the source line and their attached notes.
   void operator()(const Diagnostic &diagnostic);
 
 private:
@@ -81,7 +79,6 @@ private:
   bool showKinds = false;
   bool json = false;
   bool colors = false;
-  std::string library;
 };
 
 } // namespace pipec

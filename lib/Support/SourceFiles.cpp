@@ -206,6 +206,17 @@ LineColumn SourceFiles::lineColumn(SMLoc loc) const {
           offset - lines[line - 1] + 1};
 }
 
+bool SourceFiles::isOfLibrary(StringRef file) const {
+  return !library.empty() && file.consume_front(library) &&
+         file.starts_with("/");
+}
+
+std::string SourceFiles::shownName(StringRef file) const {
+  if (!isOfLibrary(file))
+    return file.str();
+  return ("<library>" + file.drop_front(library.size())).str();
+}
+
 // `MemoryBuffer::dontNeedIfMmap` uses `posix_madvise`, which the GNU C library
 // ignores.
 void SourceFiles::releaseBefore(SMLoc place) const {

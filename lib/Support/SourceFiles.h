@@ -99,6 +99,13 @@ public:
   /// The text of the file that contains `loc`; empty if there is none.
   llvm::StringRef textOf(llvm::SMLoc loc) const;
 
+  /// Marks files below the folder `path` as those of the library, which do not
+  /// belong to the user.
+  void setLibrary(llvm::StringRef path) { library = path.str(); }
+  bool isOfLibrary(llvm::StringRef file) const;
+  /// The name of a file in text: its path, or `<library>/zb1p.pipe`.
+  std::string shownName(llvm::StringRef file) const;
+
   /// File, line and column of `loc`, which must be in one of the files.
   LineColumn lineColumn(llvm::SMLoc loc) const;
 
@@ -119,6 +126,8 @@ private:
   llvm::ArrayRef<uint32_t> linesOf(unsigned id) const;
 
   llvm::SourceMgr sourceMgr;
+  /// The folder of the library; empty if there is none.
+  std::string library;
   /// The first `SourceLoc` of each file.
   std::vector<uint32_t> starts;
   /// The number of the first line of each file.
