@@ -39,7 +39,7 @@ ArrayRef<CommandInfo> allCommands() {
 #define PIPEC_COMMAND(Name, Run, Groups, Words, Overview, Examples)            \
   {Name,                                                                       \
    Run,                                                                        \
-   {sizeof(Name) == 1 ? "pipec" : "pipec " Name, Words, Overview, Examples,    \
+   {Run == runCompile ? "pipec" : "pipec " Name, Words, Overview, Examples,    \
     Groups}},
 #include "Command/Commands.def"
   };
@@ -56,8 +56,7 @@ const CommandInfo *findCommand(StringRef name) {
 std::vector<StringRef> commandNames() {
   std::vector<StringRef> names;
   for (const CommandInfo &command : allCommands())
-    if (!command.name.empty())
-      names.push_back(command.name);
+    names.push_back(command.name);
   return names;
 }
 
@@ -65,14 +64,23 @@ std::vector<StringRef> commandNames() {
 // Help
 //===----------------------------------------------------------------------===//
 
-static void printCommandHelp(const CommandInfo &command, raw_ostream &os) {
-  printHelp(command.help, os);
-  if (!command.name.empty())
-    return;
-  os << "\nCommands (`pipec help COMMAND` or `pipec COMMAND --help`):\n";
-  for (const CommandInfo &other : allCommands())
-    if (!other.name.empty())
-      printHelpRow(("  " + other.name).str(), other.help.overview, os);
+/// What `pipec` and `pipec --help` print.
+static void printOverview(raw_ostream &os) {
+  const HelpText &help = defaultCommand().help;
+  os << help.overview << "\n\nUSAGE: " << help.command << " [options] "
+     << help.words << "\n       pipec COMMAND ...\n\n"
+     << "Commands (`pipec help COMMAND` or `pipec COMMAND --help`):\n";
+  for (const CommandInfo &command : allCommands())
+    printHelpRow(("  " + command.name).str(), command.help.overview, os);
+  os << R"(
+Examples:
+  pipec zb1p ranks=8 microbatches=32
+  pipec zb1p ranks=8 microbatches=32 --target=torch -o zb1p.csv
+  pipec compare ranks=8 microbatches=32
+
+`pipec --list` lists the schedules of the library. The word `compile` may be
+left out; `pipec help compile` describes its options.
+)";
 }
 
 static void printPage(raw_ostream &os) {
@@ -80,8 +88,10 @@ static void printPage(raw_ostream &os) {
 
 <!-- Made by `pipec --doc-commands` from the tables of options and commands. -->
 
-`pipec` compiles, and `pipec COMMAND` runs one of the commands below. `pipec
-help COMMAND` and `pipec COMMAND --help` describe the options of a command.
+`pipec` compiles, and `pipec COMMAND` runs one of the commands below. The compiler
+is the command `compile`, a word that may be left out. `pipec help COMMAND` and
+`pipec COMMAND --help` describe the options of a command. `pipec --help` lists the
+commands, as does `pipec` alone, to standard error and with status 2.
 
 An option with a value is written `--name=VALUE` or `--name VALUE`, one with a
 short name `-oVALUE` or `-o VALUE`. What follows `--` is not an option. An
@@ -126,7 +136,8 @@ Without `--emit` the extension of the file says what is written: `-o zb1p.csv`
 writes a CSV and `-o zb1p.svg` a picture. Where a command has `--format`, an
 extension `.txt`, `.json` or `.csv` chooses the form in the same way. In every
 command, an extension that belongs to another kind of output is an error;
-capital and small letters are equal, and any other extension says nothing.
+capital and small letters are equal. So is one of a picture that is not written,
+such as `.gif` or `.tex`; any other extension says nothing.
 
 ## Warnings
 
@@ -206,14 +217,19 @@ int pipecMain(int argc, const char *const *argv, raw_ostream &out,
               raw_ostream &err, MakeHttpServer makeServer) {
   SmallVector<const char *> rest(argv + std::min(argc, 1), argv + argc);
   DiagSession session("pipec", err);
-  bool help = !rest.empty() && StringRef(rest[0]) == "help";
+  if (rest.empty()) {
+    printOverview(err);
+    return 2;
+  }
+  bool help = StringRef(rest[0]) == "help";
   if (help)
     rest.erase(rest.begin());
   const CommandInfo *command = rest.empty() ? nullptr : findCommand(rest[0]);
-  if (command && !command->name.empty())
+  bool named = command;
+  if (named)
     rest.erase(rest.begin());
   else
-    command = findCommand("");
+    command = &defaultCommand();
 
   Arguments args(rest, command->help.groups);
   session.setForm(args);
@@ -229,7 +245,12 @@ int pipecMain(int argc, const char *const *argv, raw_ostream &out,
         session.engine(), "command", args.words()[0], commandNames());
     return session.finish(unknown);
   }
-  auto printHelp = [&](raw_ostream &os) { printCommandHelp(*command, os); };
+  auto printHelp = [&](raw_ostream &os) {
+    if (named || !args.words().empty())
+      pipec::printHelp(command->help, os);
+    else
+      printOverview(os);
+  };
   if (help)
     return session.finish(printText(args, out, session, printHelp));
   if (auto printed = printInformation(

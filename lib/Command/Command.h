@@ -39,7 +39,6 @@ using CommandFunction = llvm::LogicalResult (*)(const CommandRun &run);
 
 /// One row of Commands.def.
 struct CommandInfo {
-  /// Empty for the compiler.
   llvm::StringLiteral name;
   CommandFunction function;
   HelpText help;
@@ -47,9 +46,11 @@ struct CommandInfo {
 
 /// All commands, in the order of the table; the compiler comes first.
 llvm::ArrayRef<CommandInfo> allCommands();
+/// The command that runs if none is named: the compiler.
+inline const CommandInfo &defaultCommand() { return allCommands().front(); }
 /// The command with that name; null if there is none.
 const CommandInfo *findCommand(llvm::StringRef name);
-/// The names of the commands, without the compiler.
+/// The names of the commands.
 std::vector<llvm::StringRef> commandNames();
 
 } // namespace pipec

@@ -38,7 +38,7 @@ WordSyntax::WordSyntax(const CommandInfo &command) {
 
 Completer::Completer(ArrayRef<std::string> words, const SearchPath &library,
                      raw_ostream &os)
-    : command(findCommand("")), search(library), os(os),
+    : command(&defaultCommand()), search(library), os(os),
       diags(sources, [](const Diagnostic &) {}) {
   if (!words.empty()) {
     current = words.back();
@@ -50,8 +50,7 @@ Completer::Completer(ArrayRef<std::string> words, const SearchPath &library,
   }
   first = before.empty();
   if (!first)
-    if (const CommandInfo *named = findCommand(before[0]);
-        named && !named->name.empty()) {
+    if (const CommandInfo *named = findCommand(before[0])) {
       command = named;
       before = before.drop_front();
     }
@@ -84,8 +83,7 @@ void Completer::addFiles(StringRef typed) {
 
 void Completer::addCommands(StringRef typed) {
   for (const CommandInfo &other : allCommands())
-    if (!other.name.empty())
-      add(typed, other.name, other.help.overview);
+    add(typed, other.name, other.help.overview);
 }
 
 void Completer::addSchedules(StringRef typed) {

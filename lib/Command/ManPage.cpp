@@ -92,7 +92,7 @@ static std::string commandsWith(const OptionInfo &info) {
   SmallVector<StringRef> names;
   for (const CommandInfo &command : allCommands())
     if (command.help.groups & info.group)
-      names.push_back(command.name.empty() ? "the compiler" : command.name);
+      names.push_back(command.name);
   return names.size() == allCommands().size() ? "" : join(names, ", ");
 }
 
@@ -143,7 +143,7 @@ pipec \- compiler for pipeline\-parallel training schedules
 .SH SYNOPSIS
 )";
   for (const CommandInfo &command : allCommands()) {
-    os << (command.name.empty() ? "" : ".br\n") << ".B "
+    os << (&command == &defaultCommand() ? "" : ".br\n") << ".B "
        << roff(command.help.command) << '\n';
     printText(("[options] " + command.help.words).str(), os);
   }
@@ -152,7 +152,8 @@ pipec \- compiler for pipeline\-parallel training schedules
 compiles programs that describe pipeline\-parallel training schedules: which
 rank runs the forward and backward of which micro\-batch, in which order.
 Without a command it checks a schedule, runs passes over it and writes it as a
-CSV of PyTorch, as a C++ executor, as a picture, or in another form.
+CSV of PyTorch, as a C++ executor, as a picture, or in another form, as it does
+with the command \fBcompile\fR.
 .PP
 An input is a file, \- for standard input, or the name of a program in a folder
 of \fB\-I\fR or in the library. NAME=VALUE sets a parameter of a program.
