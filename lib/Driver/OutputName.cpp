@@ -14,6 +14,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 
+#include <set>
+
 using namespace llvm;
 
 namespace pipec {
@@ -33,6 +35,30 @@ static std::string outputExtension(const Arguments &args) {
   StringRef extension = sys::path::extension(args.text(Opt::Output));
   extension.consume_front(".");
   return extension.lower();
+}
+
+/// Extensions of pictures and documents that are not written. Any other unknown
+/// extension says nothing.
+static constexpr StringLiteral otherPictures[] = {"bmp", "eps",  "gif", "jpeg",
+                                                  "jpg", "ps",   "tex", "tikz",
+                                                  "tif", "tiff", "webp"};
+
+/// Reports the name of a file for a picture of a format that is not written.
+static LogicalResult checkIsWritten(const Arguments &args, DiagEngine &diags) {
+  std::string extension = outputExtension(args);
+  if (!is_contained(otherPictures, extension))
+    return success();
+  std::set<StringRef> known;
+  for (const EmitterInfo &info : allEmitters())
+    for (StringRef one : split(info.extensions, ' '))
+      if (!one.empty())
+        known.insert(one);
+  return reportUsageError(
+      diags, "no output has a name with ." + extension + ", as `" +
+                 shortened(args.text(Opt::Output)) +
+                 "` has; the names end in ." + join(known, ", .") +
+                 ", and in .pdf and .png with the Python package, " +
+                 "`python3 -m pipec`");
 }
 
 /// The output formats whose files have that extension.
@@ -70,6 +96,8 @@ FailureOr<const EmitterInfo *> chooseEmitter(const Arguments &args,
   // Output files of templates may have any name.
   if (args.has(Opt::Template))
     return findEmitter(args.text(Opt::Emit, "template"));
+  if (failed(checkIsWritten(args, diags)))
+    return failure();
   std::string extension = outputExtension(args);
   if (isPythonPicture(extension))
     return reportUsageError(diags, "`" + shortened(args.text(Opt::Output)) +
@@ -94,6 +122,8 @@ FailureOr<const EmitterInfo *> chooseEmitter(const Arguments &args,
 
 FailureOr<StringRef> chooseForm(const Arguments &args,
                                 ArrayRef<StringRef> forms, DiagEngine &diags) {
+  if (failed(checkIsWritten(args, diags)))
+    return failure();
   Opt option = Opt::Format;
   for (Opt other : {Opt::TableFormat, Opt::FindingFormat})
     if (args.has(other))
