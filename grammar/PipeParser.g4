@@ -69,7 +69,7 @@ require : REQUIRE expr (COMMA STRING)? SEMI ;
 
 expect : EXPECT metric relation expr (IF expr)? SEMI ;
 
-metric : (ID | IDLE) (LPAREN RANK RPAREN)? ;
+metric : (ID | IDLE) (LPAREN (expr | IDLE) RPAREN)? ;
 
 relation : EQEQ | NEQ | LT | LE | GT | GE ;
 

@@ -141,7 +141,7 @@ module.exports = grammar({
         ";",
       ),
 
-    metric: ($) => seq(field("name", choice($.identifier, "idle")), optional(seq("(", "rank", ")"))),
+    metric: ($) => seq(field("name", choice($.identifier, "idle")), optional(seq("(", field("rank", $._expression), ")"))),
 
     forward_only: ($) => seq("forward_only", ";"),
 

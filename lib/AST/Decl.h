@@ -138,18 +138,25 @@ struct SettingsStmt : Stmt {
   llvm::ArrayRef<SettingEntry> entries;
 };
 
-/// `expect peak(rank) <= p - rank;`, `expect makespan == 6 * m * F if F == I;`
+/// `expect peak(rank) <= p - rank;`, `expect peak(0) == p;`,
+/// `expect makespan == 6 * m * F if F == I;`
 struct ExpectStmt : Stmt {
-  ExpectStmt(llvm::SMRange range, Name metric, llvm::SMRange rank,
-             BinaryOp relation, Expr *value, Expr *condition)
-      : Stmt(Kind::Expect, range), metric(metric), rank(rank),
-        ofRank(rank.isValid()), relation(relation), value(value),
-        condition(condition) {}
+  ExpectStmt(llvm::SMRange range, Name metric, llvm::SMRange argument,
+             Expr *rank, BinaryOp relation, Expr *value, Expr *condition)
+      : Stmt(Kind::Expect, range), metric(metric), argument(argument),
+        rank(rank), relation(relation), value(value), condition(condition) {}
   static bool classof(const Stmt *s) { return s->kind == Kind::Expect; }
 
+  /// True for `peak(rank)`, a clause about every rank.
+  bool ofEveryRank() const {
+    const auto *name = rank ? llvm::dyn_cast<NameExpr>(rank) : nullptr;
+    return name && name->name == "rank";
+  }
+
   Name metric;
-  llvm::SMRange rank; // `(rank)`; invalid if it is not written
-  bool ofRank;
+  llvm::SMRange argument; // `(rank)`; invalid if it is not written
+  /// The rank; null if none is written, or the name of a metric in its place.
+  Expr *rank;
   BinaryOp relation;
   Expr *value;
   /// The condition of the clause; null if it always holds.

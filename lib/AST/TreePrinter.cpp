@@ -292,8 +292,10 @@ void TreePrinter::print(const Stmt *stmt) {
     const auto *expect = cast<ExpectStmt>(stmt);
     Node node(*this, stmt->range,
               "expect " + expect->metric.text +
-                  (expect->ofRank ? "(rank) " : " ") +
+                  (expect->ofEveryRank() ? "(rank) " : " ") +
                   spelling(expect->relation));
+    if (expect->rank && !expect->ofEveryRank())
+      print("rank", expect->rank);
     print(expect->value);
     if (expect->condition)
       print("if", expect->condition);

@@ -150,13 +150,13 @@ DocRef Formatter::itemDoc(const Stmt *stmt) {
     return docs.text("forward_only;");
   case Stmt::Kind::Expect: {
     const auto *expect = cast<ExpectStmt>(stmt);
-    SmallVector<DocRef, 16> parts = {
-        docs.text("expect "),
-        docs.text(expect->metric.text),
-        docs.text(expect->ofRank ? "(rank) " : " "),
-        docs.text(ast::spelling(expect->relation)),
-        docs.text(" "),
-        exprDoc(docs, expect->value)};
+    SmallVector<DocRef, 16> parts = {docs.text("expect "),
+                                     docs.text(expect->metric.text)};
+    if (expect->rank)
+      parts.append(
+          {docs.text("("), exprDoc(docs, expect->rank), docs.text(")")});
+    parts.append({docs.text(" "), docs.text(ast::spelling(expect->relation)),
+                  docs.text(" "), exprDoc(docs, expect->value)});
     if (expect->condition)
       parts.append(
           {docs.line(), docs.text("if "), exprDoc(docs, expect->condition)});

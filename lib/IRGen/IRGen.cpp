@@ -68,6 +68,9 @@ FailureOr<Schedule> Lowering::run() {
         for (const Expr *value : entry.values)
           if (!isAllStages(value))
             segment(value);
+    } else if (const auto *expect = dyn_cast<ExpectStmt>(item)) {
+      if (!expect->ofEveryRank())
+        segment(expect->rank);
     } else if (const auto *settings = dyn_cast<SettingsStmt>(item)) {
       for (const SettingEntry &entry : settings->entries)
         if (entry.isScope)

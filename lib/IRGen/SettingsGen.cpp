@@ -181,13 +181,13 @@ static Expectation::Relation relationOf(BinaryOp op) {
   }
 }
 
-/// Evaluates the clauses of one rank, or those of the whole schedule.
+/// Evaluates the clauses about every rank for one, or all others.
 LogicalResult Lowering::makeExpectations(std::optional<unsigned> rank) {
   if (!options.expectations)
     return success();
   RationalEval eval(*machine, schedule.costs, diags);
   for (const ExpectStmt *expect : checked.expects) {
-    if (expect->ofRank != rank.has_value())
+    if (expect->ofEveryRank() != rank.has_value())
       continue;
     if (expect->condition) {
       std::optional<Rational> holds = eval.evaluate(expect->condition);
@@ -199,10 +199,16 @@ LogicalResult Lowering::makeExpectations(std::optional<unsigned> rank) {
     std::optional<Rational> value = eval.evaluate(expect->value);
     if (!value)
       return failure();
+    std::optional<unsigned> of = rank;
+    if (expect->rank && !of) {
+      of = smallNumber(expect->rank, "rank", 0, schedule.numRanks - 1);
+      if (!of)
+        return failure();
+    }
     Expectation expectation;
     expectation.metric = *parseMetric(expect->metric.text);
     expectation.relation = relationOf(expect->relation);
-    expectation.rank = rank;
+    expectation.rank = of;
     expectation.value = *value;
     expectation.source = diags.sourceFiles().compress(expect->range.Start);
     schedule.expectations.push_back(expectation);

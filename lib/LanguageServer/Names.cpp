@@ -266,6 +266,7 @@ private:
     case ast::Stmt::Kind::Fsdp:
       return visit(cast<ast::SettingsStmt>(stmt)->entries);
     case ast::Stmt::Kind::Expect:
+      visit(cast<ast::ExpectStmt>(stmt)->rank);
       visit(cast<ast::ExpectStmt>(stmt)->value);
       return visit(cast<ast::ExpectStmt>(stmt)->condition);
     case ast::Stmt::Kind::Phase: {

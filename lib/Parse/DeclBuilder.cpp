@@ -252,11 +252,12 @@ Stmt *TreeBuilder::build(P::ExpectContext *rule) {
                 : relation->LE()  ? BinaryOp::LE
                 : relation->GT()  ? BinaryOp::GT
                                   : BinaryOp::GE;
-  SMRange rank;
-  if (metric->RANK())
-    rank = {range(metric->LPAREN()).Start, range(metric).End};
+  SMRange argument;
+  if (metric->LPAREN())
+    argument = {range(metric->LPAREN()).Start, range(metric).End};
   return context.make<ExpectStmt>(
-      range(rule), name(metric->ID() ? metric->ID() : metric->IDLE()), rank, op,
+      range(rule), name(metric->ID() ? metric->ID() : metric->IDLE(0)),
+      argument, metric->expr() ? build(metric->expr()) : nullptr, op,
       build(rule->expr(0)), rule->IF() ? build(rule->expr(1)) : nullptr);
 }
 

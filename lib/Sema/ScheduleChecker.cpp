@@ -457,18 +457,35 @@ void Checker::checkFsdp(const SettingsStmt *fsdp) {
 static void suggestMetric(InFlightDiagnostic &error, const ExpectStmt &expect,
                           StringRef meant) {
   bool perRank = isPerRank(*parseMetric(meant));
-  if (perRank == expect.ofRank)
+  if (perRank == expect.argument.isValid())
     error.suggest(expect.metric.range, meant);
   else if (perRank)
     error.suggest(expect.metric.range, (meant + "(rank)").str());
   else
-    error.suggest({expect.metric.range.Start, expect.rank.End}, meant);
+    error.suggest({expect.metric.range.Start, expect.argument.End}, meant);
+}
+
+/// The metric in `sum(idle)`; empty if there is none.
+static StringRef metricInMetric(const ExpectStmt &expect) {
+  if (!expect.argument.isValid())
+    return {};
+  const auto *name = expect.rank ? dyn_cast<NameExpr>(expect.rank) : nullptr;
+  StringRef text = !expect.rank ? StringRef("idle") // the only one in brackets
+                   : name       ? name->name
+                                : StringRef();
+  return parseMetric(text) ? text : StringRef();
 }
 
 void Checker::check(const ExpectStmt *expect) {
   StringRef name = expect->metric.text;
   std::optional<Expectation::Metric> metric = parseMetric(name);
-  if (!metric) {
+  StringRef inner = metricInMetric(*expect);
+  if (!inner.empty()) {
+    (void)diags.report(
+        SMRange(expect->metric.range.Start, expect->argument.End),
+        diag::MetricOfMetric, name, inner,
+        (inner + (isPerRank(*parseMetric(inner)) ? "(rank)" : "")).str());
+  } else if (!metric) {
     InFlightDiagnostic error =
         diags.report(expect->metric.range, diag::UnknownMetric, name,
                      join(metricNames(), ", "));
@@ -480,18 +497,20 @@ void Checker::check(const ExpectStmt *expect) {
         meant = known;
     if (!meant.empty())
       suggestMetric(error, *expect, meant);
-  } else if (isPerRank(*metric) && !expect->ofRank) {
+  } else if (isPerRank(*metric) && !expect->argument.isValid()) {
     (void)diags.report(expect->metric.range, diag::MetricNeedsRank, name)
         .fixIt(expect->metric.range.End, "(rank)");
-  } else if (!isPerRank(*metric) && expect->ofRank) {
+  } else if (!isPerRank(*metric) && expect->argument.isValid()) {
     (void)diags.report(expect->metric.range, diag::MetricOfRank, name)
-        .fixIt(expect->rank, "");
+        .fixIt(expect->argument, "");
   }
+  if (inner.empty() && expect->rank && !expect->ofEveryRank())
+    checkRankFree(expect->rank, Numbers::Integers);
   for (Expr *expr : {expect->value, expect->condition}) {
     if (!expr)
       continue;
     Dependence dependence = check(expr, Numbers::Rationals);
-    if (!expect->ofRank)
+    if (!expect->ofEveryRank())
       checkRankFree(dependence, expr->range);
   }
 }
