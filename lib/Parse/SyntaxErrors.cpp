@@ -12,8 +12,10 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 // Must come last, because ANTLR's headers undefine EOF.
 #include "Parse/Tokens.h"
@@ -147,8 +149,13 @@ private:
       InFlightDiagnostic error =
           diags.report(rangeOf(before), diag::NotAStatement,
                        StringRef(word).take_front(shown));
-      suggest(error, before,
-              word.size() == 1 ? ArrayRef(letters) : ArrayRef(statementWords));
+      bool isLetter = word.size() == 1;
+      StringRef meant =
+          suggest(error, before,
+                  isLetter ? ArrayRef(letters) : ArrayRef(statementWords));
+      if (isLetter && meant.empty() && !std::exchange(listedLetters, true))
+        error.note(rangeOf(before), diag::NoteChoices,
+                   join(ArrayRef(letters), "`, `"));
       return;
     }
     if (token->getType() == PipeLexer::UNKNOWN) {
@@ -227,22 +234,59 @@ private:
     noteOpened(error, parser, token);
   }
 
-  /// At the end of the file, adds a note that points at the open brace.
+  /// Adds a note that points at the open brace whose `}` is probably missing:
+  /// one after which a line is not indented as the lines of its block are.
   void noteOpened(InFlightDiagnostic &error, antlr4::Parser *parser,
                   antlr4::Token *token) {
-    if (token->getType() != antlr4::Token::EOF)
-      return;
+    struct OpenBrace {
+      antlr4::Token *brace;
+      /// The indentation of its statement; nothing if its block is not
+      /// indented.
+      std::optional<size_t> indentation;
+    };
+    std::vector<OpenBrace> open;
+    std::optional<OpenBrace> unclosed;
+    size_t line = 0, indentation = 0;
+    antlr4::Token *before = nullptr;
     auto *tokens =
         static_cast<antlr4::CommonTokenStream *>(parser->getTokenStream());
-    std::vector<antlr4::Token *> open;
     for (antlr4::Token *each : tokens->getTokens()) {
+      bool isEnd = each->getType() == antlr4::Token::EOF;
+      bool begins = !before || endsStatement(before) || closes(each);
+      if (each->getLine() != line && (begins || each == token) && !isEnd) {
+        size_t column = each->getCharPositionInLine();
+        if (!open.empty() && open.back().indentation &&
+            column < *open.back().indentation + !closes(each)) {
+          if (before == open.back().brace)
+            open.back().indentation.reset();
+          else if (!unclosed)
+            unclosed = open.back();
+        }
+        if (begins)
+          indentation = column;
+      }
+      if (each == token)
+        break;
+      line = each->getLine();
+      before = each;
       if (each->getType() == PipeLexer::LBRACE)
-        open.push_back(each);
-      else if (each->getType() == PipeLexer::RBRACE && !open.empty())
+        open.push_back({each, indentation});
+      else if (closes(each) && !open.empty())
         open.pop_back();
     }
-    if (!open.empty())
-      error.note(rangeOf(open.back()), diag::NoteOpenedHere);
+    if (token->getType() == antlr4::Token::EOF && !unclosed && !open.empty())
+      unclosed = open.back();
+    if (unclosed)
+      error.note(rangeOf(unclosed->brace), diag::NoteOpenedHere);
+  }
+
+  static bool endsStatement(antlr4::Token *token) {
+    return token->getType() == PipeLexer::LBRACE || closes(token) ||
+           token->getType() == PipeLexer::SEMI;
+  }
+
+  static bool closes(antlr4::Token *token) {
+    return token->getType() == PipeLexer::RBRACE;
   }
 
   /// Suggests the one of `candidates` that may be meant by a word, and returns
@@ -310,6 +354,8 @@ private:
   DiagEngine &diags;
   size_t errors = 0;
   std::set<size_t> lines;
+  /// True once a message has listed the letters of steps.
+  bool listedLetters = false;
 };
 
 class SyntaxErrorStrategy final : public antlr4::DefaultErrorStrategy {
