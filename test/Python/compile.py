@@ -36,6 +36,8 @@ assert not plain.forward_only
 assert plain.diagnostics == ()
 assert repr(plain) == "<pipec.Schedule one_f_one_b: 2 ranks, 2 stages, 3 micro-batches>"
 order = [(Kind.F, 0), (Kind.B, 0), (Kind.F, 1), (Kind.B, 1), (Kind.F, 2), (Kind.B, 2)]
+assert repr(plain.steps[1]).startswith("(F s1 m0, B s1 m0, "), plain.steps[1]
+assert plain.makespan == plain.report().makespan
 assert plain.steps[1] == tuple(Step(kind, 1, m, -1, i) for i, (kind, m) in enumerate(order))
 assert plain.csv == output("one_f_one_b", "-Dranks=2", "-Dmicrobatches=3", "--emit=csv")
 assert plain.ir == output("one_f_one_b", "-Dranks=2", "-Dmicrobatches=3", "--emit=ir")

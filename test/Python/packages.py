@@ -3,6 +3,7 @@
 """Arrays of NumPy and data frames of pandas."""
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+import pickle
 import sys
 from fractions import Fraction
 
@@ -32,8 +33,16 @@ for rank in range(3):
 # Steps are arrays, and lists of them are steps again.
 assert plain.steps[0].dtype.names == pipec.Step._fields
 again = pipec.Schedule.from_steps(plain.steps)
+assert repr(plain.steps[0][:2]) == str(plain.steps[0][:2]) == "<2 steps: F s0 m0, F s0 m1>", plain.steps[0]
+assert repr(plain.steps[0][:1]) == "<1 step: F s0 m0>" and repr(plain.steps[0][:0]) == "<0 steps>"
+many = pipec.compile("gpipe", ranks=2, microbatches=99, target="torch").steps[0]
+assert repr(many).startswith(f"<{len(many)} steps: UNSHARD s0, F s0 m0, SEND_F s0 m0 -> r1, ") and repr(many).endswith(", ...>"), many
+assert len(repr(many)) < 1500 and repr(plain.steps[0] == plain.steps[0]).startswith("array([ True")
+assert type(many["stage"]) is numpy.ndarray and isinstance(many["stage"].sum(), numpy.integer)
+assert (pickle.loads(pickle.dumps(many)) == many).all() and repr(many.copy()) == repr(many)
 assert all((a == b).all() for a, b in zip(again.steps, plain.steps))
 overlapped = pipec.compile("dualpipev", ranks=2, microbatches=4)
+assert "F s0 m3 & B s3 m1, " in repr(overlapped.steps[0]), overlapped.steps[0]
 again = pipec.Schedule.from_steps([list(steps) for steps in overlapped.steps], placement=numpy.array(overlapped.stage_to_rank))
 assert again.csv == overlapped.csv
 

@@ -24,7 +24,7 @@ def refused(error, words, *args, **options):
     raise AssertionError(f"render takes {args} {options}")
 
 
-missing = refused(pipec.PackageNotFound, "as PDF needs CairoSVG, which is not installed: pip install 'pipec[pictures]'",
+missing = refused(pipec.PackageNotFound, "as PDF needs CairoSVG, which is not installed: pip install cairosvg",
                   schedule, "a.pdf")
 assert missing.name == "cairosvg" and isinstance(missing, pipec.Error)
 refused(pipec.PackageNotFound, "as PNG needs CairoSVG", schedule, format="png")
@@ -45,7 +45,7 @@ def command(*args):
 
 
 code, out, err = command("gpipe", "-o", "a.png")
-assert code == 1 and not out and err == "pipec: error: a picture as PNG needs CairoSVG, which is not installed: pip install 'pipec[pictures]'\n", err
+assert code == 1 and not out and err == "pipec: error: a picture as PNG needs CairoSVG, which is not installed: pip install cairosvg\n", err
 code, out, _ = command("gpipe", "ranks=2", "microbatches=2")
 assert code == 0 and out == subprocess.run(["pipec", "gpipe", "ranks=2", "microbatches=2"], capture_output=True, text=True).stdout
 code, out, err = command("gpipe", "--emit=jpeg")

@@ -4,7 +4,8 @@
 
     schedule = pipec.compile("zb1p", ranks=4, microbatches=8, target="torch")
     schedule.steps[0]             # rank 0's steps
-    schedule.report().makespan    # under the costs of the schedule, or others
+    schedule.makespan             # under the costs of the schedule
+    schedule.report().peak        # and all other figures, also under other costs
     schedule.lint().safe          # {"stream": True, "pair": True, ...}
     schedule.csv                  # what PyTorch loads
 
@@ -30,6 +31,7 @@ from ._program import ProgramNotFound, program
 from ._report import Report
 from ._schedule import Kind, Schedule, Step
 from ._search import SearchResult, search
+from ._texts import derive, diff, explain
 from ._times import Times
 
 __version__ = "0.1.0"
@@ -56,7 +58,10 @@ __all__ = [
     "check",
     "compare",
     "compile",
+    "derive",
     "describe",
+    "diff",
+    "explain",
     "library",
     "lint",
     "program",

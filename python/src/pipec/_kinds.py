@@ -49,3 +49,19 @@ class Step(NamedTuple):
     """The line of the rank's list: members of one overlap or batch share it."""
     other: int = -1
     """The stage at the other end of a transfer, or of the send that is waited for."""
+
+    def __repr__(self) -> str:
+        return step_text(*self)
+
+
+def step_text(kind: int, stage: int, microbatch: int, peer: int, group: int = 0, other: int = -1) -> str:
+    """A step as `Schedule.from_steps` takes it: `F s0 m1`, `SEND_F s0 m1 -> r1`."""
+    if kind == Kind.BUBBLE:
+        return "bubble"
+    name = Kind(kind).name
+    text = f"{name} {'t' if kind == Kind.REDUCE_TIED else 's'}{stage}"
+    if microbatch >= 0:
+        text += f" m{microbatch}"
+    if peer >= 0:
+        text += f" {'<-' if name.startswith('RECV') else '->'} r{peer}"
+    return text

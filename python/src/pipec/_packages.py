@@ -32,7 +32,7 @@ def cairosvg(needed_by: str) -> Any:
     try:
         return importlib.import_module("cairosvg")
     except ImportError as error:
-        raise PackageNotFound(f"{needed_by} needs CairoSVG, which is not installed: pip install 'pipec[pictures]'",
+        raise PackageNotFound(f"{needed_by} needs CairoSVG, which is not installed: pip install cairosvg",
                               name="cairosvg") from error
     except OSError as error:  # cairocffi finds no library
         raise PackageNotFound(f"{needed_by} needs the library of cairo: {str(error).splitlines()[0]}",

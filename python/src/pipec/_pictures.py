@@ -34,7 +34,7 @@ def render(schedule: Input, path: str | os.PathLike[str] | None = None, *, forma
     pipec.
 
     Raises CompileError; ValueError for another format; and PackageNotFound for PDF
-    and PNG without CairoSVG, `pip install 'pipec[pictures]'`.
+    and PNG without CairoSVG, `pip install cairosvg`.
     """
     if format is None:
         if path is None:

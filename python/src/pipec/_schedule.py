@@ -189,11 +189,11 @@ class Schedule:
                         peer = self.maps[0][other]
                     lists[-1].append((_KINDS[kind], stage, microbatch, peer, line_of_rank, other))
                 line_of_rank += 1
-        numpy = numpy_or_none()
-        if numpy is None:
+        if numpy_or_none() is None:
             return [tuple(Step(Kind(k), *rest) for k, *rest in steps) for steps in lists]
-        fields = numpy.dtype([("kind", "u1"), *((name, "i4") for name in Step._fields[1:])])
-        return [numpy.array(steps, dtype=fields) for steps in lists]
+        from ._step_array import step_array
+
+        return [step_array(steps) for steps in lists]
 
     def lint(self, *, require: str = "stream", grades: Mapping[str, str] | None = None,
              args: Sequence[str] = ()) -> LintResult:
@@ -230,6 +230,11 @@ class Schedule:
         from ._report import read_report
 
         return read_report(self._simulated("report", model, cost, profile, ["--format=json", *words(args)]), exact)
+
+    @functools.cached_property
+    def makespan(self) -> float:
+        """The makespan under the costs that it was compiled with: `report().makespan`."""
+        return self.report().makespan
 
     def simulate(self, *, model: str | None = None, cost: Cost | None = None, profile: Profile | None = None,
                  args: Sequence[str] = ()) -> Times:
