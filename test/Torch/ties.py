@@ -123,6 +123,28 @@ def refuse(mesh, case):
     return "no error"
 
 
+def start(mesh, case):
+    """The message of the first step of copies with other values, and what follows
+    where one is copied to the other."""
+    rank = mesh["pp"].get_local_rank()
+    plan = pipec.compile(case, ranks=2, microbatches=2, target="pytorch")
+    modules = {s: model.make_stage(s, 2) for s in plan.stages_of(rank)}
+    parts = [PipelineStage(modules[s], s, 2, torch.device("cpu"), group=mesh["pp"].get_group()) for s in modules]
+    schedule = pipec.torch.executor(plan, parts, model.loss_function, 2, tied_parameters={s: [shared(modules[s])] for s in modules})
+    x, target = model.make_data(2, 0)[0]
+    given = ((x,) if rank == 0 else (), dict(target=target) if rank == 1 else {})
+    try:
+        schedule.step(*given[0], **given[1])
+    except ValueError as error:
+        text = str(error)
+    else:
+        return "no error"
+    for stage in modules.values():
+        nn.init.constant_(shared(stage), 0.5)
+    schedule.step(*given[0], **given[1])
+    return text
+
+
 with tempfile.TemporaryDirectory() as folder:
     def program(name, settings="", backward="B[v - 1 - c]"):
         file = os.path.join(folder, f"{name}.pipe")
@@ -158,6 +180,9 @@ with tempfile.TemporaryDirectory() as folder:
              "tied_parameters of stage 0 has one that is not among the module's"]
     for text, results in zip(texts, executors.run(2, wrong, function=refuse)):
         assert text in results[0] and "no error" not in results[1], (text, results)
+    (texts,) = executors.run(2, [tied], function=start)
+    assert list(texts) == ["tied parameters start with different values: `tokens.weight` of stage 0 of rank 0 and "
+                     "`logits.weight` of stage 1 of rank 1; copy one to the other before the first step"] * 2, texts
     plain = pipec.compile("one_f_one_b", ranks=2, microbatches=2, target="pytorch")
     assert plain.ties == []
 print("ok")

@@ -38,6 +38,7 @@ class Ties:
         self._posted: list[tuple[Group, list[torch.Tensor], Posted]] = []
         # Gradients from before the run: only what the run adds is summed.
         self._earlier: list[tuple[torch.nn.Parameter, torch.Tensor]] = []
+        self._started = not plan.ties
         if not plan.ties:
             if given:
                 raise ValueError(f"tied_parameters: {plan.name} has no tied stages")
@@ -61,15 +62,37 @@ class Ties:
     def none(cls, transfers: Transfers) -> Ties:
         """Of a run without backwards."""
         ties = cls.__new__(cls)
-        ties._transfers, ties._groups, ties._posted, ties._earlier = transfers, {}, [], []
+        ties._transfers, ties._groups, ties._posted, ties._earlier, ties._started = transfers, {}, [], [], True
         return ties
 
     def begin(self) -> None:
+        if not self._started:  # weights may be loaded until the first step
+            self._compare_values()
+            self._started = True
         self._posted, self._earlier = [], []
         for parameter in {id(p): p for group in self._groups.values() for same in group.parameters for p in same}.values():
             if parameter.grad is not None:
                 self._earlier.append((parameter, parameter.grad))
                 parameter.grad = None
+
+    def _compare_values(self) -> None:
+        """Raises ValueError on all ranks when copies of a parameter differ."""
+        mine = {number: [[(_name_of(group.parts, parameter), _checksum(parameter)) for parameter in same]
+                         for same in group.parameters] for number, group in self._groups.items()}
+        ranks = dist.get_world_size(self._transfers.group)
+        everyone: list[Any] = [mine] * ranks
+        if ranks > 1:
+            dist.all_gather_object(everyone, mine, group=self._transfers.group)
+        first: dict[tuple[int, int], tuple[str, Any]] = {}
+        for rank, groups in enumerate(everyone):
+            for number, parameters in groups.items():
+                for place, copies in enumerate(parameters):
+                    for name, checksum in copies:
+                        name = f"{name} of rank {rank}"
+                        known, expected = first.setdefault((number, place), (name, checksum))
+                        if checksum != expected:
+                            raise ValueError(f"tied parameters start with different values: {known} and {name}; "
+                                             "copy one to the other before the first step")
 
     def post(self, number: int) -> None:
         """Starts the sum of a group."""
@@ -114,6 +137,21 @@ def _local(tensor: Any) -> torch.Tensor:
     """What this process has of a tensor that FSDP shards."""
     result: torch.Tensor = tensor.to_local() if hasattr(tensor, "to_local") else tensor
     return result
+
+
+def _name_of(parts: Sequence[Part], parameter: torch.nn.Parameter) -> str:
+    for part in parts:
+        for name, one in part.replicas.bare.named_parameters():
+            if one is parameter:
+                return f"`{name}` of stage {part.index}"
+    return "a parameter"
+
+
+def _checksum(parameter: torch.nn.Parameter) -> tuple[int, ...]:
+    """Of the bits of the values that this process has."""
+    values = _local(parameter.detach()).reshape(-1)
+    bits = values.view({1: torch.uint8, 2: torch.int16, 4: torch.int32}.get(values.element_size(), torch.int64))
+    return len(bits), *(int(part.sum(dtype=torch.int64)) for part in (bits, bits[::2]))
 
 
 def _shared(group: int, parts: Sequence[Part], given: TiedParameters | None) -> list[list[torch.nn.Parameter]]:
