@@ -157,7 +157,6 @@ def behaviour(mesh, case):
         "not a schedule of PyTorch with stages": lambda: pipec.torch.replace(schedule, "gpipe"),
         "not a kind of step": lambda: schedule.handle("G", print),
         "arg_mbs has 1 micro-batches": lambda: schedule.step(arg_mbs=[()]),
-        "needs a loss_fn": lambda: pipec.torch.executor(plan, parts, None, 4).step(),
         "gradients are disabled": lambda: torch.no_grad()(schedule.step)(*args, **keywords),
     }
     for text, call in problems.items():

@@ -82,12 +82,11 @@ class Executor:
         `kwarg_mbs` and `target_mbs`. `loss_kwargs` are further arguments of the loss
         function. Returns the outputs, merged, on ranks with a last stage. A schedule of
         two directions has two such ranks of each kind; all of them give the whole batch,
-        and get the losses and outputs of their half."""
-        if self.plan.forward_only:
+        and get the losses and outputs of their half. Without a loss function only the
+        forwards run, as in `eval`."""
+        if self.plan.forward_only or self._loss_fn is None:
             return self.eval(*args, target=target, losses=losses, return_outputs=return_outputs, arg_mbs=arg_mbs,
                              kwarg_mbs=kwarg_mbs, target_mbs=target_mbs, loss_kwargs=loss_kwargs, **kwargs)
-        if self._loss_fn is None:
-            raise ValueError("a training step needs a loss_fn; `eval` runs the forwards alone")
         if not torch.is_grad_enabled():
             raise RuntimeError("gradients are disabled: `eval` runs the forwards alone")
         result = self._execute(self._worker, args, kwargs, target, losses, return_outputs, arg_mbs, kwarg_mbs, target_mbs,
@@ -124,7 +123,10 @@ class Executor:
             losses[:] = [worker.losses[k] for k in sorted(worker.losses)]
         if not worker.results or not return_outputs:
             return None
-        return merge_chunks([worker.results[k] for k in sorted(worker.results)], self._output_merge_spec)
+        results = [worker.results[k] for k in sorted(worker.results)]
+        if self._output_merge_spec is None:
+            results = torch.utils._pytree.tree_map(_with_dimension, results)
+        return merge_chunks(results, self._output_merge_spec)
 
     def _run_once(self, worker: Worker, inputs: Sequence[tuple[Any, ...]], keywords: Sequence[dict[str, Any]]) -> None:
         if worker not in self._metas:
@@ -192,6 +194,11 @@ class Executor:
                     args = tuple(torch.zeros(meta.shape, dtype=meta.dtype, device=self._device)
                                  for edge in part.sources for meta in edge.metas) if part.sources else inputs[microbatch]
                     outputs[stage] = _outputs_of(part, args, keywords[microbatch])
+
+
+def _with_dimension(value: Any) -> Any:
+    """A scalar, such as a loss, as a tensor that can be merged with others."""
+    return value.unsqueeze(0) if isinstance(value, torch.Tensor) and value.dim() == 0 else value
 
 
 def executor(plan_or_name: str | os.PathLike[str] | Schedule, stages: Sequence[_PipelineStageBase] | _PipelineStageBase,
