@@ -133,4 +133,5 @@ try:
         raise AssertionError("not refused")
 except TypeError as error:
     assert "has no list of steps" in str(error), error
+    assert "run the same order as a CSV of pipec: `pipec one_f_one_b ranks=P microbatches=M --target=torch -o schedule.csv`" in str(error), error
 assert not os.path.exists(os.path.join(root, "none"))

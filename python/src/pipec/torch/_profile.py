@@ -93,10 +93,21 @@ def profile(schedule: _PipelineScheduleRuntime | Executor, folder: str | os.Path
         return
     runtime: Any = schedule
     if not isinstance(schedule, _PipelineScheduleRuntime) or runtime.pipeline_order_with_comms is None:
-        raise TypeError(f"{type(schedule).__name__} has no list of steps, so its trace has no spans of steps")
+        raise TypeError(f"{type(schedule).__name__} has no list of steps, so its trace has no spans of steps{_same_order(runtime)}")
     stage = runtime._stages[0]
     with _recorded(folder, stage.group_rank, stage.group_size, _timed_waits(runtime), memory, options) as recorder:
         yield recorder
+
+
+def _same_order(schedule: Any) -> str:
+    """How to run the order of a schedule without a list from one."""
+    name = {"Schedule1F1B": "one_f_one_b", "ScheduleGPipe": "gpipe"}.get(type(schedule).__name__)
+    if name is None:
+        return ""
+    stage, microbatches = getattr(schedule, "_stage", None), getattr(schedule, "_n_microbatches", "M")
+    return (f"; run the same order as a CSV of pipec: `pipec {name} ranks={getattr(stage, 'group_size', 'P')} "
+            f"microbatches={microbatches} --target=torch -o schedule.csv`, or "
+            f"pipec.torch.load_schedule(\"{name}\", stages, loss_fn, {microbatches})")
 
 
 @contextlib.contextmanager
