@@ -94,6 +94,9 @@ def register_overlap(schedule: _PipelineScheduleRuntime, fn: Callable[[Member, M
             forward()
             backward()
 
+    `wait` makes the current stream wait; another one must wait for it first
+    (docs/Python.md).
+
     Returns how many overlaps this rank has. Raises ValueError when one of them
     is not a forward and a backward in this order.
     """
