@@ -14,10 +14,29 @@
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 
 namespace pipec {
+
+/// Reports a folder in place of traces, with the pattern of the traces in it.
+static LogicalResult reportFolder(StringRef path, DiagEngine &diags) {
+  InFlightDiagnostic error =
+      diags.report(DiagLoc(), diag::FileUnreadable, path, "is a directory");
+  for (StringRef ending : {".json.gz", ".json"}) {
+    std::error_code failed;
+    for (sys::fs::directory_iterator it(path, failed), end;
+         !failed && it != end; it.increment(failed)) {
+      if (!StringRef(it->path()).ends_with(ending))
+        continue;
+      error.note(DiagLoc(), diag::NoteDidYouMean,
+                 (path.rtrim('/') + "/*" + ending).str());
+      return error;
+    }
+  }
+  return error;
+}
 
 FailureOr<Recording> readTraces(const Arguments &args,
                                 ArrayRef<std::string> paths, Progress &progress,
@@ -37,6 +56,9 @@ FailureOr<Recording> readTraces(const Arguments &args,
       return reportUsageError(diags, "--ranks-of names `" + shortened(path) +
                                          "` twice");
   }
+  for (StringRef path : paths)
+    if (path != "-" && sys::fs::is_directory(path))
+      return reportFolder(path, diags);
   progress.phase("reading traces");
   return readRecording(paths, options, diags);
 }
