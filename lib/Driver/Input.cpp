@@ -13,6 +13,7 @@
 #include "Import/CostText.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
+#include "Transforms/Passes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -27,7 +28,8 @@ namespace pipec {
 
 std::optional<WaitModel> readModel(const Arguments &args) {
   if (!args.has(Opt::Model))
-    return std::nullopt;
+    return args.has(Opt::Target) ? modelOfTarget(args.text(Opt::Target))
+                                 : std::nullopt;
   return parseWaitModel(args.text(Opt::Model));
 }
 

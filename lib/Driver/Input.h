@@ -38,7 +38,8 @@ llvm::LogicalResult readGraph(const Arguments &args, GivenGraph &graph,
 llvm::LogicalResult readMemoryLimit(const Arguments &args, GivenSettings &given,
                                     DiagEngine &diags);
 
-/// The value of `--model`; nothing if it was not given.
+/// The value of `--model`, or the model of `--target`; nothing if neither says
+/// one.
 std::optional<WaitModel> readModel(const Arguments &args);
 /// Reports a `--model` option that has no effect because none of `schedules`
 /// has transfers.

@@ -123,7 +123,10 @@ FailureOr<Report> CandidateEvaluator::run(Schedule &schedule,
   } else if (!schedule.hasP2P() && failed(transfers.run(schedule, diags))) {
     return failure();
   }
-  FailureOr<Report> report = pipec::measure(schedule, options.model, diags);
+  std::optional<WaitModel> model = options.model;
+  if (!model && form.target)
+    model = modelOfTarget(form.target->name);
+  FailureOr<Report> report = pipec::measure(schedule, model, diags);
   if (succeeded(report))
     candidate.verdicts =
         judge.judge(computes, torch ? schedule : computes,

@@ -90,6 +90,14 @@ const PassRegistry &allPasses() {
   return registry;
 }
 
+std::optional<WaitModel> modelOfTarget(StringRef target) {
+#define PIPEC_TARGET_MODEL(Name, Model)                                        \
+  if (target == Name)                                                          \
+    return WaitModel::Model;
+#include "Target/Targets.def"
+  return std::nullopt;
+}
+
 static void printOption(raw_ostream &os, const PassOptionInfo &option) {
   os << "- `" << option.name << "=" << option.values << "`: " << option.help;
   if (!option.defaultValue.empty())

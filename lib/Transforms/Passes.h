@@ -51,6 +51,10 @@ llvm::ArrayRef<PassChoice<Target>> choicesOf(Target);
 /// All passes of Passes.def and all targets of Target/Targets.def.
 const PassRegistry &allPasses();
 
+/// The waiting model of the runtime of a target; nothing if lists of the target
+/// are simulated under the default one.
+std::optional<WaitModel> modelOfTarget(llvm::StringRef target);
+
 /// Writes docs/Passes.md: all passes and targets with their texts and options.
 void printPassPage(llvm::raw_ostream &os);
 
