@@ -41,3 +41,26 @@ TEST(TextTable, HasNoSpacesAtTheEndOfALine) {
   table.row({"x", ""});
   EXPECT_EQ(textOf(table), "a  long heading\nx  y\nx\n");
 }
+TEST(TextTable, OmitsColumnsUntilTheLinesFit) {
+  auto make = [] {
+    TextTable table(1);
+    for (const char *heading : {"a", "long", "empty", "b", "c"})
+      table.column(heading);
+    table.row({"1", "2", "", "33", "4"});
+    return table;
+  };
+  EXPECT_EQ(textOf(make()), " a  long   b  c\n 1     2  33  4\n");
+  TextTable whole = make();
+  EXPECT_TRUE(whole.fit(15, {"b", "a"}).empty());
+  EXPECT_EQ(textOf(whole), textOf(make()));
+  // One column is enough; one without cells has no width.
+  TextTable narrow = make();
+  EXPECT_EQ(narrow.fit(14, {"empty", "none", "b", "a"}),
+            std::vector<std::string>{"b"});
+  EXPECT_EQ(textOf(narrow), " a  long  c\n 1     2  4\n");
+  // In the order of the columns, also where the lines stay too long.
+  TextTable least = make();
+  EXPECT_EQ(least.fit(1, {"long", "b", "a"}),
+            (std::vector<std::string>{"a", "long", "b"}));
+  EXPECT_EQ(textOf(least), " c\n 4\n");
+}
