@@ -141,7 +141,12 @@ module.exports = grammar({
         ";",
       ),
 
-    metric: ($) => seq(field("name", choice($.identifier, "idle")), optional(seq("(", field("rank", $._expression), ")"))),
+    // (A metric in parentheses is an error of the compiler.)
+    metric: ($) =>
+      seq(
+        field("name", choice($.identifier, "idle")),
+        optional(seq("(", choice(field("rank", $._expression), "idle"), ")")),
+      ),
 
     forward_only: ($) => seq("forward_only", ";"),
 
