@@ -84,6 +84,7 @@ settings : LBRACE (setting (SEMI setting)* SEMI?)? RBRACE ;
 setting
   : letters ASSIGN expr
   | ID ASSIGN expr
+  | ID STRING
   | letters settings
   | (ID | RANK) expr (ARROW expr)? settings
   ;

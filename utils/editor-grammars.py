@@ -55,6 +55,7 @@ class Words:
         self.functions = at("Function")
         self.placements = [word for word in places if "Placement" in places[word]]
         self.fsdp = [word for word in at("Fsdp") if word not in reserved]
+        self.texts = at("Cost")  # settings with a string
         found = self.declarations + self.control + self.values + self.settings + self.letters
         assert sorted(found) == sorted(reserved), set(found) ^ set(reserved)
         self.metrics = re.findall(r'^PIPEC_METRIC\(\w+, "(\w+)"', (root / "lib/Cost/Metrics.def").read_text(), re.M)
@@ -114,6 +115,7 @@ def pipe_textmate(words):
         match("support.variable.figure", rf"\b{one_of(words.figures)}\b(?=\s*=[^=])"),
         match("support.type.scope", rf"\b{one_of([word for word in words.scopes if word != 'rank'])}\b(?=\s+[^=;{{}}]*\{{)"),
         match("support.variable.fsdp", rf"\b{one_of(words.fsdp)}\b(?=\s+\w)"),
+        match("support.variable.figure", rf"\b{one_of(words.texts)}\b(?=\s*\")"),
         match("support.function", rf"\b{one_of(words.functions)}(?=\s*\()"),
         match("variable.language", rf"\b{one_of(words.values)}\b"),
         match("constant.language.step", rf"\b{one_of(words.letters)}\b\*?"),
@@ -123,7 +125,8 @@ def pipe_textmate(words):
 
 
 #: Words of the header of step IR (lib/StepText/HeaderParser.cpp) and of groups of steps.
-STEPS_HEADER = ["forward_only", "param", "map", "connect", "graph", "tie", "cost", "memory", "fsdp", "expect"]
+STEPS_HEADER = ["forward_only", "param", "map", "connect", "graph", "tie", "layout", "cost", "memory", "fsdp",
+                "expect"]
 STEPS_BODY = ["schedule", "ranks", "stages", "microbatches", "rank", "overlap", "batch"]
 
 
@@ -164,6 +167,7 @@ def pipe_vim(words):
         f"syntax match pipeConstant /\\v(<expect\\s+)@<={alternatives(words.metrics)}>/\n",
         f"syntax match pipeConstant /\\v<{alternatives(words.figures)}>\\ze\\s*\\=[^=]/\n",
         f"syntax match pipeConstant /\\v<{alternatives(words.fsdp)}>\\ze\\s+\\k/\n",
+        f"syntax match pipeConstant /\\v<{alternatives(words.texts)}>\\ze\\s*\"/\n",
         "syntax match pipeName /\\v(<(schedule|fn|pattern|phase)\\s+)@<=\\k+/\n",
         "syntax match pipeNumber /\\v<\\d+(\\.\\d+)?>/\n",
         "syntax match pipeComment +//.*$+ contains=pipeTodo,@Spell\n",
@@ -248,6 +252,7 @@ def pipe_highlights(words):
         among("cost_of figure", words.figures, "constant.builtin"),
         among("scope kind", words.scopes, "type.builtin"),
         among("fsdp_entry name", words.fsdp, "constant.builtin"),
+        f"(layout [{quoted(words.texts)}] @constant.builtin)\n\n",
         tokens("-> .. && || == != <= >= < > + - * / % ! ? : = &".split(), "operator"),
         '["(" ")" "[" "]" "{" "}"] @punctuation.bracket\n\n',
         '[";" ","] @punctuation.delimiter\n',
@@ -299,7 +304,8 @@ def emacs_words(words):
         constant("letters", words.letters, "Steps of programs."),
         constant("functions", words.functions, "Functions of the language."),
         constant("placements", words.placements, "Names of placements."),
-        constant("figures", words.figures + words.metrics + words.fsdp, "Figures, metrics and entries of `fsdp'."),
+        constant("figures", words.figures + words.metrics + words.fsdp + words.texts,
+                 "Figures, metrics, and entries of `fsdp' and `cost'."),
         constant("steps-keywords", STEPS_HEADER + STEPS_BODY, "Words of step IR."),
         constant("steps-kinds", words.kinds, "Kinds of steps in step IR."),
         "(provide 'pipec-words)\n;;; pipec-words.el ends here\n",

@@ -33,13 +33,13 @@
   "Names of placements.")
 
 (defconst pipec-words-figures
-  '("bubble_makespan" "bubble_span" "factor" "idle" "limit" "makespan" "max_active" "occupancy"
-    "overlap" "p2p" "parameters" "peak" "prefetch" "receive" "reduce_grad" "reduce_tied"
-    "reshard" "sharded" "span" "unshard")
-  "Figures, metrics and entries of `fsdp'.")
+  '("bubble_makespan" "bubble_span" "factor" "idle" "layout" "limit" "makespan" "max_active"
+    "occupancy" "overlap" "p2p" "parameters" "peak" "prefetch" "receive" "reduce_grad"
+    "reduce_tied" "reshard" "sharded" "span" "unshard")
+  "Figures, metrics, and entries of `fsdp' and `cost'.")
 
 (defconst pipec-words-steps-keywords
-  '("batch" "connect" "cost" "expect" "forward_only" "fsdp" "graph" "map" "memory"
+  '("batch" "connect" "cost" "expect" "forward_only" "fsdp" "graph" "layout" "map" "memory"
     "microbatches" "overlap" "param" "rank" "ranks" "schedule" "stages" "tie")
   "Words of step IR.")
 

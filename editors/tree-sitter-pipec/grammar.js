@@ -154,9 +154,11 @@ module.exports = grammar({
 
     memory: ($) => seq("memory", $.settings),
 
-    settings: ($) => lines(choice($.setting, $.scope)),
+    settings: ($) => lines(choice($.setting, $.layout, $.scope)),
 
     setting: ($) => seq(field("figure", choice($.letters, $.identifier)), "=", field("value", $._expression)),
+
+    layout: ($) => seq("layout", $.string),
 
     scope: ($) =>
       seq(

@@ -110,19 +110,24 @@ struct ForwardOnlyStmt : Stmt {
   static bool classof(const Stmt *s) { return s->kind == Kind::ForwardOnly; }
 };
 
-/// `F = 1`, `F & B = 2.5`, `p2p = 0.1`, `limit = p`, `max_active 3`,
-/// `stages all`; or a scope with entries of its own: `stage 0 { ... }`,
-/// `edge 0 -> 1 { ... }`, `F & B { ... }`.
+/// `F = 1`, `F & B = 2.5`, `p2p = 0.1`, `limit = p`, `layout "Et|tL"`,
+/// `max_active 3`, `stages all`; or a scope with entries of its own:
+/// `stage 0 { ... }`, `edge 0 -> 1 { ... }`, `F & B { ... }`.
 struct SettingEntry {
   llvm::SMRange range;
   /// The letters on the left; empty if a word is there.
   llvm::ArrayRef<Letter> letters;
   Name word;
   /// One value, the stages of an fsdp block, or the numbers after the word of a
-  /// scope.
+  /// scope; empty if there is a string.
   llvm::ArrayRef<Expr *> values;
+  /// The string after the word, as it is written, without its quotes; its data
+  /// is null without one.
+  llvm::StringRef text;
   bool isScope = false;
   llvm::ArrayRef<SettingEntry> entries;
+
+  bool hasText() const { return text.data() != nullptr; }
 };
 
 /// `cost { }`, `memory { }` or `fsdp { }`, distinguished by the kind.

@@ -364,6 +364,11 @@ void TreePrinter::print(const SettingEntry &entry) {
             "setting " + (entry.letters.empty() ? entry.word.text.str()
                                                 : joined(entry.letters)));
   print(entry.values);
+  if (entry.hasText()) {
+    SMRange literal(SMLoc::getFromPointer(entry.text.begin() - 1),
+                    SMLoc::getFromPointer(entry.text.end() + 1));
+    Node(*this, literal, "string " + quoted(literal));
+  }
   for (const SettingEntry &inner : entry.entries)
     print(inner);
 }

@@ -46,8 +46,9 @@ LogicalResult checkKeys(const GivenSettings &given, ModelSizes sizes,
 /// Warns that settings of the schedule itself are not used.
 static void warnUnused(const ModelSettings &settings, StringRef block,
                        DiagEngine &diags) {
+  CostPer per = settings.costsPerLayer ? CostPer::Layer : CostPer::Part;
   (void)diags.report(settings.source, diag::OwnCostsUnused, block,
-                     settings.name);
+                     settings.name, costPerName(per));
 }
 
 /// Reports changes by backwards that do not follow from the activations of a
@@ -90,23 +91,51 @@ LogicalResult checkLayerCosts(const GivenSettings &given, DiagEngine &diags) {
   return refuse(*scope, inProfile ? given.source : SMRange());
 }
 
-/// Replaces the costs of `settings` by the sums over its layers.
-static LogicalResult applyLayerCosts(ModelSettings &settings,
-                                     const GivenSettings &given,
-                                     DiagEngine &diags) {
-  if (failed(checkLayerCosts(given, diags)))
-    return failure();
-  std::optional<StageLayers> stages = given.layout->cut(settings.numStages);
-  if (!stages)
-    return diags.report(settings.source, diag::LayoutStages, settings.name,
-                        countText(settings.numStages, "stage"),
-                        *given.layout->numStages());
-  auto sums = sumCosts(given.allCosts(), given.layers, *stages);
-  if (!sums)
-    return diags.report(settings.source, diag::TimesTooLarge);
-  settings.costs = std::move(*sums);
+LogicalResult setLayout(ModelSettings &settings, const LayerLayout &layout,
+                        SMRange source, DiagEngine &diags) {
+  std::optional<StageLayers> stages = layout.cut(settings.numStages);
+  if (!stages) {
+    auto report = [&](auto place) {
+      return diags.report(place, diag::LayoutStages, settings.name,
+                          countText(settings.numStages, "stage"),
+                          *layout.numStages());
+    };
+    return source.isValid() ? report(source) : report(settings.source);
+  }
   settings.layers = std::move(*stages);
-  settings.layerPlaces = given.layout->places();
+  settings.layerPlaces = layout.places();
+  return success();
+}
+
+/// True if something is given per layer, apart from the layout.
+static bool givesFigures(const GivenSettings &given) {
+  if (given.per == CostPer::Layer || given.layersSource.isValid() ||
+      !(given.allCosts() == CostSettings()))
+    return true;
+  // A limit is one of a rank.
+  MemorySettings memory = given.allMemory();
+  return any_of(memory.places(), [](const auto &place) {
+    return any_of(place.second, [](const auto &figure) {
+      return figure.first != Figure::Limit;
+    });
+  });
+}
+
+/// Takes the layout that is given. The costs of the schedule remain if nothing
+/// else is given; those of another layout with a warning.
+static LogicalResult applyLayout(ModelSettings &settings,
+                                 const GivenSettings &given,
+                                 DiagEngine &diags) {
+  std::string before = layoutText(settings.layers);
+  bool hadLayout = !settings.layers.empty();
+  if (failed(setLayout(settings, *given.layout, {}, diags)))
+    return failure();
+  settings.costsPerLayer =
+      givesFigures(given) || settings.costs == CostSettings();
+  if (hadLayout && !settings.costsPerLayer &&
+      before != layoutText(settings.layers))
+    (void)diags.report(settings.source, diag::OtherLayout, settings.name,
+                       before);
   return success();
 }
 
@@ -114,29 +143,40 @@ LogicalResult applyCosts(ModelSettings &settings, const GivenSettings &given,
                          DiagEngine &diags) {
   if (failed(checkKeys(given, settings.sizes(), diags)))
     return failure();
-  if (!given.layout && given.layersSource.isValid())
+  settings.costsPerLayer = given.layersSource.isValid();
+  if (settings.costsPerLayer && !given.layout && settings.layers.empty())
     return diags.report(given.layersSource, diag::ProfileLayers);
-  if (!given.layout && !given.perPart()) {
+  if ((given.layout || settings.costsPerLayer) &&
+      failed(checkLayerCosts(given, diags)))
+    return failure();
+  if (given.layout && failed(applyLayout(settings, given, diags)))
+    return failure();
+  if (!settings.costsPerLayer && !given.perPart()) {
     for (const CostSettings &over : given.costs)
       settings.costs.merge(over);
     return success();
   }
   if (!(settings.costs == CostSettings()))
     warnUnused(settings, "cost", diags);
-  if (given.layout)
-    return applyLayerCosts(settings, given, diags);
-  settings.costParts = given.numParts(settings.numRanks);
-  auto spread =
-      spreadCosts(given.allCosts(), settings.costParts, settings.numStages);
-  if (!spread)
+  std::optional<CostSettings> costs;
+  if (settings.costsPerLayer) {
+    costs = sumCosts(given.allCosts(), given.layers, settings.layers);
+  } else {
+    settings.costParts = given.numParts(settings.numRanks);
+    costs =
+        spreadCosts(given.allCosts(), settings.costParts, settings.numStages);
+  }
+  if (!costs)
     return diags.report(settings.source, diag::TimesTooLarge);
-  settings.costs = std::move(*spread);
+  settings.costs = std::move(*costs);
   return success();
 }
 
 LogicalResult applyMemory(ModelSettings &settings, const GivenSettings &given,
                           DiagEngine &diags) {
-  if (!given.layout && !given.perPart()) {
+  bool keepsOwn = !settings.memory.empty() && !givesFigures(given);
+  bool perLayer = settings.costsPerLayer && !keepsOwn;
+  if (!perLayer && !given.perPart()) {
     for (const MemorySettings &over : given.memory)
       settings.memory.merge(over);
     return success();
@@ -146,12 +186,10 @@ LogicalResult applyMemory(ModelSettings &settings, const GivenSettings &given,
     return success();
   if (!settings.memory.empty())
     warnUnused(settings, "memory", diags);
-  std::optional<MemorySettings> spread;
-  if (!given.layout)
-    spread = spreadMemory(all, given.numParts(settings.numRanks),
-                          settings.numStages);
-  else if (auto stages = given.layout->cut(settings.numStages))
-    spread = sumMemory(all, given.layers, *stages);
+  std::optional<MemorySettings> spread =
+      perLayer ? sumMemory(all, given.layers, settings.layers)
+               : spreadMemory(all, given.numParts(settings.numRanks),
+                              settings.numStages);
   if (!spread)
     return diags.report(settings.source, diag::MemoryTooLarge);
   settings.memory = std::move(*spread);

@@ -43,7 +43,8 @@ struct GivenSettings {
   /// For costs per part: keep the sizes of the schedule if none are given,
   /// because closed forms of peaks count the activations of a stage.
   bool keepOwnSizes = false;
-  /// The layers of each stage. With a layout, costs and sizes are per layer.
+  /// The layers of each stage, in place of those of the schedule. Costs and
+  /// sizes are then per layer.
   std::optional<LayerLayout> layout;
   /// What single kinds of layers have of their own, and where the profile says
   /// it.
@@ -85,16 +86,25 @@ private:
 llvm::LogicalResult checkKeys(const GivenSettings &given, ModelSizes sizes,
                               DiagEngine &diags);
 
+/// Gives the stages of `settings` the layers of `layout`. Reports a layout for
+/// another number of stages, at `source` or, if it is invalid, at the name of
+/// the schedule.
+llvm::LogicalResult setLayout(ModelSettings &settings,
+                              const LayerLayout &layout, llvm::SMRange source,
+                              DiagEngine &diags);
+
 /// Reports costs with a layout that are not per layer, and memory settings that
 /// do not determine those of layers.
 llvm::LogicalResult checkLayerCosts(const GivenSettings &given,
                                     DiagEngine &diags);
 
-/// Overrides the costs of `settings` with the given ones. Costs per part or per
-/// layer replace them all, with a warning. Reports a key that does not exist in
-/// the schedule, a layout for another number of stages, costs per layer without
-/// a layout, and costs that do not fit 64 bits after they are spread over the
-/// stages.
+/// Overrides the costs of `settings` with the given ones, and its layout with
+/// the given one. Costs per part or per layer replace all costs, with a
+/// warning. A layout alone does not, but if there are none they are those of
+/// layers. Costs of kinds of layers apply to the layout of the schedule if none
+/// is given. Reports a key that does not exist in the schedule, a layout for
+/// another number of stages, costs per layer without a layout, and costs that
+/// do not fit 64 bits after they are spread over the stages.
 llvm::LogicalResult applyCosts(ModelSettings &settings,
                                const GivenSettings &given, DiagEngine &diags);
 /// The same for sizes. Does not check keys or the layout.

@@ -133,9 +133,12 @@ struct ModelSettings {
   /// before they were spread over the stages; 0 if they were given per stage.
   /// Only for reports: step IR stores costs per stage, not their origin.
   unsigned costParts = 0;
-  /// The layers of each stage and where they are given, if costs were given per
-  /// layer; empty otherwise. Not part of step IR either.
+  /// True if the costs were given per layer.
+  bool costsPerLayer = false;
+  /// The layers of each stage, which change no cost; empty if they are not
+  /// known. Otherwise as many as there are stages.
   StageLayers layers;
+  /// Where the layers are in their text; empty if there is none.
   LayerPlaces layerPlaces;
   MemorySettings memory;
   std::optional<FsdpSettings> fsdp;

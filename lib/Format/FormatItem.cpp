@@ -38,11 +38,14 @@ DocRef Formatter::entryHead(const SettingEntry &entry) {
   return docs.concat(parts);
 }
 
-/// `F & B = 2.5`, `max_active 3`, `stages 0, 2`, `stage 0 { F = 1.4 }`.
+/// `F & B = 2.5`, `layout "Et|tL"`, `max_active 3`, `stages 0, 2`,
+/// `stage 0 { F = 1.4 }`.
 DocRef Formatter::entryDoc(const SettingEntry &entry, bool assigns) {
   SmallVector<DocRef, 8> parts = {entryHead(entry)};
   if (entry.isScope) {
     parts.append({docs.text(" "), entriesDoc(entry.entries, true)});
+  } else if (entry.hasText()) {
+    parts.append({docs.text(" \""), docs.text(entry.text), docs.text("\"")});
   } else {
     parts.push_back(docs.text(assigns ? " = " : " "));
     for (const Expr *value : entry.values) {

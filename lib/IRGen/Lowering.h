@@ -59,6 +59,7 @@ private:
   // SettingsGen.cpp
   llvm::LogicalResult makeCosts();
   llvm::LogicalResult makeMemory();
+  llvm::LogicalResult makeLayout(llvm::StringRef text);
   llvm::LogicalResult makeFigures(llvm::ArrayRef<ast::SettingEntry> entries,
                                   FigureBlock block, FigureSet &figures,
                                   Place place = {});

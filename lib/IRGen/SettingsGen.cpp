@@ -5,8 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Cost/GivenSettings.h"
 #include "IRGen/LetterKind.h"
 #include "IRGen/Lowering.h"
+#include "Layers/LayoutText.h"
 #include "Support/Diagnostics/LoweringDiags.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -38,8 +40,13 @@ static SmallVector<StepKind, 2> membersOf(const SettingEntry &entry) {
 }
 
 LogicalResult Lowering::makeCosts() {
-  if (checked.cost && failed(makeFigures(checked.cost->entries,
-                                         FigureBlock::Cost, schedule.costs)))
+  ArrayRef<SettingEntry> entries;
+  if (checked.cost)
+    entries = checked.cost->entries;
+  for (const SettingEntry &entry : entries)
+    if (entry.hasText() && failed(makeLayout(entry.text)))
+      return failure();
+  if (failed(makeFigures(entries, FigureBlock::Cost, schedule.costs)))
     return failure();
   return applyCosts(schedule, options.given, diags);
 }
@@ -52,12 +59,23 @@ LogicalResult Lowering::makeMemory() {
   return applyMemory(schedule, options.given, diags);
 }
 
+LogicalResult Lowering::makeLayout(StringRef text) {
+  FailureOr<LayerLayout> layout = parseLayout(text, diags);
+  if (failed(layout))
+    return failure();
+  SMRange range(SMLoc::getFromPointer(text.begin()),
+                SMLoc::getFromPointer(text.end()));
+  return setLayout(schedule, *layout, range, diags);
+}
+
 /// Evaluates the entries of a block or scope. Each entry sees the costs set by
 /// the previous ones.
 LogicalResult Lowering::makeFigures(ArrayRef<SettingEntry> entries,
                                     FigureBlock block, FigureSet &figures,
                                     Place place) {
   for (const SettingEntry &entry : entries) {
+    if (entry.hasText())
+      continue;
     if (entry.isScope && entry.letters.empty()) {
       FailureOr<Place> inner = placeOf(entry);
       if (failed(inner) ||

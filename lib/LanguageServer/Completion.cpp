@@ -47,6 +47,7 @@ enum : unsigned {
   Placement = 1 << 6,
   Fsdp = 1 << 7,
   Within = 1 << 8,
+  Cost = 1 << 9,
 };
 
 constexpr WordInfo words[] = {
@@ -327,10 +328,13 @@ std::vector<Proposal> complete(StringRef before,
     }
     break;
   case Frame::Settings:
-    if (atStart)
+    if (atStart) {
       addFigures(at, all);
-    else
+      if (at.block == FigureBlock::Cost && at.scope == FigureScope::Whole)
+        addWords(place::Cost, all);
+    } else {
       expression();
+    }
     break;
   case Frame::Fsdp:
     if (atStart)

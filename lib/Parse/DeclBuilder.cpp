@@ -291,6 +291,10 @@ SettingEntry TreeBuilder::build(P::SettingContext *rule) {
   else
     entry.word = name(rule->ID() ? rule->ID() : rule->RANK());
   entry.values = build(rule->expr());
+  if (TerminalNode *string = rule->STRING()) {
+    expectWord(rule->ID(), "layout");
+    entry.text = spelling(range(string)).drop_front().drop_back();
+  }
   entry.isScope = rule->settings() != nullptr;
   entry.entries = build(rule->settings());
   return entry;

@@ -31,7 +31,8 @@ public:
       : problem(model.problem), os(os) {}
 
   void settings(FigureBlock block, const FigureSet &figures,
-                ArrayRef<CostSettings::Overlap> overlaps);
+                ArrayRef<CostSettings::Overlap> overlaps = {},
+                ArrayRef<std::string> layers = {});
   void pattern(unsigned rank, const Word &word,
                const std::optional<Periodic> &blocks);
 
@@ -56,12 +57,15 @@ private:
 
 } // namespace
 
-/// `cost { F = 10; stage 3 { F = 12 } }`, one place per line.
+/// `cost { layout "Et|tL"; F = 10; stage 3 { F = 12 } }`, one place per line.
 void Writer::settings(FigureBlock block, const FigureSet &figures,
-                      ArrayRef<CostSettings::Overlap> overlaps) {
-  if (figures.empty() && overlaps.empty())
+                      ArrayRef<CostSettings::Overlap> overlaps,
+                      ArrayRef<std::string> layers) {
+  if (figures.empty() && overlaps.empty() && layers.empty())
     return;
   os << "  " << blockName(block) << " {\n";
+  if (!layers.empty())
+    os << "    layout \"" << layoutText(layers) << "\";\n";
   for (const auto &[place, row] : figures.places()) {
     const ScopeInfo &scope = infoOf(place.scope);
     os << "    ";
@@ -206,8 +210,8 @@ void writeProgram(const Model &model, const Words &words,
      << ", microbatches = " << problem.microbatches << "\";\n";
   Writer writer(model, os);
   writer.settings(FigureBlock::Cost, model.header.costs,
-                  model.header.costs.overlaps);
-  writer.settings(FigureBlock::Memory, model.header.memory, {});
+                  model.header.costs.overlaps, model.header.layers);
+  writer.settings(FigureBlock::Memory, model.header.memory);
   for (unsigned rank = 0; rank != problem.ranks; ++rank)
     writer.pattern(rank, words[rank], blocks);
   os << "  steady {\n";

@@ -14,9 +14,10 @@
 namespace pipec::search {
 
 /// Writes words as a `.pipe` program with one pattern per rank, in which
-/// repeated parts are loops, and with the costs and the memory settings of the
-/// model. Micro-batches are implicit: the n-th letter is micro-batch n. The
-/// blocks of the words, where they are known, are the outer loops.
+/// repeated parts are loops, and with the costs, the layout and the memory
+/// settings of the model. Micro-batches are implicit: the n-th letter is
+/// micro-batch n. The blocks of the words, where they are known, are the outer
+/// loops.
 void writeProgram(const Model &model, const Words &words,
                   const std::optional<Periodic> &blocks, Rational makespan,
                   llvm::ArrayRef<Rational> peaks, llvm::raw_ostream &os);

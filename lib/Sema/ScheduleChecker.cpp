@@ -8,6 +8,7 @@
 #include "Sema/Checker.h"
 
 #include "Cost/Expectation.h"
+#include "Layers/LayoutText.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/SemaDiags.h"
 #include "Support/Words.h"
@@ -387,7 +388,12 @@ void Checker::checkSettings(ArrayRef<SettingEntry> entries, FigureBlock block,
     // `F & B`, with a value or as a scope.
     bool isOverlap = entry.letters.size() > 1;
     const ScopeInfo *inner = nullptr;
-    bool known = isOverlap ? overlaps
+    // The only setting with a string is the layout.
+    bool isLayout = overlaps && entry.hasText();
+    if (isLayout)
+      (void)parseLayout(entry.text, diags);
+    bool known = isOverlap         ? overlaps
+                 : entry.hasText() ? isLayout
                  : entry.isScope
                      ? false
                      : findFigure(block, scope, leftSide(entry)) != nullptr;

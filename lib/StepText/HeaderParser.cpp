@@ -7,6 +7,8 @@
 
 #include "StepText/StepParserDetail.h"
 
+#include "Cost/GivenSettings.h"
+#include "Layers/LayoutText.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/StepTextDiags.h"
 
@@ -100,6 +102,8 @@ void StepsParser::parseHeaderEntry() {
     good = parseEdges(entry);
   } else if (entry == "tie") {
     good = parseTie();
+  } else if (entry == "layout") {
+    good = entryOnce(seenLayout, entry) && parseLayout();
   } else if (entry == "cost") {
     good = parseBlock(FigureBlock::Cost, schedule.costs,
                       [&](StringRef word) { return parseOverlap(word); });
@@ -208,6 +212,29 @@ bool StepsParser::parseTie() {
   if (!ties)
     ties.emplace(schedule.numStages, diags);
   return succeeded(ties->add(stages, rangeOf(since(begin).trim())));
+}
+
+// Parses the quoted layout after `layout`. It has no escapes, so every place in
+// it is one of the file.
+bool StepsParser::parseLayout() {
+  skipBlanks();
+  if (*p != '"') {
+    expected("a layout in double quotes");
+    return false;
+  }
+  const char *begin = ++p;
+  while (*p != '"' && !(*p == '\n' || p == end))
+    ++p;
+  StringRef layoutText = since(begin);
+  if (*p != '"') {
+    expected("`\"`");
+    return false;
+  }
+  ++p;
+  FailureOr<LayerLayout> layout = pipec::parseLayout(layoutText, diags);
+  return succeeded(layout) &&
+         (schedule.numStages == 0 ||
+          succeeded(setLayout(schedule, *layout, rangeOf(layoutText), diags)));
 }
 
 // Parses `NAME = value` after the name.

@@ -41,6 +41,7 @@ private:
   bool parseMap();
   bool parseEdges(llvm::StringRef entry);
   bool parseTie();
+  bool parseLayout();
   bool parseExpectation();
   /// True at `rank`, unless it is a phase label.
   bool atRank() {
@@ -107,6 +108,7 @@ private:
   bool seenForwardOnly = false;
   bool seenFsdp = false;
   bool seenGraph = false;
+  bool seenLayout = false;
   /// The edges of `connect` and `graph`; nothing if there are none.
   std::optional<GraphBuilder> graph;
   /// The groups of `tie`; nothing if there are none.

@@ -113,6 +113,11 @@ private:
       }
       out.text("\n");
     }
+    if (!schedule.layers.empty()) {
+      out.text("  layout \"");
+      out.text(layoutText(schedule.layers));
+      out.text("\"\n");
+    }
     printFigures(FigureBlock::Cost, schedule.costs);
     for (const CostSettings::Overlap &overlap : schedule.costs.overlaps)
       printOverlap(overlap);

@@ -84,7 +84,9 @@ assert labels(HEAD + "  let w = 1;\n  steady { repeat | }") >= {"w", "rank"}
 assert labels(HEAD + "  steady { idle | }") >= {"rank", "stages", "min"}
 assert "F" not in labels(HEAD + "  let w = 1;\n  steady { repeat | }")
 found = labels(HEAD + "  cost { F = 1; | }")
-assert found >= {"F", "p2p", "stage", "edge"} and "limit" not in found, found
+assert found >= {"F", "p2p", "stage", "edge", "layout"} and "limit" not in found, found
+assert "layout" not in labels(HEAD + "  memory { | }") | labels(HEAD + "  cost { stage 0 { | } }")
+assert labels(HEAD + '  cost { layout "|" }') == set()
 assert "limit" in labels(HEAD + "  memory { | }")
 assert labels(HEAD + "  cost { stage 0 { | } }") >= {"F", "B"} and \
     "stage" not in labels(HEAD + "  cost { stage 0 { | } }")

@@ -87,6 +87,26 @@ TEST(GivenSettings, PerPartReplaces) {
   EXPECT_EQ(applied.schedule.costParts, 2u);
 }
 
+TEST(GivenSettings, ALayoutAloneLeavesTheCosts) {
+  GivenSettings alone;
+  alone.layout = LayerLayout({"Et", "t", "t", "tL"});
+  alone.memory.emplace_back().set(Figure::Limit, 8);
+  Applied applied(alone);
+  EXPECT_TRUE(applied.good);
+  EXPECT_EQ(applied.kinds, Kinds());
+  EXPECT_EQ(applied.schedule.layers, (StageLayers{"Et", "t", "t", "tL"}));
+  EXPECT_FALSE(applied.schedule.costsPerLayer);
+  EXPECT_EQ(*applied.schedule.costs.of(StepKind::F, 0), Rational(7));
+  EXPECT_EQ(applied.schedule.memory.get(Figure::Limit), Rational(8));
+  // The costs of the layers replace them.
+  alone.costs.emplace_back().set(Figure::F, 4);
+  Applied both(alone);
+  EXPECT_TRUE(both.good);
+  EXPECT_TRUE(both.schedule.costsPerLayer);
+  EXPECT_EQ(both.kinds, Kinds(2, diag::OwnCostsUnused.value));
+  EXPECT_EQ(*both.schedule.costs.of(StepKind::F, 0), Rational(4));
+}
+
 TEST(GivenSettings, OwnSizesCanStay) {
   GivenSettings settings = given(CostPer::Part);
   settings.parts = 8;

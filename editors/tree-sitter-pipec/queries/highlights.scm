@@ -70,6 +70,8 @@
   (#any-of? @constant.builtin
     "max_active" "prefetch"))
 
+(layout ["layout"] @constant.builtin)
+
 [
   "!" "!=" "%" "&" "&&" "*" "+" "-" "->" ".." "/" ":" "<" "<=" "=" "==" ">" ">=" "?" "||"
 ] @operator

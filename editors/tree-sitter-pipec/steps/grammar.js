@@ -39,7 +39,7 @@ module.exports = grammar({
     // The header
 
     _entry: ($) =>
-      choice($.forward_only, $.param, $.map, $.connect, $.graph, $.tie, $.cost, $.memory, $.fsdp, $.expect),
+      choice($.forward_only, $.param, $.map, $.connect, $.graph, $.tie, $.layout, $.cost, $.memory, $.fsdp, $.expect),
 
     forward_only: () => "forward_only",
 
@@ -56,6 +56,8 @@ module.exports = grammar({
     edge: ($) => seq(field("from", $.number), "->", field("to", $.number)),
 
     tie: ($) => seq("tie", repeat1($.number)),
+
+    layout: ($) => seq("layout", $.string),
 
     cost: ($) => seq("cost", optional($.scope), repeat1($.setting)),
 

@@ -16,6 +16,7 @@ syntax match pipeConstant /\v(<placement\s+)@<=%(bidirectional|blocked|loop|v|wa
 syntax match pipeConstant /\v(<expect\s+)@<=%(bubble_makespan|bubble_span|idle|makespan|peak|span)>/
 syntax match pipeConstant /\v<%(factor|limit|occupancy|overlap|p2p|parameters|receive|reduce_grad|reduce_tied|reshard|sharded|unshard)>\ze\s*\=[^=]/
 syntax match pipeConstant /\v<%(max_active|prefetch)>\ze\s+\k/
+syntax match pipeConstant /\v<%(layout)>\ze\s*"/
 syntax match pipeName /\v(<(schedule|fn|pattern|phase)\s+)@<=\k+/
 syntax match pipeNumber /\v<\d+(\.\d+)?>/
 syntax match pipeComment +//.*$+ contains=pipeTodo,@Spell

@@ -70,6 +70,8 @@ class Schedule:
         bidirectional schedule."""
         self.ties: list[list[int]] = []
         """The groups of stages that share parameters."""
+        self.layout: str | None = None
+        """The layers of each stage (docs/Simulation.md); None if they are not known."""
         head = edges = None
         extra: list[tuple[int, int]] = []
         for line in ir.split("\n"):
@@ -88,6 +90,8 @@ class Schedule:
                 extra += [(int(a), int(b)) for a, b in _EDGE.findall(line)]
             elif line.startswith("tie "):
                 self.ties.append([int(stage) for stage in line.split()[1:]])
+            elif line.startswith("layout "):
+                self.layout = line.split('"')[1]
             elif line.startswith("rank "):
                 break
         if not ir.startswith("pipec-steps ") or head is None:
