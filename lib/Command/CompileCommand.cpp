@@ -16,7 +16,6 @@
 
 #include "AST/TreePrinter.h"
 #include "Driver/Input.h"
-#include "Driver/LayoutOptions.h"
 #include "Driver/OutputName.h"
 #include "Driver/Program.h"
 #include "Emit/Emitter.h"
@@ -128,11 +127,6 @@ LogicalResult Compile::checkUses() {
       return diags.report(DiagLoc(), diag::OptionWithoutEffect,
                           args.written(option),
                           "with " + args.written(Opt::Timeline));
-  if (emitter->hasUse(EmitUse::NeedsLayers) &&
-      none_of(layoutOptions, [&](Opt option) { return args.has(option); }))
-    return reportUsageError(diags, "`" + args.written(Opt::Emit) +
-                                       "` without --layers, --split or "
-                                       "--layout");
   if (emitter->hasUse(EmitUse::Template) && !args.has(Opt::Template))
     return reportUsageError(diags, "`" + args.written(Opt::Emit) +
                                        "` without a --template=FILE");
@@ -192,6 +186,7 @@ LogicalResult Compile::checkOptions() {
     return failure();
   emit.cppTable = args.text(Opt::Cpp) == "table";
   emit.json = isJson();
+  emit.output = args.text(Opt::Output).str();
   emit.model = readModel(args);
   if (args.text(Opt::Template) == "-")
     return reportUsageError(diags, "a template is a file, and `-` is not one");
@@ -306,6 +301,12 @@ LogicalResult Compile::run() {
   FailureOr<Schedule> schedule = compile(*input, /*isSecond=*/false);
   if (failed(schedule))
     return failure();
+  if (emitter->hasUse(EmitUse::NeedsLayers) && schedule->layers.empty())
+    return reportUsageError(diags, "`" + args.written(Opt::Emit) +
+                                       "` without --layers, --split or "
+                                       "--layout, and `" +
+                                       shortened(schedule->name) +
+                                       "` has no layout");
   SmallVector<const Schedule *> shown = {&*schedule};
   FailureOr<Schedule> second = failure();
   if (args.has(Opt::With)) {

@@ -117,6 +117,10 @@ void writeCostBasis(const ModelSettings &settings, json::OStream &json) {
     json.attribute("parts", settings.costParts);
   else
     json.attribute("parts", nullptr);
+  if (settings.layers.empty())
+    json.attribute("layout", nullptr);
+  else
+    json.attribute("layout", layoutText(settings.layers));
 }
 
 } // namespace pipec

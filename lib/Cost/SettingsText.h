@@ -25,7 +25,7 @@ std::string costText(const CostSettings &costs);
 std::string costTitle(const ModelSettings &settings);
 
 /// Writes what the costs were given for: the attributes `per` (`stage` or
-/// `part`) and `parts` (their number or null).
+/// `part`), `parts` (their number or null) and `layout` (its text or null).
 void writeCostBasis(const ModelSettings &settings, llvm::json::OStream &json);
 
 } // namespace pipec

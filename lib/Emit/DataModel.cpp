@@ -102,6 +102,7 @@ DataModel::DataModel(const Schedule &schedule, const SourceFiles &files)
     paramTexts.push_back(cppComment(name));
   for (const std::vector<unsigned> &group : schedule.ties)
     tieTexts.push_back(listText(group));
+  layout = layoutText(schedule.layers);
   sharded.resize(schedule.numStages);
   reduced.resize(schedule.numStages);
   for (const StepList &list : schedule.ranks)
@@ -366,6 +367,8 @@ DataValue DataModel::scheduleField(DataField field) const {
                          llvm::is_contained(reduced, false));
   case DataField::Schedule_hasTies:
     return DataValue::of(!schedule.ties.empty());
+  case DataField::Schedule_layout:
+    return textOrNull(layout);
   case DataField::Schedule_ties:
     return DataValue::list(listOf(DataType::Tie, schedule.ties.size()));
   case DataField::Schedule_waitsForSends:
@@ -439,6 +442,10 @@ DataValue DataModel::itemField(const DataNode &object, DataField field) const {
   case DataField::Stage_stage:
   case DataField::Rank_rank:
     return DataValue::of(int64_t(i));
+  case DataField::Stage_layers:
+    return schedule.layers.empty()
+               ? DataValue::null()
+               : DataValue::of(StringRef(schedule.layers[i]));
   case DataField::Stage_reduced:
     return DataValue::of(bool(reduced[i]));
   case DataField::Stage_sharded:

@@ -119,6 +119,7 @@ private:
   std::string nameText, sourceText;
   std::string cppNamespace, cppGuard, cppShortName, quotedName, quotedSource;
   std::vector<std::string> phaseTexts, paramTexts, tieTexts;
+  std::string layout;
   /// Those of a graph that is not a chain.
   std::vector<StageGraph::Edge> edges;
   std::vector<bool> sharded, reduced;

@@ -11,6 +11,7 @@
 #include "StepText/StepPrinter.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -55,6 +56,15 @@ LogicalResult emitSteps(const Schedule &schedule, const EmitOptions &,
                         raw_ostream &os, DiagEngine &) {
   printSteps(schedule, os);
   return success();
+}
+
+LogicalResult emitTorchSettings(const Schedule &schedule,
+                                const EmitOptions &options, raw_ostream &os,
+                                DiagEngine &diags) {
+  StringRef stem = sys::path::stem(options.output);
+  bool hasName = !stem.empty() && stem != "-";
+  std::string csv = (hasName ? stem : StringRef(schedule.name)).str() + ".csv";
+  return emitTorchConfig(schedule, csv, os, diags);
 }
 
 } // namespace pipec

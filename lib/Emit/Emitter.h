@@ -68,6 +68,8 @@ struct EmitOptions {
   const Schedule *with = nullptr;
   /// The times of `with` if they were recorded; a trace then shows both.
   const Simulation *withRun = nullptr;
+  /// `-o`: the path of the output; empty without one.
+  std::string output;
   /// `--template`: its text, and the loader of its partials.
   llvm::StringRef templateText;
   std::function<llvm::FailureOr<llvm::StringRef>(llvm::StringRef name,
@@ -101,7 +103,7 @@ enum class EmitUse : unsigned {
   Template = 1 << 7,
   /// --layers, --split and --layout, without costs.
   Layers = 1 << 8,
-  /// One of them must be given.
+  /// One of them must be given, or the schedule must have a layout.
   NeedsLayers = 1 << 9,
   Timeline = 1 << 10,
   Title = 1 << 11,

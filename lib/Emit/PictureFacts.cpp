@@ -92,6 +92,8 @@ std::string PictureFacts::costsText() const {
   }
   if (Rational p2p = costs.general(Figure::P2P); p2p != Rational(0))
     os << ", p2p " << roundedText(p2p);
+  if (const StageLayers &layers = picture.schedule().layers; !layers.empty())
+    os << (text.empty() ? "" : "; ") << "layout " << layoutText(layers);
   return text;
 }
 

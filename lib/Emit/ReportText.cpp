@@ -93,8 +93,10 @@ void ReportPrinter::printHead() {
        << waitModelPhrase(*report.model);
   else
     os << "; free arrival";
-  os << '\n'
-     << costTitle(schedule) << ": " << costText(schedule.costs) << "\n\n";
+  os << '\n' << costTitle(schedule) << ": " << costText(schedule.costs) << '\n';
+  if (!schedule.layers.empty())
+    os << "layout " << layoutText(schedule.layers) << '\n';
+  os << '\n';
 
   TextTable table;
   table.column("", Align::Left);

@@ -27,6 +27,18 @@ void writeScheduleHead(json::OStream &json, const Schedule &schedule) {
     os << ']';
   });
   json.attributeEnd();
+  if (!schedule.layers.empty())
+    json.attribute("layout", layoutText(schedule.layers));
+}
+
+DiagLoc placeOfLayer(const Schedule &schedule, unsigned stage, size_t layer) {
+  // The places of the layers of each stage, and of the `|` after them.
+  size_t number = layer;
+  for (const std::string &before : ArrayRef(schedule.layers).take_front(stage))
+    number += before.size() + 1;
+  if (number < schedule.layerPlaces.size())
+    return schedule.layerPlaces[number];
+  return DiagLoc();
 }
 
 StringRef overlapName(Step first, Step second) {

@@ -54,14 +54,20 @@ llvm::LogicalResult emitTeOrder(const Schedule &schedule, llvm::raw_ostream &os,
 llvm::LogicalResult emitPrimus(const Schedule &schedule, llvm::raw_ostream &os,
                                DiagEngine &diags);
 
-/// How PyTorch, torchtitan and NeMo AutoModel use the CSV (docs/Csv.md).
+/// How PyTorch, torchtitan and NeMo AutoModel use the file `csv`
+/// (docs/Csv.md).
 llvm::LogicalResult emitTorchConfig(const Schedule &schedule,
-                                    llvm::raw_ostream &os, DiagEngine &diags);
+                                    llvm::StringRef csv, llvm::raw_ostream &os,
+                                    DiagEngine &diags);
 
 /// Writes the first attributes of the JSON of a schedule: `schedule` (its
-/// name), `ranks`, `stages`, `microbatches`, and `stage_to_rank`, the map of
-/// direction 0 on one line.
+/// name), `ranks`, `stages`, `microbatches`, `stage_to_rank`, the map of
+/// direction 0 on one line, and `layout` if the schedule has one.
 void writeScheduleHead(llvm::json::OStream &json, const Schedule &schedule);
+
+/// The place of a layer of a stage in the text of the layout, or of the end of
+/// the stage; none if there is no such text.
+DiagLoc placeOfLayer(const Schedule &schedule, unsigned stage, size_t layer);
 
 /// PyTorch's and HyperParallel's name of an overlap of these two steps; empty
 /// if there is none.

@@ -27,19 +27,9 @@ void checkMegatronLayout(const Schedule &schedule, bool addsEnds,
   ArrayRef<std::string> stages = schedule.layers;
   if (stages.empty())
     return;
-  // The places of the layers of each stage, and of the `|` after them.
-  const LayerPlaces &places = schedule.layerPlaces;
-  auto placeOf = [&](unsigned stage, size_t layer) -> DiagLoc {
-    size_t number = layer;
-    for (const std::string &before : stages.take_front(stage))
-      number += before.size() + 1;
-    if (number < places.size())
-      return places[number];
-    return DiagLoc();
-  };
   if (!(addsEnds && onlyDecoders(stages)))
     if (auto problem = megatronProblem(stages, schedule.numRanks)) {
-      DiagLoc loc = placeOf(problem->stage, problem->layer);
+      DiagLoc loc = placeOfLayer(schedule, problem->stage, problem->layer);
       StringRef letters = stages[problem->stage];
       StringRef letter = letters.substr(problem->layer, 1);
       if (problem->isMtp)
@@ -49,7 +39,8 @@ void checkMegatronLayout(const Schedule &schedule, bool addsEnds,
     }
   for (const auto &[stage, letters] : enumerate(stages))
     if (letters.empty())
-      (void)diags.report(placeOf(stage, 0), diag::LayoutEmptyStage, stage);
+      (void)diags.report(placeOfLayer(schedule, stage, 0),
+                         diag::LayoutEmptyStage, stage);
 }
 
 LogicalResult emitMegatronLayout(const Schedule &schedule, raw_ostream &os,

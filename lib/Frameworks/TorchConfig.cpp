@@ -24,6 +24,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Frameworks/FrameworkFormats.h"
+#include "Frameworks/ModuleNames.h"
 #include "IR/RegularPlacements.h"
 #include "Support/Diagnostics/EmitDiags.h"
 #include "Target/TargetCheck.h"
@@ -36,45 +37,14 @@ using namespace llvm;
 
 namespace pipec {
 
-/// The modules of each stage by their names in torchtitan's models, for its
-/// `module_fqns_per_model_part`; nothing if it has no names for the layers. The
-/// ends of a model of decoder layers alone are added.
-static std::vector<std::vector<std::string>> moduleNames(StageLayers stages) {
-  if (onlyDecoders(stages)) {
-    stages.front().insert(0, "E");
-    stages.back() += 'L';
-  }
-  std::vector<std::vector<std::string>> parts;
-  unsigned decoder = 0;
-  for (StringRef letters : stages) {
-    std::vector<std::string> &names = parts.emplace_back();
-    for (char letter : letters)
-      switch (*layerOf(letter)) {
-      case LayerKind::Embedding:
-        names.push_back("tok_embeddings");
-        break;
-      case LayerKind::Decoder:
-        names.push_back("layers." + utostr(decoder++));
-        break;
-      case LayerKind::Loss:
-        append_values(names, "norm", "lm_head");
-        break;
-      case LayerKind::Mtp:
-        return {};
-      }
-    if (names.empty())
-      return {};
-  }
-  return parts;
-}
-
 namespace {
 
 class ConfigWriter {
 public:
-  ConfigWriter(const Schedule &schedule, raw_ostream &os, DiagEngine &diags)
-      : schedule(schedule), json(os, /*IndentSize=*/2), diags(diags),
-        map(schedule.placement.map(0)) {
+  ConfigWriter(const Schedule &schedule, StringRef csv, raw_ostream &os,
+               DiagEngine &diags)
+      : schedule(schedule), csv(json::fixUTF8(csv)), json(os, /*IndentSize=*/2),
+        diags(diags), map(schedule.placement.map(0)) {
     for (const StepList &list : schedule.ranks)
       for (Step step : list) {
         transfers |= !isCompute(step.kind()) && step.kind() != StepKind::Bubble;
@@ -99,6 +69,8 @@ public:
       writeSafe();
       writeTorch();
       StringRef name = placementName();
+      if (!name.empty())
+        checkModuleNames(schedule, diags);
       writeTorchtitan(name);
       writeAutoModel(name);
       writeNotes(commonNotes());
@@ -170,15 +142,16 @@ private:
     return {};
   }
 
-  std::string csvName() const { return schedule.name + ".csv"; }
   unsigned stagesOfRank() const { return map.size() / schedule.numRanks; }
 
+  /// The settings of a framework by their full names.
+  using Settings = std::vector<std::pair<StringRef, json::Value>>;
+
   /// The settings of a framework that places stages by the name of a schedule,
-  /// with notes on them, and what comes after them on its command line.
-  void writeFramework(StringRef key, StringRef name,
-                      function_ref<void()> writeSettings,
-                      std::vector<std::string> notes,
-                      ArrayRef<StringRef> arguments = {}) {
+  /// with notes on them.
+  void writeFramework(
+      StringRef key, StringRef name, const Settings &settings,
+      std::vector<std::string> notes, function_ref<void()> writeMore = [] {}) {
     json.attributeObject(key, [&] {
       json.attribute("format", "compute_only");
       if (name.empty()) {
@@ -189,33 +162,26 @@ private:
             "stages of your own")});
         return;
       }
-      json.attributeObject("settings", writeSettings);
-      if (!arguments.empty())
-        json.attributeArray("arguments", [&] {
-          for (StringRef argument : arguments)
-            json.value(argument);
-        });
+      json.attributeObject("settings", [&] {
+        for (const auto &[setting, value] : settings)
+          json.attribute(setting, value);
+      });
+      writeMore();
       addFrameworkNotes(notes);
       writeNotes(notes);
     });
   }
 
   void writeTorchtitan(StringRef name) {
-    std::vector<std::vector<std::string>> parts = moduleNames(schedule.layers);
-    auto writeSettings = [&] {
-      json.attribute("parallelism.pipeline_parallel_degree", schedule.numRanks);
-      json.attribute("parallelism.pipeline_parallel_schedule", name);
-      json.attribute("parallelism.pipeline_parallel_schedule_csv",
-                     json::fixUTF8(csvName()));
-      json.attribute("parallelism.pipeline_parallel_microbatch_size", 1);
-      json.attribute("training.local_batch_size", schedule.numMicrobatches);
-      json.attribute("training.disable_cuda_graphs", true);
-      if (!parts.empty())
-        json.attributeArray("parallelism.module_fqns_per_model_part", [&] {
-          for (const std::vector<std::string> &names : parts)
-            json.value(json::Array(names));
-        });
-    };
+    constexpr StringLiteral partsKey = "parallelism.module_fqns_per_model_part";
+    Settings settings = {
+        {"parallelism.pipeline_parallel_degree", schedule.numRanks},
+        {"parallelism.pipeline_parallel_schedule", name},
+        {"parallelism.pipeline_parallel_schedule_csv", csv},
+        {"parallelism.pipeline_parallel_microbatch_size", 1},
+        {"training.local_batch_size", schedule.numMicrobatches},
+        {"training.disable_cuda_graphs", true}};
+    bool named = addModules(settings, partsKey, titanNames);
     std::vector<std::string> notes = {
         "training.local_batch_size is the number of micro-batches times "
         "parallelism.pipeline_parallel_microbatch_size; versions without "
@@ -224,44 +190,94 @@ private:
         "torchtitan 0.3 refuses pipeline parallelism with CUDA graphs, so "
         "training.disable_cuda_graphs is set; versions without this setting "
         "need nothing in its place"};
+    if (!named)
+      addLayersNotes(notes, "parallelism.pipeline_parallel_layers_per_stage",
+                     "torchtitan", partsKey);
+    writeFramework("torchtitan", name, settings, std::move(notes), [&] {
+      // Selective checkpointing, the default of some models, does not work with
+      // split backwards. It is chosen by the last word of the command line.
+      std::vector<std::string> arguments;
+      if (halves)
+        arguments.push_back("activation_checkpoint:none");
+      if (halves)
+        writeWords("arguments", arguments);
+      std::vector<std::string> flags = flagsOf(settings);
+      append_range(flags, arguments);
+      writeWords("flags", flags);
+    });
+  }
+
+  /// Settings as words of torchtitan's command line.
+  static std::vector<std::string> flagsOf(const Settings &settings) {
+    std::vector<std::string> flags;
+    for (const auto &[setting, value] : settings) {
+      flags.push_back(("--" + setting).str());
+      if (const json::Array *stages = value.getAsArray())
+        for (const json::Value &stage : *stages)
+          flags.push_back(join(map_range(*stage.getAsArray(),
+                                         [](const json::Value &name) {
+                                           return *name.getAsString();
+                                         }),
+                               ","));
+      else if (auto text = value.getAsString())
+        flags.push_back(text->str());
+      else if (auto number = value.getAsInteger())
+        flags.push_back(itostr(*number));
+    }
+    return flags;
+  }
+
+  /// Adds the modules of each stage; false if they are not known.
+  bool addModules(Settings &settings, StringRef key, const LayerNames &known) {
+    json::Array parts;
+    for (std::vector<std::string> &names : moduleNames(schedule.layers, known))
+      parts.push_back(json::Array(names));
     if (parts.empty())
-      addLayersNote(notes, "parallelism.pipeline_parallel_layers_per_stage");
-    if (parts.empty() && !schedule.layers.empty())
-      notes.push_back("torchtitan has no names for these layers: set "
-                      "parallelism.module_fqns_per_model_part");
-    // Selective checkpointing, the default of some models, does not work with
-    // split backwards. It is chosen by the last word of the command line.
-    std::vector<StringRef> arguments;
-    if (halves)
-      arguments.push_back("activation_checkpoint:none");
-    writeFramework("torchtitan", name, writeSettings, std::move(notes),
-                   arguments);
+      return false;
+    settings.emplace_back(key, std::move(parts));
+    return true;
   }
 
   void writeAutoModel(StringRef name) {
-    auto writeSettings = [&] {
-      json.attribute("distributed.pp_size", schedule.numRanks);
-      json.attribute("distributed.pipeline.pp_schedule", name);
-      json.attribute("distributed.pipeline.pp_schedule_csv",
-                     json::fixUTF8(csvName()));
-      json.attribute("distributed.pipeline.pp_microbatch_size", 1);
-      json.attribute("distributed.pipeline.pp_batch_size",
-                     schedule.numMicrobatches);
-      json.attribute("step_scheduler.local_batch_size",
-                     schedule.numMicrobatches);
-    };
+    constexpr StringLiteral partsKey =
+        "distributed.pipeline.module_fqns_per_model_part";
+    Settings settings = {
+        {"distributed.pp_size", schedule.numRanks},
+        {"distributed.pipeline.pp_schedule", name},
+        {"distributed.pipeline.pp_schedule_csv", csv},
+        {"distributed.pipeline.pp_microbatch_size", 1},
+        {"distributed.pipeline.pp_batch_size", schedule.numMicrobatches},
+        {"step_scheduler.local_batch_size", schedule.numMicrobatches}};
+    bool named = addModules(settings, partsKey, huggingFaceNames);
     std::vector<std::string> notes = {
         "recipes take step_scheduler.local_batch_size in place of "
         "pp_batch_size; both are the number of micro-batches times "
         "pp_microbatch_size"};
-    addLayersNote(notes, "layers_per_stage");
+    if (named)
+      notes.push_back((partsKey + " has the names of a causal model of Hugging "
+                                  "Face; other models need their own")
+                          .str());
+    else
+      addLayersNotes(notes, "layers_per_stage", "NeMo AutoModel", partsKey);
+    constexpr char decoder = layerTable[size_t(LayerKind::Decoder)].letter;
+    if (named && any_of(schedule.layers, [&](StringRef letters) {
+          return !letters.contains(decoder);
+        }))
+      notes.push_back("recipes refuse a stage without decoder layers");
     if (schedule.numMicrobatches < schedule.numRanks)
       notes.push_back("recipes refuse fewer micro-batches than ranks");
-    writeFramework("nemo_automodel", name, writeSettings, std::move(notes));
+    writeFramework("nemo_automodel", name, settings, std::move(notes));
   }
 
-  void addLayersNote(std::vector<std::string> &notes, StringRef setting) const {
-    if (stagesOfRank() > 2)
+  /// Says how to set the number of stages, or their layers if `framework` has
+  /// no names for them.
+  void addLayersNotes(std::vector<std::string> &notes, StringRef setting,
+                      StringRef framework, StringRef partsKey) const {
+    if (!schedule.layers.empty())
+      notes.push_back(
+          (framework + " has no names for these layers: set " + partsKey)
+              .str());
+    else if (stagesOfRank() > 2)
       notes.push_back(("set " + setting + " so that the model has ").str() +
                       utostr(map.size()) + " stages; without it there are " +
                       utostr(2 * schedule.numRanks));
@@ -287,14 +303,16 @@ private:
             "target, makes whole ones"};
   }
 
-  void writeNotes(ArrayRef<std::string> notes) {
-    json.attributeArray("notes", [&] {
-      for (const std::string &note : notes)
-        json.value(json::fixUTF8(note));
+  void writeNotes(ArrayRef<std::string> notes) { writeWords("notes", notes); }
+  void writeWords(StringRef key, ArrayRef<std::string> words) {
+    json.attributeArray(key, [&] {
+      for (const std::string &word : words)
+        json.value(json::fixUTF8(word));
     });
   }
 
   const Schedule &schedule;
+  std::string csv;
   json::OStream json;
   DiagEngine &diags;
   ArrayRef<uint32_t> map;
@@ -311,11 +329,11 @@ private:
 
 } // namespace
 
-LogicalResult emitTorchConfig(const Schedule &schedule, raw_ostream &os,
-                              DiagEngine &diags) {
+LogicalResult emitTorchConfig(const Schedule &schedule, StringRef csv,
+                              raw_ostream &os, DiagEngine &diags) {
   if (failed(checkOutput(schedule, Output::TorchConfig, diags)))
     return failure();
-  ConfigWriter(schedule, os, diags).write();
+  ConfigWriter(schedule, csv, os, diags).write();
   os << '\n';
   return success();
 }

@@ -364,6 +364,10 @@ bool HyperParallelReader::readHead(StringRef key) {
     return readLists();
   if (key == "stage_to_rank")
     return readMap();
+  if (key == "layout" && cursor.atQuote()) {
+    StringRef layout;
+    return cursor.string(layout) && succeeded(lists.readLayout(layout));
+  }
   if (key == "schedule" && cursor.at('"')) {
     const char *begin = cursor.here();
     StringRef name;

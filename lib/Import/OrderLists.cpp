@@ -7,6 +7,8 @@
 
 #include "Import/OrderLists.h"
 
+#include "Cost/GivenSettings.h"
+#include "Layers/LayoutText.h"
 #include "Support/Diagnostics/ImportDiags.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -153,12 +155,24 @@ LogicalResult OrderLists::inferMap() {
   return success();
 }
 
+LogicalResult OrderLists::readLayout(StringRef text) {
+  FailureOr<LayerLayout> read = parseLayout(text, diags);
+  if (failed(read))
+    return failure();
+  layout = std::move(*read);
+  layoutPlace = {SMLoc::getFromPointer(text.begin()),
+                 SMLoc::getFromPointer(text.end())};
+  return success();
+}
+
 FailureOr<Schedule> OrderLists::finish(SourceLoc source) {
   schedule.source = source;
   if (numMicrobatches == 0)
     return diags.report(source, diag::OrderNoSteps);
   schedule.forwardOnly = !backwards;
   if (failed(placeLists()) || failed(inferSizes()) || failed(inferMap()))
+    return failure();
+  if (layout && failed(setLayout(schedule, *layout, layoutPlace, diags)))
     return failure();
   return std::move(schedule);
 }

@@ -48,6 +48,8 @@ public:
     declaredMap = std::move(map);
     mapPlace = place;
   }
+  /// Reads the layout of the schedule, a text of the file.
+  llvm::LogicalResult readLayout(llvm::StringRef text);
   /// The sizes `ranks`, `stages` and `microbatches`.
   std::array<Size, 3> &sizes() { return allSizes; }
 
@@ -100,6 +102,8 @@ private:
                                 {"microbatches", maxMicrobatches}}};
   std::vector<uint32_t> declaredMap;
   SourceLoc mapPlace;
+  std::optional<LayerLayout> layout;
+  llvm::SMRange layoutPlace;
   /// By stage; the ranks are indices into `lists`.
   std::vector<StageUse> uses;
   std::optional<StageTwice> twice;

@@ -139,6 +139,10 @@ bool TeOrderReader::readValue(StringRef key) {
     });
   if (key == "stage_to_rank")
     return readMap();
+  if (key == "layout" && cursor.atQuote()) {
+    StringRef layout;
+    return cursor.string(layout) && succeeded(lists.readLayout(layout));
+  }
   if (key == "chunks") {
     chunksPlace = place();
     return cursor.number(maxStages + 1, "number of chunks",

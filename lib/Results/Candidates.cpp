@@ -130,8 +130,7 @@ FailureOr<Report> CandidateEvaluator::run(Schedule &schedule,
   if (succeeded(report))
     candidate.verdicts =
         judge.judge(computes, torch ? schedule : computes,
-                    torch ? *torch : torchVersions.back(),
-                    layers ? ArrayRef(*layers) : ArrayRef<std::string>());
+                    torch ? *torch : torchVersions.back(), schedule.layers);
   return report;
 }
 

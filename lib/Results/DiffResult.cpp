@@ -73,6 +73,11 @@ static void printFigures(const DiffResult &result, raw_ostream &os) {
                                       [&](StageGraph::Edge) { ++edges; });
       return number(edges);
     });
+  if (!sides[0].schedule.layers.empty() || !sides[1].schedule.layers.empty())
+    row("layout", [](const DiffSide &side) -> std::string {
+      const StageLayers &layers = side.schedule.layers;
+      return layers.empty() ? "-" : layoutText(layers);
+    });
   row("micro-batches", [&](const DiffSide &side) {
     return number(side.schedule.numMicrobatches);
   });

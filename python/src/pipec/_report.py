@@ -160,6 +160,8 @@ class Report(Generic[Number]):
     """The costs in force, per stage."""
     per: str
     parts: int | None
+    layout: str | None
+    """The layers of the stages; None if they are not known."""
     stage_edges: tuple[StageEdge, ...] | None
     """The edges of the stage graph; None for a chain."""
     params: Mapping[str, int]

@@ -39,7 +39,7 @@ def read(name):
     assert nemo["step_scheduler.local_batch_size"] == nemo["distributed.pipeline.pp_batch_size"]
     assert config["torch"]["n_microbatches"] == microbatches
     for settings in titan, nemo:
-        assert config["schedule"] + ".csv" in settings.values()
+        assert name + ".csv" in settings.values()
     return config
 
 

@@ -26,6 +26,7 @@ CASES = {
     "interleaved": ["interleaved", "ranks=2", "microbatches=4", "chunks=2"],
     "zbv": ["zbv", "ranks=2", "microbatches=4", "--passes=merge-backward{which=all},torch-compute"],
     "eager": [str(HERE / "Inputs/eager.pipe"), "ranks=2", "microbatches=4"],
+    "layout": ["one_f_one_b", "ranks=2", "microbatches=4", "--layout=Et|t*3L"],
 }
 
 
@@ -83,8 +84,12 @@ for case in sys.argv[2:] or cases:
         words.append("--target=torch-compute")
     pipec(*words, "--emit=torch-config", "-o", f"{case}.json")
     settings = json.loads((folder / f"{case}.json").read_text(encoding="utf-8"))["nemo_automodel"]["settings"]
-    pipec(*words, "--emit=csv", "-o", settings["distributed.pipeline.pp_schedule_csv"])
+    order = [word for word in words if not word.startswith("--layout")]
+    pipec(*order, "--emit=csv", "-o", settings["distributed.pipeline.pp_schedule_csv"])
     check(case, settings)
+    if case == "layout":
+        layers = {name.split(".")[2] for name in torch.load(folder / "layout.0.pt") if ".layers." in name}
+        assert layers == {"0"}, layers
     if os.environ.get("PIPEC_TEST_ALL") and case != "zbv":
         del settings["distributed.pipeline.pp_schedule_csv"]
         check(f"{case}.builtin", settings)
