@@ -57,7 +57,8 @@ private:
 LogicalResult Check::readOptions() {
   if (failed(readLoweringButCosts(args, lowering, diags)))
     return failure();
-  FailureOr<std::optional<LayerLayout>> layout = readLayout(args, diags);
+  FailureOr<std::optional<LayerLayout>> layout =
+      readLayout(args, lowering.given.layout, diags);
   if (failed(layout))
     return failure();
   lowering.given.layout = std::move(*layout);

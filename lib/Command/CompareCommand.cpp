@@ -72,7 +72,7 @@ LogicalResult Compare::readCosts() {
     return failure();
   options.maxSteps = lowering.maxSteps;
   GivenSettings &given = lowering.given;
-  auto layouts = readLayouts(args, options.ranks, diags);
+  auto layouts = readLayouts(args, given.layout, options.ranks, diags);
   if (failed(layouts) || failed(readMemoryLimit(args, given, diags)))
     return failure();
   if (layouts->empty() && failed(setParts(given)))

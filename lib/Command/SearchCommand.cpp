@@ -17,6 +17,7 @@
 #include "Support/StopWatch.h"
 #include "Support/Words.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -153,8 +154,14 @@ LogicalResult SearchRun::readMinimize() {
 LogicalResult SearchRun::checkLayouts() {
   if (!args.has(Opt::Layouts))
     return success();
-  const std::optional<LayerLayout> &layout = request.given.layout;
-  if (!layout)
+  std::optional<LayerLayout> &layout = request.given.layout;
+  // The layers of a fixed layout, such as that of a profile, are cut anew.
+  std::string layers;
+  if (layout && !layout->isEven())
+    layers = join(*layout->cut(*layout->numStages()), "");
+  if (!layers.empty())
+    layout = LayerLayout::even(std::move(layers));
+  if (!layout || !layout->isEven())
     return reportUsageError(diags, "--layouts cuts the layers of --layers, "
                                    "which is not given");
   for (Opt option : {Opt::Split, Opt::Layout})

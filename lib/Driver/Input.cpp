@@ -94,7 +94,8 @@ LogicalResult checkCostsUsed(const Arguments &args, CostUses uses,
                      Opt::Split, Opt::Layout})
     if (args.has(option) && !uses.times &&
         !(uses.limit && option != Opt::Cost) &&
-        !(uses.layers && is_contained(layoutOptions, option)))
+        !(uses.layers && is_contained(layoutOptions, option)) &&
+        !(uses.layers && uses.hasLayout && option == Opt::CostProfile))
       return diags.report(DiagLoc(), diag::OptionWithoutEffect,
                           args.written(option), where.str());
   return success();
@@ -104,7 +105,8 @@ LogicalResult readLowering(const Arguments &args, LowerOptions &lowering,
                            DiagEngine &diags) {
   if (failed(readLoweringButLayouts(args, lowering, diags)))
     return failure();
-  FailureOr<std::optional<LayerLayout>> layout = readLayout(args, diags);
+  FailureOr<std::optional<LayerLayout>> layout =
+      readLayout(args, lowering.given.layout, diags);
   if (failed(layout))
     return failure();
   lowering.given.layout = std::move(*layout);

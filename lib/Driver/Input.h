@@ -65,10 +65,13 @@ struct CostUses {
   bool limit = false;
   /// The layers of the stages, without their costs.
   bool layers = false;
+  /// A schedule has a layout, which may be that of a profile.
+  bool hasLayout = false;
 
   void add(const Schedule &schedule) {
     times |= !schedule.times.empty();
     limit |= schedule.memory.hasLimit();
+    hasLayout |= !schedule.layers.empty();
   }
 };
 /// Reports the first option about costs that has no effect `where`.

@@ -78,8 +78,19 @@ readSplit(StringRef list, const std::optional<std::string> &layers,
   return LayerLayout(std::move(stages));
 }
 
+/// Reports a layout whose stages cannot be shared among the ranks evenly.
+static LogicalResult checkRanks(const LayerLayout &layout, unsigned ranks,
+                                DiagLoc loc, DiagEngine &diags) {
+  if (layout.isEven() || *layout.numStages() % ranks == 0)
+    return success();
+  return diags.report(loc, diag::LayoutRanks,
+                      countText(*layout.numStages(), "stage"),
+                      countText(ranks, "rank"));
+}
+
 FailureOr<std::vector<LayerLayout>>
-readLayouts(const Arguments &args, unsigned ranks, DiagEngine &diags) {
+readLayouts(const Arguments &args, const std::optional<LayerLayout> &ofProfile,
+            unsigned ranks, DiagEngine &diags) {
   std::vector<LayerLayout> layouts;
   std::optional<std::string> layers;
   if (args.has(Opt::Layers)) {
@@ -101,21 +112,28 @@ readLayouts(const Arguments &args, unsigned ranks, DiagEngine &diags) {
                                        : parseLayout(*text, diags);
     if (failed(layout))
       return failure();
-    if (*layout->numStages() % ranks != 0)
-      return diags.report(SMRange(SMLoc::getFromPointer(text->begin()),
-                                  SMLoc::getFromPointer(text->end())),
-                          diag::LayoutRanks,
-                          countText(*layout->numStages(), "stage"),
-                          countText(ranks, "rank"));
+    SMRange place(SMLoc::getFromPointer(text->begin()),
+                  SMLoc::getFromPointer(text->end()));
+    if (failed(checkRanks(*layout, ranks, place, diags)))
+      return failure();
     layouts.push_back(std::move(*layout));
   }
+  if (!layouts.empty() || !ofProfile)
+    return layouts;
+  DiagLoc place;
+  if (!ofProfile->places().empty())
+    place = ofProfile->places().front();
+  if (failed(checkRanks(*ofProfile, ranks, place, diags)))
+    return failure();
+  layouts.push_back(*ofProfile);
   return layouts;
 }
 
-FailureOr<std::optional<LayerLayout>> readLayout(const Arguments &args,
-                                                 DiagEngine &diags) {
+FailureOr<std::optional<LayerLayout>>
+readLayout(const Arguments &args, const std::optional<LayerLayout> &ofProfile,
+           DiagEngine &diags) {
   FailureOr<std::vector<LayerLayout>> layouts =
-      readLayouts(args, /*ranks=*/1, diags);
+      readLayouts(args, ofProfile, /*ranks=*/1, diags);
   if (failed(layouts))
     return failure();
   if (layouts->size() > 1)

@@ -17,15 +17,18 @@ namespace pipec {
 inline constexpr Opt layoutOptions[] = {Opt::Layers, Opt::Split, Opt::Layout};
 
 /// Reads the layouts of `--layers` without `--split`, which is even, and of
-/// each `--split` and `--layout`, in the order of the command line. Reports
-/// texts that are not layouts, at their columns, and numbers of stages that are
-/// not a multiple of `ranks`.
+/// each `--split` and `--layout`, in the order of the command line. Without
+/// any, returns `ofProfile`, if it is there. Reports texts that are not
+/// layouts, at their columns, and numbers of stages that are not a multiple of
+/// `ranks`.
 llvm::FailureOr<std::vector<LayerLayout>>
-readLayouts(const Arguments &args, unsigned ranks, DiagEngine &diags);
+readLayouts(const Arguments &args, const std::optional<LayerLayout> &ofProfile,
+            unsigned ranks, DiagEngine &diags);
 
 /// The same for a command that takes one layout at most; reports more.
-llvm::FailureOr<std::optional<LayerLayout>> readLayout(const Arguments &args,
-                                                       DiagEngine &diags);
+llvm::FailureOr<std::optional<LayerLayout>>
+readLayout(const Arguments &args, const std::optional<LayerLayout> &ofProfile,
+           DiagEngine &diags);
 
 } // namespace pipec
 

@@ -9,6 +9,7 @@
 
 #include "Import/CostText.h"
 #include "Import/JsonWalk.h"
+#include "Layers/LayoutText.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Diagnostics/LoweringDiags.h"
@@ -66,6 +67,7 @@ private:
               {{"per", [&] { readPer(); }},
                {"parts", [&] { readParts(); }},
                {"layers", [&] { readLayers(); }},
+               {"layout", [&] { readLayout(); }},
                {"memory", [&] {
                   readBlock(FigureBlock::Memory, memory,
                             {{"limits", [&] { readLimits(); }}});
@@ -97,6 +99,19 @@ private:
     if (readCount(value, "parts", maxStages, parts))
       given.parts = parts;
     partsText = value;
+  }
+
+  /// The layout is not unescaped, so every place in it is one of the file.
+  void readLayout() {
+    StringRef value = json.takeValue();
+    if (!value.starts_with("\""))
+      return report(value, diag::ProfileNotLayout, value.take_front(40));
+    FailureOr<LayerLayout> layout =
+        parseLayout(value.drop_front().drop_back(), diags);
+    if (succeeded(layout))
+      given.layout = std::move(*layout);
+    else
+      good = false;
   }
 
   /// Reads the figures of a block, and its scopes.

@@ -28,6 +28,7 @@ inline constexpr uint64_t maxProfileBytes = uint64_t(1) << 24;
 ///      "ranks": {"2": {"factor": 1.2}},
 ///      "microbatches": {"0": {"factor": 1.5}},
 ///      "layers": {"L": {"F": 0.5, "B": 1, "activations": 0.1}},
+///      "layout": "Et|t|t|tL",
 ///      "nodes": {"ranks": 8, "p2p": 1},
 ///      "edges": {"0 -> 1": {"occupancy": 0.5}},
 ///      "memory": {"parameters": 4, "stages": {"0": {"F": 2}}, "limit": 40}}
