@@ -110,6 +110,7 @@ FailureOr<Report> CandidateEvaluator::run(Schedule &schedule,
       failed(applyMemory(schedule, given, diags)) ||
       failed(verify(schedule, diags)))
     return failure();
+  candidate.hasLayers = !schedule.layers.empty();
   Schedule computes = schedule;
   dropTransfers(computes);
   candidate.order = hashOrder(computes);

@@ -83,6 +83,8 @@ struct Candidate {
   /// The form: the layers of its stages and the target; empty without.
   std::string layout;
   std::string target;
+  /// The layers of its stages are known: those of `layout`, or its own.
+  bool hasLayers = false;
   unsigned stages = 0;
   /// The number of copies of the model's parameters: 2 for a bidirectional
   /// schedule.

@@ -23,10 +23,12 @@ static std::string commandText(ArrayRef<std::string> words) {
   return text;
 }
 
-/// How a file is written: its target, and the words of the command for it.
+/// How a file is written: its target, the words of the command for it, and
+/// those of the command for its settings, if it does not have the layers.
 struct FileChoice {
   std::string target;
   std::vector<std::string> words;
+  std::vector<std::string> settings = {};
 };
 
 static FileChoice fileFor(const FrameworkInfo &info,
@@ -38,6 +40,8 @@ static FileChoice fileFor(const FrameworkInfo &info,
   file.words = {info.emit.empty() ? "--target=" + file.target
                                   : "--emit=" + info.emit.str(),
                 "-o", ("schedule." + runsAsName(info.how)).str()};
+  if (info.framework == Framework::Torchtitan && candidate.hasLayers)
+    file.settings = {"--emit=torch-config", "-o", "schedule.json"};
   return file;
 }
 
@@ -66,8 +70,14 @@ static std::vector<std::string> commandsOf(const Candidate &candidate,
     llvm::append_values(search, "--effort=" + std::to_string(request->effort),
                         "-o", "best.steps");
     std::vector<std::string> write = {"best.steps"};
+    std::vector<std::string> settings = write;
     llvm::append_range(write, file.words);
-    return {commandText(search), commandText(write)};
+    llvm::append_range(settings, file.settings);
+    std::vector<std::string> commands = {commandText(search),
+                                         commandText(write)};
+    if (!file.settings.empty())
+      commands.push_back(commandText(settings));
+    return commands;
   }
   std::vector<std::string> words = candidate.input;
   if (candidate.isProgram) {
@@ -75,11 +85,18 @@ static std::vector<std::string> commandsOf(const Candidate &candidate,
     for (const auto &[name, value] : candidate.values)
       words.push_back(name + "=" + std::to_string(value));
   }
+  std::vector<std::string> settings = words;
+  if (!candidate.layout.empty())
+    settings.push_back("--layout=" + candidate.layout);
+  llvm::append_range(settings, file.settings);
   FailureOr<ShippedTarget> passes = makeShippedTarget(file.target, diags);
   if (succeeded(passes) && passes->passes.usesCosts())
     llvm::append_range(words, cost);
   llvm::append_range(words, file.words);
-  return {commandText(words)};
+  std::vector<std::string> commands = {commandText(words)};
+  if (!file.settings.empty())
+    commands.push_back(commandText(settings));
+  return commands;
 }
 
 std::vector<FrameworkChoice> chooseForFrameworks(
