@@ -1,7 +1,16 @@
 // What the page says: about a step or a gap, about the schedules, and its legend.
+// All of it is text, never markup.
 
 const escapes = { "<": "&lt;", "&": "&amp;", ">": "&gt;", '"': "&quot;" };
+// For a saved picture, which is a text.
 const escapeHtml = (text) => String(text).replace(/[<&>"]/g, (c) => escapes[c]);
+
+function element(name, className, ...children) {
+  const made = document.createElement(name);
+  if (className) made.className = className;
+  made.append(...children.filter((child) => child !== null));
+  return made;
+}
 
 // The waits whose marks are under the pointer.
 function waitsAt(waits, time) {
@@ -47,11 +56,11 @@ function describe({ row, index, gap, inMemory, time }) {
   return { head: `${head}: ${stepName(lane, index)}`, lines, source: source?.[1] };
 }
 
-// The same as markup, and as text to be read out.
-function descriptionHtml({ head, lines, source }) {
-  return `<b>${escapeHtml(head)}</b><table>`
-    + lines.map(([name, value]) => `<tr><td>${name}</td><td>${escapeHtml(value)}</td></tr>`).join("")
-    + `</table>` + (source ? `<code>${escapeHtml(source)}</code>` : "");
+// The same as elements, and as text to be read out.
+function descriptionElements({ head, lines, source }) {
+  return [element("b", "", head),
+    element("table", "", ...lines.map(([name, value]) => element("tr", "", element("td", "", name), element("td", "", value)))),
+    ...source ? [element("code", "", source)] : []];
 }
 
 function descriptionText({ head, lines }) {
@@ -61,7 +70,7 @@ function descriptionText({ head, lines }) {
 // Shows a description beside a point of the canvas.
 function showTip(found, x, y) {
   tip.hidden = false;
-  tip.innerHTML = descriptionHtml(describe(found));
+  tip.replaceChildren(...descriptionElements(describe(found)));
   const { offsetWidth, offsetHeight } = tip;
   tip.style.left = Math.max(4, x + 16 + offsetWidth > painter.width ? x - 12 - offsetWidth : x + 16) + "px";
   tip.style.top = Math.max(4, y + 18 + offsetHeight > painter.height ? y - 12 - offsetHeight : y + 18) + "px";
@@ -69,15 +78,15 @@ function showTip(found, x, y) {
 
 function heads() {
   const [first] = scene.schedules;
-  byId("heads").innerHTML = scene.schedules.map((schedule) => {
-    const params = Object.entries(schedule.params).map(([name, value]) => `${name} = ${value}`).join(", ");
-    const change = 100 * (schedule.makespan / first.makespan - 1);
-    return `<div>${scene.schedules.length > 1 ? `<span class="tag">${schedule.letter}</span>` : ""}`
-      + `<b>${escapeHtml(schedule.name)}</b><i>${escapeHtml(schedule.sizes)}${params ? "; " + escapeHtml(params) : ""}</i>`
-      + `<em>makespan ${timeText(schedule.makespan)}`
-      + (schedule !== first && first.makespan ? ` (${change > 0 ? "+" : ""}${change.toFixed(1)} %)` : "")
-      + `</em>${schedule.bubble ? `<em>bubble ${schedule.bubble}</em>` : ""}<i>${escapeHtml(schedule.costs)}</i></div>`;
-  }).join("");
+  byId("heads").replaceChildren(...scene.schedules.map((schedule) => {
+    const { letter, name, sizes, params, makespan, bubble, costs } = schedule;
+    const change = 100 * (makespan / first.makespan - 1);
+    return element("div", "", scene.schedules.length > 1 ? element("span", "tag", letter) : null, element("b", "", name),
+      element("i", "", [sizes, params.map(([name, value]) => `${name} = ${value}`).join(", ")].filter(Boolean).join("; ")),
+      element("em", "", `makespan ${timeText(makespan)}`
+        + (schedule !== first && first.makespan ? ` (${change > 0 ? "+" : ""}${change.toFixed(1)} %)` : "")),
+      bubble ? element("em", "", `bubble ${bubble}`) : null, element("i", "", costs));
+  }));
   ranksTable();
   const parts = scene.schedules.filter((schedule) => schedule.shown).map((schedule) => schedule.shown);
   byId("shown").hidden = !parts.length;
@@ -89,15 +98,20 @@ function heads() {
         for (const kind of "FBIWURGT") if (text.includes(kind)) kinds.set(kind, painter.kindColors(schedule, kind)[0]);
   const waits = scene.schedules.flatMap((schedule) => schedule.lanes.map((lane) => lane.waits.kind)).join("");
   const marks = [[/[FB]/, "var(--act)", "wait for a send"], [/G/, kinds.get("G"), "wait for a reduction"]]
-    .filter(([kind]) => kind.test(waits))
-    .map(([, color, text]) => `<span class="mark" style="--swatch:${color}">${text}</span>`);
-  byId("legend").innerHTML = [..."FBIWURGT"].filter((kind) => kinds.has(kind))
-    .map((kind) => `<span style="--swatch:${kinds.get(kind)}">${"FBIW".includes(kind) ? kind + " " : ""}${kindNames[kind]}</span>`)
-    .concat(chunkLegend(), marks).join("");
+    .filter(([kind]) => kind.test(waits)).map(([, color, text]) => legendItem("mark", color, text));
+  byId("legend").replaceChildren(...[..."FBIWURGT"].filter((kind) => kinds.has(kind))
+    .map((kind) => legendItem("", kinds.get(kind), ("FBIW".includes(kind) ? kind + " " : "") + kindNames[kind])),
+  ...chunkLegend(), ...marks);
   byId("transfers").disabled = !scene.schedules.some((schedule) => schedule.transfers.n);
   byId("memory").disabled = !scene.schedules.some((schedule) => schedule.lanes.some((lane) => lane.memory));
   byId("critical").disabled = !scene.schedules.some((schedule) => schedule.critical.length);
   byId("layout").hidden = scene.schedules.length < 2;
+}
+
+function legendItem(className, swatch, text) {
+  const item = element("span", className, text);
+  if (swatch) item.style.setProperty("--swatch", swatch);
+  return item;
 }
 
 // The shades of chunks, and the frame of overlaps.
@@ -108,18 +122,19 @@ function chunkLegend() {
     const colors = painter.kindColors(most, kind).slice(0, -1), n = colors.length;
     const stripes = colors.map((color, k) => `${color} ${100 * k / n}% ${100 * (k + 1) / n}%`).join(", ");
     const last = most.most <= 26 ? String.fromCharCode(96 + most.most) : "." + (most.most - 1);
-    items.push(`<span class="shades" style="--swatch:linear-gradient(90deg, ${stripes})">chunks a${most.most > 2 ? " to " : ", "}${last}</span>`);
+    items.push(legendItem("shades", `linear-gradient(90deg, ${stripes})`, `chunks a${most.most > 2 ? " to " : ", "}${last}`));
   }
   if (scene.schedules.some((schedule) => schedule.lanes.some((lane) => lane.first.some((first, i) => first !== i))))
-    items.push(`<span class="pair">overlap</span>`);
-  items.push(`<span class="idle">idle</span>`);
+    items.push(legendItem("pair", null, "overlap"));
+  items.push(legendItem("idle", null, "idle"));
   return items;
 }
 
 // The ranks as a table for screen readers.
 function ranksTable() {
-  const cell = (text) => `<td>${escapeHtml(text)}</td>`;
-  byId("ranks").innerHTML = `<caption>Ranks</caption><tr><th>rank</th><th>steps</th><th>idle</th><th>memory peak</th></tr>`
-    + scene.schedules.flatMap((schedule) => schedule.lanes.slice(0, 256).map((lane) =>
-      `<tr><th>${scene.schedules.length > 1 ? schedule.letter + " " : ""}${lane.rank}</th>${cell(lane.n)}${cell(schedule.idle(lane))}${cell(timeText(lane.peak))}</tr>`)).join("");
+  const row = (kinds, cells) => element("tr", "", ...cells.map((cell, i) => element(kinds[i] ?? "td", "", String(cell))));
+  byId("ranks").replaceChildren(element("caption", "", "Ranks"),
+    row(["th", "th", "th", "th"], ["rank", "steps", "idle", "memory peak"]),
+    ...scene.schedules.flatMap((schedule) => schedule.lanes.slice(0, 256).map((lane) => row(["th"],
+      [(scene.schedules.length > 1 ? schedule.letter + " " : "") + lane.rank, lane.n, schedule.idle(lane), timeText(lane.peak)]))));
 }

@@ -15,12 +15,13 @@
 // time at which each is over. memory has what the rank keeps from a time on: t and v.
 // transfers are sends: k (F activations, B gradients), r and q the ranks, s, m, t and
 // d. critical is the critical path: the rank and the index of each compute step on it.
-// Of the schedule, name, sizes, params, costs, bubble and shown are as displayed;
+// Of the schedule, name, sizes, costs, bubble and shown are as displayed, params pairs
+// of a name and a value, an object in the block;
 // ranks, stages, microbatches and phases; makespan, length, from and to in ticks;
 // ticksPerUnit and memoryUnit; colors, the shades and the text color of each kind;
 // sources, [place, line]. Times are ticks; here they become units of the costs.
-function readSchedule(json) {
-  const unit = json.ticksPerUnit;
+function readSchedule(text) {
+  const json = checkedSchedule(JSON.parse(text)), unit = json.ticksPerUnit;
   const schedule = {
     ...json, length: json.length / unit, makespan: json.makespan / unit,
     from: json.from / unit, to: json.to / unit,

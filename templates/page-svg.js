@@ -30,11 +30,11 @@ class SvgContext {
 
   line() {
     const dash = this.dash.length ? ` stroke-dasharray="${this.dash.join(" ")}"` : "";
-    return `fill="none" stroke="${this.strokeStyle}" stroke-width="${this.lineWidth}"${dash}`;
+    return `fill="none" stroke="${escapeHtml(this.strokeStyle)}" stroke-width="${this.lineWidth}"${dash}`;
   }
 
   fillRect(x, y, width, height) {
-    this.add("rect", `${this.area(x, y, width, height)} fill="${this.fillStyle}"`);
+    this.add("rect", `${this.area(x, y, width, height)} fill="${escapeHtml(this.fillStyle)}"`);
   }
 
   strokeRect(x, y, width, height) {
@@ -69,7 +69,7 @@ class SvgContext {
   }
 
   fill() {
-    if (this.path) this.add("path", `d="${this.path}" fill="${this.fillStyle}"`);
+    if (this.path) this.add("path", `d="${this.path}" fill="${escapeHtml(this.fillStyle)}"`);
   }
 
   stroke() {
@@ -83,7 +83,7 @@ class SvgContext {
     const anchor = { center: "middle", right: "end", left: "start" }[this.textAlign];
     const n = SvgContext.number;
     this.add("text", `x="${n(x + this.dx)}" y="${n(base + this.dy)}" text-anchor="${anchor}" font-size="${size}" `
-      + `${/^(bold|600)/.test(this.font) ? 'font-weight="600" ' : ""}fill="${this.fillStyle}"`, escapeHtml(text));
+      + `${/^(bold|600)/.test(this.font) ? 'font-weight="600" ' : ""}fill="${escapeHtml(this.fillStyle)}"`, escapeHtml(text));
   }
 
   setLineDash(dash) {

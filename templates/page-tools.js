@@ -122,7 +122,9 @@ function findNext(direction) {
 
 const shownToggles = () => ["critical", "transfers", "memory", "rankByRank"].filter((name) => scene[name]).join(",");
 // What is shown before anything is changed; null until the page is complete.
-let usualShown = null, noting = 0, applying = false, toldView = null;
+let usualShown = null, noting = 0, applying = false;
+// What a page that has this one in a frame does with the address; `pipec serve` sets it.
+let tellView = null;
 
 // Writes the address, a moment after the last change.
 function noteState() {
@@ -130,8 +132,7 @@ function noteState() {
   clearTimeout(noting);
   noting = setTimeout(() => {
     const hash = hashOf();
-    // A page with this one in a frame has an address of its own.
-    if (parent !== window && hash !== toldView) parent.postMessage({ view: toldView = hash }, "*");
+    tellView?.(hash);
     if (hash === location.hash.slice(1)) return;
     // Pages in frames and from some programs have no address.
     try {

@@ -144,7 +144,7 @@ function arrange() {
 // Shows the schedules of `blocks`, texts of JSON.
 function show(blocks) {
   scene.schedules = blocks.map((text, i) => {
-    const schedule = readSchedule(JSON.parse(text));
+    const schedule = readSchedule(text);
     schedule.letter = String.fromCharCode(65 + i);
     for (const [rank, i] of schedule.critical) {
       const lane = schedule.lanes[rank];
@@ -175,20 +175,6 @@ async function compareWith(file) {
     byId("status").textContent = `${file.name} is not a page of pipec: ${error.message}`;
   }
 }
-
-// A page that shows this one in a frame sends the text of another page, whose
-// schedules take the place of those here. That is faster than loading it.
-addEventListener("message", (event) => {
-  if (parent === window || event.source !== parent || typeof event.data?.text !== "string") return;
-  const blocks = blocksOf(event.data.text);
-  const buttons = ["memory", "transfers"].map(byId), before = buttons.map((button) => button.disabled);
-  ownBlock = blocks[0];
-  show(blocks);
-  buttons.forEach((button, i) => {
-    if (button.disabled || before[i]) toggle(button.id, !button.disabled);
-  });
-  parent.postMessage({ shown: event.data.id }, "*");
-});
 
 // The whole in a strip, with the part that is shown.
 function paintMap() {

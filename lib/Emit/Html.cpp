@@ -34,6 +34,7 @@ constexpr char pageProgram[] =
 #include "Emit/page-layout.js.inc"
 #include "Emit/page-rows.js.inc"
 #include "Emit/page-draw.js.inc"
+#include "Emit/page-check.js.inc"
 #include "Emit/page-model.js.inc"
 #include "Emit/page-svg.js.inc"
 #include "Emit/page-tools.js.inc"

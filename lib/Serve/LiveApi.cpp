@@ -28,6 +28,12 @@ static constexpr unsigned maxPictures = 32;
 static constexpr size_t maxPictureBytes = size_t(1) << 28;
 static constexpr size_t maxTabs = 64;
 
+/// The end of a picture that the page shows, which no other page has: it takes
+/// and sends messages.
+static constexpr char pictureScript[] =
+#include "Serve/picture.js.inc"
+    ;
+
 static constexpr const char *reportArguments[] = {"--emit=report",
                                                   "--format=json"};
 
@@ -176,7 +182,9 @@ HttpResponse LiveApi::compile(const ProgramOrder &order) {
   answer["diagnostics"] = messagesOf(drawn, compileTime);
   showNames(answer, compilation.files.names());
   if (drawn.succeeded()) {
-    answer["picture"] = int64_t(keepPicture(std::move(drawn.output)));
+    answer["picture"] = int64_t(keepPicture(
+        std::move(drawn.output) + "<script>\n\"use strict\";\n" +
+        pictureScript + "</script>\n"));
     if (auto object = readReport(report.get()))
       answer["report"] = std::move(*object);
     if (auto object = readReport(second.get()))

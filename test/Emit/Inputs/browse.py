@@ -587,4 +587,5 @@ def main():
             page.close()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+// Reads a block of JSON, which may be that of a file from anywhere: takes over known
+// members of known types, and refuses anything else. page-model.js describes them.
+
+const maxText = 4000;
+
+function refuse(member) {
+  throw new Error(`\`${member}\` is not as pipec writes it`);
+}
+
+const isIndex = (value) => Number.isSafeInteger(value) && value >= 0;
+const isIndexOrNone = (value) => value === -1 || isIndex(value);
+const isColor = (value) => typeof value === "string" && /^#[0-9a-f]{6}$/i.test(value);
+
+function checkedNumber(member, value, holds = Number.isFinite) {
+  return holds(value) ? value : refuse(member);
+}
+
+function checkedText(member, value) {
+  return typeof value === "string" ? value.slice(0, maxText) : refuse(member);
+}
+
+function checkedList(member, value, length, read) {
+  if (!Array.isArray(value) || (length !== null && value.length !== length)) refuse(member);
+  return value.map((one) => read(member, one));
+}
+
+function checkedObject(member, value) {
+  return value !== null && typeof value === "object" && !Array.isArray(value) ? value : refuse(member);
+}
+
+// A column of numbers, which is not copied.
+function checkedColumn(member, value, length, holds = isIndex) {
+  return Array.isArray(value) && value.length === length && value.every((one) => holds(one)) ? value : refuse(member);
+}
+
+// A column of letters, of which `other` finds those that are not allowed.
+function checkedKinds(member, value, other) {
+  return typeof value === "string" && !other.test(value) ? value : refuse(member);
+}
+
+// How many groups of steps a column of kinds has, and how many of them are overlaps.
+function countGroups(kinds) {
+  let groups = 0, overlaps = 0;
+  for (let i = 0; i < kinds.length; ++i) {
+    if (kinds[i] > "Z") continue;
+    ++groups;
+    if (i && kinds[i - 1] > "Z") ++overlaps;
+  }
+  return kinds && kinds.at(-1) > "Z" ? refuse("k") : { groups, overlaps };
+}
+
+function checkedLane(json, rank) {
+  checkedObject("lanes", json);
+  const k = checkedKinds("k", json.k, /[^FBIWfbiw]/), n = k.length, { groups, overlaps } = countGroups(k);
+  const levels = checkedObject("memory", json.memory), changes = Array.isArray(levels.t) ? levels.t.length : 0;
+  const lane = {
+    rank: checkedNumber("rank", json.rank, (value) => value === rank), work: checkedNumber("work", json.work), k,
+    s: checkedColumn("s", json.s, n), c: checkedColumn("c", json.c, n), m: checkedColumn("m", json.m, n),
+    g: checkedColumn("g", json.g, groups, Number.isFinite), d: checkedColumn("d", json.d, n, Number.isFinite),
+    o: checkedColumn("o", json.o, overlaps, Number.isFinite),
+    p: checkedColumn("p", json.p, n), l: checkedColumn("l", json.l, n, isIndexOrNone),
+    memory: { t: checkedColumn("t", levels.t, changes, Number.isFinite), v: checkedColumn("v", levels.v, changes, Number.isFinite) },
+    over: json.over === true,
+  };
+  if (json.limit !== undefined) lane.limit = checkedNumber("limit", json.limit);
+  if (json.w !== undefined) lane.w = checkedGaps(checkedObject("w", json.w), n);
+  if (json.fsdp !== undefined) {
+    const { k, s, t, d } = checkedObject("fsdp", json.fsdp), count = checkedKinds("fsdp", k, /[^URGT]/).length;
+    lane.fsdp = { k, s: checkedColumn("s", s, count), t: checkedColumn("t", t, count, Number.isFinite), d: checkedColumn("d", d, count, Number.isFinite) };
+  }
+  if (json.waits !== undefined) {
+    const { k, s, m, t } = checkedObject("waits", json.waits), count = checkedKinds("waits", k, /[^FBG]/).length;
+    lane.waits = { k, s: checkedColumn("s", s, count), m: checkedColumn("m", m, count), t: checkedColumn("t", t, count, Number.isFinite) };
+  }
+  return lane;
+}
+
+function checkedGaps({ q, i, p, y }, n) {
+  const count = Array.isArray(q) ? q.length : 0;
+  checkedColumn("y", y, Array.isArray(y) ? y.length - y.length % 3 : 0, Number.isSafeInteger);
+  for (let at = 0; at < y.length; at += 3) if (!isIndex(y[at]) || !(isIndex(y[at + 1]) && y[at + 1] < n)) refuse("y");
+  return {
+    q: checkedColumn("q", q, count, isIndexOrNone), i: checkedColumn("i", i, count, isIndexOrNone), y,
+    p: checkedList("p", p, count, (member, parts) => parts === 0 ? 0 : checkedColumn(member, parts, 5, Number.isFinite)),
+  };
+}
+
+function checkedColors(json) {
+  const scheme = (value) => Object.fromEntries([..."FBIWURGT"].map((kind) => {
+    const colors = checkedObject("colors", value)[kind];
+    if (!Array.isArray(colors) || colors.length < 2 || !colors.every(isColor)) refuse("colors");
+    return [kind, colors];
+  }));
+  const { light, dark } = checkedObject("colors", json);
+  return { light: scheme(light), dark: scheme(dark) };
+}
+
+function checkedTransfers(json, ranks) {
+  const { k, r, q, s, m, t, d } = checkedObject("transfers", json), n = checkedKinds("transfers", k, /[^FB]/).length;
+  const isRank = (value) => isIndex(value) && value < ranks;
+  return {
+    k, r: checkedColumn("r", r, n, isRank), q: checkedColumn("q", q, n, isRank), s: checkedColumn("s", s, n),
+    m: checkedColumn("m", m, n), t: checkedColumn("t", t, n, Number.isFinite), d: checkedColumn("d", d, n, Number.isFinite),
+  };
+}
+
+// A schedule as readSchedule takes it.
+function checkedSchedule(json) {
+  checkedObject("schedule", json);
+  const isPositive = (value) => Number.isFinite(value) && value > 0;
+  if (!Array.isArray(json.lanes) || !json.lanes.length) refuse("lanes");
+  const lanes = json.lanes.map(checkedLane);
+  const isStep = (rank, index) => isIndex(rank) && rank < lanes.length && isIndex(index) && index < lanes[rank].k.length;
+  for (const { w } of lanes)
+    if (w && !w.q.every((rank, gap) => rank === -1 || isStep(rank, w.i[gap]))) refuse("w");
+  const text = (member, optional) => optional && json[member] === undefined ? undefined : checkedText(member, json[member]);
+  const number = (member, holds) => checkedNumber(member, json[member], holds);
+  return {
+    name: text("name"), sizes: text("sizes"), costs: text("costs"), bubble: text("bubble", true), shown: text("shown", true),
+    params: Object.entries(checkedObject("params", json.params))
+      .map(([name, value]) => [name.slice(0, maxText), checkedNumber("params", value)]),
+    ranks: number("ranks", isIndex), stages: number("stages", isIndex), microbatches: number("microbatches", isIndex),
+    ticksPerUnit: number("ticksPerUnit", isPositive), memoryUnit: number("memoryUnit", isPositive),
+    makespan: number("makespan"), length: number("length"), from: number("from"), to: number("to"),
+    phases: checkedList("phases", json.phases, null, checkedText), colors: checkedColors(json.colors), lanes,
+    transfers: checkedTransfers(json.transfers, lanes.length),
+    critical: checkedList("critical", json.critical, null, (member, pair) =>
+      Array.isArray(pair) && pair.length === 2 && isStep(...pair) ? pair : refuse(member)),
+    sources: checkedList("sources", json.sources, null, (member, pair) => checkedList(member, pair, 2, checkedText)),
+  };
+}
