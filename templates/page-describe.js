@@ -76,15 +76,30 @@ function showTip(found, x, y) {
   tip.style.top = Math.max(4, y + 18 + offsetHeight > painter.height ? y - 12 - offsetHeight : y + 18) + "px";
 }
 
+// The cost of a forward through all stages. Those of backwards also differ between
+// schedules of one model.
+const forwardOf = ({ lanes, microbatches }) => lanes.reduce((sum, lane) => sum + lane.forward, 0) / microbatches;
+
+// Why two makespans cannot be compared; empty if they can.
+function otherWork(first, second) {
+  const sizes = [["ranks", "ranks"], ["microbatches", "micro-batches"]].filter(([size]) => first[size] !== second[size])
+    .map(([size, name]) => `${first[size]} and ${second[size]} ${name}`);
+  const [one, other] = [first, second].map(forwardOf);
+  if (!sizes.length && first.stages !== second.stages && !first.shown && !second.shown && Math.abs(one - other) > 1e-4 * one)
+    sizes.push(`a forward through all stages takes ${timeText(one)} and ${timeText(other)}`);
+  return sizes.join(", ");
+}
+
 function heads() {
   const [first] = scene.schedules;
   byId("heads").replaceChildren(...scene.schedules.map((schedule) => {
     const { letter, name, sizes, params, makespan, bubble, costs } = schedule;
-    const change = 100 * (makespan / first.makespan - 1);
+    const change = 100 * (makespan / first.makespan - 1), other = otherWork(first, schedule);
     return element("div", "", scene.schedules.length > 1 ? element("span", "tag", letter) : null, element("b", "", name),
       element("i", "", [sizes, params.map(([name, value]) => `${name} = ${value}`).join(", ")].filter(Boolean).join("; ")),
       element("em", "", `makespan ${timeText(makespan)}`
-        + (schedule !== first && first.makespan ? ` (${change > 0 ? "+" : ""}${change.toFixed(1)} %)` : "")),
+        + (schedule !== first && first.makespan && !other ? ` (${change > 0 ? "+" : ""}${change.toFixed(1)} %)` : "")),
+      other ? element("em", "alert", `not the same work: ${other}`) : null,
       bubble ? element("em", "", `bubble ${bubble}`) : null, element("i", "", costs));
   }));
   ranksTable();

@@ -41,7 +41,7 @@ function readSchedule(text) {
 function readLane(json, schedule, unit) {
   const n = json.k.length;
   const lane = {
-    rank: json.rank, n, work: json.work / unit, most: 0,
+    rank: json.rank, n, work: json.work / unit, forward: 0, most: 0,
     kind: json.k.toUpperCase(), stage: json.s, chunk: json.c, microbatch: json.m,
     phase: json.p, source: json.l,
     // When the group of a step runs, and the part of it where the step is drawn.
@@ -66,6 +66,7 @@ function readLane(json, schedule, unit) {
       lane.end[j] = at / unit;
       lane.left[j] = sum ? part(done) : start / unit;
       done += json.d[j];
+      if (lane.kind[j] === "F") lane.forward += json.d[j] / unit;
       lane.right[j] = j + 1 === end ? at / unit : part(done);
       lane.first[j] = i;
       lane.stop[j] = end;

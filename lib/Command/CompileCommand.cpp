@@ -286,9 +286,9 @@ LogicalResult Compile::run() {
 
   CostUses uses;
   auto compile = [&](const OpenedInput &from,
-                     bool isSecond) -> FailureOr<Schedule> {
+                     const Schedule *first) -> FailureOr<Schedule> {
     FailureOr<Schedule> schedule =
-        request->makeSchedule(from, search, session, isSecond);
+        request->makeSchedule(from, search, session, first);
     if (failed(schedule))
       return failure();
     uses.add(*schedule);
@@ -298,7 +298,7 @@ LogicalResult Compile::run() {
   };
   if (failed(readTemplate()))
     return failure();
-  FailureOr<Schedule> schedule = compile(*input, /*isSecond=*/false);
+  FailureOr<Schedule> schedule = compile(*input, /*first=*/nullptr);
   if (failed(schedule))
     return failure();
   if (emitter->hasUse(EmitUse::NeedsLayers) && schedule->layers.empty())
@@ -314,7 +314,7 @@ LogicalResult Compile::run() {
         findInput(args.text(Opt::With), search, args, diags);
     if (failed(with))
       return failure();
-    second = compile(*with, /*isSecond=*/true);
+    second = compile(*with, &*schedule);
     if (failed(second))
       return failure();
     emit.with = &*second;

@@ -57,10 +57,6 @@ FailureOr<std::vector<LibraryEntry>> readLibrary(const SearchPath &search,
       entry.file = path;
       entry.summary = terminalText(firstSentence(schedule->doc));
       entry.aliases = aliasNames(*schedule);
-      for (const ast::ParamDecl &param : schedule->params)
-        for (StringRef name : {param.name.text, param.label.text})
-          if (!name.empty())
-            entry.parameters.push_back(name.str());
     }
   }
   return entries;

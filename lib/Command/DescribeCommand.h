@@ -27,8 +27,6 @@ struct LibraryEntry {
   /// The first sentence of its documentation.
   std::string summary;
   std::vector<std::string> aliases;
-  /// The names and the roles of its parameters.
-  std::vector<std::string> parameters;
 };
 
 /// The schedules of the library, in the order of its files.

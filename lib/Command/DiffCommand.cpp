@@ -82,6 +82,10 @@ LogicalResult Diff::makeSchedules() {
     return failure();
   for (DiffSide &side : result.sides) {
     FailureOr<Schedule> schedule = failure();
+    if (&side != &result.sides[0]) {
+      lowering.given.model = &result.sides[0].schedule;
+      sizes.setSizesOf(result.sides[0].schedule);
+    }
     if (side.checked) {
       lowering.params = sizes.point(*side.checked->decl);
       schedule = side.source->lower(*side.checked, lowering, diags);
@@ -130,11 +134,13 @@ LogicalResult Diff::run() {
   if (failed(measure(result.sides[0])) || failed(measure(result.sides[1])))
     return failure();
   compare();
-  if (failed(
-          write([&](raw_ostream &os) { result.printText(os, session.files()); },
-                [&](json::OStream &json) {
-                  result.printJson(json, session.files());
-                })))
+  if (failed(write(
+          [&](raw_ostream &os) {
+            result.printText(os, session.files(), session.useColors(os));
+          },
+          [&](json::OStream &json) {
+            result.printJson(json, session.files());
+          })))
     return failure();
   return success(!args.has(Opt::ExitCode) || result.isSame());
 }

@@ -62,8 +62,7 @@ static FailureOr<LiveFacts> readFacts(const CommandRun &run,
   if (failed(library))
     return failure();
   for (LibraryEntry &entry : *library) {
-    settings.library[entry.name] = {std::move(entry.file),
-                                    std::move(entry.parameters)};
+    settings.library[entry.name] = std::move(entry.file);
     facts.library.emplace_back(std::move(entry.name), std::move(entry.summary));
   }
   for (const Choice &target : targetChoices()) {
@@ -72,8 +71,7 @@ static FailureOr<LiveFacts> readFacts(const CommandRun &run,
         makeShippedTarget(target.name, run.diags);
     if (failed(shipped))
       return failure();
-    if (shipped->passes.usesCosts())
-      settings.targetsWithCosts.insert(target.name.str());
+    settings.targets[target.name.str()] = shipped->passes.usesCosts();
   }
   return facts;
 }

@@ -51,6 +51,31 @@ static void warnUnused(const ModelSettings &settings, StringRef block,
                      settings.name, costPerName(per));
 }
 
+const ModelSettings *
+GivenSettings::modelOf(const ModelSettings &settings) const {
+  // Figures of single ranks and micro-batches are for these sizes.
+  return model && !per && !layout && model->numRanks == settings.numRanks &&
+                 model->numMicrobatches == settings.numMicrobatches
+             ? model
+             : nullptr;
+}
+
+/// The sizes of a model; its limits only if `limits`.
+static MemorySettings sizesOf(const ModelSettings &model, bool limits) {
+  MemorySettings sizes;
+  for (const auto &[place, row] : model.memory.places())
+    for (auto [figure, value] : row)
+      if (limits || figure != Figure::Limit)
+        sizes.set(figure, value, place);
+  return sizes;
+}
+
+/// True if the stages of `settings` are other parts of its model.
+static bool hasOtherStages(const ModelSettings &settings,
+                           const ModelSettings &model) {
+  return settings.numStages != model.numStages;
+}
+
 /// Reports changes by backwards that do not follow from the activations of a
 /// kind of layers, because those of a layer without a kind are 0.
 static LogicalResult checkShares(const GivenSettings &given,
@@ -141,7 +166,13 @@ static LogicalResult applyLayout(ModelSettings &settings,
 
 LogicalResult applyCosts(ModelSettings &settings, const GivenSettings &given,
                          DiagEngine &diags) {
-  if (failed(checkKeys(given, settings.sizes(), diags)))
+  bool hasOwn = !(settings.costs == CostSettings());
+  const ModelSettings *model = given.modelOf(settings);
+  if (model && hasOwn && given.costs.empty())
+    return success();
+  bool spreads = model && hasOtherStages(settings, *model);
+  // The keys exist in the model.
+  if (!spreads && failed(checkKeys(given, settings.sizes(), diags)))
     return failure();
   settings.costsPerLayer = given.layersSource.isValid();
   if (settings.costsPerLayer && !given.layout && settings.layers.empty())
@@ -151,47 +182,67 @@ LogicalResult applyCosts(ModelSettings &settings, const GivenSettings &given,
     return failure();
   if (given.layout && failed(applyLayout(settings, given, diags)))
     return failure();
-  if (!settings.costsPerLayer && !given.perPart()) {
+  if (!settings.costsPerLayer && !given.perPart() && !spreads) {
+    if (model && !hasOwn)
+      settings.costs = model->costs;
     for (const CostSettings &over : given.costs)
       settings.costs.merge(over);
     return success();
   }
-  if (!(settings.costs == CostSettings()))
+  // A list that was found for these costs has the same ones.
+  if (hasOwn && !spreads)
     warnUnused(settings, "cost", diags);
   std::optional<CostSettings> costs;
   if (settings.costsPerLayer) {
     costs = sumCosts(given.allCosts(), given.layers, settings.layers);
   } else {
-    settings.costParts = given.numParts(settings.numRanks);
-    costs =
-        spreadCosts(given.allCosts(), settings.costParts, settings.numStages);
+    settings.costParts =
+        spreads ? model->numStages : given.numParts(settings.numRanks);
+    costs = spreadCosts(spreads ? model->costs : given.allCosts(),
+                        settings.costParts, settings.numStages);
   }
   if (!costs)
     return diags.report(settings.source, diag::TimesTooLarge);
+  if (hasOwn && spreads && !(settings.costs == *costs))
+    warnUnused(settings, "cost", diags);
   settings.costs = std::move(*costs);
   return success();
 }
 
 LogicalResult applyMemory(ModelSettings &settings, const GivenSettings &given,
                           DiagEngine &diags) {
+  const ModelSettings *model = given.modelOf(settings);
+  if (model && !settings.memory.empty() && given.memory.empty())
+    return success();
+  bool spreads = model && hasOtherStages(settings, *model);
   bool keepsOwn = !settings.memory.empty() && !givesFigures(given);
   bool perLayer = settings.costsPerLayer && !keepsOwn;
-  if (!perLayer && !given.perPart()) {
+  if (!perLayer && !given.perPart() && !spreads) {
+    if (model && settings.memory.empty())
+      settings.memory = sizesOf(*model, /*limits=*/false);
     for (const MemorySettings &over : given.memory)
       settings.memory.merge(over);
     return success();
   }
+  // A limit of the model is that of a program, and for that schedule only.
   MemorySettings all = given.allMemory();
+  if (spreads)
+    all = sizesOf(*model, all.hasLimit());
   if (given.keepOwnSizes && all.empty())
     return success();
-  if (!settings.memory.empty())
+  bool hasOwn = !settings.memory.empty();
+  if (hasOwn && !spreads)
     warnUnused(settings, "memory", diags);
   std::optional<MemorySettings> spread =
       perLayer ? sumMemory(all, given.layers, settings.layers)
-               : spreadMemory(all, given.numParts(settings.numRanks),
+               : spreadMemory(all,
+                              spreads ? model->numStages
+                                      : given.numParts(settings.numRanks),
                               settings.numStages);
   if (!spread)
     return diags.report(settings.source, diag::MemoryTooLarge);
+  if (hasOwn && spreads && !(settings.memory == *spread))
+    warnUnused(settings, "memory", diags);
   settings.memory = std::move(*spread);
   return success();
 }

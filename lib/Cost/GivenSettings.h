@@ -40,6 +40,13 @@ struct GivenSettings {
   /// The number of parts, from 1 to `maxStages`. Nothing means the number of
   /// ranks of the schedule.
   std::optional<unsigned> parts;
+  /// The schedule whose model this one is another schedule of, with its
+  /// settings applied; null for a model of its own. Without own costs, and if
+  /// its costs are given, the schedule then has those of `model`, and with
+  /// another number of stages those of its stages as parts. A limit of memory
+  /// stays that of `model`, unless it is given. Not used if `per` is set or
+  /// with a layout.
+  const ModelSettings *model = nullptr;
   /// For costs per part: keep the sizes of the schedule if none are given,
   /// because closed forms of peaks count the activations of a stage.
   bool keepOwnSizes = false;
@@ -66,6 +73,8 @@ struct GivenSettings {
   std::vector<Key> keys;
 
   bool perPart() const { return per == CostPer::Part; }
+  /// `model`, if a schedule of these settings has the figures of it.
+  const ModelSettings *modelOf(const ModelSettings &settings) const;
   unsigned numParts(unsigned ranks) const { return parts.value_or(ranks); }
   /// The merge of all `costs` (`memory`).
   CostSettings allCosts() const { return merged(costs); }

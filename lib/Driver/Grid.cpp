@@ -141,6 +141,11 @@ void Grid::setDefault(StringRef name, ArrayRef<int64_t> values) {
   dimensions.push_back({name.str(), values, ""});
 }
 
+void Grid::setSizesOf(const ModelSettings &schedule) {
+  setDefault("ranks", int64_t(schedule.numRanks));
+  setDefault("microbatches", int64_t(schedule.numMicrobatches));
+}
+
 std::string Grid::writtenBut(ArrayRef<StringRef> names) const {
   for (const Dimension &dimension : dimensions)
     if (!is_contained(names, dimension.name))

@@ -20,6 +20,7 @@
 #define PIPEC_DRIVER_GRID_H
 
 #include "AST/Decl.h"
+#include "Cost/Settings.h"
 #include "Driver/Arguments.h"
 #include "Driver/InputFormat.h"
 #include "Support/DiagEngine.h"
@@ -51,6 +52,9 @@ public:
   /// Adds values of a parameter for the schedules that have it and for which
   /// the command line gives no value.
   void setDefault(llvm::StringRef name, llvm::ArrayRef<int64_t> values);
+
+  /// Adds the numbers of ranks and micro-batches of a schedule in the same way.
+  void setSizesOf(const ModelSettings &schedule);
 
   /// The first parameter that has none of these names, as written; empty if
   /// there is none.

@@ -288,28 +288,28 @@ FailureOr<Schedule> InputRequest::makeSchedule(const SearchPath &search,
 FailureOr<Schedule> InputRequest::makeSchedule(const OpenedInput &input,
                                                const SearchPath &search,
                                                DiagSession &session,
-                                               bool isSecond) const {
+                                               const Schedule *first) const {
   bool isProgram = input.kind == InputKind::Program;
   session.progress().phase(isProgram ? "lowering" : "reading");
-  return makeSchedule(input, search, session.engine(), isSecond);
+  return makeSchedule(input, search, session.engine(), first);
 }
 
 FailureOr<Schedule> InputRequest::makeSchedule(const OpenedInput &input,
                                                const SearchPath &search,
                                                DiagEngine &diags,
-                                               bool isSecond) const {
+                                               const Schedule *first) const {
   LowerOptions lowering;
   if (failed(readLowering(args, lowering, diags)))
     return failure();
+  lowering.given.model = first;
   bool isProgram = input.kind == InputKind::Program;
   auto source = ScheduleSource::load(input, search, diags);
   if (failed(source))
     return failure();
-  if (!isSecond &&
-      failed(checkInputOptions(args, isProgram, !isProgram, diags)))
+  if (!first && failed(checkInputOptions(args, isProgram, !isProgram, diags)))
     return failure();
   if (!isProgram) {
-    if (!isSecond && failed(sizes.fit({}, /*otherInputs=*/true, diags)))
+    if (!first && failed(sizes.fit({}, /*otherInputs=*/true, diags)))
       return failure();
     InputOptions options = sizes.wanted(args);
     FailureOr<std::vector<unsigned>> present = readPresentRanks(args, diags);
@@ -319,13 +319,16 @@ FailureOr<Schedule> InputRequest::makeSchedule(const OpenedInput &input,
     return (*source)->read(options, lowering, diags);
   }
   auto chosen = (*source)->schedule(
-      isSecond ? StringRef() : args.text(Opt::Schedule), diags);
+      first ? StringRef() : args.text(Opt::Schedule), diags);
   if (failed(chosen))
     return failure();
   const ast::ScheduleDecl *decl = (*chosen)->decl;
-  if (!isSecond && failed(sizes.fit(decl, /*otherInputs=*/false, diags)))
+  if (!first && failed(sizes.fit(decl, /*otherInputs=*/false, diags)))
     return failure();
-  lowering.params = sizes.point(*decl);
+  Grid all = sizes;
+  if (first)
+    all.setSizesOf(*first);
+  lowering.params = all.point(*decl);
   return (*source)->lower(**chosen, lowering, diags);
 }
 

@@ -90,17 +90,18 @@ struct InputRequest {
   llvm::FailureOr<OpenedInput> open(const SearchPath &search,
                                     DiagEngine &diags) const;
   /// Creates the schedule of an input: lowers a program, or reads step IR or
-  /// CSV. Reports options without effect on it, unless it `isSecond`: then they
-  /// have an effect on the first input.
+  /// CSV. Reports options without effect on it, unless there is a `first`
+  /// schedule, which they affect; then this is another schedule of the model of
+  /// `first`, with its sizes and costs (GivenSettings.h).
   llvm::FailureOr<Schedule> makeSchedule(const OpenedInput &input,
                                          const SearchPath &search,
                                          DiagSession &session,
-                                         bool isSecond = false) const;
+                                         const Schedule *first = nullptr) const;
   /// The same without showing progress.
   llvm::FailureOr<Schedule> makeSchedule(const OpenedInput &input,
                                          const SearchPath &search,
                                          DiagEngine &diags,
-                                         bool isSecond = false) const;
+                                         const Schedule *first = nullptr) const;
   /// The same for the input of this request, which is opened first.
   llvm::FailureOr<Schedule> makeSchedule(const SearchPath &search,
                                          DiagSession &session) const;

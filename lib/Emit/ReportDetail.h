@@ -10,6 +10,7 @@
 
 #include "Explain/Report.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/JSON.h"
 
 namespace pipec {
@@ -18,9 +19,11 @@ namespace pipec {
 void printReport(const Schedule &schedule, const Report &report,
                  llvm::raw_ostream &os);
 
-/// Writes a report as the JSON object documented in docs/Report.md.
-void writeReport(const Schedule &schedule, const Report &report,
-                 llvm::json::OStream &json);
+/// Writes a report as the JSON object documented in docs/Report.md; `more` adds
+/// attributes to it.
+void writeReport(
+    const Schedule &schedule, const Report &report, llvm::json::OStream &json,
+    llvm::function_ref<void()> more = [] {});
 
 } // namespace pipec
 

@@ -25,7 +25,7 @@ public:
       : schedule(schedule), report(report), numbers(schedule), places(schedule),
         json(json) {}
 
-  void write();
+  void write(function_ref<void()> more);
 
 private:
   void writeHead();
@@ -61,7 +61,7 @@ private:
 
 } // namespace
 
-void JsonWriter::write() {
+void JsonWriter::write(function_ref<void()> more) {
   json.object([&] {
     writeHead();
     array("ranks", report.ranks.size(),
@@ -71,6 +71,7 @@ void JsonWriter::write() {
           [&](size_t i) { writeLink(report.path[i]); });
     array("gaps", report.gaps.size(),
           [&](size_t i) { writeGap(report.gaps[i]); });
+    more();
   });
 }
 
@@ -214,8 +215,8 @@ void JsonWriter::writeGap(const IdleGap &gap) {
 }
 
 void writeReport(const Schedule &schedule, const Report &report,
-                 json::OStream &json) {
-  JsonWriter(schedule, report, json).write();
+                 json::OStream &json, function_ref<void()> more) {
+  JsonWriter(schedule, report, json).write(more);
 }
 
 } // namespace pipec

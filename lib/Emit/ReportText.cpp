@@ -299,14 +299,27 @@ LogicalResult emitReport(const Schedule &schedule, const EmitOptions &options,
   ReportOptions what;
   what.model = options.model;
   FailureOr<Report> report = makeReport(schedule, what, diags);
-  if (failed(report))
+  FailureOr<Report> second = failure();
+  if (options.with && succeeded(report))
+    second = makeReport(*options.with, what, diags);
+  if (failed(report) || (options.with && failed(second)))
     return failure();
   if (!options.json) {
     printReport(schedule, *report, os);
+    if (options.with) {
+      os << '\n';
+      printReport(*options.with, *second, os);
+    }
     return success();
   }
   json::OStream json(os, /*IndentSize=*/2);
-  writeReport(schedule, *report, json);
+  writeReport(schedule, *report, json, [&] {
+    if (!options.with)
+      return;
+    json.attributeBegin("with");
+    writeReport(*options.with, *second, json);
+    json.attributeEnd();
+  });
   os << '\n';
   return success();
 }

@@ -171,8 +171,45 @@ bool DiffResult::isSame() const {
                  [](const auto &divergence) { return divergence.has_value(); });
 }
 
-void DiffResult::printText(raw_ostream &os, const SourceFiles &files) const {
+/// The cost of a forward through all stages; nothing if it does not fit. Those
+/// of backwards also differ between schedules of one model.
+static std::optional<Rational> forwardOf(const Schedule &schedule) {
+  std::optional<Rational> sum = Rational(0);
+  for (unsigned stage = 0; stage != schedule.numStages && sum; ++stage)
+    if (auto cost = schedule.costs.of(StepKind::F, stage))
+      sum = Rational::add(*sum, *cost);
+  return sum;
+}
+
+std::string DiffResult::otherWork() const {
+  const Schedule &first = sides[0].schedule, &second = sides[1].schedule;
+  std::string text;
+  auto differ = [&](unsigned one, unsigned other, StringRef what) {
+    if (one != other)
+      text += ((text.empty() ? "" : ", ") + Twine(one) + " and " +
+               Twine(other) + " " + what)
+                  .str();
+  };
+  differ(first.numRanks, second.numRanks, "ranks");
+  differ(first.numMicrobatches, second.numMicrobatches, "micro-batches");
+  auto one = forwardOf(first), other = forwardOf(second);
+  if (text.empty() && first.numStages != second.numStages && one && other &&
+      !(*one == *other))
+    text = "a forward through all stages takes " + decimalText(*one) + " and " +
+           decimalText(*other);
+  return text;
+}
+
+void DiffResult::printText(raw_ostream &os, const SourceFiles &files,
+                           bool colors) const {
   printFigures(*this, os);
+  if (std::string why = otherWork(); !why.empty()) {
+    if (colors)
+      os.changeColor(raw_ostream::RED, /*Bold=*/true);
+    os << "\nnot the same work: " << why << '\n';
+    if (colors)
+      os.resetColor();
+  }
   printDivergences(*this, files, os);
 }
 
@@ -222,6 +259,7 @@ static void printStep(json::OStream &json, StringRef key, const SideStep &step,
 void DiffResult::printJson(json::OStream &json,
                            const SourceFiles &files) const {
   json.attribute("same", isSame());
+  json.attribute("same_work", otherWork().empty());
   json.attribute("compared",
                  which == CompareSteps::Compute ? "compute" : "all");
   json.attributeArray("schedules", [&] {

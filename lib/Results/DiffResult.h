@@ -34,7 +34,11 @@ struct DiffResult {
 
   /// True if both have the same steps on every rank.
   bool isSame() const;
-  void printText(llvm::raw_ostream &os, const SourceFiles &files) const;
+  /// Why the figures cannot be compared: `8 and 10 micro-batches`, or the work
+  /// of models that differ; empty if they can.
+  std::string otherWork() const;
+  void printText(llvm::raw_ostream &os, const SourceFiles &files,
+                 bool colors) const;
   /// Writes the attributes of an object.
   void printJson(llvm::json::OStream &json, const SourceFiles &files) const;
 };

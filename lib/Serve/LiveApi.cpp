@@ -138,16 +138,6 @@ uint64_t LiveApi::keepPicture(std::string text) {
   return lastPicture;
 }
 
-/// The arguments that make the figures of the second schedule; empty if there
-/// is none.
-static std::vector<std::string> reportOfSecond(const ProgramOrder &order,
-                                               const OrderPaths &paths) {
-  std::vector<std::string> arguments = order.loweringOfSecond(paths);
-  if (!arguments.empty())
-    llvm::append_range(arguments, reportArguments);
-  return arguments;
-}
-
 HttpResponse LiveApi::compile(const ProgramOrder &order) {
   Compilation compilation(*this, order);
   if (*compilation.old)
@@ -157,22 +147,21 @@ HttpResponse LiveApi::compile(const ProgramOrder &order) {
   // The runs are independent of each other; most of each is the start of the
   // program.
   auto start = [&](std::vector<std::string> arguments) {
-    return std::async(
-        std::launch::async, [&, arguments = std::move(arguments)] {
-          return arguments.empty() ? ChildResult() : compilation.run(arguments);
-        });
+    return std::async(std::launch::async,
+                      [&, arguments = std::move(arguments)] {
+                        return compilation.run(arguments);
+                      });
   };
   auto described = start({"-", "--input=pipe", "--describe", "--format=json",
                           "--diagnostics-format=json"});
   const OrderPaths &paths = compilation.files.paths();
   std::vector<std::string> arguments = order.lowering(paths);
+  llvm::append_range(arguments, order.withSecond(paths));
+  std::vector<std::string> drawing = arguments;
   llvm::append_range(arguments, reportArguments);
   auto report = start(std::move(arguments));
-  auto second = start(reportOfSecond(order, paths));
-  arguments = order.lowering(paths);
-  arguments.push_back("--emit=html");
-  llvm::append_range(arguments, order.withSecond(paths));
-  ChildResult drawn = compilation.run(std::move(arguments));
+  drawing.push_back("--emit=html");
+  ChildResult drawn = compilation.run(std::move(drawing));
 
   json::Object answer;
   // The parameters exist where the program can be parsed, even if it cannot be
@@ -182,13 +171,15 @@ HttpResponse LiveApi::compile(const ProgramOrder &order) {
   answer["diagnostics"] = messagesOf(drawn, compileTime);
   showNames(answer, compilation.files.names());
   if (drawn.succeeded()) {
-    answer["picture"] = int64_t(keepPicture(
-        std::move(drawn.output) + "<script>\n\"use strict\";\n" +
-        pictureScript + "</script>\n"));
-    if (auto object = readReport(report.get()))
+    answer["picture"] = int64_t(keepPicture(std::move(drawn.output) +
+                                            "<script>\n\"use strict\";\n" +
+                                            pictureScript + "</script>\n"));
+    if (auto object = readReport(report.get())) {
+      if (json::Object *second = object->getObject("with"))
+        answer["with"] = std::move(*second);
+      object->erase("with");
       answer["report"] = std::move(*object);
-    if (auto object = readReport(second.get()))
-      answer["with"] = std::move(*object);
+    }
   }
   if (*compilation.old)
     return refuseOld();
@@ -212,8 +203,9 @@ HttpResponse LiveApi::exportAs(const ProgramOrder &order, StringRef kind) {
   std::vector<std::string> arguments = order.lowering(paths);
   arguments.push_back("--emit=" + it->second.str());
   // Costs without an effect are an error of the compiler.
+  auto target = settings.targets.find(order.target);
   bool usesCosts =
-      kind != "csv" || settings.targetsWithCosts.count(order.target);
+      kind != "csv" || (target != settings.targets.end() && target->second);
   if (!usesCosts)
     llvm::erase_if(arguments, [](StringRef argument) {
       return argument.starts_with("--cost=") ||
@@ -326,9 +318,10 @@ HttpResponse LiveApi::answer(const HttpRequest &request) {
     auto it = settings.library.find(order.withName);
     if (it == settings.library.end())
       return refuse(400, "`withName` is not a schedule of the library");
-    order.withFile = it->second.file;
-    order.withParameters = it->second.parameters;
+    order.withFile = it->second;
   }
+  if (!order.target.empty() && !settings.targets.count(order.target))
+    return refuse(400, "`target` is not a target");
   if (path == "/export")
     return exportAs(order, body->getString("as").value_or(""));
   return path == "/compile" ? compile(order) : startJob(order, path);

@@ -11,18 +11,10 @@
 #include "Serve/ChildRun.h"
 
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
 namespace pipec {
-
-/// A schedule of the library.
-struct LibrarySchedule {
-  std::string file;
-  /// The names and roles of its parameters.
-  std::vector<std::string> parameters;
-};
 
 /// What does not change while a server runs.
 struct LiveSettings {
@@ -41,10 +33,10 @@ struct LiveSettings {
   std::vector<std::string> includes;
   /// An existing folder for files of this server.
   std::string temporary;
-  /// The schedules of the library by name.
-  std::map<std::string, LibrarySchedule> library;
-  /// The targets with a pass that uses costs.
-  std::set<std::string> targetsWithCosts;
+  /// The files of the schedules of the library by name.
+  std::map<std::string, std::string> library;
+  /// The targets, and whether they have a pass that uses costs.
+  std::map<std::string, bool> targets;
   /// The page, complete.
   std::string page;
 };

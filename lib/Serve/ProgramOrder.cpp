@@ -28,13 +28,6 @@ static bool isName(StringRef text) {
          all_of(text, isWordByte);
 }
 
-/// A name of the library or of a target: letters, digits, `_` and `-`.
-static bool isLibraryName(StringRef text) {
-  return !text.empty() && text.size() <= 100 && isAlnum(text[0]) &&
-         all_of(text,
-                [](char c) { return isAlnum(c) || c == '_' || c == '-'; });
-}
-
 namespace {
 
 /// The members of an order; the first that has the wrong type is the error.
@@ -109,10 +102,6 @@ std::string ProgramOrder::read(const json::Object &body) {
   reader.number("serial", serial, 1 << 30);
   if (!schedule.empty() && !isName(schedule))
     reader.fail("schedule");
-  if (!withName.empty() && !isLibraryName(withName))
-    reader.fail("withName");
-  if (!target.empty() && !isLibraryName(target))
-    reader.fail("target");
   if (!placement.empty() && placement != "loop" && placement != "v")
     reader.fail("placement");
   if (!reader.error.empty())
@@ -134,15 +123,6 @@ static void addCosts(const ProgramOrder &order, const OrderPaths &paths,
     arguments.push_back("--cost=" + order.costs);
 }
 
-/// Adds the arguments that every input takes.
-static void addCommon(const ProgramOrder &order, const OrderPaths &paths,
-                      std::vector<std::string> &arguments) {
-  arguments.push_back("--diagnostics-format=json");
-  addCosts(order, paths, arguments);
-  if (!order.target.empty())
-    arguments.push_back("--target=" + order.target);
-}
-
 std::vector<std::string> ProgramOrder::lowering(const OrderPaths &paths) const {
   std::vector<std::string> arguments{"-", "--max-steps=" + maxSteps.str()};
   // The format is that of all inputs.
@@ -152,7 +132,10 @@ std::vector<std::string> ProgramOrder::lowering(const OrderPaths &paths) const {
     arguments.push_back("--schedule=" + schedule);
   for (const auto &[name, size] : sizes)
     arguments.push_back("-D" + name + "=" + size);
-  addCommon(*this, paths, arguments);
+  arguments.push_back("--diagnostics-format=json");
+  addCosts(*this, paths, arguments);
+  if (!target.empty())
+    arguments.push_back("--target=" + target);
   return arguments;
 }
 
@@ -163,23 +146,6 @@ ProgramOrder::withSecond(const OrderPaths &paths) const {
   if (!withName.empty())
     return {"--with=" + withFile};
   return {};
-}
-
-std::vector<std::string>
-ProgramOrder::loweringOfSecond(const OrderPaths &paths) const {
-  std::vector<std::string> arguments;
-  if (!withSteps.empty()) {
-    arguments.push_back(paths.steps);
-  } else if (!withName.empty()) {
-    arguments = {withFile, "--max-steps=" + maxSteps.str()};
-    for (const auto &[name, size] : sizes)
-      if (is_contained(withParameters, name))
-        arguments.push_back("-D" + name + "=" + size);
-  } else {
-    return {};
-  }
-  addCommon(*this, paths, arguments);
-  return arguments;
 }
 
 std::vector<std::string>

@@ -29,16 +29,14 @@ struct OrderPaths {
 /// A program and the options about it, read from the body of a request. What is
 /// not an option that the page offers cannot be expressed.
 struct ProgramOrder {
-  /// Reads an order. Returns what is wrong with it; empty if nothing is.
+  /// Reads an order. Returns what is wrong with it; empty if nothing is. Does
+  /// not look names up.
   std::string read(const llvm::json::Object &body);
 
   /// The arguments about the input, sizes and costs of a compilation.
   std::vector<std::string> lowering(const OrderPaths &paths) const;
   /// Those of `--with`; empty if there is no second schedule.
   std::vector<std::string> withSecond(const OrderPaths &paths) const;
-  /// The arguments about the second schedule as the only one; empty if there is
-  /// none.
-  std::vector<std::string> loweringOfSecond(const OrderPaths &paths) const;
   /// The arguments that give `compare` and `search` their sizes and costs.
   std::vector<std::string> modelArguments(const OrderPaths &paths) const;
 
@@ -55,9 +53,8 @@ struct ProgramOrder {
   int64_t parts = 0;
   /// The second schedule: a name of the library, or step IR.
   std::string withName, withSteps;
-  /// The file and the parameters of `withName`; `read` does not set them.
+  /// The file of `withName`; `read` does not set it.
   std::string withFile;
-  std::vector<std::string> withParameters;
   /// Sizes of the schedule that is compared or searched for; 0 if not given.
   int64_t ranks = 0, microbatches = 0, chunks = 0;
   std::string placement;

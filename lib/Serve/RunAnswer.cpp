@@ -70,9 +70,12 @@ json::Array messagesOf(const ChildResult &result, std::chrono::seconds time) {
 
 std::optional<json::Object> readReport(const ChildResult &result) {
   std::optional<json::Object> report = readObject(result.output);
-  if (report)
+  if (!report)
+    return report;
+  for (json::Object *one : {&*report, report->getObject("with")})
     for (StringRef list : {"critical_path", "gaps"})
-      report->erase(list);
+      if (one)
+        one->erase(list);
   return report;
 }
 

@@ -148,6 +148,79 @@ TEST(GivenSettings, KeysAreHeldAgainstTheSchedule) {
   EXPECT_FALSE(fits(FigureScope::Edge, 2));
 }
 
+/// Two ranks and two stages, for which `fourStages` without its own settings is
+/// another schedule of the model.
+struct OfModel {
+  ModelSettings model;
+  ModelSettings schedule = fourStages();
+  Kinds kinds;
+
+  OfModel() {
+    model = fourStages();
+    model.numStages = 2;
+    model.costs = CostSettings();
+    model.costs.set(Figure::F, 8);
+    model.costs.set(Figure::F, 12, {FigureScope::Stage, 1});
+    model.memory.set(Figure::LiveF, 6);
+    schedule.costs = CostSettings();
+    schedule.memory = MemorySettings();
+  }
+  void apply(GivenSettings given) {
+    given.model = &model;
+    RecordedKinds recorded;
+    EXPECT_TRUE(succeeded(applyCosts(schedule, given, recorded.diags)) &&
+                succeeded(applyMemory(schedule, given, recorded.diags)));
+    kinds = recorded.kinds;
+  }
+};
+
+TEST(GivenSettings, OtherStagesOfAModelAreItsParts) {
+  OfModel of;
+  of.apply({});
+  EXPECT_EQ(of.kinds, Kinds());
+  EXPECT_EQ(*of.schedule.costs.of(StepKind::F, 1), Rational(4));
+  EXPECT_EQ(*of.schedule.costs.of(StepKind::F, 2), Rational(6));
+  EXPECT_EQ(*of.schedule.memory.delta(StepKind::F, 2), Rational(3));
+  EXPECT_EQ(of.schedule.costParts, 2u);
+  // The limit is that of the other schedule.
+  EXPECT_FALSE(of.schedule.memory.hasLimit());
+}
+
+TEST(GivenSettings, EqualStagesHaveTheCostsOfTheModel) {
+  OfModel of;
+  of.schedule.numStages = 2;
+  of.apply({});
+  EXPECT_TRUE(of.schedule.costs == of.model.costs);
+  EXPECT_EQ(of.schedule.costParts, 0u);
+}
+
+TEST(GivenSettings, OwnCostsStayUnlessCostsAreGiven) {
+  OfModel of;
+  of.schedule.costs.set(Figure::F, 1);
+  of.apply({});
+  EXPECT_EQ(*of.schedule.costs.of(StepKind::F, 1), Rational(1));
+  GivenSettings settings;
+  settings.costs.emplace_back().set(Figure::F, 8);
+  of.apply(settings); // as applied to the model, too
+  EXPECT_EQ(of.kinds, Kinds(1, diag::OwnCostsUnused.value));
+  EXPECT_EQ(*of.schedule.costs.of(StepKind::F, 1), Rational(4));
+  // The costs that a list has are those that it was found for.
+  of.apply(settings);
+  EXPECT_EQ(of.kinds, Kinds());
+}
+
+TEST(GivenSettings, OtherSizesAndPerAreNotOfTheModel) {
+  OfModel sizes;
+  sizes.model.numMicrobatches = 4;
+  sizes.apply({});
+  EXPECT_TRUE(sizes.schedule.costs == CostSettings());
+  OfModel per;
+  per.apply(given(CostPer::Stage));
+  EXPECT_EQ(*per.schedule.costs.of(StepKind::F, 1), Rational(4));
+  EXPECT_EQ(per.schedule.costs.get(Figure::I), Rational(6));
+  EXPECT_EQ(per.schedule.costParts, 0u);
+}
+
 TEST(GivenSettings, WhatDoesNotFitIsReported) {
   GivenSettings settings;
   settings.per = CostPer::Part;

@@ -99,6 +99,13 @@ def compiling(served):
         check(begin in answer.get("text", "")[:200], f"{kind}: {answer}")
     check(served.post("/export", {"program": PROGRAM, "as": "cpp"})[0] == 400, "as cpp")
     # Costs reach a CSV where a pass of the target uses them, and are left out elsewhere.
+    # The second schedule is one of the same model.
+    order = {"program": PROGRAM, "sizes": {"ranks": 4, "microbatches": 10}, "costs": "F=2"}
+    for name in "zb1p", "zbv", "dualpipev":
+        status, answer = served.post("/compile", {**order, "withName": name})
+        second = answer["with"]
+        check((second["num_ranks"], second["num_microbatches"], second["parts"]) == (4, 10, None if name == "zb1p" else 4), f"{second}")
+        check(second["costs"].startswith("F = 2" if name == "zb1p" else "F = 1,") and "gaps" not in second, f"{second}")
     orders = []
     for target in "torch", "torch-timed":
         for costs in "F=1,B=2,p2p=0.1", "F=1,B=2,p2p=9":
