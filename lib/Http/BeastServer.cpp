@@ -8,7 +8,9 @@
 // One thread reads and writes all connections and calls the gate. The site
 // answers a request that it accepts on a thread of its own, so that a request
 // which ends another one does not wait for it. A client that is slow holds a
-// connection, but no thread.
+// connection, but no thread. Connections without a request that the gate has
+// accepted have places of their own, and so do not keep others waiting: if
+// there are more, the oldest is closed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,6 +32,7 @@
 #include <chrono>
 #include <deque>
 #include <limits>
+#include <list>
 #include <new>
 #include <system_error>
 #include <thread>
@@ -41,8 +44,9 @@ using boost::beast::error_code;
 
 namespace pipec {
 
-/// The number of connections at a time; others wait to be accepted.
-static constexpr unsigned numConnections = 64;
+/// The number of connections at a time that have sent a request which the gate
+/// accepted, and of others.
+static constexpr unsigned maxAdmitted = 64, maxUnknown = 192;
 /// The time for a head, which includes the wait for it, and for each part of a
 /// body and of a response.
 static constexpr auto ioTime = std::chrono::seconds(5);
@@ -70,8 +74,13 @@ public:
   void finish();
 
 private:
+  void waitIn(std::list<Connection *> &list);
+  void stopWaiting();
+  void leave();
+  void close();
   void readHead();
   void checkHead();
+  bool admit();
   void admitBody();
   void readBody();
   void answer();
@@ -86,6 +95,12 @@ private:
 
   using Body = http::string_body;
   BeastServer &server;
+  /// True after the gate has accepted a request of the client.
+  bool isAdmitted = false;
+  /// The list of connections that may be closed which this one is in, and the
+  /// place there.
+  std::list<Connection *> *waiting = nullptr;
+  std::list<Connection *>::iterator place;
   asio::steady_timer retry;
   std::optional<boost::beast::tcp_stream> stream;
   boost::beast::flat_buffer buffer{maxBufferBytes};
@@ -114,6 +129,10 @@ private:
   BodyLimit bodyLimit;
   Site site;
   std::deque<Connection> connections;
+  /// Those without an accepted request, and those that are admitted and between
+  /// two requests; the oldest first.
+  std::list<Connection *> unknown, idle;
+  unsigned numAdmitted = 0;
 };
 
 } // namespace
@@ -125,7 +144,32 @@ Connection::Connection(BeastServer &server)
 // Requests
 //===----------------------------------------------------------------------===//
 
+void Connection::waitIn(std::list<Connection *> &list) {
+  waiting = &list;
+  place = list.insert(list.end(), this);
+}
+
+void Connection::stopWaiting() {
+  if (waiting)
+    waiting->erase(place);
+  waiting = nullptr;
+}
+
+/// Gives up the place of the last client.
+void Connection::leave() {
+  stopWaiting();
+  server.numAdmitted -= isAdmitted;
+  isAdmitted = false;
+}
+
+/// Ends what is pending, after which the next client is accepted.
+void Connection::close() {
+  leave();
+  stream->close();
+}
+
 void Connection::accept() {
+  leave();
   stream.emplace(server.context);
   parser.reset();
   buffer = boost::beast::flat_buffer(maxBufferBytes);
@@ -133,6 +177,9 @@ void Connection::accept() {
   server.acceptor.async_accept(stream->socket(), [this](error_code error) {
     if (!error) {
       stream->socket().set_option(tcp::no_delay(true), error);
+      waitIn(server.unknown);
+      if (server.unknown.size() > maxUnknown)
+        server.unknown.front()->close();
       return readHead();
     }
     // The process has too many open files, or the client has left.
@@ -171,10 +218,27 @@ HttpRequest Connection::head() const {
   return request;
 }
 
+/// Takes a place of those whose requests are accepted; false if there is none.
+bool Connection::admit() {
+  if (isAdmitted) {
+    stopWaiting();
+    return true;
+  }
+  if (server.numAdmitted == maxAdmitted && !server.idle.empty())
+    server.idle.front()->close();
+  if (server.numAdmitted == maxAdmitted)
+    return false;
+  stopWaiting();
+  ++server.numAdmitted;
+  return isAdmitted = true;
+}
+
 void Connection::checkHead() {
   // What follows on the connection may be a body, which is not read.
   if (std::optional<HttpResponse> refused = server.gate(head()))
     return respond(std::move(*refused), /*isLast=*/true);
+  if (!admit())
+    return refuse(503, "the server has too many connections");
   if (parser->is_done())
     return answer();
   boost::optional<uint64_t> length = parser->content_length();
@@ -303,8 +367,10 @@ void Connection::write() {
         if (!serializer->is_done())
           return write();
         dropBody();
-        if (response.keep_alive())
+        if (response.keep_alive()) {
+          waitIn(server.idle);
           return readHead();
+        }
         stream->socket().shutdown(tcp::socket::shutdown_send, error);
         stream->expires_after(ioTime);
         discard();
@@ -351,7 +417,8 @@ void BeastServer::run(Gate newGate, BodyLimit newLimit, Site newSite) {
   gate = std::move(newGate);
   bodyLimit = std::move(newLimit);
   site = std::move(newSite);
-  for (unsigned i = 0; i != numConnections; ++i)
+  // One more accepts, and one is being closed.
+  for (unsigned i = 0; i != maxAdmitted + maxUnknown + 2; ++i)
     connections.emplace_back(*this).accept();
   // While all connections are being answered, nothing is pending.
   auto guard = asio::make_work_guard(context);

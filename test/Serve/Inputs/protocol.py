@@ -298,6 +298,41 @@ def follow(served, job, until=lambda state: state["done"]):
         time.sleep(0.05)
     check(False, f"no end: {state}")
 
+    # More clients without the token than there are places for them: the oldest are closed at once. They have no
+    # effect on those with it, of which the one that is idle for longest leaves its place to a further one.
+    def is_open(client):
+        client.settimeout(0.05)
+        try:
+            return client.recv(1) != b""
+        except TimeoutError:
+            return True
+        except OSError:
+            return False
+
+    def keep(client):
+        client.sendall(f"GET /ping?token={served.token} HTTP/1.1\r\n{host}\r\n".encode())
+        return client.recv(1 << 16).startswith(b"HTTP/1.1 200 OK\r\n")
+
+    for _ in range(5):  # with a machine that takes seconds for this, all are closed
+        held = [connect() for _ in range(300)]
+        answered = served.get("/ping")[0] == 200
+        state = [is_open(held[i]) for i in (0, 100, 200, 299)]
+        for client in held:
+            client.close()
+        if answered and state == [False, False, True, True]:
+            break
+    else:
+        check(False, f"300 without the token: {answered} {state}")
+    for _ in range(5):
+        known = [connect() for _ in range(70)]
+        state = [keep(client) for client in known] + [is_open(known[0]), is_open(known[69])]
+        for client in known:
+            client.close()
+        if state == [True] * 70 + [False, True]:
+            break
+    else:
+        check(False, f"70 with the token: {state}")
+
 
 def jobs(served):
     """compare and search: progress, results, and cancelling."""
