@@ -12,19 +12,19 @@
 #include "Results/Candidates.h"
 #include "Serve/LiveApi.h"
 #include "Serve/LivePage.h"
+#include "Serve/ProgramOrder.h"
+#include "Serve/ServerFolder.h"
 #include "Serve/ServerThread.h"
 #include "Serve/SignalWait.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 
 #include <cerrno>
-#include <cstdlib>
 
 using namespace llvm;
 
@@ -52,6 +52,12 @@ static FailureOr<LiveFacts> readFacts(const CommandRun &run,
   if (input->kind != InputKind::Program)
     return reportUsageError(run.diags, "`" + Twine(shownPath(input->path)) +
                                            "` is not a program");
+  if (input->text.size() > maxProgramBytes)
+    return reportUsageError(
+        run.diags, "`" + Twine(shownPath(input->path)) + "` has " +
+                       Twine(input->text.size()) +
+                       " bytes, and the page takes programs of at most " +
+                       Twine(maxProgramBytes));
   LiveFacts facts;
   facts.name = sys::path::filename(input->path).str();
   facts.program = input->text.str();
@@ -73,18 +79,22 @@ static FailureOr<LiveFacts> readFacts(const CommandRun &run,
       return failure();
     settings.targets[target.name.str()] = shipped->passes.usesCosts();
   }
+  for (const Choice &form : backwardChoices()) {
+    facts.backwards.emplace_back(form.name, form.summary);
+    settings.backwards.insert(form.name.str());
+  }
   return facts;
 }
 
 /// Serves the page until a signal comes.
-static LogicalResult serve(const CommandRun &run, LiveSettings settings) {
+static LogicalResult serve(const CommandRun &run, LiveSettings settings,
+                           ServerFolder &temporary) {
   SignalWait signals;
   unsigned port;
   FailureOr<std::unique_ptr<HttpServer>> server = openServer(run, port);
   if (failed(server))
     return failure();
   Access access(port);
-  std::string temporary = settings.temporary;
   LiveApi api(std::move(settings));
   ServerThread thread(
       std::move(*server), access,
@@ -94,7 +104,7 @@ static LogicalResult serve(const CommandRun &run, LiveSettings settings) {
   if (succeeded(result))
     signals.wait();
   bool allEnded = thread.end();
-  (void)sys::fs::remove_directories(temporary);
+  temporary.remove();
   if (!allEnded && succeeded(result))
     leaveProcess(run);
   return result;
@@ -118,16 +128,12 @@ LogicalResult runServe(const CommandRun &run) {
   settings.compiler = run.program;
   for (StringRef folder : run.args.list(Opt::Include))
     settings.includes.push_back(absolute(folder));
-  SmallString<128> temporary;
-  sys::path::system_temp_directory(/*ErasedOnReboot=*/true, temporary);
-  sys::path::append(temporary, "pipec-serve-XXXXXX");
-  if (!mkdtemp(const_cast<char *>(temporary.c_str()))) // for this user alone
-    return reportUnwritable(run.diags, temporary,
+  ServerFolder temporary;
+  if (!temporary.exists())
+    return reportUnwritable(run.diags, temporary.path(),
                             std::error_code(errno, std::generic_category()));
-  settings.temporary = std::string(temporary);
-  auto remove =
-      make_scope_exit([&] { (void)sys::fs::remove_directories(temporary); });
-  return serve(run, std::move(settings));
+  settings.temporary = temporary.path();
+  return serve(run, std::move(settings), temporary);
 }
 
 } // namespace pipec

@@ -160,6 +160,7 @@ HttpResponse LiveApi::compile(const ProgramOrder &order) {
   std::vector<std::string> drawing = arguments;
   llvm::append_range(arguments, reportArguments);
   auto report = start(std::move(arguments));
+  auto checked = start(order.checking(paths));
   drawing.push_back("--emit=html");
   ChildResult drawn = compilation.run(std::move(drawing));
 
@@ -168,7 +169,13 @@ HttpResponse LiveApi::compile(const ProgramOrder &order) {
   // compiled.
   if (auto object = readObject(described.get().output))
     answer = std::move(*object);
-  answer["diagnostics"] = messagesOf(drawn, compileTime);
+  json::Array messages = messagesOf(drawn, compileTime);
+  // Other errors of the check are those of the picture, too.
+  if (drawn.succeeded())
+    for (json::Value &one : messagesOf(checked.get(), compileTime))
+      if (one.getAsObject()->getString("kind") == "ExpectFailed")
+        messages.push_back(std::move(one));
+  answer["diagnostics"] = std::move(messages);
   showNames(answer, compilation.files.names());
   if (drawn.succeeded()) {
     answer["picture"] = int64_t(keepPicture(std::move(drawn.output) +
@@ -322,6 +329,8 @@ HttpResponse LiveApi::answer(const HttpRequest &request) {
   }
   if (!order.target.empty() && !settings.targets.count(order.target))
     return refuse(400, "`target` is not a target");
+  if (!order.backward.empty() && !settings.backwards.count(order.backward))
+    return refuse(400, "`backward` is not a form of backwards");
   if (path == "/export")
     return exportAs(order, body->getString("as").value_or(""));
   return path == "/compile" ? compile(order) : startJob(order, path);

@@ -49,6 +49,8 @@ std::optional<uint64_t> LiveJobs::search(const ProgramOrder &order) {
                                      "--output=" + found->path()};
   if (!order.placement.empty())
     arguments.push_back("--placement=" + order.placement);
+  if (!order.backward.empty())
+    arguments.push_back("--backward=" + order.backward);
   llvm::append_range(arguments, order.modelArguments(files->paths()));
   return jobs.start(settings.runProgram(std::move(arguments), "", jobTime),
                     [files, found](const ChildResult &result) {

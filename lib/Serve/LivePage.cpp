@@ -79,6 +79,7 @@ FailureOr<std::string> livePage(const LiveFacts &facts, DiagEngine &diags) {
                               {"program", json::fixUTF8(facts.program)},
                               {"library", namesOf(facts.library)},
                               {"targets", namesOf(facts.targets)},
+                              {"backwards", namesOf(facts.backwards)},
                               {"costs", costNames()},
                               {"maxTraceBytes", int64_t(maxTraceBytes)},
                               {"maxProfileBytes", int64_t(maxProfileBytes)}});

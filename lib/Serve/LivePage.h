@@ -21,8 +21,9 @@ struct LiveFacts {
   /// The name of the file, for the title.
   std::string name;
   std::string program;
-  /// Names and summaries of the schedules of the library, and of the targets.
-  std::vector<std::pair<std::string, std::string>> library, targets;
+  /// Names and summaries of the schedules of the library, of the targets, and
+  /// of the forms of backwards of a search.
+  std::vector<std::pair<std::string, std::string>> library, targets, backwards;
 };
 
 /// The page, complete: it loads nothing but from the server's requests.

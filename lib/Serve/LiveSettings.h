@@ -11,6 +11,7 @@
 #include "Serve/ChildRun.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,8 @@ struct LiveSettings {
   std::map<std::string, std::string> library;
   /// The targets, and whether they have a pass that uses costs.
   std::map<std::string, bool> targets;
+  /// The forms of backwards of a search.
+  std::set<std::string> backwards;
   /// The page, complete.
   std::string page;
 };

@@ -40,6 +40,10 @@ public:
     if (!value || value->getAsNull())
       return;
     auto string = value->getAsString();
+    if (string && string->size() > most && error.empty())
+      error = ("`" + key + "` has " + Twine(string->size()) +
+               " bytes, and the page takes " + Twine(most))
+                  .str();
     if (!string || string->size() > most || string->contains('\0'))
       return fail(key);
     into = string->str();
@@ -83,7 +87,7 @@ private:
 
 std::string ProgramOrder::read(const json::Object &body) {
   OrderReader reader(body);
-  reader.text("program", program, size_t(1) << 18);
+  reader.text("program", program, maxProgramBytes);
   reader.text("schedule", schedule, 100);
   reader.sizes(sizes);
   reader.text("costs", costs, maxShort);
@@ -98,6 +102,7 @@ std::string ProgramOrder::read(const json::Object &body) {
   reader.number("chunks", chunks, 1 << 8);
   reader.number("effort", effort, maxEffort);
   reader.text("placement", placement, 10);
+  reader.text("backward", backward, 20);
   reader.text("tab", tab, 64);
   reader.number("serial", serial, 1 << 30);
   if (!schedule.empty() && !isName(schedule))
@@ -123,17 +128,30 @@ static void addCosts(const ProgramOrder &order, const OrderPaths &paths,
     arguments.push_back("--cost=" + order.costs);
 }
 
+/// Adds the arguments about the program, its sizes and its costs.
+static void addProgram(const ProgramOrder &order, const OrderPaths &paths,
+                       std::vector<std::string> &arguments) {
+  llvm::append_values(arguments, "-", "--max-steps=" + maxSteps.str());
+  if (!order.schedule.empty())
+    arguments.push_back("--schedule=" + order.schedule);
+  for (const auto &[name, size] : order.sizes)
+    arguments.push_back("-D" + name + "=" + size);
+  arguments.push_back("--diagnostics-format=json");
+  addCosts(order, paths, arguments);
+}
+
+std::vector<std::string> ProgramOrder::checking(const OrderPaths &paths) const {
+  std::vector<std::string> arguments{"check", "--input=pipe"};
+  addProgram(*this, paths, arguments);
+  return arguments;
+}
+
 std::vector<std::string> ProgramOrder::lowering(const OrderPaths &paths) const {
-  std::vector<std::string> arguments{"-", "--max-steps=" + maxSteps.str()};
+  std::vector<std::string> arguments;
+  addProgram(*this, paths, arguments);
   // The format is that of all inputs.
   if (withSteps.empty())
     arguments.push_back("--input=pipe");
-  if (!schedule.empty())
-    arguments.push_back("--schedule=" + schedule);
-  for (const auto &[name, size] : sizes)
-    arguments.push_back("-D" + name + "=" + size);
-  arguments.push_back("--diagnostics-format=json");
-  addCosts(*this, paths, arguments);
   if (!target.empty())
     arguments.push_back("--target=" + target);
   return arguments;
@@ -157,8 +175,7 @@ ProgramOrder::modelArguments(const OrderPaths &paths) const {
   if (chunks)
     arguments.push_back("--chunks=" + std::to_string(chunks));
   addCosts(*this, paths, arguments);
-  // Other schedules cut the model into other stages than those measured.
-  if (!profile.empty() && parts)
+  if (parts)
     arguments.push_back("--parts=" + std::to_string(parts));
   if (!memoryLimit.empty())
     arguments.push_back("--memory-limit=" + memoryLimit);

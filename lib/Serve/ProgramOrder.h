@@ -16,6 +16,9 @@
 
 namespace pipec {
 
+/// The maximum number of bytes of the program of a page.
+inline constexpr size_t maxProgramBytes = size_t(1) << 18;
+
 /// The maximum number of bytes of a cost profile that a page sends with each
 /// order. A link contains it, too.
 inline constexpr size_t maxProfileBytes = size_t(1) << 18;
@@ -35,6 +38,8 @@ struct ProgramOrder {
 
   /// The arguments about the input, sizes and costs of a compilation.
   std::vector<std::string> lowering(const OrderPaths &paths) const;
+  /// The arguments of `check` for the same program, sizes and costs.
+  std::vector<std::string> checking(const OrderPaths &paths) const;
   /// Those of `--with`; empty if there is no second schedule.
   std::vector<std::string> withSecond(const OrderPaths &paths) const;
   /// The arguments that give `compare` and `search` their sizes and costs.
@@ -47,9 +52,10 @@ struct ProgramOrder {
   std::vector<std::pair<std::string, std::string>> sizes;
   /// The value of `--cost`, `--memory-limit` and `--target`, or empty.
   std::string costs, memoryLimit, target;
-  /// The text of a cost profile, or empty, and the number of stages that its
-  /// figures were measured on; 0 if not known.
+  /// The text of a cost profile, or empty.
   std::string profile;
+  /// The number of parts of the model that costs and profile are for; 0 if not
+  /// known.
   int64_t parts = 0;
   /// The second schedule: a name of the library, or step IR.
   std::string withName, withSteps;
@@ -58,6 +64,8 @@ struct ProgramOrder {
   /// Sizes of the schedule that is compared or searched for; 0 if not given.
   int64_t ranks = 0, microbatches = 0, chunks = 0;
   std::string placement;
+  /// The form of backwards of a search; empty for the default.
+  std::string backward;
   /// The effort of a search, about seconds.
   int64_t effort = 10;
   /// Identifies the page; a new order of a page replaces the one before.

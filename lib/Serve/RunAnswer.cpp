@@ -13,6 +13,9 @@ using namespace llvm;
 
 namespace pipec {
 
+/// The maximum number of errors that a page shows, and of other messages.
+static constexpr size_t maxMessages = 100;
+
 /// The maximum nesting depth of a request or of an output of the compiler.
 static constexpr unsigned maxDepth = 64;
 
@@ -43,20 +46,25 @@ std::optional<json::Object> readObject(StringRef text) {
   return object ? std::optional(std::move(*object)) : std::nullopt;
 }
 
-static json::Object message(const Twine &text) {
-  return json::Object{{"severity", "error"}, {"message", text.str()}};
+static json::Object message(const Twine &text, StringRef severity = "error") {
+  return json::Object{{"severity", severity}, {"message", text.str()}};
 }
 
 json::Array messagesOf(const ChildResult &result, std::chrono::seconds time) {
   json::Array all;
   SmallVector<StringRef> lines;
   StringRef(result.messages).split(lines, '\n', -1, /*KeepEmpty=*/false);
+  size_t errors = 0, others = 0;
   for (StringRef line : lines) {
-    if (auto object = readObject(line))
+    std::optional<json::Object> object = readObject(line);
+    if (!object)
+      object = message(json::fixUTF8(line));
+    if (++(object->getString("severity") == "error" ? errors : others) <=
+        maxMessages)
       all.push_back(std::move(*object));
-    else
-      all.push_back(message(json::fixUTF8(line)));
   }
+  if (size_t more = errors + others - all.size())
+    all.push_back(message(Twine(more) + " more messages", "warning"));
   using End = ChildResult::End;
   if (result.end == End::TimeOut)
     all.push_back(message("the compiler was ended after " +

@@ -22,7 +22,8 @@ namespace pipec {
 std::optional<llvm::json::Object> readObject(llvm::StringRef text);
 
 /// The messages of a run, which are a line of JSON each, and why it ended if
-/// not by itself. `time` is the limit that the run had.
+/// not by itself. Of very many messages only the first errors and the first
+/// others, and how many more there are. `time` is the limit that the run had.
 llvm::json::Array messagesOf(const ChildResult &result,
                              std::chrono::seconds time);
 

@@ -47,7 +47,8 @@ function placeOf(line, column) {
 }
 
 /// A message as the page shows it: the program is not in a file.
-const shownText = (message) => message.replaceAll("`<stdin>`", "the program");
+const shownText = (message) => message.replaceAll("`<stdin>`", "the program")
+  .replace("; --max-steps sets the limit", ", which is the limit of this page");
 
 const isHere = (message) => message.file === "<stdin>" && message.line;
 
@@ -185,7 +186,7 @@ const order = () => ({
   program: state.program, sizes: state.sizes, target: state.target, withName: state.withName, withSteps: state.withSteps,
   // The only schedule of a program may get another name.
   schedule: known.schedules?.length === 1 ? "" : state.schedule,
-  profile: state.profile, parts: state.profileParts || null,
+  profile: state.profile,
   costs: [...Object.entries(state.costs).map(([name, value]) => `${name}=${value}`), state.otherCosts].filter(Boolean).join(","),
 });
 
@@ -287,11 +288,14 @@ async function showPicture(id, signal, begin) {
 }
 
 const percent = (share) => share === null || share === undefined ? "" : `${(share * 100).toFixed(1)} %`;
+/// The costs that were not given and do not have the default.
+const assumedCosts = ({ assumed } = {}) => (assumed ?? []).join(", ");
 const figureRows = [
   ["makespan", (report) => report.makespan], ["bubble", (report) => percent(report.bubble_makespan)],
   ["work", (report) => report.work], ["peak of activations", (report) => report.peak],
   ["memory", (report) => report.memory?.total], ["ranks", (report) => report.num_ranks],
   ["stages", (report) => report.num_stages], ["micro-batches", (report) => report.num_microbatches],
+  ["assumed costs", (report) => assumedCosts(report)],
 ];
 
 function showFigures() {
@@ -299,7 +303,7 @@ function showFigures() {
   const cell = (value) => element("td", {}, String(value ?? ""));
   byId("figures").replaceChildren(
     element("tr", {}, element("th", {}, ""), ...reports.map(({ name }) => element("th", { scope: "col" }, name))),
-    ...figureRows.map(([name, value]) => element("tr", {}, element("th", { scope: "row" }, name),
+    ...figureRows.filter(([name, value]) => name !== "assumed costs" || reports.some(value)).map(([name, value]) => element("tr", {}, element("th", { scope: "row" }, name),
       ...reports.map((report) => cell(value(report))))));
   byId("name").textContent = known.report.name;
   document.title = `${known.report.name} – pipec`;
@@ -341,12 +345,22 @@ async function runJob(path, body, show) {
 /// Starts a job about the schedule that is shown.
 function runForSchedule(path, more, show) {
   if (!known.report) return;
-  const { num_ranks: ranks, num_microbatches: microbatches, num_stages: stages } = known.report;
+  const { num_ranks: ranks, num_microbatches: microbatches, num_stages: stages, parts } = known.report;
   const chunks = stages > ranks && stages % ranks === 0 ? stages / ranks : null;
-  runJob(path, { ...order(), memoryLimit: state.memoryLimit, ranks, microbatches, chunks, ...more }, show);
+  // Other schedules cut the model of this one into other stages.
+  runJob(path, { ...order(), memoryLimit: state.memoryLimit, ranks, microbatches, chunks,
+    parts: state.profileParts || parts || stages, ...more }, show);
 }
 
 byId("cancel").onclick = () => job && ask("/cancel", { job }).catch(() => {});
+
+/// Shows a result, which may be below what is in view.
+function showResult(id, title, messages, assumed, ...parts) {
+  const costs = assumedCosts({ assumed });
+  byId(id).replaceChildren(element("h2", {}, title), problems(messages),
+    costs ? element("p", { class: "assumed" }, `assumed: ${costs}`) : "", ...parts);
+  byId(id).scrollIntoView({ block: "nearest" });
+}
 
 const problems = (messages) => element("ul", {}, ...messages.map(({ severity, message, notes }) =>
   element("li", { class: severity }, `${severity}: ${shownText(message)}`, notes?.length ? problems(notes) : null)));
@@ -359,7 +373,7 @@ function showComparison({ comparison, diagnostics }) {
       disabled: !config.library.some(({ name }) => name === row.name) || row.makespan === null }, row.name)),
     element("td", {}, String(row.makespan ?? "")), element("td", {}, percent(row.bubble_makespan)),
     element("td", {}, String(row.memory ?? "")), element("td", {}, row.reason ?? (row.fits === false ? "does not fit" : ""))));
-  byId("result").replaceChildren(problems(diagnostics), element("table", { id: "comparison" },
+  showResult("compared", "Comparison", diagnostics, comparison?.assumed, element("table", { id: "comparison" },
     element("tr", {}, ...["schedule", "makespan", "bubble", "memory", ""].map((name) => element("th", {}, name))), ...rows));
 }
 
@@ -370,12 +384,15 @@ function showSearch({ search, steps, diagnostics }) {
     element("button", { type: "button", id: "show-found", onclick: () => choose({ withSteps: steps, withName: "" }) }, "Show beside the program"),
     element("button", { type: "button", onclick: () => download("found.steps", steps) }, "Save .steps")] : [];
   if (!search && !diagnostics.length) found.push(element("p", {}, "cancelled"));
-  byId("result").replaceChildren(problems(diagnostics), ...found);
+  showResult("searched", "Search", diagnostics, search?.assumed, ...found);
 }
 
 byId("compare").onclick = () => runForSchedule("/compare", {}, showComparison);
+for (const { name, summary } of config.backwards)
+  byId("backward").append(element("option", { value: name, title: summary }, name));
+byId("backward").value = config.backwards.some(({ name }) => name === "best") ? "best" : "split";
 byId("search").onclick = () => runForSchedule("/search", {
-  effort: Number(byId("effort").value) || 10, placement: byId("placement").value,
+  effort: Number(byId("effort").value) || 10, placement: byId("placement").value, backward: byId("backward").value,
   ...(byId("placement").value === "v" ? { chunks: 2 } : {}) }, showSearch);
 
 //===----------------------------------------------------------------------===//

@@ -242,6 +242,73 @@ def sizes(page, _):
     page.shot("with")
 
 
+def choices(page, _):
+    """Every option of every list is taken by the server."""
+    program = PROGRAM.replace("warmup", "let w = min(m, p - 1 - rank) + k - 1;\n  warmup").replace("repeat k", "repeat w").replace(
+        "m - k", "m - w")
+    page.change(lambda: page.set_program(program + program.replace("mine", "other")))
+    lists = page.js("return [...document.querySelectorAll('select')].map(({ id, options }) => [id, [...options].map(({ value }) => value)])")
+    check({name for name, _ in lists} == {"schedule", "target", "with", "placement", "backward"}, f"{lists}")
+    check(dict(lists)["target"][0] == "" and {"torch-2.13-timed", "d9d"} <= set(dict(lists)["target"]), f"{lists}")
+    page.fill("effort", "1")
+    for name, values in lists:
+        first = page.js("return arguments[0].value", page.id(name))
+        for value in values:
+            if name in ("placement", "backward"):
+                Select(page.id(name)).select_by_value(value)
+                page.id("search").click()
+                page.wait(lambda: page.id("search").is_enabled(), f"{name} {value}: no end")
+                said = page.id("progress").text + page.id("searched").text
+                check("makespan" in said and "not " not in said, f"{name} {value}: {said}")
+            else:
+                answered = page.js("return serial")
+                page.js("arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('change'))", page.id(name), value)
+                page.wait(lambda: page.js("return serial") > answered and page.status() != "compiling", f"{name} {value}: no answer")
+                # Schedules and targets may have needs that the program does not meet, which the compiler says.
+                check(page.status().startswith("compiled") or page.status() == "errors", f"{name} {value}: {page.status()}")
+                check("value that is not" not in page.id("messages").text, f"{name} {value}: {page.id('messages').text}")
+                if name == "target":
+                    check(page.status().startswith("compiled"), f"{value}: {page.id('messages').text}")
+        page.js("arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('change'))", page.id(name), first)
+        page.wait(lambda: page.status().startswith("compiled"), f"{name}: not as before")
+
+
+def results(page, _):
+    """Results are brought into view and kept beside each other; false clauses and assumed costs are said."""
+    inside = ("const {top, bottom} = arguments[0].getBoundingClientRect();"
+              "return top < innerHeight - 40 && bottom > 40 && document.elementFromPoint(innerWidth - 60, Math.max(top, 0) + 8) !== null")
+    page.change(lambda: page.set_program(PROGRAM.replace("depth k = 1) {", "depth k = 1) {\n  expect makespan == 5;")))
+    [item] = page.driver.find_elements(By.CSS_SELECTOR, "#messages > .error")
+    check(item.text.startswith("2:3: error: makespan is 21, expected == 5\nnote: with p = 2, m = 4, k = 1;"), item.text)
+    check(page.driver.find_elements(By.CSS_SELECTOR, ".CodeMirror .range.error"), "not marked")
+    for button, result in ("compare", "compared"), ("search", "searched"):
+        page.js("document.getElementById('form').scrollIntoView()")
+        page.fill("effort", "1")
+        page.id(button).click()
+        page.wait(lambda button=button: page.id(button).is_enabled() and page.id("compare").is_enabled(), "no end")
+        check(page.js(inside, page.id(result)), f"{result} is not in view")
+        page.shot(result)
+    check(page.driver.find_elements(By.ID, "comparison") and page.driver.find_elements(By.ID, "found"), "a result is gone")
+    # Too many steps: what the page has is said.
+    page.fill("size-microbatches", "1000000")
+    page.wait(lambda: page.status() == "errors", "no error")
+    check("more than 1048576 steps, loop rounds and calls, which is the limit of this page" in page.id("messages").text
+          and "--max-steps" not in page.id("messages").text, page.id("messages").text)
+    page.change(lambda: page.fill("size-microbatches", "4"))
+    # Costs that were assumed.
+    check(page.js("known.report.assumed = ['I', 'W']; showFigures(); return figures.rows[figures.rows.length - 1].textContent")
+          == "assumed costsI, W", "not in the figures")
+    check(page.js("known.report.assumed = []; showFigures(); return figures.textContent.includes('assumed')") is False, "assumed")
+    for result in "compared", "searched":
+        text = page.js("showResult(arguments[0], 'x', [], ['I', 'W']); return document.getElementById(arguments[0]).textContent", result)
+        check("assumed: I, W" in text, text)
+    # Two schedules of one model, and of other work.
+    page.change(lambda: page.set_program(PROGRAM))
+    page.change(lambda: Select(page.id("with")).select_by_value("zbv"))
+    check(page.figures()["micro-batches"] == ["4", "4"] and page.figures()["work"] == ["24", "24"], f"{page.figures()}")
+    page.shot("model")
+
+
 def links(page, served):
     """A link carries everything but the token, into another tab, browser or server."""
     page.change(lambda: page.set_program(PROGRAM))
@@ -460,7 +527,7 @@ def narrow(page, _):
                                     {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False})
         page.wait(lambda width=width: page.js("return innerWidth") == width, "the width")
         beyond = page.js("return [...document.querySelectorAll('body *')].filter((one) => "
-                         "one.getBoundingClientRect().right > innerWidth + 1 && !one.closest('#result, #summary, .CodeMirror'))"
+                         "one.getBoundingClientRect().right > innerWidth + 1 && !one.closest('.result, #summary, .CodeMirror'))"
                          ".map((one) => one.id || one.tagName + one.className)")
         has = page.js("return document.documentElement.scrollWidth")
         page.shot(f"width-{width}")

@@ -90,6 +90,19 @@ def compiling(served):
     status, answer = served.post("/compile", {"program": PROGRAM.replace("F B", "F")})
     check(answer["schedules"] and answer["diagnostics"] and "picture" not in answer, f"{answer}")
 
+    # A false `expect` clause, as `pipec check` reports it, beside the picture.
+    status, answer = served.post("/compile", {"program": ORDERED.replace("cooldown", "expect makespan == 5; cooldown"), "costs": "F=3"})
+    check("picture" in answer and [one["message"] for one in answer["diagnostics"]] == ["makespan is 55, expected == 5"],
+          f"{answer['diagnostics']}")
+    check(answer["diagnostics"][0]["notes"][0]["message"] == "with p = 4, m = 8; F = 3, B = 2, I = 1, W = 1, p2p = 0",
+          f"{answer['diagnostics']}")
+    # Very many messages: the first of them, and how many more there are.
+    names = ", ".join(f"unused{i} = 1" for i in range(5000))
+    status, answer = served.post("/compile", {"program": PROGRAM.replace("m = 4", f"m = 4, {names}")})
+    check("picture" in answer and len(answer["diagnostics"]) == 101
+          and answer["diagnostics"][-1] == {"severity": "warning", "message": "4900 more messages"}, f"{answer['diagnostics'][-1]}")
+    check(served.post("/compile", {"program": PROGRAM, "target": "torch-2.13-timed"})[1].get("picture"), "a target with a point")
+
     for with_ in ({"withName": "gpipe"}, {"withSteps": served.post("/export", {"program": PROGRAM, "as": "steps"})[1]["text"]}):
         status, answer = served.post("/compile", {"program": PROGRAM, **with_})
         check(answer["with"]["makespan"] > 0 and answer["diagnostics"] == [], f"{with_}: {answer}")
@@ -125,10 +138,12 @@ def values(served):
                    {"withName": "/etc/passwd"}, {"withName": "../x"}, {"withName": "-"}, {"withName": "a.pipe"},
                    {"withName": "nosuch"},
                    {"schedule": "a b"}, {"ranks": 0}, {"ranks": 1e9}, {"effort": 61}, {"tab": "x" * 65},
-                   {"costs": "F=1," * 2000}, {"placement": "best"}):
+                   {"costs": "F=1," * 2000}, {"placement": "best"}, {"backward": "x"}, {"target": "nosuch"}):
         for path in ("/compile", "/export", "/compare", "/search"):
             status, answer = served.post(path, {"program": PROGRAM, "as": "csv", "ranks": 2, "microbatches": 4, **change})
             check(status == 400 and "error" in answer, f"{path} {change}: {status} {answer}")
+    answer = served.post("/compile", {"program": "x" * 300000})[1]
+    check(answer["error"] == "`program` has 300000 bytes, and the page takes 262144", f"{answer}")
     # Costs are one value of one option.
     status, answer = served.post("/compile", {"program": PROGRAM, "costs": "F=1 --output=x"})
     check("picture" not in answer and answer["diagnostics"], f"{answer}")
@@ -287,17 +302,6 @@ def connections(served):
     for client in held:
         client.close()
 
-
-def follow(served, job, until=lambda state: state["done"]):
-    """Asks for the state of a job until it is as wanted."""
-    for _ in range(400):
-        status, state = served.post("/job", {"job": job})
-        check(status == 200, f"{status} {state}")
-        if until(state):
-            return state
-        time.sleep(0.05)
-    check(False, f"no end: {state}")
-
     # More clients without the token than there are places for them: the oldest are closed at once. They have no
     # effect on those with it, of which the one that is idle for longest leaves its place to a further one.
     def is_open(client):
@@ -332,6 +336,17 @@ def follow(served, job, until=lambda state: state["done"]):
             break
     else:
         check(False, f"70 with the token: {state}")
+
+
+def follow(served, job, until=lambda state: state["done"]):
+    """Asks for the state of a job until it is as wanted."""
+    for _ in range(400):
+        status, state = served.post("/job", {"job": job})
+        check(status == 200, f"{status} {state}")
+        if until(state):
+            return state
+        time.sleep(0.05)
+    check(False, f"no end: {state}")
 
 
 def jobs(served):
@@ -548,6 +563,28 @@ def ends(_):
                                   env={**os.environ, "TMPDIR": folder})
         check(done.returncode == 1 and "cannot write `-`: no space left on device" in done.stderr, f"{done}")
         check(not list(pathlib.Path(folder).iterdir()), "files are left without an address")
+    # A server that is killed leaves its folder, which the next one removes; those of others stay.
+    with tempfile.TemporaryDirectory() as folder:
+        place, environment = pathlib.Path(folder), {**os.environ, "TMPDIR": folder}
+        killed, alive = (Served("serve", env=environment) for _ in range(2))
+        kept = {inside.name for inside in place.iterdir()}
+        killed.process.kill()
+        killed.process.wait()
+        check({inside.name for inside in place.iterdir()} == kept and len(kept) == 2, "the folder of a killed server")
+        (place / "pipec-serve-file").write_text("x")
+        (place / "elsewhere").mkdir()
+        (place / "elsewhere/file").write_text("x")
+        (place / "pipec-serve-linked").symlink_to(place / "elsewhere")
+        Served("serve", env=environment).end()
+        left = {inside.name for inside in place.iterdir()}
+        check(len(left & kept) == 1 and left - kept == {"pipec-serve-file", "pipec-serve-linked", "elsewhere"}
+              and (place / "elsewhere/file").exists(), f"{left} of {kept}")
+        check("picture" in alive.post("/compile", {"program": PROGRAM, "profile": "{}"})[1], "the folder of a server that runs")
+        alive.end()
+        # A program that the page would not take.
+        (place / "large.pipe").write_text("//" + " " * (1 << 18) + "\n" + PROGRAM)
+        done = subprocess.run(["pipec", "serve", f"{folder}/large.pipe"], capture_output=True, text=True, check=False, timeout=20)
+        check(done.returncode == 2 and "bytes, and the page takes programs of at most 262144" in done.stderr, f"{done}")
     # A port that another server has.
     served = Served("serve")
     other = subprocess.run(["pipec", "serve", f"--port={served.port}"], capture_output=True, text=True, check=False)

@@ -1,0 +1,41 @@
+//===- ServerFolder.h - The folder of a local server ---------- -*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SERVE_SERVERFOLDER_H
+#define PIPEC_SERVE_SERVERFOLDER_H
+
+#include <string>
+
+namespace pipec {
+
+/// A folder in the temporary directory for this user alone, removed on
+/// destruction. It is locked while the process runs, however that ends, so that
+/// a later server can remove the folder of one that was killed.
+class ServerFolder {
+public:
+  /// Removes the folders of servers of this user that do not run any more, and
+  /// makes one. On failure `path` is the pattern of its name, and errno says
+  /// why.
+  ServerFolder();
+  ServerFolder(const ServerFolder &) = delete;
+  ServerFolder &operator=(const ServerFolder &) = delete;
+  ~ServerFolder() { remove(); }
+
+  bool exists() const { return lock >= 0; }
+  const std::string &path() const { return name; }
+  /// Removes the folder now; for a process that is left without destructors.
+  void remove();
+
+private:
+  std::string name;
+  /// A descriptor of the folder.
+  int lock = -1;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_SERVE_SERVERFOLDER_H
