@@ -90,7 +90,7 @@ class Painter extends RowPainter {
       g.fillText(schedule.idle(lane), this.right + 8, row.y + laneHeight / 2);
       if (lane.over) g.fillStyle = this.colors.alert;
       if (withMemory)
-        g.fillText(timeText(lane.peak) + (lane.limit === undefined ? "" : ` / ${timeText(lane.limit)}`), this.right + 8, row.memoryY + memoryHeight / 2);
+        g.fillText(peakText(lane), this.right + 8, row.memoryY + memoryHeight / 2);
     }
     g.restore();
   }

@@ -29,6 +29,8 @@ function readSchedule(text) {
     transfers: readTransfers(json.transfers, unit),
   };
   schedule.most = Math.max(0, ...schedule.lanes.map((lane) => lane.most));
+  schedule.labelLetters = String(Math.max(0, schedule.microbatches - 1)).length
+    + (schedule.most < 2 ? 0 : schedule.most <= 26 ? 1 : 1 + String(schedule.most - 1).length);
   schedule.count = schedule.lanes.reduce((sum, lane) => sum + lane.n, 0);
   schedule.memoryPeak = schedule.lanes.reduce((peak, lane) => Math.max(peak, lane.peak), 0);
   // A limit far above all peaks would flatten the curves.
@@ -51,7 +53,7 @@ function readLane(json, schedule, unit) {
     first: new Uint32Array(n), stop: new Uint32Array(n),
     critical: new Uint8Array(n),
     // The number of the gap before a step, from 1 on; 0 without a gap.
-    gap: new Uint32Array(n), why: json.w, limit: json.limit, over: json.over === true, unit,
+    gap: new Uint32Array(n), why: json.w, nth: new Uint32Array(n), narrowest: new Map(), limit: json.limit, over: json.over === true, unit,
   };
   let at = schedule.from, group = 0, overlap = 0, gaps = 0;
   for (let i = 0; i < n;) {
@@ -74,6 +76,12 @@ function readLane(json, schedule, unit) {
     }
     i = end;
   }
+  const counts = { F: 0, B: 0, I: 0, W: 0 };
+  for (let i = 0; i < n; ++i) {
+    lane.nth[i] = counts[lane.kind[i]]++;
+    const type = typeOfStep(lane, i), width = lane.right[i] - lane.left[i];
+    if (!(lane.narrowest.get(type) <= width)) lane.narrowest.set(type, width);
+  }
   lane.fsdp = json.fsdp && readFsdp(json.fsdp, schedule.from, unit);
   lane.memory = readMemory(json.memory, schedule, unit);
   lane.peak = lane.memory.value.reduce((a, b) => Math.max(a, b), 0);
@@ -82,6 +90,12 @@ function readLane(json, schedule, unit) {
     lane.ready.set(y[k], { index: y[k + 1], held: y[k + 2] < 0 ? null : y[k + 2] / schedule.memoryUnit });
   lane.waits = readWaits(json.waits ?? { k: "", s: [], m: [], t: [] }, schedule.from, unit);
   return lane;
+}
+
+// A number for the kind, the chunk and the form of a step, which as a rule give its
+// width: those of F are smaller than those of B, I and W.
+function typeOfStep(lane, i) {
+  return "FBIW".indexOf(lane.kind[i]) * 0x100000000 + 2 * lane.chunk[i] + (lane.stop[i] - lane.first[i] > 1);
 }
 
 function readFsdp(json, from, unit) {
@@ -274,6 +288,11 @@ function stepName(lane, i) {
 
 function timeText(time) {
   return String(Number(time.toFixed(6)));
+}
+
+// The peak of a lane, and after a slash its limit.
+function peakText(lane) {
+  return timeText(lane.peak) + (lane.limit === undefined ? "" : ` / ${timeText(lane.limit)}`);
 }
 
 // The steps of a micro-batch in the order of their starts: [row, index].

@@ -55,6 +55,20 @@ class RowPainter {
     g.stroke();
   }
 
+  // Which steps of a lane are drawn with their numbers, as in lib/Emit/StepLabels.h:
+  // those of a kind, chunk and form all are if the longest number fits each of them,
+  // else none; if that leaves none, every second, fifth or tenth of the first kind.
+  labelled(lane, schedule) {
+    const perUnit = (this.right - nameWidth) / (this.t1 - this.t0);
+    const room = 6.5 * (schedule.labelLetters + (this.withKinds ? 1 : 0)) + 4;
+    const fits = new Set();
+    for (const [type, width] of lane.narrowest) if (width * perUnit > room) fits.add(type);
+    if (fits.size) return { fits, every: 0 };
+    const kind = [..."FBIW"].find((one) => lane.kind.includes(one)), types = [...lane.narrowest];
+    const least = Math.min(...types.filter(([type]) => "FBIW"[Math.floor(type / 0x100000000)] === kind).map(([, width]) => width));
+    return { fits, kind, every: [2, 5, 10].find((n) => n * least * perUnit > room) ?? 0 };
+  }
+
   // The steps of a lane between t0 and t1, in a band of a canvas.
   paintSteps(scene, row, y, height) {
     const { g } = this;
@@ -65,6 +79,8 @@ class RowPainter {
     // The frames of overlaps, drawn around all members after them: [left, right].
     const frames = [];
     let framed = -1;
+    // The numbers, which may extend over the next step: [text, middle, color, alpha].
+    const labels = [], { fits, kind, every } = height === laneHeight ? this.labelled(lane, schedule) : {};
     const flush = () => {
       if (pixel >= 0 && area > 0) {
         const idle = Math.max(0, 1 - area);
@@ -104,16 +120,14 @@ class RowPainter {
       g.globalAlpha = faded ? 0.2 : 1;
       g.fillStyle = color;
       g.fillRect(a, y, b - a - (b - a > 4 ? 1 : 0), height);
-      // The part of the step that is in view has the number.
-      const left = Math.max(a, nameWidth), right = Math.min(b, this.right);
-      if (height === laneHeight && right - left > 7) {
+      const isNth = every && lane.kind[i] === kind && lane.nth[i] % every === 0;
+      if (height === laneHeight && (isNth || fits.has(typeOfStep(lane, i)))) {
         const name = (this.withKinds ? lane.kind[i] : "") + lane.microbatch[i] + chunkName(schedule, lane, i);
-        if (right - left > 6.5 * name.length + 4) {
-          g.globalAlpha = faded ? 0.5 : 1;
-          g.fillStyle = faded ? this.colors.soft : this.kindColors(schedule, lane.kind[i]).at(-1);
-          g.textAlign = "center";
-          g.fillText(name, (left + right) / 2, y + height / 2 + 0.5);
-        }
+        // The part of the step that is in view has the number.
+        const left = isNth ? a : Math.max(a, nameWidth), right = isNth ? b : Math.min(b, this.right);
+        const middle = (left + right) / 2, half = 3.25 * name.length;
+        if (isNth ? middle - half > nameWidth - 1 && middle + half < this.right : right - left > 2 * half + 4)
+          labels.push([name, middle, faded ? this.colors.soft : this.kindColors(schedule, lane.kind[i]).at(-1), faded ? 0.5 : 1]);
       }
       g.globalAlpha = 1;
       if (scene.critical && lane.critical[i] && scene.microbatch === null && height === laneHeight) {
@@ -126,6 +140,13 @@ class RowPainter {
     g.strokeStyle = this.colors.ink;
     g.lineWidth = 1.2;
     for (const [a, b] of frames) if (b - a > 4) g.strokeRect(a - 0.5, y - 0.5, b - a, height + 1);
+    g.textAlign = "center";
+    for (const [name, x, color, alpha] of labels) {
+      g.globalAlpha = alpha;
+      g.fillStyle = color;
+      g.fillText(name, x, y + height / 2 + 0.5);
+    }
+    g.globalAlpha = 1;
   }
 
   paintFsdp(row) {

@@ -125,7 +125,8 @@ function toggle(name, value = !scene[name]) {
 function arrange() {
   const withPhases = scene.schedules.some((schedule) => schedule.lanes.some((lane) => phasesOf(schedule, lane).length));
   axisHeight = 26 + (withPhases ? phaseHeight : 0);
-  sideWidth = painter.width < 560 ? 8 : scene.schedules.some((schedule) => schedule.lanes.some((lane) => lane.limit !== undefined)) ? 96 : 68;
+  const letters = scene.schedules.flatMap((schedule) => schedule.lanes.map((lane) => scene.memory ? peakText(lane).length : 0));
+  sideWidth = painter.width < 560 ? 8 : Math.max(68, 16 + Math.ceil(6.5 * letters.reduce((a, b) => Math.max(a, b), 0)));
   scene.phaseRow = null;
   const { rows, height } = layOut(scene.schedules, scene.rankByRank, scene.memory, painter.height - axisHeight);
   scene.rows = rows;

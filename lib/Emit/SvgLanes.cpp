@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Emit/StepLabels.h"
 #include "Emit/SvgWriter.h"
 
 using namespace llvm;
@@ -39,14 +40,10 @@ void SvgWriter::writeLanes() {
   }
 }
 
-void SvgWriter::writeLane(unsigned rank) {
+/// Calls `visit(group, index, left, right)` for the box of each compute step.
+template <class Visit>
+void SvgWriter::forEachBox(unsigned rank, Visit visit) const {
   const StepList &list = schedule.ranks[rank];
-  // Lines between boxes would hide boxes that are not much wider.
-  int64_t least = boxWidth < 20 ? 0 : 5;
-  // First the boxes, then the text and frames on them.
-  std::string above;
-  raw_string_ostream aboveOs(above);
-  os << "<g class=\"box\">\n";
   picture.forEachGroup(rank, [&](const Picture::Group &group) {
     if (!isCompute(list[group.begin].kind()))
       return;
@@ -57,28 +54,52 @@ void SvgWriter::writeLane(unsigned rank) {
     int64_t at = left;
     size_t size = group.end - group.begin;
     for (size_t i = group.begin; i != group.end; ++i) {
-      Step step = list[i];
       done += picture.alone(rank, i);
       int64_t next =
           left + int64_t(whole ? __int128(right - left) * done / whole
                                : (right - left) * int64_t(i + 1 - group.begin) /
                                      int64_t(size));
-      if (int64_t boxed = std::max(next - at, least))
-        os << "<rect class=\"k" << unsigned(step.kind()) << 's' << shade(step)
-           << "\" x=\"" << Px{at} << "\" width=\"" << Px{boxed}
-           << "\" height=\"22\"/>\n";
-      std::string text = number(step);
-      if (next - at >= digitWidth * int64_t(text.size()) + 10)
-        aboveOs << "<text class=\"num t" << unsigned(step.kind()) << "\" x=\""
-                << Px{(at + next) / 2} << "\" y=\"14.5\">" << text
-                << "</text>\n";
+      visit(group, i, at, next);
       at = next;
     }
-    if (size > 1)
+  });
+}
+
+void SvgWriter::writeLane(unsigned rank) {
+  const StepList &list = schedule.ranks[rank];
+  // Lines between boxes would hide boxes that are not much wider.
+  int64_t least = boxWidth < 20 ? 0 : 5;
+  StepLabels labels(digitWidth * int64_t(labelLetters) + 10);
+  auto typeOf = [&](const Picture::Group &group, Step step) {
+    return StepLabels::Type{step.kind(), picture.chunks().of(schedule, step),
+                            group.end - group.begin > 1};
+  };
+  forEachBox(rank, [&](const Picture::Group &group, size_t i, int64_t left,
+                       int64_t right) {
+    labels.add(typeOf(group, list[i]), right - left);
+  });
+  labels.choose();
+  // First the boxes, then the text and frames on them.
+  std::string above;
+  raw_string_ostream aboveOs(above);
+  os << "<g class=\"box\">\n";
+  forEachBox(rank, [&](const Picture::Group &group, size_t i, int64_t left,
+                       int64_t right) {
+    Step step = list[i];
+    if (int64_t boxed = std::max(right - left, least))
+      os << "<rect class=\"k" << unsigned(step.kind()) << 's' << shade(step)
+         << "\" x=\"" << Px{left} << "\" width=\"" << Px{boxed}
+         << "\" height=\"22\"/>\n";
+    if (labels.shows(typeOf(group, step)))
+      aboveOs << "<text class=\"num t" << unsigned(step.kind()) << "\" x=\""
+              << Px{(left + right) / 2} << "\" y=\"14.5\">" << number(step)
+              << "</text>\n";
+    if (group.end - group.begin > 1 && i + 1 == group.end)
       // The frame is drawn around the boxes, so that it is visible next to dark
       // ones.
-      aboveOs << "<rect class=\"pair\" x=\"" << Px{left}
-              << "\" y=\"-0.7\" width=\"" << Px{right - left}
+      aboveOs << "<rect class=\"pair\" x=\"" << Px{x(group.start)}
+              << "\" y=\"-0.7\" width=\""
+              << Px{x(group.finish) - x(group.start)}
               << "\" height=\"23.4\"/>\n";
   });
   os << "</g>\n" << above;

@@ -159,6 +159,12 @@ static void wrap(std::vector<std::string> &lines, size_t most) {
 }
 
 void SvgLayout::chooseWidth(int64_t maxWidth) {
+  if (memoryView != MemoryView::None)
+    for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
+      std::string peak = roundedText(picture.memory().size(facts.peak(rank)));
+      rightMargin = std::max(rightMargin,
+                             80 + sideLetterWidth * int64_t(peak.size()) + 20);
+    }
   // The number of a step of average duration must fit, and that of the shortest
   // kind too unless it is very short.
   int64_t typical =

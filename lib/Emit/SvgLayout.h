@@ -23,7 +23,6 @@ class SvgLayout {
 public:
   // Sizes in tenths of a pixel.
   static constexpr int64_t leftMargin = 620;
-  static constexpr int64_t rightMargin = 560;
   static constexpr int64_t edge = 140;
   static constexpr int64_t laneHeight = 220;
   static constexpr int64_t fsdpHeight = 70;
@@ -36,6 +35,7 @@ public:
   static constexpr int64_t titleLetterWidth = 92;
   static constexpr int64_t letterWidth = 62;
   static constexpr int64_t phaseLetterWidth = 52;
+  static constexpr int64_t sideLetterWidth = 60;
   /// The smallest width that has room for the texts.
   static constexpr int64_t leastWidth = 2400;
 
@@ -121,6 +121,8 @@ public:
   /// that is shown if it is not everything.
   std::vector<std::string> title, about, note;
   int64_t plotWidth = 0, width = 0, height = 0;
+  /// The room for idle time and peaks.
+  int64_t rightMargin = 560;
   /// The baselines of the first lines of `about` and `note`.
   int64_t aboutTop = 0, noteTop = 0;
   int64_t legendTop = 0, lanesTop = 0, lanePitch = 0, laneGap = 0;

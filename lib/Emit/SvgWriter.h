@@ -46,6 +46,7 @@ private:
 
   // SvgLanes.cpp
   void writeLanes();
+  template <class Visit> void forEachBox(unsigned rank, Visit visit) const;
   void writeLane(unsigned rank);
   void writeFsdp(unsigned rank);
   void writeMark(llvm::StringRef colorClass, int64_t x, int64_t y);

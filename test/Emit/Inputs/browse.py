@@ -463,7 +463,7 @@ def rows(page, _):
     check("rank 15: memory" in tip and "in use" in tip and "peak" in tip, f"no word about memory: {tip}")
 
 
-def labels(page, _):
+def labels(page, pages):
     """Either all numbers have the letter of their kind or none; none is cut at the edges."""
     page.js("""
         window.written = [];
@@ -482,6 +482,24 @@ def labels(page, _):
         for text, x, width in found:
             check(76 <= x - width / 2 and x + width / 2 <= right, f"{text} is cut in {length}")
     check(found[0][0][0].isalpha(), "kinds are never named")
+    # They do not end within a row, where they get longer.
+    for other, expected in ((pages[1], list(range(32))), (pages[2], list(range(0, 64, 5))), (pages[3], [])):
+        page.open(other)
+        page.js("""
+            window.written = [];
+            const whole = CanvasRenderingContext2D.prototype.fillText;
+            CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+              const {y: top, bottom} = pipec.scene.rows[0];
+              const at = this.getTransform().transformPoint({x, y}).y / devicePixelRatio - pipec.axisHeight;
+              if (this.canvas.id === "view" && /^\\d+$/.test(text) && at > top && at < top + 24 && this.textAlign === "center")
+                written.push(Number(text));
+              whole.call(this, text, x, y);
+            };
+            pipec.fit();""")
+        page.settle()
+        found = page.js("return written")
+        check(found == expected, f"{other}: {found}")
+        page.shot("numbers")
 
 
 def compare(page, pages):
