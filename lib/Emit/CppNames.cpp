@@ -112,7 +112,11 @@ std::string cppComment(StringRef text) {
     size_t size = visibleSize(text);
     // In older dialects `??/` is another way to write a backslash.
     bool trigraph = text.front() == '?' && StringRef(result).ends_with("?");
-    if (size == 0 || text.front() == '\\' || trigraph) {
+    // The text after the name may begin with `:`.
+    bool coding = (StringRef(":=").contains(text.front()) &&
+                   StringRef(result).ends_with("coding")) ||
+                  (text == "g" && StringRef(result).ends_with("codin"));
+    if (size == 0 || text.front() == '\\' || trigraph || coding) {
       result += "\\" + utohexstr(uint8_t(text.front()), /*LowerCase=*/false, 2);
       size = 1;
     } else {

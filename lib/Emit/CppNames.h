@@ -33,6 +33,8 @@ std::string cppGuard(llvm::StringRef name);
 /// Text of the user, such as a name, as part of a `//` comment: on one line,
 /// with control characters, invisible ones (those that change the direction of
 /// text, too), backslashes and bytes that are not UTF-8 escaped as in step IR.
+/// What follows `coding` is escaped as well where the text would be a
+/// declaration of the encoding of a Python file (PEP 263).
 std::string cppComment(llvm::StringRef text);
 
 /// Any text as a string literal, quotes included.
