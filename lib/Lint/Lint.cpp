@@ -283,15 +283,10 @@ LintResult lint(const Schedule &schedule, const LintOptions &options,
                 DiagEngine &diags) {
   Contents contents(schedule);
   auto annotate = [&](Diagnostic &found) {
-    if (found.id == diag::ReduceGradMissing) {
-      // If there is no REDUCE_GRAD at all, that is reported once.
-      if (!contents.reduceGrad)
-        return false;
-      // A missing one should follow the step that the note names.
-      if (!found.notes.empty()) {
-        found.place = found.notes.front().place;
-        found.range = found.notes.front().range;
-      }
+    // A missing REDUCE_GRAD should follow the step that the note names.
+    if (found.id == diag::ReduceGradMissing && !found.notes.empty()) {
+      found.place = found.notes.front().place;
+      found.range = found.notes.front().range;
     }
     std::optional<diag::Id> result;
     if (options.forPyTorch)
@@ -314,8 +309,14 @@ LintResult lint(const Schedule &schedule, const LintOptions &options,
     DiagEngine::ScopedFilter filter(diags, annotate);
     good = checkList(schedule, contents, options, result, diags);
   }
+  LintOptions rules = graded(options, diags);
+  // That all reductions are missing has then been reported one by one.
+  if (any_of(result.faults, [](const Diagnostic &fault) {
+        return fault.id == diag::ReduceGradMissing;
+      }))
+    rules.noReduceGrad = std::nullopt;
   DiagEngine::ScopedFilter filter(diags, annotate);
-  checkRules(schedule, contents, good, graded(options, diags), diags);
+  checkRules(schedule, contents, good, rules, diags);
   return result;
 }
 

@@ -195,7 +195,8 @@ FAULTS = [
     ]),
     *rule("A stage has one REDUCE_GRAD, after its weight gradients and before its last RESHARD", [
         Fault("none", "loop", drop("1REDUCE_GRAD"), ("ReduceGradMissing", "1B3"), twice(WRONG)),
-        Fault("none at all", "loop", keep("F", "B", "UNSHARD", "RESHARD"), ("NoReduceGrad", None), twice(WRONG)),
+        Fault("none at all", "loop", keep("F", "B", "UNSHARD", "RESHARD"), ("ReduceGradMissing", "0B3"), twice(WRONG)),
+        Fault("none at all, and no UNSHARD or RESHARD", "loop", keep("F", "B"), ("NoReduceGrad", None), (WRONG, ERROR)),
         Fault("two", "loop", double("1REDUCE_GRAD"), ("ReduceGradDoubled", "1REDUCE_GRAD"), twice(WRONG)),
         Fault("before the last weight gradient", "loop", move("1REDUCE_GRAD", before="1B3"), ("ReduceGradEarly", "1REDUCE_GRAD"), twice(WRONG)),
         Fault("after the RESHARD", "loop", move("1REDUCE_GRAD", after="1RESHARD"), ("ReduceGradLate", "1REDUCE_GRAD"), twice(RIGHT)),
