@@ -120,6 +120,8 @@ private:
   llvm::StringMap<llvm::SMRange> aliases;
   /// Definitions of the main module that may be unused, in order.
   std::vector<Symbol> warnable;
+  /// The first of these are defined outside of schedules.
+  size_t numTopLevel = 0;
   bool inMain = false;
   /// Builtins whose dependence depends on the schedule.
   ast::Variable *chunksBuiltin = nullptr;

@@ -10,6 +10,8 @@
 #include "Sema/Checker.h"
 #include "Support/Diagnostics/SemaDiags.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace llvm;
 using namespace pipec::ast;
 
@@ -77,6 +79,7 @@ void Checker::check(Module &main) {
   Form form;
   for (Stmt *decl : main.decls)
     check(decl, form);
+  numTopLevel = warnable.size();
   for (ScheduleDecl *schedule : main.schedules) {
     for (const CheckedSchedule &other : program.schedules)
       if (other.decl->name.text == schedule->name.text)
@@ -93,17 +96,22 @@ void Checker::check(Module &main) {
 }
 
 void Checker::warnUnused() {
-  for (const Symbol &symbol : warnable) {
+  for (const auto &[number, symbol] : enumerate(warnable)) {
+    // Another file may import what is outside of schedules.
+    bool isTopLevel = number < numTopLevel;
+    auto warn = [&, &symbol = symbol](auto kind) {
+      InFlightDiagnostic warning =
+          diags.report(symbol.range, kind, symbol.name);
+      if (!isTopLevel)
+        warning.removal(symbol.statement);
+    };
     if (symbol.fn && !symbol.fn->used)
-      diags.report(symbol.range, diag::UnusedFn, symbol.name)
-          .removal(symbol.statement);
+      warn(diag::UnusedFn);
     else if (symbol.pattern && !symbol.pattern->used)
-      diags.report(symbol.range, diag::UnusedPattern, symbol.name)
-          .removal(symbol.statement);
+      warn(diag::UnusedPattern);
     else if (symbol.variable && !symbol.variable->used) {
       if (symbol.variable->kind == Variable::Kind::Let)
-        diags.report(symbol.range, diag::UnusedLet, symbol.name)
-            .removal(symbol.statement);
+        warn(diag::UnusedLet);
       else if (symbol.variable->kind == Variable::Kind::Param)
         (void)diags.report(symbol.range, diag::UnusedParameter, symbol.name);
     }

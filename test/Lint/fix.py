@@ -168,3 +168,13 @@ assert re.search(r"--fix", subprocess.run(["pipec", "lint", "--help"], capture_o
 # A correction that does not help is not made along with one that does.
 fixed, _ = fix("fn f(x) = x + 1;\n" + GOOD.replace("rank);  // warm", "rank)"), status=1)
 assert fixed.startswith("fn f(x) = x + 1;\n") and "rank);" in fixed, fixed
+
+# Definitions outside of schedules stay: other files import them.
+LIBRARY = "fn shared(x) { x }\npattern third() { F }\n" + GOOD
+write("lib.pipe", LIBRARY)
+write("use.pipe", 'import "lib.pipe";\n' + GOOD.replace("repeat w { F }", "repeat shared(w) { F }"))
+run = lint("--fix", "lib.pipe", "use.pipe", status=0)
+assert read("lib.pipe") == LIBRARY and run.stderr == "", run.stderr
+assert run.stdout.count("is never used") == 2, run.stdout
+found = json.loads(lint("lib.pipe", "--format=json", status=0).stdout)["findings"]
+assert len(found) == 2 and not any(finding["fixes"] for finding in found), found
