@@ -187,7 +187,7 @@ void Calibrator::setOverlaps() {
     if (!any_of(ratios, [&](const auto &entry) {
           return join(map_range(entry.first, stepKindName), " & ") == kinds;
         }))
-      leaveOut("overlap " + kinds + ": its members never run alone");
+      leaveOut("overlap " + shortened(kinds) + ": its members never run alone");
 }
 
 //===----------------------------------------------------------------------===//

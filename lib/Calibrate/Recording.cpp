@@ -15,6 +15,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <limits>
 #include <set>
 
 using namespace llvm;
@@ -126,12 +127,14 @@ RecordingMaker::splitSteps(const RankTrace &trace) {
     if (steps.empty() || again) {
       std::vector<StepSpan> next;
       // A training step begins with the UNSHARDs before its first step.
-      while (again && !steps.empty() && !steps.back().empty() &&
-             trace.origin == TraceOrigin::Kineto &&
-             recording.cells[steps.back().back().cell][0].kind() ==
-                 StepKind::Unshard) {
-        next.insert(next.begin(), steps.back().back());
-        steps.back().pop_back();
+      if (again && !steps.empty() && trace.origin == TraceOrigin::Kineto) {
+        std::vector<StepSpan> &before = steps.back();
+        auto begin = before.end();
+        while (begin != before.begin() &&
+               recording.cells[begin[-1].cell][0].kind() == StepKind::Unshard)
+          --begin;
+        next.assign(begin, before.end());
+        before.erase(begin, before.end());
       }
       steps.push_back(std::move(next));
       seen.clear();
@@ -197,36 +200,54 @@ void RecordingMaker::addWaits(RecordedRank &rank, ArrayRef<TraceSpan> waits) {
   }
 }
 
+/// From the first start to the last end of `kernels`, of the stream on which
+/// they take longest.
+static std::pair<int64_t, int64_t> busiestSpan(ArrayRef<KernelSpan> kernels) {
+  std::map<uint32_t, int64_t> busy;
+  for (const KernelSpan &kernel : kernels)
+    busy[kernel.stream] += kernel.end - kernel.start;
+  uint32_t stream = llvm::max_element(busy, [](const auto &a, const auto &b) {
+                      return a.second < b.second;
+                    })->first;
+  std::pair<int64_t, int64_t> span = {std::numeric_limits<int64_t>::max(),
+                                      std::numeric_limits<int64_t>::min()};
+  for (const KernelSpan &kernel : kernels)
+    if (kernel.stream == stream)
+      span = {std::min(span.first, kernel.start),
+              std::max(span.second, kernel.end)};
+  return span;
+}
+
 /// Adds the kernels that the host launched in each compute step, of the stream
 /// on which they take longest.
 void RecordingMaker::useKernels(RecordedRank &rank,
                                 ArrayRef<KernelSpan> kernels) {
+  auto firstAt = [&](int64_t time) {
+    return llvm::partition_point(
+               kernels,
+               [&](const KernelSpan &kernel) { return kernel.launch < time; }) -
+           kernels.begin();
+  };
+  // Steps at one time have the same kernels.
+  std::pair<size_t, size_t> known = {0, 0};
+  std::pair<int64_t, int64_t> busiest;
   for (std::vector<StepSpan> &step : rank.steps)
     for (StepSpan &span : step) {
       if (!isCompute(recording.cells[span.cell][0].kind()))
         continue;
-      auto first =
-          llvm::partition_point(kernels, [&](const KernelSpan &kernel) {
-            return kernel.launch < span.hostStart;
-          });
-      std::map<uint32_t, int64_t> busy;
-      const KernelSpan *last = first;
-      for (; last != kernels.end() && last->launch < span.hostEnd; ++last)
-        busy[last->stream] += last->end - last->start;
-      if (busy.empty())
+      std::pair<size_t, size_t> range = {firstAt(span.hostStart),
+                                         firstAt(span.hostEnd)};
+      if (range.first >= range.second)
         continue;
-      uint32_t stream =
-          llvm::max_element(busy, [](const auto &a, const auto &b) {
-            return a.second < b.second;
-          })->first;
-      for (const KernelSpan &kernel : ArrayRef(first, last)) {
-        if (kernel.stream != stream)
-          continue;
-        span.start =
-            span.isDevice ? std::min(span.start, kernel.start) : kernel.start;
-        span.end = span.isDevice ? std::max(span.end, kernel.end) : kernel.end;
-        span.isDevice = true;
-      }
+      if (range != known)
+        busiest =
+            busiestSpan(kernels.slice(range.first, range.second - range.first));
+      known = range;
+      span.start =
+          span.isDevice ? std::min(span.start, busiest.first) : busiest.first;
+      span.end =
+          span.isDevice ? std::max(span.end, busiest.second) : busiest.second;
+      span.isDevice = true;
     }
 }
 

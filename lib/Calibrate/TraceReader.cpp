@@ -368,6 +368,11 @@ void TraceReader::joinOverlaps(std::vector<TraceSpan> &spans) {
   std::vector<TraceSpan> joined;
   TraceCells::Members members;
   size_t last = 0;
+  // An overlap is named once, when all of its members are known.
+  auto finishLast = [&] {
+    if (members.size() > 1)
+      joined[last].cell = cells.find(members);
+  };
   for (const TraceSpan &span : spans) {
     bool overlaps = !members.empty() && isComputeSpan(span) &&
                     span.start < joined[last].end &&
@@ -375,15 +380,16 @@ void TraceReader::joinOverlaps(std::vector<TraceSpan> &spans) {
     if (overlaps) {
       members.push_back(cells[span.cell][0]);
       joined[last].end = std::max(joined[last].end, span.end);
-      joined[last].cell = cells.find(members);
       continue;
     }
     if (isComputeSpan(span)) {
+      finishLast();
       members = {cells[span.cell][0]};
       last = joined.size();
     }
     joined.push_back(span);
   }
+  finishLast();
   spans = std::move(joined);
 }
 
