@@ -67,6 +67,10 @@ class EdgeQueues {
 public:
   explicit EdgeQueues(const TickCosts &costs) : costs(costs) {}
 
+  /// When the last transfer of an edge leaves it; 0 before the first one.
+  int64_t freeAt(unsigned from, unsigned to) const {
+    return free.lookup({from, to});
+  }
   /// Starts the next transfer of an edge at `ready` or later. Returns its
   /// start.
   int64_t take(unsigned from, unsigned to, int64_t ready) {

@@ -170,9 +170,9 @@ private:
 
   /// Returns false if `rank`, which has reached `wait`, has to wait there
   /// because the send, or another member of its batch, is not complete. A
-  /// buffered send completes immediately, so the rank waits until the other
-  /// rank has posted the receive. A wait for a send that the rank does not have
-  /// is ignored.
+  /// buffered send is complete as soon as it starts; for it, the rank also
+  /// waits until the other rank has posted the receive. A wait for a send that
+  /// the rank does not have is ignored.
   bool passSendWait(unsigned rank, uint32_t wait) {
     uint32_t send = transfers.other(wait);
     if (send == none)
@@ -204,10 +204,7 @@ private:
   /// The time from which on it would not block.
   int64_t overAt(unsigned rank, uint32_t send) const {
     auto [begin, end] = state.members(send);
-    int64_t over = 0;
-    if ((model != WaitModel::Buffered || end - begin > 1) &&
-        hasPeer(stepAt(rank, send)))
-      over = endOf(rank, send);
+    int64_t over = hasPeer(stepAt(rank, send)) ? endOf(rank, send) : 0;
     for (uint32_t member = begin; member != end && model == WaitModel::Buffered;
          ++member)
       if (isSend(stepAt(rank, member).kind()) &&
@@ -325,13 +322,12 @@ private:
     unsigned peer = peerOf(stepAt(rank, step));
     uint32_t other = transfers.other(step);
     int64_t &sent = time.starts[send ? step : other];
-    int64_t ready =
-        buffered ? sent : std::max(time.starts[step], time.starts[other]);
-    int64_t start = send ? time.edges->take(rank, peer, ready)
-                         : time.edges->take(peer, rank, ready);
+    unsigned from = send ? rank : peer, to = send ? peer : rank;
     // A send that waits for its edge starts when the edge is free.
-    if (start != ready)
-      sent = start;
+    sent = std::max(sent, time.edges->freeAt(from, to));
+    time.edges->take(
+        from, to,
+        buffered ? sent : std::max(time.starts[step], time.starts[other]));
   }
 
   /// Called when the other end of `step` has started too.

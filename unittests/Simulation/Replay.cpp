@@ -22,7 +22,9 @@ size_t Replay::groupBegin(unsigned rank, size_t index) const {
 }
 
 Rational Replay::hop(unsigned from, unsigned to) const {
-  return from == to ? Rational(0) : schedule.costs.general(Figure::P2P);
+  return from == to ? Rational(0)
+                    : plus(schedule.costs.general(Figure::P2P),
+                           schedule.costs.general(Figure::Occupancy));
 }
 
 Rational Replay::duration(unsigned rank, size_t begin) const {
@@ -53,7 +55,33 @@ Rational Replay::reached(unsigned rank, size_t begin) {
                       : reached(rank, before);
   if (isP2P(schedule.ranks[rank][before].kind()) && isHeld(rank, before))
     time = later(time, opComplete({rank, before}));
+  if (isSendWait(schedule.ranks[rank][before].kind()))
+    time = waitEnd(rank, before);
   reaches[{rank, begin}] = time;
+  return time;
+}
+
+Rational Replay::waitEnd(unsigned rank, size_t index) {
+  Rational time = reached(rank, index);
+  if (!model)
+    return time;
+  const StepList &list = schedule.ranks[rank];
+  Step wait = list[index];
+  StepKind sends =
+      wait.kind() == StepKind::WaitSendF ? StepKind::SendF : StepKind::SendB;
+  size_t send = 0;
+  while (list[send].kind() != sends || list[send].stage() != wait.stage() ||
+         list[send].microbatch() != wait.microbatch() ||
+         list[send].port() != wait.port())
+    ++send;
+  time = later(time, opComplete({rank, send}));
+  size_t begin = groupBegin(rank, send);
+  for (size_t i = begin; i != Schedule::groupEnd(list, begin); ++i)
+    if (model == WaitModel::Buffered && isSend(list[i].kind())) {
+      Place receive = other({rank, i});
+      time = later(time, reached(receive.first,
+                                 groupBegin(receive.first, receive.second)));
+    }
   return time;
 }
 
@@ -176,6 +204,41 @@ Replay::Place Replay::other(Place op) const {
   llvm_unreachable("a transfer has two sides");
 }
 
+// The send before a send on its edge.
+std::optional<Replay::Place> Replay::sendBefore(Place send) const {
+  auto [rank, index] = send;
+  const StepList &list = schedule.ranks[rank];
+  while (index-- != 0)
+    if (isSend(list[index].kind()) &&
+        test::peerOf(schedule, list[index]) ==
+            test::peerOf(schedule, list[send.second]))
+      return Place(rank, index);
+  return std::nullopt;
+}
+
+Rational Replay::transferStart(unsigned rank, size_t index) {
+  Rational time = opStart({rank, index});
+  // An edge that transfers do not occupy is always free.
+  if (isSend(schedule.ranks[rank][index].kind()) &&
+      schedule.costs.general(Figure::Occupancy) != 0)
+    if (std::optional<Place> before = sendBefore({rank, index}))
+      time = later(time, plus(edgeStart(*before),
+                              schedule.costs.general(Figure::Occupancy)));
+  return time;
+}
+
+// When the transfer of a send is put on its edge.
+Rational Replay::edgeStart(Place send) {
+  auto known = edgeStarts.find(send);
+  if (known != edgeStarts.end())
+    return known->second;
+  Rational time = transferStart(send.first, send.second);
+  if (model != WaitModel::Buffered)
+    time = later(time, opStart(other(send)));
+  edgeStarts[send] = time;
+  return time;
+}
+
 // When a P2P step, or its whole batch, is complete.
 Rational Replay::opComplete(Place op) {
   auto [rank, index] = op;
@@ -186,15 +249,12 @@ Rational Replay::opComplete(Place op) {
   const StepList &list = schedule.ranks[rank];
   Rational time = 0;
   for (size_t i = begin; i != Schedule::groupEnd(list, begin); ++i) {
-    Rational own = opStart({rank, i});
-    Rational end = own;
-    if (model != WaitModel::Buffered || isRecv(list[i].kind())) {
-      Place peer = other({rank, i});
-      Rational theirs = opStart(peer);
-      Rational delay = hop(rank, peer.first);
-      end = model == WaitModel::Buffered ? later(own, plus(theirs, delay))
-                                         : plus(later(own, theirs), delay);
-    }
+    Place self{rank, i};
+    bool send = isSend(list[i].kind());
+    Rational end = edgeStart(send ? self : other(self));
+    if (!send || model != WaitModel::Buffered)
+      end = plus(end, hop(rank, other(self).first));
+    end = later(end, opStart(self));
     time = later(time, end);
   }
   completes[{rank, begin}] = time;

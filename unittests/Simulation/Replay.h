@@ -32,6 +32,11 @@ public:
 
   /// When the compute step at `index` of `rank` starts.
   Rational computeStart(unsigned rank, size_t index);
+  /// When the P2P step at `index` of `rank` starts; a send, once its edge is
+  /// free.
+  Rational transferStart(unsigned rank, size_t index);
+  /// When the rank passes the wait for a send at `index`.
+  Rational waitEnd(unsigned rank, size_t index);
   Rational makespan();
 
 private:
@@ -48,6 +53,8 @@ private:
   Rational arrival(unsigned rank, Step step);
   Rational opStart(Place op);
   Rational opComplete(Place op);
+  std::optional<Place> sendBefore(Place send) const;
+  Rational edgeStart(Place send);
   bool isHeld(unsigned rank, size_t begin) const;
   bool sameQueue(unsigned rank, Step a, Step b) const;
   Place other(Place op) const;
@@ -55,7 +62,7 @@ private:
 
   const Schedule &schedule;
   std::optional<WaitModel> model;
-  std::map<Place, Rational> starts, reaches, opStarts, completes;
+  std::map<Place, Rational> starts, reaches, opStarts, completes, edgeStarts;
 };
 
 } // namespace pipec::test
