@@ -39,8 +39,8 @@ HEADER = """\
 # Diagnostics
 
 A message of pipec or pipec-opt has a *kind*, which `--show-kinds` prints after it and `--diagnostics-format=json` has as
-`kind`. The pages below have a section for every kind, by the phase that reports it; `pipec --explain KIND` prints this
-section. In the text of a message, `{0}`, `{1}`, ... are its arguments. `utils/diagnostics-page.py` makes these pages from
+`kind`. The pages below have a section for every kind, by the phase that reports it; `pipec --explain NAME` prints the
+section of the kind, or those of the kinds with the flag NAME. In the text of a message, `{0}`, `{1}`, ... are its arguments. `utils/diagnostics-page.py` makes these pages from
 the tables of the compiler; the outputs are those of the commands.
 
 ## Reading a message
@@ -62,17 +62,20 @@ the program. In text, control characters of names and lines are shown as `?`.
 - A **warning** does not. Its flag switches it off or makes it an error ([CommandLine.md](CommandLine.md#warnings)).
 - A **note** belongs to the error or warning before it; some kinds of warnings are reported as notes of their own.
 
-The exit status is 0 without errors. After 20 errors, further ones are counted but not shown.
+A message of a kind with a flag ends in it: `[-Wunused-let]`, or `[-Werror=unused-let]` where it is an error.
+
+The exit status is 0 without errors. After 20 errors, further ones are counted but not shown; so are warnings of one kind
+after the first 100.
 
 `--diagnostics-format=json` prints one object per message, each on one line, with `kind`, `severity`, `message`, `rank`,
-`position`, `cell`, `file`, `line`, `column`, `endLine`, `endColumn`, `excerpt`, `fixes` and `notes`, themselves such
-objects; what a message does not have is `null`. The end is that of the text that the message points at, its column the
+`position`, `cell`, `file`, `line`, `column`, `endLine`, `endColumn`, `excerpt`, `fixes`, `notes`, themselves such
+objects, `flag` and `ranks` ([Lint.md](Lint.md#options)); what a message does not have is `null`. The end is that of the text that the message points at, its column the
 one after the last byte; for a single position it is that position. The excerpt is what follows the message in text: the
 line of the source, and the mark below it. `fixes` are the edits that together correct what the message reports, or that
 the note proposes: objects with `file`, `line`, `column`, `endLine`, `endColumn`, and the `text` that replaces this part.
 """
 
-SHOWN = re.compile(r"^(.*\b(?:error|warning|note): .*) \[(\w+)\]$", re.M)
+SHOWN = re.compile(r"^(.*\b(?:error|warning|note): .*) \[(\w+)\]((?: \[-W[\w=-]+\])?)$", re.M)
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
@@ -143,7 +146,7 @@ class Example:
                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=100)
                 text = run.stdout.decode("utf-8", "replace").replace(library, "PREFIX/share/pipec/schedules")
                 self.shown |= {match[2] for match in SHOWN.finditer(text)}
-                self.output.append((command, SHOWN.sub(r"\1", text).rstrip("\n")))
+                self.output.append((command, SHOWN.sub(r"\1\3", text).rstrip("\n")))
         return self
 
     def lines(self):

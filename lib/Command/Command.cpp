@@ -144,7 +144,8 @@ such as `.gif` or `.tex`; any other extension says nothing.
 `-Wno-NAME` switches the warning NAME off and `-WNAME` on, also where it is only
 a note or is off. `-Werror=NAME` makes it an error, and `-Wno-error=NAME` a
 warning where it would be an error. `--grade=NAME=GRADE,...` says the same, with
-`error`, `warning`, `note` or `off` as GRADE. The last one counts. `-Wall` undoes
+`error`, `warning`, `note` or `off` as GRADE. NAME is the flag that ends a
+message, `[-WNAME]`, or the name of a kind. The last one counts. `-Wall` undoes
 what was switched off; `-Werror` makes errors of all warnings except those that
 were graded as warnings. [Diagnostics.md](Diagnostics.md#flags) has the names, and
 [Lint.md](Lint.md#options) those that `pipec lint` looks for.

@@ -14,6 +14,7 @@
 #include "Driver/ExplainKind.h"
 
 #include "Driver/Arguments.h"
+#include "Driver/Warnings.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 
@@ -83,6 +84,14 @@ static void printKind(const DiagInfo &info, raw_ostream &os) {
     os << '\n' << sectionOf(shown) << '\n';
 }
 
+std::string explanationOf(const DiagInfo &info) {
+  StringRef section = sectionOf(info.name);
+  // After the heading and the line with the format.
+  for (unsigned part = 0; part != 2; ++part)
+    section = section.split("\n\n").second.ltrim('\n');
+  return section.str();
+}
+
 LogicalResult printExplanation(const Arguments &args, raw_ostream &out,
                                DiagSession &session) {
   DiagEngine &diags = session.engine();
@@ -91,14 +100,22 @@ LogicalResult printExplanation(const Arguments &args, raw_ostream &out,
         diags, "--explain takes a kind of diagnostic and no input");
   StringRef kind = args.text(Opt::Explain);
   std::vector<StringRef> names;
+  std::vector<const DiagInfo *> meantKinds;
   for (const DiagInfo &info : allDiagInfos()) {
-    if (info.name == kind)
-      return writeOutput(args, out, session, [&](raw_ostream &os) {
-        printKind(info, os);
-        return success();
-      });
+    if (info.name == kind || info.flag == kind)
+      meantKinds.push_back(&info);
     names.push_back(info.name);
   }
+  if (!meantKinds.empty())
+    return writeOutput(args, out, session, [&](raw_ostream &os) {
+      for (const DiagInfo *info : meantKinds) {
+        if (info != meantKinds.front())
+          os << '\n';
+        printKind(*info, os);
+      }
+      return success();
+    });
+  llvm::append_range(names, warningNames());
   InFlightDiagnostic error = diags.report(
       DiagLoc(), diag::UnknownChoice, "kind of diagnostic", shortened(kind));
   std::vector<StringRef> meant = nearestWords(kind, names);

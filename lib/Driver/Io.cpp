@@ -53,7 +53,8 @@ void DiagSession::handle(const Diagnostic &diagnostic) {
     verifier(diagnostic);
   else if (diverted)
     diverted(diagnostic);
-  else
+  else if (diagnostic.severity != Severity::Warning ||
+           ++warnings[diagnostic.id] <= maxEqualWarnings)
     print(diagnostic);
 }
 
@@ -74,6 +75,11 @@ int DiagSession::finish(LogicalResult result) {
     DiagEngine out(sources, [this](const Diagnostic &d) { print(d); });
     return succeeded(verifier.verify(out)) ? 0 : 1;
   }
+  for (auto [id, count] : warnings)
+    if (count > maxEqualWarnings)
+      print({diag::NoteMoreWarnings, Severity::Note, SMRange(),
+             DiagEngine::format(diag::NoteMoreWarnings,
+                                count - maxEqualWarnings, diagInfo(id).name)});
   if (badUsage)
     return 2;
   return succeeded(result) && !diags.hadErrors() ? 0 : 1;

@@ -25,13 +25,15 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
 namespace pipec {
 
-/// The files and the diagnostics of one run. Messages are printed immediately;
+/// The files and the diagnostics of one run. Messages are printed immediately,
+/// of each kind of warning the first hundred;
 /// with `--verify-diagnostics` they are collected and compared with the
 /// comments of the input at the end. If memory runs out or standard output
 /// cannot be written, the run ends with a message and status 1.
@@ -93,6 +95,9 @@ private:
   DiagEngine diags;
   DiagEngine::Handler diverted;
   bool verifying = false;
+  /// The number of warnings of each kind that were to be printed.
+  std::map<diag::Id, size_t> warnings;
+  static constexpr size_t maxEqualWarnings = 100;
   /// True if there was an error in the command line.
   bool badUsage = false;
   /// `--color`: always, never, or by the stream and the environment.

@@ -8,6 +8,8 @@
 //   -WNAME -Wno-NAME -Werror=NAME -Wno-error=NAME --grade=NAME=GRADE
 //   -Wall -Wno-all -Werror -Wno-error
 //
+// NAME is the name of a flag, or that of a kind of warning.
+//
 // All commands read them here, and DiagEngine applies them.
 //
 //===----------------------------------------------------------------------===//
@@ -53,8 +55,11 @@ static LogicalResult setGrade(StringRef name, Grade grade, DiagEngine &diags) {
   return reportUnknownChoice(diags, "warning", name, names);
 }
 
-/// Applies the value of one `-W` option.
+/// Applies the value of one `-W` option. The names of some warnings begin with
+/// `no-`.
 static LogicalResult applyFlag(StringRef flag, DiagEngine &diags) {
+  if (is_contained(warningNames(), flag))
+    return setGrade(flag, Grade::On, diags);
   bool on = !flag.consume_front("no-");
   if (flag == "error") {
     diags.setWarningsAreErrors(on);

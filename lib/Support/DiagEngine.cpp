@@ -71,7 +71,8 @@ InFlightDiagnostic &InFlightDiagnostic::at(StepPlace place) {
 bool DiagEngine::setGrade(StringRef flag, Grade grade) {
   bool all = flag == "all", known = false;
   for (const DiagInfo &info : allDiagInfos()) {
-    if (info.severity != Severity::Warning || !(all || info.flag == flag))
+    if (info.severity != Severity::Warning ||
+        !(all || info.flag == flag || info.name == flag))
       continue;
     known = true;
     auto [it, isNew] = grades.try_emplace(info.flag, Grade::Default);

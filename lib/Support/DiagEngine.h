@@ -82,6 +82,9 @@ struct Diagnostic {
   std::vector<Diagnostic> notes = {};
   /// The first step that the message names.
   std::optional<StepPlace> place = std::nullopt;
+  /// The ranks with the same finding at the same place, ascending; empty
+  /// unless findings were folded (Results/FoldedFindings.h).
+  std::vector<unsigned> ranks = {};
 };
 
 class DiagEngine;
@@ -183,8 +186,9 @@ public:
     Warning, // even if all warnings are errors
     Error,
   };
-  /// Sets the grade of a `-W` name. Returns false if no warning has this name.
-  /// `all` means every warning; with it, `On` only undoes `Off`.
+  /// Sets the grade of a `-W` name, or of the one of the kind of warning with
+  /// this name. Returns false if no warning has it. `all` means every warning;
+  /// with it, `On` only undoes `Off`.
   bool setGrade(llvm::StringRef flag, Grade grade);
   /// The severity with which a diagnostic of this name and severity is
   /// reported, before `setWarningsAreErrors` applies; nothing if it is dropped.

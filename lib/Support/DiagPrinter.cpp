@@ -30,6 +30,14 @@ StringRef severityName(Severity severity) {
   llvm_unreachable("all severities are named");
 }
 
+std::string flagText(const Diagnostic &diagnostic) {
+  StringRef flag = diagInfo(diagnostic.id).flag;
+  if (flag.empty())
+    return "";
+  bool isError = diagnostic.severity == Severity::Error;
+  return ((isError ? " [-Werror=" : " [-W") + flag + "]").str();
+}
+
 static raw_ostream::Colors severityColor(Severity severity) {
   switch (severity) {
   case Severity::Error:
@@ -45,12 +53,15 @@ static raw_ostream::Colors severityColor(Severity severity) {
 /// The cell of a CSV that starts at `loc`. As for the reader, it ends at the
 /// next comma; trailing blanks and the quotes are not part of it.
 static StringRef cellAt(SMLoc loc, const SourceFiles &files) {
-  StringRef text = files.textOf(loc);
-  text = text.drop_front(loc.getPointer() - text.data());
+  StringRef file = files.textOf(loc);
+  StringRef text = file.drop_front(loc.getPointer() - file.data());
   text = text.take_until([](char c) { return StringRef(",\r\n").contains(c); })
              .rtrim(" \t");
+  // The place of a step is after the quote, that of a mistake is the quote.
   if (text.size() > 1 && text.front() == '"' && text.back() == '"')
     return text.drop_front().drop_back();
+  if (text.begin() != file.begin() && text.data()[-1] == '"')
+    text.consume_back("\"");
   return text;
 }
 
@@ -142,7 +153,8 @@ void writeDiagnostic(json::OStream &json, const Diagnostic &diagnostic,
   SMLoc loc = diagnostic.range.Start;
   const std::optional<StepPlace> &place = diagnostic.place;
   json.object([&] {
-    json.attribute("kind", diagInfo(diagnostic.id).name);
+    const DiagInfo &info = diagInfo(diagnostic.id);
+    json.attribute("kind", info.name);
     json.attribute("severity", severityName(diagnostic.severity));
     json.attribute("message", text(diagnostic.message));
     json.attribute("rank", place ? json::Value(place->rank) : nullptr);
@@ -171,6 +183,12 @@ void writeDiagnostic(json::OStream &json, const Diagnostic &diagnostic,
       for (const Diagnostic &note : diagnostic.notes)
         writeDiagnostic(json, note, files, csvCells);
     });
+    json.attribute("flag",
+                   info.flag.empty() ? json::Value(nullptr) : info.flag);
+    if (diagnostic.ranks.empty())
+      json.attribute("ranks", nullptr);
+    else
+      json.attribute("ranks", json::Array(diagnostic.ranks));
   });
 }
 
@@ -212,7 +230,7 @@ void DiagPrinter::printOne(const Diagnostic &diagnostic) {
   os << terminalText(diagnostic.message);
   if (showKinds)
     os << " [" << diagInfo(diagnostic.id).name << ']';
-  os << '\n';
+  os << flagText(diagnostic) << '\n';
   if (located && !isLibraryNote(diagnostic, files))
     printExcerpt(os, diagnostic, files);
 }

@@ -29,22 +29,26 @@ namespace pipec {
 /// `error`, `warning` or `note`.
 llvm::StringRef severityName(Severity severity);
 
+/// ` [-Wname]`, or ` [-Werror=name]` for an error, of a kind that can be
+/// switched off; empty for others. It follows the message.
+std::string flagText(const Diagnostic &diagnostic);
+
 /// Writes the attributes `file`, `line` and `column`, which are null if `loc`
 /// is invalid.
 void writeLocation(llvm::json::OStream &json, llvm::SMLoc loc,
                    const SourceFiles &files);
 
-/// Writes a diagnostic as an object with `kind`, `severity`, `message`, `rank`,
-/// `position`, `cell`, `file`, `line`, `column`, `endLine`, `endColumn`,
-/// `excerpt`, `fixes` and `notes`, which are such objects themselves. Missing
-/// attributes are null.
-/// `cell` is the step that the message names or, with `csvCells`, the text of
-/// the cell that the diagnostic points at. The end is the column after the last
-/// byte of the text that the diagnostic points at (the step or cell, for a
-/// position in a list), and equals the start for a single position. The excerpt
-/// is what text has below the message: the source line, the caret, and text to
-/// be inserted. `fixes` are the edits, objects with `file`, `line`, `column`,
-/// `endLine`, `endColumn` and `text`.
+/// Writes a diagnostic as an object with `kind`, `severity`, `message`,
+/// `rank`, `position`, `cell`, `file`, `line`,
+/// `column`, `endLine`, `endColumn`, `excerpt`, `fixes`, `notes`, which are
+/// such objects themselves, `flag` (its `-W` name) and `ranks`. Missing
+/// attributes are null. `cell` is the step that the message names or, with
+/// `csvCells`, the text of the cell that the diagnostic points at. The end is
+/// the column after the last byte of the text that the diagnostic points at
+/// (the step or cell, for a position in a list), and equals the start for a
+/// single position. The excerpt is what text has below the message: the source
+/// line, the caret, and text to be inserted. `fixes` are the edits, objects
+/// with `file`, `line`, `column`, `endLine`, `endColumn` and `text`.
 void writeDiagnostic(llvm::json::OStream &json, const Diagnostic &diagnostic,
                      const SourceFiles &files, bool csvCells = false);
 
@@ -59,7 +63,7 @@ public:
   DiagPrinter(const DiagPrinter &like, llvm::raw_ostream &os)
       : os(os), files(like.files), tool(like.tool), showKinds(like.showKinds) {}
 
-  /// Appends ` [KindName]` to every message.
+  /// Appends ` [KindName]` to every message, before its flag.
   void setShowKinds(bool on) { showKinds = on; }
   /// Prints each diagnostic as one line of JSON (`writeDiagnostic`).
   void setJson(bool on) { json = on; }

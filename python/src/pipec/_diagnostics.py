@@ -49,6 +49,10 @@ class Diagnostic:
     """The line of the source, and below it a mark."""
     fixes: tuple[Fix, ...] = ()
     """The edits that together correct it, or that a note proposes."""
+    flag: str | None = None
+    """The name that switches the kind off, as in `-Wno-FLAG`."""
+    ranks: tuple[int, ...] = ()
+    """The ranks of a finding that one statement of a program has on several."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Diagnostic:
@@ -57,7 +61,8 @@ class Diagnostic:
         fixes = (Fix(fix["file"], fix["line"], fix["column"], fix["endLine"], fix["endColumn"], fix["text"])
                  for fix in data["fixes"])
         return cls(**fields, notes=tuple(cls.from_json(note) for note in data["notes"]),
-                   end_line=data["endLine"], end_column=data["endColumn"], fixes=tuple(fixes))
+                   end_line=data["endLine"], end_column=data["endColumn"], fixes=tuple(fixes),
+                   flag=data["flag"], ranks=tuple(data["ranks"] or ()))
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}:{self.column}" if self.file is not None else "pipec"
