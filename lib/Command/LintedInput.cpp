@@ -7,6 +7,8 @@
 
 #include "Command/LintedInput.h"
 
+#include "Results/FoldedFindings.h"
+#include "Results/Frameworks.h"
 #include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Diagnostics/VerifierDiags.h"
 #include "Support/Words.h"
@@ -53,9 +55,9 @@ LintedInput::LintedInput(const CommandRun &run, const InputRequest *request)
     : run(run), args(run.args), session(run.session), diags(run.diags),
       request(request) {
   for (const FrameworkTarget &known : frameworkTargets)
-    if (known.name == args.text(Opt::Consumer))
+    if (known.name == args.text(Opt::Consumer) && known.name != "pytorch")
       framework = &known;
-  if (framework)
+  if (framework && !framework->usesTorch)
     options = LintOptions::withoutPyTorch();
   // An unknown name is an error of the command line.
   options.require =
@@ -91,13 +93,11 @@ FailureOr<Schedule> LintedInput::load() {
   // itself.
   if (kind == InputKind::HyperParallel)
     options.idleSlot = options.noReduceGrad = std::nullopt;
-  CostUses uses;
-  uses.add(*schedule);
-  if (failed(checkCostsUsed(args, uses,
-                            "on a schedule without start times" +
-                                Twine(uses.limit ? "" : " or a memory limit"),
-                            diags)))
-    return failure();
+  // Nor does a list that Megatron-LM made train in PyTorch's runtime.
+  if (kind == InputKind::TeOrder && !args.has(Opt::Consumer))
+    options = LintOptions::withoutPyTorch();
+  // Costs that no rule needs are no mistake: one command line is for all files
+  // of a project.
   return schedule;
 }
 
@@ -108,16 +108,60 @@ LintResult LintedInput::find(const Schedule &schedule) {
   return pipec::lint(schedule, options, diags);
 }
 
+void LintedInput::showFindings(DiagEngine::Handler show,
+                               function_ref<void()> body) {
+  FoldedFindings folded;
+  session.withHandler(
+      [&](const Diagnostic &found) {
+        if (kind == InputKind::Program)
+          folded.add(found);
+        else
+          show(found);
+      },
+      body);
+  for (const Diagnostic &found : folded.take())
+    show(found);
+}
+
+bool LintedInput::aboutTorch() const {
+  if (args.has(Opt::Pytorch))
+    return true;
+  bool isForeign =
+      kind == InputKind::TeOrder || kind == InputKind::HyperParallel;
+  return !framework && (!isForeign || args.has(Opt::Consumer));
+}
+
+void LintedInput::judgeFramework(const Schedule &schedule) {
+  if (framework->target) {
+    frameworkReasons = refusals(schedule, *framework->target, session.files());
+    (void)checkTarget(schedule, *framework->target, diags);
+    return;
+  }
+  Schedule computes = schedule;
+  for (StepList &list : computes.ranks)
+    llvm::erase_if(list, [](Step step) { return !isCompute(step.kind()); });
+  computes.times.clear();
+  Verdicts verdicts = FrameworkJudge(diags).judge(
+      computes, schedule, torchVersions.back(), /*layout=*/{});
+  for (const FrameworkInfo &info : frameworkTable) {
+    const Verdict &verdict = verdicts[size_t(info.framework)];
+    if (info.key != framework->name || verdict.how != RunsAs::No)
+      continue;
+    frameworkReasons.push_back(
+        {diag::FrameworkRefuses, Severity::Error, SMRange(),
+         DiagEngine::format(diag::FrameworkRefuses, framework->title,
+                            verdict.reason)});
+    (void)diags.report(schedule.source, diag::FrameworkRefuses,
+                       framework->title, verdict.reason);
+  }
+}
+
 void LintedInput::judge(const Schedule &schedule, const LintResult &result) {
   isRead = true;
   if (!result.faults.empty()) {
     reasons.fill(result.faults);
     frameworkReasons = result.faults;
     return;
-  }
-  if (framework) {
-    frameworkReasons = refusals(schedule, framework->target, session.files());
-    (void)checkTarget(schedule, framework->target, diags);
   }
   StringRef required = args.text(Opt::Pytorch);
   if (std::string absent = absentText(); !absent.empty()) {
@@ -129,6 +173,8 @@ void LintedInput::judge(const Schedule &schedule, const LintResult &result) {
       (void)diags.report(schedule.source, diag::PresentAbsent, absent);
     return;
   }
+  if (framework)
+    judgeFramework(schedule);
   for (auto [version, found] : zip_equal(torchVersions, reasons)) {
     found = reasonsAgainst(schedule, version, session.files());
     if (version.name == required)
@@ -139,7 +185,7 @@ void LintedInput::judge(const Schedule &schedule, const LintResult &result) {
 void LintedInput::printText(raw_ostream &os, const Schedule &schedule) {
   LintResult result;
   FindingCap cap(session.printerTo(os));
-  session.withHandler(std::ref(cap), [&] {
+  showFindings(std::ref(cap), [&] {
     result = find(schedule);
     judge(schedule, result);
   });
@@ -165,9 +211,9 @@ void LintedInput::printText(raw_ostream &os, const Schedule &schedule) {
       os << "no: " << frameworkReasons.front().message << '\n';
     else
       os << "yes\n";
-    if (!args.has(Opt::Pytorch))
-      return;
   }
+  if (!aboutTorch())
+    return;
   StringRef format = torchFormat(schedule);
   for (size_t i = 0; i != torchVersions.size(); ++i) {
     os << torchVersions[i].phrase << ": ";
@@ -199,13 +245,13 @@ void LintedInput::printJson(json::OStream &json,
     };
     for_each(unusable, fail);
     if (unusable.empty())
-      session.withHandler(fail, [&] { schedule = load(); });
+      showFindings(fail, [&] { schedule = load(); });
     if (failed(schedule)) {
       reasons.fill(errors);
       frameworkReasons = errors;
       return;
     }
-    session.withHandler(print, [&] {
+    showFindings(print, [&] {
       result = find(*schedule);
       judge(*schedule, result);
     });
@@ -247,7 +293,7 @@ void LintedInput::printJson(json::OStream &json,
 FileFindings LintedInput::collect() {
   FileFindings result;
   result.path = shownPath(request->path).str();
-  session.withHandler(
+  showFindings(
       [&](const Diagnostic &found) { result.findings.push_back(found); },
       [&] {
         FailureOr<Schedule> schedule = load();

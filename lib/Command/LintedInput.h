@@ -42,6 +42,9 @@ public:
   FileFindings collect();
 
 private:
+  /// Runs `body` and passes its findings to `show`: those in a list at once,
+  /// those in a program at the end, one per statement.
+  void showFindings(DiagEngine::Handler show, llvm::function_ref<void()> body);
   LintResult find(const Schedule &schedule);
   /// Sets `reasons`, and reports those against the version given by --pytorch.
   /// --grade and -W do not affect this.
@@ -64,7 +67,13 @@ private:
   /// The reasons against each of `torchVersions`. If a schedule cannot be read,
   /// or its list has faults, these errors are reasons against all versions.
   std::array<std::vector<Diagnostic>, torchVersions.size()> reasons;
-  /// The framework given by --for, and the reasons against it.
+  /// Whether verdicts about PyTorch are printed.
+  bool aboutTorch() const;
+  /// Sets the reasons against `framework`, and reports them.
+  void judgeFramework(const Schedule &schedule);
+
+  /// The framework given by --for, unless it is PyTorch, and the reasons
+  /// against it.
   const FrameworkTarget *framework = nullptr;
   std::vector<Diagnostic> frameworkReasons;
   LintOptions options;

@@ -80,12 +80,32 @@ static FailureOr<ast::Module *> parseText(StringRef path, StringRef text,
   return module;
 }
 
+/// The length of the step at the beginning of `rest`: `F`, `B*`, `W[c, i]`; 0 if
+/// there is none.
+static size_t stepLength(StringRef rest) {
+  auto isWord = [](char c) { return isAlnum(c) || c == '_'; };
+  if (rest.size() < 2 || !StringRef("FBIW").contains(rest[0]) ||
+      isWord(rest[1]))
+    return 0;
+  size_t length = rest[1] == '*' ? 2 : 1;
+  if (!rest.substr(length).starts_with("["))
+    return length;
+  int depth = 0;
+  for (size_t end = length; end != rest.size() && rest[end] != '\n'; ++end) {
+    depth += (rest[end] == '[') - (rest[end] == ']');
+    if (depth == 0)
+      return end + 1;
+  }
+  return length;
+}
+
 FailureOr<ast::Module *> parsePipe(StringRef path, StringRef text,
                                    ast::Context &context, DiagEngine &diags) {
   if (failed(checkBytes(path, text, diags)))
     return failure();
   // A byte order mark is not part of the program.
   text.consume_front(byteOrderMark);
+  diags.sourceFiles().setItems(text, stepLength);
   // The ANTLR runtime throws on internal errors and misuse.
   try {
     return parseText(path, text, context, diags);

@@ -7,6 +7,7 @@
 
 #include "Results/FindingFormats.h"
 
+#include "Driver/ExplainKind.h"
 #include "Support/DiagPrinter.h"
 #include "Support/TerminalText.h"
 #include "Support/Uri.h"
@@ -141,6 +142,41 @@ static void writeResult(json::OStream &json, const Diagnostic &finding,
   });
 }
 
+/// The text of a kind with dots in place of what differs from finding to
+/// finding.
+static std::string shortDescription(const DiagInfo &info) {
+  std::string text;
+  for (StringRef rest = info.format; !rest.empty();) {
+    auto [before, after] = rest.split('{');
+    text += before;
+    if (before.size() == rest.size())
+      break;
+    bool isBrace = after.consume_front("{"); // written twice
+    text += isBrace ? "{" : "...";
+    rest = isBrace ? after : after.split('}').second;
+  }
+  return text;
+}
+
+static void writeRule(json::OStream &json, const DiagInfo &info) {
+  std::string explanation = explanationOf(info);
+  StringRef prose = StringRef(explanation).split("\n\n```").first.rtrim();
+  std::string summary = shortDescription(info);
+  std::string help = "pipec --explain " + info.name.str();
+  if (!info.flag.empty())
+    help += "; -Wno-" + info.flag.str() + " switches it off";
+  json.attribute("id", info.name);
+  writeTextObject(json, "shortDescription", summary);
+  writeTextObject(json, "fullDescription",
+                  prose.empty() ? StringRef(summary) : prose);
+  json.attributeObject("help", [&] {
+    json.attribute("text", json::fixUTF8(help));
+    if (!explanation.empty())
+      json.attribute("markdown",
+                     json::fixUTF8(explanation + "\n\n`" + help + "`"));
+  });
+}
+
 void writeSarif(raw_ostream &os, StringRef version,
                 ArrayRef<FileFindings> inputs, const SourceFiles &files) {
   // The kinds of the findings, in the order in which they occur.
@@ -162,11 +198,7 @@ void writeSarif(raw_ostream &os, StringRef version,
         json.attribute("version", version);
         json.attributeArray("rules", [&] {
           for (auto [id, index] : rules)
-            json.object([&, id = id] {
-              StringRef name = diagInfo(id).name;
-              json.attribute("id", name);
-              writeTextObject(json, "help", ("pipec --explain " + name).str());
-            });
+            json.object([&, id = id] { writeRule(json, diagInfo(id)); });
         });
       });
     });
@@ -207,7 +239,8 @@ static std::string placedText(const Diagnostic &finding,
   if (std::optional<Region> region = regionOf(finding.range, files))
     text = region->file + ":" + std::to_string(region->line) + ":" +
            std::to_string(region->column) + ": ";
-  return text + severityName(finding.severity).str() + ": " + finding.message;
+  return text + severityName(finding.severity).str() + ": " + finding.message +
+         flagText(finding);
 }
 
 void writeGithubCommands(raw_ostream &os, ArrayRef<FileFindings> inputs,
@@ -225,7 +258,7 @@ void writeGithubCommands(raw_ostream &os, ArrayRef<FileFindings> inputs,
           os << ",col=" << region->column << ",endColumn="
              << std::max(region->column, region->endColumn - 1);
       }
-      std::string text = finding.message;
+      std::string text = finding.message + flagText(finding);
       for (const Diagnostic &note : finding.notes)
         text += "\n" + placedText(note, files);
       os << ",title=" << diagInfo(finding.id).name

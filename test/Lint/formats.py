@@ -51,7 +51,12 @@ assert set(run) == {"tool", "columnKind", "results"} and run["columnKind"] == "u
 driver = run["tool"]["driver"]
 assert driver["name"] == "pipec" and re.match(r"\d+\.\d+", driver["version"])
 rules = [rule["id"] for rule in driver["rules"]]
-assert len(set(rules)) == len(rules) and all(rule["help"]["text"] == f"pipec --explain {rule['id']}" for rule in driver["rules"])
+assert len(set(rules)) == len(rules) and all(rule["help"]["text"].startswith(f"pipec --explain {rule['id']}") for rule in driver["rules"])
+for rule in driver["rules"]:
+    assert set(rule) == {"id", "shortDescription", "fullDescription", "help"}, rule
+    assert rule["shortDescription"]["text"] and len(rule["fullDescription"]["text"]) > 20 and "{" not in rule["shortDescription"]["text"], rule
+    assert rule["help"]["markdown"].startswith(rule["fullDescription"]["text"]), rule
+assert any(rule["help"]["text"].endswith("-Wno-no-reduce-grad switches it off") for rule in driver["rules"])
 
 
 def check_place(place, finding, file):
@@ -94,7 +99,8 @@ for line, (file, finding) in zip(lines, findings):
     properties = dict(part.split("=") for part in properties.split(","))
     assert urllib.parse.unquote(properties["file"]) == (finding["file"] or file) and properties["title"] == finding["kind"]
     assert properties.get("line") == (str(finding["line"]) if finding["line"] else None)
-    assert urllib.parse.unquote(message).split("\n")[0] == finding["message"]
+    text = finding["message"] + (f" [-W{finding['flag']}]" if finding["flag"] else "")
+    assert urllib.parse.unquote(message).split("\n")[0] in (text, text.replace("[-W", "[-Werror="))
     assert message.count("%0A") >= len(finding["notes"])
 assert any("bad%2C worse.csv" in line for line in lines)
 
@@ -125,3 +131,26 @@ assert "no input" in lint("--format=sarif", status=2)
 # A file without findings has results, none.
 clean = json.loads(lint("good.csv", "--pytorch=2.13", "--format=sarif", status=0))["runs"][0]
 assert clean["results"] == [] and clean["tool"]["driver"]["rules"] == []
+
+# In a program, a statement has one finding of a kind, with the ranks; a step has
+# its real end.
+with open("order.pipe", "w") as file:
+    file.write("""schedule slices(ranks p = 4, microbatches n = 8) {
+  placement loop;
+  let w = min(n, p - rank);
+  warmup   { repeat w { F } }
+  steady   { for i in 0..n - w { F B[0, i + 1 - i % 2 * 2] } }
+  cooldown { for i in n - w..n { B[0, i + 1 - i % 2 * 2] } }
+}
+""")
+line, = lint("order.pipe", "--format=github", "--ranks=4", "-Wmicrobatch-order", status=0).splitlines()
+assert line.startswith("::warning file=order.pipe,line=5,endLine=5,col=36,endColumn=58,title=MicrobatchOrder::rank 0 step "), line
+assert re.search(r" of the same stage \(ranks 0 to \d\) \[-Wmicrobatch-order\]", line), line
+result, = json.loads(lint("order.pipe", "--format=sarif", status=0))["runs"][0]["results"]
+region = result["locations"][0]["physicalLocation"]["region"]
+assert (region["startColumn"], region["endColumn"]) == (36, 59), region
+finding, = json.loads(lint("order.pipe", "--format=json", status=0))["findings"]
+assert finding["ranks"] == list(range(len(finding["ranks"]))) and len(finding["ranks"]) > 1, finding["ranks"]
+text = lint("order.pipe", "-Werror=MicrobatchOrder")
+assert text.count("error:") == 1 and "[-Werror=microbatch-order]" in text, text
+assert lint("order.pipe", "-Wno-MicrobatchOrder", status=0).startswith("safe under"), text
