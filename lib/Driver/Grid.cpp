@@ -189,6 +189,8 @@ InputOptions Grid::wanted(const Arguments &args) const {
   options.dialect = args.text(Opt::Dialect);
   if (args.has(Opt::Reduce))
     options.reduced = args.text(Opt::Reduce);
+  if (args.has(Opt::Tie))
+    options.ties = args.text(Opt::Tie);
   return options;
 }
 

@@ -103,11 +103,38 @@ static ListOptions listOptions(StringRef name, const InputOptions &options) {
   return list;
 }
 
+/// Reads the groups of `--tie`, such as `0+4,1+3`, or `none`.
+static LogicalResult readTies(StringRef value,
+                              std::vector<std::vector<int64_t>> &groups,
+                              DiagEngine &diags) {
+  SmallVector<StringRef> parts;
+  if (value != "none")
+    value.split(parts, ',');
+  for (StringRef part : parts) {
+    SmallVector<StringRef> members;
+    part.split(members, '+');
+    std::vector<int64_t> &group = groups.emplace_back();
+    for (StringRef member : members) {
+      unsigned stage = 0;
+      if (member.trim().getAsInteger(10, stage))
+        return diags.report(DiagLoc(), diag::OptionValue, shortened(part),
+                            shortened(("--tie=" + value).str()),
+                            "a group of stages, such as 0+3");
+      group.push_back(stage);
+    }
+  }
+  return success();
+}
+
 static FailureOr<Schedule> readCsv(StringRef path, StringRef text,
                                    const InputOptions &options,
                                    DiagEngine &diags) {
   std::string name = scheduleName(path, "csv");
-  return importCsv(text, listOptions(name, options), diags);
+  ListOptions list = listOptions(name, options);
+  if (options.ties &&
+      failed(readTies(*options.ties, list.ties.emplace(), diags)))
+    return failure();
+  return importCsv(text, list, diags);
 }
 
 static FailureOr<Schedule> readHyperParallel(StringRef path, StringRef text,
@@ -230,10 +257,12 @@ FailureOr<Schedule> readStepInput(InputKind kind, StringRef path,
     return diags.report(DiagLoc(), diag::OptionWithoutEffect,
                         ("--dialect=" + options.dialect).str(),
                         "on an input that is not a CSV");
-  if (options.reduced && kind != InputKind::Csv)
-    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
-                        ("--reduce=" + *options.reduced).str(),
-                        "on an input that is not a CSV");
+  for (auto [option, value] :
+       {std::pair("--reduce=", options.reduced), {"--tie=", options.ties}})
+    if (value && kind != InputKind::Csv)
+      return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                          (option + *value).str(),
+                          "on an input that is not a CSV");
   if (!options.present.empty() && kind == InputKind::Steps)
     return diags.report(DiagLoc(), diag::OptionWithoutEffect, "--ranks-present",
                         "on step IR, which has a list of every rank");

@@ -41,6 +41,8 @@ struct InputOptions {
   llvm::StringRef dialect;
   /// The value of `--reduce`; nothing if it was not given.
   std::optional<llvm::StringRef> reduced;
+  /// The value of `--tie`; nothing if it was not given.
+  std::optional<llvm::StringRef> ties;
   /// The ranks of `--ranks-present`; empty for lists of all ranks.
   std::vector<unsigned> present;
   /// The edges of `--graph` and `--connect`.

@@ -33,8 +33,10 @@
 
 #include "Frameworks/FrameworkFormats.h"
 #include "IR/DataFlow.h"
+#include "IR/TieBuilder.h"
 #include "Support/Diagnostics/EmitDiags.h"
 #include "Support/TextBuffer.h"
+#include "Support/Words.h"
 #include "Target/TargetCheck.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -183,12 +185,37 @@ static void checkReductions(const Schedule &schedule, DiagEngine &diags) {
               text.empty() ? "none" : text);
 }
 
+/// Warns of the first group of tied stages that a reader of the CSV does not
+/// find, or finds with other stages.
+static void checkTies(const Schedule &schedule, DiagEngine &diags) {
+  std::vector<std::vector<unsigned>> found = tiesOfLists(schedule);
+  if (found == schedule.ties)
+    return;
+  std::string text;
+  for (ArrayRef<unsigned> stages : schedule.ties)
+    text += (text.empty() ? "" : ",") +
+            join(map_range(stages, [](unsigned s) { return utostr(s); }), "+");
+  for (const auto &[group, stages] : enumerate(schedule.ties)) {
+    bool isNamed = group < found.size() && !found[group].empty();
+    if (isNamed && found[group] == stages)
+      continue;
+    diags
+        .report(schedule.source, diag::CsvTiesLost, listText(stages),
+                isNamed ? "its cells tie stages " + listText(found[group])
+                        : "it has no `t" + utostr(group) + "REDUCE_TIED`")
+        .note(schedule.source, diag::NoteCsvTies, text);
+    return;
+  }
+}
+
 LogicalResult emitCsv(const Schedule &schedule, raw_ostream &os,
                       DiagEngine &diags) {
   if (failed(checkOutput(schedule, Output::Csv, diags)))
     return failure();
   if (!schedule.graph.isChain())
     checkGraph(schedule, diags);
+  if (!schedule.ties.empty())
+    checkTies(schedule, diags);
   if (schedule.hasFsdp() && !schedule.forwardOnly)
     checkReductions(schedule, diags);
   const CellTexts cells(schedule);

@@ -41,4 +41,29 @@ LogicalResult TieBuilder::add(ArrayRef<int64_t> stages, SMRange where) {
   return success();
 }
 
+std::vector<std::vector<unsigned>> tiesOfLists(const Schedule &schedule) {
+  std::vector<std::vector<unsigned>> groups;
+  std::vector<size_t> last(schedule.numStages);
+  for (const auto &[rank, list] : enumerate(schedule.ranks)) {
+    if (none_of(list, [](Step step) { return isTied(step.kind()); }))
+      continue;
+    for (const auto &[index, step] : enumerate(list))
+      if (makesWeightGradient(step.kind()))
+        last[step.stage()] = index;
+    for (const auto &[index, step] : enumerate(list)) {
+      if (!isTied(step.kind()))
+        continue;
+      if (step.stage() >= groups.size())
+        groups.resize(step.stage() + 1);
+      for (unsigned stage = 0; stage != schedule.numStages; ++stage)
+        if (schedule.placement.rankOf(stage, 0) == rank &&
+            last[stage] < index && !is_contained(groups[step.stage()], stage))
+          groups[step.stage()].push_back(stage);
+    }
+  }
+  for (std::vector<unsigned> &group : groups)
+    sort(group);
+  return groups;
+}
+
 } // namespace pipec

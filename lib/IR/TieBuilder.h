@@ -8,6 +8,7 @@
 #ifndef PIPEC_IR_TIEBUILDER_H
 #define PIPEC_IR_TIEBUILDER_H
 
+#include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
 
 #include <vector>
@@ -35,6 +36,12 @@ private:
   std::vector<std::vector<unsigned>> groups;
   std::vector<llvm::SMRange> ranges;
 };
+
+/// The groups of tied stages that the lists name by themselves, whatever
+/// `schedule.ties` has: all stages of the ranks with a REDUCE_TIED of the group
+/// whose weight gradients come before it, ascending. Empty without REDUCE_TIED;
+/// not for bidirectional schedules.
+std::vector<std::vector<unsigned>> tiesOfLists(const Schedule &schedule);
 
 } // namespace pipec
 

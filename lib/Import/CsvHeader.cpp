@@ -48,7 +48,7 @@ LogicalResult CsvHeader::infer(Schedule &schedule, StringRef text,
   if (!options.present.empty())
     return failed(inferPartialMap(schedule, options, diags))
                ? failure()
-               : inferTies(schedule, text, diags);
+               : inferTies(schedule, text, options, diags);
 
   LogicalResult result = success();
   if (options.stages && *options.stages != schedule.numStages)
@@ -64,7 +64,7 @@ LogicalResult CsvHeader::infer(Schedule &schedule, StringRef text,
     return result;
   return failed(inferMap(schedule, text, diags))
              ? failure()
-             : inferTies(schedule, text, diags);
+             : inferTies(schedule, text, options, diags);
 }
 
 //===----------------------------------------------------------------------===//
@@ -189,45 +189,43 @@ LogicalResult CsvHeader::inferMap(Schedule &schedule, StringRef text,
   return checkDirections(schedule, text, diags);
 }
 
-/// Sets the groups of tied stages. A file names the ranks of a group, but not
-/// its stages: they are taken to be all stages of these ranks whose weight
-/// gradients come before the REDUCE_TIED.
+/// Sets the groups of tied stages: those that were given, else those of the
+/// lists, since a file names the ranks of a group and not its stages.
 LogicalResult CsvHeader::inferTies(Schedule &schedule, StringRef text,
+                                   const ListOptions &options,
                                    DiagEngine &diags) const {
-  if (tied.empty())
+  if (tied.empty() && !options.ties)
     return success();
   auto cellOf = [&](unsigned group) {
     return cellAt(text, diags.sourceFiles().expand(tied[group]).getPointer());
   };
   if (schedule.placement.bidirectional())
-    return diags.report(cellOf(tied.size() - 1), diag::GraphBidirectional,
-                        "REDUCE_TIED");
+    return options.ties
+               ? diags.report(DiagLoc(), diag::GraphBidirectional, "--tie")
+               : diags.report(cellOf(tied.size() - 1), diag::GraphBidirectional,
+                              "REDUCE_TIED");
+  TieBuilder ties(schedule.numStages, diags);
+  if (options.ties) {
+    for (const std::vector<int64_t> &group : *options.ties)
+      if (failed(ties.add(group, SMRange())))
+        return failure();
+    if (tied.size() > options.ties->size())
+      return diags.report(cellOf(tied.size() - 1), diag::CsvTiedNotGiven,
+                          tied.size() - 1,
+                          countText(options.ties->size(), "group"));
+    schedule.ties = ties.take();
+    return success();
+  }
   for (unsigned group = 0; group != tied.size(); ++group)
     if (!tied[group].isValid())
       return diags.report(cellOf(tied.size() - 1), diag::CsvTiedGap, group,
                           tied.size() - 1);
-  std::vector<std::vector<int64_t>> groups(tied.size());
-  std::vector<size_t> last(schedule.numStages);
-  for (const auto &[rank, list] : enumerate(schedule.ranks)) {
-    if (none_of(list, [](Step step) { return isTied(step.kind()); }))
-      continue;
-    for (const auto &[index, step] : enumerate(list))
-      if (makesWeightGradient(step.kind()))
-        last[step.stage()] = index;
-    for (const auto &[index, step] : enumerate(list)) {
-      if (!isTied(step.kind()))
-        continue;
-      for (unsigned stage = 0; stage != schedule.numStages; ++stage)
-        if (schedule.placement.rankOf(stage, 0) == rank &&
-            last[stage] < index && !is_contained(groups[step.stage()], stage))
-          groups[step.stage()].push_back(stage);
-    }
-  }
-  TieBuilder ties(schedule.numStages, diags);
-  for (unsigned group = 0; group != tied.size(); ++group)
-    if (failed(groups[group].empty()
-                   ? diags.report(cellOf(group), diag::CsvTiedNoStage, group)
-                   : ties.add(groups[group], cellOf(group))))
+  for (const auto &[group, stages] : enumerate(tiesOfLists(schedule)))
+    if (failed(
+            stages.empty()
+                ? diags.report(cellOf(group), diag::CsvTiedNoStage, group)
+                : ties.add(std::vector<int64_t>(stages.begin(), stages.end()),
+                           cellOf(group))))
       return failure();
   schedule.ties = ties.take();
   return success();

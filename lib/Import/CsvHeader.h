@@ -83,6 +83,7 @@ private:
                                       DiagEngine &diags) const;
 
   llvm::LogicalResult inferTies(Schedule &schedule, llvm::StringRef text,
+                                const ListOptions &options,
                                 DiagEngine &diags) const;
 
   std::vector<RowUse> stages;

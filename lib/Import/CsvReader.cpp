@@ -95,6 +95,18 @@ StringRef trimBack(StringRef text) {
   return text;
 }
 
+/// The text of a cell without blanks around it. As for Python's csv module, a
+/// quote directly after a comma begins a quoted cell; one that contains commas
+/// or quotes is no step.
+StringRef unquoted(StringRef cell) {
+  if (cell.starts_with("\"")) {
+    StringRef inner = trimBack(cell).drop_front();
+    if (inner.consume_back("\"") && !inner.contains('"'))
+      cell = inner;
+  }
+  return trimBack(trimFront(cell));
+}
+
 /// Detects the CSV of PyTorch 2.5 (`CsvDialect::Torch25`): it has a `BW`, or as
 /// many `W` as `B` and no `I`, which is not a valid schedule in the current
 /// format.
@@ -342,10 +354,12 @@ void CsvReader::readOverlap(StringRef cell, StepList &steps) {
 
 void CsvReader::readRow(StringRef line, StepList &steps) {
   line.consume_back("\r");
-  // Python writes a row with one empty cell in this form, and treats a blank
-  // line as a row.
-  if (line == "\"\"")
-    line = line.take_front(0); // still a position in the text
+  // Python's csv module ends a row there, which hardly anybody means.
+  if (size_t at = line.find('\r'); at != StringRef::npos) {
+    column += line.take_front(at).count(',');
+    (void)report(line.substr(at, 1), diag::CsvCarriageReturn);
+    return;
+  }
   steps.reserve(1 + countSeparators(line));
   size_t errors = diags.numErrors();
   bool anyStep = false;
@@ -353,7 +367,7 @@ void CsvReader::readRow(StringRef line, StepList &steps) {
     const char *comma = static_cast<const char *>(
         std::memchr(cursor, ',', line.end() - cursor));
     const char *end = comma ? comma : line.end();
-    StringRef cell = trimBack(trimFront({cursor, size_t(end - cursor)}));
+    StringRef cell = unquoted({cursor, size_t(end - cursor)});
     if (cell.empty()) {
       steps.push_back(Step(StepKind::Bubble, 0, 0, 0, locOf(cursor)));
     } else if (cell.front() == '(') {
@@ -473,7 +487,11 @@ FailureOr<Schedule> CsvReader::read() {
 static size_t cellLength(StringRef rest) {
   StringRef cell =
       rest.take_until([](char c) { return StringRef(",\r\n").contains(c); });
-  return trimBack(cell).size();
+  cell = trimBack(cell);
+  // The closing quote of a quoted cell.
+  if (!cell.starts_with("\""))
+    cell.consume_back("\"");
+  return cell.size();
 }
 
 FailureOr<Schedule> importCsv(StringRef text, const ListOptions &options,

@@ -41,6 +41,9 @@ struct ListOptions {
   /// The edges of the stage graph. If there are none, a CSV may have them in
   /// its cells; otherwise the stages form a chain.
   GivenGraph graph;
+  /// The groups of tied stages, in place of those that follow from the cells of
+  /// a CSV.
+  std::optional<std::vector<std::vector<int64_t>>> ties;
 };
 
 } // namespace pipec
