@@ -109,8 +109,12 @@ LogicalResult Match::steps() {
     const auto &word = certificate.words[rank];
     // The n-th letter of a kind and a stage is micro-batch n.
     std::vector<unsigned> next(size_t(3) * certificate.stages);
-    auto text = [&](size_t i) {
-      return i < list.size() ? stepText(schedule, list[i]) : "nothing";
+    auto text = [&](size_t i) -> std::string {
+      if (i >= list.size())
+        return "`nothing`";
+      bool isMember = list[i].joined() || (i != 0 && list[i - 1].joined());
+      return "`" + stepText(schedule, list[i]) + "`" +
+             (isMember ? " in an overlap" : "");
     };
     for (size_t i = 0; i != std::max(list.size(), word.size()); ++i) {
       std::string own = "nothing";
@@ -124,7 +128,7 @@ LogicalResult Match::steps() {
       }
       return differs(certificate.wordPlaces[rank],
                      "step " + Twine(i) + " of rank " + Twine(rank),
-                     "`" + own + "`", "`" + text(i) + "`");
+                     "`" + own + "`", text(i));
     }
   }
   return success();
