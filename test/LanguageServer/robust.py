@@ -60,6 +60,10 @@ for header in (b"Content-Length: 99999999999999999999\r\n\r\n", b"Content-Length
                b"\r\n\r\n\r\n", b"x" * 100000 + b"\r\n\r\n", b"Content-Type: none\r\n\r\n", b"Content-Length: 0\r\n\r\n"):
     server.send_bytes(header)
     assert server.error("textDocument/hover", {})["code"] == -32602, header
+# A message that is too large is skipped, and the user is told.
+server.send_bytes(b"Content-Length: %d\r\n\r\n" % (100 << 20) + b" " * (100 << 20))
+server.wait(lambda: any("larger than the limit" in each["message"] for each in server.shown), "message to the user")
+assert server.error("textDocument/hover", {})["code"] == -32602
 server.send_bytes(b"content-length:2\nX: y\n\n{}")
 # A size that is too small: the rest of the message precedes the next header.
 for size in (1, 20, 50):

@@ -51,6 +51,17 @@ public:
     }
     return true;
   }
+  /// Reads `count` bytes that are not needed; false at the end.
+  bool skip(size_t count) {
+    while (count) {
+      if (at == size && !fill())
+        return false;
+      size_t part = std::min(count, size - at);
+      at += part;
+      count -= part;
+    }
+    return true;
+  }
 
 private:
   bool fill() {
@@ -90,7 +101,7 @@ static std::optional<size_t> readHeader(Input &in) {
       size_t number = 0;
       size.reset();
       if (!text.drop_front(at + key.size()).trim().getAsInteger(10, number) &&
-          number != 0 && number <= maxMessageBytes)
+          number != 0 && number <= maxSkippedBytes)
         size = number;
     } else if (text.empty() && size) {
       return size;
@@ -141,10 +152,21 @@ void MessageQueue::run(State &state) {
   auto in = std::make_unique<Input>();
   std::string text;
   while (std::optional<size_t> size = readHeader(*in)) {
-    text.resize(*size);
-    if (!in->read(text))
-      break;
-    Message message = parseMessage(text);
+    Message message;
+    if (*size > maxMessageBytes) {
+      if (!in->skip(*size))
+        break;
+      message = {nullptr,
+                 "a message of " + std::to_string(*size) +
+                     " bytes is larger than the limit of " +
+                     std::to_string(maxMessageBytes) + " bytes",
+                 /*isShown=*/true};
+    } else {
+      text.resize(*size);
+      if (!in->read(text))
+        break;
+      message = parseMessage(text);
+    }
     std::lock_guard lock(state.mutex);
     state.waiting.push_back(std::move(message));
     state.wake.notify_one();
@@ -269,6 +291,10 @@ int serve(const char *program, raw_ostream &out) {
       return 1;
     if (!message->error.empty()) {
       refuse(nullptr, message->error, mlir::lsp::ErrorCode::ParseError);
+      if (message->isShown)
+        transport.notify("window/showMessage",
+                         json::Object{{"type", 1},
+                                      {"message", "pipec: " + message->error}});
       continue;
     }
     json::Object *object = message->value.getAsObject();

@@ -20,8 +20,10 @@
 
 namespace pipec::lsp {
 
-/// The maximum size in bytes of a message.
+/// The maximum size in bytes of a message. Larger ones, up to the second limit,
+/// are skipped with a message to the user.
 inline constexpr size_t maxMessageBytes = size_t(1) << 26;
+inline constexpr size_t maxSkippedBytes = size_t(1) << 32;
 
 /// One message from the editor.
 struct Message {
@@ -29,6 +31,8 @@ struct Message {
   llvm::json::Value value = nullptr;
   /// Why the text is not a message; empty if it is one.
   std::string error = {};
+  /// Whether the user is told, too.
+  bool isShown = false;
 };
 
 /// The messages of standard input. A thread of its own reads them, so that the

@@ -18,6 +18,7 @@ class Server:
         self.replies = {}  # by id; those without an id by None, a list
         self.replies[None] = []
         self.published = {}  # by URI: all notifications
+        self.shown = []  # messages to the user
         self.changed = threading.Condition()
         self.thread = threading.Thread(target=self.read, daemon=True)
         self.thread.start()
@@ -38,7 +39,9 @@ class Server:
             message = json.loads(out.read(size))
             assert message["jsonrpc"] == "2.0"
             with self.changed:
-                if "method" in message:
+                if message.get("method") == "window/showMessage":
+                    self.shown.append(message["params"])
+                elif "method" in message:
                     assert message["method"] == "textDocument/publishDiagnostics", message
                     self.published.setdefault(message["params"]["uri"], []).append(message["params"])
                 elif message.get("id") is None:
