@@ -148,8 +148,10 @@ void Checker::reportMissingRole(const ScheduleDecl &schedule, StringRef role) {
   InFlightDiagnostic error = diags.report(
       schedule.name.range, diag::MissingRole, schedule.name.text, role);
   for (const ParamDecl &param : schedule.params)
+    // A label that is more like another role is meant as that.
     if (param.role == Role::None &&
-        !nearestWord(param.label.text, role).empty()) {
+        nearestWord(param.label.text, {"ranks", "microbatches", "chunks"}) ==
+            role) {
       error.suggest(param.label.range, role);
       return;
     }

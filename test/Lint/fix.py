@@ -78,6 +78,10 @@ assert fix(GOOD.replace("ranks p", "rank p"))[0] == GOOD
 assert fix(GOOD.replace("microbatches m", "microbatch m"))[0] == GOOD
 assert fix(GOOD.replace("ranks p", "rnaks p").replace("microbatches m", "microbatch m"))[0] == GOOD
 
+# A label is taken for the role that it is most like, and for no other.
+fixed, _ = fix(GOOD.replace("a(ranks p = 2, microbatches m = 4)", "aranks p = 2, microbatches m = 4, chuanks v = 1)"), status=1)
+assert "chuanks v" in fixed and "ranks v" not in fixed.replace("chuanks", ""), fixed
+
 # What cannot be corrected stays and is reported; the rest is corrected.
 broken = GOOD.replace("{ repeat w { B }", "{ repeat w { I }")
 fixed, run = fix(broken, status=1)
