@@ -116,6 +116,8 @@ function setFields(part, key, make) {
   return true;
 }
 
+/// The costs that follow from others because they were not given; empty if there are none.
+const assumedCosts = (figures) => (figures?.assumed ?? []).join(", ");
 const usualCosts = ["F", "B", "I", "W", "p2p"];
 const costsInUse = () => Object.fromEntries((known.report?.costs ?? "").split(", ").map((one) => one.split(" = ")));
 
@@ -140,6 +142,9 @@ function showForm() {
   // What applies where nothing is written.
   const inUse = costsInUse();
   for (const { name, default: value } of config.costs) byId(`cost-${name}`).placeholder = inUse[name] ?? value;
+  const assumed = assumedCosts(known.report);
+  byId("assumed").hidden = !assumed;
+  byId("assumed").textContent = assumed && `assumed: ${assumed}`;
   const several = known.schedules?.length > 1;
   byId("schedule").parentElement.hidden = !several;
   if (several) {
@@ -288,14 +293,11 @@ async function showPicture(id, signal, begin) {
 }
 
 const percent = (share) => share === null || share === undefined ? "" : `${(share * 100).toFixed(1)} %`;
-/// The costs that were not given and do not have the default.
-const assumedCosts = ({ assumed } = {}) => (assumed ?? []).join(", ");
 const figureRows = [
   ["makespan", (report) => report.makespan], ["bubble", (report) => percent(report.bubble_makespan)],
   ["work", (report) => report.work], ["peak of activations", (report) => report.peak],
   ["memory", (report) => report.memory?.total], ["ranks", (report) => report.num_ranks],
   ["stages", (report) => report.num_stages], ["micro-batches", (report) => report.num_microbatches],
-  ["assumed costs", (report) => assumedCosts(report)],
 ];
 
 function showFigures() {
@@ -303,7 +305,7 @@ function showFigures() {
   const cell = (value) => element("td", {}, String(value ?? ""));
   byId("figures").replaceChildren(
     element("tr", {}, element("th", {}, ""), ...reports.map(({ name }) => element("th", { scope: "col" }, name))),
-    ...figureRows.filter(([name, value]) => name !== "assumed costs" || reports.some(value)).map(([name, value]) => element("tr", {}, element("th", { scope: "row" }, name),
+    ...figureRows.map(([name, value]) => element("tr", {}, element("th", { scope: "row" }, name),
       ...reports.map((report) => cell(value(report))))));
   byId("name").textContent = known.report.name;
   document.title = `${known.report.name} – pipec`;
@@ -355,8 +357,8 @@ function runForSchedule(path, more, show) {
 byId("cancel").onclick = () => job && ask("/cancel", { job }).catch(() => {});
 
 /// Shows a result, which may be below what is in view.
-function showResult(id, title, messages, assumed, ...parts) {
-  const costs = assumedCosts({ assumed });
+function showResult(id, title, messages, figures, ...parts) {
+  const costs = assumedCosts(figures);
   byId(id).replaceChildren(element("h2", {}, title), problems(messages),
     costs ? element("p", { class: "assumed" }, `assumed: ${costs}`) : "", ...parts);
   byId(id).scrollIntoView({ block: "nearest" });
@@ -373,7 +375,7 @@ function showComparison({ comparison, diagnostics }) {
       disabled: !config.library.some(({ name }) => name === row.name) || row.makespan === null }, row.name)),
     element("td", {}, String(row.makespan ?? "")), element("td", {}, percent(row.bubble_makespan)),
     element("td", {}, String(row.memory ?? "")), element("td", {}, row.reason ?? (row.fits === false ? "does not fit" : ""))));
-  showResult("compared", "Comparison", diagnostics, comparison?.assumed, element("table", { id: "comparison" },
+  showResult("compared", "Comparison", diagnostics, comparison, element("table", { id: "comparison" },
     element("tr", {}, ...["schedule", "makespan", "bubble", "memory", ""].map((name) => element("th", {}, name))), ...rows));
 }
 
@@ -384,7 +386,7 @@ function showSearch({ search, steps, diagnostics }) {
     element("button", { type: "button", id: "show-found", onclick: () => choose({ withSteps: steps, withName: "" }) }, "Show beside the program"),
     element("button", { type: "button", onclick: () => download("found.steps", steps) }, "Save .steps")] : [];
   if (!search && !diagnostics.length) found.push(element("p", {}, "cancelled"));
-  showResult("searched", "Search", diagnostics, search?.assumed, ...found);
+  showResult("searched", "Search", diagnostics, search, ...found);
 }
 
 byId("compare").onclick = () => runForSchedule("/compare", {}, showComparison);

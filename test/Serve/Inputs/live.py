@@ -296,11 +296,11 @@ def results(page, _):
           and "--max-steps" not in page.id("messages").text, page.id("messages").text)
     page.change(lambda: page.fill("size-microbatches", "4"))
     # Costs that were assumed.
-    check(page.js("known.report.assumed = ['I', 'W']; showFigures(); return figures.rows[figures.rows.length - 1].textContent")
-          == "assumed costsI, W", "not in the figures")
-    check(page.js("known.report.assumed = []; showFigures(); return figures.textContent.includes('assumed')") is False, "assumed")
+    for assumed, text in (["I", "W"], "assumed: I, W"), ([], ""), (None, ""):
+        page.js("known.report.assumed = arguments[0]; showForm();", assumed)
+        check(page.id("assumed").text == text and page.id("assumed").is_displayed() == bool(text), page.id("assumed").text)
     for result in "compared", "searched":
-        text = page.js("showResult(arguments[0], 'x', [], ['I', 'W']); return document.getElementById(arguments[0]).textContent", result)
+        text = page.js("showResult(arguments[0], 'x', [], {assumed: ['I', 'W']}); return document.getElementById(arguments[0]).textContent", result)
         check("assumed: I, W" in text, text)
     # Two schedules of one model, and of other work.
     page.change(lambda: page.set_program(PROGRAM))
