@@ -33,6 +33,8 @@ assert (plain.name, plain.ranks, plain.stages, plain.microbatches) == ("one_f_on
 assert plain.params == {"p": 2, "m": 3}
 assert plain.stage_to_rank == [0, 1] and plain.stages_of(1) == [1]
 assert not plain.forward_only
+laid = pipec.compile("one_f_one_b", ranks=2, microbatches=2, args=["--layout=Ett|tL"])
+assert laid.layout == "Et*2|tL" and plain.layout is None and laid.report().layout == laid.layout
 assert plain.diagnostics == ()
 assert repr(plain) == "<pipec.Schedule one_f_one_b: 2 ranks, 2 stages, 3 micro-batches>"
 order = [(Kind.F, 0), (Kind.B, 0), (Kind.F, 1), (Kind.B, 1), (Kind.F, 2), (Kind.B, 2)]
