@@ -91,13 +91,15 @@ FailureOr<Schedule> LintedInput::load() {
     options.present = PresentRanks(*present, schedule->numRanks);
   // Orders of HyperParallel need their idle slots, and it reduces gradients
   // itself.
-  if (kind == InputKind::HyperParallel)
+  if (kind == InputKind::HyperParallel) {
     options.idleSlot = options.noReduceGrad = std::nullopt;
+    options.forPyTorch = options.forPyTorch && aboutTorch();
+  }
   // Nor does a list that Megatron-LM made train in PyTorch's runtime.
   if (kind == InputKind::TeOrder && !args.has(Opt::Consumer))
     options = LintOptions::withoutPyTorch();
-  // Costs that no rule needs are no mistake: one command line is for all files
-  // of a project.
+  // Costs that no rule needs are not a mistake: one command line is for all
+  // files of a project.
   return schedule;
 }
 

@@ -96,8 +96,8 @@ StringRef trimBack(StringRef text) {
 }
 
 /// The text of a cell without blanks around it. As for Python's csv module, a
-/// quote directly after a comma begins a quoted cell; one that contains commas
-/// or quotes is no step.
+/// quote directly after a comma begins a quoted cell. The quotes of one that
+/// contains commas or quotes are left, so that it is not a step.
 StringRef unquoted(StringRef cell) {
   if (cell.starts_with("\"")) {
     StringRef inner = trimBack(cell).drop_front();

@@ -80,8 +80,8 @@ static FailureOr<ast::Module *> parseText(StringRef path, StringRef text,
   return module;
 }
 
-/// The length of the step at the beginning of `rest`: `F`, `B*`, `W[c, i]`; 0 if
-/// there is none.
+/// The length of the step at the beginning of `rest`: `F`, `B*`, `W[c, i]`; 0
+/// if there is none.
 static size_t stepLength(StringRef rest) {
   auto isWord = [](char c) { return isAlnum(c) || c == '_'; };
   if (rest.size() < 2 || !StringRef("FBIW").contains(rest[0]) ||

@@ -292,9 +292,9 @@ int serve(const char *program, raw_ostream &out) {
     if (!message->error.empty()) {
       refuse(nullptr, message->error, mlir::lsp::ErrorCode::ParseError);
       if (message->isShown)
-        transport.notify("window/showMessage",
-                         json::Object{{"type", 1},
-                                      {"message", "pipec: " + message->error}});
+        transport.notify(
+            "window/showMessage",
+            json::Object{{"type", 1}, {"message", "pipec: " + message->error}});
       continue;
     }
     json::Object *object = message->value.getAsObject();
