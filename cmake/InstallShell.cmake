@@ -2,7 +2,7 @@
 # for them.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 function(pipec_install_shell_files prefix)
-  install(FILES docs/pipec.1 DESTINATION ${prefix}${CMAKE_INSTALL_MANDIR}/man1 ${ARGN})
+  install(FILES ${PIPEC_MAN_PAGE} DESTINATION ${prefix}${CMAKE_INSTALL_MANDIR}/man1 ${ARGN})
   install(FILES templates/completion.bash RENAME pipec
     DESTINATION ${prefix}${CMAKE_INSTALL_DATADIR}/bash-completion/completions ${ARGN})
   install(FILES templates/completion.zsh RENAME _pipec

@@ -15,6 +15,7 @@
 #   %mypy     PIPEC_MYPY, or the mypy of the PATH
 #   %notebook-python  the Python of the environment PIPEC_NOTEBOOK_VENV
 #   %lsp-python  the Python of the environment PIPEC_LSP_VENV
+#   %site-python  the Python of the environment PIPEC_SITE_VENV
 #   %eigen    the include folder of Eigen
 #   %root     the source tree,  %build  the build tree
 #
@@ -22,7 +23,7 @@
 # version), hub-deepspeed or the like (an environment with that framework), notebook (an environment with
 # Jupyter's kernel, NumPy and pandas), pytest-lsp (an environment with it), mpi, eigen, clang, clang-format,
 # rustc, asan, assertions, setuptools (Python has it), release (the files of a release were made), systems (minimal systems were made),
-# venv (environments of Python can be made), emacs (with Eglot), fish, groff, hx, mandoc, mypy, npm, nvim, nvim-0.8 (or
+# venv (environments of Python can be made), emacs (with Eglot), fish, groff, hx, mandoc, mkdocs, mypy, npm, nvim, nvim-0.8 (or
 # later), tree-sitter (it can generate and compile parsers), zsh, browser (Chromium that Selenium can drive),
 # cairosvg, server (pipec has one), all (the long tests were asked for), root (the tests run as root).
 
@@ -63,6 +64,9 @@ notebook_python = os.path.join(os.environ.get("PIPEC_NOTEBOOK_VENV", ""), "bin",
 # The environment with a client of language servers, from the same.
 lsp_python = os.path.join(os.environ.get("PIPEC_LSP_VENV", ""), "bin", "python3")
 
+# The environment with MkDocs, from the same.
+site_python = os.path.join(os.environ.get("PIPEC_SITE_VENV", ""), "bin", "python3")
+
 mypy = os.environ.get("PIPEC_MYPY") or shutil.which("mypy")
 
 # What tests compile is linked with libraries of the build.
@@ -76,6 +80,7 @@ config.substitutions += [
     ("%torch-python", torch_python),
     ("%notebook-python", notebook_python),
     ("%lsp-python", lsp_python),
+    ("%site-python", site_python),
     ("%python", config.python),
     ("%mpicxx", config.mpicxx + sanitize),
     ("%mypy", mypy or ""),
@@ -129,6 +134,8 @@ if mypy:
     config.available_features.add("mypy")
 if "PIPEC_NOTEBOOK_VENV" in os.environ and os.path.exists(notebook_python):
     config.available_features.add("notebook")
+if "PIPEC_SITE_VENV" in os.environ and os.path.exists(site_python):
+    config.available_features.add("mkdocs")
 if "PIPEC_LSP_VENV" in os.environ and os.path.exists(lsp_python):
     config.available_features.add("pytest-lsp")
 if config.eigen_include:

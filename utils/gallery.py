@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Makes docs/Gallery.md and its pictures from the schedules of the library.
+"""Makes the gallery from the schedules of the library.
 
-    gallery.py [--bin FOLDER] [ROOT]            writes the page and docs/gallery/
-    gallery.py --check [--bin FOLDER] [ROOT]    compares them
-    gallery.py --pages OUT [--bin FOLDER]       writes the gallery as a web site
+    gallery.py --out FOLDER [--bin FOLDER]      writes Gallery.md and gallery/*.svg
+    gallery.py --pages FOLDER [--bin FOLDER]    writes the gallery as a web site
+    gallery.py [--bin FOLDER] [ROOT]            writes the picture of README.md
+    gallery.py --check [--bin FOLDER] [ROOT]    compares it
 
 Every schedule that `pipec --list` names is drawn at its default sizes. README.md
-shows docs/gallery/one_f_one_b-p2p.svg, the first one. The web site has an interactive
-page for each, and an index with the pictures; it needs no other files, and can be
-published as it is.
+shows the first picture, docs/gallery/one_f_one_b-p2p.svg. The web site has an
+interactive page for each, and an index with the pictures; it needs no other files, and
+can be published as it is.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -27,8 +28,7 @@ HEADER = """\
 
 The schedules of the library as pipec draws them, each at the sizes of its program; every picture is the output of the
 command below it. [Pictures](Pictures.md) says what the colours and numbers mean, [the library](Library.md) what the
-schedules are. The page is made by `utils/gallery.py`; `utils/gallery.py --pages OUT` writes a web site with an
-interactive page for each schedule.
+schedules are.
 """
 
 
@@ -110,30 +110,31 @@ def make(pipec):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--pages", metavar="OUT", type=pathlib.Path)
+    parser.add_argument("--out", metavar="FOLDER", type=pathlib.Path)
+    parser.add_argument("--pages", metavar="FOLDER", type=pathlib.Path)
     parser.add_argument("--bin", default="build/release/bin")
     parser.add_argument("root", nargs="?", default=".")
     options = parser.parse_args()
+    pipec = pathlib.Path(options.bin) / "pipec"
     if options.pages:
-        make_site(pathlib.Path(options.bin) / "pipec", options.pages)
+        make_site(pipec, options.pages)
         return
-    root = pathlib.Path(options.root)
-    docs = root / "docs"
-    files = make(pathlib.Path(options.bin) / "pipec")
-    there = {f"gallery/{path.name}" for path in (docs / "gallery").glob("*")}
-    stale = sorted(there - set(files))
-    if options.check:
-        stale += [name for name, text in files.items()
-                  if not (docs / name).exists() or (docs / name).read_text() != text]
-        if stale:
-            sys.exit(f"docs/ differs from what pipec draws: {', '.join(stale)}; run utils/gallery.py")
-        print(f"{len(files) - 1} pictures agree")
+    if options.out:
+        files = make(pipec)
+        (options.out / "gallery").mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (options.out / name).write_text(text)
+        print(f"{len(files) - 1} pictures")
         return
-    (docs / "gallery").mkdir(exist_ok=True)
-    for name in stale:
-        (docs / name).unlink()
-    for name, text in files.items():
-        (docs / name).write_text(text)
+    name, _, arguments = FIRST
+    path = pathlib.Path(options.root) / f"docs/gallery/{name}.svg"
+    picture = output_of(pipec, [*arguments, "--emit=svg"])
+    if not options.check:
+        path.write_text(picture)
+    elif not path.exists() or path.read_text() != picture:
+        sys.exit(f"{path} differs from what pipec draws; run utils/gallery.py")
+    else:
+        print(f"{path} agrees")
 
 
 main()

@@ -147,7 +147,7 @@ warning where it would be an error. `--grade=NAME=GRADE,...` says the same, with
 `error`, `warning`, `note` or `off` as GRADE. NAME is the flag that ends a
 message, `[-WNAME]`, or the name of a kind. The last one counts. `-Wall` undoes
 what was switched off; `-Werror` makes errors of all warnings except those that
-were graded as warnings. [Diagnostics.md](Diagnostics.md#flags) has the names, and
+were graded as warnings. A warning ends in its name ([Messages.md](Messages.md)), and
 [Lint.md](Lint.md#options) those that `pipec lint` looks for.
 
 ## Completion

@@ -8,6 +8,7 @@
 #include "Cost/StepKind.h"
 
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/ErrorHandling.h"
 
 using namespace llvm;
 

@@ -5,29 +5,47 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The text is that of the pages in docs/Diagnostics, which are embedded in the
-// program. For a kind that was added after they were generated, only its row is
-// printed.
+// The text is that of the pages that the build makes of the examples of
+// diagnostics, in share/pipec/Diagnostics. Without them, and for a kind that was
+// added after they were made, only the row of the kind is printed.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Driver/ExplainKind.h"
 
 #include "Driver/Arguments.h"
+#include "Driver/Library.h"
 #include "Driver/Warnings.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
 namespace pipec {
 
-static constexpr char pages[] =
-#include "Driver/DiagnosticPages.md.inc"
-    ;
+/// The pages of all phases, one after the other; empty if there are none.
+static std::string readPages() {
+  std::string pages;
+  SmallString<256> folder(programPath(""));
+  sys::path::remove_filename(folder);
+  sys::path::append(folder, "..", "share", "pipec", "Diagnostics");
+  for (const char *phase : {
+#define PIPEC_DIAG_PHASE(Id) #Id,
+#include "Support/DiagPhases.def"
+       }) {
+    SmallString<256> path(folder);
+    sys::path::append(path, Twine(phase) + ".md");
+    if (auto page = MemoryBuffer::getFile(path))
+      pages += (*page)->getBuffer();
+  }
+  return pages;
+}
 
 /// Calls `visit` with each line outside fenced blocks, until it returns false.
 static void forEachLine(StringRef text, function_ref<bool(StringRef)> visit) {
@@ -42,9 +60,14 @@ static void forEachLine(StringRef text, function_ref<bool(StringRef)> visit) {
   }
 }
 
-/// The section of a kind, including its heading; empty if there is none.
-static StringRef sectionOf(StringRef kind) {
-  StringRef text(pages, sizeof(pages) - 1);
+static StringRef pages() {
+  static const std::string text = readPages();
+  return text;
+}
+
+/// The section of a kind in the pages, including its heading; empty if there is
+/// none.
+static StringRef sectionOf(StringRef text, StringRef kind) {
   std::string heading = ("### " + kind).str();
   const char *begin = nullptr, *end = text.end();
   forEachLine(text, [&](StringRef line) {
@@ -72,7 +95,7 @@ static StringRef kindWithExample(StringRef section) {
 }
 
 static void printKind(const DiagInfo &info, raw_ostream &os) {
-  StringRef section = sectionOf(info.name);
+  StringRef section = sectionOf(pages(), info.name);
   if (section.empty()) {
     static constexpr StringLiteral severities[] = {"Error", "Warning", "Note"};
     os << "### " << info.name << "\n\n"
@@ -81,11 +104,11 @@ static void printKind(const DiagInfo &info, raw_ostream &os) {
   }
   os << section << '\n';
   if (StringRef shown = kindWithExample(section); !shown.empty())
-    os << '\n' << sectionOf(shown) << '\n';
+    os << '\n' << sectionOf(pages(), shown) << '\n';
 }
 
 std::string explanationOf(const DiagInfo &info) {
-  StringRef section = sectionOf(info.name);
+  StringRef section = sectionOf(pages(), info.name);
   // After the heading and the line with the format.
   for (unsigned part = 0; part != 2; ++part)
     section = section.split("\n\n").second.ltrim('\n');

@@ -12,14 +12,14 @@
 
 namespace pipec {
 
-/// The explanation of a kind, with its example, in Markdown: the section of
-/// docs/Diagnostics without its heading. Empty if the page has none.
+/// The explanation of a kind, with its example, in Markdown: the section of its
+/// page of diagnostics without the heading. Empty if there is no page.
 std::string explanationOf(const DiagInfo &info);
 
-/// Writes, to the file of `--output` or to `out`, the section of
-/// docs/Diagnostics on the kind that `--explain` names, or on each kind with
-/// that flag, and that of the kind whose example shows it. Reports unknown
-/// kinds, and inputs.
+/// Writes, to the file of `--output` or to `out`, the section of the pages of
+/// diagnostics on the kind that `--explain` names, or on each kind with that
+/// flag, and that of the kind whose example shows it. Reports unknown kinds,
+/// and inputs.
 llvm::LogicalResult printExplanation(const Arguments &args,
                                      llvm::raw_ostream &out,
                                      DiagSession &session);

@@ -24,7 +24,7 @@ struct DiagInfo {
   /// The `-W` name of a warning, else empty.
   llvm::StringLiteral flag;
   llvm::StringLiteral format;
-  /// The section of docs/Diagnostics.md.
+  /// The section of the page of its phase.
   llvm::StringLiteral group;
   /// A wrong command line, which exits with status 2.
   bool isUsage = false;

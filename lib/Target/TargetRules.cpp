@@ -62,15 +62,6 @@ ArrayRef<Consumer> outputRules() {
   return outputs;
 }
 
-/// The page in docs/Diagnostics that contains a kind.
-static StringRef pageOf(diag::Id kind) {
-  static constexpr StringLiteral names[] = {
-#define PIPEC_DIAG_PHASE(Id) #Id,
-#include "Support/DiagPhases.def"
-  };
-  return names[unsigned(diag::phaseOf(kind))];
-}
-
 /// Prints a table with a row per rule of at least one of `consumers`. Consumers
 /// with the same rules share a column.
 static void printTable(ArrayRef<Consumer> consumers, raw_ostream &os) {
@@ -97,8 +88,7 @@ static void printTable(ArrayRef<Consumer> consumers, raw_ostream &os) {
     if (!(used >> number & 1))
       continue;
     StringRef kind = diagInfo(rule.kind).name;
-    os << "| " << rule.what << " | [" << kind << "](Diagnostics/"
-       << pageOf(rule.kind) << ".md#" << kind.lower() << ") |";
+    os << "| " << rule.what << " | `" << kind << "` |";
     for (const auto &[set, names] : columns)
       os << (!(set >> number & 1) ? " |" : rule.isNote ? " note |" : " x |");
     os << '\n';

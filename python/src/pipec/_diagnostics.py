@@ -26,7 +26,7 @@ class Diagnostic:
     """One message. What it does not have is None."""
 
     kind: str
-    """Its name in docs/Diagnostics.md; empty for a text of no known form."""
+    """Its kind (docs/Messages.md); empty for a text of no known form."""
     severity: str
     """`error`, `warning` or `note`."""
     message: str
