@@ -212,6 +212,9 @@ static std::vector<StringRef> leftOut(const Schedule &schedule) {
     costs.push_back("transfers that wait for an occupied edge");
   if (schedule.costs.has(FigureScope::Microbatch))
     costs.push_back("factors of micro-batches above the least");
+  if (schedule.costs.general(Figure::Overlap) < Rational(1) ||
+      !schedule.costs.overlaps.empty())
+    costs.push_back("overlaps, which may take less time than their steps");
   return costs;
 }
 
@@ -243,11 +246,12 @@ LogicalResult Check::checkCertificate() {
   };
   Rational makespan = time(certificate->makespan);
   Rational bound = time(certificate->refuted + 1);
+  StringRef form = certificate->split ? "split" : "whole";
   return write(
       [&](raw_ostream &os) {
         os << terminalText(schedule->name) << ": makespan "
-           << decimalText(makespan) << "; proven: no schedule has less than "
-           << decimalText(bound) << '\n';
+           << decimalText(makespan) << "; proven: no schedule with " << form
+           << " backwards has less than " << decimalText(bound) << '\n';
         if (!certificate->layout.empty())
           os << "  of one layout, " << terminalText(certificate->layout)
              << ": schedules of other layouts may have less\n";
@@ -258,6 +262,7 @@ LogicalResult Check::checkCertificate() {
         json.attribute("proven", true);
         writeExact(json, "makespan", makespan);
         writeExact(json, "bound", bound);
+        json.attribute("backward", form);
         json.attribute("layout", certificate->layout.empty()
                                      ? json::Value(nullptr)
                                      : json::fixUTF8(certificate->layout));

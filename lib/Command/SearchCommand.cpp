@@ -50,6 +50,7 @@ private:
 
   SearchRequest request;
   bool asProgram = false;
+  std::string wordsFor;
   /// Placements are compared.
   bool anyPlacement = false;
   /// Memory is minimized, with this slack of the makespan in millionths.
@@ -217,7 +218,18 @@ LogicalResult SearchRun::readOptions() {
   StringRef placement = args.text(Opt::PlacementName, "loop");
   anyPlacement = placement == "best";
   request.isV = placement == "v";
-  request.split = args.text(Opt::Backward, "split") == "split";
+  StringRef form = args.text(Opt::Backward, "best");
+  request.anyForm = form == "best";
+  request.split = form != "whole";
+  // These take a word per rank.
+  for (Opt option : {Opt::Certificate, Opt::Readable, Opt::Minimize,
+                     Opt::Frontier, Opt::Layouts})
+    if (args.has(option) && wordsFor.empty())
+      wordsFor = optionInfo(option).spelling();
+  if (asProgram && wordsFor.empty())
+    wordsFor = "-o " + shortened(file);
+  request.onlyWords = !wordsFor.empty();
+  request.certified = args.has(Opt::Certificate);
   request.library = args.isOn(Opt::Library, true);
   for (StringRef input : args.list(Opt::Start))
     request.starts.push_back(input.str());
@@ -321,13 +333,7 @@ FailureOr<PlacementResult> SearchRun::find(ScheduleSearch &searcher) {
     layouts = std::move(all->summary);
     return std::move(all->result);
   }
-  auto problem = searcher.makeProblem(request);
-  if (failed(problem))
-    return failure();
-  auto found = searcher.find(*problem, SearchLimits{request.work()});
-  if (failed(found))
-    return failure();
-  return PlacementResult{std::move(*problem), std::move(*found), {}};
+  return searchForms(searcher, request, diags);
 }
 
 /// The search and all that comes after it.
@@ -367,8 +373,8 @@ LogicalResult SearchRun::run() {
   if (failed(result))
     return failure();
   FoundSchedule *found = &result->found;
-  SearchReport report(result->problem.request, *found);
-  report.placements = result->trials;
+  SearchReport report(*result);
+  report.wordsFor = wordsFor;
   report.layouts = layouts;
   report.minimal = minimal;
   report.frontier = std::move(frontier);
@@ -389,8 +395,8 @@ LogicalResult SearchRun::run() {
                    [&](json::OStream &json) { report.print(json); })))
     return failure();
   auto within = Rational::make(int64_t(request.within), 1'000'000);
-  if (args.has(Opt::RequireWithin) && found->gap > *within)
-    return diags.report(DiagLoc(), diag::SearchWithin, gapText(found->gap),
+  if (args.has(Opt::RequireWithin) && report.gap() > *within)
+    return diags.report(DiagLoc(), diag::SearchWithin, gapText(report.gap()),
                         args.text(Opt::Within));
   return success();
 }

@@ -117,7 +117,7 @@ std::vector<Choice> searchPlacementChoices() {
 }
 
 std::vector<Choice> backwardChoices() {
-  return {{"split", "I and W"}, {"whole", "B"}};
+  return {{"best", "the better of both"}, {"split", "I and W"}, {"whole", "B"}};
 }
 
 std::vector<Choice> diagnosticsFormatChoices() {

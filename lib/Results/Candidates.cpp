@@ -232,21 +232,22 @@ CandidateEvaluator::search(ScheduleSearch &search, const SearchRequest &request,
                     countText(request.chunks, "chunk") + ")")
                        .str();
   candidate.request = request;
-  FailureOr<FoundSchedule> found = failure();
+  FailureOr<PlacementResult> found = failure();
   {
     auto kept = keepReason(candidate, diags);
-    FailureOr<SearchProblem> problem = search.makeProblem(request);
-    if (succeeded(problem))
-      found = search.find(*problem, SearchLimits{request.work()});
+    found = searchForms(search, request, diags);
   }
-  if (succeeded(found))
-    candidate.bound = found->bound;
+  if (succeeded(found)) {
+    candidate.request = found->problem.request;
+    candidate.form = found->found.form;
+    candidate.bound = found->bound().bound;
+  }
   std::vector<Candidate> all;
   for (CandidateForm form : forms) {
     Candidate &one = all.emplace_back(candidate);
     auto kept = keepReason(one, diags);
     if (succeeded(found))
-      measure(found->schedule, form, one);
+      measure(found->found.schedule, form, one);
     else if (form.target)
       one.target = form.target->name;
   }

@@ -21,7 +21,7 @@
 #include "Pass/PassManager.h"
 #include "Results/Figures.h"
 #include "Results/Frameworks.h"
-#include "Results/ScheduleSearch.h"
+#include "Results/PlacementSearch.h"
 
 #include <optional>
 
@@ -98,9 +98,11 @@ struct Candidate {
   Verdicts verdicts;
   /// A hash of the placement and the compute steps: equal for equal orders.
   std::pair<uint64_t, uint64_t> order;
-  /// For a schedule that was found: how, and the bound of all schedules of the
-  /// same placement.
+  /// For a schedule that was found: how, the form of its backwards, and the
+  /// bound of the schedules of the same placement, with backwards all split or
+  /// all whole (or, if it mixes them, with any).
   std::optional<SearchRequest> request;
+  BackwardForm form = BackwardForm::Split;
   std::optional<Rational> bound;
   /// The row of the table, from 1; 0 if it does not fit.
   unsigned place = 0;

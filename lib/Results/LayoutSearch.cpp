@@ -13,6 +13,7 @@
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <queue>
 #include <set>
@@ -23,17 +24,43 @@ namespace pipec {
 
 namespace {
 
+/// The layouts with one form of the backward.
 class Layouts {
 public:
-  Layouts(ScheduleSearch &search, const SearchRequest &request,
-          DiagEngine &diags)
-      : search(search), request(request), diags(diags),
-        layers(request.given.layout->cut(1)->front()),
+  /// Spends `work`. Warnings in `warnings` are not repeated; starts in `used`
+  /// were usable before.
+  Layouts(ScheduleSearch &search, const SearchRequest &request, uint64_t work,
+          StringSet<> &warnings, std::vector<char> &used, DiagEngine &diags)
+      : search(search), request(request), work(work), warnings(warnings),
+        used(used), diags(diags), layers(request.given.layout->cut(1)->front()),
         numStages(request.ranks * request.chunks) {
     isMegatron = !request.isV && !megatronProblem({layers}, 1);
   }
 
-  FailureOr<LayoutResult> run();
+  LogicalResult start();
+  /// After `start`: true if the schedules of all layouts with other backwards
+  /// are covered.
+  bool coversAll();
+  /// After `start`: a bound of all layouts.
+  Rational leastBound() { return openBound().value_or(0); }
+  /// Searches for what is better than `known`.
+  LogicalResult run(std::optional<Rational> known);
+  /// Searches the layout `stages` for what is better than `makespan`.
+  FailureOr<PlacementResult> runOne(const StageLayers &stages,
+                                    Rational makespan);
+
+  const std::optional<PlacementResult> &bestFound() const { return best; }
+  /// A bound of all layouts; nothing if none has a schedule.
+  std::optional<Rational> boundOfAll() const { return allBound; }
+  LayoutResult take() {
+    summary.best = layoutText(bestStages);
+    summary.bound = *allBound;
+    return {std::move(*best), std::move(summary)};
+  }
+  const LayoutSummary &known() const { return summary; }
+  const StageLayers &bestLayout() const { return bestStages; }
+  /// Why a layout has no schedule.
+  StringRef reasonOfNone() const { return reason; }
 
 private:
   /// A layout with a bound of its own.
@@ -65,21 +92,34 @@ private:
   LogicalResult searchOne(const Candidate &candidate);
   LogicalResult finish();
   LogicalResult checkStarts();
+  /// The makespan that is to be improved.
+  std::optional<Rational> toBeat() const {
+    if (!best || (limit && *limit < best->found.makespan))
+      return limit;
+    return best->found.makespan;
+  }
   bool isUseless(Rational bound) const {
-    return best && bound >= best->found.makespan;
+    std::optional<Rational> known = toBeat();
+    return known && bound >= *known;
   }
   bool stopped() const { return request.stop && *request.stop; }
   /// A bound of all layouts that were not searched; nothing if there are none.
   std::optional<Rational> openBound();
 
   ScheduleSearch &search;
-  const SearchRequest &request;
+  SearchRequest request;
+  uint64_t work;
+  StringSet<> &warnings;
+  std::vector<char> &used;
   DiagEngine &diags;
+  /// A makespan that is known without these layouts.
+  std::optional<Rational> limit;
   /// All layers, in order.
   std::string layers;
   unsigned numStages;
   bool isMegatron;
-  search::Model model;
+  /// Of layers; and with the times of its bounds.
+  search::Model probed, model;
   std::optional<search::SplitQueue> queue;
   /// Of the splits of the queue, those that were not searched, and maybe
   /// others.
@@ -95,9 +135,9 @@ private:
   /// The place of the best one in `searchedBounds`.
   size_t bestNumber = 0;
   LayoutSummary summary;
+  std::optional<Rational> allBound;
   /// Why a layout has no schedule.
   std::string reason;
-  std::vector<char> used;
   bool wasStopped = false;
 };
 
@@ -178,7 +218,8 @@ FailureOr<SearchProblem> Layouts::prepare(const StageLayers &stages) {
     if (diagnostic.severity == Severity::Error && reason.empty())
       reason = diagnostic.message;
     // Warnings are the same for all.
-    return summary.bounded == 0 && diagnostic.severity != Severity::Error;
+    return summary.bounded == 0 && diagnostic.severity != Severity::Error &&
+           warnings.insert(diagnostic.message).second;
   });
   return search.prepare(own);
 }
@@ -193,8 +234,7 @@ std::optional<Layouts::Candidate> Layouts::candidateOf(StageLayers stages) {
   unsigned number = summary.bounded++;
   if (failed(problem))
     return std::nullopt;
-  Rational bound =
-      problem->model.time(search::simpleBound(problem->model.problem));
+  Rational bound = search::leastBound(problem->model).bound;
   return Candidate{bound, number, std::move(stages)};
 }
 
@@ -282,9 +322,8 @@ LogicalResult Layouts::searchOne(const Candidate &candidate) {
   if (failed(search.addStarts(*problem, &used)))
     return failure();
   SearchLimits limits;
-  limits.work = request.work() / (2 * maxSearches);
-  if (best)
-    limits.uselessBound = best->found.makespan;
+  limits.work = work / (2 * maxSearches);
+  limits.uselessBound = toBeat();
   FailureOr<FoundSchedule> found = search.find(*problem, limits);
   if (failed(found))
     return failure();
@@ -302,13 +341,13 @@ LogicalResult Layouts::searchOne(const Candidate &candidate) {
 
 /// Searches the best layout with the rest of the effort.
 LogicalResult Layouts::finish() {
-  if (best->found.isOptimal() || stopped())
+  if (best->found.isOptimal() || stopped() ||
+      (limit && *limit <= best->found.makespan))
     return success();
   SearchProblem &problem = best->problem;
   problem.starts.push_back(
       {"the best so far", {}, best->found.words, best->found.makespan});
-  FailureOr<FoundSchedule> found =
-      search.find(problem, SearchLimits{request.work() / 2});
+  FailureOr<FoundSchedule> found = search.find(problem, SearchLimits{work / 2});
   problem.starts.pop_back();
   if (failed(found))
     return failure();
@@ -331,7 +370,7 @@ LogicalResult Layouts::checkStarts() {
   return success();
 }
 
-FailureOr<LayoutResult> Layouts::run() {
+LogicalResult Layouts::start() {
   if (layers.size() < numStages)
     return diags.report(DiagLoc(), diag::SearchLayers,
                         countText(layers.size(), "layer"),
@@ -339,13 +378,24 @@ FailureOr<LayoutResult> Layouts::run() {
   FailureOr<search::Model> made = probe();
   if (failed(made))
     return failure();
-  model = std::move(*made);
+  probed = std::move(*made);
+  model =
+      search::overlapsGain(probed) ? search::relaxed(probed, false) : probed;
   queue.emplace(spaceOf(model), maxNodes);
-  used.resize(request.starts.size());
+  return success();
+}
 
+bool Layouts::coversAll() {
+  DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
+  return search::splitCoversAll(probed, diags);
+}
+
+LogicalResult Layouts::run(std::optional<Rational> known) {
+  limit = known;
   StageLayers even = *LayerLayout::even(layers).cut(numStages);
   summary.even = layoutText(even);
-  if (std::optional<Candidate> first = candidateOf(even)) {
+  std::optional<Candidate> first = candidateOf(even);
+  if (first && !isUseless(first->bound)) {
     if (failed(searchOne(*first)))
       return failure();
     summary.evenMakespan = best->found.makespan;
@@ -365,25 +415,114 @@ FailureOr<LayoutResult> Layouts::run() {
       return failure();
   }
   wasStopped |= stopped();
-  if (!best)
-    return diags.report(DiagLoc(), diag::SearchNoLayout, reason);
-  if (failed(checkStarts()) || failed(finish()))
-    return failure();
-  best->found.stopped |= wasStopped;
+  if (best) {
+    if (failed(checkStarts()) || failed(finish()))
+      return failure();
+    best->found.stopped |= wasStopped;
+  }
 
-  summary.best = layoutText(bestStages);
-  summary.bound = best->found.makespan;
+  allBound = toBeat();
   for (Rational bound : searchedBounds)
-    summary.bound = std::min(summary.bound, bound);
+    allBound = std::min(*allBound, bound);
   if (std::optional<Rational> others = openBound())
-    summary.bound = std::min(summary.bound, *others);
-  return LayoutResult{std::move(*best), std::move(summary)};
+    allBound = allBound ? std::min(*allBound, *others) : *others;
+  return success();
+}
+
+FailureOr<PlacementResult> Layouts::runOne(const StageLayers &stages,
+                                           Rational makespan) {
+  FailureOr<SearchProblem> problem = prepare(stages);
+  if (failed(problem) || failed(search.addStarts(*problem, &used)))
+    return failure();
+  SearchLimits limits;
+  limits.work = work / 4;
+  limits.uselessBound = makespan;
+  FailureOr<FoundSchedule> found = search.find(*problem, limits);
+  if (failed(found))
+    return failure();
+  return PlacementResult{std::move(*problem), std::move(*found), {}};
+}
+
+/// Searches layouts with both forms of the backward, which `forms` has.
+static FailureOr<LayoutResult> searchBoth(Layouts *forms[2],
+                                          DiagEngine &diags) {
+  if (forms[1]->leastBound() < forms[0]->leastBound())
+    std::swap(forms[0], forms[1]);
+  std::optional<Rational> known;
+  unsigned better = 2;
+  for (unsigned i = 0; i != 2; ++i) {
+    if (failed(forms[i]->run(known)))
+      return failure();
+    const auto &best = forms[i]->bestFound();
+    if (best && (!known || best->found.makespan < *known)) {
+      better = i;
+      known = best->found.makespan;
+    }
+  }
+  if (!known)
+    return diags.report(DiagLoc(), diag::SearchNoLayout,
+                        forms[0]->reasonOfNone());
+  Layouts &other = *forms[!better];
+  const LayoutSummary summary = other.known();
+  bool stopped = other.bestFound() && other.bestFound()->found.stopped;
+  LayoutResult result = forms[better]->take();
+  if (std::optional<Rational> bound = other.boundOfAll())
+    result.summary.bound = std::min(result.summary.bound, *bound);
+  result.summary.searched += summary.searched;
+  result.summary.bounded += summary.bounded;
+  std::optional<Rational> &even = result.summary.evenMakespan;
+  if (summary.evenMakespan && (!even || *summary.evenMakespan < *even))
+    even = summary.evenMakespan;
+  // The bound of the layout is one of both forms, too.
+  FailureOr<PlacementResult> same =
+      other.runOne(forms[better]->bestLayout(), *known);
+  result.result.coverage = Coverage::Either;
+  if (succeeded(same)) {
+    stopped |= same->found.stopped;
+    if (same->found.makespan < *known) {
+      std::swap(same->problem, result.result.problem);
+      std::swap(same->found, result.result.found);
+    }
+    result.result.addForm(*same);
+  }
+  result.result.found.stopped |= stopped;
+  return result;
 }
 
 FailureOr<LayoutResult> searchLayouts(ScheduleSearch &search,
                                       const SearchRequest &request,
                                       DiagEngine &diags) {
-  return Layouts(search, request, diags).run();
+  StringSet<> warnings;
+  std::vector<char> used(request.starts.size());
+  auto layoutsOf = [&](bool split, uint64_t work) {
+    SearchRequest own = request;
+    own.split = split;
+    return Layouts(search, own, work, warnings, used, diags);
+  };
+  if (request.anyForm) {
+    Layouts split = layoutsOf(true, request.work() / 2);
+    if (failed(split.start()))
+      return failure();
+    if (!split.coversAll()) {
+      Layouts whole = layoutsOf(false, request.work() / 2);
+      if (failed(whole.start()))
+        return failure();
+      Layouts *forms[2] = {&split, &whole};
+      return searchBoth(forms, diags);
+    }
+  }
+  bool isSplit = request.anyForm || request.split;
+  Layouts layouts = layoutsOf(isSplit, request.work());
+  if (failed(layouts.start()) || failed(layouts.run(std::nullopt)))
+    return failure();
+  if (!layouts.bestFound())
+    return diags.report(DiagLoc(), diag::SearchNoLayout,
+                        layouts.reasonOfNone());
+  LayoutResult result = layouts.take();
+  result.result.coverage = request.anyForm ? Coverage::All
+                           : isSplit       ? Coverage::Split
+                                           : Coverage::Whole;
+  return result;
 }
 
 } // namespace pipec

@@ -38,8 +38,10 @@ struct LayoutResult {
 /// layers, in their order. If Megatron-LM builds models with these layers, only
 /// layouts that it accepts are searched. The even layout is searched first; the
 /// others in the order of their bounds, each with a part of the effort, until
-/// no layout can be better; the best one gets what is left. Reports costs that
-/// cannot be searched, too few layers, and when no layout has a schedule.
+/// no layout can be better; the best one gets what is left. If the request has
+/// `anyForm`, this is done for both forms of the backward, first the one with
+/// the smaller bound. Reports costs that cannot be searched, too few layers,
+/// and when no layout has a schedule.
 llvm::FailureOr<LayoutResult> searchLayouts(ScheduleSearch &search,
                                             const SearchRequest &request,
                                             DiagEngine &diags);

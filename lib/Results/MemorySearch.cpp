@@ -109,8 +109,7 @@ std::optional<SearchProblem> Levels::at(unsigned level) const {
   for (const SearchStart &start : problem.starts)
     if (fits(start))
       own.starts.push_back(start);
-  if (problem.library && fits(*problem.library))
-    own.library = problem.library;
+  own.library = bestOfLibrary(problem.starts, own.model.header.memory);
   return own;
 }
 

@@ -11,6 +11,7 @@
 #include "Simulation/Memory.h"
 #include "Support/Decimal.h"
 #include "Support/Diagnostics/SearchDiags.h"
+#include "Support/Words.h"
 #include "Verify/Verifier.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -23,7 +24,8 @@ namespace pipec {
 std::vector<search::Words> SearchProblem::orders() const {
   std::vector<search::Words> orders;
   for (const SearchStart &start : starts)
-    orders.push_back(start.words);
+    if (!start.words.empty())
+      orders.push_back(start.words);
   return orders;
 }
 
@@ -56,6 +58,8 @@ FailureOr<SearchProblem> ScheduleSearch::prepare(const SearchRequest &request) {
       search::makeModel(header, request.split, diags);
   if (failed(model))
     return failure();
+  if (request.certified && search::overlapsGain(*model))
+    return diags.report(DiagLoc(), diag::SearchOverlaps);
   return SearchProblem{request, std::move(*model), {}, {}};
 }
 
@@ -68,23 +72,21 @@ LogicalResult ScheduleSearch::addStarts(SearchProblem &problem,
   for (auto [i, input] : enumerate(problem.request.starts)) {
     DiagEngine::ScopedFilter filter(diags, [&](Diagnostic &) { return !used; });
     bool added = succeeded(starts.add(input));
+    if (added && starts.all().back().words.empty() &&
+        !problem.request.takes(starts.all().back()) &&
+        !(problem.request.takesMixed(starts.all().back())))
+      added =
+          succeeded(diags.report(DiagLoc(), diag::SearchStart, shortened(input),
+                                 "its overlaps one by one wait for each "
+                                 "other"));
     if (!added && !used)
       return failure();
     if (added && used)
       (*used)[i] = true;
   }
-  if (const SearchStart *best = starts.bestOfLibrary())
-    problem.library = *best;
   problem.starts = starts.all();
+  problem.library = bestOfLibrary(problem.starts, problem.model.header.memory);
   return success();
-}
-
-FailureOr<SearchProblem>
-ScheduleSearch::makeProblem(const SearchRequest &request) {
-  FailureOr<SearchProblem> problem = prepare(request);
-  if (failed(problem) || failed(addStarts(*problem)))
-    return failure();
-  return problem;
 }
 
 search::SearchOptions ScheduleSearch::optionsOf(const SearchProblem &problem,
@@ -95,17 +97,20 @@ search::SearchOptions ScheduleSearch::optionsOf(const SearchProblem &problem,
   options.work = limits.work;
   options.seed = request.seed;
   options.threads = request.threads;
-  options.within = request.within;
+  // The bound of the problem is not that of schedules with overlaps.
+  bool gain = search::overlapsGain(model);
+  options.within = gain ? 0 : request.within;
   options.stop = request.stop;
   options.prove = request.prove;
   if (limits.goal)
     options.goal = model.ticksNotAbove(*limits.goal);
   if (limits.uselessBound)
     options.uselessBound = model.ticksNotBelow(*limits.uselessBound);
-  options.progress = [&](search::Ticks makespan, search::Ticks bound,
-                         const char *phase) {
+  options.progress = [&, gain](search::Ticks makespan, search::Ticks bound,
+                               const char *phase) {
     std::string figures = "makespan " + decimalText(model.time(makespan)) +
-                          ", bound " + decimalText(model.time(bound));
+                          (gain ? ", bound without overlaps " : ", bound ") +
+                          decimalText(model.time(bound));
     progress.phase((Twine("searching (") + phase + "), " + figures).str());
     if (!request.log || figures == logged)
       return;
@@ -138,14 +143,67 @@ FailureOr<FoundSchedule> ScheduleSearch::find(const SearchProblem &problem,
   assert((model.isRelaxed() ||
           found.makespan == model.time(result.best.makespan)) &&
          "the search and the simulator agree");
-  // The problem may leave out costs that the simulator counts.
+  // A start may have overlaps, and the problem may leave out costs that the
+  // simulator counts.
   const SearchStart *better = nullptr;
   for (const SearchStart &start : problem.starts)
-    if (start.makespan < (better ? better->makespan : found.makespan))
+    if ((start.schedule ? problem.request.takes(start)
+                        : !start.words.empty()) &&
+        start.makespan < (better ? better->makespan : found.makespan))
       better = &start;
-  if (better && failed(setWords(problem, better->words, found)))
+  if (search::overlapsGain(model)) {
+    if (better)
+      found.makespan = better->makespan;
+    found.overlapsGain = true;
+    relaxBound(problem, limits, /*mixed=*/false, found);
+  }
+  if (better &&
+      failed(better->schedule ? setStart(problem, *better, found)
+                              : setWords(problem, better->words, found)))
     return failure();
   return found;
+}
+
+/// Replaces the bound by that of a problem with shorter times, which covers
+/// schedules with overlaps and, if `mixed`, with both forms of the backward.
+void ScheduleSearch::relaxBound(const SearchProblem &problem,
+                                const SearchLimits &limits, bool mixed,
+                                FoundSchedule &found) {
+  progress.phase("raising the bound");
+  search::LowerBound lower = search::relaxedBound(
+      problem.model, mixed, found.makespan,
+      search::Budget(limits.work / 4, problem.request.stop));
+  found.bound = lower.bound;
+  found.source = lower.source;
+  found.cases.reset();
+  found.gap = excess(found.makespan, found.bound).value_or(0);
+}
+
+LogicalResult ScheduleSearch::setStart(const SearchProblem &problem,
+                                       const SearchStart &start,
+                                       FoundSchedule &found) {
+  found.schedule = *start.schedule;
+  found.start = start.title();
+  found.form = start.form;
+  found.makespan = start.makespan;
+  return measure(problem.request, found);
+}
+
+LogicalResult ScheduleSearch::takeMixed(const SearchProblem &problem,
+                                        const SearchLimits &limits,
+                                        FoundSchedule &found) {
+  const SearchStart *better = nullptr;
+  for (const SearchStart &start : problem.starts)
+    if (problem.request.takesMixed(start) &&
+        start.makespan < (better ? better->makespan : found.makespan))
+      better = &start;
+  if (!better)
+    return success();
+  found.model = problem.model;
+  found.makespan = better->makespan;
+  found.overlapsGain = search::overlapsGain(problem.model, /*mixed=*/true);
+  relaxBound(problem, limits, /*mixed=*/true, found);
+  return setStart(problem, *better, found);
 }
 
 void FoundSchedule::takeBound(const FoundSchedule &other) {
@@ -160,6 +218,8 @@ LogicalResult ScheduleSearch::setWords(const SearchProblem &problem,
                                        search::Words words,
                                        FoundSchedule &found) {
   found.words = std::move(words);
+  found.start.clear();
+  found.form = problem.request.form();
   found.schedule = search::makeSchedule(problem.model, found.words);
   std::optional<Rational> makespan = makespanOf(found.schedule, diags);
   assert(makespan && "what is found can run");

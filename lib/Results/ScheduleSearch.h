@@ -17,6 +17,7 @@
 #include "IR/GraphBuilder.h"
 #include "Results/SearchStarts.h"
 #include "Search/Periodic.h"
+#include "Search/Relaxation.h"
 #include "Support/Progress.h"
 
 namespace pipec {
@@ -30,8 +31,16 @@ struct SearchRequest {
   bool isV = false;
   /// The edges between stages other than those of a chain.
   GivenGraph graph;
-  /// Backwards are split into I and W.
+  /// Backwards are split into I and W; if `anyForm`, in one of the searches.
   bool split = true;
+  /// Both forms of backwards are searched, and a start that mixes them counts.
+  bool anyForm = false;
+  /// The result has a word per rank: a start with overlaps, or with mixed
+  /// backwards, gives its order only.
+  bool onlyWords = false;
+  /// The bound is to be certified, so that costs at which overlaps gain are
+  /// refused.
+  bool certified = false;
   /// Costs and memory.
   GivenSettings given;
   /// About seconds of one processor; at least 1.
@@ -51,19 +60,41 @@ struct SearchRequest {
   const std::atomic<bool> *stop = nullptr;
   /// Gets a line for each better makespan or bound; may be null.
   llvm::raw_ostream *log = nullptr;
+
+  BackwardForm form() const {
+    return split ? BackwardForm::Split : BackwardForm::Whole;
+  }
+  /// True if a start as it is can be the result of a search with these
+  /// backwards.
+  bool takes(const SearchStart &start) const {
+    return start.schedule && !onlyWords && start.form == form();
+  }
+  /// The same for a start with mixed backwards, whatever `split` is.
+  bool takesMixed(const SearchStart &start) const {
+    return start.schedule && !onlyWords && anyForm &&
+           start.form == BackwardForm::Mixed;
+  }
 };
 
 /// The best schedule that was found, and what is known of it.
 struct FoundSchedule {
   search::Model model;
   search::Words words;
-  /// The schedule of the words, with clauses for its makespan and peaks.
+  /// The schedule of the words, with clauses for its makespan and peaks. If
+  /// `start` is not empty, it is instead a start of that title as it is, which
+  /// has overlaps or mixed backwards.
   Schedule schedule;
+  std::string start;
+  BackwardForm form = BackwardForm::Split;
   /// In the units of the costs. The bound holds for every schedule of the same
-  /// placement, form of backward and memory; `gap` is makespan / bound - 1, and
-  /// 0 when the bound is.
+  /// placement, form of backward and memory, also for those with overlaps; for
+  /// the form `Mixed`, for all forms. `gap` is makespan / bound - 1, and 0 when
+  /// the bound is.
   Rational makespan, bound, gap;
+  /// That of words; of no meaning if `overlapsGain`, or for a start.
   search::Ticks boundTicks = 0;
+  /// Overlaps gain, and the bound is that of a problem with shorter times.
+  bool overlapsGain = false;
   search::BoundSource source = search::BoundSource::Paths;
   /// The proof of a bound by cases.
   std::optional<search::Refutation> cases;
@@ -121,8 +152,6 @@ public:
   /// that cannot be used is an error or, with `used`, left out and not marked.
   llvm::LogicalResult addStarts(SearchProblem &problem,
                                 std::vector<char> *used = nullptr);
-  /// `prepare` and `addStarts`.
-  llvm::FailureOr<SearchProblem> makeProblem(const SearchRequest &request);
   /// Searches. Reports nothing but what is beyond the simulator.
   llvm::FailureOr<FoundSchedule> find(const SearchProblem &problem,
                                       const SearchLimits &limits);
@@ -136,8 +165,17 @@ public:
   /// Replaces the words of what was found.
   llvm::LogicalResult setWords(const SearchProblem &problem,
                                search::Words words, FoundSchedule &found);
+  /// Replaces what was found by the best start with mixed backwards, and the
+  /// bound by one of all forms, if that start is better and can be taken.
+  llvm::LogicalResult takeMixed(const SearchProblem &problem,
+                                const SearchLimits &limits,
+                                FoundSchedule &found);
 
 private:
+  llvm::LogicalResult setStart(const SearchProblem &problem,
+                               const SearchStart &start, FoundSchedule &found);
+  void relaxBound(const SearchProblem &problem, const SearchLimits &limits,
+                  bool mixed, FoundSchedule &found);
   search::SearchOptions optionsOf(const SearchProblem &problem,
                                   const SearchLimits &limits);
   llvm::LogicalResult measure(const SearchRequest &request,

@@ -39,6 +39,43 @@ std::string gapText(Rational share) {
   return toDecimal(*percent, 0, *percent < Rational(1) ? 3 : 1).text + " %";
 }
 
+/// ` (+3.1 %)`, by how much a makespan is above another one; empty if that
+/// cannot be told.
+static std::string overText(Rational makespan, Rational base) {
+  std::optional<Rational> over = excess(makespan, base);
+  if (!over)
+    return "";
+  std::optional<Rational> size =
+      over->isNegative() ? Rational::sub(0, *over) : over;
+  return (over->isNegative() ? " (-" : " (+") + gapText(*size) + ")";
+}
+
+/// `with split backwards`: the schedules that a bound is of; empty for all.
+static StringRef coverText(Coverage coverage) {
+  switch (coverage) {
+  case Coverage::Split:
+    return "with split backwards";
+  case Coverage::Whole:
+    return "with whole backwards";
+  case Coverage::Either:
+    return "with backwards all split or all whole";
+  case Coverage::All:
+    return "";
+  }
+  llvm_unreachable("all coverages are handled");
+}
+
+/// The same for one form, with a space before it.
+static std::string formText(const PlacementResult &result) {
+  if (result.coverage == Coverage::All)
+    return "";
+  return (" with " + nameOf(result.found.form) + " backwards").str();
+}
+
+Rational SearchReport::gap() const {
+  return excess(found.makespan, result.bound().bound).value_or(0);
+}
+
 void SearchReport::printLibrary(raw_ostream &os) const {
   if (!found.library) {
     if (request.library)
@@ -46,13 +83,29 @@ void SearchReport::printLibrary(raw_ostream &os) const {
     return;
   }
   const SearchStart &best = *found.library;
-  os << "  best of the library: " << best.name;
-  if (!best.params.empty())
-    os << " (" << paramText(best.params) << ')';
-  os << ' ' << decimalText(best.makespan);
-  if (auto over = excess(best.makespan, found.makespan))
-    os << " (+" << gapText(*over) << ')';
-  os << '\n';
+  os << "  best of the library: " << best.title() << ' '
+     << decimalText(best.makespan) << overText(best.makespan, found.makespan)
+     << '\n';
+}
+
+/// The best start that is better than the result, which must have another form.
+void SearchReport::printNotTaken(raw_ostream &os) const {
+  const SearchStart *best = nullptr;
+  for (const SearchStart &start : result.problem.starts)
+    if (start.schedule &&
+        start.makespan < (best ? best->makespan : found.makespan))
+      best = &start;
+  if (!best)
+    return;
+  bool isForm = !request.anyForm && best->form != request.form();
+  std::string why =
+      isForm ? ("--backward=" + nameOf(request.form())).str() : wordsFor;
+  os << "  not taken" << (why.empty() ? "" : " with ") << why << ": "
+     << best->title() << ' ' << decimalText(best->makespan) << ", which has ";
+  if (isForm || !best->overlaps)
+    os << nameOf(best->form) << " backwards\n";
+  else
+    os << "overlaps\n";
 }
 
 void SearchReport::printPeaks(raw_ostream &os) const {
@@ -87,13 +140,16 @@ void SearchReport::printMemory(raw_ostream &os) const {
     os << "  memory: limit " << decimalText(minimal->limit) << " is the least ";
     if (minimal->bound < minimal->limit)
       os << "found ";
-    os << "for a makespan of at most " << decimalText(minimal->goal);
+    os << "for a makespan of at most " << decimalText(minimal->goal)
+       << formText(result);
     if (minimal->bound < minimal->limit)
       os << "; there is none below " << decimalText(minimal->bound);
     os << '\n';
   }
   if (frontier.empty())
     return;
+  if (std::string form = formText(result); !form.empty())
+    os << " " << form << ":\n";
   TextTable table(2);
   for (const char *heading : {"limit", "makespan", "bound", "gap", "peak"})
     table.column(heading);
@@ -158,10 +214,8 @@ void SearchReport::printLayouts(raw_ostream &os) const {
     os << ": no schedule\n";
     return;
   }
-  os << ' ' << decimalText(*layouts->evenMakespan);
-  if (auto over = excess(*layouts->evenMakespan, found.makespan))
-    os << " (+" << gapText(*over) << ')';
-  os << '\n';
+  os << ' ' << decimalText(*layouts->evenMakespan)
+     << overText(*layouts->evenMakespan, found.makespan) << '\n';
 }
 
 void SearchReport::printLayouts(json::OStream &json) const {
@@ -181,15 +235,59 @@ void SearchReport::printLayouts(json::OStream &json) const {
   });
 }
 
+static StringRef nameOf(PlacementTrial::Outcome outcome) {
+  using Outcome = PlacementTrial::Outcome;
+  switch (outcome) {
+  case Outcome::Best:
+    return "best";
+  case Outcome::Slower:
+    return "slower";
+  case Outcome::Excluded:
+    return "excluded";
+  case Outcome::Covered:
+    return "covered";
+  case Outcome::NoSchedule:
+    return "no schedule";
+  case Outcome::NotSearched:
+    return "not searched";
+  }
+  llvm_unreachable("all outcomes are handled");
+}
+
+bool SearchReport::hasPlacements() const {
+  return llvm::any_of(result.trials, [&](const PlacementTrial &trial) {
+    return !isOfBest(trial);
+  });
+}
+
+/// The placement, if there are several, and the form, if there are several for
+/// the placement.
+std::string SearchReport::nameOfTrial(const PlacementTrial &trial) const {
+  std::string name;
+  if (hasPlacements())
+    name = nameOf(trial.isV, trial.chunks);
+  bool hasForms = llvm::any_of(result.trials, [&](const PlacementTrial &other) {
+    return other.chunks == trial.chunks && other.isV == trial.isV &&
+           other.form != trial.form &&
+           other.outcome != PlacementTrial::Outcome::Covered;
+  });
+  if (hasForms)
+    name += ((name.empty() ? "backward " : ", backward ") + nameOf(trial.form))
+                .str();
+  return name;
+}
+
 void SearchReport::printPlacements(raw_ostream &os) const {
   using Outcome = PlacementTrial::Outcome;
   constexpr unsigned most = search::Problem::maxLetters / 3;
   bool someHaveMore = false;
-  for (const PlacementTrial &trial : placements) {
-    someHaveMore |= trial.chunks > most;
-    if (trial.outcome == Outcome::Best || trial.chunks > most)
+  for (const PlacementTrial &trial : result.trials) {
+    bool hasMore = hasPlacements() && trial.chunks > most;
+    someHaveMore |= hasMore;
+    if (trial.outcome == Outcome::Best || trial.outcome == Outcome::Covered ||
+        hasMore)
       continue;
-    os << "  " << nameOf(trial.isV, trial.chunks) << ": ";
+    os << "  " << nameOfTrial(trial) << ": ";
     if (trial.outcome == Outcome::NoSchedule)
       os << trial.reason;
     else if (trial.outcome == Outcome::NotSearched)
@@ -206,60 +304,88 @@ void SearchReport::printPlacements(raw_ostream &os) const {
        << " chunks per rank\n";
 }
 
+void SearchReport::printTrial(json::OStream &json,
+                              const PlacementTrial &trial) const {
+  json.attribute("backward", nameOf(trial.form));
+  json.attribute("outcome", nameOf(trial.outcome));
+  writeExact(json, "makespan", trial.makespan);
+  writeExact(json, "bound", trial.bound);
+  if (!trial.reason.empty())
+    json.attribute("reason", trial.reason);
+}
+
 void SearchReport::printPlacements(json::OStream &json) const {
-  using Outcome = PlacementTrial::Outcome;
-  auto text = [](Outcome outcome) -> StringRef {
-    switch (outcome) {
-    case Outcome::Best:
-      return "best";
-    case Outcome::Slower:
-      return "slower";
-    case Outcome::Excluded:
-      return "excluded";
-    case Outcome::NoSchedule:
-      return "no schedule";
-    case Outcome::NotSearched:
-      return "not searched";
-    }
-    llvm_unreachable("all outcomes are handled");
-  };
+  if (!hasPlacements())
+    return;
   json.attributeArray("placements", [&] {
-    for (const PlacementTrial &trial : placements)
-      json.object([&] {
-        json.attribute("placement", trial.isV ? "v" : "loop");
-        json.attribute("chunks", trial.chunks);
-        json.attribute("outcome", text(trial.outcome));
-        writeExact(json, "makespan", trial.makespan);
-        writeExact(json, "bound", trial.bound);
-        if (!trial.reason.empty())
-          json.attribute("reason", trial.reason);
-      });
+    for (const PlacementTrial &trial : result.trials)
+      if (trial.outcome != PlacementTrial::Outcome::Covered)
+        json.object([&] {
+          json.attribute("placement", trial.isV ? "v" : "loop");
+          json.attribute("chunks", trial.chunks);
+          printTrial(json, trial);
+        });
   });
 }
 
-void SearchReport::print(raw_ostream &os) const {
-  os << "search: " << countText(request.ranks, "rank") << ", "
-     << nameOf(request.isV, request.chunks) << ", "
-     << countText(request.microbatches, "micro-batch", "es") << ": makespan "
-     << decimalText(found.makespan) << '\n';
-  os << "  bound " << decimalText(found.bound) << " (" << nameOf(found.source)
+/// The form of the result, the forms of its placement, and those that the bound
+/// covers.
+void SearchReport::printForms(json::OStream &json) const {
+  json.attribute("backward", nameOf(found.form));
+  if (request.anyForm)
+    json.attributeArray("forms", [&] {
+      for (const PlacementTrial &trial : result.trials)
+        if (isOfBest(trial))
+          json.object([&] { printTrial(json, trial); });
+    });
+  json.attributeArray("bound_covers", [&] {
+    if (result.coverage != Coverage::Whole)
+      json.value("split");
+    if (result.coverage != Coverage::Split)
+      json.value("whole");
+    if (result.coverage == Coverage::All)
+      json.value("mixed");
+  });
+}
+
+void SearchReport::printBound(raw_ostream &os) const {
+  search::LowerBound bound = result.bound();
+  StringRef cover = coverText(result.coverage);
+  os << "  bound " << decimalText(bound.bound) << " (" << nameOf(bound.source)
      << "): ";
-  if (found.isOptimal())
-    os << "optimal for this placement, split and memory\n";
+  if (isOptimal())
+    os << "optimal for this placement and memory"
+       << (cover.empty() ? "" : ", ");
   else
-    os << "at most " << gapText(found.gap) << " above the optimum\n";
+    os << "at most " << gapText(gap()) << " above the optimum"
+       << (cover.empty() ? "" : " ");
+  os << cover << '\n';
+  if (found.overlapsGain)
+    os << "  the bound covers overlaps\n";
   if (found.model.leavesOutOccupancy)
     os << "  the bound leaves out the occupancy of edges\n";
   if (found.model.takesCheapestMicrobatch)
     os << "  the bound takes the costs of the cheapest micro-batch for all\n";
   if (certified)
-    os << "  certificate: no schedule "
-       << (layouts ? "of this layout has less than " : "has less than ")
+    os << "  certificate: no schedule " << (layouts ? "of this layout " : "")
+       << "with " << nameOf(found.form) << " backwards has less than "
        << decimalText(*certified) << '\n';
+}
+
+void SearchReport::print(raw_ostream &os) const {
+  os << "search: " << countText(request.ranks, "rank") << ", "
+     << nameOf(request.isV, request.chunks) << ", "
+     << countText(request.microbatches, "micro-batch", "es") << ", backward "
+     << nameOf(found.form) << ": makespan " << decimalText(found.makespan)
+     << '\n';
+  printBound(os);
+  if (!found.start.empty())
+    os << "  best start: " << found.start << ", taken as it is\n";
   printLayouts(os);
   printBlocks(os);
   printPlacements(os);
   printLibrary(os);
+  printNotTaken(os);
   printPeaks(os);
   printMemory(os);
   os << "  seed " << request.seed << ", effort " << request.effort << ": "
@@ -268,11 +394,12 @@ void SearchReport::print(raw_ostream &os) const {
 }
 
 void SearchReport::print(json::OStream &json) const {
+  search::LowerBound bound = result.bound();
   writeExact(json, "makespan", found.makespan);
-  writeExact(json, "bound", found.bound);
-  writeExact(json, "gap", found.gap);
-  json.attribute("optimal", found.isOptimal());
-  json.attribute("bound_by", nameOf(found.source));
+  writeExact(json, "bound", bound.bound);
+  writeExact(json, "gap", gap());
+  json.attribute("optimal", isOptimal());
+  json.attribute("bound_by", nameOf(bound.source));
   if (certified)
     writeExact(json, "certified", *certified);
   json.attribute("bound_relaxed", found.model.isRelaxed());
@@ -281,15 +408,14 @@ void SearchReport::print(json::OStream &json) const {
   json.attribute("chunks", request.chunks);
   json.attribute("placement", request.isV ? "v" : "loop");
   printLayouts(json);
-  if (!placements.empty())
-    printPlacements(json);
+  printPlacements(json);
   printMemory(json);
   if (found.bestMakespan) {
     json.attribute("block", found.blocks ? found.blocks->batch : 0);
     json.attribute("copies", found.blocks ? found.blocks->copies : 0);
     writeExact(json, "makespan_without_blocks", *found.bestMakespan);
   }
-  json.attribute("backward", request.split ? "split" : "whole");
+  printForms(json);
   json.attributeArray("peaks", [&] {
     for (Rational peak : found.peaks) {
       if (peak.isInteger())
@@ -305,6 +431,7 @@ void SearchReport::print(json::OStream &json) const {
       json.attribute("name", found.library->name);
       writeParams(json, found.library->params);
       writeExact(json, "makespan", found.library->makespan);
+      json.attribute("backward", nameOf(found.library->form));
     });
   json.attribute("seed", request.seed);
   json.attribute("effort", request.effort);

@@ -20,13 +20,16 @@ std::string gapText(Rational share);
 /// The report of `pipec search`, as text or as the attributes of an object.
 class SearchReport {
 public:
-  SearchReport(const SearchRequest &request, const FoundSchedule &found)
-      : request(request), found(found) {}
+  explicit SearchReport(const PlacementResult &result)
+      : result(result), request(result.problem.request), found(result.found) {}
+
+  /// makespan / bound - 1, of the bound that is reported; 0 without one.
+  Rational gap() const;
 
   /// The bound that a certificate proves.
   std::optional<Rational> certified;
-  /// All placements, where several were searched.
-  llvm::ArrayRef<PlacementTrial> placements;
+  /// The option that asks for words alone; empty if none does.
+  std::string wordsFor;
   /// What is known of the layouts, where they were searched.
   std::optional<LayoutSummary> layouts;
   /// What was searched of memory.
@@ -37,7 +40,17 @@ public:
   void print(llvm::json::OStream &json) const;
 
 private:
+  bool isOptimal() const { return found.makespan == result.bound().bound; }
+  bool hasPlacements() const;
+  bool isOfBest(const PlacementTrial &trial) const {
+    return trial.chunks == request.chunks && trial.isV == request.isV;
+  }
+  std::string nameOfTrial(const PlacementTrial &trial) const;
+  void printBound(llvm::raw_ostream &os) const;
+  void printTrial(llvm::json::OStream &json, const PlacementTrial &trial) const;
   void printLibrary(llvm::raw_ostream &os) const;
+  void printNotTaken(llvm::raw_ostream &os) const;
+  void printForms(llvm::json::OStream &json) const;
   void printPeaks(llvm::raw_ostream &os) const;
   void printMemory(llvm::raw_ostream &os) const;
   void printMemory(llvm::json::OStream &json) const;
@@ -47,6 +60,7 @@ private:
   void printPlacements(llvm::raw_ostream &os) const;
   void printPlacements(llvm::json::OStream &json) const;
 
+  const PlacementResult &result;
   const SearchRequest &request;
   const FoundSchedule &found;
 };

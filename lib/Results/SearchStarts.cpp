@@ -8,6 +8,8 @@
 #include "Results/SearchStarts.h"
 
 #include "Results/Figures.h"
+#include "Search/Timing.h"
+#include "Simulation/Memory.h"
 #include "Simulation/Simulate.h"
 #include "Support/Diagnostics/SearchDiags.h"
 #include "Support/Words.h"
@@ -29,6 +31,50 @@ std::optional<Rational> makespanOf(const Schedule &schedule,
   return run->time(run->makespan());
 }
 
+FailureOr<std::vector<Rational>> totalsOf(const Schedule &schedule,
+                                          DiagEngine &diags) {
+  FailureOr<MemoryModel> memory = MemoryModel::make(schedule, diags);
+  if (failed(memory))
+    return failure();
+  std::vector<Rational> totals;
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+    totals.push_back(memory->size(memory->highest(rank).total));
+  return totals;
+}
+
+StringRef nameOf(BackwardForm form) {
+  return form == BackwardForm::Split   ? "split"
+         : form == BackwardForm::Whole ? "whole"
+                                       : "mixed";
+}
+
+BackwardForm formOf(const Schedule &schedule) {
+  bool split = false, whole = false;
+  for (const StepList &list : schedule.ranks)
+    for (Step step : list) {
+      split |= step.kind() == StepKind::I;
+      whole |= step.kind() == StepKind::B;
+    }
+  return !whole  ? BackwardForm::Split
+         : split ? BackwardForm::Mixed
+                 : BackwardForm::Whole;
+}
+
+std::string SearchStart::title() const {
+  return params.empty() ? name : name + " (" + paramText(params) + ")";
+}
+
+bool SearchStart::fits(const MemorySettings &memory) const {
+  if (totals.empty())
+    return false;
+  for (auto [rank, total] : enumerate(totals)) {
+    std::optional<Rational> limit = memory.limit(rank);
+    if (limit && *limit < total)
+      return false;
+  }
+  return true;
+}
+
 FailureOr<Schedule> SearchStarts::lower(const ScheduleSource &source,
                                         const CheckedSchedule &schedule) {
   LowerOptions lowering;
@@ -39,16 +85,67 @@ FailureOr<Schedule> SearchStarts::lower(const ScheduleSource &source,
   return source.lower(schedule, lowering, diags);
 }
 
-bool SearchStarts::addWords(const Schedule &schedule, ParamValues params) {
+/// Measures a schedule as it is, with the settings of the model; false if it
+/// cannot run or does not fit.
+bool SearchStarts::measure(const Schedule &schedule, SearchStart &start) {
+  DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
+  auto own = std::make_shared<Schedule>(model.header);
+  for (const StepList &list : schedule.ranks) {
+    StepList &computes = own->ranks.emplace_back();
+    llvm::copy_if(list, std::back_inserter(computes),
+                  [](Step step) { return isCompute(step.kind()); });
+    for (Step step : computes)
+      start.overlaps |= step.joined();
+  }
+  start.form = formOf(*own);
+  // It may wait for edges that only the model has.
+  if (failed(verify(*own, diags)))
+    return false;
+  std::optional<Rational> makespan = makespanOf(*own, diags);
+  FailureOr<std::vector<Rational>> totals = totalsOf(*own, diags);
+  if (!makespan || failed(totals))
+    return false;
+  start.makespan = *makespan;
+  start.totals = std::move(*totals);
+  if (!start.fits(model.header.memory))
+    return false;
+  start.schedule = std::move(own);
+  return true;
+}
+
+/// True if two schedules have the same steps.
+static bool haveSameSteps(const Schedule &a, const Schedule &b) {
+  return llvm::equal(a.ranks, b.ranks,
+                     [](const StepList &a, const StepList &b) {
+                       return llvm::equal(a, b, [](Step a, Step b) {
+                         return a.sameAction(b) && a.joined() == b.joined();
+                       });
+                     });
+}
+
+bool SearchStarts::addSchedule(const Schedule &schedule, ParamValues params) {
+  if (!search::hasShape(model, schedule))
+    return false;
+  SearchStart start{schedule.name, std::move(params), {}, 0};
   std::optional<search::Words> words = search::wordsOf(model, schedule);
-  if (!words)
+  if (words && search::Timing(model.problem).run(*words))
+    start.words = std::move(*words);
+  bool fits = measure(schedule, start);
+  if (!start.words.empty()) {
+    Schedule ofWords = search::makeSchedule(model, start.words);
+    if (fits && haveSameSteps(*start.schedule, ofWords))
+      start.schedule = nullptr;
+    if (!fits) {
+      std::optional<Rational> makespan = makespanOf(ofWords, diags);
+      assert(makespan && "the words can run");
+      start.makespan = *makespan;
+    }
+  }
+  if (!fits && start.words.empty())
     return false;
-  std::optional<Rational> makespan =
-      makespanOf(search::makeSchedule(model, *words), diags);
-  if (!makespan)
-    return false;
-  starts.push_back(
-      {schedule.name, std::move(params), std::move(*words), *makespan});
+  if (!fits)
+    start.totals.clear();
+  starts.push_back(std::move(start));
   return true;
 }
 
@@ -63,9 +160,10 @@ void SearchStarts::addLibrary() {
       continue;
     FailureOr<Schedule> lowered = lower(*source, *schedule);
     if (succeeded(lowered) && succeeded(verify(*lowered, diags)))
-      addWords(*lowered, furtherParams(*schedule, *lowered));
+      addSchedule(*lowered, furtherParams(*schedule, *lowered));
   }
-  numOfLibrary = starts.size();
+  for (SearchStart &start : starts)
+    start.ofLibrary = true;
 }
 
 LogicalResult SearchStarts::add(StringRef input) {
@@ -101,18 +199,20 @@ LogicalResult SearchStarts::add(StringRef input) {
     return refuse("its stages have other edges");
   if (schedule->forwardOnly)
     return refuse("it has no backward steps");
-  if (!addWords(*schedule, std::move(params)))
+  if (!addSchedule(*schedule, std::move(params)))
     return refuse("it needs more memory than the limit, or its overlaps one by "
                   "one wait for each other");
   return success();
 }
 
-const SearchStart *SearchStarts::bestOfLibrary() const {
+std::optional<SearchStart> bestOfLibrary(ArrayRef<SearchStart> starts,
+                                         const MemorySettings &memory) {
   const SearchStart *best = nullptr;
-  for (const SearchStart &start : ArrayRef(starts).take_front(numOfLibrary))
-    if (!best || start.makespan < best->makespan)
+  for (const SearchStart &start : starts)
+    if (start.ofLibrary && start.fits(memory) &&
+        (!best || start.makespan < best->makespan))
       best = &start;
-  return best;
+  return best ? std::optional(*best) : std::nullopt;
 }
 
 } // namespace pipec

@@ -12,15 +12,41 @@
 #include "Driver/ScheduleSource.h"
 #include "Search/Model.h"
 
+#include <memory>
+
 namespace pipec {
+
+/// The forms of the backwards of a schedule: all split into I and W, all whole,
+/// or some of each.
+enum class BackwardForm { Split, Whole, Mixed };
+
+/// `split`, `whole` or `mixed`.
+llvm::StringRef nameOf(BackwardForm form);
+/// The form of the steps of a schedule.
+BackwardForm formOf(const Schedule &schedule);
 
 /// A schedule for the sizes and the placement of a search, within its memory.
 struct SearchStart {
   std::string name;
   ParamValues params;
+  /// Its order, with backwards in the form of the problem and without overlaps;
+  /// empty if this cannot run or does not fit.
   search::Words words;
   /// Under the costs of the search, as the simulator measures it.
   Rational makespan;
+  /// The schedule as it is, where it fits and is not that of the words: its
+  /// backwards have another form, or it has overlaps.
+  std::shared_ptr<const Schedule> schedule = nullptr;
+  BackwardForm form = BackwardForm::Split;
+  bool overlaps = false;
+  bool ofLibrary = false;
+  /// What each rank needs.
+  std::vector<Rational> totals = {};
+
+  /// `zbv`, `interleaved_zb (chunks = 2)`
+  std::string title() const;
+  /// True if it fits under these limits as it is.
+  bool fits(const MemorySettings &memory) const;
 };
 
 /// Makes schedules of files and names into starts.
@@ -37,26 +63,32 @@ public:
   llvm::LogicalResult add(llvm::StringRef input);
 
   llvm::ArrayRef<SearchStart> all() const { return starts; }
-  /// The one of the library with the least makespan, the first of several; null
-  /// without one.
-  const SearchStart *bestOfLibrary() const;
 
 private:
   llvm::FailureOr<Schedule> lower(const ScheduleSource &source,
                                   const CheckedSchedule &schedule);
-  bool addWords(const Schedule &schedule, ParamValues params);
+  bool addSchedule(const Schedule &schedule, ParamValues params);
+  bool measure(const Schedule &schedule, SearchStart &start);
 
   const search::Model &model;
   const SearchPath &path;
   const Arguments &args;
   DiagEngine &diags;
   std::vector<SearchStart> starts;
-  size_t numOfLibrary = 0;
 };
+
+/// The start of the library that fits as it is under these limits and has the
+/// least makespan, the first of several; nothing without one.
+std::optional<SearchStart> bestOfLibrary(llvm::ArrayRef<SearchStart> starts,
+                                         const MemorySettings &memory);
 
 /// The makespan of `schedule` under free arrival; nothing when its order cannot
 /// run.
 std::optional<Rational> makespanOf(const Schedule &schedule, DiagEngine &diags);
+
+/// The largest total of each rank.
+llvm::FailureOr<std::vector<Rational>> totalsOf(const Schedule &schedule,
+                                                DiagEngine &diags);
 
 } // namespace pipec
 

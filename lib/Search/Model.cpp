@@ -276,11 +276,16 @@ Schedule makeSchedule(const Model &model, const Words &words) {
   return schedule;
 }
 
+bool hasShape(const Model &model, const Schedule &schedule) {
+  return schedule.placement == model.header.placement &&
+         !schedule.forwardOnly &&
+         (schedule.graph.isChain() || schedule.graph == model.header.graph) &&
+         schedule.numMicrobatches == model.problem.microbatches;
+}
+
 std::optional<Words> wordsOf(const Model &model, const Schedule &schedule) {
   const Problem &problem = model.problem;
-  if (schedule.placement != model.header.placement || schedule.forwardOnly ||
-      (!schedule.graph.isChain() && schedule.graph != model.header.graph) ||
-      schedule.numMicrobatches != problem.microbatches)
+  if (!hasShape(model, schedule))
     return std::nullopt;
   Words words(problem.ranks);
   for (unsigned rank = 0; rank != problem.ranks; ++rank)

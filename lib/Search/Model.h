@@ -60,11 +60,14 @@ llvm::FailureOr<Model> makeModel(const ScheduleHeader &header, bool split,
 /// The schedule of words.
 Schedule makeSchedule(const Model &model, const Words &words);
 
+/// True if a schedule has the placement, the micro-batches and the backwards of
+/// a model, and edges that are those of a chain or of the model.
+bool hasShape(const Model &model, const Schedule &schedule);
+
 /// The words of a verified schedule of the same sizes and placement, with
-/// backwards split or joined as the problem has them; nothing if it has another
-/// placement, another number of micro-batches, edges that are neither a chain
-/// nor those of the model, or no backwards, or does not fit the memory. Which
-/// micro-batch a step runs is not looked at: the order decides (lemma 1).
+/// backwards split or joined as the problem has them; nothing without the shape
+/// of the model, or if it does not fit the memory. Which micro-batch a step
+/// runs is not looked at: the order decides (lemma 1).
 std::optional<Words> wordsOf(const Model &model, const Schedule &schedule);
 
 } // namespace pipec::search

@@ -21,14 +21,30 @@ class LibraryBest:
     name: str
     params: Mapping[str, int]
     makespan: float
+    backward: str
+    """`split`, `whole` or `mixed`."""
+
+
+@dataclasses.dataclass(frozen=True)
+class FormTrial:
+    """One form of the backward."""
+
+    backward: str
+    """`split`, `whole` or `mixed`."""
+    outcome: str
+    """`best`, `slower`, `excluded`, `covered`, `no schedule` or `not searched`."""
+    makespan: float | None
+    bound: float | None
+    reason: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
 class PlacementTrial:
-    """One placement of a search for the best one."""
+    """One placement, with one form of the backward, of a search for the best one."""
 
     placement: str
     chunks: int
+    backward: str
     outcome: str
     """`best`, `slower`, `excluded`, `no schedule` or `not searched`."""
     makespan: float | None
@@ -76,7 +92,8 @@ class SearchResult:
     schedule: Schedule
     makespan: float
     bound: float
-    """No schedule of these stages, ranks and memory has a smaller makespan."""
+    """No schedule of these stages, ranks and memory, with the backwards of
+    `bound_covers`, has a smaller makespan."""
     gap: float
     """makespan / bound - 1"""
     optimal: bool
@@ -88,6 +105,10 @@ class SearchResult:
     chunks: int
     placement: str
     backward: str
+    """`split`, `whole` or `mixed`."""
+    bound_covers: tuple[str, ...]
+    """All three forms if the bound is one of all schedules, else `split`, `whole` or
+    both: then it is one of schedules with backwards of one form."""
     peaks: tuple[float, ...]
     """The peak activations of each rank."""
     library: LibraryBest | None
@@ -95,6 +116,8 @@ class SearchResult:
     effort: int
     reproducible: bool
     """False if a clock or an interrupt ended the search."""
+    forms: tuple[FormTrial, ...] = ()
+    """The forms of the backward, if both were tried."""
     placements: tuple[PlacementTrial, ...] = ()
     layout: str | None = None
     layouts: Layouts | None = None
