@@ -43,6 +43,11 @@ private:
     good = false;
     return !diags.atErrorLimit();
   }
+  /// PyTorch has no such schedule, and pipec.torch.executor runs all.
+  void noteExecutor(InFlightDiagnostic &diagnostic) const {
+    if (name.starts_with("torch"))
+      diagnostic.note(DiagLoc(), diag::NoteExecutor);
+  }
 
   // One function per rule: false if it does not hold.
   bool checkForwardOnly(auto kind);
@@ -107,8 +112,10 @@ bool ScheduleRules::checkNotAChain(auto kind) {
   });
   if (!other)
     return true;
-  refuse(diags.report(schedule.source, kind, other->from, schedule.name,
-                      other->to, name));
+  auto diagnostic = diags.report(schedule.source, kind, other->from,
+                                 schedule.name, other->to, name);
+  noteExecutor(diagnostic);
+  refuse(std::move(diagnostic));
   return false;
 }
 
@@ -150,6 +157,7 @@ bool ScheduleRules::checkTwoRanksPerStage(auto kind) {
   if (a != schedule.ranks[first].end() && b != schedule.ranks[second].end())
     diagnostic.note(b->source(), diag::NoteTwoRanks, stepText(schedule, *a),
                     first, stepText(schedule, *b), second);
+  noteExecutor(diagnostic);
   refuse(std::move(diagnostic));
   return false;
 }

@@ -30,7 +30,7 @@ assert copy.copy(first) == first
 # A refusal of a target names the step, and what to do.
 error = refused("interleaved_overlap_bf", ranks=2, microbatches=4, target="torch")
 assert "B s2 m0 & F s0 m3" in error.errors[0].message
-assert [note.kind for note in error.errors[0].notes] == ["NoteOverlapFunction", "NoteUnpairFirst"]
+assert [note.kind for note in error.errors[0].notes] == ["NoteOverlapFunction", "NoteUnpairFirst", "NoteExecutor"]
 pipec.compile("interleaved_overlap_bf", ranks=2, microbatches=4, passes="unpair,torch")
 
 assert refused("no_such_schedule").errors[0].kind == "InputNotFound"
