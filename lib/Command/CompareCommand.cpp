@@ -47,7 +47,10 @@ private:
                 const Grid &points);
   void addFound(CandidateEvaluator &evaluator, const GivenSettings &given,
                 const Grid &points);
-  void chooseCommands();
+  void chooseCommands(ScheduleSearch &searcher);
+  std::string findFinder(ScheduleSearch &searcher, const CommandCosts &costs);
+  std::vector<SearchRequest> searchesOf(const GivenSettings &given,
+                                        const Grid &points) const;
   std::vector<CandidateForm> formsOf(const GivenSettings &given);
   LogicalResult print() const;
 
@@ -269,36 +272,55 @@ void Compare::evaluate(CandidateEvaluator &evaluator,
   }
 }
 
-/// Searches a schedule for every placement and number of chunks.
-void Compare::addFound(CandidateEvaluator &evaluator,
-                       const GivenSettings &given, const Grid &points) {
+/// The searches of every placement and number of chunks.
+std::vector<SearchRequest> Compare::searchesOf(const GivenSettings &given,
+                                               const Grid &points) const {
   std::set<int64_t> chunks;
   for (int64_t number : points.valuesOf("chunks"))
     chunks.insert(number);
   if (!given.layout || given.layout->isEven())
     chunks.insert(1);
-  StopWatch watch(/*time=*/std::nullopt);
-  ScheduleSearch searcher(search, args, progress, diags);
+  std::vector<SearchRequest> requests;
   for (int64_t number : chunks) {
     if (number < 1 || number > maxStages / options.ranks)
       continue;
     for (bool isV : {false, true}) {
       if (isV && number == 1)
         continue;
-      SearchRequest request;
+      SearchRequest &request = requests.emplace_back();
       request.ranks = options.ranks;
       request.microbatches = options.microbatches;
       request.chunks = number;
       request.isV = isV;
+      request.anyForm = true;
       request.given = given;
       request.effort = args.count(Opt::SearchRows, request.effort);
       request.library = args.isOn(Opt::Library, true);
-      request.stop = &watch.flag();
-      for (Candidate &found :
-           evaluator.search(searcher, request, formsOf(given)))
-        table.add(std::move(found));
     }
   }
+  return requests;
+}
+
+/// Searches a schedule for every placement and number of chunks.
+void Compare::addFound(CandidateEvaluator &evaluator,
+                       const GivenSettings &given, const Grid &points) {
+  StopWatch watch(/*time=*/std::nullopt);
+  ScheduleSearch searcher(search, args, progress, diags);
+  for (SearchRequest &request : searchesOf(given, points)) {
+    request.stop = &watch.flag();
+    for (Candidate &found : evaluator.search(searcher, request, formsOf(given)))
+      table.add(std::move(found));
+  }
+}
+
+/// The values of `chunks` follow from a layout.
+static Grid pointsOf(const Grid &grid, const GivenSettings &given,
+                     unsigned ranks) {
+  Grid points = grid;
+  std::optional<unsigned> stages =
+      given.layout ? given.layout->numStages() : std::nullopt;
+  points.setDefault("chunks", stages ? *stages / ranks : 2);
+  return points;
 }
 
 LogicalResult Compare::evaluate() {
@@ -307,10 +329,7 @@ LogicalResult Compare::evaluate() {
   if (failed(evaluator))
     return failure();
   for (const GivenSettings &given : options.given) {
-    Grid points = grid;
-    std::optional<unsigned> stages =
-        given.layout ? given.layout->numStages() : std::nullopt;
-    points.setDefault("chunks", stages ? *stages / options.ranks : 2);
+    Grid points = pointsOf(grid, given, options.ranks);
     progress.phase("comparing");
     progress.setTotal(schedules.entries().size());
     evaluate(*evaluator, given, points);
@@ -318,20 +337,45 @@ LogicalResult Compare::evaluate() {
       addFound(*evaluator, given, points);
   }
   table.sort(args.text(Opt::Sort));
-  chooseCommands();
+  ScheduleSearch searcher(search, args, progress, diags);
+  chooseCommands(searcher);
   if (std::optional<unsigned> top = args.number(Opt::Top))
     table.keepTop(*top);
   return success();
 }
 
+/// A search that finds a schedule, where no other one fits; empty if a rank has
+/// no room for a micro-batch.
+std::string Compare::findFinder(ScheduleSearch &searcher,
+                                const CommandCosts &costs) {
+  DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
+  for (const GivenSettings &given : options.given)
+    for (SearchRequest &request :
+         searchesOf(given, pointsOf(grid, given, options.ranks))) {
+      request.library = true;
+      FailureOr<SearchProblem> problem = searcher.prepare(request);
+      if (succeeded(problem))
+        return searchCommand(request, request.isV ? "v" : "loop",
+                             problem->model.header.layers.empty()
+                                 ? ""
+                                 : layoutText(problem->model.header.layers),
+                             costs, options, {});
+    }
+  return "";
+}
+
 /// The commands that make the best schedules repeat the costs of this one.
-void Compare::chooseCommands() {
-  std::vector<std::string> costs;
+void Compare::chooseCommands(ScheduleSearch &searcher) {
+  CommandCosts costs;
   if (args.has(Opt::CostProfile))
-    costs.push_back("--cost-profile=" + args.text(Opt::CostProfile).str());
+    costs.options.push_back("--cost-profile=" +
+                            args.text(Opt::CostProfile).str());
   for (StringRef cost : args.list(Opt::Cost))
-    costs.push_back("--cost=" + cost.str());
-  table.choose(costs, args.text(Opt::MemoryLimit), diags);
+    costs.options.push_back("--cost=" + cost.str());
+  costs.limit = args.text(Opt::MemoryLimit).str();
+  table.choose(costs, diags);
+  if (!table.hasFitting() && !args.has(Opt::SearchRows))
+    table.setFinder(findFinder(searcher, costs));
 }
 
 //===----------------------------------------------------------------------===//
@@ -358,7 +402,7 @@ LogicalResult Compare::run() {
   // A table without a schedule that could be measured is not an answer.
   if (!table.hasAny())
     return diags.report(DiagLoc(), diag::NothingCompared);
-  return success();
+  return success(table.hasFitting());
 }
 
 LogicalResult runCompare(const CommandRun &run) { return Compare(run).run(); }

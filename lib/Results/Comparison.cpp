@@ -106,6 +106,9 @@ void Comparison::sort(StringRef key) {
   simulated = any_of(candidates, [](const Candidate &candidate) {
     return candidate.figures.has_value();
   });
+  anyFits = any_of(candidates, [](const Candidate &candidate) {
+    return candidate.outcome == Outcome::Fits;
+  });
   llvm::stable_sort(candidates, [](const Candidate &a, const Candidate &b) {
     return a.isBefore(b);
   });
@@ -149,6 +152,8 @@ void Comparison::fold() {
 }
 
 void Comparison::keepTop(unsigned rows) {
+  if (!anyFits)
+    return;
   llvm::erase_if(candidates, [&](const Candidate &candidate) {
     bool hidden = candidate.place == 0 || candidate.place > rows;
     if (hidden)
@@ -264,6 +269,22 @@ void Comparison::printRows(raw_ostream &os, size_t width) const {
        << join(omitted, ", ") << ")\n";
 }
 
+/// Instead of the rows: the schedule that needs least, and how to find one.
+void Comparison::printNothingFits(raw_ostream &os) const {
+  const Candidate *least = nullptr;
+  for (const Candidate &candidate : candidates)
+    if (candidate.figures && (!least || candidate.figures->memory.total <
+                                            least->figures->memory.total))
+      least = &candidate;
+  os << "no schedule fits";
+  if (least)
+    os << "; " << least->title() << " needs "
+       << decimalText(least->figures->memory.total);
+  if (!finder.empty())
+    os << "; `" << finder << "` finds one";
+  os << '\n';
+}
+
 void Comparison::printOthers(raw_ostream &os, Candidate::Outcome outcome,
                              StringRef title) const {
   TextTable others(/*indent=*/2);
@@ -293,7 +314,8 @@ void Comparison::printChoices(raw_ostream &os) const {
     table.column("", TextTable::Align::Left);
   for (const FrameworkChoice &choice : choices) {
     std::vector<std::string> cells = {
-        frameworkTable[size_t(choice.framework)].name.str()};
+        frameworkTable[size_t(choice.framework)].name.str() +
+        (choice.how == RunsAs::Executor ? " executor" : "")};
     if (showsLayout())
       cells.push_back(choice.layout);
     auto addRow = [&](std::string text) {
@@ -311,7 +333,10 @@ void Comparison::printChoices(raw_ostream &os) const {
 
 void Comparison::print(raw_ostream &os, size_t width) const {
   printHeading(os);
-  printRows(os, width);
+  if (anyFits)
+    printRows(os, width);
+  else if (simulated)
+    printNothingFits(os);
   printOthers(os, Candidate::Outcome::TooLarge, tooLargeTitle);
   printOthers(os, Candidate::Outcome::Refused, refusedTitle);
   printChoices(os);
@@ -399,6 +424,8 @@ static void printCandidate(json::OStream &json, const Candidate &candidate) {
     json.attributeObject("search", [&] {
       json.attribute("placement", request->isV ? "v" : "loop");
       json.attribute("chunks", request->chunks);
+      if (candidate.bound)
+        json.attribute("backward", nameOf(candidate.form));
       json.attribute("effort", request->effort);
       json.attribute("seed", request->seed);
     });
@@ -413,6 +440,17 @@ static void printCandidate(json::OStream &json, const Candidate &candidate) {
     writeExact(json, "bound", *candidate.bound);
   json.attributeObject("frameworks",
                        [&] { printVerdicts(json, candidate.verdicts); });
+}
+
+static void printChoice(json::OStream &json, const FrameworkChoice &choice) {
+  json.attribute("schedule", json::fixUTF8(choice.schedule));
+  writeText(json, "layout", choice.layout);
+  json.attribute("runs_as", runsAsName(choice.how));
+  json.attributeArray("commands", [&] {
+    for (const std::string &command : choice.commands)
+      json.value(json::fixUTF8(command));
+  });
+  writeText(json, "settings", choice.settings);
 }
 
 void Comparison::print(json::OStream &json) const {
@@ -435,17 +473,15 @@ void Comparison::print(json::OStream &json) const {
       json.object([&] { printCandidate(json, candidate); });
   });
   json.attributeObject("commands", [&] {
-    for (const FrameworkChoice &choice : choices)
-      json.attributeObject(frameworkTable[size_t(choice.framework)].key, [&] {
-        json.attribute("schedule", json::fixUTF8(choice.schedule));
-        writeText(json, "layout", choice.layout);
-        json.attribute("runs_as", runsAsName(choice.how));
-        json.attributeArray("commands", [&] {
-          for (const std::string &command : choice.commands)
-            json.value(json::fixUTF8(command));
-        });
-        writeText(json, "settings", choice.settings);
-      });
+    for (size_t i = 0; i != choices.size(); ++i)
+      json.attributeObject(
+          frameworkTable[size_t(choices[i].framework)].key, [&] {
+            printChoice(json, choices[i]);
+            if (i + 1 != choices.size() &&
+                choices[i + 1].framework == choices[i].framework)
+              json.attributeObject("executor",
+                                   [&] { printChoice(json, choices[++i]); });
+          });
   });
 }
 

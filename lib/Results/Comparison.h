@@ -29,15 +29,19 @@ public:
   /// empty, and makes rows of equal ones.
   void sort(llvm::StringRef key);
   /// Chooses the best schedule for each framework; after `sort`.
-  void choose(llvm::ArrayRef<std::string> costs, llvm::StringRef limit,
-              DiagEngine &diags) {
-    choices = chooseForFrameworks(candidates, options, costs, limit, diags);
+  void choose(const CommandCosts &costs, DiagEngine &diags) {
+    choices = chooseForFrameworks(candidates, options, costs, diags);
   }
-  /// Keeps the first `rows` rows, and nothing else.
+  /// Keeps the first `rows` rows. The text then has no other schedules but the
+  /// names of those that do not fit, unless nothing fits.
   void keepTop(unsigned rows);
+  /// For the text, if nothing fits: a command that finds a schedule.
+  void setFinder(std::string command) { finder = std::move(command); }
 
   /// True if at least one candidate was simulated; after `sort`.
   bool hasAny() const { return simulated; }
+  /// True if at least one candidate fits; after `sort`.
+  bool hasFitting() const { return anyFits; }
 
   /// Prints a table without the less important columns that a line of `width`
   /// characters has no place for, and their names; with 0, with all columns.
@@ -53,6 +57,7 @@ private:
   void printHeading(llvm::raw_ostream &os) const;
   void printRows(llvm::raw_ostream &os, size_t width) const;
   void printHidden(llvm::raw_ostream &os) const;
+  void printNothingFits(llvm::raw_ostream &os) const;
   void printOthers(llvm::raw_ostream &os, Candidate::Outcome outcome,
                    llvm::StringRef title) const;
   void printChoices(llvm::raw_ostream &os) const;
@@ -65,7 +70,10 @@ private:
   std::string sortKey;
   /// The number of candidates that `keepTop` removed, by outcome.
   std::array<size_t, Candidate::numOutcomes> numHidden = {};
+  /// The search that finds a schedule where none fits; empty if there is none.
+  std::string finder;
   bool simulated = false;
+  bool anyFits = false;
 };
 
 } // namespace pipec

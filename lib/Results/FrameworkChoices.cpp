@@ -33,6 +33,8 @@ struct FileChoice {
 
 static FileChoice fileFor(const FrameworkInfo &info,
                           const Candidate &candidate) {
+  if (candidate.verdicts[size_t(info.framework)].how == RunsAs::Executor)
+    return {"pytorch", {"--target=pytorch", "-o", "schedule.steps"}};
   FileChoice file{info.target.str(), {}};
   if (info.framework == Framework::PyTorch &&
       StringRef(candidate.target).starts_with("torch"))
@@ -45,43 +47,58 @@ static FileChoice fileFor(const FrameworkInfo &info,
   return file;
 }
 
+std::string searchCommand(const SearchRequest &request, StringRef placement,
+                          StringRef layout, const CommandCosts &costs,
+                          const CandidateOptions &options,
+                          ArrayRef<std::string> more) {
+  std::vector<std::string> words = {
+      "search", "ranks=" + std::to_string(options.ranks),
+      "microbatches=" + std::to_string(options.microbatches),
+      "--chunks=" + std::to_string(request.chunks),
+      ("--placement=" + placement).str()};
+  llvm::append_range(words, costs.options);
+  words.push_back(
+      layout.empty() ? "--parts=" + std::to_string(*options.given.front().parts)
+                     : ("--layout=" + layout).str());
+  if (!costs.limit.empty())
+    words.push_back("--memory-limit=" + costs.limit);
+  if (!request.library)
+    words.push_back("--no-library");
+  llvm::append_range(words, more);
+  return commandText(words);
+}
+
 /// The commands that write a candidate into a file.
 static std::vector<std::string> commandsOf(const Candidate &candidate,
                                            const CandidateOptions &options,
                                            const FileChoice &file,
-                                           ArrayRef<std::string> costs,
-                                           StringRef limit, DiagEngine &diags) {
-  std::vector<std::string> cost = costs.vec();
-  if (!candidate.layout.empty())
-    cost.push_back("--layout=" + candidate.layout);
-  else if (candidate.request || !costs.empty())
-    cost.push_back("--parts=" + std::to_string(*options.given.front().parts));
-  std::string ranks = "ranks=" + std::to_string(options.ranks);
-  std::string microbatches =
-      "microbatches=" + std::to_string(options.microbatches);
+                                           const CommandCosts &costs,
+                                           DiagEngine &diags) {
   if (const auto &request = candidate.request) {
-    std::vector<std::string> search = {
-        "search", ranks, microbatches,
-        "--chunks=" + std::to_string(request->chunks),
-        std::string("--placement=") + (request->isV ? "v" : "loop")};
-    llvm::append_range(search, cost);
-    if (!limit.empty())
-      search.push_back("--memory-limit=" + limit.str());
-    llvm::append_values(search, "--effort=" + std::to_string(request->effort),
-                        "-o", "best.steps");
     std::vector<std::string> write = {"best.steps"};
     std::vector<std::string> settings = write;
     llvm::append_range(write, file.words);
-    llvm::append_range(settings, file.settings);
-    std::vector<std::string> commands = {commandText(search),
-                                         commandText(write)};
-    if (!file.settings.empty())
+    std::vector<std::string> commands = {
+        searchCommand(*request, request->isV ? "v" : "loop", candidate.layout,
+                      costs, options,
+                      {"--effort=" + std::to_string(request->effort), "-o",
+                       "best.steps"}),
+        commandText(write)};
+    if (!file.settings.empty()) {
+      llvm::append_range(settings, file.settings);
       commands.push_back(commandText(settings));
+    }
     return commands;
   }
+  std::vector<std::string> cost = costs.options;
+  if (!candidate.layout.empty())
+    cost.push_back("--layout=" + candidate.layout);
+  else if (!costs.options.empty())
+    cost.push_back("--parts=" + std::to_string(*options.given.front().parts));
   std::vector<std::string> words = candidate.input;
   if (candidate.isProgram) {
-    llvm::append_values(words, ranks, microbatches);
+    llvm::append_values(words, "ranks=" + std::to_string(options.ranks),
+                        "microbatches=" + std::to_string(options.microbatches));
     for (const auto &[name, value] : candidate.values)
       words.push_back(name + "=" + std::to_string(value));
   }
@@ -99,28 +116,39 @@ static std::vector<std::string> commandsOf(const Candidate &candidate,
   return commands;
 }
 
-std::vector<FrameworkChoice> chooseForFrameworks(
-    ArrayRef<Candidate> candidates, const CandidateOptions &options,
-    ArrayRef<std::string> costs, StringRef limit, DiagEngine &diags) {
+std::vector<FrameworkChoice>
+chooseForFrameworks(ArrayRef<Candidate> candidates,
+                    const CandidateOptions &options, const CommandCosts &costs,
+                    DiagEngine &diags) {
   std::vector<FrameworkChoice> choices;
-  for (const FrameworkInfo &info : frameworkTable) {
-    const auto *best = find_if(candidates, [&](const Candidate &candidate) {
-      return candidate.place != 0 &&
-             candidate.verdicts[size_t(info.framework)].how != RunsAs::No;
-    });
-    if (best == candidates.end())
-      continue;
-    const Verdict &verdict = best->verdicts[size_t(info.framework)];
+  auto choose = [&](const FrameworkInfo &info, const Candidate &best) {
+    const Verdict &verdict = best.verdicts[size_t(info.framework)];
     FrameworkChoice &choice =
         choices.emplace_back(FrameworkChoice{info.framework,
-                                             best->title(),
-                                             best->layout,
+                                             best.title(),
+                                             best.layout,
                                              verdict.how,
                                              {},
                                              verdict.settings});
     if (verdict.how != RunsAs::BuiltIn)
       choice.commands =
-          commandsOf(*best, options, fileFor(info, *best), costs, limit, diags);
+          commandsOf(best, options, fileFor(info, best), costs, diags);
+  };
+  for (const FrameworkInfo &info : frameworkTable) {
+    const Candidate *best = nullptr, *executed = nullptr;
+    for (const Candidate &candidate : candidates) {
+      RunsAs how = candidate.verdicts[size_t(info.framework)].how;
+      if (candidate.place == 0 || how == RunsAs::No)
+        continue;
+      const Candidate *&one = how == RunsAs::Executor ? executed : best;
+      if (!one)
+        one = &candidate;
+    }
+    if (best)
+      choose(info, *best);
+    // The executor is for what is better.
+    if (executed && (!best || executed < best))
+      choose(info, *executed);
   }
   return choices;
 }

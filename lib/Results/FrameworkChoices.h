@@ -27,13 +27,28 @@ struct FrameworkChoice {
   std::string settings;
 };
 
+/// The options of the command line that the printed commands repeat.
+struct CommandCosts {
+  /// Those about costs, without layouts and parts.
+  std::vector<std::string> options;
+  /// The value of that about memory; empty without.
+  std::string limit;
+};
+
+/// A search command for the model of `options`; `more` are its last words.
+/// Without a layout, costs are per part.
+std::string searchCommand(const SearchRequest &request,
+                          llvm::StringRef placement, llvm::StringRef layout,
+                          const CommandCosts &costs,
+                          const CandidateOptions &options,
+                          llvm::ArrayRef<std::string> more);
+
 /// Chooses for each framework the first of `candidates` in a row that runs
-/// there. `costs` are the options of the command line about costs, without
-/// layouts and parts; `limit` is that about memory.
+/// there. If one that only pipec's executor runs comes before it, that one is a
+/// further choice for the framework.
 std::vector<FrameworkChoice>
 chooseForFrameworks(llvm::ArrayRef<Candidate> candidates,
-                    const CandidateOptions &options,
-                    llvm::ArrayRef<std::string> costs, llvm::StringRef limit,
+                    const CandidateOptions &options, const CommandCosts &costs,
                     DiagEngine &diags);
 
 } // namespace pipec

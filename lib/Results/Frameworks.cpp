@@ -14,6 +14,7 @@
 #include "Target/TargetCheck.h"
 #include "Transforms/Passes.h"
 
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -30,6 +31,8 @@ StringRef runsAsName(RunsAs how) {
     return "json";
   case RunsAs::BuiltIn:
     return "built-in";
+  case RunsAs::Executor:
+    return "executor";
   }
   llvm_unreachable("all values are handled");
 }
@@ -72,6 +75,7 @@ private:
   bool refusedByTorch(const Schedule &list);
   bool isMismatch(MegatronMismatch::Reason reason) const;
   bool isPlacedAs(bool isV) const;
+  bool hasStages() const;
   std::string settingsOf(Framework framework) const;
 
   FrameworkJudge &judge;
@@ -117,6 +121,15 @@ bool FrameworkJudge::Rules::isMismatch(MegatronMismatch::Reason reason) const {
   return why && why->reason == reason;
 }
 
+/// True if every rank has a stage.
+bool FrameworkJudge::Rules::hasStages() const {
+  BitVector used(schedule.numRanks);
+  for (unsigned d = 0; d != schedule.placement.numDirections(); ++d)
+    for (uint32_t rank : schedule.placement.map(d))
+      used.set(rank);
+  return used.all();
+}
+
 std::string FrameworkJudge::Rules::settingsOf(Framework framework) const {
   if (framework == Framework::Megatron)
     return std::get<MegatronSettings>(megatron).commandLine(layout);
@@ -139,6 +152,10 @@ Verdicts FrameworkJudge::Rules::run() {
   if (verdicts[size_t(Framework::Which)].how != RunsAs::No && refuses##Id())   \
     refuse(Framework::Which, Refusal);
 #include "Results/Frameworks.def"
+  // The executor runs all orders.
+  Verdict &torch = verdicts[size_t(Framework::PyTorch)];
+  if (torch.how == RunsAs::No && hasStages())
+    torch.how = RunsAs::Executor;
   for (const FrameworkInfo &info : frameworkTable)
     if (Verdict &verdict = verdicts[size_t(info.framework)];
         verdict.how == RunsAs::BuiltIn)

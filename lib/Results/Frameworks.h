@@ -28,9 +28,10 @@ enum class Framework : uint8_t {
 #include "Results/Frameworks.def"
 };
 
-/// How a framework runs a schedule.
-enum class RunsAs : uint8_t { No, Csv, Json, BuiltIn };
-/// Empty, `csv`, `json`, `built-in`.
+/// How a framework runs a schedule. `Executor` is PyTorch without its runtime,
+/// by `pipec.torch.executor`.
+enum class RunsAs : uint8_t { No, Csv, Json, BuiltIn, Executor };
+/// Empty, `csv`, `json`, `built-in`, `executor`.
 llvm::StringRef runsAsName(RunsAs how);
 
 struct FrameworkInfo {
@@ -54,7 +55,8 @@ inline constexpr size_t numFrameworks = std::size(frameworkTable);
 /// Whether a framework runs a schedule.
 struct Verdict {
   RunsAs how = RunsAs::No;
-  /// Why it does not; a Markdown sentence without a full stop.
+  /// Why it does not, or why only as `Executor`; a Markdown sentence without a
+  /// full stop.
   std::string reason;
   /// For a schedule of the framework itself: the settings that choose it.
   std::string settings;

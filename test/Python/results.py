@@ -60,6 +60,11 @@ page = own._repr_html_()
 assert page.count("<tr>") == len(own) + 1 and "<td>waves = 1</td>" in page and "<th>makespan</th>" in page
 
 # Where nothing exists there is a result; a wrong option is an error.
+two = pipec.compare("dualpipe", "one_f_one_b", ranks=4, microbatches=8, library=False)
+same(output("compare", "dualpipe", "one_f_one_b", "ranks=4", "microbatches=8", "--no-library"), two)
+assert two.best.frameworks["pytorch"].runs_as == "executor" and two.commands["pytorch"].executor.schedule.startswith("dualpipe")
+none = pipec.compare("one_f_one_b", ranks=2, microbatches=4, library=False, memory_limit=0.1)
+assert none.best is None and len(none.schedules) == 1
 refused = pipec.compare("dualpipe", ranks=3, microbatches=4, library=False)
 assert refused.best is None and not refused.schedules[0].fits and refused.diagnostics[-1].severity == "error", refused
 assert refused.schedules[0].makespan is None and refused.schedules[0].frameworks == {} and repr(refused).endswith(": 0 of 1 fit>")

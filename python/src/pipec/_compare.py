@@ -19,9 +19,9 @@ class Verdict:
     """Whether a framework runs a schedule."""
 
     runs_as: str | None
-    """`csv`, `json`, `built-in`, or None."""
+    """`csv`, `json`, `built-in`, `executor`, or None."""
     reason: str | None
-    """Why it does not run."""
+    """Why it does not run, or only by an executor."""
     settings: str | None = None
     """What chooses a schedule that is built in."""
 
@@ -34,6 +34,8 @@ class FoundBy:
     chunks: int
     effort: int
     seed: int
+    backward: str | None = None
+    """`split`, `whole` or `mixed`; None if no schedule was found."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,6 +83,8 @@ class Choice:
     commands: tuple[str, ...]
     """The commands that write it."""
     settings: str | None
+    executor: Choice | None = None
+    """For PyTorch, a schedule before this one that only `pipec.torch.executor` runs."""
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
