@@ -346,10 +346,14 @@ void Comparison::print(raw_ostream &os, size_t width) const {
 // CSV
 //===----------------------------------------------------------------------===//
 
-/// A cell, quoted if necessary.
-static std::string csvCell(StringRef text) {
-  if (text.find_first_of(",\"\r\n") == StringRef::npos)
-    return text.str();
+/// A cell, quoted if necessary. Spreadsheets run cells that begin like a
+/// formula, unless an apostrophe comes first.
+static std::string csvCell(StringRef cell) {
+  std::string text = cell.str();
+  if (!text.empty() && StringRef("=+-@\t\r").contains(text[0]))
+    text.insert(text.begin(), '\'');
+  if (StringRef(text).find_first_of(",\"\r\n") == StringRef::npos)
+    return text;
   std::string quoted = "\"";
   for (char c : text) {
     quoted += c;
