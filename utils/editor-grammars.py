@@ -60,7 +60,7 @@ class Words:
         assert sorted(found) == sorted(reserved), set(found) ^ set(reserved)
         self.metrics = re.findall(r'^PIPEC_METRIC\(\w+, "(\w+)"', (root / "lib/Cost/Metrics.def").read_text(), re.M)
         figures = (root / "lib/Cost/Figures.def").read_text()
-        self.figures = sorted({name for name in re.findall(r'^PIPEC_FIGURE\(\w+, \w+, "(\w+)"', figures, re.M)
+        self.figures = sorted({name for name in re.findall(r'^PIPEC_FIGURE\(\w+, \w+, "(?:\w+ )?(\w+)"', figures, re.M)
                                if len(name) > 1})
         self.scopes = [word for word in re.findall(r'^PIPEC_SCOPE\(\w+, "(\w+)", [1-9]', figures, re.M)]
         steps = (root / "lib/Cost/Steps.def").read_text()

@@ -13,6 +13,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 
+#include <set>
+
 using namespace llvm;
 
 namespace pipec {
@@ -32,8 +34,30 @@ static void writeNumber(json::OStream &json, StringRef key, Rational value) {
 }
 
 static void writeRow(json::OStream &json, const FigureRow &row) {
-  for (const auto &[figure, value] : row)
-    writeNumber(json, infoOf(figure).name, value);
+  // Names of two words are in the object of the first one, once.
+  auto write = [&](StringRef word, bool inside) {
+    for (const auto &[figure, value] : row)
+      if (const FigureInfo &info = infoOf(figure); info.word() == word)
+        writeNumber(json,
+                    !inside                ? info.word()
+                    : info.inner().empty() ? "keeps"
+                                           : info.inner(),
+                    value);
+  };
+  std::set<StringRef> written;
+  for (const auto &[figure, value] : row) {
+    StringRef word = infoOf(figure).word();
+    if (!written.insert(word).second)
+      continue;
+    bool inside = any_of(row, [&](const FigureRow::Entry &entry) {
+      const FigureInfo &info = infoOf(entry.first);
+      return info.word() == word && !info.inner().empty();
+    });
+    if (inside)
+      json.attributeObject(word, [&] { write(word, inside); });
+    else
+      write(word, inside);
+  }
 }
 
 /// The figures of a block and of the places in it.

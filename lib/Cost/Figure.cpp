@@ -62,9 +62,10 @@ StringRef blockName(FigureBlock block) {
 }
 
 const FigureInfo *findFigure(FigureBlock block, FigureScope scope,
-                             StringRef name) {
+                             StringRef word, StringRef inner) {
   for (const FigureInfo &info : allFigures())
-    if (info.block == block && info.isIn(scope) && info.name == name)
+    if (info.block == block && info.isIn(scope) && info.word() == word &&
+        info.inner() == inner)
       return &info;
   return nullptr;
 }
@@ -72,8 +73,18 @@ const FigureInfo *findFigure(FigureBlock block, FigureScope scope,
 SmallVector<StringRef, 12> figureNames(FigureBlock block, FigureScope scope) {
   SmallVector<StringRef, 12> names;
   for (const FigureInfo &info : allFigures())
-    if (info.block == block && info.isIn(scope))
+    if (info.block == block && info.isIn(scope) && info.inner().empty())
       names.push_back(info.name);
+  return names;
+}
+
+SmallVector<StringRef, 2> innerNames(FigureBlock block, FigureScope scope,
+                                     StringRef word) {
+  SmallVector<StringRef, 2> names;
+  for (const FigureInfo &info : allFigures())
+    if (info.block == block && info.isIn(scope) && info.word() == word &&
+        !info.inner().empty())
+      names.push_back(info.inner());
   return names;
 }
 
@@ -101,6 +112,11 @@ Figure costFigure(StepKind kind) {
 Figure liveFigure(StepKind kind) {
   assert(isCompute(kind));
   return Figure(unsigned(Figure::LiveF) + unsigned(kind));
+}
+
+Figure duringFigure(StepKind kind) {
+  assert(isCompute(kind));
+  return Figure(unsigned(Figure::DuringF) + unsigned(kind));
 }
 
 //===----------------------------------------------------------------------===//
@@ -139,6 +155,12 @@ iterator_range<FigureSet::Places::const_iterator>
 FigureSet::in(FigureScope scope) const {
   return {rows.lower_bound({scope}),
           rows.lower_bound({FigureScope(unsigned(scope) + 1)})};
+}
+
+bool FigureSet::has(Figure figure) const {
+  return any_of(rows, [&](const auto &entry) {
+    return entry.second.get(figure).has_value();
+  });
 }
 
 void FigureSet::set(Figure figure, Rational value, Place place) {

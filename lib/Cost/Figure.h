@@ -85,6 +85,13 @@ struct FigureInfo {
   /// Nothing if the default depends on other figures.
   std::optional<Rational> defaultValue;
 
+  /// The first word of the name, and the second one, which most do not have.
+  llvm::StringRef word() const {
+    return llvm::StringRef(name).split(' ').first;
+  }
+  llvm::StringRef inner() const {
+    return llvm::StringRef(name).split(' ').second;
+  }
   bool isIn(FigureScope scope) const { return scopes >> unsigned(scope) & 1; }
   /// True if `value` is negative and must not be.
   bool refuses(Rational value) const {
@@ -117,12 +124,16 @@ inline const ScopeInfo &infoOf(FigureScope scope) {
 /// `cost`, `memory`.
 llvm::StringRef blockName(FigureBlock block);
 
-/// The figure `name` of a scope of `block`; null if there is none.
+/// The figure of a scope of `block` whose name is `word` or, with `inner`,
+/// these two words; null if there is none.
 const FigureInfo *findFigure(FigureBlock block, FigureScope scope,
-                             llvm::StringRef name);
-/// The names of the figures of a scope, in the order of the table.
+                             llvm::StringRef word, llvm::StringRef inner = "");
+/// The names of one word of the figures of a scope, in the order of the table.
 llvm::SmallVector<llvm::StringRef, 12> figureNames(FigureBlock block,
                                                    FigureScope scope);
+/// The second words of the names of two that begin with `word`.
+llvm::SmallVector<llvm::StringRef, 2>
+innerNames(FigureBlock block, FigureScope scope, llvm::StringRef word);
 /// The scopes of `block` other than the whole schedule, in the order of the
 /// table.
 llvm::SmallVector<const ScopeInfo *, 8> scopesOf(FigureBlock block);
@@ -131,6 +142,8 @@ llvm::SmallVector<const ScopeInfo *, 8> scopesOf(FigureBlock block);
 Figure costFigure(StepKind kind);
 /// The change of the live activations by a compute kind.
 Figure liveFigure(StepKind kind);
+/// What a rank needs in addition while a step of a compute kind runs.
+Figure duringFigure(StepKind kind);
 
 //===----------------------------------------------------------------------===//
 // Places
@@ -204,6 +217,8 @@ public:
   const Places &places() const { return rows; }
   llvm::iterator_range<Places::const_iterator> in(FigureScope scope) const;
   bool has(FigureScope scope) const { return !in(scope).empty(); }
+  /// True if the figure is given for some place.
+  bool has(Figure figure) const;
   bool empty() const { return rows.empty(); }
 
   void set(Figure figure, Rational value, Place place = {});

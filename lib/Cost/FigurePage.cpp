@@ -88,6 +88,9 @@ Sizes are in units of one chunk's activations.
 )";
   printFigures(os, FigureBlock::Memory);
   os << R"(
+A program gives the figures of two words in braces, `B { during = 1 }`, and a profile in an object, `"B": {"keeps": -1,
+"during": 1}`.
+
 ## Scopes
 
 The first column shows how a scope is written in a program and, after `cost` or `memory`, in step IR. The second is the
@@ -102,8 +105,9 @@ key of the scope in a profile; the limit of a rank is in `limits` of `memory`, b
        << (whole ? "" : " `" + scope.profileKey.str() + "`");
     for (FigureBlock block : {FigureBlock::Cost, FigureBlock::Memory}) {
       os << " |";
-      for (StringRef name : figureNames(block, scope.scope))
-        os << " `" << name << '`';
+      for (const FigureInfo &info : allFigures())
+        if (info.block == block && info.isIn(scope.scope))
+          os << " `" << info.name << '`';
     }
     os << " | " << scope.doc << " |\n";
   }

@@ -170,13 +170,17 @@ std::optional<MemorySettings> sumMemory(const MemorySettings &general,
   for (const FigureInfo &info : allFigures()) {
     if (info.block != FigureBlock::Memory || info.cut != WhenCut::Divided)
       continue;
-    // Changes by backwards follow from the activations unless they are given.
+    // Changes by backwards, and sizes while steps run, follow from the
+    // activations unless they are given.
     bool isBackward =
         info.unit == FigureUnit::Change && info.figure != Figure::LiveF;
+    bool follows = isBackward || !info.inner().empty();
     if (isBackward && !general.get(info.figure))
       continue;
     auto ofLayer = [&](const LayerInfo &kind) -> std::optional<Rational> {
-      if (!isBackward)
+      const auto &own = layers[size_t(kind.kind)];
+      if (!follows || (own && own->memory.get(info.figure)) ||
+          !general.get(info.figure))
         return given(info.figure, kind);
       Rational whole = *general.of(Figure::LiveF, anyStage);
       std::optional<Rational> share = Rational(kind.weight);

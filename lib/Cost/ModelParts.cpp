@@ -129,6 +129,9 @@ std::optional<MemorySettings> spreadMemory(const MemorySettings &memory,
     if (info.block != FigureBlock::Memory || !info.isIn(FigureScope::Stage))
       continue;
     Figure figure = info.figure;
+    // No part has it.
+    if (!info.inner().empty() && !memory.has(figure))
+      continue;
     if (info.unit == FigureUnit::Change && !memory.get(figure))
       if (auto scaled = cut.scale(memory.of(figure, anyStage)))
         spread.set(figure, *scaled);

@@ -87,6 +87,10 @@ struct MemorySettings : FigureSet {
   std::optional<Rational> delta(StepKind kind, unsigned stage) const {
     return of(liveFigure(kind), stage);
   }
+  /// What the rank needs in addition while a compute step runs.
+  Rational during(StepKind kind, unsigned stage) const {
+    return *of(duringFigure(kind), stage);
+  }
   /// The sizes for one stage.
   Rational parameters(unsigned stage) const {
     return *of(Figure::Parameters, stage);

@@ -190,7 +190,7 @@ void ReadyStep::find() {
     if (begin == gap.before.index || end - begin != 1 ||
         !isCompute(step.kind()) || !isReady(begin))
       continue;
-    int64_t taken = memory.delta(step);
+    int64_t taken = memory.taken(step);
     int64_t held = 0;
     bool over = false;
     if (limit && taken > 0) {

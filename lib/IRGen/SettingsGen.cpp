@@ -83,7 +83,8 @@ LogicalResult Lowering::makeFigures(ArrayRef<SettingEntry> entries,
         return failure();
       continue;
     }
-    // `F & B { factor = 0.9 }` has at most one entry in its braces.
+    // `F & B { factor = 0.9 }` and `B { during = 1 }` have at most one entry in
+    // their braces.
     for (const SettingEntry &one :
          entry.isScope ? entry.entries : ArrayRef(entry)) {
       RationalEval eval(*machine, schedule.costs, diags);
@@ -93,7 +94,8 @@ LogicalResult Lowering::makeFigures(ArrayRef<SettingEntry> entries,
       bool isOverlap = entry.letters.size() > 1;
       const FigureInfo &info =
           isOverlap ? infoOf(Figure::Factor)
-                    : *findFigure(block, place.scope, nameOf(entry));
+                    : *findFigure(block, place.scope, nameOf(entry),
+                                  entry.isScope ? one.word.text : "");
       if (info.refuses(*value) && info.unit == FigureUnit::Size)
         return diags.report(one.range, diag::NegativeSize);
       if (info.refuses(*value))

@@ -254,7 +254,9 @@ private:
     FigureRow row;
     members([&](StringRef name) {
       if (const FigureInfo *info = findFigure(block, scope, name)) {
-        if (std::optional<Rational> value = readFigure(*info))
+        if (json.atObject() && !innerNames(block, scope, name).empty())
+          readInner(*info, scope, row);
+        else if (std::optional<Rational> value = readFigure(*info))
           row.set(info->figure, *value);
       } else if (is_contained(more, name)) {
         other(name);
@@ -265,6 +267,24 @@ private:
       }
     });
     return row;
+  }
+
+  /// Reads `{"keeps": -1, "during": 1}`: a figure, and those whose names have
+  /// another word after its own.
+  void readInner(const FigureInfo &figure, FigureScope scope, FigureRow &row) {
+    static constexpr StringRef keeps = "keeps";
+    members([&](StringRef key) {
+      const FigureInfo *info =
+          key == keeps ? &figure
+                       : findFigure(figure.block, scope, figure.name, key);
+      if (!info) {
+        SmallVector<StringRef, 4> known = {keeps};
+        append_range(known, innerNames(figure.block, scope, figure.name));
+        return unknownKey(key, known);
+      }
+      if (std::optional<Rational> value = readFigure(*info))
+        row.set(info->figure, *value);
+    });
   }
 
   /// Reports an unknown key and skips its value.

@@ -77,7 +77,7 @@ std::string describeWord(StringRef word) {
     if (info.name == word)
       return info.doc.str();
   for (const FigureInfo &info : allFigures())
-    if (info.name == word)
+    if (info.name == word || info.inner() == word)
       return (blockName(info.block) + ": " + info.doc).str();
   return "";
 }
@@ -104,6 +104,8 @@ public:
     /// Settings: the block and the scope.
     FigureBlock block = FigureBlock::Cost;
     FigureScope scope = FigureScope::Whole;
+    /// The first word of the figures whose second ones are given here.
+    StringRef figure = {};
     /// The first word of the statement at the cursor, or of the part of it that
     /// has its own braces, such as `repeat`; empty at its beginning.
     StringRef head = {};
@@ -187,6 +189,10 @@ void Scanner::open(char c) {
       next.frame = Frame::Settings;
       next.block = at.block;
       next.scope = FigureScope::Overlap;
+      if (!innerNames(at.block, at.scope, head).empty()) {
+        next.scope = at.scope;
+        next.figure = head;
+      }
       for (const ScopeInfo *scope : scopesOf(at.block))
         if (scope->word == head)
           next.scope = scope->scope;
@@ -268,10 +274,13 @@ static void addNames(const Scanner &scanner, std::vector<Proposal> &all) {
 
 static void addFigures(const Scanner::Open &open, std::vector<Proposal> &all) {
   for (const FigureInfo &info : allFigures())
-    if (info.block == open.block && info.isIn(open.scope))
-      all.push_back(
-          {info.name.str(), Proposal::Kind::Property, info.doc.str()});
-  if (open.scope == FigureScope::Whole)
+    if (info.block == open.block && info.isIn(open.scope) &&
+        (open.figure.empty()
+             ? info.inner().empty()
+             : info.word() == open.figure && !info.inner().empty()))
+      all.push_back({(open.figure.empty() ? info.word() : info.inner()).str(),
+                     Proposal::Kind::Property, info.doc.str()});
+  if (open.scope == FigureScope::Whole && open.figure.empty())
     for (const ScopeInfo *scope : scopesOf(open.block))
       if (scope->numbers != 0)
         all.push_back(

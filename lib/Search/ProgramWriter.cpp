@@ -77,7 +77,10 @@ void Writer::settings(FigureBlock block, const FigureSet &figures,
       os << " { ";
     bool first = true;
     for (auto [figure, value] : row) {
-      os << (first ? "" : "; ") << infoOf(figure).name << " = " << text(value);
+      StringRef inner = infoOf(figure).inner();
+      os << (first ? "" : "; ") << infoOf(figure).word()
+         << (inner.empty() ? "" : " { ") << inner << " = " << text(value)
+         << (inner.empty() ? "" : " }");
       first = false;
     }
     os << (scope.numbers ? " };\n" : ";\n");

@@ -92,6 +92,8 @@ private:
   void checkAfterPlacement(const ast::Stmt *stmt, llvm::StringRef word);
   void check(ast::EdgesStmt *stmt, llvm::StringRef word);
   void check(const ast::ExpectStmt *expect);
+  void checkInner(llvm::ArrayRef<ast::SettingEntry> entries, FigureBlock block,
+                  FigureScope scope, llvm::StringRef word);
   void checkSettings(llvm::ArrayRef<ast::SettingEntry> entries,
                      FigureBlock block, FigureScope scope = FigureScope::Whole);
   void checkWord(const ast::CostOfExpr *cost);

@@ -340,13 +340,16 @@ static SMRange leftRange(const SettingEntry &entry) {
 }
 
 /// Reports each entry of `block` with the same left side as an earlier one.
-/// Scopes with numbers may repeat, because the numbers are not known yet.
+/// Scopes with numbers may repeat, because the numbers are not known yet, and
+/// `B = -1` and `B { during = 1 }` are different figures.
 static void checkDistinct(ArrayRef<SettingEntry> entries, StringRef block,
                           DiagEngine &diags) {
   std::set<std::string> seen;
   for (const SettingEntry &entry : entries)
     if ((!entry.isScope || entry.values.empty()) &&
-        !seen.insert(leftSide(entry)).second)
+        !seen.insert(leftSide(entry) +
+                     (entry.isScope && entry.letters.size() == 1 ? "{" : ""))
+             .second)
       (void)diags.report(entry.range, diag::SecondSetting, leftSide(entry),
                          block);
 }
@@ -375,6 +378,20 @@ static SmallVector<StringRef, 16> wordsOf(FigureBlock block,
   return words;
 }
 
+/// Checks the entries in the braces after `word`: second words of figures.
+void Checker::checkInner(ArrayRef<SettingEntry> entries, FigureBlock block,
+                         FigureScope scope, StringRef word) {
+  checkDistinct(entries, word, diags);
+  SmallVector<StringRef, 2> names = innerNames(block, scope, word);
+  for (const SettingEntry &entry : entries) {
+    for (Expr *value : entry.values)
+      checkRankFree(value, Numbers::Rationals);
+    if (entry.isScope || !is_contained(names, leftSide(entry)))
+      reportUnknownSetting(leftRange(entry), leftSide(entry), word, names,
+                           names, diags);
+  }
+}
+
 /// Checks the entries of a block, or of a scope in it.
 void Checker::checkSettings(ArrayRef<SettingEntry> entries, FigureBlock block,
                             FigureScope scope) {
@@ -389,6 +406,11 @@ void Checker::checkSettings(ArrayRef<SettingEntry> entries, FigureBlock block,
   for (const SettingEntry &entry : entries) {
     // `F & B`, with a value or as a scope.
     bool isOverlap = entry.letters.size() > 1;
+    if (entry.isScope && entry.letters.size() == 1 &&
+        !innerNames(block, scope, leftSide(entry)).empty()) {
+      checkInner(entry.entries, block, scope, leftSide(entry));
+      continue;
+    }
     const ScopeInfo *inner = nullptr;
     // The only setting with a string is the layout.
     bool isLayout = overlaps && entry.hasText();

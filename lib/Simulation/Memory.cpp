@@ -41,6 +41,10 @@ static bool visitFigures(const MemorySettings &memory, unsigned stage,
                   std::optional<Rational> delta = memory.delta(kind, stage);
                   return delta && visit(*delta);
                 }) &&
+         all_of(computeKinds,
+                [&](StepKind kind) {
+                  return visit(memory.during(kind, stage));
+                }) &&
          visit(memory.parameters(stage)) && visit(memory.sharded(stage)) &&
          visit(memory.receive(stage));
 }
@@ -64,9 +68,10 @@ bool MemoryModel::findUnit() {
 bool MemoryModel::convert() {
   const MemorySettings &memory = schedule->memory;
   auto convertStage = [&](unsigned stage, Stage &into) {
-    int64_t *next[] = {&into.delta[0], &into.delta[1],   &into.delta[2],
-                       &into.delta[3], &into.parameters, &into.sharded,
-                       &into.receive};
+    int64_t *next[] = {&into.delta[0],  &into.delta[1],  &into.delta[2],
+                       &into.delta[3],  &into.during[0], &into.during[1],
+                       &into.during[2], &into.during[3], &into.parameters,
+                       &into.sharded,   &into.receive};
     unsigned at = 0;
     return visitFigures(memory, stage, [&](Rational value) {
       __int128 units =
@@ -123,7 +128,7 @@ bool MemoryModel::sumsFit() const {
     for (Step step : list) {
       const Stage &stage = stages[step.stage()];
       if (isCompute(step.kind()))
-        sum += size(stage.delta[unsigned(step.kind())]);
+        sum += size(delta(step)) + during(step);
       else if (isRecv(step.kind()))
         sum += size(stage.receive);
       else if (isFsdp(step.kind()))
@@ -161,12 +166,10 @@ void MemoryModel::walk(unsigned rank, Visitor visit) const {
     StepKind kind = list[begin].kind();
     if (isCompute(kind)) {
       for (Step step : group)
-        level.activations += std::max<int64_t>(
-            stages[step.stage()].delta[unsigned(step.kind())], 0);
+        level.activations += taken(step);
       visit(begin, end, /*atEnd=*/false, level);
       for (Step step : group) {
-        level.activations += std::min<int64_t>(
-            stages[step.stage()].delta[unsigned(step.kind())], 0);
+        level.activations -= given(step);
         unsigned freed = received(step);
         level.receives -= freed * stages[step.stage()].receive;
         level.receiveCount -= freed;

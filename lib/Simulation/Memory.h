@@ -9,7 +9,8 @@
 // the `memory` settings:
 //
 //   activations  allocated at the start of a compute step and freed at its end;
-//                an overlap allocates for all its members before it frees.
+//                an overlap allocates for all its members before it frees. What
+//                a step needs only while it runs is allocated and freed alike.
 //   receives     one buffer for each receive that the rank has posted, until
 //                the end of the F, and of the B or W, that uses it.
 //   parameters   of the stages that the rank holds. A stage with an UNSHARD or
@@ -29,6 +30,7 @@
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
+#include <algorithm>
 #include <array>
 
 namespace pipec {
@@ -85,6 +87,15 @@ public:
   int64_t delta(Step step) const {
     return stages[step.stage()].delta[unsigned(step.kind())];
   }
+  /// What a compute step allocates only while it runs.
+  int64_t during(Step step) const {
+    return stages[step.stage()].during[unsigned(step.kind())];
+  }
+  /// What a compute step allocates when it starts, and frees when it ends.
+  int64_t taken(Step step) const {
+    return std::max<int64_t>(delta(step), 0) + during(step);
+  }
+  int64_t given(Step step) const { return taken(step) - delta(step); }
 
   /// The integer that represents one unit of the settings.
   int64_t perUnit() const { return unit; }
@@ -94,6 +105,7 @@ public:
 private:
   struct Stage {
     std::array<int64_t, 4> delta;
+    std::array<int64_t, 4> during;
     int64_t parameters;
     int64_t sharded;
     int64_t receive;

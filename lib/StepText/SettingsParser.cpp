@@ -58,6 +58,12 @@ bool StepsParser::parseFigures(FigureSet &figures, FigureBlock block,
                            ("`" + name.take_front(40) + "`").str());
       return false;
     }
+    for (StringRef inner : innerNames(block, place.scope, name))
+      if (consume(inner)) {
+        info = findFigure(block, place.scope, name, inner);
+        name = since(name.begin()).rtrim();
+        break;
+      }
     Rational value;
     if (!parseValue(name, figures.get(info->figure, place).has_value(), value))
       return false;

@@ -64,6 +64,10 @@ namespace {
 struct MemoryTicks {
   /// Indexed by stage and kind.
   std::vector<std::array<int64_t, 4>> delta;
+  /// The same of what they need only while they run.
+  std::vector<std::array<int64_t, 4>> during;
+  /// The most that a W needs while it runs.
+  int64_t duringWeight = 0;
   /// True if there is a W that frees memory.
   bool weightsGive = false;
   int64_t peak = std::numeric_limits<int64_t>::max();
@@ -82,10 +86,12 @@ struct MemoryTicks {
         std::optional<Rational> delta = memory.delta(kind, stage);
         if (!delta)
           return false;
-        unit = unit / std::gcd(int64_t(unit), delta->denominator()) *
-               delta->denominator();
-        if (unit > std::numeric_limits<int64_t>::max())
-          return false;
+        for (Rational size : {*delta, memory.during(kind, stage)}) {
+          unit = unit / std::gcd(int64_t(unit), size.denominator()) *
+                 size.denominator();
+          if (unit > std::numeric_limits<int64_t>::max())
+            return false;
+        }
       }
       return true;
     };
@@ -100,20 +106,28 @@ struct MemoryTicks {
     __int128 most =
         std::numeric_limits<int64_t>::max() / 4 / (schedule.numSteps() + 1);
     bool fits = true;
-    auto rowOf = [&](unsigned stage) {
-      std::array<int64_t, 4> row;
-      for (StepKind kind : kinds) {
-        Rational delta = *memory.delta(kind, stage);
-        __int128 value = unit / delta.denominator() * delta.numerator();
-        fits = fits && value <= most && value >= -most;
-        row[unsigned(kind)] = int64_t(value);
-      }
-      ticks.weightsGive |= row[unsigned(StepKind::W)] < 0;
-      return row;
+    auto wholeOf = [&](Rational size) {
+      __int128 value = unit / size.denominator() * size.numerator();
+      fits = fits && value <= most && value >= -most;
+      return int64_t(value);
     };
-    ticks.delta.assign(schedule.numStages, rowOf(anyStage));
+    ticks.delta.resize(schedule.numStages);
+    ticks.during.resize(schedule.numStages);
+    auto setRow = [&](unsigned from, unsigned to, unsigned like) {
+      std::array<int64_t, 4> delta, during;
+      for (StepKind kind : kinds) {
+        delta[unsigned(kind)] = wholeOf(*memory.delta(kind, like));
+        during[unsigned(kind)] = wholeOf(memory.during(kind, like));
+      }
+      std::fill(ticks.delta.begin() + from, ticks.delta.begin() + to, delta);
+      std::fill(ticks.during.begin() + from, ticks.during.begin() + to, during);
+      ticks.weightsGive |= delta[unsigned(StepKind::W)] < 0;
+      ticks.duringWeight =
+          std::max(ticks.duringWeight, during[unsigned(StepKind::W)]);
+    };
+    setRow(0, schedule.numStages, anyStage);
     for (const auto &[place, row] : memory.in(FigureScope::Stage))
-      ticks.delta[place.number] = rowOf(place.number);
+      setRow(place.number, place.number + 1, place.number);
     if (!fits)
       return std::nullopt;
     if (peak) {
@@ -319,9 +333,13 @@ void Deferral::visit(unsigned rank, size_t begin, size_t end) {
   }
   state.phase = front.phase();
 
-  int64_t need = 0;
-  for (Step step : group)
-    need += std::max<int64_t>(memory(step), 0);
+  // A W that follows needs room to run, too.
+  int64_t kept = 0, during = 0;
+  for (Step step : group) {
+    kept += std::max<int64_t>(memory(step), 0);
+    during += memory.during[step.stage()][unsigned(step.kind())];
+  }
+  int64_t need = kept + std::max(during, memory.duringWeight);
   Times arrival = std::exchange(state.arrival, {});
   fillWait(state, arrival.after);
   if (state.live + need > memory.peak)

@@ -88,6 +88,8 @@ assert found >= {"F", "p2p", "stage", "edge", "layout"} and "limit" not in found
 assert "layout" not in labels(HEAD + "  memory { | }") | labels(HEAD + "  cost { stage 0 { | } }")
 assert labels(HEAD + '  cost { layout "|" }') == set()
 assert "limit" in labels(HEAD + "  memory { | }")
+assert labels(HEAD + "  memory { B { | } }") == {"during"} == labels(HEAD + "  memory { stage 0 { B { | } } }")
+assert labels(HEAD + "  memory { stage 0 { | } }") >= {"F", "B", "parameters"}
 assert labels(HEAD + "  cost { stage 0 { | } }") >= {"F", "B"} and \
     "stage" not in labels(HEAD + "  cost { stage 0 { | } }")
 assert labels(HEAD + "  fsdp { | }") == {"stages", "max_active", "prefetch"}

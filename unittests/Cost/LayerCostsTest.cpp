@@ -96,6 +96,22 @@ TEST(LayerCosts, MemoryFollowsTheActivations) {
   EXPECT_EQ(memory->limit(0), Rational(100));
 }
 
+TEST(LayerCosts, MemoryWhileStepsRunFollowsTheActivations) {
+  MemorySettings general;
+  general.set(Figure::LiveF, 4);
+  general.set(Figure::DuringB, 6);
+  FigureRow ofLoss = row({{Figure::LiveF, 2}});
+  auto memory = sumMemory(general, withLoss({}, ofLoss), {"tt", "tL"});
+  ASSERT_TRUE(memory);
+  EXPECT_EQ(memory->during(StepKind::B, 0), Rational(12));
+  EXPECT_EQ(memory->during(StepKind::B, 1), Rational(9));
+  EXPECT_EQ(memory->during(StepKind::F, 1), Rational(0));
+  ofLoss.set(Figure::DuringB, 1);
+  memory = sumMemory(general, withLoss({}, ofLoss), {"tt", "tL"});
+  ASSERT_TRUE(memory);
+  EXPECT_EQ(memory->during(StepKind::B, 1), Rational(7));
+}
+
 TEST(LayerCosts, OverflowIsNoticed) {
   CostSettings costs;
   costs.set(Figure::F, std::numeric_limits<int64_t>::max() / 2);

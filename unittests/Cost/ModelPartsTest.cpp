@@ -113,6 +113,18 @@ TEST(ModelParts, Memory) {
   EXPECT_EQ(spread->limit(0), Rational(20));
 }
 
+TEST(ModelParts, MemoryWhileStepsRun) {
+  MemorySettings memory;
+  memory.set(Figure::DuringB, 2);
+  memory.set(Figure::DuringI, 3, {FigureScope::Stage, 1});
+  auto spread = spreadMemory(memory, 2, 4);
+  ASSERT_TRUE(spread);
+  EXPECT_EQ(spread->during(StepKind::B, 3), Rational(1));
+  EXPECT_EQ(spread->during(StepKind::I, 0), Rational(0));
+  EXPECT_EQ(spread->during(StepKind::I, 2), fraction(3, 2));
+  EXPECT_FALSE(spread->has(Figure::DuringF));
+}
+
 TEST(ModelParts, WhatDoesNotFit) {
   CostSettings costs;
   costs.set(Figure::F, fraction(1, std::numeric_limits<int64_t>::max()));

@@ -58,7 +58,9 @@ void drawMemory(Rng &rng, Schedule &schedule) {
       memory.set(Figure::LiveI, *Rational::sub(0, size()), place);
     if (oneIn(rng, 4))
       memory.set(Figure::LiveW, *Rational::sub(0, size()), place);
-    for (Figure figure : {Figure::Parameters, Figure::Sharded, Figure::Receive})
+    for (Figure figure :
+         {Figure::Parameters, Figure::Sharded, Figure::Receive, Figure::DuringF,
+          Figure::DuringB, Figure::DuringI, Figure::DuringW})
       if (oneIn(rng, 2))
         memory.set(figure, size(), place);
   };
@@ -86,6 +88,9 @@ Kept count(const Schedule &schedule, unsigned rank, size_t begin, size_t end,
       Rational delta = *memory.delta(step.kind(), step.stage());
       if (!delta.isNegative() || over(i))
         kept.activations = sum(kept.activations, delta);
+      if (i >= begin && !atEnd)
+        kept.activations =
+            sum(kept.activations, memory.during(step.kind(), step.stage()));
     }
     if (isRecv(step.kind())) {
       bool used = false;
