@@ -41,9 +41,17 @@ struct Certificate {
   struct Stage {
     /// Of F, I or B, and W.
     int64_t times[3] = {};
-    /// What I or B, and W, give back.
+    /// What I or B, and W, give back; negative for an I that takes more for W.
     int64_t given[2] = {};
+    /// What F, I or B, and W take at their start and give back at their end.
+    int64_t during[3] = {};
     Place place;
+    int64_t taken() const { return given[0] + given[1]; }
+    /// What a step of a kind takes when it starts.
+    int64_t takenBy(unsigned kind) const {
+      int64_t more = kind == 0 ? taken() : kind == 1 ? -given[0] : 0;
+      return (more > 0 ? more : 0) + during[kind];
+    }
   };
   std::vector<Stage> model;
   /// `from` feeds `to`, a later stage.

@@ -86,8 +86,8 @@ private:
   const Certificate::Stage &stageOf(unsigned chunk) const {
     return certificate.model[stages[chunk]];
   }
-  bool isSafe() const;
-  int64_t leastWork() const;
+  bool hasRoom(int64_t taken) const;
+  int64_t leastWork(int64_t taken) const;
   OrdersLeft findEarliest();
   OrdersLeft findLatest();
   template <typename Visitor> void forNext(const State &state, Visitor visit);
@@ -111,24 +111,20 @@ private:
 
 } // namespace
 
-/// The cap, with all W run at once, and lemma 2.
-bool GapOrders::isSafe() const {
-  auto taken = [&](unsigned chunk) {
-    return stageOf(chunk).given[0] + stageOf(chunk).given[1];
-  };
-  int64_t held = 0;
+/// The cap before a step, with all W run at once.
+bool GapOrders::hasRoom(int64_t taken) const {
+  int64_t held = taken;
   for (unsigned chunk = 0; chunk != chunks; ++chunk)
-    held += taken(chunk) *
+    held += stageOf(chunk).taken() *
             (int64_t(counts[chunk]) - int64_t(counts[chunks + chunk]));
-  return held <= cap && windows.canFollow(rank, counts);
+  return held <= cap;
 }
 
-/// The least time of the W without which the rank would hold too much.
-int64_t GapOrders::leastWork() const {
-  int64_t needed = -cap;
+/// The least time of the W without which the rank could not take so much.
+int64_t GapOrders::leastWork(int64_t taken) const {
+  int64_t needed = taken - cap;
   for (unsigned chunk = 0; chunk != chunks; ++chunk)
-    needed += (stageOf(chunk).given[0] + stageOf(chunk).given[1]) *
-                  int64_t(counts[chunk]) -
+    needed += stageOf(chunk).taken() * int64_t(counts[chunk]) -
               stageOf(chunk).given[0] * int64_t(counts[chunks + chunk]);
   if (needed <= 0)
     return 0;
@@ -163,11 +159,14 @@ void GapOrders::forNext(const State &state, Visitor visit) {
           return counts[other] <= j;
         }))
       continue;
+    int64_t taken = stageOf(chunk).takenBy(kind);
+    if (!hasRoom(taken))
+      continue;
+    int64_t least = taken || kind == 0 ? leastWork(taken) : 0;
     ++counts[letter];
-    if (kind != 0 || isSafe())
+    if (kind != 0 || windows.canFollow(rank, counts))
       visit(Next{windows.step(kind, stages[chunk], j),
-                 windows.time(kind, stages[chunk]), key(), most,
-                 kind == 0 ? leastWork() : 0});
+                 windows.time(kind, stages[chunk]), key(), most, least});
     --counts[letter];
   }
 }

@@ -194,25 +194,33 @@ LogicalResult Match::memory() {
                          own.given[kind - 1], certificate.unit, given)))
         return failure();
     }
+    for (unsigned kind = 0; kind != (certificate.split ? 3u : 2u); ++kind)
+      if (failed(compare(own.place,
+                         "size that " + stepKindName(kindOf(kind)) +
+                             " of stage " + Twine(stage) + " needs as it runs",
+                         own.during[kind], certificate.unit,
+                         memory.during(kindOf(kind), stage))))
+        return failure();
     if (failed(compare(own.place,
                        "size that F of stage " + Twine(stage) + " takes",
-                       own.given[0] + own.given[1], certificate.unit, taken)))
+                       own.taken(), certificate.unit, taken)))
       return failure();
   }
   for (unsigned rank = 0; rank != certificate.ranks; ++rank) {
     // With smaller room a proof says less: the cap must hold all that the
     // limit allows, in whole units.
-    int64_t all = 0;
+    int64_t all = 0, during = 0;
     std::optional<Rational> room = memory.limit(rank);
     for (unsigned stage = 0; stage != certificate.stages; ++stage)
       if (certificate.map[stage] == rank) {
-        all += (certificate.model[stage].given[0] +
-                certificate.model[stage].given[1]) *
-               certificate.microbatches;
+        const Certificate::Stage &own = certificate.model[stage];
+        all += std::max(own.taken(), own.given[1]) * certificate.microbatches;
+        during =
+            std::max({during, own.during[0], own.during[1], own.during[2]});
         if (room)
           room = Rational::sub(*room, memory.parameters(stage));
       }
-    int64_t cap = all;
+    int64_t cap = all + during;
     if (room) {
       std::optional<Rational> units = Rational::div(*room, certificate.unit);
       if (units)

@@ -72,7 +72,7 @@ bool ProofWindows::canFollow(unsigned rank,
     int64_t sum = 0;
     for (unsigned q = 0; q != own.size(); ++q) {
       const Certificate::Stage &stage = certificate->model[own[q]];
-      sum += (stage.given[0] + stage.given[1]) *
+      sum += stage.taken() *
              std::max<int64_t>(int64_t(counts[q]) - int64_t(counts[chunk]), 1);
     }
     if (sum > certificate->caps[rank])

@@ -66,17 +66,18 @@ private:
       counts[i] = unsigned(rest & ((1u << bits) - 1));
   }
   int64_t taken(unsigned chunk) const {
-    const Certificate::Stage &own = certificate.model[stages[chunk]];
-    return own.given[0] + own.given[1];
+    return certificate.model[stages[chunk]].taken();
   }
-  bool isSafe() const;
+  int64_t held() const;
   OrdersLeft findEarliest();
   OrdersLeft findLatest();
 
   /// Calls `visit(step, time, next)` for each letter that can come next in a
-  /// state by the order of the letters, with the key of the state after it.
+  /// state by the order of the letters and the cap, with the key of the state
+  /// after it.
   template <typename Visitor> void forNext(const State &state, Visitor visit) {
     setCounts(state.key);
+    int64_t now = held();
     for (unsigned letter = 0; letter != letters; ++letter) {
       unsigned j = counts[letter];
       if (j == windows.m || any_of(before[letter], [&](unsigned other) {
@@ -84,6 +85,8 @@ private:
           }))
         continue;
       unsigned kind = letter / chunks, stage = stages[letter % chunks];
+      if (now + certificate.model[stage].takenBy(kind) > cap)
+        continue;
       ++counts[letter];
       visit(windows.step(kind, stage, j), windows.time(kind, stage), key());
       --counts[letter];
@@ -108,8 +111,8 @@ private:
 
 } // namespace
 
-/// The cap and lemma 2.
-bool RankOrders::isSafe() const {
+/// What the rank holds between steps.
+int64_t RankOrders::held() const {
   int64_t held = 0;
   for (unsigned chunk = 0; chunk != chunks; ++chunk) {
     int64_t f = counts[chunk], i = counts[chunks + chunk];
@@ -118,7 +121,7 @@ bool RankOrders::isSafe() const {
       held += certificate.model[stages[chunk]].given[1] *
               (i - int64_t(counts[2 * chunks + chunk]));
   }
-  return held <= cap && windows.canFollow(rank, counts);
+  return held;
 }
 
 OrdersLeft RankOrders::findEarliest() {
@@ -132,7 +135,7 @@ OrdersLeft RankOrders::findEarliest() {
     for (const State &state : layers.back())
       forNext(state, [&](size_t step, int64_t time, Key key) {
         int64_t end = std::max(state.earliest, windows.starts[step]) + time;
-        if (end > windows.ends[step] || !isSafe())
+        if (end > windows.ends[step] || !windows.canFollow(rank, counts))
           return;
         auto [it, isNew] = numbers.try_emplace(key, next.size());
         if (isNew)

@@ -85,6 +85,14 @@ private:
     }
     return wrong("a number from 0 to " + Twine(most));
   }
+  /// A number that may be negative.
+  bool signedNumber(int64_t &into) {
+    bool negative = at != words.size() && words[at].consume_front("-");
+    if (!number(into))
+      return false;
+    into = negative ? -into : into;
+    return true;
+  }
   bool number(unsigned &into, unsigned most) {
     int64_t value = 0;
     if (!number(value, int64_t(most)))
@@ -170,8 +178,16 @@ bool Reader::readModel() {
     if (!word("F") || !number(own.times[0]) || !word(made.split ? "I" : "B") ||
         !number(own.times[1]) ||
         (made.split && (!word("W") || !number(own.times[2]))) ||
-        !word("gives") || !number(own.given[0]) || !number(own.given[1]))
+        !word("gives") || !signedNumber(own.given[0]) || !number(own.given[1]))
       return false;
+    if (own.taken() < 0)
+      return --at, wrong("sizes whose sum is what F takes");
+    if (at != words.size() && words[at] == "during") {
+      ++at;
+      for (unsigned kind = 0; kind != (made.split ? 3u : 2u); ++kind)
+        if (!number(own.during[kind]))
+          return false;
+    }
     if (stage == 0)
       isChain = at != words.size();
     // The hops of a chain: from the stage before, and from the one after.
@@ -196,7 +212,8 @@ bool Reader::readModel() {
   __int128 sum = 0;
   for (const Certificate::Stage &own : made.model)
     for (int64_t figure :
-         {own.times[0], own.times[1], own.times[2], own.given[0], own.given[1]})
+         {own.times[0], own.times[1], own.times[2], own.takenBy(0),
+          std::abs(own.given[0]), own.given[1], own.during[1], own.during[2]})
       sum += __int128(figure) * made.microbatches;
   for (const Certificate::Edge &edge : made.edges)
     sum += __int128(edge.hops[0] + edge.hops[1]) * made.microbatches;

@@ -64,6 +64,11 @@ void writeCertificate(const Model &model, StringRef layout, const Words &words,
     for (unsigned kind = 0; kind != kinds.size(); ++kind)
       os << ' ' << kinds[kind] << ' ' << own.time[kind];
     os << " gives " << own.givenByI << ' ' << own.givenByW;
+    if (own.during[0] || own.during[1] || own.during[2]) {
+      os << " during";
+      for (unsigned kind = 0; kind != kinds.size(); ++kind)
+        os << ' ' << own.during[kind];
+    }
     if (isChain)
       os << " hops " << (stage ? problem.edges[stage - 1].hopF : 0) << ' '
          << (stage != problem.edges.size() ? problem.edges[stage].hopI : 0);

@@ -26,7 +26,7 @@ Decoder::Decoder(const Problem &problem)
 void Decoder::findChoices(unsigned rank, const Targets &targets) {
   choices.clear();
   const Rank &state = states[rank];
-  // The least target of an F that has its data, and no room.
+  // The least target of a step that has its data, and no room.
   Ticks blocked = never;
   for (unsigned letter = 0; letter != problem.numLetters(); ++letter) {
     uint32_t n = count(rank, letter);
@@ -41,18 +41,14 @@ void Decoder::findChoices(unsigned rank, const Targets &targets) {
       continue;
     Ticks start = std::max(state.now, arrivals[step]);
     Ticks target = targets.times[step];
+    if (own.kind == LetterF && own.chunk == 0 &&
+        n - count(rank, problem.letter(LetterI, 0)) >= targets.inFlight[rank])
+      continue;
+    if (!problem.isSafe(rank, &count(rank, 0), state.held, letter)) {
+      blocked = std::min(blocked, target);
+      continue;
+    }
     if (own.kind == LetterF) {
-      uint32_t inFlight = n - count(rank, problem.letter(LetterI, 0));
-      if (own.chunk == 0 && inFlight >= targets.inFlight[rank])
-        continue;
-      uint32_t *started = &count(rank, 0);
-      ++started[letter];
-      bool safe = problem.isSafe(rank, started, state.held + own.taken);
-      --started[letter];
-      if (!safe) {
-        blocked = std::min(blocked, target);
-        continue;
-      }
       if (targets.hold == Targets::Hold::Forwards ||
           (targets.hold == Targets::Hold::FirstSteps && problem.isFirst(own)))
         start = std::max(start, target);

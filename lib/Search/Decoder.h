@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Runs the ranks step by step, always the one that can start first, and prefers
-// the step with the least target time. A rank starts an F only if the run can
+// the step with the least target time. A rank starts a step only if the run can
 // still be finished (Problem::isSafe), so that no order of targets can end in a
 // deadlock.
 //

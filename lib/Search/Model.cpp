@@ -70,17 +70,13 @@ public:
     unsigned rank = problem.firstWithoutRoom();
     if (rank == problem.ranks)
       return success();
-    Ticks taken = 0;
-    for (unsigned chunk = 0; chunk != problem.chunks; ++chunk)
-      taken += problem.stages[problem.stageOf(rank, chunk)].taken();
     auto room =
-        Rational::sub(*header.memory.limit(rank),
-                      *Rational::make(residents[rank], model.sizesPerUnit));
+        Rational::sub(*header.memory.limit(rank), model.residents[rank]);
     // What the rank always holds may exceed the limit.
     return diags.report(header.source, diag::SearchNoRoom, rank,
                         room && !room->isNegative() ? decimalText(*room)
                                                     : "nothing",
-                        decimalText(model.size(taken)));
+                        decimalText(model.size(problem.roomForOne(rank))));
   }
 
 private:
@@ -96,8 +92,6 @@ private:
   Problem &problem;
   const ScheduleHeader &header;
   DiagEngine &diags;
-  /// What the parameters of each rank take, in parts of `sizesPerUnit`.
-  std::vector<Ticks> residents;
 };
 
 } // namespace
@@ -203,39 +197,55 @@ LogicalResult Maker::readMemory() {
       return memory->delta(Step(kind, stage, 0));
     };
     Ticks taken = delta(StepKind::F);
-    Ticks byI = delta(kindOf(LetterI));
-    Ticks byW = problem.split ? delta(StepKind::W) : 0;
-    if (taken < 0 || byI > 0 || byW > 0 || __int128(taken) + byI + byW != 0) {
+    Ticks byI = -delta(kindOf(LetterI));
+    Ticks byW = problem.split ? -delta(StepKind::W) : 0;
+    if (taken < 0 || byW < 0 || __int128(byI) + byW != taken) {
       auto text = [&](Ticks size) { return decimalText(memory->size(size)); };
+      std::string given =
+          text(byI) + (problem.split ? " and " + text(byW) : "");
       return diags.report(header.source, diag::SearchMemory, stage, text(taken),
-                          text(-byI), text(-byW));
+                          problem.split ? "I and W free" : "B frees", given);
     }
-    own.givenByI = -byI;
-    own.givenByW = -byW;
+    own.givenByI = byI;
+    own.givenByW = byW;
     common = std::gcd(common, std::gcd(byI, byW));
+    for (unsigned kind = 0; kind != problem.numKinds(); ++kind) {
+      own.during[kind] = memory->during(Step(kindOf(kind), stage, 0));
+      common = std::gcd(common, own.during[kind]);
+    }
   }
   common = std::max<Ticks>(common, 1);
+  Ticks most = 0;
   for (StageFigures &own : problem.stages) {
     own.givenByI /= common;
     own.givenByW /= common;
-    if (own.taken() > Problem::maxTicks / header.numMicrobatches)
-      return diags.report(header.source, diag::SearchTimes);
+    most = std::max(most, own.mostHeld());
+    for (Ticks &during : own.during)
+      most = std::max(most, during /= common);
   }
+  if (most > Problem::maxTicks / header.numMicrobatches)
+    return diags.report(header.source, diag::SearchTimes);
   model.sizesPerUnit = memory->perUnit();
   model.sizeFactor = common;
+  // What all micro-batches at once take is as good as no limit.
+  std::vector<Ticks> alone(header.numRanks), during(header.numRanks);
+  for (unsigned stage = 0; stage != header.numStages; ++stage) {
+    const StageFigures &own = problem.stages[stage];
+    unsigned rank = problem.map[stage];
+    alone[rank] += own.mostHeld() * header.numMicrobatches;
+    for (Ticks more : own.during)
+      during[rank] = std::max(during[rank], more);
+  }
   for (unsigned rank = 0; rank != header.numRanks; ++rank) {
-    // What all micro-batches at once take is as good as no limit.
-    Ticks most = 0;
-    for (unsigned stage = 0; stage != header.numStages; ++stage)
-      if (problem.map[stage] == rank)
-        most += problem.stages[stage].taken() * header.numMicrobatches;
+    Ticks most = alone[rank] + during[rank];
     problem.caps.push_back(most);
-    residents.push_back(memory->highest(rank).total);
+    Ticks resident = memory->highest(rank).total;
+    model.residents.push_back(memory->size(resident));
     std::optional<Rational> limit = header.memory.limit(rank);
     if (!limit)
       continue;
     __int128 units = __int128(limit->numerator()) * memory->perUnit();
-    __int128 left = units / limit->denominator() - residents[rank];
+    __int128 left = units / limit->denominator() - resident;
     // Rounded down, which matters for a negative number only.
     if (left < 0)
       left = -1;

@@ -31,6 +31,8 @@ struct Model {
   /// Micro-batches have costs of their own; all have the least ones in the
   /// problem.
   bool takesCheapestMicrobatch = false;
+  /// What the parameters of each rank take.
+  std::vector<Rational> residents;
   /// The problem is easier than the model. Its bound holds all the same.
   bool isRelaxed() const {
     return leavesOutOccupancy || takesCheapestMicrobatch;

@@ -21,6 +21,10 @@ static std::vector<Ticks> stateKey(const Problem &problem, unsigned rank,
     } else {
       key.push_back(own.taken());
     }
+    for (unsigned kind = 0; problem.hasMoreTakers() && kind != 3; ++kind)
+      key.push_back(own.during[kind]);
+    if (problem.hasMoreTakers())
+      key.push_back(own.givenByI);
   }
   for (unsigned letter = 0; letter != problem.numLetters(); ++letter) {
     auto before = problem.before(problem.info(rank, letter));

@@ -68,21 +68,23 @@ static void addArcsOfTwo(const Problem &problem, unsigned rank,
     add(f1, v1, (cap - a0 - b1) / w1);
 }
 
-/// Those of any rank: the activations of each chunk alone.
+/// Those of any rank: the activations of each chunk alone. Until its W has run,
+/// a micro-batch holds at least what F or what I leaves.
 static void addArcsOfEach(const Problem &problem, unsigned rank,
                           std::vector<MemoryArc> &arcs) {
   for (unsigned chunk = 0; chunk != problem.chunks; ++chunk) {
     const StageFigures &own = problem.stages[problem.stageOf(rank, chunk)];
-    Ticks cap = problem.caps[rank];
+    Ticks cap = problem.caps[rank] - own.during[LetterF];
+    Ticks atLeast = std::min(own.taken(), own.givenByW);
     auto forward = uint8_t(problem.letter(LetterF, chunk));
     if (own.taken())
       arcs.push_back(
           {forward, uint8_t(problem.letter(LetterI, chunk)),
            uint32_t(std::min<Ticks>(cap / own.taken(), problem.microbatches))});
-    if (problem.split && own.givenByW)
+    if (problem.split && atLeast)
       arcs.push_back(
           {forward, uint8_t(problem.letter(LetterW, chunk)),
-           uint32_t(std::min<Ticks>((cap - own.givenByI) / own.givenByW,
+           uint32_t(std::min<Ticks>((cap - own.taken()) / atLeast + 1,
                                     problem.microbatches))});
   }
 }
@@ -91,7 +93,7 @@ Paths::Paths(const Problem &problem, bool memory)
     : problem(problem), memoryArcs(problem.ranks) {
   for (unsigned rank = 0; memory && rank != problem.ranks; ++rank) {
     auto &arcs = memoryArcs[rank];
-    if (problem.chunks == 2 &&
+    if (problem.chunks == 2 && !problem.hasMoreTakers() &&
         !problem.before(problem.info(rank, problem.letter(LetterF, 1))).empty())
       addArcsOfTwo(problem, rank, arcs);
     else

@@ -39,8 +39,10 @@ void Problem::finish() {
     chunkTable[stage] = found[rank];
     stageTable[rank * chunks + found[rank]++] = stage;
   }
-  letters.assign(ranks * numLetters() + 1, Letter());
+  letters.assign(ranks * numLetters(), Letter());
   beforeTable.clear();
+  moreTakers = false;
+  extras.assign(ranks, 0);
   bool chain = isChain();
   for (unsigned rank = 0; rank != ranks; ++rank) {
     for (unsigned chunk = 0; chunk != chunks; ++chunk) {
@@ -53,17 +55,17 @@ void Problem::finish() {
         own.chunk = chunk;
         own.stage = stage;
         own.time = figures.time[k];
-        own.taken = kind == LetterF ? figures.taken() : 0;
-        own.given = kind == LetterI   ? figures.givenByI
-                    : kind == LetterW ? figures.givenByW
-                                      : 0;
+        Ticks given = kind == LetterF   ? -figures.taken()
+                      : kind == LetterI ? figures.givenByI
+                                        : figures.givenByW;
+        own.taken = std::max<Ticks>(-given, 0) + figures.during[k];
+        own.given = own.taken + given;
+        moreTakers |= own.taken != (kind == LetterF ? figures.taken() : 0);
+        extras[rank] += own.taken;
       }
     }
     findBefore(rank, chain);
   }
-  letters.back().before = beforeTable.size();
-  // The end of the last span is an address, too.
-  beforeTable.push_back(0);
   findTransfers();
 }
 
@@ -108,7 +110,7 @@ void Problem::findBefore(unsigned rank, bool isChain) {
   };
   for (unsigned index = 0; index != numLetters(); ++index) {
     Letter &own = letters[rank * numLetters() + index];
-    own.before = beforeTable.size();
+    own.before.begin = beforeTable.size();
     if (own.kind == LetterW)
       beforeTable.push_back(letter(LetterI, own.chunk));
     else if (own.kind == LetterF)
@@ -117,12 +119,14 @@ void Problem::findBefore(unsigned rank, bool isChain) {
       add(LetterI, fed[own.chunk], fed);
     else // The I of the last stage, which comes first, follows every F.
       add(LetterF, all, feeds);
+    own.before.end = beforeTable.size();
   }
 }
 
 void Problem::findTransfers() {
   // Sorted by the letter that has them: first counted, then filled in.
-  auto fill = [&](auto member, std::vector<Transfer> &table, bool ofSource) {
+  auto fill = [&](Letter::Range Letter::*member, std::vector<Transfer> &table,
+                  bool ofSource) {
     auto forEach = [&](auto visit) {
       for (const Edge &edge : edges) {
         if (map[edge.from] == map[edge.to])
@@ -139,19 +143,15 @@ void Problem::findTransfers() {
       }
     };
     uint32_t total = 0;
-    forEach([&](uint32_t index, Transfer) { ++(letters[index].*member); });
+    forEach([&](uint32_t index, Transfer) { ++(letters[index].*member).end; });
     for (Letter &letter : letters) {
-      uint32_t count = letter.*member;
-      letter.*member = total;
+      uint32_t count = (letter.*member).end;
+      letter.*member = {total, total};
       total += count;
     }
-    std::vector<uint32_t> next(letters.size());
-    for (size_t i = 0; i != letters.size(); ++i)
-      next[i] = letters[i].*member;
-    // The end of the last span is an address, too.
-    table.assign(total + 1, Transfer());
+    table.assign(total, Transfer());
     forEach([&](uint32_t index, Transfer transfer) {
-      table[next[index]++] = transfer;
+      table[(letters[index].*member).end++] = transfer;
     });
   };
   fill(&Letter::sources, sourceTable, /*ofSource=*/true);
@@ -172,9 +172,7 @@ Ticks Problem::maxWork() const {
   return most;
 }
 
-bool Problem::isSafe(unsigned rank, const uint32_t *started, Ticks held) const {
-  if (held > caps[rank])
-    return false;
+bool Problem::canFollow(unsigned rank, const uint32_t *started) const {
   uint32_t most = *std::max_element(started, started + chunks);
   for (unsigned chunk = 0; chunk != chunks; ++chunk) {
     uint32_t first = started[chunk];
@@ -182,7 +180,7 @@ bool Problem::isSafe(unsigned rank, const uint32_t *started, Ticks held) const {
       continue;
     Ticks sum = 0;
     for (unsigned q = 0; q != chunks; ++q) {
-      Ticks taken = info(rank, letter(LetterF, q)).taken;
+      Ticks taken = stages[stageOf(rank, q)].taken();
       sum += started[q] > first ? taken * (started[q] - first) : taken;
     }
     if (sum > caps[rank])
@@ -191,14 +189,94 @@ bool Problem::isSafe(unsigned rank, const uint32_t *started, Ticks held) const {
   return true;
 }
 
-unsigned Problem::firstWithoutRoom() const {
-  for (unsigned rank = 0; rank != ranks; ++rank) {
-    Ticks sum = 0;
-    for (unsigned chunk = 0; chunk != chunks; ++chunk)
-      sum += info(rank, letter(LetterF, chunk)).taken;
-    if (sum > caps[rank])
-      return rank;
+bool Problem::isSafe(unsigned rank, uint32_t *counts, Ticks held,
+                     unsigned letter) const {
+  const Letter &own = info(rank, letter);
+  if (!moreTakers && own.kind != LetterF)
+    return true;
+  if (held + own.taken > caps[rank])
+    return false;
+  ++counts[letter];
+  bool safe = moreTakers ? canFinish(rank, counts, held + own.taken - own.given,
+                                     caps[rank])
+                         : canFollow(rank, counts);
+  --counts[letter];
+  return safe;
+}
+
+/// Runs what remains of the micro-batches that have begun, one by one, and each
+/// W as soon as there is room for it; a W holds on to nothing, and runs on
+/// other ranks need it for nothing. Of the rest, each micro-batch has room
+/// alone.
+bool Problem::canFinish(unsigned rank, uint32_t *counts, Ticks held,
+                        Ticks cap) const {
+  std::array<uint32_t, maxLetters> now;
+  std::copy_n(counts, numLetters(), now.begin());
+  auto run = [&](unsigned letter) {
+    const Letter &own = info(rank, letter);
+    if (held + own.taken > cap)
+      return false;
+    held += own.taken - own.given;
+    ++now[letter];
+    return true;
+  };
+  auto runWeights = [&] {
+    for (bool any = split; any;) {
+      any = false;
+      for (unsigned c = 0; c != chunks; ++c)
+        while (now[letter(LetterW, c)] != now[letter(LetterI, c)] &&
+               run(letter(LetterW, c)))
+          any = true;
+    }
+  };
+  uint32_t begun = *std::max_element(now.begin(), now.begin() + chunks);
+  uint32_t first =
+      *std::min_element(now.begin() + chunks, now.begin() + 2 * chunks);
+  for (uint32_t j = first; j < begun && held + extras[rank] > cap; ++j)
+    for (unsigned i = 0; i != 2 * chunks; ++i) {
+      // The F from the first chunk on, then the I from the last one on.
+      unsigned next =
+          i < chunks ? letter(LetterF, i) : letter(LetterI, 2 * chunks - 1 - i);
+      if (now[next] > j)
+        continue;
+      runWeights();
+      if (!run(next))
+        return false;
+    }
+  runWeights();
+  // Without W that wait, what is left gives back all that it holds.
+  for (unsigned c = 0; split && c != chunks; ++c)
+    if (now[letter(LetterW, c)] != now[letter(LetterI, c)])
+      return false;
+  return true;
+}
+
+Ticks Problem::roomForOne(unsigned rank) const {
+  Ticks sum = 0;
+  for (unsigned chunk = 0; chunk != chunks; ++chunk)
+    sum += stages[stageOf(rank, chunk)].taken();
+  if (!moreTakers)
+    return sum;
+  auto fits = [&](Ticks cap) {
+    std::array<uint32_t, maxLetters> none = {};
+    none[letter(LetterF, 0)] = 1;
+    const Letter &first = info(rank, letter(LetterF, 0));
+    return first.taken <= cap &&
+           canFinish(rank, none.data(), first.taken - first.given, cap);
+  };
+  // `low` is too little, and `high` enough.
+  Ticks low = sum - 1, high = std::max(sum, extras[rank]);
+  while (high - low > 1) {
+    Ticks middle = low + (high - low) / 2;
+    (fits(middle) ? high : low) = middle;
   }
+  return high;
+}
+
+unsigned Problem::firstWithoutRoom() const {
+  for (unsigned rank = 0; rank != ranks; ++rank)
+    if (roomForOne(rank) > caps[rank])
+      return rank;
   return ranks;
 }
 

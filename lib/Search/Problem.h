@@ -19,6 +19,7 @@
 #ifndef PIPEC_SEARCH_PROBLEM_H
 #define PIPEC_SEARCH_PROBLEM_H
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -40,11 +41,16 @@ using Words = std::vector<Word>;
 struct StageFigures {
   /// Durations by `LetterKind`.
   Ticks time[3] = {};
-  /// What I and W give back when they end; F takes both when it starts.
+  /// What I and W give back when they end; F takes both when it starts. An I
+  /// that takes memory for its W gives back a negative size.
   Ticks givenByI = 0;
   Ticks givenByW = 0;
+  /// What each kind takes when it starts and gives back when it ends.
+  Ticks during[3] = {};
 
   Ticks taken() const { return givenByI + givenByW; }
+  /// The most that a micro-batch holds between steps.
+  Ticks mostHeld() const { return std::max(taken(), givenByW); }
 };
 
 /// The F of `to`, a later stage, takes the result of the F of `from`, and the I
@@ -75,9 +81,12 @@ struct Letter {
   /// What the start takes and the end gives back.
   Ticks taken;
   Ticks given;
-  /// Where the sources, the users and the preceding letters of this one begin
-  /// in the tables of the problem; those of the next letter begin at the end.
-  uint32_t sources = 0, users = 0, before = 0;
+  /// The places of its sources, users and preceding letters in the tables of
+  /// the problem.
+  struct Range {
+    uint32_t begin = 0, end = 0;
+  };
+  Range sources, users, before;
 };
 
 /// The placement `loop` or `v` of `chunks` chunks on each of `ranks` ranks.
@@ -127,19 +136,21 @@ public:
   const Letter &info(unsigned rank, unsigned letter) const {
     return letters[rank * numLetters() + letter];
   }
-  /// The letters of other ranks whose results a letter takes. Here and below,
-  /// `letter` is a reference that `info` or `infoOf` returned, not a copy.
+  /// The letters of other ranks whose results a letter takes.
   std::span<const Transfer> sources(const Letter &letter) const {
-    return {&sourceTable[letter.sources], &sourceTable[(&letter)[1].sources]};
+    return {sourceTable.data() + letter.sources.begin,
+            sourceTable.data() + letter.sources.end};
   }
   /// Those that take its result.
   std::span<const Transfer> users(const Letter &letter) const {
-    return {&userTable[letter.users], &userTable[(&letter)[1].users]};
+    return {userTable.data() + letter.users.begin,
+            userTable.data() + letter.users.end};
   }
   /// The letters of the same rank whose n-th occurrences precede that of this
   /// one, without those that precede one of these.
   std::span<const uint8_t> before(const Letter &letter) const {
-    return {&beforeTable[letter.before], &beforeTable[(&letter)[1].before]};
+    return {beforeTable.data() + letter.before.begin,
+            beforeTable.data() + letter.before.end};
   }
   /// True if nothing precedes the letter.
   bool isFirst(const Letter &letter) const {
@@ -166,9 +177,23 @@ public:
   /// The largest of all ranks.
   Ticks maxWork() const;
 
-  /// True when a run whose ranks have started the F of `started[chunk]`
-  /// micro-batches, of a rank that holds `held`, can be finished (lemma 2).
-  bool isSafe(unsigned rank, const uint32_t *started, Ticks held) const;
+  /// False when no letter takes memory but F, and nothing is given back but by
+  /// I and W.
+  bool hasMoreTakers() const { return moreTakers; }
+  /// False when no run can be finished whose `rank` has started the F of
+  /// `started[chunk]` micro-batches (lemma 2).
+  bool canFollow(unsigned rank, const uint32_t *started) const;
+  /// True when a rank that has run each letter so often, and holds `held`, can
+  /// run `letter` next and then the rest of its word. Only without more takers
+  /// it is false for nothing but this; I and W can then always run.
+  bool isSafe(unsigned rank, uint32_t *counts, Ticks held,
+              unsigned letter) const;
+  /// What a rank needs for one micro-batch, in one order of its chunks; the
+  /// least of all orders where they are a chain, or nothing but F takes memory.
+  Ticks roomForOne(unsigned rank) const;
+  bool roomForOneIsLeast() const {
+    return !moreTakers || chunks == 1 || isChain();
+  }
   /// The first rank that has no room for one micro-batch; `ranks` when all
   /// have.
   unsigned firstWithoutRoom() const;
@@ -183,11 +208,15 @@ public:
 private:
   void findBefore(unsigned rank, bool isChain);
   void findTransfers();
+  bool canFinish(unsigned rank, uint32_t *counts, Ticks held, Ticks cap) const;
 
   std::vector<uint32_t> stageTable;
   std::vector<uint32_t> chunkTable;
-  /// One more than there are.
   std::vector<Letter> letters;
+  bool moreTakers = false;
+  /// By rank: a bound of what a micro-batch that is not finished can take
+  /// beyond what it holds.
+  std::vector<Ticks> extras;
   std::vector<Transfer> sourceTable, userTable;
   std::vector<uint8_t> beforeTable;
 };

@@ -117,10 +117,11 @@ void RankFilter::findWork(unsigned rank, const StateSpace &space) {
       });
 }
 
-/// The least time of the W that must have run before a rank can be in a state.
-Ticks RankFilter::leastWork(uint32_t base, uint32_t tuple,
+/// The least time of the W that must have run before a rank can be in a state
+/// and take so much more.
+Ticks RankFilter::leastWork(uint32_t base, uint32_t tuple, Ticks taken,
                             const StateSpace &space) const {
-  Ticks needed = heldOfEach * base + heldOfTuple[tuple];
+  Ticks needed = heldOfEach * base + heldOfTuple[tuple] + taken;
   if (needed <= 0)
     return 0;
   needed = (needed + givesUnit - 1) / givesUnit * givesUnit;
@@ -135,12 +136,26 @@ Ticks RankFilter::leastWork(uint32_t base, uint32_t tuple,
   return work;
 }
 
-bool RankFilter::findEarliestWithoutW(const StateSpace &space, Ticks makespan) {
+/// The same before a step.
+Ticks RankFilter::leastBefore(unsigned rank, uint32_t base, uint32_t tuple,
+                              StateSpace::Transition to,
+                              const StateSpace &space) const {
+  auto shifted = uint32_t(to.place + int32_t(problem.microbatches));
+  // An F leaves what it takes.
+  if (!problem.hasMoreTakers())
+    return shifted < problem.chunks * space.stride()
+               ? leastWork(base, to.next, 0, space)
+               : 0;
+  const Letter &own = problem.info(rank, shifted / space.stride());
+  return own.taken ? leastWork(base, tuple, own.taken, space) : 0;
+}
+
+bool RankFilter::findEarliestWithoutW(unsigned rank, const StateSpace &space,
+                                      Ticks makespan) {
   uint32_t tuples = space.numTuples(), m = problem.microbatches;
   earliest.assign(size_t(m + 2) * tuples, never);
   earliestLess.assign(size_t(m + 2) * tuples, never);
   earliest[space.start()] = earliestLess[space.start()] = 0;
-  auto firstBackward = int32_t(problem.chunks * space.stride() - m);
   for (uint32_t base = 0; base <= m; ++base) {
     Ticks *row = &earliest[size_t(base) * tuples];
     Ticks *less = &earliestLess[size_t(base) * tuples];
@@ -153,8 +168,8 @@ bool RankFilter::findEarliestWithoutW(const StateSpace &space, Ticks makespan) {
       for (StateSpace::Transition to : space.transitions(t)) {
         const Window &step = window[to.place];
         Ticks start = std::max(now, step.start);
-        if (to.place < firstBackward)
-          start = std::max(start, less[t] + leastWork(base, to.next, space));
+        start =
+            std::max(start, less[t] + leastBefore(rank, base, t, to, space));
         if (start > step.lastStart)
           continue;
         row[to.next] = std::min(row[to.next], start + step.time);
@@ -169,10 +184,10 @@ bool RankFilter::findEarliestWithoutW(const StateSpace &space, Ticks makespan) {
 }
 
 /// False when no order is left.
-bool RankFilter::findLatestWithoutW(const StateSpace &space, Ticks makespan) {
+bool RankFilter::findLatestWithoutW(unsigned rank, const StateSpace &space,
+                                    Ticks makespan) {
   uint32_t tuples = space.numTuples(), m = problem.microbatches;
   Ticks none = -makespan - workOfEach * m - 1;
-  auto firstBackward = int32_t(problem.chunks * space.stride() - m);
   latest.assign(size_t(2) * tuples, none);
   latestLess.assign(size_t(2) * tuples, none);
   for (uint32_t base = m + 1; base-- != 0;) {
@@ -195,12 +210,8 @@ bool RankFilter::findLatestWithoutW(const StateSpace &space, Ticks makespan) {
       Ticks last = latest[t], lastLess = latestLess[t];
       for (StateSpace::Transition to : space.transitions(t)) {
         Window &step = window[to.place];
-        Ticks start = std::max(now, step.start);
-        Ticks least = 0;
-        if (to.place < firstBackward) {
-          least = leastWork(base, to.next, space);
-          start = std::max(start, less[t] + least);
-        }
+        Ticks least = leastBefore(rank, base, t, to, space);
+        Ticks start = std::max({now, step.start, least ? less[t] + least : 0});
         Ticks nextLess = latestLess[to.next] - step.time;
         Ticks lastStart = std::min(
             {latest[to.next] - step.time, nextLess + work, step.lastStart});
@@ -229,8 +240,8 @@ Filtered RankFilter::run(unsigned rank, const StateSpace &space, Ticks makespan,
     findLatest(space, makespan);
   } else {
     findWork(rank, space);
-    if (!findEarliestWithoutW(space, makespan) ||
-        !findLatestWithoutW(space, makespan))
+    if (!findEarliestWithoutW(rank, space, makespan) ||
+        !findLatestWithoutW(rank, space, makespan))
       return Filtered::Refuted;
   }
   Filtered result = Filtered::Unchanged;

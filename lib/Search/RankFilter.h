@@ -56,9 +56,14 @@ private:
   bool findEarliest(const StateSpace &space);
   void findLatest(const StateSpace &space, Ticks makespan);
   void findWork(unsigned rank, const StateSpace &space);
-  Ticks leastWork(uint32_t base, uint32_t tuple, const StateSpace &space) const;
-  bool findEarliestWithoutW(const StateSpace &space, Ticks makespan);
-  bool findLatestWithoutW(const StateSpace &space, Ticks makespan);
+  Ticks leastWork(uint32_t base, uint32_t tuple, Ticks taken,
+                  const StateSpace &space) const;
+  Ticks leastBefore(unsigned rank, uint32_t base, uint32_t tuple,
+                    StateSpace::Transition to, const StateSpace &space) const;
+  bool findEarliestWithoutW(unsigned rank, const StateSpace &space,
+                            Ticks makespan);
+  bool findLatestWithoutW(unsigned rank, const StateSpace &space,
+                          Ticks makespan);
 
   const Problem &problem;
   /// By letter, with room for counts above the number of micro-batches, which

@@ -55,6 +55,8 @@ public:
     for (uint8_t other : problem.before(own))
       if (tuple[other] <= tuple[letter])
         return false;
+    if (own.taken && held(tuple) + own.taken > problem.caps[rank])
+      return false;
     if (letter == base) {
       for (unsigned other = 0; other != tuple.size(); ++other)
         tuple[other] -= other != base;
@@ -64,7 +66,7 @@ public:
     auto [least, most] = std::minmax_element(tuple.begin(), tuple.end());
     if (*most - *least > int(problem.microbatches))
       return false;
-    return own.kind != LetterF || fits(tuple, *least);
+    return own.kind != LetterF || canFollow(tuple, *least);
   }
 
   uint32_t size() const { return tuples.size() / letters; }
@@ -88,18 +90,24 @@ private:
       tuples.insert(tuples.end(), tuple.begin(), tuple.end());
   }
 
-  bool fits(ArrayRef<int16_t> tuple, int least) {
+  /// What the rank holds between steps; without W, if they have all run.
+  Ticks held(ArrayRef<int16_t> tuple) const {
     Ticks held = 0;
     for (unsigned chunk = 0; chunk != problem.chunks; ++chunk) {
       int f = tuple[problem.letter(LetterF, chunk)];
       int i = tuple[problem.letter(LetterI, chunk)];
       const StageFigures &own = problem.stages[problem.stageOf(rank, chunk)];
-      started[chunk] = f - least;
       held += own.taken() * (f - i);
       if (letters > 2 * problem.chunks)
         held += own.givenByW * (i - tuple[problem.letter(LetterW, chunk)]);
     }
-    return problem.isSafe(rank, started.data(), held);
+    return held;
+  }
+
+  bool canFollow(ArrayRef<int16_t> tuple, int least) {
+    for (unsigned chunk = 0; chunk != problem.chunks; ++chunk)
+      started[chunk] = tuple[problem.letter(LetterF, chunk)] - least;
+    return problem.canFollow(rank, started.data());
   }
 
   const Problem &problem;

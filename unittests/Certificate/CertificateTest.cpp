@@ -27,7 +27,9 @@ static StageGraph randomGraph(Random &random, unsigned stages) {
   return StageGraph(std::move(edges));
 }
 
-static ScheduleHeader randomHeader(Random &random) {
+/// With `moreTakers`, I takes memory for its W, and steps need some as they
+/// run.
+static ScheduleHeader randomHeader(Random &random, bool moreTakers = false) {
   ScheduleHeader header;
   header.numRanks = 1 + random.below(3);
   unsigned chunks = 1 + random.below(2);
@@ -45,7 +47,17 @@ static ScheduleHeader randomHeader(Random &random) {
   if (random.chance(50))
     header.memory.set(Figure::LiveI, *Rational::make(-1, 2));
   if (random.chance(70))
-    header.memory.set(Figure::Limit, Rational(chunks + random.below(3)));
+    header.memory.set(Figure::Limit,
+                      Rational(chunks + random.below(3) + 3 * moreTakers));
+  for (unsigned stage = 0; moreTakers && stage != header.numStages; ++stage) {
+    Place place{FigureScope::Stage, stage};
+    if (random.chance(50))
+      header.memory.set(Figure::LiveI, *Rational::make(random.below(3), 2),
+                        place);
+    for (Figure figure :
+         {Figure::DuringF, Figure::DuringB, Figure::DuringI, Figure::DuringW})
+      header.memory.set(figure, *Rational::make(random.below(3), 2), place);
+  }
   return header;
 }
 
@@ -60,9 +72,9 @@ TEST(Certificate, ProofsOfASearchAreAcceptedAndOthersRefused) {
   SourceFiles files;
   DiagEngine diags(files, [](const Diagnostic &) {});
   Random random(21);
-  for (unsigned round = 0; round != 150; ++round) {
-    auto model =
-        search::makeModel(randomHeader(random), random.chance(80), diags);
+  for (unsigned round = 0; round != 300; ++round) {
+    auto model = search::makeModel(randomHeader(random, round >= 150),
+                                   random.chance(80), diags);
     ASSERT_TRUE(succeeded(model));
     search::SearchOptions options;
     options.work = search::workPerEffort / 100;

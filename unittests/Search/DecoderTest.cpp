@@ -24,7 +24,8 @@ TEST(Search, DecoderNeverWaitsInVain) {
   limits.microbatches = 9;
   limits.steps = 400;
   limits.spare = 2;
-  for (unsigned round = 0; round != 500; ++round) {
+  for (unsigned round = 0; round != 1000; ++round) {
+    limits.moreTakers = round < 500 ? 0 : 100;
     Problem problem = randomProblem(random, limits);
     Decoder decoder(problem);
     Timing timing(problem);

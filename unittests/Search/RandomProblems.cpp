@@ -44,6 +44,7 @@ Problem randomProblem(Random &random, const ProblemLimits &limits) {
       continue;
     problem.map =
         placementMap(random.chance(50), problem.ranks, problem.chunks);
+    bool moreTakers = limits.moreTakers && random.chance(limits.moreTakers);
     // Mostly no backward gives all back at one of its two ends.
     unsigned both = random.below(3);
     for (unsigned stage = 0; stage != stages; ++stage) {
@@ -53,15 +54,20 @@ Problem randomProblem(Random &random, const ProblemLimits &limits) {
             random.chance(5) ? 0 : 1 + random.below(limits.figures);
       figures.givenByI = both == 1 ? 0 : random.below(3);
       figures.givenByW = both == 2 || !problem.split ? 0 : random.below(3);
+      if (moreTakers && problem.split && random.chance(50)) {
+        Ticks more = random.below(3);
+        figures.givenByI -= figures.givenByI + more;
+        figures.givenByW += more;
+      }
+      for (unsigned kind = 0; moreTakers && kind != problem.numKinds(); ++kind)
+        figures.during[kind] = random.chance(60) ? random.below(4) : 0;
       problem.stages.push_back(figures);
     }
     addEdges(problem, random, random.chance(limits.graphs));
-    problem.caps.assign(problem.ranks, 0);
-    for (unsigned stage = 0; stage != stages; ++stage)
-      problem.caps[problem.map[stage]] += problem.stages[stage].taken();
-    for (Ticks &cap : problem.caps)
-      cap += random.below(limits.spare + 1);
     problem.finish();
+    for (unsigned rank = 0; rank != problem.ranks; ++rank)
+      problem.caps.push_back(problem.roomForOne(rank) +
+                             random.below(limits.spare + 1));
     return problem;
   }
 }

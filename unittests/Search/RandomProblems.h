@@ -26,6 +26,9 @@ struct ProblemLimits {
   unsigned spare = 4;
   /// How many of a hundred have other edges than those of a chain.
   unsigned graphs = 50;
+  /// How many have letters that take memory while they run, and I that take
+  /// more for their W.
+  unsigned moreTakers = 0;
 };
 
 search::Problem randomProblem(search::Random &random,

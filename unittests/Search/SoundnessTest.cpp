@@ -110,7 +110,11 @@ private:
           std::optional<Ticks> data = arrival(kind, stage, j);
           if (!data)
             continue;
-          Ticks taken = kind == LetterF ? own.givenByI + own.givenByW : 0;
+          // What the step leaves, and what it needs beyond what is held.
+          Ticks change = kind == LetterF   ? own.givenByI + own.givenByW
+                         : kind == LetterI ? -own.givenByI
+                                           : -own.givenByW;
+          Ticks taken = std::max<Ticks>(change, 0) + own.during[kind];
           if (held[rank] + taken > problem.caps[rank])
             continue;
           Ticks start = std::max(free[rank], *data);
@@ -118,17 +122,14 @@ private:
           Ticks tail = kind == LetterW ? 0 : tails[kind][stage];
           if (start < since || end + tail > limit || start + work[rank] > limit)
             continue;
-          Ticks given = kind == LetterI   ? own.givenByI
-                        : kind == LetterW ? own.givenByW
-                                          : 0;
           Ticks before = free[rank];
           ends[kind][stage][j] = end;
           free[rank] = end;
-          held[rank] += taken - given;
+          held[rank] += change;
           work[rank] -= own.time[kind];
           bool found = place(left - 1, start);
           work[rank] += own.time[kind];
-          held[rank] -= taken - given;
+          held[rank] -= change;
           free[rank] = before;
           ends[kind][stage][j] = std::nullopt;
           if (found)
@@ -148,11 +149,13 @@ private:
 
 } // namespace
 
-TEST(Search, BoundIsBelowAllSchedules) {
-  Random random(7);
+/// Searches random problems, and compares each result with all schedules.
+static void compareWithAllSchedules(uint64_t seed, const ProblemLimits &limits,
+                                    unsigned percentOptimal) {
+  Random random(seed);
   unsigned decided = 0, optimal = 0, total = 0;
   for (unsigned round = 0; round != 1000; ++round) {
-    Problem problem = randomProblem(random, ProblemLimits());
+    Problem problem = randomProblem(random, limits);
     SearchOptions options;
     options.seed = round;
     options.work = workPerEffort / 50;
@@ -173,7 +176,49 @@ TEST(Search, BoundIsBelowAllSchedules) {
     ASSERT_TRUE(there.value_or(true)) << round;
   }
   EXPECT_GE(decided, 500u);
-  EXPECT_GE(optimal * 100, total * 95);
+  EXPECT_GE(optimal * 100, total * percentOptimal);
+}
+
+TEST(Search, BoundIsBelowAllSchedules) {
+  compareWithAllSchedules(7, ProblemLimits(), 95);
+}
+
+/// The same where steps take memory while they run, and I for their W.
+TEST(Search, BoundIsBelowAllSchedulesWithMoreTakers) {
+  ProblemLimits limits;
+  limits.moreTakers = 100;
+  compareWithAllSchedules(8, limits, 90);
+  limits.ranks = 2;
+  limits.chunks = 1;
+  limits.spare = 6;
+  compareWithAllSchedules(9, limits, 90);
+}
+
+/// With less room than one micro-batch needs there is no schedule at all.
+TEST(Search, RoomForOneIsTheLeastOfAChain) {
+  Random random(12);
+  ProblemLimits limits;
+  limits.moreTakers = 100;
+  limits.graphs = 0;
+  limits.microbatches = 2;
+  limits.steps = 12;
+  unsigned decided = 0;
+  for (unsigned round = 0; round != 400; ++round) {
+    Problem problem = randomProblem(random, limits);
+    problem.caps.assign(problem.ranks, 1000);
+    unsigned rank = random.below(problem.ranks);
+    problem.caps[rank] = problem.roomForOne(rank);
+    if (problem.caps[rank] == 0)
+      continue;
+    Ticks enough = 1000;
+    std::optional<bool> fits = AllSchedules(problem, enough).any();
+    ASSERT_TRUE(fits.value_or(true)) << round;
+    --problem.caps[rank];
+    std::optional<bool> tooLittle = AllSchedules(problem, enough).any();
+    ASSERT_FALSE(tooLittle.value_or(false)) << round;
+    decided += fits.has_value() && tooLittle.has_value();
+  }
+  EXPECT_GE(decided, 300u);
 }
 
 /// The same where W gives memory back and room is small, so that W must run
