@@ -6,9 +6,13 @@
 //===----------------------------------------------------------------------===//
 //
 // Searches under smaller memory limits than the given ones. All limits shrink
-// by a common factor, in steps of the size of which all sizes are multiples, or
-// of 1/256 if there are more. Without a limit, it is that of the schedule
-// at hand on all ranks.
+// by a common factor, and a limit is given by that of the rank with the largest
+// one. Without a limit, it is that of the schedule at hand on all ranks.
+//
+// A smaller limit excludes more schedules only where some rank has less room
+// than one of the sizes that its activations can have. There are few of these
+// sizes, unless stages differ much: then limits between them are left out, and
+// the least one is between two limits.
 //
 //===----------------------------------------------------------------------===//
 
