@@ -103,6 +103,11 @@ private:
     return known && bound >= *known;
   }
   bool stopped() const { return request.stop && *request.stop; }
+  /// No more layouts get a bound: as much work as half of the searches is done.
+  bool isBounded() const {
+    return summary.bounded >= maxBounded || workOnBounds > request.work() / 2 ||
+           stopped();
+  }
   /// A bound of all layouts that were not searched; nothing if there are none.
   std::optional<Rational> openBound();
 
@@ -136,6 +141,7 @@ private:
   size_t bestNumber = 0;
   LayoutSummary summary;
   std::optional<Rational> allBound;
+  uint64_t workOnBounds = 0;
   /// Why a layout has no schedule.
   std::string reason;
   bool wasStopped = false;
@@ -232,8 +238,10 @@ std::optional<Layouts::Candidate> Layouts::candidateOf(StageLayers stages) {
     return std::nullopt;
   FailureOr<SearchProblem> problem = prepare(stages);
   unsigned number = summary.bounded++;
+  workOnBounds += 8 * layers.size();
   if (failed(problem))
     return std::nullopt;
+  workOnBounds += 30 * uint64_t(problem->model.problem.numSteps());
   Rational bound = search::leastBound(problem->model).bound;
   return Candidate{bound, number, std::move(stages)};
 }
@@ -244,7 +252,7 @@ std::optional<Layouts::Candidate> Layouts::nextOfAll() {
   while (std::optional<search::Ticks> next = queue->bound()) {
     Rational bound = model.time(*next);
     dropSearched();
-    if (isUseless(bound) || summary.bounded >= maxBounded || stopped() ||
+    if (isUseless(bound) || isBounded() ||
         (!candidates.empty() && candidates.top().bound <= bound))
       break;
     std::optional<search::SplitQueue::Split> split = queue->next();
@@ -280,7 +288,7 @@ std::optional<Layouts::Candidate> Layouts::nextNear() {
         search::SplitQueue::Split split;
         for (const std::string &stage : bestStages)
           split.push_back(stage.size());
-        if (from == to || split[from] == 1)
+        if (from == to || split[from] == 1 || isBounded())
           continue;
         --split[from];
         ++split[to];

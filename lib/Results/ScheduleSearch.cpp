@@ -60,15 +60,21 @@ FailureOr<SearchProblem> ScheduleSearch::prepare(const SearchRequest &request) {
     return failure();
   if (request.certified && search::overlapsGain(*model))
     return diags.report(DiagLoc(), diag::SearchOverlaps);
-  return SearchProblem{request, std::move(*model), {}, {}};
+  return SearchProblem{request, std::move(*model), {}, {}, 0};
 }
 
 LogicalResult ScheduleSearch::addStarts(SearchProblem &problem,
                                         std::vector<char> *used) {
   SearchStarts starts(problem.model, path, args, diags);
   progress.phase("reading schedules");
-  if (problem.request.library)
-    starts.addLibrary();
+  if (problem.request.library) {
+    // As much as a search, for all problems together.
+    uint64_t work = problem.request.work();
+    search::Budget budget(work - std::min(work, workOnLibrary),
+                          problem.request.stop);
+    problem.libraryLeftOut = starts.addLibrary(budget);
+    workOnLibrary += budget.spent();
+  }
   for (auto [i, input] : enumerate(problem.request.starts)) {
     DiagEngine::ScopedFilter filter(diags, [&](Diagnostic &) { return !used; });
     bool added = succeeded(starts.add(input));
@@ -129,6 +135,7 @@ FailureOr<FoundSchedule> ScheduleSearch::find(const SearchProblem &problem,
   FoundSchedule found;
   found.model = problem.model;
   found.library = problem.library;
+  found.libraryLeftOut = problem.libraryLeftOut;
   const search::Model &model = found.model;
   progress.phase("searching");
   search::SearchResult result = search::search(model.problem, problem.orders(),
@@ -137,7 +144,9 @@ FailureOr<FoundSchedule> ScheduleSearch::find(const SearchProblem &problem,
   found.bound = model.time(result.bound);
   found.source = result.source;
   found.cases = std::move(result.cases);
-  found.stopped = result.stopped;
+  // What was not read by the clock cannot be told from the options.
+  const std::atomic<bool> *stop = problem.request.stop;
+  found.stopped = result.stopped || (problem.libraryLeftOut && stop && *stop);
   if (failed(setWords(problem, std::move(result.best.words), found)))
     return failure();
   assert((model.isRelaxed() ||

@@ -102,8 +102,10 @@ struct FoundSchedule {
   std::vector<Rational> peaks;
   /// What each rank needs, with its parameters.
   std::vector<Rational> totals;
-  /// The best of the library that fits.
+  /// The best of the library that fits, and how many of it were not read for
+  /// lack of time.
   std::optional<SearchStart> library;
+  unsigned libraryLeftOut = 0;
   /// `stop` was set before the search ended.
   bool stopped = false;
   /// Where `makeReadable` found any: the blocks of `words`.
@@ -123,6 +125,7 @@ struct SearchProblem {
   /// Those of the library first.
   std::vector<SearchStart> starts;
   std::optional<SearchStart> library;
+  unsigned libraryLeftOut = 0;
 
   std::vector<search::Words> orders() const;
 };
@@ -189,6 +192,7 @@ private:
   std::chrono::steady_clock::time_point start =
       std::chrono::steady_clock::now();
   std::string logged;
+  uint64_t workOnLibrary = 0;
 };
 
 } // namespace pipec

@@ -77,8 +77,11 @@ Rational SearchReport::gap() const {
 }
 
 void SearchReport::printLibrary(raw_ostream &os) const {
+  if (found.libraryLeftOut)
+    os << "  left out for lack of time: "
+       << countText(found.libraryLeftOut, "schedule") << " of the library\n";
   if (!found.library) {
-    if (request.library)
+    if (request.library && !found.libraryLeftOut)
       os << "  the library has no schedule that fits\n";
     return;
   }
@@ -433,6 +436,8 @@ void SearchReport::print(json::OStream &json) const {
       writeExact(json, "makespan", found.library->makespan);
       json.attribute("backward", nameOf(found.library->form));
     });
+  if (found.libraryLeftOut)
+    json.attribute("library_left_out", found.libraryLeftOut);
   json.attribute("seed", request.seed);
   json.attribute("effort", request.effort);
   json.attribute("reproducible", !found.stopped);

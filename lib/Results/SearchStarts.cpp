@@ -76,8 +76,8 @@ bool SearchStart::fits(const MemorySettings &memory) const {
 }
 
 FailureOr<Schedule> SearchStarts::lower(const ScheduleSource &source,
-                                        const CheckedSchedule &schedule) {
-  LowerOptions lowering;
+                                        const CheckedSchedule &schedule,
+                                        LowerOptions lowering) {
   lowering.params = {{"ranks", model.problem.ranks},
                      {"microbatches", model.problem.microbatches}};
   if (schedule.chunks)
@@ -149,21 +149,32 @@ bool SearchStarts::addSchedule(const Schedule &schedule, ParamValues params) {
   return true;
 }
 
-void SearchStarts::addLibrary() {
+unsigned SearchStarts::addLibrary(search::Budget &budget) {
   DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
   ScheduleList library;
   for (const std::string &file : path.libraryFiles())
     if (failed(library.add(file, "", path, args, diags)))
       continue;
+  unsigned leftOut = 0;
+  uint64_t steps = model.problem.numSteps();
+  // No program may take more time than all the others together.
+  LowerOptions lowering;
+  lowering.maxSteps = (1u << 24) + 16 * steps;
   for (const auto &[source, schedule] : library.entries()) {
     if (!schedule)
       continue;
-    FailureOr<Schedule> lowered = lower(*source, *schedule);
+    if (budget.done()) {
+      ++leftOut;
+      continue;
+    }
+    budget.spend(100 * steps);
+    FailureOr<Schedule> lowered = lower(*source, *schedule, lowering);
     if (succeeded(lowered) && succeeded(verify(*lowered, diags)))
       addSchedule(*lowered, furtherParams(*schedule, *lowered));
   }
   for (SearchStart &start : starts)
     start.ofLibrary = true;
+  return leftOut;
 }
 
 LogicalResult SearchStarts::add(StringRef input) {

@@ -10,6 +10,7 @@
 
 #include "Driver/Grid.h"
 #include "Driver/ScheduleSource.h"
+#include "Search/Budget.h"
 #include "Search/Model.h"
 
 #include <memory>
@@ -57,8 +58,8 @@ public:
       : model(model), path(path), args(args), diags(diags) {}
 
   /// Adds every schedule of the library that has the sizes and the placement,
-  /// and fits; the others are left out.
-  void addLibrary();
+  /// and fits; the others are left out. Returns how many there was no time for.
+  unsigned addLibrary(search::Budget &budget);
   /// Adds the schedule of a file or a name; reports one that cannot be used.
   llvm::LogicalResult add(llvm::StringRef input);
 
@@ -66,7 +67,8 @@ public:
 
 private:
   llvm::FailureOr<Schedule> lower(const ScheduleSource &source,
-                                  const CheckedSchedule &schedule);
+                                  const CheckedSchedule &schedule,
+                                  LowerOptions lowering = {});
   bool addSchedule(const Schedule &schedule, ParamValues params);
   bool measure(const Schedule &schedule, SearchStart &start);
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 namespace pipec::search {
 
@@ -17,11 +18,15 @@ static constexpr uint32_t countEvery = 16;
 
 static constexpr Ticks never = Problem::maxTicks * 4096;
 
+/// How many ranks have one least time.
+static constexpr unsigned blockSize = 64;
+
 Annealer::Annealer(const Problem &problem, uint64_t seed)
     : problem(problem), random(seed), timing(problem), counts(problem.ranks),
       running(problem.numLetters()),
       isDirty(problem.ranks, std::vector<char>(problem.wordLength())),
-      firstDirty(problem.ranks), dirtyTimes(problem.ranks, never) {
+      firstDirty(problem.ranks), dirtyTimes(problem.ranks, never),
+      blockTimes((problem.ranks + blockSize - 1) / blockSize, never) {
   for (auto &table : counts)
     table.resize((problem.wordLength() / countEvery + 1) *
                  problem.numLetters());
@@ -217,6 +222,35 @@ void Annealer::mark(unsigned rank, uint32_t place) {
   firstDirty[rank] = place;
   dirtyTimes[rank] = place ? newEnds[timing.steps[rank][place - 1]] : 0;
   horizon = std::min(horizon, dirtyTimes[rank]);
+  Ticks &ofBlock = blockTimes[rank / blockSize];
+  ofBlock = std::min(ofBlock, dirtyTimes[rank]);
+}
+
+/// Finds the least time of the block of a rank, whose own has changed.
+void Annealer::findBlockTime(unsigned rank) {
+  unsigned begin = rank / blockSize * blockSize;
+  unsigned end = std::min(begin + blockSize, problem.ranks);
+  blockTimes[rank / blockSize] =
+      *std::min_element(dirtyTimes.begin() + begin, dirtyTimes.begin() + end);
+}
+
+/// The first rank with the least time, and the least time of the others.
+std::pair<unsigned, Ticks> Annealer::firstDirtyRank() const {
+  auto block = std::min_element(blockTimes.begin(), blockTimes.end());
+  Ticks others = never;
+  for (auto it = blockTimes.begin(); it != blockTimes.end(); ++it)
+    if (it != block)
+      others = std::min(others, *it);
+  unsigned first = (block - blockTimes.begin()) * blockSize;
+  unsigned end = std::min(first + blockSize, problem.ranks);
+  for (unsigned rank = first + 1; rank < end; ++rank)
+    if (dirtyTimes[rank] < dirtyTimes[first]) {
+      others = std::min(others, dirtyTimes[first]);
+      first = rank;
+    } else {
+      others = std::min(others, dirtyTimes[rank]);
+    }
+  return {first, others};
 }
 
 /// Finds the times of a rank from its first dirty place until nothing changes,
@@ -275,7 +309,6 @@ bool Annealer::runRank(unsigned rank, const Move &move, Ticks limit) {
 
 /// Finds the times that change with a move, about in the order of time.
 bool Annealer::propagate(const Move &move, Ticks limit) {
-  std::fill(dirtyTimes.begin(), dirtyTimes.end(), never);
   changed.clear();
   looked = 0;
   // `forced` covers the rest of the changed part, unless another rank comes
@@ -284,20 +317,15 @@ bool Annealer::propagate(const Move &move, Ticks limit) {
        i != std::min(move.end + 1, problem.wordLength()); ++i)
     mark(move.rank, i);
   for (;;) {
-    unsigned first = 0;
-    horizon = never;
-    for (unsigned rank = 1; rank != problem.ranks; ++rank)
-      if (dirtyTimes[rank] < dirtyTimes[first]) {
-        horizon = std::min(horizon, dirtyTimes[first]);
-        first = rank;
-      } else {
-        horizon = std::min(horizon, dirtyTimes[rank]);
-      }
+    unsigned first;
+    std::tie(first, horizon) = firstDirtyRank();
     if (dirtyTimes[first] == never)
       return true;
     work += problem.ranks / 8;
     if (!runRank(first, move, limit) || looked > 4 * problem.numSteps())
       return false;
+    if (blockTimes.size() > 1)
+      findBlockTime(first);
   }
 }
 
@@ -306,7 +334,12 @@ bool Annealer::propagate(const Move &move, Ticks limit) {
 bool Annealer::evaluate(const Move &move, Ticks limit) {
   bool good = propagate(move, limit);
   work += 8 + looked * 8;
+  // Only very many ranks take longer than the steps that change.
+  if (problem.ranks > 1024)
+    work += problem.ranks / 2;
   if (!good) {
+    std::fill(dirtyTimes.begin(), dirtyTimes.end(), never);
+    std::fill(blockTimes.begin(), blockTimes.end(), never);
     for (auto &flags : isDirty)
       std::fill(flags.begin(), flags.end(), false);
     work += problem.numSteps() / 16;
@@ -353,6 +386,9 @@ Found Annealer::run(const Found &start, unsigned heat, Ticks bound,
       temperature = Ticks(__int128(temperature) * 10000 / 10746);
     }
     for (unsigned n = 0; n != 64; ++n) {
+      // A neighbour of very long words can take long.
+      if (budget.isStopped() || work > budget.left() + workPerEffort / 8)
+        break;
       work += 6;
       Move move;
       if (!propose(move) || !fits(move))

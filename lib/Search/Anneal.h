@@ -58,6 +58,8 @@ private:
   bool propagate(const Move &move, Ticks limit);
   bool runRank(unsigned rank, const Move &move, Ticks limit);
   void mark(unsigned rank, uint32_t place);
+  std::pair<unsigned, Ticks> firstDirtyRank() const;
+  void findBlockTime(unsigned rank);
   void countWord(unsigned rank, uint32_t from, uint32_t to);
 
   Ticks cost(Ticks makespan, Ticks sumOfEnds) const {
@@ -89,6 +91,8 @@ private:
   std::vector<std::vector<char>> isDirty;
   std::vector<uint32_t> firstDirty;
   std::vector<Ticks> dirtyTimes;
+  /// The least of the times of 64 ranks.
+  std::vector<Ticks> blockTimes;
   /// The least time of another rank than the one that runs.
   Ticks horizon = 0;
   uint32_t looked = 0;

@@ -12,9 +12,6 @@
 
 namespace pipec::search {
 
-/// What decoding and timing one step takes, in units of work.
-static constexpr uint64_t workPerStep = 24;
-
 BlockSearch::BlockSearch(const Problem &problem, uint64_t seed)
     : problem(problem), random(seed), decoder(problem), timing(problem) {
   Ticks sum = 0;
@@ -145,7 +142,7 @@ Ticks BlockSearch::evaluate(const Block &block) {
 }
 
 void BlockSearch::run(Budget &budget, Ticks bound) {
-  uint64_t work = workPerStep * problem.numSteps();
+  uint64_t work = 2 * Decoder::workFor(problem);
   uint64_t begin = budget.spent(), all = budget.left();
   auto closed = [&] {
     return !found.words.empty() && (found.makespan <= bound || budget.done());

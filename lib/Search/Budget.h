@@ -40,7 +40,8 @@ public:
 
   void spend(uint64_t work) { used += work; }
   /// True when nothing is left, or the search was told to stop.
-  bool done() const { return used >= limit || isSet(stop) || isSet(other); }
+  bool done() const { return used >= limit || isStopped(); }
+  bool isStopped() const { return isSet(stop) || isSet(other); }
   uint64_t spent() const { return used; }
   uint64_t left() const { return used < limit ? limit - used : 0; }
 

@@ -8,6 +8,7 @@
 #include "Search/Decoder.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <tuple>
 
@@ -15,6 +16,7 @@ namespace pipec::search {
 
 Decoder::Decoder(const Problem &problem)
     : problem(problem), states(problem.ranks),
+      leaves(std::bit_ceil(problem.ranks)),
       counts(problem.ranks * problem.numLetters()),
       arrivals(problem.numSteps()), missing(problem.numSteps()),
       words(problem.ranks) {
@@ -106,15 +108,29 @@ void Decoder::take(unsigned rank, const Targets &targets) {
 /// Finds when a rank can start its next step.
 void Decoder::findNext(unsigned rank, const Targets &targets) {
   findChoices(rank, targets);
-  states[rank].next = never;
+  Ticks next = never;
   for (const Choice &choice : choices)
-    states[rank].next = std::min(states[rank].next, choice.start);
+    next = std::min(next, choice.start);
+  setNext(rank, next);
+}
+
+void Decoder::setNext(unsigned rank, Ticks next) {
+  states[rank].next = next;
+  for (uint32_t i = (leaves + rank) / 2; i != 0; i /= 2) {
+    uint32_t a = firsts[2 * i], b = firsts[2 * i + 1];
+    firsts[i] = b < problem.ranks && states[b].next < states[a].next ? b : a;
+  }
 }
 
 const Words &Decoder::run(const Targets &targets) {
   std::fill(states.begin(), states.end(), Rank());
   std::fill(counts.begin(), counts.end(), 0);
   std::fill(arrivals.begin(), arrivals.end(), 0);
+  firsts.assign(2 * size_t(leaves), 0);
+  for (uint32_t rank = 0; rank != leaves; ++rank)
+    firsts[leaves + rank] = rank;
+  for (uint32_t i = leaves; i-- > 1;)
+    firsts[i] = firsts[2 * i];
   for (unsigned rank = 0; rank != problem.ranks; ++rank) {
     words[rank].clear();
     for (unsigned letter = 0; letter != problem.numLetters(); ++letter)
@@ -124,10 +140,7 @@ const Words &Decoder::run(const Targets &targets) {
     findNext(rank, targets);
   }
   for (uint32_t left = problem.numSteps(); left != 0; --left) {
-    unsigned least = 0;
-    for (unsigned rank = 1; rank != problem.ranks; ++rank)
-      if (states[rank].next < states[least].next)
-        least = rank;
+    unsigned least = firsts[1];
     assert(states[least].next != never && "lemma 2");
     take(least, targets);
   }

@@ -39,6 +39,13 @@ public:
   /// The words that `targets` lead to. They are valid, and can run.
   const Words &run(const Targets &targets);
 
+  /// The work of a run and of finding its times. Words that no cache holds take
+  /// five times as long.
+  static uint64_t workFor(const Problem &problem) {
+    uint64_t steps = problem.numSteps();
+    return steps * (steps > 1u << 18 ? 60 : 12);
+  }
+
 private:
   static constexpr Ticks never = Problem::maxTicks * 4096;
 
@@ -58,12 +65,18 @@ private:
   void findChoices(unsigned rank, const Targets &targets);
   void take(unsigned rank, const Targets &targets);
   void findNext(unsigned rank, const Targets &targets);
+  /// Sets when a rank can start its next step.
+  void setNext(unsigned rank, Ticks next);
   uint32_t &count(unsigned rank, unsigned letter) {
     return counts[rank * problem.numLetters() + letter];
   }
 
   const Problem &problem;
   std::vector<Rank> states;
+  /// The ranks by `next` as a tournament: entry i is the first of those of the
+  /// entries 2 i and 2 i + 1, and that of rank r is `leaves` + r.
+  std::vector<uint32_t> firsts;
+  uint32_t leaves;
   std::vector<uint32_t> counts;
   /// By step: when the results of other ranks arrive that it takes, of those
   /// that are known, and how many are not.

@@ -24,9 +24,11 @@ void justify(const Problem &problem, Found &found, Decoder &decoder,
           timing.makespan - timing.tails[step] - problem.infoOf(step).time;
     bool better = false;
     for (Ticks patience : {Ticks(0), mean / 2, mean}) {
+      if (budget.isStopped())
+        return;
       targets.patience = patience;
       const Words &words = decoder.run(targets);
-      budget.spend(uint64_t(problem.numSteps()) * 12);
+      budget.spend(Decoder::workFor(problem));
       if (timing.run(words) && timing.makespan < found.makespan) {
         found = {words, timing.makespan};
         better = true;

@@ -97,15 +97,26 @@ private:
 void Searcher::takeStarts(const std::vector<Words> &starts) {
   Timing timing(problem);
   Decoder decoder(problem);
-  Budget budget(~uint64_t(0));
-  for (const Words &words : starts) {
-    std::optional<Ticks> makespan = timing.run(words);
-    if (!makespan)
-      continue;
-    Found found = {words, *makespan};
-    justify(problem, found, decoder, timing, budget);
-    if (given.words.empty() || found.makespan < given.makespan)
-      given = found;
+  // As many as there is time for, the best first.
+  std::vector<std::pair<Ticks, size_t>> order;
+  for (size_t i = 0; i != starts.size(); ++i)
+    if (std::optional<Ticks> makespan = timing.run(starts[i]))
+      order.push_back({*makespan, i});
+  std::sort(order.begin(), order.end());
+  Budget budget(std::max(options.work, workPerEffort), options.stop);
+  size_t first = 0;
+  for (auto [makespan, i] : order) {
+    Found found = {starts[i], makespan};
+    uint64_t before = budget.spent();
+    if (!budget.done())
+      justify(problem, found, decoder, timing, budget);
+    // The units of justifying are too small for long words.
+    budget.spend((budget.spent() - before) * 3);
+    if (given.words.empty() || found.makespan < given.makespan ||
+        (found.makespan == given.makespan && i < first)) {
+      given = std::move(found);
+      first = i;
+    }
   }
   offer(given);
 }
