@@ -324,8 +324,18 @@ void Calibrator::nameLeftOut() {
   for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W})
     if (!kinds.count(kind))
       missing += (missing.empty() ? "" : ", ") + stepKindName(kind).str();
+  // The summary says what costs that are not in the profile will be.
+  bool hasB = kinds.count(StepKind::B);
+  bool hasHalf = kinds.count(StepKind::I) || kinds.count(StepKind::W);
   if (!missing.empty())
     leaveOut(missing + ": not in the traces");
+  if (hasB && !hasHalf)
+    leaveOut("I, W: whole backwards do not tell them; they are taken as half "
+             "of B, while I + W is about 1.5 B in PyTorch; a run of zb1p "
+             "measures them");
+  else if (hasHalf && !hasB)
+    leaveOut("B: split backwards do not tell it; it is taken as I + W, which "
+             "is about 1.5 B in PyTorch; a run of 1F1B measures it");
   for (StepKind kind : kinds) {
     std::string stages;
     for (unsigned stage = 0; stage != recording.numStages; ++stage)

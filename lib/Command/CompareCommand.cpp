@@ -337,6 +337,7 @@ LogicalResult Compare::evaluate() {
       addFound(*evaluator, given, points);
   }
   table.sort(args.text(Opt::Sort));
+  table.warnOfCosts(diags);
   ScheduleSearch searcher(search, args, progress, diags);
   chooseCommands(searcher);
   if (std::optional<unsigned> top = args.number(Opt::Top))

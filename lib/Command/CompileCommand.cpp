@@ -51,6 +51,7 @@ private:
   LogicalResult checkGroups(optgroup::Set used, const Twine &output);
   LogicalResult checkUses();
   LogicalResult checkCosts(const PassRun &passes, CostUses uses);
+  void warnOfUsedCosts(ArrayRef<const Schedule *> shown, const PassRun &passes);
   LogicalResult checkFirstWord();
   LogicalResult readTemplate();
   /// Prints the program itself, or information about its schedules.
@@ -147,6 +148,19 @@ LogicalResult Compile::checkCosts(const PassRun &passes, CostUses uses) {
           " and these passes; it is for " + usersOf(EmitUse::Costs) +
           ", and for passes that use costs",
       diags);
+}
+
+/// Warns of assumed costs where they determine times, and of rounded ones where
+/// they are printed.
+void Compile::warnOfUsedCosts(ArrayRef<const Schedule *> shown,
+                              const PassRun &passes) {
+  bool usesTimes = emitter->hasUse(EmitUse::Costs) && emitter->name != "ir" &&
+                   args.text(Opt::Timeline) != "down";
+  if (usesTimes || passes.usesCosts())
+    warnOfCosts(shown, diags);
+  else if (emitter->hasUse(EmitUse::Costs))
+    warnOfRounding(shown[0]->rounding,
+                   diags.sourceFiles().itemAt(shown[0]->source), diags);
 }
 
 /// Reads the file given by --template. The partials of a template are files of
@@ -323,6 +337,8 @@ LogicalResult Compile::run() {
   if (failed(checkModelUsed(args, shown, diags)) ||
       failed(checkCosts(*passes, uses)))
     return failure();
+
+  warnOfUsedCosts(shown, *passes);
 
   return write([&](raw_ostream &os) {
     emit.colors = session.useColors(os);

@@ -134,6 +134,7 @@ LogicalResult Diff::run() {
   if (failed(measure(result.sides[0])) || failed(measure(result.sides[1])))
     return failure();
   compare();
+  warnOfCosts({&result.sides[0].schedule, &result.sides[1].schedule}, diags);
   if (failed(write(
           [&](raw_ostream &os) {
             result.printText(os, session.files(), session.useColors(os));

@@ -101,6 +101,7 @@ LogicalResult explainAgainst(const CommandRun &run) {
     if (!calibration.memory.empty())
       schedule->memory = calibration.memory;
   }
+  warnOfCosts(&*schedule, diags);
   FailureOr<Against> against = Against::make(*schedule, *recording, calibration,
                                              readModel(run.args), diags);
   if (failed(against))

@@ -219,6 +219,7 @@ static LogicalResult answer(const Question &question, const Schedule &schedule,
   FailureOr<MemoryModel> memory = MemoryModel::make(schedule, diags);
   if (failed(times) || failed(memory) || failed(checkResults(schedule, diags)))
     return failure();
+  warnOfCosts(&schedule, diags);
   return run.write([&](raw_ostream &os) {
     Explainer explainer(schedule, *times, *memory, os, run.session.files(),
                         run.session.printerTo(os));

@@ -375,6 +375,7 @@ LogicalResult SearchRun::run() {
   FoundSchedule *found = &result->found;
   SearchReport report(*result);
   report.wordsFor = wordsFor;
+  warnOfCosts(&found->schedule, diags);
   report.layouts = layouts;
   report.minimal = minimal;
   report.frontier = std::move(frontier);

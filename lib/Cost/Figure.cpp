@@ -129,6 +129,22 @@ unsigned countOf(FigureScope scope, ModelSizes sizes) {
                                             : sizes.ranks;
 }
 
+std::string placeText(Place place) {
+  const ScopeInfo &scope = infoOf(place.scope);
+  if (!scope.numbers)
+    return "";
+  std::string text = scope.one.str() + " " + std::to_string(place.number);
+  return scope.numbers == 2 ? text + " -> " + std::to_string(place.to) : text;
+}
+
+std::string figureText(Figure figure, Place place) {
+  if (place.scope == FigureScope::Overlap)
+    return "the time of an overlap";
+  std::string text = "`" + infoOf(figure).name.str() + "`";
+  std::string of = placeText(place);
+  return of.empty() ? text : text + " of " + of;
+}
+
 void FigureRow::set(Figure figure, Rational value) {
   auto it = lower_bound(entries, figure, [](const Entry &entry, Figure figure) {
     return entry.first < figure;
@@ -167,6 +183,13 @@ void FigureSet::set(Figure figure, Rational value, Place place) {
   FigureRow row;
   row.set(figure, value);
   merge(place, row);
+}
+
+void FigureSet::transform(
+    function_ref<Rational(Figure, Place, Rational)> change) {
+  for (auto &[place, row] : rows)
+    for (auto [figure, value] : FigureRow(row))
+      row.set(figure, change(figure, place, value));
 }
 
 void FigureSet::merge(Place place, const FigureRow &row) {

@@ -35,6 +35,7 @@
 #include "Support/Rational.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/iterator_range.h"
@@ -42,6 +43,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -173,6 +175,11 @@ struct Place {
   friend auto operator<=>(const Place &, const Place &) = default;
 };
 
+/// `stage 0`, `edge 0 -> 1`; empty for the whole schedule and for overlaps.
+std::string placeText(Place place);
+/// A figure of a place, for messages: "`F` of stage 0".
+std::string figureText(Figure figure, Place place);
+
 /// The figures given for one place, in the order of the table.
 class FigureRow {
 public:
@@ -222,6 +229,8 @@ public:
   bool empty() const { return rows.empty(); }
 
   void set(Figure figure, Rational value, Place place = {});
+  /// Replaces every figure by `change` of it.
+  void transform(llvm::function_ref<Rational(Figure, Place, Rational)> change);
   /// Sets all figures of `row`. Nodes of a different size replace the previous
   /// nodes, since they define other edges.
   void merge(Place place, const FigureRow &row);

@@ -164,15 +164,53 @@ static LogicalResult applyLayout(ModelSettings &settings,
   return success();
 }
 
-LogicalResult applyCosts(ModelSettings &settings, const GivenSettings &given,
-                         DiagEngine &diags) {
-  bool hasOwn = !(settings.costs == CostSettings());
+/// Replaces the costs of `settings` by the sums over its layers.
+static LogicalResult applyLayerCosts(ModelSettings &settings,
+                                     const GivenSettings &given,
+                                     DiagEngine &diags) {
+  CostSettings general = given.allCosts();
+  LayerSettings layers = given.layers;
+  roundCosts(general, settings.rounding, layers);
+  auto sums = sumCosts(general, layers, settings.layers);
+  if (!sums)
+    return diags.report(settings.source, diag::TimesTooLarge);
+  settings.costs = std::move(*sums);
+  return success();
+}
+
+/// Replaces the costs of `settings` by those of the parts of its stages, or of
+/// the stages of `model` if it is not null.
+static LogicalResult applyPartCosts(ModelSettings &settings,
+                                    const GivenSettings &given,
+                                    const ModelSettings *model,
+                                    DiagEngine &diags) {
+  settings.costParts =
+      model ? model->numStages : given.numParts(settings.numRanks);
+  CostSettings costs = model ? model->costs : given.allCosts();
+  roundCosts(costs, settings.rounding);
+  auto spread = spreadCosts(costs, settings.costParts, settings.numStages);
+  if (!spread)
+    return diags.report(settings.source, diag::TimesTooLarge);
+  settings.costs = std::move(*spread);
+  return success();
+}
+
+/// Overrides the costs of `settings` without rounding the result.
+static LogicalResult overrideCosts(ModelSettings &settings,
+                                   const GivenSettings &given,
+                                   DiagEngine &diags) {
+  CostSettings own = settings.costs;
+  bool hasOwn = !(own == CostSettings());
   const ModelSettings *model = given.modelOf(settings);
   if (model && hasOwn && given.costs.empty())
     return success();
-  bool spreads = model && hasOtherStages(settings, *model);
+  if (model && !hasOtherStages(settings, *model)) {
+    if (!hasOwn)
+      settings.costs = model->costs;
+    model = nullptr;
+  }
   // The keys exist in the model.
-  if (!spreads && failed(checkKeys(given, settings.sizes(), diags)))
+  if (!model && failed(checkKeys(given, settings.sizes(), diags)))
     return failure();
   settings.costsPerLayer = given.layersSource.isValid();
   if (settings.costsPerLayer && !given.layout && settings.layers.empty())
@@ -182,68 +220,80 @@ LogicalResult applyCosts(ModelSettings &settings, const GivenSettings &given,
     return failure();
   if (given.layout && failed(applyLayout(settings, given, diags)))
     return failure();
-  if (!settings.costsPerLayer && !given.perPart() && !spreads) {
-    if (model && !hasOwn)
-      settings.costs = model->costs;
+  if (!settings.costsPerLayer && !given.perPart() && !model) {
     for (const CostSettings &over : given.costs)
       settings.costs.merge(over);
     return success();
   }
+  if (hasOwn && !model)
+    warnUnused(settings, "cost", diags);
+  if (failed(settings.costsPerLayer
+                 ? applyLayerCosts(settings, given, diags)
+                 : applyPartCosts(settings, given, model, diags)))
+    return failure();
   // A list that was found for these costs has the same ones.
-  if (hasOwn && !spreads)
+  if (hasOwn && model && !(settings.costs == own))
     warnUnused(settings, "cost", diags);
-  std::optional<CostSettings> costs;
-  if (settings.costsPerLayer) {
-    costs = sumCosts(given.allCosts(), given.layers, settings.layers);
-  } else {
-    settings.costParts =
-        spreads ? model->numStages : given.numParts(settings.numRanks);
-    costs = spreadCosts(spreads ? model->costs : given.allCosts(),
-                        settings.costParts, settings.numStages);
+  return success();
+}
+
+LogicalResult applyCosts(ModelSettings &settings, const GivenSettings &given,
+                         DiagEngine &diags) {
+  if (failed(overrideCosts(settings, given, diags)))
+    return failure();
+  // The costs are complete here.
+  roundCosts(settings.costs, settings.rounding);
+  return success();
+}
+
+/// Overrides the sizes of `settings` without rounding the result.
+static LogicalResult overrideMemory(ModelSettings &settings,
+                                    const GivenSettings &given,
+                                    DiagEngine &diags) {
+  const MemorySettings own = settings.memory;
+  const ModelSettings *model = given.modelOf(settings);
+  if (model && !own.empty() && given.memory.empty())
+    return success();
+  if (model && !hasOtherStages(settings, *model)) {
+    if (own.empty())
+      settings.memory = sizesOf(*model, /*limits=*/false);
+    model = nullptr;
   }
-  if (!costs)
-    return diags.report(settings.source, diag::TimesTooLarge);
-  if (hasOwn && spreads && !(settings.costs == *costs))
-    warnUnused(settings, "cost", diags);
-  settings.costs = std::move(*costs);
+  MemorySettings all = given.allMemory();
+  bool perLayer =
+      settings.costsPerLayer && (own.empty() || givesFigures(given));
+  if (!perLayer && !given.perPart() && !model) {
+    settings.memory.merge(all);
+    return success();
+  }
+  // A limit of the model is that of a program, and for that schedule only.
+  if (model)
+    all = sizesOf(*model, all.hasLimit());
+  if (given.keepOwnSizes && all.empty())
+    return success();
+  if (!own.empty() && !model)
+    warnUnused(settings, "memory", diags);
+  LayerSettings layers = given.layers;
+  roundSizes(all, settings.rounding, layers);
+  std::optional<MemorySettings> spread =
+      perLayer ? sumMemory(all, layers, settings.layers)
+               : spreadMemory(all,
+                              model ? model->numStages
+                                    : given.numParts(settings.numRanks),
+                              settings.numStages);
+  if (!spread)
+    return diags.report(settings.source, diag::MemoryTooLarge);
+  settings.memory = std::move(*spread);
+  if (!own.empty() && model && !(settings.memory == own))
+    warnUnused(settings, "memory", diags);
   return success();
 }
 
 LogicalResult applyMemory(ModelSettings &settings, const GivenSettings &given,
                           DiagEngine &diags) {
-  const ModelSettings *model = given.modelOf(settings);
-  if (model && !settings.memory.empty() && given.memory.empty())
-    return success();
-  bool spreads = model && hasOtherStages(settings, *model);
-  bool keepsOwn = !settings.memory.empty() && !givesFigures(given);
-  bool perLayer = settings.costsPerLayer && !keepsOwn;
-  if (!perLayer && !given.perPart() && !spreads) {
-    if (model && settings.memory.empty())
-      settings.memory = sizesOf(*model, /*limits=*/false);
-    for (const MemorySettings &over : given.memory)
-      settings.memory.merge(over);
-    return success();
-  }
-  // A limit of the model is that of a program, and for that schedule only.
-  MemorySettings all = given.allMemory();
-  if (spreads)
-    all = sizesOf(*model, all.hasLimit());
-  if (given.keepOwnSizes && all.empty())
-    return success();
-  bool hasOwn = !settings.memory.empty();
-  if (hasOwn && !spreads)
-    warnUnused(settings, "memory", diags);
-  std::optional<MemorySettings> spread =
-      perLayer ? sumMemory(all, given.layers, settings.layers)
-               : spreadMemory(all,
-                              spreads ? model->numStages
-                                      : given.numParts(settings.numRanks),
-                              settings.numStages);
-  if (!spread)
-    return diags.report(settings.source, diag::MemoryTooLarge);
-  if (hasOwn && spreads && !(settings.memory == *spread))
-    warnUnused(settings, "memory", diags);
-  settings.memory = std::move(*spread);
+  if (failed(overrideMemory(settings, given, diags)))
+    return failure();
+  roundSizes(settings.memory, settings.rounding);
   return success();
 }
 

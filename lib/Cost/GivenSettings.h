@@ -111,7 +111,8 @@ llvm::LogicalResult checkLayerCosts(const GivenSettings &given,
 /// the given one. Costs per part or per layer replace all costs, with a
 /// warning. A layout alone does not, but if there are none they are those of
 /// layers. Costs of kinds of layers apply to the layout of the schedule if none
-/// is given. Reports a key that does not exist in the schedule, a layout for
+/// is given. Rounds costs with many digits (CostGrid.h), also without given
+/// ones. Reports a key that does not exist in the schedule, a layout for
 /// another number of stages, costs per layer without a layout, and costs that
 /// do not fit 64 bits after they are spread over the stages.
 llvm::LogicalResult applyCosts(ModelSettings &settings,

@@ -65,35 +65,83 @@ static std::optional<Rational> times(std::optional<Rational> a, Rational b) {
   return a ? Rational::mul(*a, b) : std::nullopt;
 }
 
-/// What remains of a backward besides one of its halves.
-static std::optional<Rational> restOf(Rational whole, Rational half) {
-  return half < whole ? Rational::sub(whole, half) : Rational(0);
+/// The compute costs that are given for one layer of a kind: its own, and the
+/// general ones if they have a weight. A backward of its own replaces the
+/// general one, halves included. Nothing if one does not fit.
+static std::optional<GivenCosts> computeCosts(const LayerInfo &kind,
+                                              const CostSettings &general,
+                                              const LayerSettings &layers) {
+  const auto &own = layers[size_t(kind.kind)];
+  bool ownCompute = own && any_of(own->costs, [](FigureRow::Entry entry) {
+                      return entry.first <= Figure::W;
+                    });
+  GivenCosts costs;
+  if (!ownCompute || kind.weight != 0)
+    costs = general.given(anyStage);
+  // The defaults of a layer without any cost have a weight as well.
+  if (!ownCompute && none_of(costs, [](const auto &cost) { return cost; }))
+    for (auto [figure, cost] : enumerate(costs))
+      cost = general.of(Figure(figure), anyStage);
+  for (std::optional<Rational> &cost : costs)
+    if (cost && !(cost = times(cost, Rational(kind.weight))))
+      return std::nullopt;
+  if (!ownCompute)
+    return costs;
+  auto clear = [&](std::initializer_list<Figure> figures) {
+    for (Figure figure : figures)
+      costs[unsigned(figure)].reset();
+  };
+  if (own->costs.get(Figure::B))
+    clear({Figure::I, Figure::W});
+  else if (own->costs.get(Figure::I) || own->costs.get(Figure::W))
+    clear({Figure::B});
+  for (auto [figure, value] : own->costs)
+    if (figure <= Figure::W)
+      costs[unsigned(figure)] = value;
+  return costs;
 }
 
-/// The cost of one layer of a kind; nothing if it does not fit.
+/// The other costs of one layer of a kind; nothing if it does not fit.
 static std::optional<Rational> costOf(Figure figure, const LayerInfo &kind,
                                       const CostSettings &general,
                                       const LayerSettings &layers) {
-  auto weighted = [&](Figure what) {
-    return times(general.of(what, anyStage), Rational(kind.weight));
-  };
   const auto &own = layers[size_t(kind.kind)];
-  if (!own)
-    return weighted(figure);
-  if (auto given = own->costs.get(figure))
-    return *given;
-  auto whole = own->costs.get(Figure::B), i = own->costs.get(Figure::I),
-       w = own->costs.get(Figure::W);
-  if (figure == Figure::I && whole)
-    return w ? restOf(*whole, *w) : Rational::div(*whole, 2);
-  if (figure == Figure::W && whole)
-    return i ? restOf(*whole, *i) : Rational::div(*whole, 2);
-  if (figure == Figure::B && (i || w)) {
-    std::optional<Rational> sum = i ? i : weighted(Figure::I);
-    add(sum, w ? w : weighted(Figure::W));
-    return sum;
+  auto given = own ? own->costs.get(figure) : std::nullopt;
+  return given ? given
+               : times(general.of(figure, anyStage), Rational(kind.weight));
+}
+
+/// Sets the compute costs of every stage to the sums over its layers; those of
+/// the whole schedule if all stages have the same. Returns false if a sum does
+/// not fit.
+static bool sumComputes(ArrayRef<std::string> stages,
+                        const CostSettings &general,
+                        const LayerSettings &layers, CostSettings &sums) {
+  std::vector<ComputeSum> all;
+  for (const std::string &letters : stages) {
+    ComputeSum sum;
+    LayerCounts counts = countLayers(letters);
+    for (const LayerInfo &kind : layerTable)
+      if (unsigned count = counts[size_t(kind.kind)]) {
+        auto costs = computeCosts(kind, general, layers);
+        if (!costs)
+          return false;
+        sum.add(*costs, Rational(int64_t(count)));
+      }
+    if (!sum.fits())
+      return false;
+    all.push_back(sum);
   }
-  return weighted(figure);
+  ComputeSum defaults;
+  defaults.add({}, 1);
+  if (all_equal(all)) {
+    if (!all.empty() && all[0] != defaults)
+      sums.set({}, all[0]);
+    return true;
+  }
+  for (const auto &[stage, sum] : enumerate(all))
+    sums.set({FigureScope::Stage, unsigned(stage)}, sum);
+  return true;
 }
 
 /// Sets a figure of every stage to the sum of `ofLayer` over its layers. If all
@@ -140,8 +188,11 @@ std::optional<CostSettings> sumCosts(const CostSettings &general,
   CostSettings sums;
   copyKept(general, sums);
   sums.overlaps = general.overlaps;
+  if (!sumComputes(stages, general, layers, sums))
+    return std::nullopt;
   for (const FigureInfo &info : allFigures()) {
-    if (info.block != FigureBlock::Cost || info.cut != WhenCut::Divided)
+    if (info.block != FigureBlock::Cost || info.cut != WhenCut::Divided ||
+        info.figure <= Figure::W)
       continue;
     auto ofLayer = [&](const LayerInfo &kind) {
       return costOf(info.figure, kind, general, layers);

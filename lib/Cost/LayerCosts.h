@@ -21,8 +21,9 @@
 
 namespace pipec {
 
-/// The figures that a kind of layer has of its own. Without `I` and `W`, they
-/// are half of `B` each; without one of them, it is the rest of `B`.
+/// The figures that a kind of layer has of its own. The rule for compute costs
+/// that are not given (Settings.h) applies to each kind; one with a `B` of its
+/// own has none of the general `I` and `W`, and vice versa.
 struct LayerFigures {
   FigureRow costs;
   /// Activations (`LiveF`), parameters and their shards.

@@ -23,33 +23,31 @@ class Cutter {
 public:
   Cutter(unsigned parts, unsigned stages) : parts(parts), stages(stages) {}
 
-  /// Sums, over all parts, the share of the figure that lies in the stage. Sets
-  /// `fits` to false if the result does not fit.
-  std::optional<Rational> ofStage(unsigned stage, PartFigure figure) {
+  /// Calls `body` with each part that lies in the stage, and which share of the
+  /// part does.
+  void forEachPart(unsigned stage,
+                   function_ref<void(unsigned part, Rational share)> body) {
     // In units where a part has the length `stages` and a stage the length
     // `parts`.
     uint64_t begin = uint64_t(stage) * parts, end = begin + parts;
-    std::optional<Rational> sum = Rational(0);
-    for (uint64_t part = begin / stages; part * stages < end && sum; ++part) {
+    for (uint64_t part = begin / stages; part * stages < end; ++part) {
       uint64_t inside =
           std::min(end, (part + 1) * stages) - std::max(begin, part * stages);
-      std::optional<Rational> whole = figure(part);
-      std::optional<Rational> share = Rational::make(inside, stages);
-      share = whole && share ? Rational::mul(*whole, *share) : std::nullopt;
-      sum = share ? Rational::add(*sum, *share) : std::nullopt;
+      body(part, *Rational::make(inside, stages));
     }
-    fits &= sum.has_value();
-    return sum;
   }
 
-  /// True if `holds` for a part that lies in the stage, completely or
-  /// partially.
-  bool anyPart(unsigned stage, function_ref<bool(unsigned part)> holds) const {
-    uint64_t begin = uint64_t(stage) * parts, end = begin + parts;
-    for (uint64_t part = begin / stages; part * stages < end; ++part)
-      if (holds(part))
-        return true;
-    return false;
+  /// Sums, over all parts, the share of the figure that lies in the stage. Sets
+  /// `fits` to false if the result does not fit.
+  std::optional<Rational> ofStage(unsigned stage, PartFigure figure) {
+    std::optional<Rational> sum = Rational(0);
+    forEachPart(stage, [&](unsigned part, Rational share) {
+      std::optional<Rational> whole = sum ? figure(part) : std::nullopt;
+      auto inside = whole ? Rational::mul(*whole, share) : std::nullopt;
+      sum = inside ? Rational::add(*sum, *inside) : std::nullopt;
+    });
+    fits &= sum.has_value();
+    return sum;
   }
 
   /// The figure of a stage if all parts have the same.
@@ -83,6 +81,115 @@ static void spreadPlaces(const FigureSet &whole, FigureSet &spread,
   }
 }
 
+//===----------------------------------------------------------------------===//
+// Compute costs
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The first stage of a model needs no gradient of its input, so its I may take
+/// almost no time and its W that of the whole backward. This is true of the
+/// first stage alone, not of others that are cut from the first part: the share
+/// of I in a backward, for stage 0 and for the others.
+struct BackwardShares {
+  Rational first, others;
+  /// The denominator of halves that are split by these shares.
+  int64_t grid;
+};
+
+} // namespace
+
+/// The shares if those of part 0 differ in this way: its I is less than a tenth
+/// of its W, and that of no other part is, and all of them are given.
+static std::optional<BackwardShares> backwardShares(const CostSettings &costs,
+                                                    unsigned parts) {
+  auto half = [&](Figure figure, unsigned part) {
+    ComputeCost cost = costs.compute(figure, part);
+    return cost.isAssumed() ? std::nullopt : cost.cost;
+  };
+  auto hasNoI = [&](unsigned part) -> std::optional<bool> {
+    auto i = half(Figure::I, part), w = half(Figure::W, part);
+    auto tenfold = i ? Rational::mul(*i, 10) : std::nullopt;
+    if (!tenfold || !w)
+      return std::nullopt;
+    return *tenfold < *w;
+  };
+  if (hasNoI(0) != true)
+    return std::nullopt;
+  std::optional<Rational> i = Rational(0), both = Rational(0);
+  int64_t grid = 1;
+  auto add = [&](std::optional<Rational> &sum, Rational more) {
+    sum = sum ? Rational::add(*sum, more) : std::nullopt;
+    while (grid < more.denominator() && grid < 1'000'000'000)
+      grid *= 10;
+  };
+  for (unsigned part = 1; part != parts; ++part) {
+    if (hasNoI(part) != false)
+      return std::nullopt;
+    add(i, *half(Figure::I, part));
+    add(both, *half(Figure::I, part));
+    add(both, *half(Figure::W, part));
+  }
+  std::optional<Rational> i0 = Rational(0), both0 = Rational(0);
+  add(i0, *half(Figure::I, 0));
+  add(both0, *half(Figure::I, 0));
+  add(both0, *half(Figure::W, 0));
+  auto first = i0 && both0 ? Rational::div(*i0, *both0) : std::nullopt;
+  auto others = i && both ? Rational::div(*i, *both) : std::nullopt;
+  if (!first || !others)
+    return std::nullopt;
+  return BackwardShares{*first, *others, grid};
+}
+
+/// Splits a backward, with halves of as many digits as those of the parts.
+static bool splitBackward(ComputeSum &sum, Rational whole, Rational share,
+                          int64_t grid) {
+  auto i = Rational::mul(whole, share);
+  i = i ? Rational::mul(*i, grid) : std::nullopt;
+  i = i ? Rational::make(i->floor(), grid) : std::nullopt;
+  auto w = i ? Rational::sub(whole, *i) : std::nullopt;
+  if (!w)
+    return false;
+  sum.set(Figure::I, *i);
+  sum.set(Figure::W, *w);
+  return true;
+}
+
+/// Sets the compute costs of each stage to the sums over its parts.
+static void spreadComputes(const CostSettings &costs, unsigned parts,
+                           unsigned stages, CostSettings &spread, Cutter &cut) {
+  auto shares = backwardShares(costs, parts);
+  for (unsigned stage = 0; stage != stages; ++stage) {
+    ComputeSum sum;
+    Rational ofFirst; // the share of part 0
+    unsigned held = 0;
+    cut.forEachPart(stage, [&](unsigned part, Rational share) {
+      sum.add(costs.given(part), share);
+      ++held;
+      if (part == 0)
+        ofFirst = share;
+    });
+    if (!sum.fits()) {
+      cut.fits = false;
+      return;
+    }
+    if (shares && !ofFirst.isZero() && (stage != 0 || held > 1)) {
+      // Stage 0 splits its backward as part 0 does, and the others split what
+      // they have of part 0 as the other parts do.
+      auto whole = Rational::add(*sum.sum(Figure::I), *sum.sum(Figure::W));
+      Rational share = stage == 0 ? shares->first : shares->others;
+      cut.fits &= whole && splitBackward(sum, *whole, share, shares->grid);
+    }
+    spread.set({FigureScope::Stage, stage}, sum);
+  }
+}
+
+/// True if the row has a cost of F, B, I or W.
+static bool hasCompute(const FigureRow &row) {
+  return llvm::any_of(
+      row, [](const auto &entry) { return entry.first <= Figure::W; });
+}
+
 std::optional<CostSettings> spreadCosts(const CostSettings &costs,
                                         unsigned parts, unsigned stages) {
   Cutter cut(parts, stages);
@@ -94,27 +201,38 @@ std::optional<CostSettings> spreadCosts(const CostSettings &costs,
       if (auto scaled = cut.scale(overlap.cost))
         overlap.cost = *scaled;
 
+  // The defaults are those of a part, so they become explicit. Ranks with costs
+  // of their own then need all of theirs.
   bool anyStages = costs.has(FigureScope::Stage);
-  for (const FigureInfo &info : allFigures()) {
-    if (info.block != FigureBlock::Cost || info.cut != WhenCut::Divided)
-      continue;
-    Figure figure = info.figure;
-    // Figures with a default get an explicit cost, except B: if it is not set,
-    // it is the sum of I and W, even on a rank with its own I.
-    bool isSum = !info.defaultValue;
-    if (!isSum && !info.defaultValue->isZero() && !costs.get(figure))
-      if (auto scaled = cut.scale(info.defaultValue))
-        spread.set(figure, *scaled);
-    auto given = [&](unsigned part) {
-      return costs.get(figure) || costs.get(figure, {FigureScope::Stage, part});
+  if (!anyStages && !hasCompute(costs.at({}))) {
+    auto setScaled = [&](Place place, const GivenCosts &given) {
+      ComputeSum sum;
+      sum.add(given, cut.scale(Rational(1)).value_or(0));
+      for (Figure figure : {Figure::F, Figure::B, Figure::I, Figure::W})
+        if (auto cost = sum.sum(figure)) {
+          spread.set(figure, *cost, place);
+          if (sum.rule(figure) != CostRule::Given)
+            spread.assumedSums[place][unsigned(figure)] = sum.rule(figure);
+        } else {
+          cut.fits = false;
+        }
     };
-    if (anyStages && info.isIn(FigureScope::Stage))
-      for (unsigned stage = 0; stage != stages; ++stage)
-        if (!isSum || cut.anyPart(stage, given))
-          if (auto cost = cut.ofStage(
-                  stage, [&](unsigned part) { return costs.of(figure, part); }))
-            spread.set(figure, *cost, {FigureScope::Stage, stage});
+    for (const auto &[place, row] : costs.in(FigureScope::Rank))
+      if (hasCompute(row))
+        setScaled(place, costs.given(anyStage, place.number));
+    setScaled({}, {});
   }
+
+  if (anyStages)
+    spreadComputes(costs, parts, stages, spread, cut);
+  for (const FigureInfo &info : allFigures())
+    if (anyStages && info.block == FigureBlock::Cost &&
+        info.cut == WhenCut::Divided && info.figure > Figure::W)
+      for (unsigned stage = 0; stage != stages; ++stage)
+        if (auto cost = cut.ofStage(stage, [&](unsigned part) {
+              return costs.of(info.figure, part);
+            }))
+          spread.set(info.figure, *cost, {FigureScope::Stage, stage});
   return cut.fits ? std::optional(std::move(spread)) : std::nullopt;
 }
 

@@ -17,22 +17,120 @@ namespace pipec {
 // Costs
 //===----------------------------------------------------------------------===//
 
+static std::optional<Rational> half(std::optional<Rational> cost) {
+  return cost ? Rational::div(*cost, 2) : std::nullopt;
+}
+
+ComputeCost computeCost(Figure figure, const GivenCosts &given) {
+  auto of = [&](Figure figure) { return given[unsigned(figure)]; };
+  auto f = of(Figure::F), b = of(Figure::B), i = of(Figure::I),
+       w = of(Figure::W);
+  if (std::optional<Rational> cost = of(figure))
+    return {CostRule::Given, cost};
+  if (!f && !b && !i && !w)
+    return {CostRule::Given, Rational(figure == Figure::B ? 2 : 1)};
+  bool hasHalf = i || w;
+  std::optional<Rational> sum;
+  if (hasHalf)
+    sum = Rational::add(i ? *i : *w, w ? *w : *i);
+  switch (figure) {
+  case Figure::F:
+    if (b)
+      return {CostRule::HalfOfB, half(b)};
+    return {CostRule::HalfOfSum, half(sum)};
+  case Figure::B:
+    if (hasHalf)
+      return {CostRule::Sum, sum};
+    return {CostRule::TwiceF, Rational::mul(*f, 2)};
+  default:
+    break;
+  }
+  assert(figure == Figure::I || figure == Figure::W);
+  std::optional<Rational> other = figure == Figure::I ? w : i;
+  if (b && other && *other < *b)
+    return {CostRule::RestOfB, Rational::sub(*b, *other)};
+  if (b)
+    return {CostRule::HalfBackward, half(b)};
+  if (other)
+    return {CostRule::OtherHalf, other};
+  return {CostRule::AsF, f};
+}
+
+void ComputeSum::add(const GivenCosts &given, Rational share) {
+  for (unsigned kind = 0; kind != sums.size(); ++kind) {
+    ComputeCost cost = computeCost(Figure(kind), given);
+    auto part = cost.cost ? Rational::mul(*cost.cost, share) : std::nullopt;
+    auto &sum = sums[kind];
+    sum = part && sum ? Rational::add(*sum, *part) : std::nullopt;
+    if (rules[kind] == CostRule::Given)
+      rules[kind] = cost.rule;
+  }
+}
+
+GivenCosts ComputeSum::needed() const {
+  GivenCosts given;
+  for (unsigned kind = 0; kind != sums.size(); ++kind)
+    if (rules[kind] == CostRule::Given)
+      given[kind] = sums[kind];
+  for (unsigned kind = 0; kind != sums.size(); ++kind) {
+    ComputeCost cost = computeCost(Figure(kind), given);
+    if (cost.cost != sums[kind] || cost.rule != rules[kind])
+      return sums;
+  }
+  return given;
+}
+
+void CostSettings::set(Place place, const ComputeSum &sum) {
+  GivenCosts needed = sum.needed();
+  for (unsigned kind = 0; kind != needed.size(); ++kind)
+    if (needed[kind]) {
+      set(Figure(kind), *needed[kind], place);
+      if (CostRule rule = sum.rule(Figure(kind)); rule != CostRule::Given)
+        assumedSums[place][kind] = rule;
+    }
+}
+
+GivenCosts CostSettings::given(unsigned stage,
+                               std::optional<unsigned> rank) const {
+  GivenCosts costs;
+  auto addMissing = [&](Place place) {
+    for (auto [figure, value] : at(place))
+      if (unsigned(figure) < costs.size() && !costs[unsigned(figure)])
+        costs[unsigned(figure)] = value;
+  };
+  if (rank)
+    addMissing({FigureScope::Rank, *rank});
+  addMissing({FigureScope::Stage, stage});
+  addMissing({});
+  return costs;
+}
+
+ComputeCost CostSettings::compute(Figure figure, unsigned stage,
+                                  std::optional<unsigned> rank) const {
+  ComputeCost result = computeCost(figure, given(stage, rank));
+  if (result.isAssumed() || assumedSums.empty())
+    return result;
+  Place places[] = {
+      {FigureScope::Rank, rank.value_or(0)}, {FigureScope::Stage, stage}, {}};
+  for (Place place : ArrayRef(places).drop_front(rank ? 0 : 1))
+    if (get(figure, place)) {
+      if (auto sums = assumedSums.find(place); sums != assumedSums.end())
+        result.rule = sums->second[unsigned(figure)];
+      break;
+    }
+  return result;
+}
+
 std::optional<Rational> CostSettings::of(Figure figure, unsigned stage,
                                          std::optional<unsigned> rank) const {
-  auto given = [&](Figure figure) {
-    std::optional<Rational> cost;
-    if (rank)
-      cost = get(figure, {FigureScope::Rank, *rank});
-    if (!cost)
-      cost = get(figure, {FigureScope::Stage, stage});
-    return cost ? cost : get(figure);
-  };
-  if (std::optional<Rational> cost = given(figure))
-    return cost;
-  if (figure != Figure::B)
-    return infoOf(figure).defaultValue;
-  return Rational::add(given(Figure::I).value_or(Rational(1)),
-                       given(Figure::W).value_or(Rational(1)));
+  if (figure <= Figure::W)
+    return computeCost(figure, given(stage, rank)).cost;
+  std::optional<Rational> cost;
+  if (rank)
+    cost = get(figure, {FigureScope::Rank, *rank});
+  if (!cost)
+    cost = get(figure, {FigureScope::Stage, stage});
+  return cost ? cost : general(figure);
 }
 
 std::optional<Rational> CostSettings::factorOf(unsigned rank,

@@ -14,12 +14,16 @@
 #ifndef PIPEC_COST_SETTINGS_H
 #define PIPEC_COST_SETTINGS_H
 
+#include "Cost/CostGrid.h"
 #include "Cost/Figure.h"
 #include "Layers/LayerLayout.h"
 #include "Support/SourceLoc.h"
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <array>
+#include <functional>
+#include <map>
 #include <string>
 
 namespace pipec {
@@ -27,6 +31,71 @@ namespace pipec {
 /// Stands for a stage without settings of its own: the functions below then
 /// return the general figures.
 inline constexpr unsigned anyStage = ~0u;
+
+//===----------------------------------------------------------------------===//
+// Costs
+//===----------------------------------------------------------------------===//
+
+/// Where the cost of a compute kind comes from. All but `Given` are assumptions
+/// about a cost that was not given.
+enum class CostRule : uint8_t {
+  /// It was given, or it is the default because no compute cost was given.
+  Given,
+  /// F: half of a given B, or of I + W.
+  HalfOfB,
+  HalfOfSum,
+  /// B: I + W, where a half that is not given is as long as the other.
+  Sum,
+  /// B: two forwards, if only F is given.
+  TwiceF,
+  /// I or W: what the given half leaves of B.
+  RestOfB,
+  /// I or W: half of B, if the other is not given or leaves nothing.
+  HalfBackward,
+  /// I or W: as long as the given half, if B is not given.
+  OtherHalf,
+  /// I or W: as long as a forward, if only F is given.
+  AsF,
+};
+
+/// A cost and where it comes from; nothing if it does not fit 64 bits.
+struct ComputeCost {
+  CostRule rule = CostRule::Given;
+  std::optional<Rational> cost;
+  bool isAssumed() const { return rule != CostRule::Given; }
+};
+
+/// The costs of F, B, I and W that are given for one place, indexed by kind.
+using GivenCosts = std::array<std::optional<Rational>, 4>;
+
+/// The cost of F, B, I or W. The one rule for costs that are not given, for
+/// stages, ranks, parts of the model and kinds of layers.
+ComputeCost computeCost(Figure figure, const GivenCosts &given);
+
+/// The sum of the compute costs of parts of a stage, some of which may be
+/// assumed.
+class ComputeSum {
+public:
+  /// Adds `share` times the costs of a part, with the rule above applied.
+  void add(const GivenCosts &given, Rational share);
+  /// False if a sum does not fit 64 bits.
+  bool fits() const { return llvm::all_of(sums, std::identity()); }
+  std::optional<Rational> sum(Figure figure) const {
+    return sums[unsigned(figure)];
+  }
+  CostRule rule(Figure figure) const { return rules[unsigned(figure)]; }
+  /// Replaces a sum that was given.
+  void set(Figure figure, Rational sum) { sums[unsigned(figure)] = sum; }
+  /// The figures that make the costs of a stage these sums: those that were
+  /// given if the others then follow from the same rules, else all of them.
+  GivenCosts needed() const;
+  friend bool operator==(const ComputeSum &, const ComputeSum &) = default;
+
+private:
+  std::array<std::optional<Rational>, 4> sums = {Rational(), Rational(),
+                                                 Rational(), Rational()};
+  std::array<CostRule, 4> rules = {};
+};
 
 /// The cost model: how long each kind of step takes, in any one unit of time.
 struct CostSettings : FigureSet {
@@ -40,9 +109,19 @@ struct CostSettings : FigureSet {
   };
   /// In the order of definition, with distinct members.
   std::vector<Overlap> overlaps;
+  /// The rules of figures of a place that are sums over parts or layers, some
+  /// of whose costs were assumed. Indexed by kind. Not part of step IR.
+  std::map<Place, std::array<CostRule, 4>> assumedSums;
 
-  /// The figure for a stage, and with `rank` for that rank, with defaults
-  /// applied. Returns nothing if I + W overflows.
+  /// The cost of F, B, I or W for a stage, and with `rank` for that rank.
+  ComputeCost compute(Figure figure, unsigned stage,
+                      std::optional<unsigned> rank = std::nullopt) const;
+  /// The costs of F, B, I and W that are given for a stage and a rank.
+  GivenCosts given(unsigned stage,
+                   std::optional<unsigned> rank = std::nullopt) const;
+  /// The figure for a stage, and with `rank` for that rank, with the rule for
+  /// costs that are not given and defaults applied. Returns nothing if it
+  /// overflows.
   std::optional<Rational> of(Figure figure, unsigned stage,
                              std::optional<unsigned> rank = std::nullopt) const;
   /// The cost of one compute or FSDP step, without factors.
@@ -71,6 +150,8 @@ struct CostSettings : FigureSet {
 
   using FigureSet::merge;
   using FigureSet::set;
+  /// Sets the compute costs of a place to sums.
+  void set(Place place, const ComputeSum &sum);
   /// Sets the cost of an overlap, replacing a previous one.
   void set(const Overlap &overlap);
   /// Sets everything that is set in `over`.
@@ -137,6 +218,9 @@ struct ModelSettings {
   /// before they were spread over the stages; 0 if they were given per stage.
   /// Only for reports: step IR stores costs per stage, not their origin.
   unsigned costParts = 0;
+  /// How costs and sizes with many digits were rounded. Not part of step IR,
+  /// which has the rounded ones.
+  CostRounding rounding;
   /// True if the costs were given per layer.
   bool costsPerLayer = false;
   /// The layers of each stage, which change no cost; empty if they are not

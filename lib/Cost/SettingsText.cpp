@@ -9,55 +9,19 @@
 
 #include "Support/Decimal.h"
 
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 
 namespace pipec {
 
-/// The number of overlaps, edges and ranges of stages that the line lists;
-/// others are only counted.
+/// The number of overlaps that the line lists; more are only counted.
 static constexpr size_t maxNamed = 8;
-
-/// Prints which stages, ranks or micro-batches have costs of their own: `,
-/// stage 3 has its own`, `, stages 0 to 6, 8 have their own`.
-static void printOwn(raw_ostream &os, const CostSettings &costs,
-                     FigureScope scope) {
-  SmallVector<std::pair<unsigned, unsigned>> ranges;
-  size_t count = 0;
-  for (const auto &[place, row] : costs.in(scope)) {
-    ++count;
-    unsigned number = place.number;
-    if (!ranges.empty() && ranges.back().second + 1 == number)
-      ranges.back().second = number;
-    else
-      ranges.push_back({number, number});
-  }
-  if (count == 0)
-    return;
-  if (count == 1) {
-    os << ", " << infoOf(scope).one << ' ' << ranges[0].first << " has its own";
-    return;
-  }
-  os << ", ";
-  if (ranges.size() > maxNamed) {
-    os << count << ' ' << infoOf(scope).many << " have their own";
-    return;
-  }
-  os << infoOf(scope).many << ' ';
-  ListSeparator comma;
-  for (auto [first, last] : ranges) {
-    os << comma << first;
-    if (last != first)
-      os << " to " << last;
-  }
-  os << " have their own";
-}
 
 /// A cost as a decimal if that is exact, otherwise as a fraction.
 static std::string exactText(Rational cost) {
-  Decimal decimal = toDecimal(cost);
+  Decimal decimal = toDecimal(cost, /*exactDigits=*/9);
   if (decimal.exact)
     return decimal.text;
   std::string text;
@@ -65,42 +29,110 @@ static std::string exactText(Rational cost) {
   return text;
 }
 
-std::string costText(const CostSettings &costs) {
-  std::string text;
-  raw_string_ostream os(text);
-  for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W})
-    if (std::optional<Rational> cost = costs.of(kind, anyStage))
-      os << stepKindName(kind) << " = " << exactText(*cost) << ", ";
-  ArrayRef<CostSettings::Overlap> named = costs.overlaps;
-  if (named.size() > maxNamed) {
-    os << named.size() << " overlaps have their own, ";
-    named = {};
+void CostLine::add(StringRef name, StringRef least, StringRef most,
+                   bool isAssumed) {
+  raw_string_ostream os(line);
+  os << (line.empty() ? "" : ", ") << name << (isAssumed ? " ~" : " ") << least;
+  if (least != most)
+    os << " to " << most;
+}
+
+void CostLine::add(StringRef name, Rational least, Rational most,
+                   bool isAssumed) {
+  if (least == most)
+    return add(name, exactText(least), exactText(least), isAssumed);
+  add(name, toDecimal(least).text, toDecimal(most).text, isAssumed);
+}
+
+void CostLine::remark(StringRef text) { line += (" (" + text + ")").str(); }
+
+void CostLine::add(const CostSettings &costs, Figure figure) {
+  std::optional<Rational> least, most;
+  std::string places;
+  for (const ScopeInfo &scope : allScopes()) {
+    size_t count = 0;
+    for (const auto &[place, row] : costs.in(scope.scope)) {
+      std::optional<Rational> own = row.get(figure);
+      if (!own)
+        continue;
+      ++count;
+      least = least ? std::min(*least, *own) : *own;
+      most = most ? std::max(*most, *own) : *own;
+      if (scope.scope == FigureScope::Nodes)
+        places += (places.empty() ? "" : ", ") + std::string("nodes of ") +
+                  std::to_string(place.number);
+    }
+    if (!count || scope.scope == FigureScope::Whole ||
+        scope.scope == FigureScope::Nodes)
+      continue;
+    places += (places.empty() ? "" : ", ") + std::to_string(count) + " " +
+              (count == 1 ? scope.one : scope.many).str();
   }
-  for (const CostSettings::Overlap &overlap : named) {
-    ListSeparator between(" & ");
+  if (!most || (most->isZero() && infoOf(figure).unit == FigureUnit::Time))
+    return;
+  add(infoOf(figure).name, *least, *most);
+  if (!places.empty())
+    remark(places);
+}
+
+void CostLine::addOverlaps(const CostSettings &costs, bool factors) {
+  auto isShown = [&](const CostSettings::Overlap &overlap) {
+    return factors || !overlap.isFactor;
+  };
+  if (size_t count = count_if(costs.overlaps, isShown); count > maxNamed) {
+    line += (line.empty() ? "" : ", ") + std::to_string(count) +
+            " overlaps have their own";
+    return;
+  }
+  for (const CostSettings::Overlap &overlap : costs.overlaps) {
+    if (!isShown(overlap))
+      continue;
+    std::string name;
     for (StepKind member : overlap.members)
-      os << between << stepKindName(member);
-    os << (overlap.isFactor ? " factor = " : " = ") << exactText(overlap.cost)
-       << ", ";
+      name += ((name.empty() ? "" : " & ") + stepKindName(member)).str();
+    add(name + (overlap.isFactor ? " factor" : ""), overlap.cost, overlap.cost);
   }
-  os << "p2p = " << exactText(costs.general(Figure::P2P));
-  for (auto [figure, cost] : costs.at({}))
-    if (figure > Figure::W && figure != Figure::P2P)
-      os << ", " << infoOf(figure).name << " = " << exactText(cost);
-  for (FigureScope scope :
-       {FigureScope::Stage, FigureScope::Rank, FigureScope::Microbatch})
-    printOwn(os, costs, scope);
-  for (const auto &[nodes, row] : costs.in(FigureScope::Nodes))
-    os << ", nodes of " << nodes.number << " have their own";
-  auto edges = costs.in(FigureScope::Edge);
-  if (auto count = size_t(std::distance(edges.begin(), edges.end()));
-      count > maxNamed) {
-    os << ", " << count << " edges have their own";
-    return text;
+}
+
+/// How many stages and ranks have compute costs of their own: `4 stages, 1
+/// rank`.
+static std::string ownPlaces(const CostSettings &costs) {
+  std::string text;
+  for (FigureScope scope : {FigureScope::Stage, FigureScope::Rank}) {
+    size_t count = count_if(costs.in(scope), [](const auto &entry) {
+      return any_of(entry.second, [](FigureRow::Entry figure) {
+        return figure.first <= Figure::W;
+      });
+    });
+    if (count)
+      text += (text.empty() ? "" : ", ") + std::to_string(count) + " " +
+              (count == 1 ? infoOf(scope).one : infoOf(scope).many).str();
   }
-  for (const auto &[edge, row] : edges)
-    os << ", edge " << edge.number << " -> " << edge.to << " has its own";
   return text;
+}
+
+std::string costText(const CostSettings &costs, const CostUse &use) {
+  CostLine line;
+  AssumedCosts assumed(costs, use);
+  for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W}) {
+    std::optional<Rational> least, most;
+    for (const CostUse::Entry &entry : use.entries())
+      if (entry.kinds >> unsigned(kind) & 1)
+        if (auto cost = costs.of(kind, entry.stage, entry.rank)) {
+          least = least ? std::min(*least, *cost) : *cost;
+          most = most ? std::max(*most, *cost) : *cost;
+        }
+    if (least)
+      line.add(stepKindName(kind), *least, *most, assumed.has(kind));
+  }
+  if (std::string places = ownPlaces(costs);
+      !places.empty() && !line.text().empty())
+    line.remark(places);
+  line.addOverlaps(costs, /*factors=*/true);
+  for (const FigureInfo &info : allFigures())
+    if (info.block == FigureBlock::Cost && info.figure > Figure::W)
+      line.add(costs, info.figure);
+  return line.text();
 }
 
 std::string costTitle(const ModelSettings &settings) {
@@ -111,7 +143,8 @@ std::string costTitle(const ModelSettings &settings) {
   return title;
 }
 
-void writeCostBasis(const ModelSettings &settings, json::OStream &json) {
+void writeCostBasis(const ModelSettings &settings, const AssumedCosts &assumed,
+                    json::OStream &json) {
   json.attribute("per", settings.costParts ? "part" : "stage");
   if (settings.costParts)
     json.attribute("parts", settings.costParts);
@@ -121,6 +154,8 @@ void writeCostBasis(const ModelSettings &settings, json::OStream &json) {
     json.attribute("layout", nullptr);
   else
     json.attribute("layout", layoutText(settings.layers));
+  assumed.write(json);
+  writeExact(json, "cost_grid", settings.rounding.times);
 }
 
 } // namespace pipec

@@ -145,6 +145,11 @@ void PageData::writeHeader() {
   }
   os << "],\"costs\":";
   printJsonString(os, facts.costsText());
+  AssumedCosts assumed = schedule.assumedCosts();
+  if (!assumed.empty()) {
+    os << ",\"assumed\":";
+    printJsonString(os, assumed.text());
+  }
   os << ',';
   writeColors();
 }

@@ -7,7 +7,7 @@
 
 #include "Emit/PictureFacts.h"
 
-#include "llvm/ADT/StringExtras.h"
+#include "Cost/SettingsText.h"
 
 using namespace llvm;
 
@@ -69,31 +69,24 @@ int64_t PictureFacts::smallestAverage() const {
 }
 
 std::string PictureFacts::costsText() const {
-  std::string text;
-  raw_string_ostream os(text);
+  CostLine line;
   const CostSettings &costs = picture.schedule().costs;
+  AssumedCosts assumed = picture.schedule().assumedCosts();
   for (StepKind kind : computeKinds) {
     const KindFacts &facts = of(kind);
     if (!facts.count)
       continue;
-    os << (text.empty() ? "costs: " : ", ") << stepKindName(kind) << ' '
-       << picture.time(facts.shortest);
-    if (facts.longest != facts.shortest)
-      os << " to " << picture.time(facts.longest);
+    line.add(stepKindName(kind), picture.time(facts.shortest),
+             picture.time(facts.longest), assumed.has(kind));
   }
-  for (const CostSettings::Overlap &overlap : costs.overlaps) {
-    if (overlap.isFactor)
-      continue;
-    ListSeparator between(" & ");
-    os << ", ";
-    for (StepKind member : overlap.members)
-      os << between << stepKindName(member);
-    os << ' ' << roundedText(overlap.cost);
+  std::string text;
+  if (!line.text().empty()) {
+    line.addOverlaps(costs, /*factors=*/false);
+    line.add(costs, Figure::P2P);
+    text = "costs: " + line.text();
   }
-  if (Rational p2p = costs.general(Figure::P2P); p2p != Rational(0))
-    os << ", p2p " << roundedText(p2p);
   if (const StageLayers &layers = picture.schedule().layers; !layers.empty())
-    os << (text.empty() ? "" : "; ") << "layout " << layoutText(layers);
+    text += (text.empty() ? "layout " : "; layout ") + layoutText(layers);
   return text;
 }
 

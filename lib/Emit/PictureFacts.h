@@ -35,7 +35,8 @@ class PictureFacts {
 public:
   explicit PictureFacts(const Picture &picture);
 
-  /// `costs: F 1, B 2 to 3, p2p 0.25`; empty without compute steps.
+  /// `costs: F 1, B 2 to 3, p2p 0.25`; empty without compute steps. `~` marks
+  /// those that were assumed.
   std::string costsText() const;
   /// The costs of steps on the lane of FSDP actions are not in it.
   const KindFacts &of(StepKind kind) const { return kinds[unsigned(kind)]; }

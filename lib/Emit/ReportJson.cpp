@@ -80,8 +80,8 @@ void JsonWriter::writeHead() {
   json.attribute("num_ranks", schedule.numRanks);
   json.attribute("num_stages", schedule.numStages);
   json.attribute("num_microbatches", schedule.numMicrobatches);
-  json.attribute("costs", costText(schedule.costs));
-  writeCostBasis(schedule, json);
+  json.attribute("costs", costText(schedule.costs, schedule.costUse()));
+  writeCostBasis(schedule, schedule.assumedCosts(), json);
   writeStageEdges();
   json.attributeObject("params", [&] {
     for (const auto &[name, value] : schedule.params)

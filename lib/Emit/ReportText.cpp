@@ -93,7 +93,9 @@ void ReportPrinter::printHead() {
        << waitModelPhrase(*report.model);
   else
     os << "; free arrival";
-  os << '\n' << costTitle(schedule) << ": " << costText(schedule.costs) << '\n';
+  os << '\n'
+     << costTitle(schedule) << ": "
+     << costText(schedule.costs, schedule.costUse()) << '\n';
   if (!schedule.layers.empty())
     os << "layout " << layoutText(schedule.layers) << '\n';
   os << '\n';

@@ -67,6 +67,42 @@ std::vector<unsigned> Schedule::tiedRanks(unsigned group) const {
   return holders;
 }
 
+CostUse Schedule::costUse() const {
+  CostUse use;
+  unsigned split = directionSplit();
+  std::vector<uint8_t> kinds(size_t(numStages) * placement.numDirections());
+  for (const StepList &list : ranks)
+    for (Step step : list)
+      if (isCompute(step.kind()))
+        kinds[step.stage() + (step.microbatch() >= split ? numStages : 0)] |=
+            uint8_t(1u << unsigned(step.kind()));
+  for (unsigned d = 0; d != placement.numDirections(); ++d)
+    for (unsigned stage = 0; stage != numStages; ++stage)
+      use.add({stage, placement.rankOf(stage, d),
+               kinds[size_t(d) * numStages + stage]});
+  return use;
+}
+
+void warnOfCosts(ArrayRef<const Schedule *> schedules, DiagEngine &diags) {
+  const Schedule *withRounding = nullptr, *withAssumed = nullptr;
+  AssumedCosts assumed;
+  for (const Schedule *schedule : schedules) {
+    if (!withRounding && schedule->rounding.any())
+      withRounding = schedule;
+    AssumedCosts own = schedule->assumedCosts();
+    if (!withAssumed && !own.empty())
+      withAssumed = schedule;
+    assumed.add(own);
+  }
+  auto locOf = [&](const Schedule &schedule) -> DiagLoc {
+    return diags.sourceFiles().itemAt(schedule.source);
+  };
+  if (withRounding)
+    warnOfRounding(withRounding->rounding, locOf(*withRounding), diags);
+  if (withAssumed)
+    warnOfAssumed(assumed, locOf(*withAssumed), diags);
+}
+
 unsigned Schedule::phaseIndex(StringRef phase) {
   auto it = find(phases, phase);
   if (it != phases.end())

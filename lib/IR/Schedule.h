@@ -8,8 +8,8 @@
 #ifndef PIPEC_IR_SCHEDULE_H
 #define PIPEC_IR_SCHEDULE_H
 
+#include "Cost/CostUse.h"
 #include "Cost/Expectation.h"
-#include "Cost/Settings.h"
 #include "IR/StageGraph.h"
 #include "IR/Step.h"
 
@@ -122,9 +122,18 @@ struct Schedule : ScheduleHeader {
     return end + 1;
   }
 
+  /// The compute kinds of all stages. Linear in the steps.
+  CostUse costUse() const;
+  /// Those with a cost that was not given.
+  AssumedCosts assumedCosts() const { return {costs, costUse()}; }
+
   /// The index of the phase called `name`; adds it if there is none.
   unsigned phaseIndex(llvm::StringRef name);
 };
+
+/// Warns once of the costs of some schedules that were assumed, and of those
+/// that were rounded; for results that depend on them.
+void warnOfCosts(llvm::ArrayRef<const Schedule *> schedules, DiagEngine &diags);
 
 } // namespace pipec
 

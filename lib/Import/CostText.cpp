@@ -7,6 +7,7 @@
 
 #include "Import/CostText.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <cstdlib>
@@ -29,24 +30,64 @@ SmallVector<StepKind, 2> parseCostMembers(StringRef text) {
   return members;
 }
 
-std::optional<Rational> parseCostNumber(StringRef text) {
-  size_t at = text.find_first_of("eE");
-  std::string mantissa = text.take_front(at).str();
-  if (text.starts_with("."))
-    mantissa.insert(0, "0");
-  std::optional<Rational> value = Rational::parse(mantissa);
-  if (!value || at == StringRef::npos)
-    return value;
-  StringRef digits = text.drop_front(at + 1);
-  digits.consume_front("+");
-  int exponent = 0;
-  if (digits.getAsInteger(10, exponent) || exponent < -18 || exponent > 18)
+/// The number `digits` * 10^`exponent`, rounded to 18 significant digits and to
+/// 18 places, so that all floating point numbers of usual sizes are accepted.
+/// Nothing if it is then 0 without being 0, or too large.
+static std::optional<Rational> decimal(StringRef digits, int exponent) {
+  constexpr int most = 18;
+  digits = digits.ltrim('0');
+  if (digits.empty())
+    return Rational(0);
+  StringRef kept = digits.rtrim('0');
+  exponent += int(digits.size() - kept.size());
+  int dropped = std::max(int(kept.size()) - most, -exponent - most);
+  bool roundsUp = false;
+  if (dropped > 0) {
+    if (dropped > int(kept.size()))
+      return std::nullopt;
+    roundsUp = kept[kept.size() - dropped] >= '5';
+    kept = kept.drop_back(dropped);
+    exponent += dropped;
+  }
+  int64_t number = 0;
+  if (exponent > most || (!kept.empty() && kept.getAsInteger(10, number)))
     return std::nullopt;
+  number += roundsUp;
   int64_t scale = 1;
   for (int i = std::abs(exponent); i != 0; --i)
     scale *= 10;
-  return exponent < 0 ? Rational::div(*value, Rational(scale))
-                      : Rational::mul(*value, Rational(scale));
+  if (number == 0)
+    return std::nullopt;
+  return exponent < 0 ? Rational::make(number, scale)
+                      : Rational::mul(Rational(number), Rational(scale));
+}
+
+std::optional<Rational> parseCostNumber(StringRef text) {
+  if (text.contains('/'))
+    return Rational::parse(text);
+  if (auto exact = Rational::parse(text))
+    return exact;
+  bool negative = text.consume_front("-");
+  size_t at = text.find_first_of("eE");
+  int exponent = 0;
+  // An exponent within the length of texts cannot overflow below.
+  constexpr int mostExponent = 1'000'000;
+  if (at != StringRef::npos) {
+    StringRef digits = text.drop_front(at + 1);
+    digits.consume_front("+");
+    if (digits.getAsInteger(10, exponent) ||
+        std::abs(int64_t(exponent)) > mostExponent)
+      return std::nullopt;
+    text = text.take_front(at);
+  }
+  auto [whole, fraction] = text.split('.');
+  bool hasPoint = whole.size() != text.size();
+  std::string digits = (whole + fraction).str();
+  if ((whole.empty() && !hasPoint) || (hasPoint && fraction.empty()) ||
+      !all_of(digits, isDigit) || digits.size() > mostExponent)
+    return std::nullopt;
+  auto value = decimal(digits, exponent - int(fraction.size()));
+  return value && negative ? Rational::sub(0, *value) : value;
 }
 
 StringRef memoryUnits() { return "B, kB, MB, GB, TB, KiB, MiB, GiB or TiB"; }

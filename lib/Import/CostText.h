@@ -26,7 +26,8 @@ namespace pipec {
 llvm::SmallVector<StepKind, 2> parseCostMembers(llvm::StringRef text);
 
 /// Parses a number in the syntax of JSON or in another common form: `7/2`,
-/// `1e-3`, `.5`. Nothing if it is not one or does not fit a `Rational`.
+/// `1e-3`, `.5`. Decimals are rounded to 18 digits. Nothing if it is not one or
+/// does not fit a `Rational`.
 std::optional<Rational> parseCostNumber(llvm::StringRef text);
 
 /// A size of memory.

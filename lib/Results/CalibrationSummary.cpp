@@ -23,10 +23,7 @@ static std::string placeText(const MeasuredFigure &figure) {
   const ScopeInfo &scope = infoOf(figure.place.scope);
   if (scope.scope == FigureScope::Overlap)
     return join(map_range(figure.members, stepKindName), " & ");
-  if (scope.scope == FigureScope::Whole)
-    return "";
-  std::string text = scope.one.str() + " " + utostr(figure.place.number);
-  return scope.numbers == 2 ? text + " -> " + utostr(figure.place.to) : text;
+  return placeText(figure.place);
 }
 
 /// What the time of a clock needs to be that of rank 0, by clock, without that

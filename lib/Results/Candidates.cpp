@@ -128,6 +128,10 @@ FailureOr<Report> CandidateEvaluator::run(Schedule &schedule,
   if (!model && form.target)
     model = modelOfTarget(form.target->name);
   FailureOr<Report> report = pipec::measure(schedule, model, diags);
+  CostUse use = schedule.costUse();
+  candidate.kinds = use.kinds();
+  candidate.assumed = AssumedCosts(schedule.costs, use);
+  candidate.rounding = schedule.rounding;
   if (succeeded(report))
     candidate.verdicts =
         judge.judge(computes, torch ? schedule : computes,

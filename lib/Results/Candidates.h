@@ -94,6 +94,11 @@ struct Candidate {
   std::string reason;
   /// Nothing if it was refused.
   std::optional<Report> figures;
+  /// The compute kinds of its steps (CostUse), those with costs that were
+  /// assumed, and how its costs were rounded.
+  uint8_t kinds = 0;
+  AssumedCosts assumed;
+  CostRounding rounding;
   /// Where it runs; of no meaning if it was refused.
   Verdicts verdicts;
   /// A hash of the placement and the compute steps: equal for equal orders.

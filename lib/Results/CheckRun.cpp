@@ -75,8 +75,8 @@ LogicalResult CheckRun::check(const Schedule &schedule) {
     if (figure.holds)
       continue;
     if (clause.failures++ < ClauseResult::maxShown)
-      clause.shown.push_back(
-          {figure, schedule.params, costText(schedule.costs)});
+      clause.shown.push_back({figure, schedule.params,
+                              costText(schedule.costs, schedule.costUse())});
   }
   return success();
 }
@@ -110,7 +110,7 @@ void CheckRun::checkSize(const ScheduleSource &source,
     costsNow.clear();
     FailureOr<Schedule> lowered = source.lower(schedule, lowering, diags);
     if (succeeded(lowered))
-      costsNow = "; " + costText(lowered->costs);
+      costsNow = "; " + costText(lowered->costs, lowered->costUse());
     if (succeeded(lowered) && succeeded(check(*lowered)))
       continue;
     if (refusal.empty())

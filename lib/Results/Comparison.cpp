@@ -109,6 +109,12 @@ void Comparison::sort(StringRef key) {
   anyFits = any_of(candidates, [](const Candidate &candidate) {
     return candidate.outcome == Outcome::Fits;
   });
+  for (const Candidate &candidate : candidates) {
+    kinds |= candidate.kinds;
+    assumed.add(candidate.assumed);
+    if (!rounding.any())
+      rounding = candidate.rounding;
+  }
   llvm::stable_sort(candidates, [](const Candidate &a, const Candidate &b) {
     return a.isBefore(b);
   });
@@ -151,6 +157,23 @@ void Comparison::fold() {
   });
 }
 
+void Comparison::warnOfCosts(DiagEngine &diags) const {
+  DiagLoc loc = options.given.front().source;
+  warnOfRounding(rounding, loc, diags);
+  warnOfAssumed(assumed, loc, diags);
+}
+
+/// The given costs of a part or a layer, of the kinds that are used.
+std::string Comparison::costs() const {
+  const GivenSettings &given = options.given.front();
+  CostSettings costs = given.allCosts();
+  LayerSettings layers = given.layers;
+  CostRounding known;
+  roundCosts(costs, known, layers);
+  constexpr uint8_t all = (1 << 4) - 1;
+  return costText(costs, CostUse(given.parts.value_or(1), kinds ? kinds : all));
+}
+
 void Comparison::keepTop(unsigned rows) {
   if (!anyFits)
     return;
@@ -169,7 +192,7 @@ void Comparison::keepTop(unsigned rows) {
 void Comparison::printHeading(raw_ostream &os) const {
   const GivenSettings &given = options.given.front();
   os << options.ranks << " ranks, " << options.microbatches
-     << " micro-batches; " << costText(given.allCosts());
+     << " micro-batches; " << costs();
   if (!hasLayouts())
     os << " for 1/" << *given.parts << " of the model";
   else if (!showsLayout())
@@ -246,9 +269,10 @@ void Comparison::printRows(raw_ostream &os, size_t width) const {
       else
         also += (also.empty() ? "" : ", ") + one.title();
     }
-    std::vector<std::string> cells = {std::to_string(first.place), first.name,
-                                      params, showsLayout() ? first.layout : "",
-                                      first.target};
+    std::vector<std::string> cells = {
+        std::to_string(first.place),
+        first.name + (first.assumed.empty() ? "" : " ~"), params,
+        showsLayout() ? first.layout : "", first.target};
     for (auto [column, cell] : zip(figureColumns, figureCells(first)))
       cells.push_back(column.key == "memory" && !sizes ? "" : cell);
     cells.push_back(bound);
@@ -267,6 +291,8 @@ void Comparison::printRows(raw_ostream &os, size_t width) const {
   if (!omitted.empty())
     os << "(columns left out, which a pipe (| cat) and --format=csv show: "
        << join(omitted, ", ") << ")\n";
+  if (!assumed.empty())
+    os << "~ with costs that are not given: " << assumed.text() << '\n';
 }
 
 /// Instead of the rows: the schedule that needs least, and how to find one.
@@ -435,6 +461,7 @@ static void printCandidate(json::OStream &json, const Candidate &candidate) {
     });
   if (!candidate.figures)
     return;
+  candidate.assumed.write(json);
   json.attribute("stages", candidate.stages);
   json.attribute("copies", candidate.copies);
   for (const FigureColumn &column : figureColumns)
@@ -467,7 +494,9 @@ void Comparison::print(json::OStream &json) const {
     json.attribute("parts", nullptr);
   else
     json.attribute("parts", *given.parts);
-  json.attribute("costs", costText(given.allCosts()));
+  json.attribute("costs", costs());
+  assumed.write(json);
+  writeExact(json, "cost_grid", rounding.times);
   if (options.model)
     json.attribute("model", waitModelName(*options.model));
   else

@@ -42,6 +42,9 @@ public:
   bool hasAny() const { return simulated; }
   /// True if at least one candidate fits; after `sort`.
   bool hasFitting() const { return anyFits; }
+  /// Warns of costs that were assumed or rounded, once for all candidates;
+  /// after `sort`.
+  void warnOfCosts(DiagEngine &diags) const;
 
   /// Prints a table without the less important columns that a line of `width`
   /// characters has no place for, and their names; with 0, with all columns.
@@ -54,6 +57,7 @@ private:
   bool hasLayouts() const { return options.given.front().layout.has_value(); }
   bool showsLayout() const { return options.given.size() > 1; }
   void fold();
+  std::string costs() const;
   void printHeading(llvm::raw_ostream &os) const;
   void printRows(llvm::raw_ostream &os, size_t width) const;
   void printHidden(llvm::raw_ostream &os) const;
@@ -74,6 +78,11 @@ private:
   std::string finder;
   bool simulated = false;
   bool anyFits = false;
+  /// The compute kinds and the assumed costs of all candidates, and how the
+  /// costs were rounded; after `sort`.
+  uint8_t kinds = 0;
+  AssumedCosts assumed;
+  CostRounding rounding;
 };
 
 } // namespace pipec

@@ -115,8 +115,12 @@ static void printFigures(const DiffResult &result, raw_ostream &os) {
           });
   table.print(os);
   std::string costs[2];
-  for (auto [text, side] : zip_equal(costs, result.sides))
-    text = costTitle(side.schedule) + ": " + costText(side.schedule.costs);
+  // Of the kinds of both, so that equal costs are equal lines.
+  CostUse uses[2] = {sides[0].schedule.costUse(), sides[1].schedule.costUse()};
+  uint8_t kinds = uses[0].kinds() | uses[1].kinds();
+  for (auto [text, side, use] : zip_equal(costs, result.sides, uses))
+    text = costTitle(side.schedule) + ": " +
+           costText(side.schedule.costs, use.with(kinds));
   if (costs[0] == costs[1])
     os << '\n' << costs[0] << '\n';
   else
@@ -226,8 +230,9 @@ static void printSide(json::OStream &json, const DiffSide &side) {
   json.attribute("microbatches", side.schedule.numMicrobatches);
   json.attribute("steps", side.schedule.numSteps());
   json.attribute("transfers", side.figures.transfers);
-  json.attribute("costs", costText(side.schedule.costs));
-  writeCostBasis(side.schedule, json);
+  json.attribute("costs",
+                 costText(side.schedule.costs, side.schedule.costUse()));
+  writeCostBasis(side.schedule, side.schedule.assumedCosts(), json);
   writeExact(json, "makespan", side.figures.makespan);
   writeExact(json, "bubble_makespan", side.figures.bubbleMakespan);
   writeExact(json, "span", side.figures.span);

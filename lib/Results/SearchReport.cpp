@@ -382,6 +382,8 @@ void SearchReport::print(raw_ostream &os) const {
      << nameOf(found.form) << ": makespan " << decimalText(found.makespan)
      << '\n';
   printBound(os);
+  if (AssumedCosts assumed = found.schedule.assumedCosts(); !assumed.empty())
+    os << "  assumed: " << assumed.text() << '\n';
   if (!found.start.empty())
     os << "  best start: " << found.start << ", taken as it is\n";
   printLayouts(os);
@@ -441,6 +443,8 @@ void SearchReport::print(json::OStream &json) const {
   json.attribute("seed", request.seed);
   json.attribute("effort", request.effort);
   json.attribute("reproducible", !found.stopped);
+  found.schedule.assumedCosts().write(json);
+  writeExact(json, "cost_grid", found.schedule.rounding.times);
 }
 
 } // namespace pipec

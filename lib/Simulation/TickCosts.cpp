@@ -7,6 +7,7 @@
 
 #include "Simulation/TickCosts.h"
 
+#include "Support/Decimal.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -61,6 +62,8 @@ public:
       : schedule(schedule), settings(schedule.costs), costs(costs),
         parts(parts) {}
 
+  /// False if there is no common denominator, once filled.
+  bool hasUnit() const { return unitFits; }
   /// Returns false if the ticks do not fit.
   bool fill() {
     if (!findUnit())
@@ -168,6 +171,11 @@ private:
             .add(value);
     for (const CostSettings::Overlap &overlap : settings.overlaps)
       (overlap.isFactor ? ofOverlaps : times).add(overlap.cost);
+    // Costs that are not given may be half of others.
+    forEachRow([&](unsigned stage, std::optional<unsigned> rank) {
+      for (unsigned kind = 0; kind != 4; ++kind)
+        times.add(settings.of(StepKind(kind), stage, rank));
+    });
     if (!ofRanks.fits || !ofMicrobatches.fits || !ofOverlaps.fits)
       return false;
     rankParts = ofRanks.common;
@@ -178,7 +186,8 @@ private:
     if (times.fits)
       times.multiply(parts / std::gcd(times.common, parts));
     costs.ticksPerUnit = times.common;
-    return times.fits;
+    unitFits = times.fits;
+    return unitFits;
   }
 
   /// `value` in parts of 1/`parts`; its denominator divides `parts`.
@@ -214,21 +223,34 @@ private:
     return row;
   }
 
-  void fillRows() {
+  /// Calls `body` with the stages and ranks whose costs may differ: `anyStage`
+  /// for those without costs of their own, since most stages have the same.
+  template <typename Body> void forEachRow(Body body) const {
     unsigned stages = schedule.numStages;
     if (!settings.has(FigureScope::Rank)) {
-      // Most stages have the same costs, so look them up only once.
-      costs.rows.assign(stages, makeRow(anyStage, std::nullopt));
+      body(anyStage, std::optional<unsigned>());
       for (const auto &[place, row] : settings.in(FigureScope::Stage))
         if (place.number < stages)
-          costs.rows[place.number] = makeRow(place.number, std::nullopt);
+          body(place.number, std::optional<unsigned>());
       return;
     }
     const Placement &placement = schedule.placement;
     for (unsigned d = 0; d != placement.numDirections(); ++d)
       for (unsigned stage = 0; stage != stages; ++stage)
-        costs.rows.push_back(makeRow(stage, placement.rankOf(stage, d)));
-    if (placement.bidirectional()) {
+        body(stage, std::optional(placement.rankOf(stage, d)));
+  }
+
+  void fillRows() {
+    forEachRow([&](unsigned stage, std::optional<unsigned> rank) {
+      if (rank)
+        costs.rows.push_back(makeRow(stage, rank));
+      else if (stage == anyStage)
+        costs.rows.assign(schedule.numStages, makeRow(stage, rank));
+      else
+        costs.rows[stage] = makeRow(stage, rank);
+    });
+    const Placement &placement = schedule.placement;
+    if (settings.has(FigureScope::Rank) && placement.bidirectional()) {
       costs.directionSplit = schedule.directionSplit();
       costs.otherRank = placement.map(1).vec();
     }
@@ -277,8 +299,24 @@ private:
   int64_t parts;
   int64_t rankParts = 1;
   int64_t microbatchParts = 1;
+  bool unitFits = false;
   bool fits = true;
 };
+
+/// Names the largest cost that was given.
+static void noteLargest(const CostSettings &costs, SourceLoc loc,
+                        InFlightDiagnostic &error) {
+  std::optional<std::pair<Place, FigureRow::Entry>> largest;
+  for (const auto &[place, row] : costs.places())
+    for (const FigureRow::Entry &entry : row)
+      if (infoOf(entry.first).unit == FigureUnit::Time &&
+          (!largest || entry.second > largest->second.second))
+        largest = {place, entry};
+  if (largest)
+    error.note(loc, diag::NoteLargestCost,
+               figureText(largest->second.first, largest->first),
+               decimalText(largest->second.second));
+}
 
 FailureOr<TickCosts> TickCosts::make(const Schedule &schedule,
                                      DiagEngine &diags, int64_t parts) {
@@ -289,9 +327,11 @@ FailureOr<TickCosts> TickCosts::make(const Schedule &schedule,
     return costs;
   if (parts != 1)
     return make(schedule, diags);
-  if (!fine)
+  if (!fine && !maker.hasUnit())
     return diags.report(schedule.source, diag::CostsTooFine);
-  return diags.report(schedule.source, diag::TimesTooLarge);
+  InFlightDiagnostic error = diags.report(schedule.source, diag::TimesTooLarge);
+  noteLargest(schedule.costs, schedule.source, error);
+  return error;
 }
 
 int64_t TickCosts::overlapDuration(ArrayRef<Step> members) const {

@@ -39,7 +39,7 @@ TEST(LayerCosts, StagesHaveTheSumOfTheirLayers) {
   auto costs = sumCosts(general, {}, {"Ett", "", "tm", "L"});
   ASSERT_TRUE(costs);
   EXPECT_EQ(costs->of(StepKind::F, 0), Rational(4));
-  EXPECT_EQ(costs->of(StepKind::B, 0), Rational(3));
+  EXPECT_EQ(costs->of(StepKind::B, 0), Rational(2));
   EXPECT_EQ(costs->of(StepKind::F, 2), Rational(4));
   EXPECT_EQ(costs->of(StepKind::W, 2), Rational(1));
   for (unsigned stage : {1, 3})
@@ -63,15 +63,15 @@ TEST(LayerCosts, HalvesFollowFromTheBackward) {
   FigureRow whole = row({{Figure::B, 5}});
   EXPECT_EQ(of(whole, StepKind::I), fraction(5, 2));
   EXPECT_EQ(of(whole, StepKind::W), fraction(5, 2));
-  EXPECT_EQ(of(whole, StepKind::F), Rational(0));
+  EXPECT_EQ(of(whole, StepKind::F), fraction(5, 2));
   FigureRow withI = row({{Figure::B, 5}, {Figure::I, 2}});
   EXPECT_EQ(of(withI, StepKind::W), Rational(3));
   FigureRow withW = row({{Figure::B, 5}, {Figure::W, 7}});
-  EXPECT_EQ(of(withW, StepKind::I), Rational(0));
+  EXPECT_EQ(of(withW, StepKind::I), fraction(5, 2));
   FigureRow halves = row({{Figure::I, 2}, {Figure::W, 1}});
   EXPECT_EQ(of(halves, StepKind::B), Rational(3));
   FigureRow onlyI = row({{Figure::I, 2}});
-  EXPECT_EQ(of(onlyI, StepKind::B), Rational(2));
+  EXPECT_EQ(of(onlyI, StepKind::B), Rational(4));
 }
 
 TEST(LayerCosts, MemoryFollowsTheActivations) {
@@ -114,6 +114,7 @@ TEST(LayerCosts, MemoryWhileStepsRunFollowsTheActivations) {
 
 TEST(LayerCosts, OverflowIsNoticed) {
   CostSettings costs;
+  costs.set(Figure::B, 1);
   costs.set(Figure::F, std::numeric_limits<int64_t>::max() / 2);
   EXPECT_TRUE(sumCosts(costs, {}, {"tt"}));
   EXPECT_FALSE(sumCosts(costs, {}, {"ttt"}));

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Cost/ModelParts.h"
+#include "Cost/CostUse.h"
 
 #include "gtest/gtest.h"
 
@@ -89,8 +90,85 @@ TEST(ModelParts, DefaultsAndRanks) {
   EXPECT_EQ(*spread->of(StepKind::F, 5, 0), fraction(1, 3));
   EXPECT_EQ(*spread->of(StepKind::B, 5, 0), fraction(2, 3));
   EXPECT_EQ(*spread->of(StepKind::I, 5, 1), Rational(2));
-  EXPECT_EQ(*spread->of(StepKind::B, 5, 1), fraction(7, 3));
+  EXPECT_EQ(*spread->of(StepKind::B, 5, 1), Rational(4));
+  EXPECT_EQ(*spread->of(StepKind::F, 5, 1), Rational(2));
   EXPECT_EQ(*spread->of(StepKind::Unshard, 5, 1), Rational(0));
+}
+
+/// The kinds of a stage with assumed costs.
+static std::string assumedOf(const CostSettings &costs, unsigned stage) {
+  CostUse use;
+  use.add({stage, std::nullopt, 15});
+  return AssumedCosts(costs, use).text();
+}
+
+TEST(ModelParts, WhatWasAssumedStaysAssumed) {
+  CostSettings costs;
+  for (unsigned part = 0; part != 4; ++part) {
+    costs.set(Figure::F, 3, {FigureScope::Stage, part});
+    costs.set(Figure::B, 5 + part, {FigureScope::Stage, part});
+  }
+  auto spread = spreadCosts(costs, 4, 8);
+  ASSERT_TRUE(spread);
+  EXPECT_EQ(spread->of(StepKind::W, 7), Rational(2));
+  EXPECT_FALSE(spread->get(Figure::W, {FigureScope::Stage, 7}));
+  EXPECT_EQ(assumedOf(*spread, 7), "I and W are half of B");
+  // A stage of two parts, one of them with halves of its own.
+  costs.set(Figure::I, 1, {FigureScope::Stage, 1});
+  costs.set(Figure::W, 7, {FigureScope::Stage, 1});
+  auto two = spreadCosts(costs, 4, 2);
+  ASSERT_TRUE(two);
+  EXPECT_EQ(two->of(StepKind::B, 0), Rational(11));
+  EXPECT_EQ(two->of(StepKind::I, 0), fraction(7, 2));
+  EXPECT_EQ(two->of(StepKind::W, 0), fraction(19, 2));
+  EXPECT_EQ(assumedOf(*two, 0), "I and W are half of B");
+  EXPECT_EQ(assumedOf(*two, 1), "I and W are half of B");
+}
+
+/// Four parts of the trace of a split schedule: the first needs no gradient of
+/// its input, and its W runs the whole backward.
+static CostSettings splitTrace() {
+  CostSettings costs;
+  for (unsigned part = 0; part != 4; ++part) {
+    Place place{FigureScope::Stage, part};
+    costs.set(Figure::F, 40, place);
+    costs.set(Figure::I, part ? Rational(45) : fraction(8, 100), place);
+    costs.set(Figure::W, part ? Rational(30) : fraction(607, 10), place);
+  }
+  return costs;
+}
+
+TEST(ModelParts, OnlyStage0NeedsNoInputGradient) {
+  auto halves = spreadCosts(splitTrace(), 4, 8);
+  ASSERT_TRUE(halves);
+  EXPECT_EQ(halves->of(StepKind::I, 0), fraction(4, 100));
+  EXPECT_EQ(halves->of(StepKind::W, 0), fraction(3035, 100));
+  // (0.08 + 60.7) / 2 is split as the other parts are, 45 to 30.
+  EXPECT_EQ(halves->of(StepKind::I, 1), fraction(1823, 100));
+  EXPECT_EQ(halves->of(StepKind::W, 1), fraction(1216, 100));
+  EXPECT_EQ(halves->of(StepKind::I, 2), fraction(45, 2));
+  EXPECT_EQ(assumedOf(*halves, 1), "B is I + W");
+  // Stage 0 of two parts needs no gradient of its input either.
+  auto pairs = spreadCosts(splitTrace(), 4, 2);
+  ASSERT_TRUE(pairs);
+  EXPECT_LT(*pairs->of(StepKind::I, 0), fraction(2, 10));
+  EXPECT_EQ(
+      Rational::add(*pairs->of(StepKind::I, 0), *pairs->of(StepKind::W, 0)),
+      fraction(13578, 100));
+  EXPECT_EQ(pairs->of(StepKind::I, 1), Rational(90));
+}
+
+TEST(ModelParts, OtherFirstPartsAreCutEvenly) {
+  for (unsigned part : {0u, 2u}) {
+    CostSettings costs = splitTrace();
+    // An I as long as those of others, or another part without one.
+    costs.set(Figure::I, part ? Rational(1) : Rational(7),
+              {FigureScope::Stage, part});
+    auto halves = spreadCosts(costs, 4, 8);
+    ASSERT_TRUE(halves);
+    EXPECT_EQ(halves->of(StepKind::I, 0), halves->of(StepKind::I, 1));
+    EXPECT_EQ(halves->of(StepKind::W, 0), halves->of(StepKind::W, 1));
+  }
 }
 
 TEST(ModelParts, Memory) {

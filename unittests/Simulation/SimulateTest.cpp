@@ -210,6 +210,6 @@ TEST(Simulate, RefusesWhatDoesNotFit) {
   few.numMicrobatches = 10;
   EXPECT_TRUE(failed(simulate(few, diags)));
   EXPECT_EQ(recorded.kinds,
-            (Kinds{diag::CostsTooFine, diag::TimesTooLarge, diag::CostsTooFine,
+            (Kinds{diag::CostsTooFine, diag::TimesTooLarge, diag::TimesTooLarge,
                    diag::MemoryTooLarge, diag::TooFewSteps}));
 }

@@ -55,6 +55,8 @@ class Candidate:
     place: int | None = None
     """Its row; schedules with the same order and figures share one."""
     search: FoundBy | None = None
+    assumed: tuple[str, ...] = ()
+    """The kinds of steps, `F`, `B`, `I` and `W`, whose costs were not given."""
     stages: int | None = None
     copies: int | None = None
     """How many copies of the model there are."""
@@ -98,6 +100,10 @@ class Comparison:
     """`part` or `layer`: what the costs are for."""
     parts: int | None
     costs: str
+    assumed: tuple[str, ...]
+    """The kinds of steps, `F`, `B`, `I` and `W`, whose costs were not given."""
+    cost_grid: float | None
+    """What costs with many digits were rounded to multiples of."""
     model: str | None
     schedules: tuple[Candidate, ...]
     commands: Mapping[str, Choice]

@@ -162,6 +162,10 @@ class Report(Generic[Number]):
     parts: int | None
     layout: str | None
     """The layers of the stages; None if they are not known."""
+    assumed: tuple[str, ...]
+    """The kinds of steps, `F`, `B`, `I` and `W`, whose costs were not given."""
+    cost_grid: float | None
+    """What costs with many digits were rounded to multiples of."""
     stage_edges: tuple[StageEdge, ...] | None
     """The edges of the stage graph; None for a chain."""
     params: Mapping[str, int]

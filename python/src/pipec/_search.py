@@ -118,6 +118,10 @@ class SearchResult:
     """False if a clock or an interrupt ended the search."""
     forms: tuple[FormTrial, ...] = ()
     """The forms of the backward, if both were tried."""
+    assumed: tuple[str, ...] = ()
+    """The kinds of steps, `F`, `B`, `I` and `W`, whose costs were not given."""
+    cost_grid: float | None = None
+    """What costs with many digits were rounded to multiples of."""
     placements: tuple[PlacementTrial, ...] = ()
     layout: str | None = None
     layouts: Layouts | None = None

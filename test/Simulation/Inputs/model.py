@@ -23,6 +23,24 @@ class Deadlock(Exception):
     """A time that depends on itself."""
 
 
+def missing_cost(kind, given):
+    """The cost of a kind of step that is not given."""
+    given = {kind: cost for kind, cost in given.items() if cost is not None}
+    if not given:
+        return Fraction(2 if kind == "B" else 1)
+    if not given.keys() & set("BIW"):
+        return given["F"] * (2 if kind == "B" else 1)
+    halves = [given[half] for half in "IW" if half in given]
+    backward = given["B"] if "B" in given else sum(halves) * (1 if len(halves) == 2 else 2)
+    if kind == "B":
+        return backward
+    if kind in "IW" and halves and "B" not in given:
+        return halves[0]
+    if kind in "IW" and halves and halves[0] < backward:
+        return backward - halves[0]
+    return backward / 2
+
+
 class Schedule:
     """The header and the lists of a .steps text."""
 
@@ -83,11 +101,8 @@ class Schedule:
         if own is None:
             if step.kind not in COMPUTE:
                 own = Fraction(0)
-            elif step.kind == "B":
-                own = sum(self.first(kind, *scopes) if self.first(kind, *scopes) is not None
-                          else Fraction(1) for kind in "IW")
             else:
-                own = Fraction(1)
+                own = missing_cost(step.kind, {kind: self.first(kind, *scopes) for kind in COMPUTE})
         return own
 
     def factor(self, *scope):

@@ -1,0 +1,279 @@
+//===- CostGrid.cpp - Figures with many digits ----------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Cost/CostGrid.h"
+
+#include "Cost/LayerCosts.h"
+#include "Cost/Settings.h"
+#include "Support/Decimal.h"
+#include "Support/Diagnostics/AnalysisDiags.h"
+#include "Support/Words.h"
+
+#include <limits>
+#include <numeric>
+
+using namespace llvm;
+
+namespace pipec {
+
+/// The most decimal digits of a grid.
+static constexpr unsigned maxDigits = 18;
+
+static int64_t powerOf10(unsigned digits) {
+  int64_t power = 1;
+  for (unsigned i = 0; i != digits; ++i)
+    power *= 10;
+  return power;
+}
+
+namespace {
+
+/// The largest of some figures, and their least common denominator.
+class Family {
+public:
+  void add(Rational value) {
+    largest = std::max(largest, value.isNegative()
+                                    ? Rational::sub(0, value).value_or(value)
+                                    : value);
+    __int128 next = __int128(common) * (value.denominator() /
+                                        std::gcd(common, value.denominator()));
+    fits &= next <= std::numeric_limits<int64_t>::max();
+    if (fits)
+      common = int64_t(next);
+  }
+  /// True if the largest has more than `most` parts of the denominator.
+  bool exceeds(int64_t most) const {
+    return !fits || (common != 1 && __int128(largest.numerator()) *
+                                            (common / largest.denominator()) >
+                                        most);
+  }
+  /// The most digits with which the largest has at most `most` parts; nothing
+  /// if it would lose digits for being too small.
+  std::optional<unsigned> digitsWithin(int64_t most) const {
+    unsigned digits = 0;
+    while (digits != maxDigits &&
+           __int128(largest.numerator()) * powerOf10(digits + 1) <=
+               __int128(most) * largest.denominator())
+      ++digits;
+    if (digits == maxDigits &&
+        Rational::compare(largest, *Rational::make(1, 1'000'000'000'000)) < 0)
+      return std::nullopt;
+    return digits;
+  }
+
+  Rational largest;
+  int64_t common = 1;
+  bool fits = true;
+};
+
+} // namespace
+
+/// The multiple of 10^-`digits` nearest to a value, away from 0 in the middle.
+static Rational rounded(Rational value, unsigned digits) {
+  __int128 scaled = __int128(value.numerator()) * powerOf10(digits);
+  __int128 twice = 2 * (scaled < 0 ? -scaled : scaled);
+  __int128 units = (twice / value.denominator() + 1) / 2;
+  // The magnitude hardly grows, and the grid suits it.
+  return Rational::make(int64_t(scaled < 0 ? -units : units), powerOf10(digits))
+      .value_or(value);
+}
+
+static Rational gridOf(unsigned digits) {
+  return *Rational::make(1, powerOf10(digits));
+}
+
+namespace {
+
+/// Rounds the figures of one family to its grid.
+class Rounder {
+public:
+  Rounder(unsigned digits, CostRounding &rounding)
+      : digits(digits), rounding(rounding) {}
+
+  Rational operator()(Figure figure, Place place, Rational value) {
+    Rational result = rounded(value, digits);
+    if (result.isZero() && !value.isZero())
+      rounding.vanished.push_back({figureText(figure, place), value});
+    return result;
+  }
+
+private:
+  unsigned digits;
+  CostRounding &rounding;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Costs
+//===----------------------------------------------------------------------===//
+
+using LayerRows = MutableArrayRef<std::optional<LayerFigures>>;
+
+static void roundTimes(CostSettings &costs, CostRounding &rounding,
+                       LayerRows layers) {
+  constexpr int64_t mostTicks = 100'000'000, mostRounded = 10'000'000;
+  Family times;
+  auto isTime = [](Figure figure) {
+    return infoOf(figure).unit == FigureUnit::Time;
+  };
+  for (const auto &[place, row] : costs.places())
+    for (auto [figure, value] : row)
+      if (isTime(figure))
+        times.add(value);
+  for (const CostSettings::Overlap &overlap : costs.overlaps)
+    if (!overlap.isFactor)
+      times.add(overlap.cost);
+  for (const auto &layer : layers)
+    if (layer)
+      for (auto [figure, value] : layer->costs)
+        times.add(value);
+  auto digits = times.digitsWithin(mostRounded);
+  if (!digits || !times.exceeds(mostTicks))
+    return;
+  rounding.times = gridOf(*digits);
+  Rounder round(*digits, rounding);
+  costs.transform([&](Figure figure, Place place, Rational value) {
+    return isTime(figure) ? round(figure, place, value) : value;
+  });
+  for (CostSettings::Overlap &overlap : costs.overlaps)
+    if (!overlap.isFactor)
+      overlap.cost = round(Figure::F, {FigureScope::Overlap}, overlap.cost);
+  for (auto &layer : layers)
+    if (layer) {
+      FigureRow row;
+      for (auto [figure, value] : layer->costs)
+        row.set(figure, round(figure, {}, value));
+      layer->costs = row;
+    }
+}
+
+static void roundFactors(CostSettings &costs, CostRounding &rounding) {
+  // Factors of ranks, of micro-batches and of overlaps multiply each other.
+  constexpr unsigned allDigits = 6;
+  Family families[3];
+  auto familyOf = [](Place place) {
+    return place.scope == FigureScope::Rank         ? 0
+           : place.scope == FigureScope::Microbatch ? 1
+                                                    : 2;
+  };
+  auto isFactor = [](Figure figure) {
+    return infoOf(figure).unit == FigureUnit::Factor;
+  };
+  for (const auto &[place, row] : costs.places())
+    for (auto [figure, value] : row)
+      if (isFactor(figure))
+        families[familyOf(place)].add(value);
+  for (const CostSettings::Overlap &overlap : costs.overlaps)
+    if (overlap.isFactor)
+      families[2].add(overlap.cost);
+  __int128 product = 1;
+  unsigned count = 0;
+  bool fits = true;
+  for (const Family &family : families) {
+    fits &= family.fits && product <= powerOf10(allDigits);
+    if (fits)
+      product *= family.common;
+    count += !family.fits || family.common != 1;
+  }
+  if (fits && product <= powerOf10(allDigits))
+    return;
+  unsigned digits = allDigits / count;
+  rounding.factors = gridOf(digits);
+  Rounder round(digits, rounding);
+  bool rounds[3];
+  for (auto [own, family] : zip_equal(rounds, families))
+    own = !family.fits || family.common > powerOf10(digits);
+  costs.transform([&](Figure figure, Place place, Rational value) {
+    return isFactor(figure) && rounds[familyOf(place)]
+               ? round(figure, place, value)
+               : value;
+  });
+  if (rounds[2])
+    for (CostSettings::Overlap &overlap : costs.overlaps)
+      if (overlap.isFactor)
+        overlap.cost =
+            round(Figure::Factor, {FigureScope::Overlap}, overlap.cost);
+}
+
+void roundCosts(CostSettings &costs, CostRounding &rounding, LayerRows layers) {
+  roundTimes(costs, rounding, layers);
+  roundFactors(costs, rounding);
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+void roundSizes(MemorySettings &memory, CostRounding &rounding,
+                LayerRows layers) {
+  constexpr int64_t mostUnits = 1'000'000'000'000, mostRounded = 100'000'000;
+  Family sizes;
+  for (const auto &[place, row] : memory.places())
+    for (auto [figure, value] : row)
+      sizes.add(value);
+  for (const auto &layer : layers)
+    if (layer)
+      for (auto [figure, value] : layer->memory)
+        sizes.add(value);
+  auto digits = sizes.digitsWithin(mostRounded);
+  if (!digits || !sizes.exceeds(mostUnits))
+    return;
+  rounding.sizes = gridOf(*digits);
+  Rounder round(*digits, rounding);
+  // Where a backward releases what its forward took, it still does.
+  std::vector<Place> balanced;
+  for (const auto &[place, row] : memory.places()) {
+    auto f = row.get(Figure::LiveF), i = row.get(Figure::LiveI),
+         w = row.get(Figure::LiveW);
+    auto kept = f && i && w ? Rational::add(*f, *i) : std::nullopt;
+    if (kept && Rational::add(*kept, *w) == Rational(0))
+      balanced.push_back(place);
+  }
+  memory.transform([&](Figure figure, Place place, Rational value) {
+    return round(figure, place, value);
+  });
+  for (Place place : balanced) {
+    auto kept = Rational::add(*memory.get(Figure::LiveF, place),
+                              *memory.get(Figure::LiveI, place));
+    if (auto w = kept ? Rational::sub(0, *kept) : std::nullopt)
+      memory.set(Figure::LiveW, *w, place);
+  }
+  for (auto &layer : layers)
+    if (layer) {
+      FigureRow row;
+      for (auto [figure, value] : layer->memory)
+        row.set(figure, round(figure, {}, value));
+      layer->memory = row;
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// Warnings
+//===----------------------------------------------------------------------===//
+
+void warnOfRounding(const CostRounding &rounding, DiagLoc loc,
+                    DiagEngine &diags) {
+  auto warn = [&](StringRef what, std::optional<Rational> grid) {
+    if (grid)
+      (void)diags.report(loc, diag::CostsRounded, what,
+                         toDecimal(*grid, maxDigits).text);
+  };
+  warn("costs", rounding.times);
+  warn("factors", rounding.factors);
+  warn("sizes", rounding.sizes);
+  if (rounding.vanished.empty())
+    return;
+  const CostRounding::Vanished &first = rounding.vanished.front();
+  std::string others;
+  if (size_t more = rounding.vanished.size() - 1)
+    others = ", like " + countText(more, "other figure") + ",";
+  (void)diags.report(loc, diag::CostVanished, first.figure,
+                     toDecimal(first.value, maxDigits, maxDigits).text, others);
+}
+
+} // namespace pipec
