@@ -375,7 +375,8 @@ LogicalResult SearchRun::run() {
   FoundSchedule *found = &result->found;
   SearchReport report(*result);
   report.wordsFor = wordsFor;
-  warnOfCosts(&found->schedule, diags);
+  warnOfRounding(found->schedule.rounding, DiagLoc(), diags);
+  warnOfAssumed(report.assumed(), DiagLoc(), diags);
   report.layouts = layouts;
   report.minimal = minimal;
   report.frontier = std::move(frontier);

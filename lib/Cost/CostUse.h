@@ -30,6 +30,9 @@ public:
     uint8_t kinds;
   };
 
+  /// F, B, I and W.
+  static constexpr uint8_t allKinds = (1 << 4) - 1;
+
   CostUse() = default;
   /// Every stage (or part of the model) uses `kinds`, on any rank.
   CostUse(unsigned stages, uint8_t kinds) {
@@ -43,7 +46,7 @@ public:
     union_ |= entry.kinds;
   }
   /// The same stages and ranks, where each uses `kinds`.
-  CostUse with(uint8_t kinds) const {
+  CostUse with(uint8_t kinds = allKinds) const {
     CostUse use;
     for (Entry entry : all)
       use.add({entry.stage, entry.rank, kinds});

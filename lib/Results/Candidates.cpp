@@ -130,7 +130,10 @@ FailureOr<Report> CandidateEvaluator::run(Schedule &schedule,
   FailureOr<Report> report = pipec::measure(schedule, model, diags);
   CostUse use = schedule.costUse();
   candidate.kinds = use.kinds();
-  candidate.assumed = AssumedCosts(schedule.costs, use);
+  // The bound of a found schedule is about both forms of the backward.
+  candidate.assumed = AssumedCosts(
+      schedule.costs,
+      candidate.request && candidate.request->anyForm ? use.with() : use);
   candidate.rounding = schedule.rounding;
   if (succeeded(report))
     candidate.verdicts =

@@ -170,8 +170,8 @@ std::string Comparison::costs() const {
   LayerSettings layers = given.layers;
   CostRounding known;
   roundCosts(costs, known, layers);
-  constexpr uint8_t all = (1 << 4) - 1;
-  return costText(costs, CostUse(given.parts.value_or(1), kinds ? kinds : all));
+  return costText(costs, CostUse(given.parts.value_or(1),
+                                 kinds ? kinds : CostUse::allKinds));
 }
 
 void Comparison::keepTop(unsigned rows) {

@@ -76,6 +76,11 @@ Rational SearchReport::gap() const {
   return excess(found.makespan, result.bound().bound).value_or(0);
 }
 
+AssumedCosts SearchReport::assumed() const {
+  CostUse use = found.schedule.costUse();
+  return {found.schedule.costs, request.anyForm ? use.with() : use};
+}
+
 void SearchReport::printLibrary(raw_ostream &os) const {
   if (found.libraryLeftOut)
     os << "  left out for lack of time: "
@@ -382,8 +387,8 @@ void SearchReport::print(raw_ostream &os) const {
      << nameOf(found.form) << ": makespan " << decimalText(found.makespan)
      << '\n';
   printBound(os);
-  if (AssumedCosts assumed = found.schedule.assumedCosts(); !assumed.empty())
-    os << "  assumed: " << assumed.text() << '\n';
+  if (AssumedCosts costs = assumed(); !costs.empty())
+    os << "  assumed: " << costs.text() << '\n';
   if (!found.start.empty())
     os << "  best start: " << found.start << ", taken as it is\n";
   printLayouts(os);
@@ -443,7 +448,7 @@ void SearchReport::print(json::OStream &json) const {
   json.attribute("seed", request.seed);
   json.attribute("effort", request.effort);
   json.attribute("reproducible", !found.stopped);
-  found.schedule.assumedCosts().write(json);
+  assumed().write(json);
   writeExact(json, "cost_grid", found.schedule.rounding.times);
 }
 

@@ -23,6 +23,8 @@ public:
   explicit SearchReport(const PlacementResult &result)
       : result(result), request(result.problem.request), found(result.found) {}
 
+  /// The costs that were not given, of all forms that the bound is about.
+  AssumedCosts assumed() const;
   /// makespan / bound - 1, of the bound that is reported; 0 without one.
   Rational gap() const;
 

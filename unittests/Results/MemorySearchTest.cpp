@@ -88,7 +88,7 @@ TEST(MemorySearch, NothingIsFoundBelowTheLeast) {
         randomMemory(random, request.ranks, request.ranks * request.chunks);
     request.given.memory.push_back(memory);
     ScheduleSearch searcher(path, args, progress, diags);
-    auto problem = searcher.makeProblem(request);
+    auto problem = searcher.prepare(request);
     if (failed(problem))
       continue;
     SearchLimits limits{request.work() / 30};
