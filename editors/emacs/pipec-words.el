@@ -33,9 +33,9 @@
   "Names of placements.")
 
 (defconst pipec-words-figures
-  '("bubble_makespan" "bubble_span" "factor" "idle" "layout" "limit" "makespan" "max_active"
-    "occupancy" "overlap" "p2p" "parameters" "peak" "prefetch" "receive" "reduce_grad"
-    "reduce_tied" "reshard" "sharded" "span" "unshard")
+  '("bubble_makespan" "bubble_span" "during" "factor" "idle" "layout" "limit" "makespan"
+    "max_active" "occupancy" "overlap" "p2p" "parameters" "peak" "prefetch" "receive"
+    "reduce_grad" "reduce_tied" "reshard" "sharded" "span" "unshard")
   "Figures, metrics, and entries of `fsdp' and `cost'.")
 
 (defconst pipec-words-steps-keywords

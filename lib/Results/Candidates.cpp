@@ -130,10 +130,7 @@ FailureOr<Report> CandidateEvaluator::run(Schedule &schedule,
   FailureOr<Report> report = pipec::measure(schedule, model, diags);
   CostUse use = schedule.costUse();
   candidate.kinds = use.kinds();
-  // The bound of a found schedule is about both forms of the backward.
-  candidate.assumed = AssumedCosts(
-      schedule.costs,
-      candidate.request && candidate.request->anyForm ? use.with() : use);
+  candidate.assumed = AssumedCosts(schedule.costs, use);
   candidate.rounding = schedule.rounding;
   if (succeeded(report))
     candidate.verdicts =

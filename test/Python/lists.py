@@ -46,7 +46,7 @@ for placement in "loop", "v", [0, 1, 1, 0]:
     assert made.stage_to_rank == where and made.stages == 4, placement
 assert Schedule.from_steps(lists, placement=[0, 1, 1, 0]).stages == 4
 assert Schedule.from_steps([["F0"]]).forward_only and not plain.forward_only
-assert Schedule.from_steps(LISTS, cost={"B": 3}).report().makespan == 12 == plain.report(profile={"B": 3}).makespan
+assert Schedule.from_steps(LISTS, cost={"F": 1, "B": 3}).report().makespan == 12 == plain.report(profile={"F": 1, "B": 3}).makespan
 assert Schedule.from_steps(LISTS, target="torch").lint().safe["stream"]
 assert Schedule.from_steps([["F0", "B0"], ["F0", "B0"], ["F0", "B0"]], edges=[(0, 2), (1, 2)]).edges == [(0, 2), (1, 2)]
 

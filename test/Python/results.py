@@ -100,11 +100,11 @@ for words in [], ["no_such_schedule"]:
         assert error.errors
 
 # Searches.
-best = pipec.search(ranks=2, microbatches=4, cost={"F": 2, "p2p": 0.5}, memory_limit=2, effort=1, start=[mine, "zb1p"],
+best = pipec.search(ranks=2, microbatches=4, cost={"F": 2, "I": 1, "W": 1, "p2p": 0.5}, memory_limit=2, effort=1, start=[mine, "zb1p"],
                     frontier=True, readable=True, certificate="best.proof")
 assert best.optimal and best.reproducible and best.schedule.report().makespan == best.makespan == best.bound
 assert best.schedule.ranks == 2 and "makespan 20, optimal" in repr(best) and open("best.proof").read()
-same(output("search", "ranks=2", "microbatches=4", "--cost=F=2,p2p=0.5", "--memory-limit=2", "--effort=1", "--frontier",
+same(output("search", "ranks=2", "microbatches=4", "--cost=F=2,I=1,W=1,p2p=0.5", "--memory-limit=2", "--effort=1", "--frontier",
             "--readable", "--start=mine.pipe", "--start=zb1p", "--certificate=again.proof"), best)
 best = pipec.search(ranks=2, microbatches=4, parts=2, placement="best", minimize="memory", effort=1, backward="whole")
 same(output("search", "ranks=2", "microbatches=4", "--parts=2", "--placement=best", "--minimize=memory", "--effort=1",

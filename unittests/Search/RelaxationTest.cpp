@@ -175,6 +175,8 @@ TEST(Relaxation, SplitBackwardsCoverWholeOnesOfTheirTime) {
     return succeeded(model) && search::splitCoversAll(*model, diags);
   };
   EXPECT_TRUE(covers());
+  header.costs.set(Figure::I, Rational(1));
+  header.costs.set(Figure::W, Rational(1));
   header.costs.set(Figure::B, *Rational::make(19, 10));
   EXPECT_FALSE(covers());
   header.costs.set(Figure::B, Rational(2));

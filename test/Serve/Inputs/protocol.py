@@ -72,7 +72,7 @@ def access(served):
 
 def compiling(served):
     """The parameters, the figures and the picture of a program."""
-    status, answer = served.post("/compile", {"program": PROGRAM, "sizes": {"ranks": 4}, "costs": "F=2"})
+    status, answer = served.post("/compile", {"program": PROGRAM, "sizes": {"ranks": 4}, "costs": "F=2,B=2"})
     check(status == 200 and answer["diagnostics"] == [], f"{status} {answer}")
     check(answer["schedules"][0]["parameters"][0] == {"name": "p", "role": "ranks", "default": "2"}, "parameters")
     check(answer["report"]["num_ranks"] == 4 and answer["report"]["makespan"] == 64, f"{answer['report']}")
@@ -91,7 +91,7 @@ def compiling(served):
     check(answer["schedules"] and answer["diagnostics"] and "picture" not in answer, f"{answer}")
 
     # A false `expect` clause, as `pipec check` reports it, beside the picture.
-    status, answer = served.post("/compile", {"program": ORDERED.replace("cooldown", "expect makespan == 5; cooldown"), "costs": "F=3"})
+    status, answer = served.post("/compile", {"program": ORDERED.replace("cooldown", "expect makespan == 5; cooldown"), "costs": "F=3,B=2"})
     check("picture" in answer and [one["message"] for one in answer["diagnostics"]] == ["makespan is 55, expected == 5"],
           f"{answer['diagnostics']}")
     check(answer["diagnostics"][0]["notes"][0]["message"] == "with p = 4, m = 8; F = 3, B = 2, I = 1, W = 1, p2p = 0",
@@ -108,7 +108,7 @@ def compiling(served):
         check(answer["with"]["makespan"] > 0 and answer["diagnostics"] == [], f"{with_}: {answer}")
 
     for kind, begin in (("svg", "<svg"), ("csv", "0F0,"), ("steps", "pipec-steps"), ("html", "<!DOCTYPE")):
-        status, answer = served.post("/export", {"program": PROGRAM, "as": kind, "costs": "F=2"})
+        status, answer = served.post("/export", {"program": PROGRAM, "as": kind, "costs": "F=2,B=2"})
         check(begin in answer.get("text", "")[:200], f"{kind}: {answer}")
     check(served.post("/export", {"program": PROGRAM, "as": "cpp"})[0] == 400, "as cpp")
     # Costs reach a CSV where a pass of the target uses them, and are left out elsewhere.
