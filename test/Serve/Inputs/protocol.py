@@ -94,7 +94,7 @@ def compiling(served):
     status, answer = served.post("/compile", {"program": ORDERED.replace("cooldown", "expect makespan == 5; cooldown"), "costs": "F=3,B=2"})
     check("picture" in answer and [one["message"] for one in answer["diagnostics"]] == ["makespan is 55, expected == 5"],
           f"{answer['diagnostics']}")
-    check(answer["diagnostics"][0]["notes"][0]["message"] == "with p = 4, m = 8; F = 3, B = 2, I = 1, W = 1, p2p = 0",
+    check(answer["diagnostics"][0]["notes"][0]["message"] == "with p = 4, m = 8; F 3, B 2",
           f"{answer['diagnostics']}")
     # Very many messages: the first of them, and how many more there are.
     names = ", ".join(f"unused{i} = 1" for i in range(5000))
