@@ -14,7 +14,7 @@ using namespace llvm;
 namespace pipec {
 
 /// The maximum number of errors that a page shows, and of other messages.
-static constexpr size_t maxMessages = 100;
+static constexpr size_t maxMessages = 500;
 
 /// The maximum nesting depth of a request or of an output of the compiler.
 static constexpr unsigned maxDepth = 64;

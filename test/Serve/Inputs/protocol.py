@@ -100,7 +100,7 @@ def compiling(served):
     names = ", ".join(f"unused{i} = 1" for i in range(5000))
     status, answer = served.post("/compile", {"program": PROGRAM.replace("m = 4", f"m = 4, {names}")})
     check("picture" in answer and len(answer["diagnostics"]) == 101
-          and answer["diagnostics"][-1] == {"severity": "warning", "message": "4900 more messages"}, f"{answer['diagnostics'][-1]}")
+          and answer["diagnostics"][-1]["message"].startswith("4900 more warnings"), f"{answer['diagnostics'][-1]}")
     check(served.post("/compile", {"program": PROGRAM, "target": "torch-2.13-timed"})[1].get("picture"), "a target with a point")
 
     for with_ in ({"withName": "gpipe"}, {"withSteps": served.post("/export", {"program": PROGRAM, "as": "steps"})[1]["text"]}):
