@@ -226,7 +226,10 @@ std::optional<MemorySettings> sumMemory(const MemorySettings &general,
     bool isBackward =
         info.unit == FigureUnit::Change && info.figure != Figure::LiveF;
     bool follows = isBackward || !info.inner().empty();
-    if (isBackward && !general.get(info.figure))
+    bool ofKind = any_of(layers, [&](const auto &own) {
+      return own && own->memory.get(info.figure);
+    });
+    if (follows && !general.get(info.figure) && (isBackward || !ofKind))
       continue;
     auto ofLayer = [&](const LayerInfo &kind) -> std::optional<Rational> {
       const auto &own = layers[size_t(kind.kind)];

@@ -220,6 +220,13 @@ std::optional<Rational> MemorySettings::of(Figure figure,
         Rational::add(taken, given(Figure::LiveI).value_or(Rational(0)));
     return left ? Rational::sub(0, *left) : std::nullopt;
   }
+  case Figure::DuringB:
+    return std::max(given(Figure::DuringI).value_or(Rational(0)),
+                    given(Figure::DuringW).value_or(Rational(0)));
+  case Figure::DuringI:
+  case Figure::DuringW:
+    // What a backward recomputes, a half may need as well.
+    return given(Figure::DuringB).value_or(Rational(0));
   default:
     return infoOf(figure).defaultValue;
   }

@@ -31,10 +31,8 @@ static SmallString<16> keyOf(const Members &members, KindOf kindOf) {
 
 static constexpr int64_t largest = std::numeric_limits<int64_t>::max();
 
-namespace {
-
 /// Computes the least common multiple of denominators.
-class CommonDenominator {
+class TickCosts::CommonDenominator {
 public:
   void add(std::optional<Rational> value) {
     if (value && fits)
@@ -50,8 +48,6 @@ public:
   int64_t common = 1;
   bool fits = true;
 };
-
-} // namespace
 
 /// Fills the tables. Costs of single steps are stored in ticks before the
 /// factor of their micro-batch, times of overlaps also before that of their

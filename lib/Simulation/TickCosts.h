@@ -86,6 +86,7 @@ public:
   Rational time(int64_t ticks) const;
 
 private:
+  class CommonDenominator;
   class Maker;
 
   /// The costs of the steps of one stage on one rank, without the factor of a
