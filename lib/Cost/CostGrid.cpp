@@ -96,8 +96,9 @@ public:
 
   Rational operator()(Figure figure, Place place, Rational value) {
     Rational result = rounded(value, digits);
-    if (result.isZero() && !value.isZero())
-      rounding.vanished.push_back({figureText(figure, place), value});
+    bool isFactor = infoOf(figure).unit == FigureUnit::Factor;
+    if (result != value && (result.isZero() || (isFactor && result == 1)))
+      rounding.vanished.push_back({figureText(figure, place), value, result});
     return result;
   }
 
@@ -212,10 +213,13 @@ void roundCosts(CostSettings &costs, CostRounding &rounding, LayerRows layers) {
 void roundSizes(MemorySettings &memory, CostRounding &rounding,
                 LayerRows layers) {
   constexpr int64_t mostUnits = 1'000'000'000'000, mostRounded = 100'000'000;
+  // A limit may be much larger than all sizes, whose digits it does not cost.
   Family sizes;
   for (const auto &[place, row] : memory.places())
     for (auto [figure, value] : row)
-      sizes.add(value);
+      sizes.add(figure == Figure::Limit
+                    ? *Rational::make(1, value.denominator())
+                    : value);
   for (const auto &layer : layers)
     if (layer)
       for (auto [figure, value] : layer->memory)
@@ -226,21 +230,33 @@ void roundSizes(MemorySettings &memory, CostRounding &rounding,
   rounding.sizes = gridOf(*digits);
   Rounder round(*digits, rounding);
   // Where a backward releases what its forward took, it still does.
+  auto keptBy = [&](Place place) {
+    unsigned stage =
+        place.scope == FigureScope::Stage ? place.number : anyStage;
+    auto f = memory.of(Figure::LiveF, stage),
+         i = memory.of(Figure::LiveI, stage);
+    return f && i ? Rational::add(*f, *i) : std::nullopt;
+  };
+  auto isBalanced = [&](Place place, std::optional<Rational> kept) {
+    auto w =
+        memory.of(Figure::LiveW,
+                  place.scope == FigureScope::Stage ? place.number : anyStage);
+    return kept && w && Rational::add(*kept, *w) == Rational(0);
+  };
   std::vector<Place> balanced;
-  for (const auto &[place, row] : memory.places()) {
-    auto f = row.get(Figure::LiveF), i = row.get(Figure::LiveI),
-         w = row.get(Figure::LiveW);
-    auto kept = f && i && w ? Rational::add(*f, *i) : std::nullopt;
-    if (kept && Rational::add(*kept, *w) == Rational(0))
+  for (const auto &[place, row] : memory.places())
+    if ((place.scope == FigureScope::Stage ||
+         place.scope == FigureScope::Whole) &&
+        isBalanced(place, keptBy(place)))
       balanced.push_back(place);
-  }
   memory.transform([&](Figure figure, Place place, Rational value) {
-    return round(figure, place, value);
+    bool isWhole = figure == Figure::Limit && value.isInteger();
+    return isWhole ? value : round(figure, place, value);
   });
   for (Place place : balanced) {
-    auto kept = Rational::add(*memory.get(Figure::LiveF, place),
-                              *memory.get(Figure::LiveI, place));
-    if (auto w = kept ? Rational::sub(0, *kept) : std::nullopt)
+    auto kept = keptBy(place);
+    if (auto w = kept && !isBalanced(place, kept) ? Rational::sub(0, *kept)
+                                                  : std::nullopt)
       memory.set(Figure::LiveW, *w, place);
   }
   for (auto &layer : layers)
@@ -255,6 +271,12 @@ void roundSizes(MemorySettings &memory, CostRounding &rounding,
 //===----------------------------------------------------------------------===//
 // Warnings
 //===----------------------------------------------------------------------===//
+
+void writeRounding(const CostRounding &rounding, json::OStream &json) {
+  writeExact(json, "cost_grid", rounding.times);
+  writeExact(json, "factor_grid", rounding.factors);
+  writeExact(json, "size_grid", rounding.sizes);
+}
 
 void warnOfRounding(const CostRounding &rounding, DiagLoc loc,
                     DiagEngine &diags) {
@@ -273,7 +295,8 @@ void warnOfRounding(const CostRounding &rounding, DiagLoc loc,
   if (size_t more = rounding.vanished.size() - 1)
     others = ", like " + countText(more, "other figure") + ",";
   (void)diags.report(loc, diag::CostVanished, first.figure,
-                     toDecimal(first.value, maxDigits, maxDigits).text, others);
+                     toDecimal(first.value, maxDigits, maxDigits).text, others,
+                     first.result);
 }
 
 } // namespace pipec

@@ -21,6 +21,8 @@
 
 #include <string>
 
+#include "llvm/Support/JSON.h"
+
 namespace pipec {
 
 struct CostSettings;
@@ -31,10 +33,11 @@ struct MemorySettings;
 struct CostRounding {
   /// The grids of times, of factors, and of sizes.
   std::optional<Rational> times, factors, sizes;
-  /// A figure that is not 0 and was rounded to 0.
+  /// A figure whose effect rounding removed: one that is now 0, or a factor
+  /// that is now 1.
   struct Vanished {
     std::string figure;
-    Rational value;
+    Rational value, result;
   };
   std::vector<Vanished> vanished;
 
@@ -51,6 +54,10 @@ void roundCosts(CostSettings &costs, CostRounding &rounding,
 /// The same for sizes, with limits of 10^12 and 10^8.
 void roundSizes(MemorySettings &memory, CostRounding &rounding,
                 llvm::MutableArrayRef<std::optional<LayerFigures>> layers = {});
+
+/// Writes the attributes `cost_grid`, `factor_grid` and `size_grid`: the grids,
+/// or null for figures that are exact.
+void writeRounding(const CostRounding &rounding, llvm::json::OStream &json);
 
 /// Warns of figures that were rounded.
 void warnOfRounding(const CostRounding &rounding, DiagLoc loc,

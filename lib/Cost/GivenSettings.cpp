@@ -156,7 +156,8 @@ static LogicalResult applyLayout(ModelSettings &settings,
   if (failed(setLayout(settings, *given.layout, {}, diags)))
     return failure();
   settings.costsPerLayer =
-      givesFigures(given) || settings.costs == CostSettings();
+      !given.layersOfStages() &&
+      (givesFigures(given) || settings.costs == CostSettings());
   if (hadLayout && !settings.costsPerLayer &&
       before != layoutText(settings.layers))
     (void)diags.report(settings.source, diag::OtherLayout, settings.name,
@@ -215,8 +216,9 @@ static LogicalResult overrideCosts(ModelSettings &settings,
   settings.costsPerLayer = given.layersSource.isValid();
   if (settings.costsPerLayer && !given.layout && settings.layers.empty())
     return diags.report(given.layersSource, diag::ProfileLayers);
-  if ((given.layout || settings.costsPerLayer) &&
-      failed(checkLayerCosts(given, diags)))
+  bool needsLayerCosts =
+      settings.costsPerLayer || (given.layout && !given.layersOfStages());
+  if (needsLayerCosts && failed(checkLayerCosts(given, diags)))
     return failure();
   if (given.layout && failed(applyLayout(settings, given, diags)))
     return failure();

@@ -53,6 +53,8 @@ struct GivenSettings {
   /// The layers of each stage, in place of those of the schedule. Costs and
   /// sizes are then per layer.
   std::optional<LayerLayout> layout;
+  /// The layout is that of the profile, whose costs may be per stage.
+  bool layoutOfProfile = false;
   /// What single kinds of layers have of their own, and where the profile says
   /// it.
   LayerSettings layers;
@@ -72,6 +74,10 @@ struct GivenSettings {
   /// In the order of the profile.
   std::vector<Key> keys;
 
+  /// The layout only says which layers costs per stage are of.
+  bool layersOfStages() const {
+    return layoutOfProfile && per == CostPer::Stage;
+  }
   bool perPart() const { return per == CostPer::Part; }
   /// `model`, if a schedule of these settings has the figures of it.
   const ModelSettings *modelOf(const ModelSettings &settings) const;

@@ -192,6 +192,9 @@ static bool hasCompute(const FigureRow &row) {
 
 std::optional<CostSettings> spreadCosts(const CostSettings &costs,
                                         unsigned parts, unsigned stages) {
+  // Each part is a stage, so the rules for costs that are not given apply.
+  if (parts == stages)
+    return costs;
   Cutter cut(parts, stages);
   CostSettings spread;
   spreadPlaces(costs, spread, cut);
@@ -238,6 +241,8 @@ std::optional<CostSettings> spreadCosts(const CostSettings &costs,
 
 std::optional<MemorySettings> spreadMemory(const MemorySettings &memory,
                                            unsigned parts, unsigned stages) {
+  if (parts == stages)
+    return memory;
   Cutter cut(parts, stages);
   MemorySettings spread;
   spreadPlaces(memory, spread, cut);

@@ -155,7 +155,7 @@ void writeCostBasis(const ModelSettings &settings, const AssumedCosts &assumed,
   else
     json.attribute("layout", layoutText(settings.layers));
   assumed.write(json);
-  writeExact(json, "cost_grid", settings.rounding.times);
+  writeRounding(settings.rounding, json);
 }
 
 } // namespace pipec

@@ -110,6 +110,8 @@ LogicalResult readLowering(const Arguments &args, LowerOptions &lowering,
   if (failed(layout))
     return failure();
   lowering.given.layout = std::move(*layout);
+  lowering.given.layoutOfProfile &= none_of(
+      layoutOptions, [&](Opt option) { return args.has(option); });
   return success();
 }
 

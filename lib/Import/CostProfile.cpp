@@ -108,8 +108,10 @@ private:
       return report(value, diag::ProfileNotLayout, value.take_front(40));
     FailureOr<LayerLayout> layout =
         parseLayout(value.drop_front().drop_back(), diags);
-    if (succeeded(layout))
+    if (succeeded(layout)) {
       given.layout = std::move(*layout);
+      given.layoutOfProfile = true;
+    }
     else
       good = false;
   }

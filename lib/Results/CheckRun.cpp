@@ -109,8 +109,10 @@ void CheckRun::checkSize(const ScheduleSource &source,
     lowering.given.costs.push_back(over);
     costsNow.clear();
     FailureOr<Schedule> lowered = source.lower(schedule, lowering, diags);
-    if (succeeded(lowered))
+    if (succeeded(lowered)) {
       costsNow = "; " + costText(lowered->costs, lowered->costUse());
+      warnOfCosts(&*lowered, diags);
+    }
     if (succeeded(lowered) && succeeded(check(*lowered)))
       continue;
     if (refusal.empty())
@@ -137,6 +139,7 @@ void CheckRun::checkSteps(const ScheduleSource &source,
     if (succeeded(schedule)) {
       result.name = schedule->name;
       name = schedule->source;
+      warnOfCosts(&*schedule, diags);
     }
     if (failed(schedule) || failed(check(*schedule))) {
       ++result.broken;

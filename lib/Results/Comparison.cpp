@@ -170,6 +170,10 @@ std::string Comparison::costs() const {
   LayerSettings layers = given.layers;
   CostRounding known;
   roundCosts(costs, known, layers);
+  // The layer is a `t`.
+  if (const auto &decoder = layers[size_t(LayerKind::Decoder)])
+    for (auto [figure, value] : decoder->costs)
+      costs.set(figure, value);
   return costText(costs, CostUse(given.parts.value_or(1),
                                  kinds ? kinds : CostUse::allKinds));
 }
@@ -496,7 +500,7 @@ void Comparison::print(json::OStream &json) const {
     json.attribute("parts", *given.parts);
   json.attribute("costs", costs());
   assumed.write(json);
-  writeExact(json, "cost_grid", rounding.times);
+  writeRounding(rounding, json);
   if (options.model)
     json.attribute("model", waitModelName(*options.model));
   else

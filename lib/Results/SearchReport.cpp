@@ -78,7 +78,10 @@ Rational SearchReport::gap() const {
 
 AssumedCosts SearchReport::assumed() const {
   CostUse use = found.schedule.costUse();
-  return {found.schedule.costs, request.anyForm ? use.with() : use};
+  // The best of the library is shown with its own form.
+  bool all = request.anyForm ||
+             (found.library && found.library->form != found.form);
+  return {found.schedule.costs, all ? use.with() : use};
 }
 
 void SearchReport::printLibrary(raw_ostream &os) const {
@@ -174,6 +177,7 @@ void SearchReport::printMemory(json::OStream &json) const {
       writeExact(json, "limit", minimal->limit);
       writeExact(json, "bound", minimal->bound);
       writeExact(json, "goal", minimal->goal);
+      json.attribute("backward", nameOf(request.form()));
     });
   if (frontier.empty())
     return;
@@ -185,6 +189,7 @@ void SearchReport::printMemory(json::OStream &json) const {
         writeExact(json, "bound", point.bound);
         writeExact(json, "gap", gapOf(point));
         writeExact(json, "peak", point.peak);
+        json.attribute("backward", nameOf(request.form()));
       });
   });
 }
@@ -449,7 +454,7 @@ void SearchReport::print(json::OStream &json) const {
   json.attribute("effort", request.effort);
   json.attribute("reproducible", !found.stopped);
   assumed().write(json);
-  writeExact(json, "cost_grid", found.schedule.rounding.times);
+  writeRounding(found.schedule.rounding, json);
 }
 
 } // namespace pipec

@@ -198,7 +198,7 @@ TEST(ModelParts, MemoryWhileStepsRun) {
   auto spread = spreadMemory(memory, 2, 4);
   ASSERT_TRUE(spread);
   EXPECT_EQ(spread->during(StepKind::B, 3), Rational(1));
-  EXPECT_EQ(spread->during(StepKind::I, 0), Rational(0));
+  EXPECT_EQ(spread->during(StepKind::I, 0), Rational(1));
   EXPECT_EQ(spread->during(StepKind::I, 2), fraction(3, 2));
   EXPECT_FALSE(spread->has(Figure::DuringF));
 }

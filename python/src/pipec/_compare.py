@@ -104,6 +104,8 @@ class Comparison:
     """The kinds of steps, `F`, `B`, `I` and `W`, whose costs were not given."""
     cost_grid: float | None
     """What costs with many digits were rounded to multiples of."""
+    factor_grid: float | None
+    size_grid: float | None
     model: str | None
     schedules: tuple[Candidate, ...]
     commands: Mapping[str, Choice]

@@ -166,6 +166,8 @@ class Report(Generic[Number]):
     """The kinds of steps, `F`, `B`, `I` and `W`, whose costs were not given."""
     cost_grid: float | None
     """What costs with many digits were rounded to multiples of."""
+    factor_grid: float | None
+    size_grid: float | None
     stage_edges: tuple[StageEdge, ...] | None
     """The edges of the stage graph; None for a chain."""
     params: Mapping[str, int]

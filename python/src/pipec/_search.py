@@ -69,6 +69,8 @@ class Layouts:
 class MinimalMemory:
     """The least memory limit under which the makespan is at most `goal`."""
 
+    backward: str
+    """The form of the schedules that were searched: `split` or `whole`."""
     limit: float
     bound: float
     goal: float
@@ -78,6 +80,7 @@ class MinimalMemory:
 class FrontierPoint:
     """The best makespan under one memory limit."""
 
+    backward: str
     limit: float
     makespan: float
     bound: float
@@ -122,6 +125,8 @@ class SearchResult:
     """The kinds of steps, `F`, `B`, `I` and `W`, whose costs were not given."""
     cost_grid: float | None = None
     """What costs with many digits were rounded to multiples of."""
+    factor_grid: float | None = None
+    size_grid: float | None = None
     placements: tuple[PlacementTrial, ...] = ()
     layout: str | None = None
     layouts: Layouts | None = None
