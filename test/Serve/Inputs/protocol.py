@@ -356,7 +356,7 @@ def jobs(served):
     names = [row["name"] for row in state["comparison"]["schedules"]]
     check("one" in names and "zb1p" in names, f"{names}")
 
-    size = {"ranks": 4, "microbatches": 12, "chunks": 2, "placement": "v", "costs": "F=10,I=12,W=7,p2p=3", "memoryLimit": "5"}
+    size = {"ranks": 4, "microbatches": 12, "chunks": 2, "placement": "v", "costs": "F=10,B=19,I=12,W=7,p2p=3", "memoryLimit": "5"}
     job = served.post("/search", {**size, "effort": 60})[1]["job"]
     follow(served, job, lambda state: "makespan" in state["progress"] or state["done"])
     check(served.post("/cancel", {"job": job})[0] == 200, "cancel")
