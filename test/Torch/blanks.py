@@ -10,8 +10,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "Inputs"))
 import oracle
 
-# Line breaks end a row, the comma a cell.
-CHARACTERS = [chr(code) for code in range(1, 0x3100) if chr(code) not in "\n\r," and
+# Line breaks end a row, the comma a cell, and quotes are around one.
+CHARACTERS = [chr(code) for code in range(1, 0x3100) if chr(code) not in "\n\r,\"" and
               (code < 0x100 or chr(code).isspace() or chr(code - 1).isspace() or chr(code + 1).isspace())]
 assert sum(map(str.isspace, CHARACTERS)) == 27, sum(map(str.isspace, CHARACTERS))
 

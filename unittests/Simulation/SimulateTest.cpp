@@ -110,8 +110,9 @@ TEST(Simulate, ModelsEqualDefinition) {
       options.sends = oneIn(rng, 2) ? WaitPlace::End : WaitPlace::Backward;
       if (oneIn(rng, 2))
         options.budget = AtLeastOne{1 + pick(rng, 3)};
-      if (succeeded(verify(schedule, VerifyLevel::Placed, silent)))
+      if (succeeded(verify(schedule, VerifyLevel::Placed, silent))) {
         ASSERT_TRUE(succeeded(makeInsertWaits(options)->run(schedule, silent)));
+      }
     }
     Transfers transfers(schedule);
     if (!transfers.unmatched().empty() || hasTwice(schedule))
