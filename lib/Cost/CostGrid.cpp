@@ -115,6 +115,24 @@ private:
 
 using LayerRows = MutableArrayRef<std::optional<LayerFigures>>;
 
+/// Adds the figures of all kinds of layers, `row` of each, to a family.
+static void addLayers(Family &family, LayerRows layers,
+                      FigureRow LayerFigures::*row) {
+  for (const auto &layer : layers)
+    if (layer)
+      for (auto [figure, value] : (*layer).*row)
+        family.add(value);
+}
+
+/// Rounds them.
+static void roundLayers(Rounder &round, LayerRows layers,
+                        FigureRow LayerFigures::*row) {
+  for (auto &layer : layers)
+    if (layer)
+      for (auto [figure, value] : FigureRow((*layer).*row))
+        ((*layer).*row).set(figure, round(figure, {}, value));
+}
+
 static void roundTimes(CostSettings &costs, CostRounding &rounding,
                        LayerRows layers) {
   constexpr int64_t mostTicks = 100'000'000, mostRounded = 10'000'000;
@@ -129,10 +147,7 @@ static void roundTimes(CostSettings &costs, CostRounding &rounding,
   for (const CostSettings::Overlap &overlap : costs.overlaps)
     if (!overlap.isFactor)
       times.add(overlap.cost);
-  for (const auto &layer : layers)
-    if (layer)
-      for (auto [figure, value] : layer->costs)
-        times.add(value);
+  addLayers(times, layers, &LayerFigures::costs);
   auto digits = times.digitsWithin(mostRounded);
   if (!digits || !times.exceeds(mostTicks))
     return;
@@ -144,13 +159,7 @@ static void roundTimes(CostSettings &costs, CostRounding &rounding,
   for (CostSettings::Overlap &overlap : costs.overlaps)
     if (!overlap.isFactor)
       overlap.cost = round(Figure::F, {FigureScope::Overlap}, overlap.cost);
-  for (auto &layer : layers)
-    if (layer) {
-      FigureRow row;
-      for (auto [figure, value] : layer->costs)
-        row.set(figure, round(figure, {}, value));
-      layer->costs = row;
-    }
+  roundLayers(round, layers, &LayerFigures::costs);
 }
 
 static void roundFactors(CostSettings &costs, CostRounding &rounding) {
@@ -220,52 +229,39 @@ void roundSizes(MemorySettings &memory, CostRounding &rounding,
       sizes.add(figure == Figure::Limit
                     ? *Rational::make(1, value.denominator())
                     : value);
-  for (const auto &layer : layers)
-    if (layer)
-      for (auto [figure, value] : layer->memory)
-        sizes.add(value);
+  addLayers(sizes, layers, &LayerFigures::memory);
   auto digits = sizes.digitsWithin(mostRounded);
   if (!digits || !sizes.exceeds(mostUnits))
     return;
   rounding.sizes = gridOf(*digits);
   Rounder round(*digits, rounding);
   // Where a backward releases what its forward took, it still does.
-  auto keptBy = [&](Place place) {
-    unsigned stage =
-        place.scope == FigureScope::Stage ? place.number : anyStage;
-    auto f = memory.of(Figure::LiveF, stage),
-         i = memory.of(Figure::LiveI, stage);
-    return f && i ? Rational::add(*f, *i) : std::nullopt;
+  auto stageOf = [](Place place) {
+    return place.scope == FigureScope::Stage ? place.number : anyStage;
   };
-  auto isBalanced = [&](Place place, std::optional<Rational> kept) {
-    auto w =
-        memory.of(Figure::LiveW,
-                  place.scope == FigureScope::Stage ? place.number : anyStage);
-    return kept && w && Rational::add(*kept, *w) == Rational(0);
+  // What W must add for that; nothing if it does not fit.
+  auto rest = [&](Place place) {
+    unsigned stage = stageOf(place);
+    auto kept = Rational::add(*memory.of(Figure::LiveF, stage),
+                              *memory.of(Figure::LiveI, stage));
+    return kept ? Rational::sub(0, *kept) : std::nullopt;
+  };
+  auto isBalanced = [&](Place place) {
+    unsigned stage = stageOf(place);
+    return rest(place) == memory.of(Figure::LiveW, stage);
   };
   std::vector<Place> balanced;
   for (const auto &[place, row] : memory.places())
-    if ((place.scope == FigureScope::Stage ||
-         place.scope == FigureScope::Whole) &&
-        isBalanced(place, keptBy(place)))
+    if (place.scope != FigureScope::Rank && isBalanced(place))
       balanced.push_back(place);
   memory.transform([&](Figure figure, Place place, Rational value) {
     bool isWhole = figure == Figure::Limit && value.isInteger();
     return isWhole ? value : round(figure, place, value);
   });
-  for (Place place : balanced) {
-    auto kept = keptBy(place);
-    if (auto w = kept && !isBalanced(place, kept) ? Rational::sub(0, *kept)
-                                                  : std::nullopt)
+  for (Place place : balanced)
+    if (auto w = rest(place); w && !isBalanced(place))
       memory.set(Figure::LiveW, *w, place);
-  }
-  for (auto &layer : layers)
-    if (layer) {
-      FigureRow row;
-      for (auto [figure, value] : layer->memory)
-        row.set(figure, round(figure, {}, value));
-      layer->memory = row;
-    }
+  roundLayers(round, layers, &LayerFigures::memory);
 }
 
 //===----------------------------------------------------------------------===//

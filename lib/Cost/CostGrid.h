@@ -19,9 +19,9 @@
 #include "Cost/Figure.h"
 #include "Support/DiagEngine.h"
 
-#include <string>
-
 #include "llvm/Support/JSON.h"
+
+#include <string>
 
 namespace pipec {
 
