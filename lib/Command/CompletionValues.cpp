@@ -92,20 +92,6 @@ void Completer::completeLevels(StringRef typed) {
     add(lastItem(typed), level, "");
 }
 
-/// The text of a diagnostic, with `...` in the place of its arguments.
-static std::string textOf(const DiagInfo &info) {
-  std::string text;
-  for (StringRef rest = info.format; !rest.empty();) {
-    auto [before, after] = rest.split('{');
-    text += before;
-    if (before.size() == rest.size())
-      break;
-    text += "...";
-    rest = after.split('}').second;
-  }
-  return text;
-}
-
 /// The text of the first warning of that name.
 static std::string warningText(StringRef name) {
   for (const DiagInfo &info : allDiagInfos())

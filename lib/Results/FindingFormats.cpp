@@ -142,26 +142,10 @@ static void writeResult(json::OStream &json, const Diagnostic &finding,
   });
 }
 
-/// The text of a kind with dots in place of what differs from finding to
-/// finding.
-static std::string shortDescription(const DiagInfo &info) {
-  std::string text;
-  for (StringRef rest = info.format; !rest.empty();) {
-    auto [before, after] = rest.split('{');
-    text += before;
-    if (before.size() == rest.size())
-      break;
-    bool isBrace = after.consume_front("{"); // written twice
-    text += isBrace ? "{" : "...";
-    rest = isBrace ? after : after.split('}').second;
-  }
-  return text;
-}
-
 static void writeRule(json::OStream &json, const DiagInfo &info) {
   std::string explanation = explanationOf(info);
   StringRef prose = StringRef(explanation).split("\n\n```").first.rtrim();
-  std::string summary = shortDescription(info);
+  std::string summary = textOf(info);
   std::string help = "pipec --explain " + info.name.str();
   if (!info.flag.empty())
     help += "; -Wno-" + info.flag.str() + " switches it off";

@@ -80,7 +80,7 @@ LogicalResult ScheduleSearch::addStarts(SearchProblem &problem,
     bool added = succeeded(starts.add(input));
     if (added && starts.all().back().words.empty() &&
         !problem.request.takes(starts.all().back()) &&
-        !(problem.request.takesMixed(starts.all().back())))
+        !problem.request.takesMixed(starts.all().back()))
       added =
           succeeded(diags.report(DiagLoc(), diag::SearchStart, shortened(input),
                                  "its overlaps one by one wait for each "
@@ -154,12 +154,11 @@ FailureOr<FoundSchedule> ScheduleSearch::find(const SearchProblem &problem,
          "the search and the simulator agree");
   // A start may have overlaps, and the problem may leave out costs that the
   // simulator counts.
-  const SearchStart *better = nullptr;
-  for (const SearchStart &start : problem.starts)
-    if ((start.schedule ? problem.request.takes(start)
-                        : !start.words.empty()) &&
-        start.makespan < (better ? better->makespan : found.makespan))
-      better = &start;
+  const SearchStart *better =
+      bestStart(problem.starts, found.makespan, [&](const SearchStart &start) {
+        return start.schedule ? problem.request.takes(start)
+                              : !start.words.empty();
+      });
   if (search::overlapsGain(model)) {
     if (better)
       found.makespan = better->makespan;
@@ -201,11 +200,10 @@ LogicalResult ScheduleSearch::setStart(const SearchProblem &problem,
 LogicalResult ScheduleSearch::takeMixed(const SearchProblem &problem,
                                         const SearchLimits &limits,
                                         FoundSchedule &found) {
-  const SearchStart *better = nullptr;
-  for (const SearchStart &start : problem.starts)
-    if (problem.request.takesMixed(start) &&
-        start.makespan < (better ? better->makespan : found.makespan))
-      better = &start;
+  const SearchStart *better =
+      bestStart(problem.starts, found.makespan, [&](const SearchStart &start) {
+        return problem.request.takesMixed(start);
+      });
   if (!better)
     return success();
   found.model = problem.model;

@@ -79,8 +79,8 @@ Rational SearchReport::gap() const {
 AssumedCosts SearchReport::assumed() const {
   CostUse use = found.schedule.costUse();
   // The best of the library is shown with its own form.
-  bool all = request.anyForm ||
-             (found.library && found.library->form != found.form);
+  bool all =
+      request.anyForm || (found.library && found.library->form != found.form);
   return {found.schedule.costs, all ? use.with() : use};
 }
 
@@ -101,11 +101,9 @@ void SearchReport::printLibrary(raw_ostream &os) const {
 
 /// The best start that is better than the result, which must have another form.
 void SearchReport::printNotTaken(raw_ostream &os) const {
-  const SearchStart *best = nullptr;
-  for (const SearchStart &start : result.problem.starts)
-    if (start.schedule &&
-        start.makespan < (best ? best->makespan : found.makespan))
-      best = &start;
+  const SearchStart *best =
+      bestStart(result.problem.starts, found.makespan,
+                [](const SearchStart &start) { return !!start.schedule; });
   if (!best)
     return;
   bool isForm = !request.anyForm && best->form != request.form();

@@ -216,13 +216,24 @@ LogicalResult SearchStarts::add(StringRef input) {
   return success();
 }
 
-std::optional<SearchStart> bestOfLibrary(ArrayRef<SearchStart> starts,
-                                         const MemorySettings &memory) {
+const SearchStart *bestStart(ArrayRef<SearchStart> starts,
+                             std::optional<Rational> than,
+                             function_ref<bool(const SearchStart &)> holds) {
   const SearchStart *best = nullptr;
   for (const SearchStart &start : starts)
-    if (start.ofLibrary && start.fits(memory) &&
-        (!best || start.makespan < best->makespan))
+    if ((!than || start.makespan < *than) && holds(start)) {
       best = &start;
+      than = start.makespan;
+    }
+  return best;
+}
+
+std::optional<SearchStart> bestOfLibrary(ArrayRef<SearchStart> starts,
+                                         const MemorySettings &memory) {
+  const SearchStart *best =
+      bestStart(starts, std::nullopt, [&](const SearchStart &start) {
+        return start.ofLibrary && start.fits(memory);
+      });
   return best ? std::optional(*best) : std::nullopt;
 }
 

@@ -79,6 +79,11 @@ private:
   std::vector<SearchStart> starts;
 };
 
+/// The start with the least makespan, which is less than `than` if that is
+/// given, of those for which `holds`; the first of several, null without one.
+const SearchStart *
+bestStart(llvm::ArrayRef<SearchStart> starts, std::optional<Rational> than,
+          llvm::function_ref<bool(const SearchStart &)> holds);
 /// The start of the library that fits as it is under these limits and has the
 /// least makespan, the first of several; nothing without one.
 std::optional<SearchStart> bestOfLibrary(llvm::ArrayRef<SearchStart> starts,

@@ -71,4 +71,18 @@ const DiagInfo &diagInfo(diag::Id id) {
                      unsigned(id) % diag::maxRows];
 }
 
+std::string textOf(const DiagInfo &info) {
+  std::string text;
+  for (StringRef rest = info.format; !rest.empty();) {
+    auto [before, after] = rest.split('{');
+    text += before;
+    if (before.size() == rest.size())
+      break;
+    bool isBrace = after.consume_front("{"); // written twice
+    text += isBrace ? "{" : "...";
+    rest = isBrace ? after : after.split('}').second;
+  }
+  return text;
+}
+
 } // namespace pipec

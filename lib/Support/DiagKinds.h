@@ -83,6 +83,8 @@ template <Id id, Severity sev, unsigned numArgs> struct Kind {
 const DiagInfo &diagInfo(diag::Id id);
 /// All rows, in the order of the table.
 llvm::ArrayRef<DiagInfo> allDiagInfos();
+/// The text of a kind, with `...` in place of its arguments.
+std::string textOf(const DiagInfo &info);
 
 } // namespace pipec
 
