@@ -31,7 +31,7 @@ def read(path):
     objects = []
     row = re.compile(r"^(?:PIPEC_DATA_OBJECT\((\w+)," + STRING + r"\)"
                      r"|PIPEC_DATA_FIELD\((\w+), (\w+)," + STRING + "," + STRING + r"\)"
-                     r'|#include "Cost/(Steps.def)"'
+                     r'|#include "Support/(Steps.def)"'
                      r"|(PIPEC_DATA_\w+)\((\w+)\))", re.M)
     for match in row.finditer(text):
         if match[1]:

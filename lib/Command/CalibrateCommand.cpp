@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Calibrate/CalibrationSummary.h"
 #include "Calibrate/ProfileWriter.h"
+#include "Calibrate/TraceInput.h"
 #include "Command/CommandRun.h"
 #include "Driver/Input.h"
 #include "Driver/OutputName.h"
-#include "Results/CalibrationSummary.h"
-#include "Results/TraceInput.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 

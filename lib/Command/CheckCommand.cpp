@@ -7,10 +7,10 @@
 
 #include "Certificate/Certificate.h"
 #include "Command/CommandRun.h"
+#include "Compare/CheckRun.h"
+#include "Driver/Figures.h"
 #include "Driver/Input.h"
 #include "Driver/LayoutOptions.h"
-#include "Results/CheckRun.h"
-#include "Results/Figures.h"
 #include "Support/Decimal.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/TerminalText.h"

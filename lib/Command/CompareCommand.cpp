@@ -7,10 +7,10 @@
 
 #include "Command/CommandRun.h"
 #include "Command/PictureOptions.h"
+#include "Compare/Comparison.h"
 #include "Driver/Choices.h"
 #include "Driver/Input.h"
 #include "Driver/LayoutOptions.h"
-#include "Results/Comparison.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Diagnostics/SearchDiags.h"

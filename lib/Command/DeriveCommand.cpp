@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command/CommandRun.h"
+#include "Derive/Derivation.h"
+#include "Driver/Figures.h"
 #include "Driver/Input.h"
-#include "Results/Derivation.h"
-#include "Results/Figures.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
 #include "Support/TerminalText.h"
 #include "Support/Words.h"

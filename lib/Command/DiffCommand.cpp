@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command/CommandRun.h"
+#include "Compare/DiffResult.h"
+#include "Driver/Figures.h"
 #include "Driver/Input.h"
-#include "Results/DiffResult.h"
-#include "Results/Figures.h"
 #include "Support/Words.h"
 #include "Verify/Verifier.h"
 

@@ -7,10 +7,10 @@
 
 #include "Command/ExplainAgainst.h"
 
+#include "Calibrate/Against.h"
+#include "Calibrate/TraceInput.h"
 #include "Driver/Input.h"
 #include "Driver/OutputName.h"
-#include "Results/Against.h"
-#include "Results/TraceInput.h"
 #include "Support/Diagnostics/CommandDiags.h"
 
 #include "llvm/Support/Path.h"

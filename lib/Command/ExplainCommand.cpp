@@ -8,8 +8,8 @@
 #include "Command/CommandRun.h"
 #include "Command/ExplainAgainst.h"
 #include "Driver/Input.h"
+#include "Explain/Explainer.h"
 #include "IR/DataFlow.h"
-#include "Results/Explainer.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 

@@ -8,7 +8,7 @@
 #include "Command/LintCommand.h"
 
 #include "Command/LintedInput.h"
-#include "Results/Corrections.h"
+#include "Lint/Corrections.h"
 #include "Support/Diagnostics/VerifierDiags.h"
 #include "Support/TerminalText.h"
 #include "Support/Words.h"

@@ -7,12 +7,12 @@
 
 #include "Command/LintedInput.h"
 
-#include "Results/FoldedFindings.h"
-#include "Results/Frameworks.h"
+#include "Compare/Frameworks.h"
+#include "Frameworks/TargetCheck.h"
+#include "Lint/FoldedFindings.h"
 #include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Diagnostics/VerifierDiags.h"
 #include "Support/Words.h"
-#include "Target/TargetCheck.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -10,10 +10,10 @@
 
 #include "Command/CommandRun.h"
 #include "Driver/Input.h"
+#include "Frameworks/FrameworkTargets.h"
+#include "Lint/FindingFormats.h"
 #include "Lint/Lint.h"
-#include "Results/FindingFormats.h"
-#include "Results/TorchVerdict.h"
-#include "Target/FrameworkTargets.h"
+#include "Lint/TorchVerdict.h"
 
 #include "llvm/Support/JSON.h"
 

@@ -7,9 +7,9 @@
 
 #include "Command/DescribeCommand.h"
 #include "Command/OpenServer.h"
+#include "Compare/Candidates.h"
 #include "Driver/Choices.h"
 #include "Driver/ScheduleSource.h"
-#include "Results/Candidates.h"
 #include "Serve/LiveApi.h"
 #include "Serve/LivePage.h"
 #include "Serve/ProgramOrder.h"

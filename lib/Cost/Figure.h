@@ -31,8 +31,8 @@
 #ifndef PIPEC_COST_FIGURE_H
 #define PIPEC_COST_FIGURE_H
 
-#include "Cost/StepKind.h"
 #include "Support/Rational.h"
+#include "Support/StepKind.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"

@@ -16,8 +16,8 @@
 #define PIPEC_COST_GIVENSETTINGS_H
 
 #include "Cost/LayerCosts.h"
+#include "Cost/LayerLayout.h"
 #include "Cost/Settings.h"
-#include "Layers/LayerLayout.h"
 #include "Support/DiagEngine.h"
 
 #include <vector>

@@ -7,7 +7,7 @@
 //
 // The costs and sizes of a stage are the sums over its layers. The general
 // figures are those of a decoder layer. A kind of layer may have figures of its
-// own; the weights in Layers/Layers.def say how much of the general figures it
+// own; the weights in Cost/Layers.def say how much of the general figures it
 // has otherwise. Figures that do not depend on how the model is cut, such as
 // `p2p`, are those of the schedule.
 //
@@ -16,8 +16,8 @@
 #ifndef PIPEC_COST_LAYERCOSTS_H
 #define PIPEC_COST_LAYERCOSTS_H
 
+#include "Cost/LayerLayout.h"
 #include "Cost/Settings.h"
-#include "Layers/LayerLayout.h"
 
 namespace pipec {
 

@@ -16,7 +16,7 @@
 
 #include "Cost/CostGrid.h"
 #include "Cost/Figure.h"
-#include "Layers/LayerLayout.h"
+#include "Cost/LayerLayout.h"
 #include "Support/SourceLoc.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -9,10 +9,10 @@
 
 #include "Driver/InputFormat.h"
 #include "Emit/Emitter.h"
+#include "Frameworks/FrameworkTargets.h"
+#include "Frameworks/TorchVersions.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
-#include "Target/FrameworkTargets.h"
-#include "Target/TorchVersions.h"
 #include "Transforms/Passes.h"
 #include "Waiting/WaitModel.h"
 

@@ -7,8 +7,8 @@
 
 #include "Driver/LayoutOptions.h"
 
+#include "Cost/LayoutText.h"
 #include "Driver/Io.h"
-#include "Layers/LayoutText.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Words.h"

@@ -8,8 +8,8 @@
 #ifndef PIPEC_DRIVER_LAYOUTOPTIONS_H
 #define PIPEC_DRIVER_LAYOUTOPTIONS_H
 
+#include "Cost/LayerLayout.h"
 #include "Driver/Arguments.h"
-#include "Layers/LayerLayout.h"
 
 namespace pipec {
 

@@ -8,10 +8,10 @@
 #include "Driver/VerifySettings.h"
 
 #include "Driver/Choices.h"
-#include "Lint/TrainingRules.h"
 #include "Simulation/MemoryLimit.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
+#include "Verify/TrainingRules.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

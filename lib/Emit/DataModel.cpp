@@ -40,7 +40,7 @@ constexpr uint16_t noField = ~0;
 constexpr DataField flagFields[] = {
 #define PIPEC_STEP(Id, Text) DataField::Step_is##Id,
 #define PIPEC_OTHER(Id, Text)
-#include "Cost/Steps.def"
+#include "Support/Steps.def"
     DataField::Step_hasMicrobatch,
     DataField::Step_joined,
     DataField::Step_last,

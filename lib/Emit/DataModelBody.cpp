@@ -157,7 +157,7 @@ DataValue DataModel::stepField(const DataNode &object, DataField field) const {
   case DataField::Step_is##Id:                                                 \
     return DataValue::of(step.kind() == StepKind::Id);
 #define PIPEC_OTHER(Id, Text)
-#include "Cost/Steps.def"
+#include "Support/Steps.def"
   case DataField::Step_isLoop:
   case DataField::Step_isOverlap:
   case DataField::Step_isBatch:

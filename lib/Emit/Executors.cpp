@@ -18,7 +18,7 @@
 
 #include "Emit/DataModel.h"
 #include "Emit/Emitter.h"
-#include "Target/TargetCheck.h"
+#include "Frameworks/TargetCheck.h"
 #include "Template/Template.h"
 
 #include "llvm/ADT/STLExtras.h"

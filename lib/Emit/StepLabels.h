@@ -8,7 +8,7 @@
 #ifndef PIPEC_EMIT_STEPLABELS_H
 #define PIPEC_EMIT_STEPLABELS_H
 
-#include "Cost/StepKind.h"
+#include "Support/StepKind.h"
 
 #include <algorithm>
 #include <cstdint>

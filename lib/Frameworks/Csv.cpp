@@ -21,7 +21,7 @@
 //   overlap B s7 m3 & F s0 m7   (7B3;0F7)OVERLAP_B_F
 //   bubble                      (empty)
 //
-// Batches and other overlaps have no cell; Target/Targets.def lists what is
+// Batches and other overlaps have no cell; Frameworks/Targets.def lists what is
 // refused. Rows may differ in length and lines end in LF. A row with a single
 // empty cell is written as `""`, as by Python's csv module, since a blank line
 // would be read as a row without cells.
@@ -32,12 +32,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Frameworks/FrameworkFormats.h"
+#include "Frameworks/TargetCheck.h"
 #include "IR/DataFlow.h"
 #include "IR/TieBuilder.h"
 #include "Support/Diagnostics/EmitDiags.h"
 #include "Support/TextBuffer.h"
 #include "Support/Words.h"
-#include "Target/TargetCheck.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -86,7 +86,7 @@ public:
 #define PIPEC_TIED(Id, Text) heads.emplace_back(",t" + utostr(stage) + Text);
 #define PIPEC_OTHER(Id, Text) heads.emplace_back(",");
 #define PIPEC_STEP(Id, Text) heads.emplace_back("," + utostr(stage) + Text);
-#include "Cost/Steps.def"
+#include "Support/Steps.def"
     }
   }
 

@@ -17,15 +17,15 @@
 //   overlap B s3 m2 & F s0 m7   ["OVERLAP_B_F",["BWD",2,3],["FWD",7,0]]
 //   bubble                      null
 //
-// Batches and other overlaps have no MetaStep; Target/Targets.def lists what is
-// refused.
+// Batches and other overlaps have no MetaStep; Frameworks/Targets.def lists
+// what is refused.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Frameworks/FrameworkFormats.h"
+#include "Frameworks/TargetCheck.h"
 #include "IR/StepPlaces.h"
 #include "Support/Diagnostics/EmitDiags.h"
-#include "Target/TargetCheck.h"
 
 using namespace llvm;
 

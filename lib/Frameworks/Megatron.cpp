@@ -7,8 +7,8 @@
 
 #include "Frameworks/Megatron.h"
 
+#include "Cost/LayerLayout.h"
 #include "IR/RegularPlacements.h"
-#include "Layers/LayerLayout.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"

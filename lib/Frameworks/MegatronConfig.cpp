@@ -15,10 +15,10 @@
 #include "Frameworks/FrameworkFormats.h"
 #include "Frameworks/Megatron.h"
 #include "Frameworks/MegatronLayout.h"
+#include "Frameworks/TargetCheck.h"
 #include "IR/StepPlaces.h"
 #include "Support/Diagnostics/EmitDiags.h"
 #include "Support/Words.h"
-#include "Target/TargetCheck.h"
 
 #include "llvm/ADT/StringExtras.h"
 

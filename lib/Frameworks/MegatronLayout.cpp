@@ -6,14 +6,14 @@
 //===----------------------------------------------------------------------===//
 //
 // The layers of the stages in the notation of Megatron-LM's
-// `--pipeline-model-parallel-layout` (Layers/LayoutText.h), on one line.
+// `--pipeline-model-parallel-layout` (Cost/LayoutText.h), on one line.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Frameworks/MegatronLayout.h"
 
+#include "Cost/LayerLayout.h"
 #include "Frameworks/FrameworkFormats.h"
-#include "Layers/LayerLayout.h"
 #include "Support/Diagnostics/EmitDiags.h"
 
 #include "llvm/ADT/STLExtras.h"

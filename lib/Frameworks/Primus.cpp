@@ -28,8 +28,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Frameworks/FrameworkFormats.h"
+#include "Frameworks/TargetCheck.h"
 #include "IR/DataFlow.h"
-#include "Target/TargetCheck.h"
 
 #include "llvm/ADT/StringExtras.h"
 

@@ -19,7 +19,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Frameworks/FrameworkFormats.h"
-#include "Target/TargetCheck.h"
+#include "Frameworks/TargetCheck.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

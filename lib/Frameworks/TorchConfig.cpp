@@ -25,9 +25,9 @@
 
 #include "Frameworks/FrameworkFormats.h"
 #include "Frameworks/ModuleNames.h"
+#include "Frameworks/TargetCheck.h"
 #include "IR/RegularPlacements.h"
 #include "Support/Diagnostics/EmitDiags.h"
-#include "Target/TargetCheck.h"
 #include "Waiting/Waiting.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -8,8 +8,8 @@
 #ifndef PIPEC_IR_STEP_H
 #define PIPEC_IR_STEP_H
 
-#include "Cost/StepKind.h"
 #include "Support/SourceLoc.h"
+#include "Support/StepKind.h"
 
 #include <cassert>
 #include <cstdint>

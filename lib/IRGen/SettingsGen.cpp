@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Cost/GivenSettings.h"
+#include "Cost/LayoutText.h"
 #include "IRGen/LetterKind.h"
 #include "IRGen/Lowering.h"
-#include "Layers/LayoutText.h"
 #include "Support/Diagnostics/LoweringDiags.h"
 
 #include "llvm/ADT/STLExtras.h"

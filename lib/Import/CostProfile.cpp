@@ -7,9 +7,9 @@
 
 #include "Import/CostProfile.h"
 
+#include "Cost/LayoutText.h"
 #include "Import/CostText.h"
 #include "Import/JsonWalk.h"
-#include "Layers/LayoutText.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Diagnostics/LoweringDiags.h"
@@ -111,8 +111,7 @@ private:
     if (succeeded(layout)) {
       given.layout = std::move(*layout);
       given.layoutOfProfile = true;
-    }
-    else
+    } else
       good = false;
   }
 

@@ -12,8 +12,8 @@
 #ifndef PIPEC_IMPORT_COSTTEXT_H
 #define PIPEC_IMPORT_COSTTEXT_H
 
-#include "Cost/StepKind.h"
 #include "Support/Rational.h"
+#include "Support/StepKind.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"

@@ -8,7 +8,7 @@
 #include "Import/OrderLists.h"
 
 #include "Cost/GivenSettings.h"
-#include "Layers/LayoutText.h"
+#include "Cost/LayoutText.h"
 #include "Support/Diagnostics/ImportDiags.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -8,7 +8,7 @@
 #include "StepText/StepParserDetail.h"
 
 #include "Cost/GivenSettings.h"
-#include "Layers/LayoutText.h"
+#include "Cost/LayoutText.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/StepTextDiags.h"
 

@@ -298,7 +298,7 @@ private:
 
   static constexpr StringLiteral names[] = {
 #define PIPEC_STEP(Id, Text) Text,
-#include "Cost/Steps.def"
+#include "Support/Steps.def"
   };
 
   const Schedule &schedule;

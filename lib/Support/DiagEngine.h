@@ -83,7 +83,7 @@ struct Diagnostic {
   /// The first step that the message names.
   std::optional<StepPlace> place = std::nullopt;
   /// The ranks with the same finding at the same place, ascending; empty
-  /// unless findings were folded (Results/FoldedFindings.h).
+  /// unless findings were folded (Lint/FoldedFindings.h).
   std::vector<unsigned> ranks = {};
 };
 

@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A check, which does not change the schedule. Target/Rules.def lists what can
-// be refused, and Target/Targets.def which target refuses what.
+// A check, which does not change the schedule. Frameworks/Rules.def lists what
+// can be refused, and Frameworks/Targets.def which target refuses what.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Target/TargetCheck.h"
+#include "Frameworks/TargetCheck.h"
 #include "Transforms/Passes.h"
 
 using namespace llvm;

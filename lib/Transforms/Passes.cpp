@@ -34,7 +34,7 @@ ArrayRef<PassChoice<WaitModel>> choicesOf(WaitModel) {
 ArrayRef<PassChoice<Target>> choicesOf(Target) {
   static constexpr PassChoice<Target> choices[] = {
 #define PIPEC_TARGET_RULES(Id, Name, Rules) {Name, Target::Id},
-#include "Target/Targets.def"
+#include "Frameworks/Targets.def"
   };
   return choices;
 }
@@ -81,7 +81,7 @@ static std::vector<PassInfo> makePassTable() {
 static constexpr PipelineInfo targets[] = {
 #define PIPEC_TARGET(Name, Summary, Passes, Guarantees)                        \
   {Name, Summary, Passes, Guarantees},
-#include "Target/Targets.def"
+#include "Frameworks/Targets.def"
 };
 
 const PassRegistry &allPasses() {
@@ -94,7 +94,7 @@ std::optional<WaitModel> modelOfTarget(StringRef target) {
 #define PIPEC_TARGET_MODEL(Name, Model)                                        \
   if (target == Name)                                                          \
     return WaitModel::Model;
-#include "Target/Targets.def"
+#include "Frameworks/Targets.def"
   return std::nullopt;
 }
 

@@ -8,10 +8,10 @@
 #ifndef PIPEC_TRANSFORMS_PASSES_H
 #define PIPEC_TRANSFORMS_PASSES_H
 
+#include "Frameworks/TargetRules.h"
 #include "Pass/Pass.h"
 #include "Pass/PassOptions.h"
 #include "Pass/PassRegistry.h"
-#include "Target/TargetRules.h"
 #include "Waiting/WaitModel.h"
 
 #include <memory>
@@ -48,7 +48,7 @@ llvm::ArrayRef<PassChoice<Target>> choicesOf(Target);
   std::unique_ptr<Pass> make##Class(const Class##Options &options);
 #include "Transforms/Passes.def"
 
-/// All passes of Passes.def and all targets of Target/Targets.def.
+/// All passes of Passes.def and all targets of Frameworks/Targets.def.
 const PassRegistry &allPasses();
 
 /// The waiting model of the runtime of a target; nothing if lists of the target

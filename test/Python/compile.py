@@ -23,7 +23,7 @@ def output(*words):
 assert pipec.__version__ == output("--version").split()[1]
 
 # The kinds are those of the compiler.
-table = (pathlib.Path(__file__).parents[2] / "lib/Cost/Steps.def").read_text()
+table = (pathlib.Path(__file__).parents[2] / "lib/Support/Steps.def").read_text()
 kinds = re.findall(r'^PIPEC_[A-Z_]+\(\w+, "(\w+)"', table, re.M)
 assert sorted(map(str.upper, kinds)) == sorted(Kind.__members__), kinds
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Opt/OptMain.h"
+#include "OptMain.h"
 #include "Support/LargePages.h"
 
 int main(int argc, char **argv) {

@@ -7,7 +7,7 @@
 
 #include "Command/Command.h"
 #ifdef PIPEC_HAS_SERVER
-#include "Http/BeastServer.h"
+#include "Serve/BeastServer.h"
 #endif
 #include "Support/LargePages.h"
 

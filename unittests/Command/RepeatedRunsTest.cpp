@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command/Command.h"
-#include "Opt/OptMain.h"
+#include "OptMain.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "IR/StagePeers.h"
 #include "IR/Schedule.h"
+#include "IR/StagePeers.h"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr StepKind allKinds[] = {
 #define PIPEC_STEP(Id, Text) StepKind::Id,
-#include "Cost/Steps.def"
+#include "Support/Steps.def"
 };
 
 TEST(Step, KeepsItsFieldsAtTheirLimits) {

@@ -23,9 +23,9 @@
 #include "Import/CsvReader.h"
 #include "Import/HyperParallelReader.h"
 #include "Import/TeOrderReader.h"
-#include "Lint/TrainingRules.h"
 #include "StepText/StepParser.h"
 #include "StepText/StepPrinter.h"
+#include "Verify/TrainingRules.h"
 #include "Verify/Verifier.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -108,9 +108,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (isCsv(text))
     checkCsv(*schedule, session);
 
-  for (VerifyLevel level : {VerifyLevel::Compute, VerifyLevel::Placed,
-                            VerifyLevel::Sharded, VerifyLevel::Tied,
-                            VerifyLevel::Timed}) {
+  for (VerifyLevel level :
+       {VerifyLevel::Compute, VerifyLevel::Placed, VerifyLevel::Sharded,
+        VerifyLevel::Tied, VerifyLevel::Timed}) {
     PIPEC_CHECK(session.agrees(verify(*schedule, level, session.diags)) ||
                 session.diags.atErrorLimit());
   }

@@ -1,0 +1,525 @@
+//===- Comparison.cpp - The table of pipec compare ------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Compare/Comparison.h"
+
+#include "Cost/SettingsText.h"
+#include "Support/TextTable.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+
+#include <map>
+#include <numeric>
+
+using namespace llvm;
+
+namespace pipec {
+
+//===----------------------------------------------------------------------===//
+// Columns
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A figure of every candidate that was simulated.
+struct FigureColumn {
+  StringLiteral key;
+  /// A fraction of time.
+  bool isRate;
+  Rational (*of)(const Candidate &candidate);
+};
+
+} // namespace
+
+static constexpr FigureColumn figureColumns[] = {
+    {"makespan", false,
+     [](const Candidate &one) { return one.figures->makespan; }},
+    {"bubble_makespan", true,
+     [](const Candidate &one) { return one.figures->bubbleMakespan; }},
+    {"span", false, [](const Candidate &one) { return one.figures->span; }},
+    {"bubble_span", true,
+     [](const Candidate &one) { return one.figures->bubbleSpan; }},
+    {"peak", false,
+     [](const Candidate &one) { return one.figures->memory.activations; }},
+    {"memory", false,
+     [](const Candidate &one) { return one.figures->memory.total; }},
+    {"transfers", false,
+     [](const Candidate &one) {
+       return Rational(int64_t(one.figures->transfers));
+     }},
+    {"exposed", false,
+     [](const Candidate &one) { return one.figures->waiting.exposed; }},
+    {"copies", false,
+     [](const Candidate &one) { return Rational(int64_t(one.copies)); }},
+};
+
+/// Compares two candidates that fit by a column; negative if `a` comes first.
+static int compareBy(StringRef key, const Candidate &a, const Candidate &b) {
+  for (const FigureColumn &column : figureColumns)
+    if (column.key == key)
+      return Rational::compare(column.of(a), column.of(b));
+  if (key == "bound") {
+    if (!a.bound || !b.bound)
+      return int(b.bound.has_value()) - int(a.bound.has_value());
+    return Rational::compare(*a.bound, *b.bound);
+  }
+  // What runs there comes first.
+  for (const FrameworkInfo &info : frameworkTable)
+    if (info.key == key) {
+      auto runs = [&](const Candidate &one) {
+        return one.verdicts[size_t(info.framework)].how != RunsAs::No;
+      };
+      return int(runs(b)) - int(runs(a));
+    }
+  if (key == "parameters")
+    return a.params.compare(b.params);
+  if (key == "layout")
+    return a.layout.compare(b.layout);
+  if (key == "target")
+    return a.target.compare(b.target);
+  assert(key == "name" && "all keys are handled");
+  return a.name.compare(b.name);
+}
+
+/// The figures as the table shows them.
+static std::vector<std::string> figureCells(const Candidate &candidate) {
+  std::vector<std::string> cells;
+  for (const FigureColumn &column : figureColumns)
+    cells.push_back(column.isRate ? rateText(column.of(candidate))
+                                  : decimalText(column.of(candidate)));
+  return cells;
+}
+
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+void Comparison::sort(StringRef key) {
+  using Outcome = Candidate::Outcome;
+  sortKey = key.str();
+  simulated = any_of(candidates, [](const Candidate &candidate) {
+    return candidate.figures.has_value();
+  });
+  anyFits = any_of(candidates, [](const Candidate &candidate) {
+    return candidate.outcome == Outcome::Fits;
+  });
+  for (const Candidate &candidate : candidates) {
+    kinds |= candidate.kinds;
+    assumed.add(candidate.assumed);
+    if (!rounding.any())
+      rounding = candidate.rounding;
+  }
+  llvm::stable_sort(candidates, [](const Candidate &a, const Candidate &b) {
+    return a.isBefore(b);
+  });
+  if (!key.empty())
+    llvm::stable_sort(candidates, [&](const Candidate &a, const Candidate &b) {
+      if (a.outcome != b.outcome || a.outcome != Outcome::Fits)
+        return a.outcome != b.outcome ? a.outcome < b.outcome
+                                      : key == "name" && a.name < b.name;
+      return compareBy(key, a, b) < 0;
+    });
+  fold();
+}
+
+void Comparison::fold() {
+  std::map<std::vector<std::string>, unsigned> known;
+  unsigned rows = 0;
+  const Candidate *last = nullptr;
+  for (Candidate &candidate : candidates) {
+    if (candidate.outcome != Candidate::Outcome::Fits)
+      continue;
+    std::vector<std::string> cells = figureCells(candidate);
+    std::vector<std::string> key = cells;
+    llvm::append_values(key, candidate.layout, candidate.target,
+                        std::to_string(candidate.order.first),
+                        std::to_string(candidate.order.second));
+    bool sameName = last && last->name == candidate.name &&
+                    last->layout == candidate.layout &&
+                    last->target == candidate.target &&
+                    figureCells(*last) == cells;
+    auto [row, isNew] = known.try_emplace(key, rows + 1);
+    if (isNew && sameName)
+      row->second = last->place;
+    else if (isNew)
+      ++rows;
+    candidate.place = row->second;
+    last = &candidate;
+  }
+  llvm::stable_sort(candidates, [](const Candidate &a, const Candidate &b) {
+    return a.place != 0 && (b.place == 0 || a.place < b.place);
+  });
+}
+
+void Comparison::warnOfCosts(DiagEngine &diags) const {
+  DiagLoc loc = options.given.front().source;
+  warnOfRounding(rounding, loc, diags);
+  warnOfAssumed(assumed, loc, diags);
+}
+
+/// The given costs of a part or a layer, of the kinds that are used.
+std::string Comparison::costs() const {
+  const GivenSettings &given = options.given.front();
+  CostSettings costs = given.allCosts();
+  LayerSettings layers = given.layers;
+  CostRounding known;
+  roundCosts(costs, known, layers);
+  // The layer is a `t`.
+  if (const auto &decoder = layers[size_t(LayerKind::Decoder)])
+    for (auto [figure, value] : decoder->costs)
+      costs.set(figure, value);
+  return costText(costs, CostUse(given.parts.value_or(1),
+                                 kinds ? kinds : CostUse::allKinds));
+}
+
+void Comparison::keepTop(unsigned rows) {
+  if (!anyFits)
+    return;
+  llvm::erase_if(candidates, [&](const Candidate &candidate) {
+    bool hidden = candidate.place == 0 || candidate.place > rows;
+    if (hidden)
+      ++numHidden[size_t(candidate.outcome)];
+    return hidden;
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+void Comparison::printHeading(raw_ostream &os) const {
+  const GivenSettings &given = options.given.front();
+  os << options.ranks << " ranks, " << options.microbatches
+     << " micro-batches; " << costs();
+  if (!hasLayouts())
+    os << " for 1/" << *given.parts << " of the model";
+  else if (!showsLayout())
+    os << " for one layer; layout " << given.layout->text();
+  else
+    os << " for one layer; " << options.given.size() << " layouts";
+  if (auto limit = given.allMemory().get(Figure::Limit))
+    os << "; room for " << decimalText(*limit);
+  os << "\n\n";
+}
+
+static constexpr StringLiteral tooLargeTitle = "no room for";
+static constexpr StringLiteral refusedTitle = "not at these sizes";
+
+/// Says how many candidates `keepTop` removed.
+void Comparison::printHidden(raw_ostream &os) const {
+  size_t all = std::accumulate(numHidden.begin(), numHidden.end(), size_t(0));
+  if (all == 0)
+    return;
+  os << "... " << all << " more (";
+  StringRef separator;
+  for (auto [number, title] :
+       zip_equal(numHidden, std::array<StringRef, Candidate::numOutcomes>{
+                                "fit", tooLargeTitle, refusedTitle}))
+    if (number != 0) {
+      os << separator << title << ": " << number;
+      separator = ", ";
+    }
+  os << ")\n";
+}
+
+/// The columns that a narrow terminal does not show, the first ones first. The
+/// last lines of the output say which framework runs which schedule.
+static SmallVector<StringRef> columnsToOmit(StringRef sortKey) {
+  SmallVector<StringRef> omit{"span",           "bubble_span", "transfers",
+                              "exposed",        "also",        "copies",
+                              "bubble_makespan"};
+  llvm::erase(omit, sortKey);
+  for (const FrameworkInfo &info : reverse(frameworkTable))
+    if (info.key != sortKey)
+      omit.push_back(info.name);
+  return omit;
+}
+
+void Comparison::printRows(raw_ostream &os, size_t width) const {
+  bool sizes = any_of(candidates, [](const Candidate &candidate) {
+    return candidate.figures && !(candidate.figures->memory.total ==
+                                  candidate.figures->memory.activations);
+  });
+  // A column of empty cells is omitted.
+  using Align = TextTable::Align;
+  TextTable table;
+  for (StringRef heading : {"", "schedule", "parameters", "layout", "target"})
+    table.column(heading.str(), Align::Left);
+  for (const FigureColumn &column : figureColumns)
+    table.column(column.key.str());
+  table.column("bound");
+  for (const FrameworkInfo &info : frameworkTable)
+    table.column(info.name.str(), Align::Left);
+  table.column("also", Align::Left);
+  for (size_t begin = 0; begin != candidates.size();) {
+    const Candidate &first = candidates[begin];
+    if (first.place == 0)
+      break;
+    std::string params, also, bound;
+    size_t end = begin;
+    for (; end != candidates.size() && candidates[end].place == first.place;
+         ++end) {
+      const Candidate &one = candidates[end];
+      if (one.bound && bound.empty())
+        bound = decimalText(*one.bound);
+      if (one.name == first.name)
+        params += (params.empty() ? "" : "; ") + one.params;
+      else
+        also += (also.empty() ? "" : ", ") + one.title();
+    }
+    std::vector<std::string> cells = {
+        std::to_string(first.place),
+        first.name + (first.assumed.empty() ? "" : " ~"), params,
+        showsLayout() ? first.layout : "", first.target};
+    for (auto [column, cell] : zip(figureColumns, figureCells(first)))
+      cells.push_back(column.key == "memory" && !sizes ? "" : cell);
+    cells.push_back(bound);
+    for (const Verdict &verdict : first.verdicts)
+      cells.push_back(
+          verdict.how == RunsAs::No ? "-" : runsAsName(verdict.how).str());
+    cells.push_back(also);
+    table.row(std::move(cells));
+    begin = end;
+  }
+  std::vector<std::string> omitted;
+  if (width != 0)
+    omitted = table.fit(width, columnsToOmit(sortKey));
+  table.print(os);
+  printHidden(os);
+  if (!omitted.empty())
+    os << "(columns left out, which a pipe (| cat) and --format=csv show: "
+       << join(omitted, ", ") << ")\n";
+  if (!assumed.empty())
+    os << "~ with costs that are not given: " << assumed.text() << '\n';
+}
+
+/// Instead of the rows: the schedule that needs least, and how to find one.
+void Comparison::printNothingFits(raw_ostream &os) const {
+  const Candidate *least = nullptr;
+  for (const Candidate &candidate : candidates)
+    if (candidate.figures && (!least || candidate.figures->memory.total <
+                                            least->figures->memory.total))
+      least = &candidate;
+  os << "no schedule fits";
+  if (least)
+    os << "; " << least->title() << " needs "
+       << decimalText(least->figures->memory.total);
+  if (!finder.empty())
+    os << "; `" << finder << "` finds one";
+  os << '\n';
+}
+
+void Comparison::printOthers(raw_ostream &os, Candidate::Outcome outcome,
+                             StringRef title) const {
+  TextTable others(/*indent=*/2);
+  for (unsigned column = 0; column != 5; ++column)
+    others.column("", TextTable::Align::Left);
+  bool any = false;
+  for (const Candidate &candidate : candidates) {
+    if (candidate.outcome != outcome)
+      continue;
+    any = true;
+    others.row({candidate.name, candidate.params,
+                showsLayout() ? candidate.layout : "", candidate.target,
+                candidate.reason});
+  }
+  if (!any)
+    return;
+  os << '\n' << title << ":\n";
+  others.print(os);
+}
+
+void Comparison::printChoices(raw_ostream &os) const {
+  if (choices.empty())
+    return;
+  os << "\nthe best for each framework:\n";
+  TextTable table(/*indent=*/2);
+  for (unsigned column = 0; column != (showsLayout() ? 3 : 2); ++column)
+    table.column("", TextTable::Align::Left);
+  for (const FrameworkChoice &choice : choices) {
+    std::vector<std::string> cells = {
+        frameworkTable[size_t(choice.framework)].name.str() +
+        (choice.how == RunsAs::Executor ? " executor" : "")};
+    if (showsLayout())
+      cells.push_back(choice.layout);
+    auto addRow = [&](std::string text) {
+      cells.push_back(std::move(text));
+      table.row(cells);
+      cells.assign(cells.size() - 1, "");
+    };
+    if (choice.commands.empty())
+      addRow("built-in " + choice.schedule + ": " + choice.settings);
+    for (const std::string &command : choice.commands)
+      addRow(command);
+  }
+  table.print(os);
+}
+
+void Comparison::print(raw_ostream &os, size_t width) const {
+  printHeading(os);
+  if (anyFits)
+    printRows(os, width);
+  else if (simulated)
+    printNothingFits(os);
+  printOthers(os, Candidate::Outcome::TooLarge, tooLargeTitle);
+  printOthers(os, Candidate::Outcome::Refused, refusedTitle);
+  printChoices(os);
+}
+
+//===----------------------------------------------------------------------===//
+// CSV
+//===----------------------------------------------------------------------===//
+
+/// A cell, quoted if necessary. Spreadsheets run cells that begin like a
+/// formula, unless an apostrophe comes first.
+static std::string csvCell(StringRef cell) {
+  std::string text = cell.str();
+  if (!text.empty() && StringRef("=+-@\t\r").contains(text[0]))
+    text.insert(text.begin(), '\'');
+  if (StringRef(text).find_first_of(",\"\r\n") == StringRef::npos)
+    return text;
+  std::string quoted = "\"";
+  for (char c : text) {
+    quoted += c;
+    if (c == '"')
+      quoted += c;
+  }
+  return quoted + '"';
+}
+
+static std::string csvNumber(Rational value) {
+  return toDecimal(value, /*exactDigits=*/15, 15).text;
+}
+
+void Comparison::printCsv(raw_ostream &os) const {
+  os << "schedule,parameters,fits,reason";
+  for (const FigureColumn &column : figureColumns)
+    os << ',' << column.key;
+  os << ",layout,target,place,bound";
+  for (const FrameworkInfo &info : frameworkTable)
+    os << ',' << info.key;
+  os << '\n';
+  for (const Candidate &candidate : candidates) {
+    bool fits = candidate.outcome == Candidate::Outcome::Fits;
+    os << csvCell(candidate.name) << ',' << csvCell(candidate.params) << ','
+       << (fits ? "true" : "false") << ',' << csvCell(candidate.reason);
+    for (const FigureColumn &column : figureColumns)
+      os << ',' << (candidate.figures ? csvNumber(column.of(candidate)) : "");
+    os << ',' << csvCell(candidate.layout) << ',' << candidate.target << ',';
+    if (fits)
+      os << candidate.place;
+    os << ',' << (candidate.bound ? csvNumber(*candidate.bound) : "");
+    for (const Verdict &verdict : candidate.verdicts)
+      os << ',' << (candidate.figures ? runsAsName(verdict.how) : "");
+    os << '\n';
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// JSON
+//===----------------------------------------------------------------------===//
+
+/// A text, or null if it is empty.
+static void writeText(json::OStream &json, StringRef key, StringRef text) {
+  if (text.empty())
+    json.attribute(key, nullptr);
+  else
+    json.attribute(key, json::fixUTF8(text));
+}
+
+static void printVerdicts(json::OStream &json, const Verdicts &verdicts) {
+  for (const FrameworkInfo &info : frameworkTable)
+    json.attributeObject(info.key, [&] {
+      const Verdict &verdict = verdicts[size_t(info.framework)];
+      writeText(json, "runs_as", runsAsName(verdict.how));
+      writeText(json, "reason", verdict.reason);
+      if (verdict.how == RunsAs::BuiltIn)
+        json.attribute("settings", verdict.settings);
+    });
+}
+
+static void printCandidate(json::OStream &json, const Candidate &candidate) {
+  json.attribute("name", json::fixUTF8(candidate.name));
+  writeText(json, "file", candidate.path);
+  writeParams(json, candidate.values);
+  writeText(json, "layout", candidate.layout);
+  writeText(json, "target", candidate.target);
+  json.attribute("fits", candidate.outcome == Candidate::Outcome::Fits);
+  writeText(json, "reason", candidate.reason);
+  if (candidate.place != 0)
+    json.attribute("place", candidate.place);
+  if (const auto &request = candidate.request)
+    json.attributeObject("search", [&] {
+      json.attribute("placement", request->isV ? "v" : "loop");
+      json.attribute("chunks", request->chunks);
+      if (candidate.bound)
+        json.attribute("backward", nameOf(candidate.form));
+      json.attribute("effort", request->effort);
+      json.attribute("seed", request->seed);
+    });
+  if (!candidate.figures)
+    return;
+  candidate.assumed.write(json);
+  json.attribute("stages", candidate.stages);
+  json.attribute("copies", candidate.copies);
+  for (const FigureColumn &column : figureColumns)
+    if (column.key != "copies")
+      writeExact(json, column.key, column.of(candidate));
+  if (candidate.bound)
+    writeExact(json, "bound", *candidate.bound);
+  json.attributeObject("frameworks",
+                       [&] { printVerdicts(json, candidate.verdicts); });
+}
+
+static void printChoice(json::OStream &json, const FrameworkChoice &choice) {
+  json.attribute("schedule", json::fixUTF8(choice.schedule));
+  writeText(json, "layout", choice.layout);
+  json.attribute("runs_as", runsAsName(choice.how));
+  json.attributeArray("commands", [&] {
+    for (const std::string &command : choice.commands)
+      json.value(json::fixUTF8(command));
+  });
+  writeText(json, "settings", choice.settings);
+}
+
+void Comparison::print(json::OStream &json) const {
+  const GivenSettings &given = options.given.front();
+  json.attribute("ranks", options.ranks);
+  json.attribute("microbatches", options.microbatches);
+  json.attribute("per",
+                 costPerName(hasLayouts() ? CostPer::Layer : CostPer::Part));
+  if (hasLayouts())
+    json.attribute("parts", nullptr);
+  else
+    json.attribute("parts", *given.parts);
+  json.attribute("costs", costs());
+  assumed.write(json);
+  writeRounding(rounding, json);
+  if (options.model)
+    json.attribute("model", waitModelName(*options.model));
+  else
+    json.attribute("model", nullptr);
+  json.attributeArray("schedules", [&] {
+    for (const Candidate &candidate : candidates)
+      json.object([&] { printCandidate(json, candidate); });
+  });
+  json.attributeObject("commands", [&] {
+    for (size_t i = 0; i != choices.size(); ++i)
+      json.attributeObject(
+          frameworkTable[size_t(choices[i].framework)].key, [&] {
+            printChoice(json, choices[i]);
+            if (i + 1 != choices.size() &&
+                choices[i + 1].framework == choices[i].framework)
+              json.attributeObject("executor",
+                                   [&] { printChoice(json, choices[++i]); });
+          });
+  });
+}
+
+} // namespace pipec

@@ -1,0 +1,90 @@
+//===- Comparison.h - The table of pipec compare ----------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Candidates in order, as rows: candidates with the same figures and the same
+// order of steps are one row, as are candidates of one schedule with the same
+// figures.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_COMPARE_COMPARISON_H
+#define PIPEC_COMPARE_COMPARISON_H
+
+#include "Compare/FrameworkChoices.h"
+
+#include <array>
+
+namespace pipec {
+
+class Comparison {
+public:
+  explicit Comparison(const CandidateOptions &options) : options(options) {}
+
+  void add(Candidate candidate) { candidates.push_back(std::move(candidate)); }
+  /// Sorts the candidates by makespan, or by the column `key` unless it is
+  /// empty, and makes rows of equal ones.
+  void sort(llvm::StringRef key);
+  /// Chooses the best schedule for each framework; after `sort`.
+  void choose(const CommandCosts &costs, DiagEngine &diags) {
+    choices = chooseForFrameworks(candidates, options, costs, diags);
+  }
+  /// Keeps the first `rows` rows. The text then has no other schedules but the
+  /// names of those that do not fit, unless nothing fits.
+  void keepTop(unsigned rows);
+  /// For the text, if nothing fits: a command that finds a schedule.
+  void setFinder(std::string command) { finder = std::move(command); }
+
+  /// True if at least one candidate was simulated; after `sort`.
+  bool hasAny() const { return simulated; }
+  /// True if at least one candidate fits; after `sort`.
+  bool hasFitting() const { return anyFits; }
+  /// Warns of costs that were assumed or rounded, once for all candidates;
+  /// after `sort`.
+  void warnOfCosts(DiagEngine &diags) const;
+
+  /// Prints a table without the less important columns that a line of `width`
+  /// characters has no place for, and their names; with 0, with all columns.
+  void print(llvm::raw_ostream &os, size_t width = 0) const;
+  void printCsv(llvm::raw_ostream &os) const;
+  /// Writes the attributes of an object.
+  void print(llvm::json::OStream &json) const;
+
+private:
+  bool hasLayouts() const { return options.given.front().layout.has_value(); }
+  bool showsLayout() const { return options.given.size() > 1; }
+  void fold();
+  std::string costs() const;
+  void printHeading(llvm::raw_ostream &os) const;
+  void printRows(llvm::raw_ostream &os, size_t width) const;
+  void printHidden(llvm::raw_ostream &os) const;
+  void printNothingFits(llvm::raw_ostream &os) const;
+  void printOthers(llvm::raw_ostream &os, Candidate::Outcome outcome,
+                   llvm::StringRef title) const;
+  void printChoices(llvm::raw_ostream &os) const;
+
+  const CandidateOptions &options;
+  /// After `sort`, those of a row are neighbours.
+  std::vector<Candidate> candidates;
+  std::vector<FrameworkChoice> choices;
+  /// The column of `sort`, or empty.
+  std::string sortKey;
+  /// The number of candidates that `keepTop` removed, by outcome.
+  std::array<size_t, Candidate::numOutcomes> numHidden = {};
+  /// The search that finds a schedule where none fits; empty if there is none.
+  std::string finder;
+  bool simulated = false;
+  bool anyFits = false;
+  /// The compute kinds and the assumed costs of all candidates, and how the
+  /// costs were rounded; after `sort`.
+  uint8_t kinds = 0;
+  AssumedCosts assumed;
+  CostRounding rounding;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_COMPARE_COMPARISON_H

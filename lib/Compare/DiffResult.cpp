@@ -1,0 +1,287 @@
+//===- DiffResult.cpp - How two schedules differ --------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Compare/DiffResult.h"
+
+#include "Cost/SettingsText.h"
+#include "Driver/Figures.h"
+#include "IR/StepPlaces.h"
+#include "Support/DiagPrinter.h"
+#include "Support/TerminalText.h"
+#include "Support/TextTable.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+/// A step at which the lists of a rank diverge.
+struct SideStep {
+  /// Nothing if the list has ended.
+  std::optional<StepPlace> place;
+  SourceLoc source;
+};
+
+} // namespace
+
+static SideStep stepOf(const DiffSide &side, unsigned rank, size_t index) {
+  const StepList &list = side.schedule.ranks[rank];
+  if (index == list.size())
+    return {};
+  // Show the whole overlap or batch, since another member may differ.
+  size_t begin = index;
+  while (begin != 0 && list[begin - 1].joined())
+    --begin;
+  SideStep step{StepPlaces(side.schedule).name(rank, begin),
+                list[begin].source()};
+  for (size_t i = begin; list[i].joined(); ++i)
+    step.place->step += (isCompute(list[i].kind()) ? " & " : " + ") +
+                        stepText(side.schedule, list[i + 1]);
+  return step;
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+static void printFigures(const DiffResult &result, raw_ostream &os) {
+  const DiffSide *sides = result.sides;
+  TextTable table;
+  table.column("", TextTable::Align::Left);
+  table.column();
+  table.column();
+  auto row = [&](const std::string &title, auto figure) {
+    table.row({title, figure(sides[0]), figure(sides[1])});
+  };
+  auto number = [](auto value) { return std::to_string(value); };
+  row("", [](const DiffSide &side) { return side.schedule.name; });
+  row("ranks",
+      [&](const DiffSide &side) { return number(side.schedule.numRanks); });
+  row("stages",
+      [&](const DiffSide &side) { return number(side.schedule.numStages); });
+  if (!sides[0].schedule.graph.isChain() || !sides[1].schedule.graph.isChain())
+    row("edges of stages", [&](const DiffSide &side) {
+      size_t edges = 0;
+      side.schedule.graph.forEachEdge(side.schedule.numStages,
+                                      [&](StageGraph::Edge) { ++edges; });
+      return number(edges);
+    });
+  if (!sides[0].schedule.layers.empty() || !sides[1].schedule.layers.empty())
+    row("layout", [](const DiffSide &side) -> std::string {
+      const StageLayers &layers = side.schedule.layers;
+      return layers.empty() ? "-" : layoutText(layers);
+    });
+  row("micro-batches", [&](const DiffSide &side) {
+    return number(side.schedule.numMicrobatches);
+  });
+  row("steps",
+      [&](const DiffSide &side) { return number(side.schedule.numSteps()); });
+  row("transfers",
+      [&](const DiffSide &side) { return number(side.figures.transfers); });
+  row("makespan",
+      [](const DiffSide &side) { return decimalText(side.figures.makespan); });
+  row("bubble_makespan", [](const DiffSide &side) {
+    return rateText(side.figures.bubbleMakespan);
+  });
+  row("span",
+      [](const DiffSide &side) { return decimalText(side.figures.span); });
+  row("bubble_span",
+      [](const DiffSide &side) { return rateText(side.figures.bubbleSpan); });
+  row("work",
+      [](const DiffSide &side) { return decimalText(side.figures.work); });
+  row("peak", [](const DiffSide &side) {
+    return decimalText(side.figures.memory.activations);
+  });
+  size_t ranks =
+      std::max(sides[0].schedule.numRanks, sides[1].schedule.numRanks);
+  for (auto [title, figure] :
+       {std::pair<StringRef, Rational (*)(const RankReport &)>(
+            "peak",
+            [](const RankReport &rank) { return rank.memory.activations; }),
+        {"idle", [](const RankReport &rank) { return rank.idle; }}})
+    for (size_t rank = 0; rank != ranks; ++rank)
+      row((title + " of rank " + Twine(rank)).str(),
+          [&, figure = figure](const DiffSide &side) -> std::string {
+            if (rank >= side.schedule.numRanks)
+              return "-";
+            return decimalText(figure(side.figures.ranks[rank]));
+          });
+  table.print(os);
+  std::string costs[2];
+  // Of the kinds of both, so that equal costs are equal lines.
+  CostUse uses[2] = {sides[0].schedule.costUse(), sides[1].schedule.costUse()};
+  uint8_t kinds = uses[0].kinds() | uses[1].kinds();
+  for (auto [text, side, use] : zip_equal(costs, result.sides, uses))
+    text = costTitle(side.schedule) + ": " +
+           costText(side.schedule.costs, use.with(kinds));
+  if (costs[0] == costs[1])
+    os << '\n' << costs[0] << '\n';
+  else
+    os << "\nfirst:  " << costs[0] << "\nsecond: " << costs[1] << '\n';
+}
+
+static std::string textOf(const SideStep &step, const SourceFiles &files) {
+  if (!step.place)
+    return "the end of its list";
+  std::string text = "`" + step.place->step + "`";
+  SMLoc loc = files.expand(step.source);
+  if (!loc.isValid())
+    return text;
+  LineColumn at = files.lineColumn(loc);
+  return text + " (" + terminalText(files.shownName(at.file)) + ":" +
+         std::to_string(at.line) + ":" + std::to_string(at.column) + ")";
+}
+
+static void printDivergences(const DiffResult &result, const SourceFiles &files,
+                             raw_ostream &os) {
+  const auto &divergences = result.divergences;
+  os << '\n';
+  if (result.which == CompareSteps::Compute)
+    os << "compute steps alone, since one of the two has no communication:\n";
+  for (size_t rank = 0; rank != divergences.size();) {
+    if (!divergences[rank]) {
+      size_t end = rank + 1;
+      while (end != divergences.size() && !divergences[end])
+        ++end;
+      os << (end - rank == 1 ? "rank " : "ranks ") << rank;
+      if (end - rank > 1)
+        os << (end - rank == 2 ? " and " : " to ") << end - 1;
+      os << ": the same\n";
+      rank = end;
+      continue;
+    }
+    SideStep first = stepOf(result.sides[0], rank, divergences[rank]->first);
+    SideStep second = stepOf(result.sides[1], rank, divergences[rank]->second);
+    os << "rank " << rank << ": step "
+       << (first.place ? first.place : second.place)->position;
+    if (first.place && second.place &&
+        first.place->position != second.place->position)
+      os << " and step " << second.place->position;
+    os << ": " << textOf(first, files) << ", " << textOf(second, files) << '\n';
+    ++rank;
+  }
+}
+
+bool DiffResult::isSame() const {
+  return sides[0].schedule.numRanks == sides[1].schedule.numRanks &&
+         none_of(divergences,
+                 [](const auto &divergence) { return divergence.has_value(); });
+}
+
+/// The cost of a forward through all stages; nothing if it does not fit. Those
+/// of backwards also differ between schedules of one model.
+static std::optional<Rational> forwardOf(const Schedule &schedule) {
+  std::optional<Rational> sum = Rational(0);
+  for (unsigned stage = 0; stage != schedule.numStages && sum; ++stage)
+    if (auto cost = schedule.costs.of(StepKind::F, stage))
+      sum = Rational::add(*sum, *cost);
+  return sum;
+}
+
+std::string DiffResult::otherWork() const {
+  const Schedule &first = sides[0].schedule, &second = sides[1].schedule;
+  std::string text;
+  auto differ = [&](unsigned one, unsigned other, StringRef what) {
+    if (one != other)
+      text += ((text.empty() ? "" : ", ") + Twine(one) + " and " +
+               Twine(other) + " " + what)
+                  .str();
+  };
+  differ(first.numRanks, second.numRanks, "ranks");
+  differ(first.numMicrobatches, second.numMicrobatches, "micro-batches");
+  auto one = forwardOf(first), other = forwardOf(second);
+  if (text.empty() && first.numStages != second.numStages && one && other &&
+      !(*one == *other))
+    text = "a forward through all stages takes " + decimalText(*one) + " and " +
+           decimalText(*other);
+  return text;
+}
+
+void DiffResult::printText(raw_ostream &os, const SourceFiles &files,
+                           bool colors) const {
+  printFigures(*this, os);
+  if (std::string why = otherWork(); !why.empty()) {
+    if (colors)
+      os.changeColor(raw_ostream::RED, /*Bold=*/true);
+    os << "\nnot the same work: " << why << '\n';
+    if (colors)
+      os.resetColor();
+  }
+  printDivergences(*this, files, os);
+}
+
+//===----------------------------------------------------------------------===//
+// JSON
+//===----------------------------------------------------------------------===//
+
+static void printSide(json::OStream &json, const DiffSide &side) {
+  json.attribute("name", json::fixUTF8(side.schedule.name));
+  json.attribute("file", json::fixUTF8(side.source->path()));
+  writeParams(json, side.schedule.params);
+  json.attribute("ranks", side.schedule.numRanks);
+  json.attribute("stages", side.schedule.numStages);
+  json.attribute("microbatches", side.schedule.numMicrobatches);
+  json.attribute("steps", side.schedule.numSteps());
+  json.attribute("transfers", side.figures.transfers);
+  json.attribute("costs",
+                 costText(side.schedule.costs, side.schedule.costUse()));
+  writeCostBasis(side.schedule, side.schedule.assumedCosts(), json);
+  writeExact(json, "makespan", side.figures.makespan);
+  writeExact(json, "bubble_makespan", side.figures.bubbleMakespan);
+  writeExact(json, "span", side.figures.span);
+  writeExact(json, "bubble_span", side.figures.bubbleSpan);
+  writeExact(json, "work", side.figures.work);
+  json.attributeArray("per_rank", [&] {
+    for (const RankReport &rank : side.figures.ranks)
+      json.object([&] {
+        writeExact(json, "peak", rank.memory.activations);
+        writeExact(json, "idle", rank.idle);
+      });
+  });
+}
+
+static void printStep(json::OStream &json, StringRef key, const SideStep &step,
+                      const SourceFiles &files) {
+  if (!step.place) {
+    json.attribute(key, nullptr);
+    return;
+  }
+  json.attributeObject(key, [&] {
+    json.attribute("position", step.place->position);
+    json.attribute("step", step.place->step);
+    if (SMLoc loc = files.expand(step.source); loc.isValid())
+      writeLocation(json, loc, files);
+  });
+}
+
+void DiffResult::printJson(json::OStream &json,
+                           const SourceFiles &files) const {
+  json.attribute("same", isSame());
+  json.attribute("same_work", otherWork().empty());
+  json.attribute("compared",
+                 which == CompareSteps::Compute ? "compute" : "all");
+  json.attributeArray("schedules", [&] {
+    for (const DiffSide &side : sides)
+      json.object([&] { printSide(json, side); });
+  });
+  json.attributeArray("divergences", [&] {
+    for (size_t rank = 0; rank != divergences.size(); ++rank)
+      if (divergences[rank])
+        json.object([&] {
+          json.attribute("rank", rank);
+          printStep(json, "first",
+                    stepOf(sides[0], rank, divergences[rank]->first), files);
+          printStep(json, "second",
+                    stepOf(sides[1], rank, divergences[rank]->second), files);
+        });
+  });
+}
+
+} // namespace pipec

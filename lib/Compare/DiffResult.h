@@ -1,0 +1,48 @@
+//===- DiffResult.h - How two schedules differ ------------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_COMPARE_DIFFRESULT_H
+#define PIPEC_COMPARE_DIFFRESULT_H
+
+#include "Driver/ScheduleSource.h"
+#include "Explain/Divergence.h"
+#include "Explain/Report.h"
+
+#include "llvm/Support/JSON.h"
+
+namespace pipec {
+
+/// One of two schedules that are compared.
+struct DiffSide {
+  std::unique_ptr<ScheduleSource> source;
+  /// The schedule of a program.
+  const CheckedSchedule *checked = nullptr;
+  Schedule schedule;
+  Report figures;
+};
+
+/// The result of `pipec diff`.
+struct DiffResult {
+  DiffSide sides[2];
+  CompareSteps which = CompareSteps::All;
+  /// By rank, where the two lists diverge.
+  std::vector<std::optional<Divergence>> divergences;
+
+  /// True if both have the same steps on every rank.
+  bool isSame() const;
+  /// Why the figures cannot be compared: `8 and 10 micro-batches`, or the work
+  /// of models that differ; empty if they can.
+  std::string otherWork() const;
+  void printText(llvm::raw_ostream &os, const SourceFiles &files,
+                 bool colors) const;
+  /// Writes the attributes of an object.
+  void printJson(llvm::json::OStream &json, const SourceFiles &files) const;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_COMPARE_DIFFRESULT_H

@@ -1,0 +1,156 @@
+//===- FrameworkChoices.cpp - The best schedule for each framework --------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Compare/FrameworkChoices.h"
+
+#include "Support/Words.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+static std::string commandText(ArrayRef<std::string> words) {
+  std::string text = "pipec";
+  for (const std::string &word : words)
+    text += " " + shellWord(word);
+  return text;
+}
+
+/// How a file is written: its target, the words of the command for it, and
+/// those of the command for its settings, if it does not have the layers.
+struct FileChoice {
+  std::string target;
+  std::vector<std::string> words;
+  std::vector<std::string> settings = {};
+};
+
+static FileChoice fileFor(const FrameworkInfo &info,
+                          const Candidate &candidate) {
+  if (candidate.verdicts[size_t(info.framework)].how == RunsAs::Executor)
+    return {"pytorch", {"--target=pytorch", "-o", "schedule.steps"}};
+  FileChoice file{info.target.str(), {}};
+  if (info.framework == Framework::PyTorch &&
+      StringRef(candidate.target).starts_with("torch"))
+    file.target = candidate.target;
+  file.words = {info.emit.empty() ? "--target=" + file.target
+                                  : "--emit=" + info.emit.str(),
+                "-o", ("schedule." + runsAsName(info.how)).str()};
+  if (info.framework == Framework::Torchtitan && candidate.hasLayers)
+    file.settings = {"--emit=torch-config", "-o", "schedule.json"};
+  return file;
+}
+
+std::string searchCommand(const SearchRequest &request, StringRef placement,
+                          StringRef layout, const CommandCosts &costs,
+                          const CandidateOptions &options,
+                          ArrayRef<std::string> more) {
+  std::vector<std::string> words = {
+      "search", "ranks=" + std::to_string(options.ranks),
+      "microbatches=" + std::to_string(options.microbatches),
+      "--chunks=" + std::to_string(request.chunks),
+      ("--placement=" + placement).str()};
+  llvm::append_range(words, costs.options);
+  words.push_back(
+      layout.empty() ? "--parts=" + std::to_string(*options.given.front().parts)
+                     : ("--layout=" + layout).str());
+  if (!costs.limit.empty())
+    words.push_back("--memory-limit=" + costs.limit);
+  if (!request.library)
+    words.push_back("--no-library");
+  llvm::append_range(words, more);
+  return commandText(words);
+}
+
+/// The commands that write a candidate into a file.
+static std::vector<std::string> commandsOf(const Candidate &candidate,
+                                           const CandidateOptions &options,
+                                           const FileChoice &file,
+                                           const CommandCosts &costs,
+                                           DiagEngine &diags) {
+  if (const auto &request = candidate.request) {
+    std::vector<std::string> write = {"best.steps"};
+    std::vector<std::string> settings = write;
+    llvm::append_range(write, file.words);
+    std::vector<std::string> commands = {
+        searchCommand(*request, request->isV ? "v" : "loop", candidate.layout,
+                      costs, options,
+                      {"--effort=" + std::to_string(request->effort), "-o",
+                       "best.steps"}),
+        commandText(write)};
+    if (!file.settings.empty()) {
+      llvm::append_range(settings, file.settings);
+      commands.push_back(commandText(settings));
+    }
+    return commands;
+  }
+  std::vector<std::string> cost = costs.options;
+  if (!candidate.layout.empty())
+    cost.push_back("--layout=" + candidate.layout);
+  else if (!costs.options.empty())
+    cost.push_back("--parts=" + std::to_string(*options.given.front().parts));
+  std::vector<std::string> words = candidate.input;
+  if (candidate.isProgram) {
+    llvm::append_values(words, "ranks=" + std::to_string(options.ranks),
+                        "microbatches=" + std::to_string(options.microbatches));
+    for (const auto &[name, value] : candidate.values)
+      words.push_back(name + "=" + std::to_string(value));
+  }
+  std::vector<std::string> settings = words;
+  if (!candidate.layout.empty())
+    settings.push_back("--layout=" + candidate.layout);
+  llvm::append_range(settings, file.settings);
+  FailureOr<ShippedTarget> passes = makeShippedTarget(file.target, diags);
+  if (succeeded(passes) && passes->passes.usesCosts())
+    llvm::append_range(words, cost);
+  llvm::append_range(words, file.words);
+  std::vector<std::string> commands = {commandText(words)};
+  if (!file.settings.empty())
+    commands.push_back(commandText(settings));
+  return commands;
+}
+
+std::vector<FrameworkChoice>
+chooseForFrameworks(ArrayRef<Candidate> candidates,
+                    const CandidateOptions &options, const CommandCosts &costs,
+                    DiagEngine &diags) {
+  std::vector<FrameworkChoice> choices;
+  auto choose = [&](const FrameworkInfo &info, const Candidate &best) {
+    const Verdict &verdict = best.verdicts[size_t(info.framework)];
+    FrameworkChoice &choice =
+        choices.emplace_back(FrameworkChoice{info.framework,
+                                             best.title(),
+                                             best.layout,
+                                             verdict.how,
+                                             {},
+                                             verdict.settings});
+    if (verdict.how != RunsAs::BuiltIn)
+      choice.commands =
+          commandsOf(best, options, fileFor(info, best), costs, diags);
+  };
+  for (const FrameworkInfo &info : frameworkTable) {
+    const Candidate *best = nullptr, *executed = nullptr;
+    for (const Candidate &candidate : candidates) {
+      RunsAs how = candidate.verdicts[size_t(info.framework)].how;
+      if (candidate.place == 0 || how == RunsAs::No)
+        continue;
+      const Candidate *&one = how == RunsAs::Executor ? executed : best;
+      if (!one)
+        one = &candidate;
+    }
+    if (best)
+      choose(info, *best);
+    // The executor is for what is better.
+    if (executed && (!best || executed < best))
+      choose(info, *executed);
+  }
+  return choices;
+}
+
+} // namespace pipec

@@ -1,0 +1,48 @@
+//===- Figures.h - Figures that two commands compare ------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_DRIVER_FIGURES_H
+#define PIPEC_DRIVER_FIGURES_H
+
+#include "Driver/Grid.h"
+#include "Explain/Report.h"
+#include "Sema/Sema.h"
+#include "Support/Decimal.h"
+
+#include <string>
+
+namespace pipec {
+
+/// The figures of a schedule, without explanations. Reports the same errors as
+/// `makeReport`.
+llvm::FailureOr<Report> measure(const Schedule &schedule,
+                                std::optional<WaitModel> model,
+                                DiagEngine &diags);
+
+/// Writes the attribute `params`, an object.
+void writeParams(llvm::json::OStream &json, const ParamValues &params);
+
+/// The parameters of a schedule but ranks and micro-batches, by label or name,
+/// with their values in `lowered`.
+ParamValues furtherParams(const CheckedSchedule &schedule,
+                          const Schedule &lowered);
+
+/// True if a requirement of the program refuses the size, which is not an error
+/// where many sizes are tried.
+bool isSizeRefusal(const Diagnostic &found);
+/// Attaches the note that `found` is about the size in `text`.
+void noteSize(Diagnostic &found, const std::string &text);
+
+/// value / base - 1; nothing if the base is 0, or the result does not fit.
+std::optional<Rational> excess(Rational value, Rational base);
+
+/// A rate with four decimals.
+std::string rateText(Rational rate);
+
+} // namespace pipec
+
+#endif // PIPEC_DRIVER_FIGURES_H

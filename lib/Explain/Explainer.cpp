@@ -1,0 +1,264 @@
+//===- Explainer.cpp - Explaining why a rank waits ------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Explain/Explainer.h"
+
+#include "Support/Diagnostics/AnalysisDiags.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <limits>
+
+using namespace llvm;
+
+namespace pipec {
+
+/// The maximum number of links of a chain, and of open transfers, that are
+/// shown.
+static constexpr size_t maxLinks = 64;
+static constexpr size_t maxTransfers = 8;
+
+int64_t Explainer::tickOf(Rational at) const {
+  std::optional<Rational> ticks =
+      Rational::mul(at, Rational(run.costs().perUnit()));
+  return ticks ? ticks->floor() : std::numeric_limits<int64_t>::max();
+}
+
+std::string Explainer::text(uint32_t step) const {
+  StepRef at = run.numbers().at(step);
+  return places.eventText(at.rank, at.index);
+}
+
+//===----------------------------------------------------------------------===//
+// Notes
+//===----------------------------------------------------------------------===//
+
+/// Prints when a step runs or a transfer is sent, and what it waited for.
+void Explainer::printLink(const PathStep &link) {
+  StepRef at = run.numbers().at(link.step);
+  SourceLoc source = stepAt(link.step).source();
+  StepPlace place = places.name(at.rank, at.index);
+  place.step = text(link.step);
+  bool computes = isCompute(stepAt(link.step).kind());
+  std::string when = computes ? "runs" : "goes";
+  if (link.start == link.end)
+    when = "starts at " + time(link.start);
+  else
+    when += " from " + time(link.start) + " to " + time(link.end);
+  std::string before;
+  unsigned beforeRank = 0;
+  if (link.before != StepNumbers::none) {
+    before = text(link.before);
+    beforeRank = run.numbers().rankOf(link.before);
+  }
+  switch (link.reason) {
+  case Reason::First:
+    return note(source, diag::NoteRunsFirst, place, when);
+  case Reason::Order:
+    return note(source, diag::NoteRunsOrder, place, when, before);
+  case Reason::Data:
+    return note(source, diag::NoteRunsData, place, when, before, beforeRank,
+                "has arrived");
+  case Reason::Receive:
+  case Reason::Gather:
+    return note(source, diag::NoteRunsOnce, place, when, before);
+  case Reason::Post:
+    return note(source, diag::NoteGoesPosted, place, when, before);
+  case Reason::Queue:
+    return note(source, diag::NoteGoesQueue, place, when, before,
+                "in its queue");
+  case Reason::Edge:
+    if (computes)
+      return note(source, diag::NoteRunsData, place, when, before, beforeRank,
+                  "and the transfers after it on the edge have arrived");
+    return note(source, diag::NoteGoesQueue, place, when, before,
+                "on its edge");
+  case Reason::Peer:
+    return note(source, diag::NoteGoesPeer, place, when, beforeRank, before);
+  case Reason::Batch:
+    return note(source, diag::NoteGoesBatch, place, time(link.end), before);
+  case Reason::Wait:
+    return note(source, diag::NoteRunsWait, place, when, before);
+  }
+}
+
+/// Prints a chain, latest link first.
+void Explainer::printChain(const PathSteps &chain) {
+  size_t shown = 0;
+  for (const PathStep &link : reverse(chain)) {
+    if (shown++ == maxLinks) {
+      os << "... " << chain.size() - maxLinks << " more steps, until "
+         << time(chain.front().start) << '\n';
+      return;
+    }
+    printLink(link);
+  }
+}
+
+/// Prints a step that could have filled a gap.
+void Explainer::printReady(const IdleGap &gap) {
+  if (!gap.ready)
+    return;
+  StepPlace place = places.name(gap.rank, gap.ready->index);
+  SourceLoc source = schedule.ranks[gap.rank][gap.ready->index].source();
+  if (gap.overLimit)
+    note(source, diag::NoteReadyOverLimit, place,
+         decimalText(memory.size(gap.held)),
+         decimalText(*schedule.memory.limit(gap.rank)));
+  else
+    note(source, diag::NoteReadyBehind, place);
+}
+
+//===----------------------------------------------------------------------===//
+// The memory of a rank, and its pending operations
+//===----------------------------------------------------------------------===//
+
+void Explainer::printMemory(unsigned rank, int64_t time) {
+  MemoryLevel at;
+  memory.curve(run, rank, [&](int64_t from, const MemoryLevel &level) {
+    if (from <= time)
+      at = level;
+  });
+  MemoryPeaks peaks = memory.peaks(rank);
+  os << "memory: activations " << decimalText(memory.size(at.activations))
+     << " (peak " << decimalText(peaks.activations) << ')';
+  if (peaks.receiveCount) {
+    os << ", receive buffers " << at.receiveCount;
+    if (!peaks.receives.isZero())
+      os << " of " << decimalText(memory.size(at.receives));
+    os << " (peak " << peaks.receiveCount << ')';
+  }
+  if (!peaks.parameters.isZero())
+    os << ", parameters " << decimalText(memory.size(at.parameters))
+       << " (peak " << decimalText(peaks.parameters) << ')';
+  if (!peaks.receives.isZero() || !peaks.parameters.isZero())
+    os << ", together " << decimalText(memory.size(at.total())) << " (peak "
+       << decimalText(peaks.total) << ')';
+  if (std::optional<Rational> limit = schedule.memory.limit(rank))
+    os << ", limit " << decimalText(*limit);
+  os << '\n';
+}
+
+/// Prints the transfers and collectives that the rank has reached and that are
+/// not complete.
+void Explainer::printTransfers(unsigned rank, int64_t time) {
+  const StepList &list = schedule.ranks[rank];
+  int64_t now = run.begin();
+  std::vector<PathStep> open;
+  for (size_t i = 0; i != list.size() && now <= time; ++i) {
+    if (isCompute(list[i].kind()))
+      now = run.start(rank, i) > time ? run.start(rank, i) : run.end(rank, i);
+    else if (isWait(list[i].kind()))
+      now = std::max(now, run.start(rank, i));
+    else if ((run.model() || !isP2P(list[i].kind())) && run.end(rank, i) > time)
+      open.push_back(causes.link(run.numbers().of(rank, i)));
+  }
+  if (open.empty())
+    return;
+  os << "posted and not complete: " << open.size() << '\n';
+  for (const PathStep &link : ArrayRef(open).take_front(maxTransfers))
+    printLink(link);
+  if (open.size() > maxTransfers)
+    os << "... " << open.size() - maxTransfers << " more\n";
+}
+
+//===----------------------------------------------------------------------===//
+// Answers
+//===----------------------------------------------------------------------===//
+
+void Explainer::printParts(const WaitParts &parts) {
+  SmallVector<std::string, 4> words;
+  auto add = [&](int64_t ticks, StringRef what) {
+    if (ticks)
+      words.push_back((time(ticks) + " " + what).str());
+  };
+  add(parts.dependency, "for other ranks to compute");
+  add(parts.latency, "for the input to arrive");
+  add(parts.queue, "for transfers that wait for each other");
+  bool holds =
+      run.model() && waitModelInfo(*run.model()).holds != WaitHolds::None;
+  add(parts.wait, holds ? "for its own transfers and reductions"
+                        : "for its own sends and reductions");
+  add(parts.gather, "for parameters");
+  os << "waits: " << join(words, ", ") << '\n';
+}
+
+/// Explains a gap of `rank`: the chain of causes of the step after it, back to
+/// `since`.
+void Explainer::explainGap(unsigned rank, int64_t from, int64_t to, size_t next,
+                           int64_t since) {
+  IdleGap gap;
+  gap.rank = rank;
+  gap.start = from;
+  gap.end = to;
+  gap.before = StepRef{rank, uint32_t(next)};
+  pipec::explainGap(gap, causes, memory);
+  printParts(gap.parts);
+  printChain(causeChain(causes, run.numbers().of(gap.before), since));
+  printReady(gap);
+}
+
+void Explainer::explainTime(unsigned rank, Rational at) {
+  os << "rank " << rank << " at " << decimalText(at) << ": ";
+  const StepList &list = schedule.ranks[rank];
+  int64_t tick = tickOf(at);
+  int64_t free = run.begin();
+  size_t begin = 0;
+  for (size_t end = 0; begin != list.size(); begin = end) {
+    end = Schedule::groupEnd(list, begin);
+    if (!isCompute(list[begin].kind()))
+      continue;
+    int64_t start = run.start(rank, begin), stop = run.end(rank, begin);
+    if (tick < start) {
+      os << "idle from " << time(free) << " to " << time(start) << ", before `"
+         << places.groupText(rank, begin) << "`\n";
+      explainGap(rank, free, start, begin, tick);
+      break;
+    }
+    if (tick < stop) {
+      os << "runs `" << places.groupText(rank, begin) << "` from "
+         << time(start) << " to " << time(stop) << '\n';
+      if (free < start)
+        explainGap(rank, free, start, begin, free);
+      else
+        printLink(causes.link(run.numbers().of(rank, begin)));
+      break;
+    }
+    free = stop;
+  }
+  if (begin == list.size()) {
+    os << "idle since " << time(free)
+       << ", with all its steps done; the schedule ends at "
+       << time(run.begin() + run.makespan()) << '\n';
+  }
+  printMemory(rank, tick);
+  printTransfers(rank, tick);
+}
+
+void Explainer::explainStep(StepRef step) {
+  const StepList &list = schedule.ranks[step.rank];
+  uint32_t number = run.numbers().of(step);
+  PathStep link = causes.link(number);
+  bool computes = isCompute(list[step.index].kind());
+  os << "rank " << step.rank << ": `" << text(number)
+     << (computes ? "` runs from " : "` goes from ") << time(link.start)
+     << " to " << time(link.end) << '\n';
+  int64_t free = run.begin();
+  for (size_t i = 0; i != step.index; ++i)
+    if (isCompute(list[i].kind()) && !list[i].joined())
+      free = run.end(step.rank, i);
+  if (computes && free < link.start)
+    explainGap(step.rank, free, link.start, run.numbers().at(link.step).index,
+               free);
+  else
+    printChain(causeChain(causes, number, std::min(free, link.start)));
+  printMemory(step.rank, link.start);
+}
+
+} // namespace pipec

@@ -1,0 +1,35 @@
+//===- TargetCheck.h - Checking schedules against targets -------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_FRAMEWORKS_TARGETCHECK_H
+#define PIPEC_FRAMEWORKS_TARGETCHECK_H
+
+#include "Frameworks/TargetRules.h"
+#include "IR/Schedule.h"
+#include "Support/DiagEngine.h"
+
+#include <vector>
+
+namespace pipec {
+
+/// Reports what `target` refuses in the schedule as a whole, then in each list.
+/// Linear in the steps.
+llvm::LogicalResult checkTarget(const Schedule &schedule, Target target,
+                                DiagEngine &diags);
+
+/// The errors of checkTarget as a list; reports nothing.
+std::vector<Diagnostic> refusals(const Schedule &schedule, Target target,
+                                 SourceFiles &files);
+
+/// The same for an output. The lists are not checked if the schedule as a whole
+/// is refused.
+llvm::LogicalResult checkOutput(const Schedule &schedule, Output output,
+                                DiagEngine &diags);
+
+} // namespace pipec
+
+#endif // PIPEC_FRAMEWORKS_TARGETCHECK_H

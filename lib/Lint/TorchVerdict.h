@@ -1,0 +1,38 @@
+//===- TorchVerdict.h - Schedules that PyTorch accepts ----------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_LINT_TORCHVERDICT_H
+#define PIPEC_LINT_TORCHVERDICT_H
+
+#include "Frameworks/TorchVersions.h"
+#include "IR/Schedule.h"
+#include "Support/DiagEngine.h"
+
+#include <vector>
+
+namespace pipec {
+
+/// The format of PyTorch's `_load_csv` for the steps of `schedule`:
+/// `compute_only` for a list of computes, to which PyTorch adds all other
+/// steps, otherwise `compute_comms`.
+llvm::StringRef torchFormat(const Schedule &schedule);
+
+/// Reports why PyTorch `version` does not load the CSV of `schedule` in that
+/// format, or trains incorrectly with it. The schedule must have no faults
+/// according to lint. Linear in the steps.
+llvm::LogicalResult checkForTorch(const Schedule &schedule,
+                                  const TorchVersion &version,
+                                  DiagEngine &diags);
+
+/// The same as a list; reports nothing.
+std::vector<Diagnostic> reasonsAgainst(const Schedule &schedule,
+                                       const TorchVersion &version,
+                                       SourceFiles &files);
+
+} // namespace pipec
+
+#endif // PIPEC_LINT_TORCHVERDICT_H

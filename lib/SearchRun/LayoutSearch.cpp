@@ -1,0 +1,536 @@
+//===- LayoutSearch.cpp - The best of all layouts -------------------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SearchRun/LayoutSearch.h"
+
+#include "Driver/Figures.h"
+#include "Search/Splits.h"
+#include "Support/Diagnostics/SearchDiags.h"
+#include "Support/Words.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+#include <queue>
+#include <set>
+
+using namespace llvm;
+
+namespace pipec {
+
+namespace {
+
+/// The layouts with one form of the backward.
+class Layouts {
+public:
+  /// Spends `work`. Warnings in `warnings` are not repeated; starts in `used`
+  /// were usable before.
+  Layouts(ScheduleSearch &search, const SearchRequest &request, uint64_t work,
+          StringSet<> &warnings, std::vector<char> &used, DiagEngine &diags)
+      : search(search), request(request), work(work), warnings(warnings),
+        used(used), diags(diags), layers(request.given.layout->cut(1)->front()),
+        numStages(request.ranks * request.chunks) {
+    isMegatron = !request.isV && !megatronProblem({layers}, 1);
+  }
+
+  LogicalResult start();
+  /// After `start`: true if the schedules of all layouts with other backwards
+  /// are covered.
+  bool coversAll();
+  /// After `start`: a bound of all layouts.
+  Rational leastBound() { return openBound().value_or(0); }
+  /// Searches for what is better than `known`.
+  LogicalResult run(std::optional<Rational> known);
+  /// Searches the layout `stages` for what is better than `makespan`.
+  FailureOr<PlacementResult> runOne(const StageLayers &stages,
+                                    Rational makespan);
+
+  const std::optional<PlacementResult> &bestFound() const { return best; }
+  /// A bound of all layouts; nothing if none has a schedule.
+  std::optional<Rational> boundOfAll() const { return allBound; }
+  LayoutResult take() {
+    summary.best = layoutText(bestStages);
+    summary.bound = *allBound;
+    return {std::move(*best), std::move(summary)};
+  }
+  const LayoutSummary &known() const { return summary; }
+  const StageLayers &bestLayout() const { return bestStages; }
+  /// Why a layout has no schedule.
+  StringRef reasonOfNone() const { return reason; }
+
+private:
+  /// A layout with a bound of its own.
+  struct Candidate {
+    Rational bound;
+    unsigned number;
+    StageLayers stages;
+    /// The first is the one with the smallest bound.
+    bool operator<(const Candidate &other) const {
+      if (bound != other.bound)
+        return other.bound < bound;
+      return number > other.number;
+    }
+  };
+  // Limits of what is done before and besides the searches.
+  static constexpr size_t maxNodes = size_t(1) << 18;
+  static constexpr unsigned maxBounded = 1u << 14;
+  /// Half of the effort is for these searches, the rest for the best layout.
+  static constexpr unsigned maxSearches = 24;
+
+  FailureOr<search::Model> probe() const;
+  search::SplitSpace spaceOf(const search::Model &model) const;
+  StageLayers stagesOf(const search::SplitQueue::Split &split) const;
+  FailureOr<SearchProblem> prepare(const StageLayers &stages);
+  std::optional<Candidate> candidateOf(StageLayers stages);
+  std::optional<Candidate> nextOfAll();
+  std::optional<Candidate> nextNear();
+  void dropSearched();
+  LogicalResult searchOne(const Candidate &candidate);
+  LogicalResult finish();
+  LogicalResult checkStarts();
+  /// The makespan that is to be improved.
+  std::optional<Rational> toBeat() const {
+    if (!best || (limit && *limit < best->found.makespan))
+      return limit;
+    return best->found.makespan;
+  }
+  bool isUseless(Rational bound) const {
+    std::optional<Rational> known = toBeat();
+    return known && bound >= *known;
+  }
+  bool stopped() const { return request.stop && *request.stop; }
+  /// No more layouts get a bound: as much work as half of the searches is done.
+  bool isBounded() const {
+    return summary.bounded >= maxBounded || workOnBounds > request.work() / 2 ||
+           stopped();
+  }
+  /// A bound of all layouts that were not searched; nothing if there are none.
+  std::optional<Rational> openBound();
+
+  ScheduleSearch &search;
+  SearchRequest request;
+  uint64_t work;
+  StringSet<> &warnings;
+  std::vector<char> &used;
+  DiagEngine &diags;
+  /// A makespan that is known without these layouts.
+  std::optional<Rational> limit;
+  /// All layers, in order.
+  std::string layers;
+  unsigned numStages;
+  bool isMegatron;
+  /// Of layers; and with the times of its bounds.
+  search::Model probed, model;
+  std::optional<search::SplitQueue> queue;
+  /// Of the splits of the queue, those that were not searched, and maybe
+  /// others.
+  std::priority_queue<Candidate> candidates;
+  /// Those that are like `nearStages`, the smallest bound last.
+  std::vector<Candidate> near;
+  StageLayers nearStages;
+  std::set<StageLayers> searched;
+  /// The bounds of those that were searched.
+  std::vector<Rational> searchedBounds;
+  std::optional<PlacementResult> best;
+  StageLayers bestStages;
+  /// The place of the best one in `searchedBounds`.
+  size_t bestNumber = 0;
+  LayoutSummary summary;
+  std::optional<Rational> allBound;
+  uint64_t workOnBounds = 0;
+  /// Why a layout has no schedule.
+  std::string reason;
+  bool wasStopped = false;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Splits
+//===----------------------------------------------------------------------===//
+
+/// A model in which each stage is one layer, so that the times of layers are
+/// those that the search gives them: a layer of each kind on each rank, with
+/// the transfers of the placement.
+FailureOr<search::Model> Layouts::probe() const {
+  ScheduleHeader header;
+  header.name = "layers";
+  header.numRanks = request.ranks;
+  header.numStages = request.ranks * numLayerKinds;
+  header.numMicrobatches = request.microbatches;
+  header.placement = Placement(
+      {search::placementMap(request.isV, request.ranks, numLayerKinds)});
+  StageLayers stages;
+  for (const LayerInfo &kind : layerTable)
+    stages.insert(stages.end(), request.ranks, std::string(1, kind.letter));
+  GivenSettings given = request.given;
+  given.layout = LayerLayout(std::move(stages));
+  if (failed(applyCosts(header, given, diags)))
+    return failure();
+  return search::makeModel(header, request.split, diags);
+}
+
+search::SplitSpace Layouts::spaceOf(const search::Model &model) const {
+  const search::Problem &problem = model.problem;
+  search::SplitSpace space;
+  space.ranks = request.ranks;
+  space.microbatches = request.microbatches;
+  space.split = request.split;
+  space.map = search::placementMap(request.isV, request.ranks, request.chunks);
+  for (unsigned rank = 0; rank != request.ranks; ++rank)
+    for (char letter : layers) {
+      size_t first = size_t(*layerOf(letter)) * request.ranks;
+      size_t stage = first;
+      while (problem.map[stage] != rank)
+        ++stage;
+      const search::Ticks *time = problem.stages[stage].time;
+      space.layers.push_back({time[search::LetterF], time[search::LetterI],
+                              time[0] + time[1] + time[2]});
+    }
+  // The edges of a placement repeat after two chunks.
+  size_t period = 2 * size_t(request.ranks);
+  for (unsigned stage = 0; stage != numStages; ++stage) {
+    size_t like = stage < period ? stage : period + stage % period;
+    space.hopF.push_back(like ? problem.edges[like - 1].hopF : 0);
+    space.hopI.push_back(like < problem.edges.size() ? problem.edges[like].hopI
+                                                     : 0);
+  }
+  return space;
+}
+
+StageLayers Layouts::stagesOf(const search::SplitQueue::Split &split) const {
+  StageLayers stages;
+  StringRef rest = layers;
+  for (uint32_t size : split) {
+    stages.push_back(rest.take_front(size).str());
+    rest = rest.drop_front(size);
+  }
+  return stages;
+}
+
+//===----------------------------------------------------------------------===//
+// Candidates
+//===----------------------------------------------------------------------===//
+
+/// The problem of a layout; keeps the reason if there is none.
+FailureOr<SearchProblem> Layouts::prepare(const StageLayers &stages) {
+  SearchRequest own = request;
+  own.given.layout = LayerLayout(stages);
+  DiagEngine::ScopedFilter filter(diags, [&](Diagnostic &diagnostic) {
+    if (diagnostic.severity == Severity::Error && reason.empty())
+      reason = diagnostic.message;
+    // Warnings are the same for all.
+    return summary.bounded == 0 && diagnostic.severity != Severity::Error &&
+           warnings.insert(diagnostic.message).second;
+  });
+  return search.prepare(own);
+}
+
+/// A layout with its bound; nothing if it has no schedule, or Megatron-LM
+/// refuses it.
+std::optional<Layouts::Candidate> Layouts::candidateOf(StageLayers stages) {
+  if (any_of(stages, [](StringRef stage) { return stage.empty(); }) ||
+      (isMegatron && megatronProblem(stages, request.ranks)))
+    return std::nullopt;
+  FailureOr<SearchProblem> problem = prepare(stages);
+  unsigned number = summary.bounded++;
+  workOnBounds += 8 * layers.size();
+  if (failed(problem))
+    return std::nullopt;
+  workOnBounds += 30 * uint64_t(problem->model.problem.numSteps());
+  Rational bound = search::leastBound(problem->model).bound;
+  return Candidate{bound, number, std::move(stages)};
+}
+
+/// The layout with the smallest bound of all, if that can be told, and if it
+/// can be better than the best one.
+std::optional<Layouts::Candidate> Layouts::nextOfAll() {
+  while (std::optional<search::Ticks> next = queue->bound()) {
+    Rational bound = model.time(*next);
+    dropSearched();
+    if (isUseless(bound) || isBounded() ||
+        (!candidates.empty() && candidates.top().bound <= bound))
+      break;
+    std::optional<search::SplitQueue::Split> split = queue->next();
+    if (!split)
+      break;
+    if (auto candidate = candidateOf(stagesOf(*split)))
+      candidates.push(std::move(*candidate));
+  }
+  dropSearched();
+  if (candidates.empty() || isUseless(candidates.top().bound))
+    return std::nullopt;
+  Candidate next = candidates.top();
+  candidates.pop();
+  return next;
+}
+
+void Layouts::dropSearched() {
+  while (!candidates.empty() && searched.contains(candidates.top().stages))
+    candidates.pop();
+}
+
+/// The layout with the smallest bound among those that differ from the best
+/// one by one layer between two stages, if it can be better.
+std::optional<Layouts::Candidate> Layouts::nextNear() {
+  if (!best)
+    return std::nullopt;
+  if (nearStages != bestStages) {
+    near.clear();
+    nearStages = bestStages;
+    // The layers between the two stages move too.
+    for (unsigned from = 0; from != numStages; ++from)
+      for (unsigned to = 0; to != numStages; ++to) {
+        search::SplitQueue::Split split;
+        for (const std::string &stage : bestStages)
+          split.push_back(stage.size());
+        if (from == to || split[from] == 1 || isBounded())
+          continue;
+        --split[from];
+        ++split[to];
+        if (auto candidate = candidateOf(stagesOf(split)))
+          near.push_back(std::move(*candidate));
+      }
+    // The first of these is the last.
+    llvm::sort(near);
+  }
+  while (!near.empty()) {
+    Candidate next = std::move(near.back());
+    near.pop_back();
+    if (isUseless(next.bound))
+      break;
+    if (!searched.contains(next.stages))
+      return next;
+  }
+  near.clear();
+  return std::nullopt;
+}
+
+std::optional<Rational> Layouts::openBound() {
+  dropSearched();
+  std::optional<Rational> bound;
+  if (auto next = queue->bound())
+    bound = model.time(*next);
+  if (!candidates.empty() && (!bound || candidates.top().bound < *bound))
+    bound = candidates.top().bound;
+  return bound;
+}
+
+//===----------------------------------------------------------------------===//
+// Searches
+//===----------------------------------------------------------------------===//
+
+LogicalResult Layouts::searchOne(const Candidate &candidate) {
+  FailureOr<SearchProblem> problem = prepare(candidate.stages);
+  assert(succeeded(problem) && "it was prepared before");
+  if (failed(search.addStarts(*problem, &used)))
+    return failure();
+  SearchLimits limits;
+  limits.work = work / (2 * maxSearches);
+  limits.uselessBound = toBeat();
+  FailureOr<FoundSchedule> found = search.find(*problem, limits);
+  if (failed(found))
+    return failure();
+  ++summary.searched;
+  searched.insert(candidate.stages);
+  wasStopped |= found->stopped;
+  searchedBounds.push_back(std::max(found->bound, candidate.bound));
+  if (!best || found->makespan < best->found.makespan) {
+    bestNumber = searchedBounds.size() - 1;
+    best = PlacementResult{std::move(*problem), std::move(*found), {}};
+    bestStages = candidate.stages;
+  }
+  return success();
+}
+
+/// Searches the best layout with the rest of the effort.
+LogicalResult Layouts::finish() {
+  if (best->found.isOptimal() || stopped() ||
+      (limit && *limit <= best->found.makespan))
+    return success();
+  SearchProblem &problem = best->problem;
+  problem.starts.push_back(
+      {"the best so far", {}, best->found.words, best->found.makespan});
+  FailureOr<FoundSchedule> found = search.find(problem, SearchLimits{work / 2});
+  problem.starts.pop_back();
+  if (failed(found))
+    return failure();
+  if (best->found.bound > found->bound)
+    found->takeBound(best->found);
+  wasStopped |= found->stopped;
+  best->found = std::move(*found);
+  Rational &bound = searchedBounds[bestNumber];
+  bound = std::max(bound, best->found.bound);
+  return success();
+}
+
+/// Reports a schedule to start from that no layout could take.
+LogicalResult Layouts::checkStarts() {
+  for (auto [isUsed, start] : zip_equal(used, request.starts))
+    if (!isUsed) {
+      best->problem.request.starts = {start};
+      return search.addStarts(best->problem);
+    }
+  return success();
+}
+
+LogicalResult Layouts::start() {
+  if (layers.size() < numStages)
+    return diags.report(DiagLoc(), diag::SearchLayers,
+                        countText(layers.size(), "layer"),
+                        countText(numStages, "stage"));
+  FailureOr<search::Model> made = probe();
+  if (failed(made))
+    return failure();
+  probed = std::move(*made);
+  model =
+      search::overlapsGain(probed) ? search::relaxed(probed, false) : probed;
+  queue.emplace(spaceOf(model), maxNodes);
+  return success();
+}
+
+bool Layouts::coversAll() {
+  DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
+  return search::splitCoversAll(probed, diags);
+}
+
+LogicalResult Layouts::run(std::optional<Rational> known) {
+  limit = known;
+  StageLayers even = *LayerLayout::even(layers).cut(numStages);
+  summary.even = layoutText(even);
+  std::optional<Candidate> first = candidateOf(even);
+  if (first && !isUseless(first->bound)) {
+    if (failed(searchOne(*first)))
+      return failure();
+    summary.evenMakespan = best->found.makespan;
+  }
+  for (unsigned number = 0; number != 2 * maxSearches; ++number) {
+    // What is left is for the best layout if it can still be improved.
+    if ((number >= maxSearches && best && !best->found.isOptimal()) ||
+        (best && stopped()))
+      break;
+    // In turn the one with the least bound and one that is like the best.
+    std::optional<Candidate> next = number % 2 ? nextNear() : nextOfAll();
+    if (!next)
+      next = number % 2 ? nextOfAll() : nextNear();
+    if (!next)
+      break;
+    if (failed(searchOne(*next)))
+      return failure();
+  }
+  wasStopped |= stopped();
+  if (best) {
+    if (failed(checkStarts()) || failed(finish()))
+      return failure();
+    best->found.stopped |= wasStopped;
+  }
+
+  allBound = toBeat();
+  for (Rational bound : searchedBounds)
+    allBound = std::min(*allBound, bound);
+  if (std::optional<Rational> others = openBound())
+    allBound = allBound ? std::min(*allBound, *others) : *others;
+  return success();
+}
+
+FailureOr<PlacementResult> Layouts::runOne(const StageLayers &stages,
+                                           Rational makespan) {
+  FailureOr<SearchProblem> problem = prepare(stages);
+  if (failed(problem) || failed(search.addStarts(*problem, &used)))
+    return failure();
+  SearchLimits limits;
+  limits.work = work / 4;
+  limits.uselessBound = makespan;
+  FailureOr<FoundSchedule> found = search.find(*problem, limits);
+  if (failed(found))
+    return failure();
+  return PlacementResult{std::move(*problem), std::move(*found), {}};
+}
+
+/// Searches layouts with both forms of the backward, which `forms` has.
+static FailureOr<LayoutResult> searchBoth(Layouts *forms[2],
+                                          DiagEngine &diags) {
+  if (forms[1]->leastBound() < forms[0]->leastBound())
+    std::swap(forms[0], forms[1]);
+  std::optional<Rational> known;
+  unsigned better = 2;
+  for (unsigned i = 0; i != 2; ++i) {
+    if (failed(forms[i]->run(known)))
+      return failure();
+    const auto &best = forms[i]->bestFound();
+    if (best && (!known || best->found.makespan < *known)) {
+      better = i;
+      known = best->found.makespan;
+    }
+  }
+  if (!known)
+    return diags.report(DiagLoc(), diag::SearchNoLayout,
+                        forms[0]->reasonOfNone());
+  Layouts &other = *forms[!better];
+  const LayoutSummary summary = other.known();
+  bool stopped = other.bestFound() && other.bestFound()->found.stopped;
+  LayoutResult result = forms[better]->take();
+  if (std::optional<Rational> bound = other.boundOfAll())
+    result.summary.bound = std::min(result.summary.bound, *bound);
+  result.summary.searched += summary.searched;
+  result.summary.bounded += summary.bounded;
+  std::optional<Rational> &even = result.summary.evenMakespan;
+  if (summary.evenMakespan && (!even || *summary.evenMakespan < *even))
+    even = summary.evenMakespan;
+  // The bound of the layout is one of both forms, too.
+  FailureOr<PlacementResult> same =
+      other.runOne(forms[better]->bestLayout(), *known);
+  result.result.coverage = Coverage::Either;
+  if (succeeded(same)) {
+    stopped |= same->found.stopped;
+    if (same->found.makespan < *known) {
+      std::swap(same->problem, result.result.problem);
+      std::swap(same->found, result.result.found);
+    }
+    result.result.addForm(*same);
+  }
+  result.result.found.stopped |= stopped;
+  return result;
+}
+
+FailureOr<LayoutResult> searchLayouts(ScheduleSearch &search,
+                                      const SearchRequest &request,
+                                      DiagEngine &diags) {
+  StringSet<> warnings;
+  std::vector<char> used(request.starts.size());
+  auto layoutsOf = [&](bool split, uint64_t work) {
+    SearchRequest own = request;
+    own.split = split;
+    return Layouts(search, own, work, warnings, used, diags);
+  };
+  if (request.anyForm) {
+    Layouts split = layoutsOf(true, request.work() / 2);
+    if (failed(split.start()))
+      return failure();
+    if (!split.coversAll()) {
+      Layouts whole = layoutsOf(false, request.work() / 2);
+      if (failed(whole.start()))
+        return failure();
+      Layouts *forms[2] = {&split, &whole};
+      return searchBoth(forms, diags);
+    }
+  }
+  bool isSplit = request.anyForm || request.split;
+  Layouts layouts = layoutsOf(isSplit, request.work());
+  if (failed(layouts.start()) || failed(layouts.run(std::nullopt)))
+    return failure();
+  if (!layouts.bestFound())
+    return diags.report(DiagLoc(), diag::SearchNoLayout,
+                        layouts.reasonOfNone());
+  LayoutResult result = layouts.take();
+  result.result.coverage = request.anyForm ? Coverage::All
+                           : isSplit       ? Coverage::Split
+                                           : Coverage::Whole;
+  return result;
+}
+
+} // namespace pipec

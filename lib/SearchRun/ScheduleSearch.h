@@ -1,0 +1,200 @@
+//===- ScheduleSearch.h - A search and its result ---------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// From sizes, costs and memory to a schedule that is verified and measured like
+// any other one, with a lower bound of its makespan.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SEARCHRUN_SCHEDULESEARCH_H
+#define PIPEC_SEARCHRUN_SCHEDULESEARCH_H
+
+#include "Cost/GivenSettings.h"
+#include "IR/GraphBuilder.h"
+#include "Search/Periodic.h"
+#include "Search/Relaxation.h"
+#include "SearchRun/SearchStarts.h"
+#include "Support/Progress.h"
+
+namespace pipec {
+
+/// What is searched, and how.
+struct SearchRequest {
+  unsigned ranks = 1;
+  unsigned microbatches = 1;
+  unsigned chunks = 1;
+  /// The placement `v`, else `loop`.
+  bool isV = false;
+  /// The edges between stages other than those of a chain.
+  GivenGraph graph;
+  /// Backwards are split into I and W; if `anyForm`, in one of the searches.
+  bool split = true;
+  /// Both forms of backwards are searched, and a start that mixes them counts.
+  bool anyForm = false;
+  /// The result has a word per rank: a start with overlaps, or with mixed
+  /// backwards, gives its order only.
+  bool onlyWords = false;
+  /// The bound is to be certified, so that costs at which overlaps gain are
+  /// refused.
+  bool certified = false;
+  /// Costs and memory.
+  GivenSettings given;
+  /// About seconds of one processor; at least 1.
+  uint64_t effort = 10;
+  uint64_t work() const { return effort * search::workPerEffort; }
+  uint64_t seed = 1;
+  unsigned threads = 1;
+  /// Ends once the makespan is at most this many millionths above the bound.
+  uint64_t within = 0;
+  /// Proves by cases as well, with as much work again.
+  bool prove = false;
+  /// Starts from the schedules of the library that fit, too.
+  bool library = true;
+  /// Files and names of schedules to start from.
+  std::vector<std::string> starts;
+  /// Ends the search when another thread sets it; may be null.
+  const std::atomic<bool> *stop = nullptr;
+  /// Gets a line for each better makespan or bound; may be null.
+  llvm::raw_ostream *log = nullptr;
+
+  BackwardForm form() const {
+    return split ? BackwardForm::Split : BackwardForm::Whole;
+  }
+  /// True if a start as it is can be the result of a search with these
+  /// backwards.
+  bool takes(const SearchStart &start) const {
+    return start.schedule && !onlyWords && start.form == form();
+  }
+  /// The same for a start with mixed backwards, whatever `split` is.
+  bool takesMixed(const SearchStart &start) const {
+    return start.schedule && !onlyWords && anyForm &&
+           start.form == BackwardForm::Mixed;
+  }
+};
+
+/// The best schedule that was found, and what is known of it.
+struct FoundSchedule {
+  search::Model model;
+  search::Words words;
+  /// The schedule of the words, with clauses for its makespan and peaks. If
+  /// `start` is not empty, it is instead a start of that title as it is, which
+  /// has overlaps or mixed backwards.
+  Schedule schedule;
+  std::string start;
+  BackwardForm form = BackwardForm::Split;
+  /// In the units of the costs. The bound holds for every schedule of the same
+  /// placement, form of backward and memory, also for those with overlaps; for
+  /// the form `Mixed`, for all forms. `gap` is makespan / bound - 1, and 0 when
+  /// the bound is.
+  Rational makespan, bound, gap;
+  /// That of words; of no meaning if `overlapsGain`, or for a start.
+  search::Ticks boundTicks = 0;
+  /// Overlaps gain, and the bound is that of a problem with shorter times.
+  bool overlapsGain = false;
+  search::BoundSource source = search::BoundSource::Paths;
+  /// The proof of a bound by cases.
+  std::optional<search::Refutation> cases;
+  /// The peak activations of each rank.
+  std::vector<Rational> peaks;
+  /// What each rank needs, with its parameters.
+  std::vector<Rational> totals;
+  /// The best of the library that fits, and how many of it were not read for
+  /// lack of time.
+  std::optional<SearchStart> library;
+  unsigned libraryLeftOut = 0;
+  /// `stop` was set before the search ended.
+  bool stopped = false;
+  /// Where `makeReadable` found any: the blocks of `words`.
+  std::optional<search::Periodic> blocks;
+  /// The makespan before `makeReadable`.
+  std::optional<Rational> bestMakespan;
+
+  bool isOptimal() const { return makespan == bound; }
+  /// Takes the bound of `other`, which holds for this one, too.
+  void takeBound(const FoundSchedule &other);
+};
+
+/// A request, and what a search takes of it.
+struct SearchProblem {
+  SearchRequest request;
+  search::Model model;
+  /// Those of the library first.
+  std::vector<SearchStart> starts;
+  std::optional<SearchStart> library;
+  unsigned libraryLeftOut = 0;
+
+  std::vector<search::Words> orders() const;
+};
+
+/// How much a search does.
+struct SearchLimits {
+  /// In units of work.
+  uint64_t work = 0;
+  /// Ends when the bound is at least this, which makes the schedule useless.
+  std::optional<Rational> uselessBound = {};
+  /// Ends at a makespan of at most this.
+  std::optional<Rational> goal = {};
+};
+
+class ScheduleSearch {
+public:
+  /// `path` and `args` say where schedules to start from are found, and how
+  /// they are read.
+  ScheduleSearch(const SearchPath &path, const Arguments &args,
+                 Progress &progress, DiagEngine &diags)
+      : path(path), args(args), progress(progress), diags(diags) {}
+
+  /// What is searched, without starts. Reports costs and memory that cannot be
+  /// searched, and ranks without room.
+  llvm::FailureOr<SearchProblem> prepare(const SearchRequest &request);
+  /// Adds the schedules of the library and the `starts` of the request. A start
+  /// that cannot be used is an error or, with `used`, left out and not marked.
+  llvm::LogicalResult addStarts(SearchProblem &problem,
+                                std::vector<char> *used = nullptr);
+  /// Searches. Reports nothing but what is beyond the simulator.
+  llvm::FailureOr<FoundSchedule> find(const SearchProblem &problem,
+                                      const SearchLimits &limits);
+
+  /// Replaces what was found by the best schedule in which each rank repeats a
+  /// block of steps, if there is one, with as much work again.
+  llvm::LogicalResult makeReadable(const SearchProblem &problem,
+                                   const SearchLimits &limits,
+                                   FoundSchedule &found);
+
+  /// Replaces the words of what was found.
+  llvm::LogicalResult setWords(const SearchProblem &problem,
+                               search::Words words, FoundSchedule &found);
+  /// Replaces what was found by the best start with mixed backwards, and the
+  /// bound by one of all forms, if that start is better and can be taken.
+  llvm::LogicalResult takeMixed(const SearchProblem &problem,
+                                const SearchLimits &limits,
+                                FoundSchedule &found);
+
+private:
+  llvm::LogicalResult setStart(const SearchProblem &problem,
+                               const SearchStart &start, FoundSchedule &found);
+  void relaxBound(const SearchProblem &problem, const SearchLimits &limits,
+                  bool mixed, FoundSchedule &found);
+  search::SearchOptions optionsOf(const SearchProblem &problem,
+                                  const SearchLimits &limits);
+  llvm::LogicalResult measure(const SearchRequest &request,
+                              FoundSchedule &found);
+
+  const SearchPath &path;
+  const Arguments &args;
+  Progress &progress;
+  DiagEngine &diags;
+  /// For the lines of `log`.
+  std::chrono::steady_clock::time_point start =
+      std::chrono::steady_clock::now();
+  std::string logged;
+  uint64_t workOnLibrary = 0;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_SEARCHRUN_SCHEDULESEARCH_H

@@ -1,0 +1,72 @@
+//===- SearchReport.h - What is said of a search ----------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SEARCHRUN_SEARCHREPORT_H
+#define PIPEC_SEARCHRUN_SEARCHREPORT_H
+
+#include "SearchRun/LayoutSearch.h"
+#include "SearchRun/MemorySearch.h"
+#include "SearchRun/PlacementSearch.h"
+
+namespace pipec {
+
+/// `3.1 %`: a share to one decimal, or to three below 1 %.
+std::string gapText(Rational share);
+
+/// The report of `pipec search`, as text or as the attributes of an object.
+class SearchReport {
+public:
+  explicit SearchReport(const PlacementResult &result)
+      : result(result), request(result.problem.request), found(result.found) {}
+
+  /// The costs that were not given, of all forms that the bound is about.
+  AssumedCosts assumed() const;
+  /// makespan / bound - 1, of the bound that is reported; 0 without one.
+  Rational gap() const;
+
+  /// The bound that a certificate proves.
+  std::optional<Rational> certified;
+  /// The option that asks for words alone; empty if none does.
+  std::string wordsFor;
+  /// What is known of the layouts, where they were searched.
+  std::optional<LayoutSummary> layouts;
+  /// What was searched of memory.
+  std::optional<MinimalMemory> minimal;
+  std::vector<MemoryPoint> frontier;
+
+  void print(llvm::raw_ostream &os) const;
+  void print(llvm::json::OStream &json) const;
+
+private:
+  bool isOptimal() const { return found.makespan == result.bound().bound; }
+  bool hasPlacements() const;
+  bool isOfBest(const PlacementTrial &trial) const {
+    return trial.chunks == request.chunks && trial.isV == request.isV;
+  }
+  std::string nameOfTrial(const PlacementTrial &trial) const;
+  void printBound(llvm::raw_ostream &os) const;
+  void printTrial(llvm::json::OStream &json, const PlacementTrial &trial) const;
+  void printLibrary(llvm::raw_ostream &os) const;
+  void printNotTaken(llvm::raw_ostream &os) const;
+  void printForms(llvm::json::OStream &json) const;
+  void printPeaks(llvm::raw_ostream &os) const;
+  void printMemory(llvm::raw_ostream &os) const;
+  void printMemory(llvm::json::OStream &json) const;
+  void printBlocks(llvm::raw_ostream &os) const;
+  void printLayouts(llvm::raw_ostream &os) const;
+  void printLayouts(llvm::json::OStream &json) const;
+  void printPlacements(llvm::raw_ostream &os) const;
+  void printPlacements(llvm::json::OStream &json) const;
+
+  const PlacementResult &result;
+  const SearchRequest &request;
+  const FoundSchedule &found;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_SEARCHRUN_SEARCHREPORT_H

@@ -1,0 +1,240 @@
+//===- SearchStarts.cpp - Schedules that a search starts from -------------===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SearchRun/SearchStarts.h"
+
+#include "Driver/Figures.h"
+#include "Search/Timing.h"
+#include "Simulation/Memory.h"
+#include "Simulation/Simulate.h"
+#include "Support/Diagnostics/SearchDiags.h"
+#include "Support/Words.h"
+#include "Verify/Verifier.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace pipec {
+
+std::optional<Rational> makespanOf(const Schedule &schedule,
+                                   DiagEngine &diags) {
+  // An order that cannot run is not an error of the user.
+  DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
+  FailureOr<Simulation> run = simulate(schedule, diags);
+  if (failed(run))
+    return std::nullopt;
+  return run->time(run->makespan());
+}
+
+FailureOr<std::vector<Rational>> totalsOf(const Schedule &schedule,
+                                          DiagEngine &diags) {
+  FailureOr<MemoryModel> memory = MemoryModel::make(schedule, diags);
+  if (failed(memory))
+    return failure();
+  std::vector<Rational> totals;
+  for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+    totals.push_back(memory->size(memory->highest(rank).total));
+  return totals;
+}
+
+StringRef nameOf(BackwardForm form) {
+  return form == BackwardForm::Split   ? "split"
+         : form == BackwardForm::Whole ? "whole"
+                                       : "mixed";
+}
+
+BackwardForm formOf(const Schedule &schedule) {
+  bool split = false, whole = false;
+  for (const StepList &list : schedule.ranks)
+    for (Step step : list) {
+      split |= step.kind() == StepKind::I;
+      whole |= step.kind() == StepKind::B;
+    }
+  return !whole  ? BackwardForm::Split
+         : split ? BackwardForm::Mixed
+                 : BackwardForm::Whole;
+}
+
+std::string SearchStart::title() const {
+  return params.empty() ? name : name + " (" + paramText(params) + ")";
+}
+
+bool SearchStart::fits(const MemorySettings &memory) const {
+  if (totals.empty())
+    return false;
+  for (auto [rank, total] : enumerate(totals)) {
+    std::optional<Rational> limit = memory.limit(rank);
+    if (limit && *limit < total)
+      return false;
+  }
+  return true;
+}
+
+FailureOr<Schedule> SearchStarts::lower(const ScheduleSource &source,
+                                        const CheckedSchedule &schedule,
+                                        LowerOptions lowering) {
+  lowering.params = {{"ranks", model.problem.ranks},
+                     {"microbatches", model.problem.microbatches}};
+  if (schedule.chunks)
+    lowering.params.push_back({"chunks", model.problem.chunks});
+  return source.lower(schedule, lowering, diags);
+}
+
+/// Measures a schedule as it is, with the settings of the model; false if it
+/// cannot run or does not fit.
+bool SearchStarts::measure(const Schedule &schedule, SearchStart &start) {
+  DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
+  auto own = std::make_shared<Schedule>(model.header);
+  for (const StepList &list : schedule.ranks) {
+    StepList &computes = own->ranks.emplace_back();
+    llvm::copy_if(list, std::back_inserter(computes),
+                  [](Step step) { return isCompute(step.kind()); });
+    for (Step step : computes)
+      start.overlaps |= step.joined();
+  }
+  start.form = formOf(*own);
+  // It may wait for edges that only the model has.
+  if (failed(verify(*own, diags)))
+    return false;
+  std::optional<Rational> makespan = makespanOf(*own, diags);
+  FailureOr<std::vector<Rational>> totals = totalsOf(*own, diags);
+  if (!makespan || failed(totals))
+    return false;
+  start.makespan = *makespan;
+  start.totals = std::move(*totals);
+  if (!start.fits(model.header.memory))
+    return false;
+  start.schedule = std::move(own);
+  return true;
+}
+
+/// True if two schedules have the same steps.
+static bool haveSameSteps(const Schedule &a, const Schedule &b) {
+  return llvm::equal(a.ranks, b.ranks,
+                     [](const StepList &a, const StepList &b) {
+                       return llvm::equal(a, b, [](Step a, Step b) {
+                         return a.sameAction(b) && a.joined() == b.joined();
+                       });
+                     });
+}
+
+bool SearchStarts::addSchedule(const Schedule &schedule, ParamValues params) {
+  if (!search::hasShape(model, schedule))
+    return false;
+  SearchStart start{schedule.name, std::move(params), {}, 0};
+  std::optional<search::Words> words = search::wordsOf(model, schedule);
+  if (words && search::Timing(model.problem).run(*words))
+    start.words = std::move(*words);
+  bool fits = measure(schedule, start);
+  if (!start.words.empty()) {
+    Schedule ofWords = search::makeSchedule(model, start.words);
+    if (fits && haveSameSteps(*start.schedule, ofWords))
+      start.schedule = nullptr;
+    if (!fits) {
+      std::optional<Rational> makespan = makespanOf(ofWords, diags);
+      assert(makespan && "the words can run");
+      start.makespan = *makespan;
+    }
+  }
+  if (!fits && start.words.empty())
+    return false;
+  if (!fits)
+    start.totals.clear();
+  starts.push_back(std::move(start));
+  return true;
+}
+
+unsigned SearchStarts::addLibrary(search::Budget &budget) {
+  DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
+  ScheduleList library;
+  for (const std::string &file : path.libraryFiles())
+    if (failed(library.add(file, "", path, args, diags)))
+      continue;
+  unsigned leftOut = 0;
+  uint64_t steps = model.problem.numSteps();
+  // No program may take more time than all the others together.
+  LowerOptions lowering;
+  lowering.maxSteps = (1u << 24) + 16 * steps;
+  for (const auto &[source, schedule] : library.entries()) {
+    if (!schedule)
+      continue;
+    if (budget.done()) {
+      ++leftOut;
+      continue;
+    }
+    budget.spend(100 * steps);
+    FailureOr<Schedule> lowered = lower(*source, *schedule, lowering);
+    if (succeeded(lowered) && succeeded(verify(*lowered, diags)))
+      addSchedule(*lowered, furtherParams(*schedule, *lowered));
+  }
+  for (SearchStart &start : starts)
+    start.ofLibrary = true;
+  return leftOut;
+}
+
+LogicalResult SearchStarts::add(StringRef input) {
+  auto source = ScheduleSource::find(input, path, args, diags);
+  if (failed(source))
+    return failure();
+  FailureOr<Schedule> schedule = failure();
+  ParamValues params;
+  if ((*source)->isProgram()) {
+    auto chosen = (*source)->schedule("", diags);
+    if (failed(chosen))
+      return failure();
+    schedule = lower(**source, **chosen);
+    if (succeeded(schedule))
+      params = furtherParams(**chosen, *schedule);
+  } else {
+    schedule = (*source)->read({}, {}, diags);
+  }
+  if (failed(schedule) || failed(verify(*schedule, diags)))
+    return failure();
+  const search::Problem &problem = model.problem;
+  auto refuse = [&](const Twine &why) {
+    return diags.report(DiagLoc(), diag::SearchStart, shortened(input),
+                        why.str());
+  };
+  if (schedule->numRanks != problem.ranks ||
+      schedule->numMicrobatches != problem.microbatches)
+    return refuse("it has " + countText(schedule->numRanks, "rank") + " and " +
+                  countText(schedule->numMicrobatches, "micro-batch", "es"));
+  if (schedule->placement != model.header.placement)
+    return refuse("it places its stages on other ranks");
+  if (!schedule->graph.isChain() && schedule->graph != model.header.graph)
+    return refuse("its stages have other edges");
+  if (schedule->forwardOnly)
+    return refuse("it has no backward steps");
+  if (!addSchedule(*schedule, std::move(params)))
+    return refuse("it needs more memory than the limit, or its overlaps one by "
+                  "one wait for each other");
+  return success();
+}
+
+const SearchStart *bestStart(ArrayRef<SearchStart> starts,
+                             std::optional<Rational> than,
+                             function_ref<bool(const SearchStart &)> holds) {
+  const SearchStart *best = nullptr;
+  for (const SearchStart &start : starts)
+    if ((!than || start.makespan < *than) && holds(start)) {
+      best = &start;
+      than = start.makespan;
+    }
+  return best;
+}
+
+std::optional<SearchStart> bestOfLibrary(ArrayRef<SearchStart> starts,
+                                         const MemorySettings &memory) {
+  const SearchStart *best =
+      bestStart(starts, std::nullopt, [&](const SearchStart &start) {
+        return start.ofLibrary && start.fits(memory);
+      });
+  return best ? std::optional(*best) : std::nullopt;
+}
+
+} // namespace pipec

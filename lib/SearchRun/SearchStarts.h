@@ -1,0 +1,102 @@
+//===- SearchStarts.h - Schedules that a search starts from -----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SEARCHRUN_SEARCHSTARTS_H
+#define PIPEC_SEARCHRUN_SEARCHSTARTS_H
+
+#include "Driver/Grid.h"
+#include "Driver/ScheduleSource.h"
+#include "Search/Budget.h"
+#include "Search/Model.h"
+
+#include <memory>
+
+namespace pipec {
+
+/// The forms of the backwards of a schedule: all split into I and W, all whole,
+/// or some of each.
+enum class BackwardForm { Split, Whole, Mixed };
+
+/// `split`, `whole` or `mixed`.
+llvm::StringRef nameOf(BackwardForm form);
+/// The form of the steps of a schedule.
+BackwardForm formOf(const Schedule &schedule);
+
+/// A schedule for the sizes and the placement of a search, within its memory.
+struct SearchStart {
+  std::string name;
+  ParamValues params;
+  /// Its order, with backwards in the form of the problem and without overlaps;
+  /// empty if this cannot run or does not fit.
+  search::Words words;
+  /// Under the costs of the search, as the simulator measures it.
+  Rational makespan;
+  /// The schedule as it is, where it fits and is not that of the words: its
+  /// backwards have another form, or it has overlaps.
+  std::shared_ptr<const Schedule> schedule = nullptr;
+  BackwardForm form = BackwardForm::Split;
+  bool overlaps = false;
+  bool ofLibrary = false;
+  /// What each rank needs.
+  std::vector<Rational> totals = {};
+
+  /// `zbv`, `interleaved_zb (chunks = 2)`
+  std::string title() const;
+  /// True if it fits under these limits as it is.
+  bool fits(const MemorySettings &memory) const;
+};
+
+/// Makes schedules of files and names into starts.
+class SearchStarts {
+public:
+  SearchStarts(const search::Model &model, const SearchPath &path,
+               const Arguments &args, DiagEngine &diags)
+      : model(model), path(path), args(args), diags(diags) {}
+
+  /// Adds every schedule of the library that has the sizes and the placement,
+  /// and fits; the others are left out. Returns how many there was no time for.
+  unsigned addLibrary(search::Budget &budget);
+  /// Adds the schedule of a file or a name; reports one that cannot be used.
+  llvm::LogicalResult add(llvm::StringRef input);
+
+  llvm::ArrayRef<SearchStart> all() const { return starts; }
+
+private:
+  llvm::FailureOr<Schedule> lower(const ScheduleSource &source,
+                                  const CheckedSchedule &schedule,
+                                  LowerOptions lowering = {});
+  bool addSchedule(const Schedule &schedule, ParamValues params);
+  bool measure(const Schedule &schedule, SearchStart &start);
+
+  const search::Model &model;
+  const SearchPath &path;
+  const Arguments &args;
+  DiagEngine &diags;
+  std::vector<SearchStart> starts;
+};
+
+/// The start with the least makespan, which is less than `than` if that is
+/// given, of those for which `holds`; the first of several, null without one.
+const SearchStart *
+bestStart(llvm::ArrayRef<SearchStart> starts, std::optional<Rational> than,
+          llvm::function_ref<bool(const SearchStart &)> holds);
+/// The start of the library that fits as it is under these limits and has the
+/// least makespan, the first of several; nothing without one.
+std::optional<SearchStart> bestOfLibrary(llvm::ArrayRef<SearchStart> starts,
+                                         const MemorySettings &memory);
+
+/// The makespan of `schedule` under free arrival; nothing when its order cannot
+/// run.
+std::optional<Rational> makespanOf(const Schedule &schedule, DiagEngine &diags);
+
+/// The largest total of each rank.
+llvm::FailureOr<std::vector<Rational>> totalsOf(const Schedule &schedule,
+                                                DiagEngine &diags);
+
+} // namespace pipec
+
+#endif // PIPEC_SEARCHRUN_SEARCHSTARTS_H
