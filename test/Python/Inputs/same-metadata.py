@@ -24,4 +24,5 @@ for name, place in whole["project"]["scripts"].items():
                           capture_output=True, text=True, check=False)
     assert done.returncode == 1 and done.stderr == f"{name}: the package was built without this program\n", done
 version = re.search(r'__version__ = "(.*)"', (ROOT / "python/src/pipec/__init__.py").read_text())[1]
+assert f"version: {version}\n" in (ROOT / "CITATION.cff").read_text(), version
 assert f"project(pipec VERSION {version} " in (ROOT / "CMakeLists.txt").read_text(), version
