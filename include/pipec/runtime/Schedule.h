@@ -14,6 +14,12 @@
 
 namespace pipec::runtime {
 
+/// The version of the interface between generated executors and these headers.
+/// An executor compares it with the one that it was generated for. It grows
+/// when an executor of an older compiler would no longer compile or run
+/// correctly with these headers; additions do not change it.
+inline constexpr int interfaceVersion = 1;
+
 /// The output of stage `from` is an input of stage `to`.
 struct StageEdge {
   int from;
