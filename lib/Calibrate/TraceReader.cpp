@@ -7,16 +7,15 @@
 
 #include "Calibrate/TraceReader.h"
 
-#include "Calibrate/JsonScanner.h"
 #include "Calibrate/TraceText.h"
 #include "Support/Diagnostics/CalibrateDiags.h"
+#include "Support/Json.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
-#include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <map>
@@ -32,25 +31,11 @@ static constexpr int64_t maxBase = int64_t(1) << 61;
 static constexpr int64_t limit = int64_t(1) << 59;
 static constexpr int64_t maxLength = int64_t(1) << 45;
 
-/// Microseconds, as a number of JSON, in nanoseconds; nothing when they do not
-/// fit. Exact but for an exponent.
+/// The nanoseconds of `text`, a JSON number of microseconds; nothing if they do
+/// not fit.
 static std::optional<int64_t> parseMicros(StringRef text) {
-  if (text.find_first_of("eE") != StringRef::npos) {
-    double value = 0;
-    if (text.getAsDouble(value) || !(std::abs(value) < limit / 1000))
-      return std::nullopt;
-    return int64_t(value * 1000);
-  }
-  bool negative = text.consume_front("-");
-  auto [whole, fraction] = text.split('.');
-  int64_t micros = 0;
-  if (whole.getAsInteger(10, micros) || micros >= limit / 1000)
-    return std::nullopt;
-  int64_t nanos = 0;
-  for (size_t i = 0; i != 3; ++i)
-    nanos = nanos * 10 + (i < fraction.size() ? fraction[i] - '0' : 0);
-  nanos += micros * 1000;
-  return negative ? -nanos : nanos;
+  std::optional<int64_t> nanos = scaledJsonNumber(text, 3);
+  return nanos && std::abs(*nanos) < limit ? nanos : std::nullopt;
 }
 
 namespace {
@@ -94,9 +79,9 @@ private:
   static void
   forEach(StringRef object,
           function_ref<void(StringRef key, StringRef value)> member) {
-    JsonScanner scanner(object);
-    if (scanner.atObject())
-      scanner.object([&](StringRef key) { member(key, scanner.value()); });
+    JsonReader reader(object);
+    if (reader.at('{'))
+      reader.object([&](StringRef key) { member(key, reader.value()); });
   }
   void refuse(StringRef at, const Twine &why) {
     json.setFault(at.data(), "");
@@ -106,7 +91,7 @@ private:
 
   StringRef path;
   StringRef text;
-  JsonScanner json;
+  JsonReader json;
   TraceCells &cells;
   DiagEngine &diags;
 
@@ -270,7 +255,7 @@ void TraceReader::joinKernels() {
 }
 
 void TraceReader::readEvent() {
-  if (!json.atObject())
+  if (!json.at('{'))
     return (void)json.value();
   Event event;
   json.object([&](StringRef key) {
@@ -333,10 +318,6 @@ void TraceReader::readIdentity(StringRef object, bool isPipelineRank) {
 }
 
 bool TraceReader::read() {
-  if (!json.atObject()) {
-    fault = {text.data(), "expected an object"};
-    return false;
-  }
   json.object([&](StringRef key) {
     if (key == "traceEvents") {
       hasEvents = true;
@@ -353,9 +334,9 @@ bool TraceReader::read() {
     else if (key == "pipec")
       readIdentity(value, /*isPipelineRank=*/true);
   });
-  json.end();
+  json.finish();
   if (json.hasFault() && !fault.at)
-    fault = {json.faultAt(), json.faultText()};
+    fault = {json.fault().at, json.fault().text};
   return !fault.at;
 }
 

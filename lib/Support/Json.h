@@ -1,0 +1,124 @@
+//===- Json.h - JSON that is read in place ----------------------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Profiles and traces are read in place, value by value, with the positions of
+// all values and the spelling of all numbers. `value` returns the text of a
+// value, which functions of this file and `StringRef::getAsInteger` convert.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_SUPPORT_JSON_H
+#define PIPEC_SUPPORT_JSON_H
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
+
+#include <optional>
+#include <string>
+
+namespace pipec {
+
+/// The maximum nesting depth of objects and lists, since readers are recursive.
+inline constexpr unsigned maxJsonDepth = 256;
+
+/// A position in a text of values and punctuation, between blanks.
+class TextCursor {
+public:
+  explicit TextCursor(llvm::StringRef text)
+      : p(text.begin()), end(text.end()) {}
+
+  const char *here() const { return p; }
+  /// The text from `begin` to the cursor.
+  llvm::StringRef since(const char *begin) const {
+    return {begin, size_t(p - begin)};
+  }
+  /// True if only blanks are left. Skips them.
+  bool atEnd() {
+    skipBlanks();
+    return p == end;
+  }
+  /// True if the next character after blanks is `c`. Skips the blanks.
+  bool at(char c) { return !atEnd() && *p == c; }
+  /// Skips `c` if it is next.
+  bool consume(char c) {
+    bool is = at(c);
+    p += is;
+    return is;
+  }
+
+protected:
+  void skipBlanks() {
+    while (p != end && (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r'))
+      ++p;
+  }
+
+  const char *p;
+  const char *end;
+};
+
+/// Reads one JSON text from its beginning to its end, and checks its syntax.
+/// After the first fault every function returns at once, with nothing. Escapes
+/// in strings are skipped unchecked. Linear, without allocations.
+class JsonReader : public TextCursor {
+public:
+  explicit JsonReader(llvm::StringRef text, unsigned depth = maxJsonDepth)
+      : TextCursor(text), maxDepth(depth) {}
+
+  /// Reads the next value and returns its text; a string includes its quotes.
+  llvm::StringRef value();
+  /// Reads the next value, which must be an object. Calls `member` with each
+  /// key, as it is spelled, without its quotes; `member` must read the value.
+  void object(llvm::function_ref<void(llvm::StringRef key)> member);
+  /// Reads the next value, which must be a list; `item` must read each value.
+  void list(llvm::function_ref<void()> item);
+  /// Checks that the text ends here.
+  void finish();
+
+  struct Fault {
+    const char *at = nullptr;
+    /// What was expected there; null if there is no fault.
+    const char *text = nullptr;
+    bool isTooDeep = false;
+  };
+  const Fault &fault() const { return first; }
+  bool hasFault() const { return first.text; }
+  /// Sets a fault, for readers that expect a certain value. Only the first
+  /// fault counts.
+  void setFault(const char *at, const char *text, bool isTooDeep = false);
+
+private:
+  void fail(const char *text) { setFault(p, text); }
+  void skipValue(unsigned depth);
+  void skipString();
+  void skipNumber();
+  llvm::StringRef readKey();
+  /// Reads `open`, then calls `element` up to the closing bracket.
+  void elements(char open, llvm::function_ref<void()> element);
+
+  unsigned maxDepth;
+  Fault first;
+};
+
+/// The characters of a string of JSON; `text` includes its quotes. Returns any
+/// other text, and a string with invalid escapes, as it is spelled.
+std::string decodeJsonString(llvm::StringRef text);
+
+/// The number of JSON `text`, times ten to the power of `places`, without the
+/// fraction of the result. Exact. Nothing if `text` is not a number or the
+/// result does not fit.
+std::optional<int64_t> scaledJsonNumber(llvm::StringRef text, unsigned places);
+
+/// Parses a whole text with LLVM's recursive parser, if objects and lists do
+/// not nest deeper than `depth`. The error says where and what the text lacks.
+llvm::Expected<llvm::json::Value> parseJson(llvm::StringRef text,
+                                            unsigned depth = maxJsonDepth);
+
+} // namespace pipec
+
+#endif // PIPEC_SUPPORT_JSON_H
