@@ -52,11 +52,6 @@ private:
 
 } // namespace
 
-static SMRange rangeOf(StringRef part) {
-  return {SMLoc::getFromPointer(part.begin()),
-          SMLoc::getFromPointer(part.end())};
-}
-
 /// The characters of the text without commas. A byte that continues a
 /// character of UTF-8 belongs to the one before it.
 Pieces Rewriter::split() const {

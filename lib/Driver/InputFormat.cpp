@@ -7,10 +7,8 @@
 
 #include "Driver/InputFormat.h"
 
-#include "Import/CsvReader.h"
-#include "Import/HyperParallelReader.h"
 #include "Import/ListGraph.h"
-#include "Import/TeOrderReader.h"
+#include "Import/Readers.h"
 #include "Parse/Parser.h"
 #include "StepText/StepParser.h"
 #include "Support/Diagnostics/CommandDiags.h"

@@ -9,10 +9,10 @@
 
 #include "Cost/LayoutText.h"
 #include "Import/CostText.h"
-#include "Import/JsonWalk.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Diagnostics/LoweringDiags.h"
+#include "Support/Json.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -39,8 +39,7 @@ struct ProfileKey {
 class ProfileReader {
 public:
   ProfileReader(StringRef text, DiagEngine &diags) : json(text), diags(diags) {
-    given.source = SMRange(SMLoc::getFromPointer(text.begin()),
-                           SMLoc::getFromPointer(text.begin()));
+    given.source = rangeOf(text.take_front(0));
   }
 
   FailureOr<GivenSettings> read() {
@@ -81,7 +80,7 @@ private:
   }
 
   void readPer() {
-    StringRef value = json.takeValue();
+    StringRef value = json.value();
     if (value == "\"stage\"")
       given.per = CostPer::Stage;
     else if (value == "\"part\"")
@@ -94,7 +93,7 @@ private:
   }
 
   void readParts() {
-    StringRef value = json.takeValue();
+    StringRef value = json.value();
     unsigned parts = 0;
     if (readCount(value, "parts", maxStages, parts))
       given.parts = parts;
@@ -103,7 +102,7 @@ private:
 
   /// The layout is not unescaped, so every place in it is one of the file.
   void readLayout() {
-    StringRef value = json.takeValue();
+    StringRef value = json.value();
     if (!value.starts_with("\""))
       return report(value, diag::ProfileNotLayout, value.take_front(40));
     FailureOr<LayerLayout> layout =
@@ -178,7 +177,7 @@ private:
     case FigureScope::Nodes: {
       Place nodes{FigureScope::Nodes, 1};
       FigureRow row = readRow(block, nodes.scope, {"ranks"}, [&](StringRef) {
-        readCount(json.takeValue(), "ranks", maxRanks, nodes.number);
+        readCount(json.value(), "ranks", maxRanks, nodes.number);
       });
       return figures.merge(nodes, row);
     }
@@ -220,7 +219,7 @@ private:
     // `F&B` and `F & B` are two keys for the same overlap.
     if (!overlapsSeen.insert(kinds).second)
       report(name, diag::ProfileKeyTwice, name);
-    bool isFactor = json.atObject();
+    bool isFactor = json.at('{');
     // A number is a time, like the cost of a step.
     std::optional<Rational> cost =
         isFactor ? readRow(FigureBlock::Cost, FigureScope::Overlap)
@@ -237,10 +236,10 @@ private:
   /// Reads an object. Calls `member` for each key; `member` reads the value.
   /// Reports values that are not objects, and duplicate keys.
   void members(function_ref<void(StringRef)> member) {
-    if (!json.atObject())
-      return report(json.takeValue(), diag::ProfileNotObject);
+    if (!json.at('{'))
+      return report(json.value(), diag::ProfileNotObject);
     StringSet<> seen;
-    json.takeObject([&](StringRef key) {
+    json.object([&](StringRef key) {
       if (!seen.insert(key).second)
         report(key, diag::ProfileKeyTwice, key);
       member(key);
@@ -255,7 +254,7 @@ private:
     FigureRow row;
     members([&](StringRef name) {
       if (const FigureInfo *info = findFigure(block, scope, name)) {
-        if (json.atObject() && !innerNames(block, scope, name).empty())
+        if (json.at('{') && !innerNames(block, scope, name).empty())
           readInner(*info, scope, row);
         else if (std::optional<Rational> value = readFigure(*info))
           row.set(info->figure, *value);
@@ -298,7 +297,7 @@ private:
       error.suggest(rangeOf(key), meant);
     else if (!known.empty())
       error.note(rangeOf(key), diag::NoteChoices, join(known, "`, `"));
-    (void)json.takeValue();
+    (void)json.value();
   }
 
   //===--------------------------------------------------------------------===//
@@ -307,7 +306,7 @@ private:
 
   /// Returns the value of a figure; nothing if an error was reported.
   std::optional<Rational> readFigure(const FigureInfo &info) {
-    StringRef value = json.takeValue();
+    StringRef value = json.value();
     std::optional<Rational> parsed = value.starts_with("\"")
                                          ? Rational::parse(value.trim('"'))
                                          : parseCostNumber(value);
@@ -332,7 +331,7 @@ private:
     return isCount;
   }
 
-  JsonWalk json;
+  JsonReader json;
   DiagEngine &diags;
   GivenSettings given;
   CostSettings costs;
@@ -345,8 +344,16 @@ private:
 } // namespace
 
 FailureOr<GivenSettings> readCostProfile(StringRef text, DiagEngine &diags) {
-  if (failed(checkJson(text, diags)))
-    return failure();
+  // The only error of a text that is not JSON is where it is not.
+  JsonReader syntax(text);
+  (void)syntax.value();
+  syntax.finish();
+  const JsonReader::Fault &fault = syntax.fault();
+  SMLoc at = SMLoc::getFromPointer(fault.at);
+  if (fault.isTooDeep)
+    return diags.report(at, diag::ProfileTooDeep, maxJsonDepth);
+  if (syntax.hasFault())
+    return diags.report(at, diag::ProfileSyntax, fault.text);
   return ProfileReader(text, diags).read();
 }
 

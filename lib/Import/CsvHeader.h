@@ -24,7 +24,8 @@
 #ifndef PIPEC_IMPORT_CSVHEADER_H
 #define PIPEC_IMPORT_CSVHEADER_H
 
-#include "Import/CsvReader.h"
+#include "IR/Schedule.h"
+#include "Import/ListOptions.h"
 #include "Import/StageUse.h"
 
 #include <vector>

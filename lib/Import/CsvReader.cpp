@@ -19,10 +19,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Import/CsvReader.h"
-
 #include "Import/CsvHeader.h"
 #include "Import/ListGraph.h"
+#include "Import/Readers.h"
 #include "Support/Diagnostics/ImportDiags.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -178,9 +177,8 @@ private:
   template <typename Kind, typename... Args>
   InFlightDiagnostic report(StringRef range, Kind kind, Args &&...args) {
     broken = true;
-    return diags.report(SMRange(SMLoc::getFromPointer(range.begin()),
-                                SMLoc::getFromPointer(range.end())),
-                        kind, row, column, std::forward<Args>(args)...);
+    return diags.report(rangeOf(range), kind, row, column,
+                        std::forward<Args>(args)...);
   }
 
   StringRef text;

@@ -21,18 +21,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Import/HyperParallelReader.h"
-
-#include "Import/JsonWalk.h"
-#include "Import/OrderCursor.h"
 #include "Import/OrderLists.h"
+#include "Import/Readers.h"
 #include "Support/Diagnostics/ImportDiags.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace llvm;
@@ -67,7 +62,8 @@ class HyperParallelReader {
 public:
   HyperParallelReader(StringRef text, const ListOptions &options,
                       DiagEngine &diags)
-      : text(text), cursor(text, diags), lists(options, diags), diags(diags) {}
+      : reader(text, diags), lists(options, diags), diags(diags),
+        released(text.begin()) {}
 
   FailureOr<Schedule> read();
 
@@ -76,7 +72,6 @@ private:
   bool readMembers();
   StringRef otherFile(StringRef key);
   bool readHead(StringRef key);
-  bool readMap();
   bool readLists();
   bool readList(std::optional<unsigned> rank);
   bool readStep(SmallVectorImpl<Step> &steps);
@@ -88,21 +83,20 @@ private:
   bool make(const char *begin, const MetaFields &fields,
             SmallVectorImpl<Step> &steps);
   bool takeNone() {
-    return cursor.consumeWord("None") || cursor.consumeWord("null");
+    return reader.consumeWord("None") || reader.consumeWord("null");
   }
   bool startsStep();
   /// The number of bytes to release in one system call.
   static constexpr size_t releasedAtOnce = size_t(64) << 20;
 
-  StringRef text;
-  OrderCursor cursor;
+  LiteralReader reader;
   /// True while the members of an overlap are read.
   bool inSubSteps = false;
   /// True after a key has shown that the file is of another format.
   bool isOther = false;
   OrderLists lists;
   DiagEngine &diags;
-  const char *released = text.begin();
+  const char *released;
 };
 
 //===----------------------------------------------------------------------===//
@@ -111,80 +105,59 @@ private:
 
 bool HyperParallelReader::readType(const MetaType *&type) {
   // `<MetaStepType.FWD: 1>` is the repr of the enumeration itself.
-  bool isRepr = cursor.consume('<');
+  bool isRepr = reader.consume('<');
   StringRef name;
-  if (cursor.atQuote()) {
-    if (!cursor.string(name))
-      return false;
-  } else {
-    name = cursor.word();
-  }
-  if (name.empty()) {
-    cursor.expected("a type of MetaStep");
+  unsigned value;
+  if (!reader.name("a type of MetaStep", name) ||
+      (isRepr && (!reader.expect(':') || !reader.number(~0u, "number", value) ||
+                  !reader.expect('>'))))
     return false;
-  }
-  if (isRepr) {
-    unsigned value;
-    if (!cursor.expect(':') || !cursor.number(~0u, "number", value) ||
-        !cursor.expect('>'))
-      return false;
-  }
   StringRef plain = name;
   plain.consume_front("MetaStepType.");
-  const auto *it = find_if(
-      metaTypes, [&](const MetaType &known) { return known.name == plain; });
-  if (it == std::end(metaTypes)) {
-    (void)diags.report(rangeOf(name), diag::OrderUnknownType, shortened(name));
-    return false;
-  }
-  type = it;
-  return true;
+  type = find_if(metaTypes,
+                 [&](const MetaType &known) { return known.name == plain; });
+  if (type != std::end(metaTypes))
+    return true;
+  type = nullptr;
+  return reader.error(name, diag::OrderUnknownType, shortened(name));
 }
 
 bool HyperParallelReader::readSubSteps(MetaFields &fields, char close) {
   // Members of overlaps are single steps, which bounds the recursion.
-  if (inSubSteps) {
-    (void)diags.report(
-        rangeOf(cursor.since(cursor.here())), diag::OrderOverlapMembers,
-        fields.type ? fields.type->name : "overlap", "single steps");
-    return false;
-  }
+  if (inSubSteps)
+    return reader.error(reader.since(reader.here()), diag::OrderOverlapMembers,
+                        fields.type ? fields.type->name : "overlap",
+                        "single steps");
   llvm::SaveAndRestore inside(inSubSteps, true);
-  return cursor.readElements(close, [&] { return readStep(fields.members); });
+  return reader.elements(close, [&] { return readStep(fields.members); });
 }
 
 bool HyperParallelReader::readField(StringRef key, MetaFields &fields) {
   if (key == "type")
     return readType(fields.type);
   if (key == "micro_index")
-    return takeNone() || cursor.number(maxMicrobatches, "micro-batch",
+    return takeNone() || reader.number(maxMicrobatches, "micro-batch",
                                        fields.microbatch.emplace());
   if (key == "stage_index")
     return takeNone() ||
-           cursor.number(maxStages, "stage", fields.stage.emplace());
+           reader.number(maxStages, "stage", fields.stage.emplace());
   if (key == "sub_steps") {
     if (takeNone())
       return true;
-    char close = cursor.at('(') ? ')' : ']';
-    return cursor.expect(close == ')' ? '(' : '[') &&
+    char close = reader.at('(') ? ')' : ']';
+    return reader.expect(close == ')' ? '(' : '[') &&
            readSubSteps(fields, close);
   }
-  cursor.skipValue();
+  reader.skipValue();
   return true;
 }
 
 bool HyperParallelReader::readFields(MetaFields &fields, char separator,
                                      char close) {
-  return cursor.readElements(close, [&] {
+  return reader.elements(close, [&] {
     StringRef key;
-    if (cursor.atQuote()) {
-      if (!cursor.string(key))
-        return false;
-    } else if (key = cursor.word(); key.empty()) {
-      cursor.expected("the name of a field");
-      return false;
-    }
-    return cursor.expect(separator) && readField(key, fields);
+    return reader.name("the name of a field", key) &&
+           reader.expect(separator) && readField(key, fields);
   });
 }
 
@@ -193,88 +166,80 @@ bool HyperParallelReader::readArray(MetaFields &fields) {
   if (!readType(fields.type))
     return false;
   if (fields.type->isOverlap)
-    return (cursor.at(']') || cursor.expect(',')) && readSubSteps(fields, ']');
-  return cursor.expect(',') && readField("micro_index", fields) &&
-         cursor.expect(',') && readField("stage_index", fields) &&
-         cursor.expect(']');
+    return (reader.at(']') || reader.expect(',')) && readSubSteps(fields, ']');
+  return reader.expect(',') && readField("micro_index", fields) &&
+         reader.expect(',') && readField("stage_index", fields) &&
+         reader.expect(']');
+}
+
+/// True if `members` are a forward and a backward, in this order if
+/// `forwardFirst`, else in the other one.
+static bool isOverlapPair(ArrayRef<Step> members, bool forwardFirst) {
+  return members.size() == 2 && !members[0].joined() &&
+         members[!forwardFirst].kind() == StepKind::F &&
+         isCompute(members[forwardFirst].kind()) &&
+         makesInputGradient(members[forwardFirst].kind());
 }
 
 /// Adds the steps of a MetaStep that begins at `begin`.
 bool HyperParallelReader::make(const char *begin, const MetaFields &fields,
                                SmallVectorImpl<Step> &steps) {
-  StringRef written = cursor.since(begin);
-  if (!fields.type) {
-    (void)diags.report(rangeOf(written), diag::OrderIndexMissing,
-                       shortened(written), "type");
-    return false;
-  }
+  StringRef spelled = reader.since(begin);
+  auto lacks = [&](StringRef what) {
+    return reader.error(spelled, diag::OrderIndexMissing, shortened(spelled),
+                        what);
+  };
+  if (!fields.type)
+    return lacks("type");
   StepKind kind = fields.type->kind;
   if (fields.type->isOverlap) {
     bool forwardFirst = kind == StepKind::F;
-    ArrayRef<Step> members = fields.members;
-    bool isPair = members.size() == 2 && !members[0].joined() &&
-                  isCompute(members[0].kind()) && isCompute(members[1].kind());
-    if (isPair && !forwardFirst)
-      isPair = makesInputGradient(members[0].kind()) &&
-               members[1].kind() == StepKind::F;
-    else if (isPair)
-      isPair = members[0].kind() == StepKind::F &&
-               makesInputGradient(members[1].kind());
-    if (!isPair) {
-      (void)diags.report(rangeOf(written), diag::OrderOverlapMembers,
-                         fields.type->name,
-                         forwardFirst ? "a forward and a backward"
-                                      : "a backward and a forward");
-      return false;
-    }
-    llvm::append_range(steps, members);
+    if (!isOverlapPair(fields.members, forwardFirst))
+      return reader.error(spelled, diag::OrderOverlapMembers, fields.type->name,
+                          forwardFirst ? "a forward and a backward"
+                                       : "a backward and a forward");
+    llvm::append_range(steps, fields.members);
     steps[steps.size() - 2].setJoined(true);
     return true;
   }
-  bool lacksMicrobatch = hasMicrobatch(kind) && !fields.microbatch;
-  if (lacksMicrobatch || !fields.stage) {
-    (void)diags.report(rangeOf(written), diag::OrderIndexMissing,
-                       shortened(written),
-                       lacksMicrobatch ? "micro-batch" : "stage");
-    return false;
-  }
+  if (hasMicrobatch(kind) && !fields.microbatch)
+    return lacks("micro-batch");
+  if (!fields.stage)
+    return lacks("stage");
   steps.push_back(Step(kind, *fields.stage,
                        hasMicrobatch(kind) ? *fields.microbatch : 0, 0,
-                       cursor.locOf(begin)));
+                       reader.locOf(begin)));
   return true;
 }
 
 bool HyperParallelReader::readStep(SmallVectorImpl<Step> &steps) {
-  (void)cursor.atEnd(); // skips blanks
-  const char *begin = cursor.here();
+  SourceLoc place = reader.next();
+  const char *begin = reader.here();
   if (!inSubSteps && takeNone()) {
-    steps.push_back(Step(StepKind::Bubble, 0, 0, 0, cursor.locOf(begin)));
+    steps.push_back(Step(StepKind::Bubble, 0, 0, 0, place));
     return true;
   }
   MetaFields fields;
-  auto isSingle = [&] {
-    if (!inSubSteps || !fields.type || !fields.type->isOverlap)
-      return true;
-    (void)diags.report(rangeOf(cursor.since(begin)), diag::OrderOverlapMembers,
-                       fields.type->name, "single steps");
-    return false;
+  auto finish = [&](const char *first) {
+    if (inSubSteps && fields.type && fields.type->isOverlap)
+      return reader.error(reader.since(begin), diag::OrderOverlapMembers,
+                          fields.type->name, "single steps");
+    return make(first, fields, steps);
   };
-  if (cursor.consume('['))
-    return readArray(fields) && isSingle() && make(begin, fields, steps);
-  if (cursor.consume('{'))
-    return readFields(fields, ':', '}') && isSingle() &&
-           make(begin, fields, steps);
-  char quote = cursor.atQuote() ? *cursor.here() : 0;
+  if (reader.consume('['))
+    return readArray(fields) && finish(begin);
+  if (reader.consume('{'))
+    return readFields(fields, ':', '}') && finish(begin);
+  char quote = reader.atQuote() ? *reader.here() : 0;
   if (quote)
-    cursor.consume(quote);
-  const char *call = cursor.here();
-  if (!cursor.consumeWord("MetaStep")) {
-    cursor.rewind(begin);
-    cursor.expected("a step");
-    return false;
+    reader.consume(quote);
+  const char *call = reader.here();
+  if (!reader.consumeWord("MetaStep")) {
+    reader.rewind(begin);
+    return reader.expected("a step");
   }
-  return cursor.expect('(') && readFields(fields, '=', ')') && isSingle() &&
-         make(call, fields, steps) && (!quote || cursor.expect(quote));
+  return reader.expect('(') && readFields(fields, '=', ')') && finish(call) &&
+         (!quote || reader.expect(quote));
 }
 
 //===----------------------------------------------------------------------===//
@@ -283,19 +248,18 @@ bool HyperParallelReader::readStep(SmallVectorImpl<Step> &steps) {
 
 /// Reads one list, of `rank` or of the next one.
 bool HyperParallelReader::readList(std::optional<unsigned> rank) {
-  (void)cursor.atEnd(); // skips blanks
-  StepList *list = lists.begin(rank, cursor.locOf(cursor.here()));
-  if (!list || !cursor.expect('['))
+  StepList *list = lists.begin(rank, reader.next());
+  if (!list || !reader.expect('['))
     return false;
   SmallVector<Step, 2> steps;
-  return cursor.readElements(']', [&] {
+  return reader.elements(']', [&] {
     steps.clear();
     if (!readStep(steps))
       return false;
     for (Step step : steps)
       lists.add(*list, step);
-    if (size_t(cursor.here() - released) >= releasedAtOnce) {
-      released = cursor.here();
+    if (size_t(reader.here() - released) >= releasedAtOnce) {
+      released = reader.here();
       diags.sourceFiles().releaseBefore(SMLoc::getFromPointer(released));
     }
     return true;
@@ -304,49 +268,32 @@ bool HyperParallelReader::readList(std::optional<unsigned> rank) {
 
 /// True if an element of a list is a step, not a list of steps.
 bool HyperParallelReader::startsStep() {
-  if (!cursor.at('['))
-    return cursor.at('{') || cursor.atQuote() || cursor.atWord("None") ||
-           cursor.atWord("null") || cursor.atWord("MetaStep");
-  const char *begin = cursor.here();
-  cursor.consume('[');
-  bool isArray = cursor.atQuote();
+  if (!reader.at('['))
+    return reader.at('{') || reader.atQuote() || reader.atWord("None") ||
+           reader.atWord("null") || reader.atWord("MetaStep");
+  const char *begin = reader.here();
+  reader.consume('[');
+  bool isArray = reader.atQuote();
   if (isArray) {
-    cursor.consume(*cursor.here());
-    isArray = !cursor.atWord("MetaStep");
+    reader.consume(*reader.here());
+    isArray = !reader.atWord("MetaStep");
   }
-  cursor.rewind(begin);
+  reader.rewind(begin);
   return isArray;
 }
 
 bool HyperParallelReader::readLists() {
-  if (cursor.consume('{'))
+  if (reader.consume('{'))
     return readMembers();
-  return cursor.expect('[') &&
-         cursor.readElements(']', [&] { return readList(std::nullopt); });
+  return reader.expect('[') &&
+         reader.elements(']', [&] { return readList(std::nullopt); });
 }
 
-bool HyperParallelReader::readMap() {
-  std::vector<uint32_t> map;
-  (void)cursor.atEnd(); // skips blanks
-  SourceLoc place = cursor.locOf(cursor.here());
-  if (!cursor.expect('[') || !cursor.readElements(']', [&] {
-        unsigned rank = 0;
-        if (!cursor.number(maxRanks, "rank", rank))
-          return false;
-        if (map.size() <= maxStages)
-          map.push_back(rank);
-        return true;
-      }))
-    return false;
-  lists.setMap(std::move(map), place);
-  return true;
-}
-
-/// What the file is if it has `key`, whose value is next, and is of another
-/// format; empty if it may be an order.
+/// Returns what the file is if `key`, whose value is next, shows that it is of
+/// another format; empty if it may be an order.
 StringRef HyperParallelReader::otherFile(StringRef key) {
   StringRef format;
-  if (key == "format" && cursor.atQuote() && !cursor.string(format))
+  if (key == "format" && reader.atQuote() && !reader.string(format))
     return "";
   if (key == "nodes" || format.starts_with("pipec-primus"))
     return "a table of Primus, which pipec does not read";
@@ -360,120 +307,78 @@ StringRef HyperParallelReader::otherFile(StringRef key) {
 
 /// Reads the value of `key`, which is not the number of a rank.
 bool HyperParallelReader::readHead(StringRef key) {
+  if (isOther) {
+    reader.skipValue();
+    return true;
+  }
   if (key == "exec_order")
     return readLists();
-  if (key == "stage_to_rank")
-    return readMap();
-  if (key == "layout" && cursor.atQuote()) {
-    StringRef layout;
-    return cursor.string(layout) && succeeded(lists.readLayout(layout));
-  }
-  if (key == "schedule" && cursor.at('"')) {
-    const char *begin = cursor.here();
+  if (key == "schedule" && reader.at('"')) {
+    const char *begin = reader.here();
     StringRef name;
-    if (!cursor.string(name))
+    if (!reader.string(name))
       return false;
-    Expected<json::Value> parsed = json::parse(cursor.since(begin));
-    if (!parsed)
-      consumeError(parsed.takeError());
-    else
+    Expected<json::Value> parsed = parseJson(reader.since(begin));
+    if (parsed)
       lists.setName(*parsed->getAsString());
+    else
+      consumeError(parsed.takeError());
     return true;
   }
-  if (isOther) {
-    cursor.skipValue();
-    return true;
-  }
-  if (StringRef other = otherFile(key); !other.empty()) {
-    (void)diags.report(rangeOf(key), diag::OrderOther, other);
-    isOther = true;
-    return false;
-  }
-  for (OrderLists::Size &size : lists.sizes())
-    if (key == size.key) {
-      (void)cursor.atEnd(); // skips blanks
-      size.place = cursor.locOf(cursor.here());
-      return cursor.number(size.limit + 1, "number of " + size.key.str(),
-                           size.declared.emplace());
-    }
-  (void)diags.report(rangeOf(key), diag::OrderExpected,
-                     "a rank or a key of an order", "`" + shortened(key) + "`");
-  return false;
+  if (std::optional<bool> good = lists.readShared(reader, key))
+    return *good;
+  StringRef other = otherFile(key);
+  isOther = !other.empty();
+  return isOther ? reader.error(key, diag::OrderOther, other)
+                 : reader.error(key, diag::OrderExpected,
+                                "a rank or a key of an order",
+                                "`" + shortened(key) + "`");
 }
 
-/// Reads the rest of an object: lists by rank, or what `--emit=hyperparallel`
-/// writes.
+/// Reads the rest of an object: lists by rank, or the keys that
+/// `--emit=hyperparallel` writes.
 bool HyperParallelReader::readMembers() {
-  StringSet<> known;
-  return cursor.readElements('}', [&] {
-    (void)cursor.atEnd(); // skips blanks
-    const char *begin = cursor.here();
-    StringRef key;
-    if (cursor.atQuote()) {
-      if (!cursor.string(key))
-        return false;
-    } else if (key = cursor.word(); key.empty()) {
-      cursor.expected("a rank or a key");
-      return false;
-    }
-    if (!known.insert(key).second) {
-      (void)diags.report(rangeOf(cursor.since(begin)), diag::OrderKeyTwice,
-                         shortened(key));
-      return false;
-    }
-    if (!cursor.expect(':'))
-      return false;
+  return reader.members("a rank or a key", [&](StringRef key) {
     if (key.empty() || !all_of(key, isDigit))
       return readHead(key);
     unsigned rank;
-    if (key.getAsInteger(10, rank) || rank >= maxRanks) {
-      (void)diags.report(rangeOf(key), diag::OrderNumberTooLarge, "rank",
-                         shortened(key), maxRanks - 1);
-      return false;
-    }
+    if (key.getAsInteger(10, rank) || rank >= maxRanks)
+      return reader.error(key, diag::OrderNumberTooLarge, "rank",
+                          shortened(key), maxRanks - 1);
     return readList(rank);
   });
 }
 
 bool HyperParallelReader::readTop() {
-  if (cursor.consume('{'))
+  if (reader.consume('{'))
     return readMembers();
   // Lists after each other, or one list of lists.
-  while (!cursor.atEnd()) {
-    const char *begin = cursor.here();
-    if (!cursor.expect('['))
+  while (!reader.atEnd()) {
+    const char *begin = reader.here();
+    if (!reader.expect('['))
       return false;
-    bool isList = startsStep() || cursor.at(']');
-    cursor.rewind(begin);
+    bool isList = startsStep() || reader.at(']');
+    reader.rewind(begin);
     if (!(isList ? readList(std::nullopt) : readLists()))
       return false;
-    cursor.consume(',');
+    reader.consume(',');
   }
   return true;
 }
 
 FailureOr<Schedule> HyperParallelReader::read() {
-  unsigned errors = diags.numErrors();
-  bool good = readTop();
-  if (good && !cursor.atEnd())
-    cursor.expected("the end of the file");
-  if (!good || diags.numErrors() != errors)
+  if (!readTop() ||
+      (!reader.atEnd() && !reader.expected("the end of the file")))
     return failure();
-  return lists.finish(cursor.start());
+  return lists.finish(reader.start());
 }
 
 } // namespace
 
-/// The length of a step; up to the end of the line of a longer value.
-static size_t stepLength(StringRef rest) {
-  return OrderCursor::valueLength(
-      rest.take_until([](char c) { return c == '\n'; }));
-}
-
 FailureOr<Schedule> importHyperParallel(StringRef text,
                                         const ListOptions &options,
                                         DiagEngine &diags) {
-  diags.sourceFiles().setItems(text, stepLength);
+  diags.sourceFiles().setItems(text, LiteralReader::itemLength);
   return HyperParallelReader(text, options, diags).read();
 }
 

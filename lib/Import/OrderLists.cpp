@@ -155,14 +155,43 @@ LogicalResult OrderLists::inferMap() {
   return success();
 }
 
-LogicalResult OrderLists::readLayout(StringRef text) {
-  FailureOr<LayerLayout> read = parseLayout(text, diags);
-  if (failed(read))
-    return failure();
-  layout = std::move(*read);
-  layoutPlace = {SMLoc::getFromPointer(text.begin()),
-                 SMLoc::getFromPointer(text.end())};
-  return success();
+bool OrderLists::readSize(LiteralReader &reader, Size &size) {
+  size.place = reader.next();
+  return reader.number(size.limit + 1, "number of " + size.key.str(),
+                       size.declared.emplace());
+}
+
+std::optional<bool> OrderLists::readShared(LiteralReader &reader,
+                                           StringRef key) {
+  for (Size &size : allSizes)
+    if (key == size.key)
+      return readSize(reader, size);
+  if (key == "layout" && reader.atQuote()) {
+    StringRef text;
+    if (!reader.string(text))
+      return false;
+    FailureOr<LayerLayout> read = parseLayout(text, diags);
+    if (succeeded(read))
+      layout = std::move(*read);
+    layoutPlace = rangeOf(text);
+    return succeeded(read);
+  }
+  if (key != "stage_to_rank")
+    return std::nullopt;
+  mapPlace = reader.next();
+  declaredMap.clear();
+  mapPlaces.clear();
+  return reader.expect('[') && reader.elements(']', [&] {
+    SourceLoc place = reader.next();
+    unsigned rank = 0;
+    if (!reader.number(maxRanks, "rank", rank))
+      return false;
+    if (declaredMap.size() <= maxStages) {
+      declaredMap.push_back(rank);
+      mapPlaces.push_back(place);
+    }
+    return true;
+  });
 }
 
 FailureOr<Schedule> OrderLists::finish(SourceLoc source) {

@@ -11,7 +11,7 @@
 #include "IR/Schedule.h"
 #include "Import/ListOptions.h"
 #include "Import/StageUse.h"
-#include "Support/DiagEngine.h"
+#include "Support/Literals.h"
 
 #include <array>
 
@@ -44,14 +44,16 @@ public:
   }
 
   void setName(llvm::StringRef name) { schedule.name = name.str(); }
-  void setMap(std::vector<uint32_t> map, SourceLoc place) {
-    declaredMap = std::move(map);
-    mapPlace = place;
-  }
-  /// Reads the layout of the schedule, a text of the file.
-  llvm::LogicalResult readLayout(llvm::StringRef text);
-  /// The sizes `ranks`, `stages` and `microbatches`.
-  std::array<Size, 3> &sizes() { return allSizes; }
+  /// Reads the value of a key that all orders may have: `ranks`, `stages`,
+  /// `microbatches`, `stage_to_rank` and `layout`. Nothing if `key` is another
+  /// one. Returns false after reporting an error.
+  std::optional<bool> readShared(LiteralReader &reader, llvm::StringRef key);
+  static bool readSize(LiteralReader &reader, Size &size);
+  /// The value of `stage_to_rank`, and the places of its entries.
+  llvm::ArrayRef<uint32_t> map() const { return declaredMap; }
+  SourceLoc placeInMap(size_t stage) const { return mapPlaces[stage]; }
+  /// True if the text has the key `stage_to_rank`.
+  bool hasMap() const { return mapPlace.isValid(); }
 
   /// Begins the list of `rank`, or of the rank after the last list. Null after
   /// reporting one list too many. The result is valid until the next call.
@@ -102,6 +104,7 @@ private:
                                 {"microbatches", maxMicrobatches}}};
   std::vector<uint32_t> declaredMap;
   SourceLoc mapPlace;
+  std::vector<SourceLoc> mapPlaces;
   std::optional<LayerLayout> layout;
   llvm::SMRange layoutPlace;
   /// By stage; the ranks are indices into `lists`.

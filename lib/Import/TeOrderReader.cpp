@@ -10,16 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Import/TeOrderReader.h"
-
-#include "Import/JsonWalk.h"
-#include "Import/OrderCursor.h"
 #include "Import/OrderLists.h"
+#include "Import/Readers.h"
 #include "Support/Diagnostics/ImportDiags.h"
-#include "Support/SourceFiles.h"
 #include "Support/Words.h"
-
-#include "llvm/ADT/StringSet.h"
 
 using namespace llvm;
 
@@ -41,36 +35,23 @@ struct Entry {
 class TeOrderReader {
 public:
   TeOrderReader(StringRef text, const ListOptions &options, DiagEngine &diags)
-      : cursor(text, diags), lists(options, diags), diags(diags) {}
+      : reader(text, diags), lists(options, diags), diags(diags) {}
 
   FailureOr<Schedule> read();
 
 private:
-  bool readMember();
   bool readValue(StringRef key);
-  bool readMap();
   bool readEntry(std::vector<Entry> &entries);
   bool addLists();
   bool addList(unsigned rank, ArrayRef<unsigned> stages);
 
-  /// The place of the next value.
-  SourceLoc place() {
-    (void)cursor.atEnd(); // skips blanks
-    return cursor.locOf(cursor.here());
-  }
-
-  OrderCursor cursor;
+  LiteralReader reader;
   OrderLists lists;
   DiagEngine &diags;
-  StringSet<> known;
+  bool hasOrder = false;
   std::vector<std::vector<Entry>> orders;
   std::vector<SourceLoc> places;
-  std::vector<uint32_t> map;
-  /// The entries of `stage_to_rank`.
-  std::vector<SourceLoc> mapPlaces;
-  /// The `chunks` of the file.
-  std::optional<unsigned> declaredChunks;
-  SourceLoc chunksPlace;
+  OrderLists::Size chunks{"chunks", maxStages};
   /// The highest chunk of any entry.
   unsigned numChunks = 0;
   /// There are gradients of weights, so other backwards are those of inputs.
@@ -80,96 +61,45 @@ private:
 } // namespace
 
 bool TeOrderReader::readEntry(std::vector<Entry> &entries) {
-  SourceLoc where = place();
-  const char *begin = cursor.here();
-  cursor.skipValue();
-  StringRef written = cursor.since(begin).rtrim(), rest = written;
+  SourceLoc place = reader.next();
+  StringRef spelled = reader.skipValue(), rest = spelled;
   bool isBackward = rest.consume_front("-");
   bool isWeight = isBackward && rest.consume_back(".5");
   unsigned chunk = 0;
-  if (rest.getAsInteger(10, chunk) || chunk == 0 || chunk > maxStages) {
-    (void)diags.report(rangeOf(written), diag::OrderEntry, shortened(written),
-                       maxStages);
-    return false;
-  }
+  if (rest.getAsInteger(10, chunk) || chunk == 0 || chunk > maxStages)
+    return reader.error(spelled, diag::OrderEntry, shortened(spelled),
+                        maxStages);
   isSplit |= isWeight;
   numChunks = std::max(numChunks, chunk);
   entries.push_back({isWeight     ? StepKind::W
                      : isBackward ? StepKind::B
                                   : StepKind::F,
-                     chunk, where});
-  return true;
-}
-
-bool TeOrderReader::readMap() {
-  SourceLoc where = place();
-  if (!cursor.expect('[') || !cursor.readElements(']', [&] {
-        unsigned rank = 0;
-        SourceLoc entry = place();
-        if (!cursor.number(maxRanks, "rank", rank))
-          return false;
-        if (map.size() <= maxStages) {
-          map.push_back(rank);
-          mapPlaces.push_back(entry);
-        }
-        return true;
-      }))
-    return false;
-  lists.setMap(map, where);
+                     chunk, place});
   return true;
 }
 
 bool TeOrderReader::readValue(StringRef key) {
   if (key == "format") {
     StringRef format;
-    if (!cursor.string(format))
-      return false;
-    if (format == version)
-      return true;
-    (void)diags.report(rangeOf(format), diag::OrderVersion, shortened(format),
-                       version);
-    return false;
+    return reader.string(format) &&
+           (format == version || reader.error(format, diag::OrderVersion,
+                                              shortened(format), version));
   }
-  if (key == "order")
-    return cursor.expect('[') && cursor.readElements(']', [&] {
-      places.push_back(place());
+  if (key == "order") {
+    hasOrder = true;
+    return reader.expect('[') && reader.elements(']', [&] {
+      places.push_back(reader.next());
       std::vector<Entry> &entries = orders.emplace_back();
-      return cursor.expect('[') &&
-             cursor.readElements(']', [&] { return readEntry(entries); });
+      return reader.expect('[') &&
+             reader.elements(']', [&] { return readEntry(entries); });
     });
-  if (key == "stage_to_rank")
-    return readMap();
-  if (key == "layout" && cursor.atQuote()) {
-    StringRef layout;
-    return cursor.string(layout) && succeeded(lists.readLayout(layout));
   }
-  if (key == "chunks") {
-    chunksPlace = place();
-    return cursor.number(maxStages + 1, "number of chunks",
-                         declaredChunks.emplace());
-  }
-  for (OrderLists::Size &size : lists.sizes())
-    if (key == size.key) {
-      size.place = place();
-      return cursor.number(size.limit + 1, "number of " + size.key.str(),
-                           size.declared.emplace());
-    }
-  cursor.skipValue();
+  if (key == chunks.key)
+    return OrderLists::readSize(reader, chunks);
+  if (std::optional<bool> good = lists.readShared(reader, key))
+    return *good;
+  reader.skipValue();
   return true;
-}
-
-bool TeOrderReader::readMember() {
-  (void)cursor.atEnd(); // skips blanks
-  const char *begin = cursor.here();
-  StringRef key;
-  if (!cursor.string(key))
-    return false;
-  if (!known.insert(key).second) {
-    (void)diags.report(rangeOf(cursor.since(begin)), diag::OrderKeyTwice,
-                       shortened(key));
-    return false;
-  }
-  return cursor.expect(':') && readValue(key);
 }
 
 /// Adds the list of a rank that has these stages.
@@ -180,19 +110,15 @@ bool TeOrderReader::addList(unsigned rank, ArrayRef<unsigned> stages) {
   // The next micro-batch of each chunk, by kind.
   std::vector<std::array<unsigned, 3>> next(stages.size());
   for (const Entry &entry : orders[rank]) {
-    if (entry.chunk > stages.size()) {
-      (void)diags.report(entry.place, diag::OrderChunkMissing, entry.chunk,
-                         rank, countText(stages.size(), "chunk"));
-      return false;
-    }
+    if (entry.chunk > stages.size())
+      return reader.error(entry.place, diag::OrderChunkMissing, entry.chunk,
+                          rank, countText(stages.size(), "chunk"));
     StepKind kind = entry.kind;
     unsigned slot = kind == StepKind::F ? 0 : kind == StepKind::B ? 1 : 2;
     unsigned microbatch = next[entry.chunk - 1][slot]++;
-    if (microbatch >= maxMicrobatches) {
-      (void)diags.report(entry.place, diag::OrderNumberTooLarge, "micro-batch",
-                         std::to_string(microbatch), maxMicrobatches - 1);
-      return false;
-    }
+    if (microbatch >= maxMicrobatches)
+      return reader.error(entry.place, diag::OrderNumberTooLarge, "micro-batch",
+                          std::to_string(microbatch), maxMicrobatches - 1);
     if (kind == StepKind::B && isSplit)
       kind = StepKind::I;
     lists.add(*list,
@@ -203,32 +129,28 @@ bool TeOrderReader::addList(unsigned rank, ArrayRef<unsigned> stages) {
 
 bool TeOrderReader::addLists() {
   unsigned ranks = orders.size();
-  if (!known.contains("stage_to_rank")) {
-    if (uint64_t(ranks) * numChunks > maxStages) {
-      (void)diags.report(
-          cursor.start(), diag::OrderNumberTooLarge, "number of stages",
-          std::to_string(uint64_t(ranks) * numChunks), maxStages);
-      return false;
-    }
-    for (unsigned stage = 0; stage != ranks * numChunks; ++stage)
+  std::vector<uint32_t> map = lists.map();
+  if (!lists.hasMap()) {
+    uint64_t numStages = uint64_t(ranks) * numChunks;
+    if (numStages > maxStages)
+      return reader.error(reader.start(), diag::OrderNumberTooLarge,
+                          "number of stages", std::to_string(numStages),
+                          maxStages);
+    for (unsigned stage = 0; stage != numStages; ++stage)
       map.push_back(stage % ranks);
   }
   std::vector<std::vector<unsigned>> stages(ranks);
-  size_t chunks = 0;
+  size_t most = 0;
   for (auto [stage, rank] : enumerate(map)) {
-    if (rank >= ranks) {
-      (void)diags.report(mapPlaces[stage], diag::OrderMapRank, stage, rank,
-                         countText(ranks, "rank"));
-      return false;
-    }
+    if (rank >= ranks)
+      return reader.error(lists.placeInMap(stage), diag::OrderMapRank, stage,
+                          rank, countText(ranks, "rank"));
     stages[rank].push_back(stage);
-    chunks = std::max(chunks, stages[rank].size());
+    most = std::max(most, stages[rank].size());
   }
-  if (declaredChunks && *declaredChunks != chunks) {
-    (void)diags.report(chunksPlace, diag::OrderSizeDiffers, "chunks",
-                       *declaredChunks, chunks);
-    return false;
-  }
+  if (chunks.declared && *chunks.declared != most)
+    return reader.error(chunks.place, diag::OrderSizeDiffers, chunks.key,
+                        *chunks.declared, most);
   bool good = true;
   for (unsigned rank = 0; rank != ranks && !diags.atErrorLimit(); ++rank)
     good &= addList(rank, stages[rank]);
@@ -236,28 +158,19 @@ bool TeOrderReader::addLists() {
 }
 
 FailureOr<Schedule> TeOrderReader::read() {
-  unsigned errors = diags.numErrors();
-  bool good = cursor.expect('{') &&
-              cursor.readElements('}', [&] { return readMember(); });
-  if (good && !cursor.atEnd()) {
-    cursor.expected("the end of the file");
-    good = false;
-  }
-  if (good && !known.contains("order")) {
-    cursor.expected("`order`");
-    good = false;
-  }
-  if (!good || diags.numErrors() != errors || !addLists())
+  bool good = reader.expect('{') &&
+              reader.members("a string",
+                             [&](StringRef key) { return readValue(key); }) &&
+              (reader.atEnd() || reader.expected("the end of the file")) &&
+              (hasOrder || reader.expected("`order`")) && addLists();
+  if (!good)
     return failure();
-  return lists.finish(cursor.start());
+  return lists.finish(reader.start());
 }
 
 FailureOr<Schedule> importTeOrder(StringRef text, const ListOptions &options,
                                   DiagEngine &diags) {
-  diags.sourceFiles().setItems(text, [](StringRef rest) {
-    return OrderCursor::valueLength(
-        rest.take_until([](char c) { return c == '\n'; }));
-  });
+  diags.sourceFiles().setItems(text, LiteralReader::itemLength);
   return TeOrderReader(text, options, diags).read();
 }
 

@@ -39,6 +39,12 @@ inline constexpr uint64_t maxStreamBytes = uint64_t(1) << 30;
 /// For files without a limit of their own.
 inline constexpr uint64_t noByteLimit = std::numeric_limits<uint64_t>::max();
 
+/// The range of a part of a source file.
+inline llvm::SMRange rangeOf(llvm::StringRef piece) {
+  return {llvm::SMLoc::getFromPointer(piece.begin()),
+          llvm::SMLoc::getFromPointer(piece.end())};
+}
+
 /// The byte order mark that some editors write; it is not part of the text.
 inline constexpr llvm::StringLiteral byteOrderMark = "\xEF\xBB\xBF";
 

@@ -8,6 +8,7 @@
 #include "Connection.h"
 
 #include "LanguageServer/Server.h"
+#include "Support/Json.h"
 
 #include "mlir/Tools/lsp-server-support/Logging.h"
 #include "mlir/Tools/lsp-server-support/Protocol.h"
@@ -111,34 +112,12 @@ static std::optional<size_t> readHeader(Input &in) {
   return std::nullopt;
 }
 
-/// True if brackets are nested more deeply than any message needs; LLVM's
-/// parser recurses.
-static bool isTooDeep(StringRef text) {
-  constexpr size_t limit = 256;
-  size_t depth = 0;
-  bool inString = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (inString && c == '\\')
-      ++i;
-    else if (c == '"')
-      inString = !inString;
-    else if (!inString && (c == '[' || c == '{') && ++depth > limit)
-      return true;
-    else if (!inString && (c == ']' || c == '}') && depth)
-      --depth;
-  }
-  return false;
-}
-
 static Message parseMessage(StringRef text) {
-  if (isTooDeep(text))
-    return {nullptr, "the message is nested too deeply"};
   // Text that is not UTF-8 is not JSON either; what can be read is used.
   std::string fixed;
   if (!json::isUTF8(text))
     text = fixed = json::fixUTF8(text);
-  Expected<json::Value> value = json::parse(text);
+  Expected<json::Value> value = parseJson(text);
   if (!value)
     return {nullptr, toString(value.takeError())};
   return {std::move(*value)};

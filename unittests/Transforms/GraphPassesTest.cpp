@@ -13,7 +13,7 @@
 
 #include "Frameworks/FrameworkFormats.h"
 #include "IR/GraphSchedules.h"
-#include "Import/CsvReader.h"
+#include "Import/Readers.h"
 #include "Simulation/Replay.h"
 #include "Simulation/Simulate.h"
 #include "Transforms/Passes.h"

@@ -1,0 +1,51 @@
+//===- Readers.h - Step IR from the files of frameworks ---------*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One function per format. `text` must be a file of the engine's `SourceFiles`;
+// the source of each step is its cell or entry there. Sizes and the map are
+// inferred if the text does not contain them. Every step that cannot be read is
+// reported. Linear.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_IMPORT_READERS_H
+#define PIPEC_IMPORT_READERS_H
+
+#include "IR/Schedule.h"
+#include "Import/ListOptions.h"
+#include "Support/DiagEngine.h"
+
+namespace pipec {
+
+/// Reads a schedule in either of the two CSV formats of
+/// torch.distributed.pipelining (docs/Csv.md). Errors name row and column.
+llvm::FailureOr<Schedule>
+importCsv(llvm::StringRef text, const ListOptions &options, DiagEngine &diags);
+
+/// Reads an execution order of MindSpore HyperParallel (docs/HyperParallel.md),
+/// as JSON or as Python prints it. A stage is on the rank in whose list it
+/// occurs.
+llvm::FailureOr<Schedule> importHyperParallel(llvm::StringRef text,
+                                              const ListOptions &options,
+                                              DiagEngine &diags);
+/// True if a text begins like an order: an object or a list, with which a
+/// program cannot begin.
+bool looksLikeHyperParallel(llvm::StringRef text);
+
+/// Reads the output of `--emit=te-order` (docs/Megatron.md). The n-th forward
+/// and the n-th backward of a chunk are those of micro-batch n; without
+/// `stage_to_rank` the stages are in a loop. Backwards are whole if there are
+/// no gradients of weights.
+llvm::FailureOr<Schedule> importTeOrder(llvm::StringRef text,
+                                        const ListOptions &options,
+                                        DiagEngine &diags);
+/// True if a text begins like such a file.
+bool looksLikeTeOrder(llvm::StringRef text);
+
+} // namespace pipec
+
+#endif // PIPEC_IMPORT_READERS_H
