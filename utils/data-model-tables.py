@@ -26,11 +26,11 @@ def read(path):
     text = text[text.index("PIPEC_DATA_OBJECT(Schedule"):].replace("\\\n", "\n")
     macros = {}
     for name, body in re.findall(r"#define (PIPEC_DATA_\w+)\(Object\)(.*?)(?=^PIPEC|^#)", text, re.S | re.M):
-        macros[name] = re.findall(r"PIPEC_DATA_FIELD\(Object, (\w+)," + STRING + "," + STRING + r"\)", body)
+        macros[name] = re.findall(r"PIPEC_DATA_FIELD\(Object, (\w+)," + STRING + "," + STRING + ",", body)
         text = text.replace(f"#define {name}(Object){body}", "")
     objects = []
-    row = re.compile(r"^(?:PIPEC_DATA_OBJECT\((\w+)," + STRING + r"\)"
-                     r"|PIPEC_DATA_FIELD\((\w+), (\w+)," + STRING + "," + STRING + r"\)"
+    row = re.compile(r"^(?:PIPEC_DATA_OBJECT\((\w+), \w+," + STRING + r"\)"
+                     r"|PIPEC_DATA_FIELD\((\w+), (\w+)," + STRING + "," + STRING + ","
                      r'|#include "Support/(Steps.def)"'
                      r"|(PIPEC_DATA_\w+)\((\w+)\))", re.M)
     for match in row.finditer(text):

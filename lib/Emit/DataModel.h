@@ -27,16 +27,10 @@ namespace pipec {
 
 /// The types of objects in the data model.
 enum class DataType : uint16_t {
-#define PIPEC_DATA_OBJECT(Object, Summary) Object,
+#define PIPEC_DATA_OBJECT(Object, View, Summary) Object,
 #include "Emit/DataModel.def"
   /// A list whose items are loops, groups or steps.
   Node,
-};
-
-/// The fields of all objects.
-enum class DataField : uint16_t {
-#define PIPEC_DATA_FIELD(Object, Name, Type, Meaning) Object##_##Name,
-#include "Emit/DataModel.def"
 };
 
 /// The data model of one schedule, which must outlive it. Not thread-safe,
@@ -63,6 +57,9 @@ public:
           visit) const;
 
 private:
+  /// The views of objects and the table of fields (DataModelFields.cpp).
+  struct Fields;
+
   /// A term of a micro-batch expression: a loop variable with a factor, a
   /// column, or a number.
   struct Term {
@@ -74,7 +71,9 @@ private:
     int column = -1;
     int64_t number = 0;
   };
-  /// `DataNode::a` of a step in the plain list of a rank.
+  /// `DataNode::a` of a step in the plain list of the rank `DataNode::b`. Other
+  /// parts of families have the family in `a`; `b` is the row of a Value, and
+  /// the index in `FamilyBody::nodes` of a Loop, Group, Step or Term.
   static constexpr uint32_t noFamily = ~0u;
 
   static DataNode listOf(DataType type, size_t size, uint32_t a = 0,
@@ -101,17 +100,8 @@ private:
   const Families &families() const;
   const Communication &communication() const;
   llvm::ArrayRef<Step> stepsOf(unsigned rank) const;
-  DataValue value(const DataNode &object, DataField field) const;
-  DataValue scheduleField(DataField field) const;
-  DataValue cppField(DataField field) const;
-  DataValue itemField(const DataNode &object, DataField field) const;
-  DataValue familyField(const DataNode &object, DataField field) const;
-  DataValue bodyField(const DataNode &object, DataField field) const;
   Step stepOf(const DataNode &object) const;
-  DataValue stepField(const DataNode &object, DataField field) const;
-  DataValue termField(const DataNode &object, DataField field) const;
   llvm::SmallVector<Term, 4> termsOf(const DataNode &object) const;
-  DataValue phaseName(unsigned phase, bool forComment) const;
 
   const Schedule &schedule;
   DataFlow flow;
