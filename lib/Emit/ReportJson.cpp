@@ -136,11 +136,8 @@ void JsonWriter::writeOverLimit(bool limit, bool over) {
 
 void JsonWriter::writeWaiting(const WaitingTime &waiting) {
   json.attributeObject("waiting", [&] {
-    writeExact(json, "dependency", waiting.dependency);
-    writeExact(json, "latency", waiting.latency);
-    writeExact(json, "queue", waiting.queue);
-    writeExact(json, "wait", waiting.wait);
-    writeExact(json, "gather", waiting.gather);
+    waiting.forEachPart(
+        [&](StringRef name, Rational time) { writeExact(json, name, time); });
     writeExact(json, "exposed", waiting.exposed);
   });
 }
@@ -205,10 +202,7 @@ void JsonWriter::writeGap(const IdleGap &gap) {
     else
       json.attribute(key, nullptr);
   };
-  writeWaiting({report.time(gap.parts.dependency),
-                report.time(gap.parts.latency), report.time(gap.parts.queue),
-                report.time(gap.parts.wait), report.time(gap.parts.gather),
-                report.time(gap.parts.exposed())});
+  writeWaiting(report.time(gap.parts));
   json.attributeObject("next", [&] { writeLink(gap.link); });
   object("waits_for", gap.cause.has_value(), [&] { writeLink(*gap.cause); });
   object("ready", gap.ready.has_value(), [&] { writeStep(*gap.ready); });

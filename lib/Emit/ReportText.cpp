@@ -22,6 +22,7 @@
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace llvm;
 
@@ -155,24 +156,30 @@ void ReportPrinter::printWaiting() {
   os << "\nwaiting before compute steps\n";
   TextTable table;
   table.column("rank");
-  for (StringRef heading :
-       {"dependency", "latency", "queue", "wait", "gather", "exposed",
-        "outstanding sends", "unshards", "refetches"})
-    table.column(heading.str());
   const WaitingTime &all = report.waiting;
+  // The parts that no rank waits for have no column.
+  StringSet<> shown;
+  all.forEachPart([&](StringRef part, Rational time) {
+    if (!time.isZero() && shown.insert(part).second)
+      table.column(part.str());
+  });
+  for (const char *heading :
+       {"exposed", "outstanding sends", "unshards", "refetches"})
+    table.column(heading);
   auto row = [&](std::string name, const WaitingTime &self,
                  std::string outstanding, uint64_t unshards,
                  uint64_t refetches) {
+    std::vector<std::string> cells = {std::move(name)};
+    self.forEachPart([&](StringRef part, Rational time) {
+      if (shown.contains(part))
+        cells.push_back(decimalText(time));
+    });
+    cells.insert(cells.end(),
+                 {decimalText(self.exposed), std::move(outstanding)});
     bool sharded = report.unshards != 0;
-    table.row({std::move(name),
-               unlessAllZero(all.dependency.isZero(), self.dependency),
-               unlessAllZero(all.latency.isZero(), self.latency),
-               unlessAllZero(all.queue.isZero(), self.queue),
-               unlessAllZero(all.wait.isZero(), self.wait),
-               unlessAllZero(all.gather.isZero(), self.gather),
-               decimalText(self.exposed), std::move(outstanding),
-               sharded ? std::to_string(unshards) : "",
-               sharded ? std::to_string(refetches) : ""});
+    cells.push_back(sharded ? std::to_string(unshards) : "");
+    cells.push_back(sharded ? std::to_string(refetches) : "");
+    table.row(std::move(cells));
   };
   for (auto [rank, self] : enumerate(report.ranks))
     row(std::to_string(rank), self.waiting,

@@ -18,8 +18,6 @@
 #include "Waiting/WaitState.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/Support/ErrorHandling.h"
 
 #include <algorithm>
 #include <limits>
@@ -29,13 +27,11 @@ using namespace llvm;
 namespace pipec {
 
 StringRef reasonName(Reason reason) {
-  switch (reason) {
-#define PIPEC_REASON(Id, Name)                                                 \
-  case Reason::Id:                                                             \
-    return Name;
+  static constexpr StringLiteral names[] = {
+#define PIPEC_REASON(Id, Name) Name,
 #include "Explain/Reasons.def"
-  }
-  llvm_unreachable("every reason has a name");
+  };
+  return names[unsigned(reason)];
 }
 
 Causes::Causes(const Schedule &schedule, const Simulation &simulation)
@@ -58,31 +54,29 @@ static PathStep linkFor(uint32_t step, int64_t start, int64_t end) {
 // Predecessors of a step in its list
 //===----------------------------------------------------------------------===//
 
-/// The compute step before `index` on its rank; the first member of a group.
-uint32_t Causes::computeBefore(unsigned rank, size_t index) const {
-  const StepList &list = theSchedule.ranks[rank];
-  while (index && !isCompute(list[index - 1].kind()))
-    --index;
-  return index ? numbers.of(rank, groupBegin(list, index - 1)) : none;
-}
-
-/// The FSDP step before `index` on its rank.
-uint32_t Causes::collectiveBefore(unsigned rank, size_t index) const {
-  const StepList &list = theSchedule.ranks[rank];
-  while (index-- != 0)
-    if (isFsdp(list[index].kind()))
-      return numbers.of(rank, index);
+/// The last step before `at` in its list for which `is` holds; `none` if there
+/// is none.
+uint32_t Causes::lastBefore(StepRef at, function_ref<bool(Step)> is) const {
+  const StepList &list = theSchedule.ranks[at.rank];
+  for (size_t i = at.index; i-- != 0;)
+    if (is(list[i]))
+      return numbers.of(at.rank, i);
   return none;
 }
 
-/// The UNSHARD of `stage` before `index` on its rank.
-uint32_t Causes::unshardBefore(unsigned rank, size_t index,
-                               unsigned stage) const {
-  const StepList &list = theSchedule.ranks[rank];
-  while (index-- != 0)
-    if (list[index].kind() == StepKind::Unshard && list[index].stage() == stage)
-      return numbers.of(rank, index);
-  return none;
+/// The compute step before `at` on its rank; the first member of a group.
+uint32_t Causes::computeBefore(StepRef at) const {
+  uint32_t step =
+      lastBefore(at, [](Step step) { return isCompute(step.kind()); });
+  if (step == none)
+    return none;
+  return numbers.of(
+      at.rank, groupBegin(theSchedule.ranks[at.rank], numbers.at(step).index));
+}
+
+/// The FSDP step before `at` on its rank.
+uint32_t Causes::collectiveBefore(StepRef at) const {
+  return lastBefore(at, [](Step step) { return isFsdp(step.kind()); });
 }
 
 /// What the rank waited for at `wait`, if it ended at the same time as the
@@ -93,11 +87,11 @@ uint32_t Causes::awaited(StepRef wait) const {
   int64_t over = run.start(wait.rank, wait.index);
   Step step = list[wait.index];
   if (step.kind() == StepKind::WaitReduceGrad) {
-    for (size_t i = wait.index; i-- != 0;)
-      if (list[i].kind() == StepKind::ReduceGrad &&
-          list[i].stage() == step.stage())
-        return run.end(wait.rank, i) == over ? numbers.of(wait.rank, i) : none;
-    return none;
+    uint32_t reduce = lastBefore(wait, [&](Step before) {
+      return before.kind() == StepKind::ReduceGrad &&
+             before.stage() == step.stage();
+    });
+    return endsAt(reduce, over) ? reduce : uint32_t(none);
   }
   uint32_t send =
       theTransfers ? theTransfers->other(numbers.of(wait)) : uint32_t(none);
@@ -108,9 +102,8 @@ uint32_t Causes::awaited(StepRef wait) const {
   uint32_t receive = theTransfers->other(send);
   if (run.model() != WaitModel::Buffered || receive == none)
     return none;
-  StepRef at = numbers.at(receive);
-  uint32_t before = computeBefore(at.rank, at.index);
-  return before != none && run.end(before) == over ? before : uint32_t(none);
+  uint32_t before = computeBefore(numbers.at(receive));
+  return endsAt(before, over) ? before : uint32_t(none);
 }
 
 std::optional<int64_t> Causes::holdEnd(StepRef at) const {
@@ -123,12 +116,12 @@ std::optional<int64_t> Causes::holdEnd(StepRef at) const {
   return theTransfers->batchEnd(numbers.of(at));
 }
 
-/// True if the rank reaches `index` of its list at `link.start` because of a
-/// wait, or a transfer that holds it, after the previous compute step.
-bool Causes::findWait(PathStep &link, unsigned rank, size_t index) const {
-  const StepList &list = theSchedule.ranks[rank];
-  for (; index != 0 && !isCompute(list[index - 1].kind()); --index) {
-    StepRef at{rank, uint32_t(index - 1)};
+/// True if the rank reaches `at` at `link.start` because of a wait, or a
+/// transfer that holds it, after the previous compute step.
+bool Causes::findWait(PathStep &link, StepRef at) const {
+  const StepList &list = theSchedule.ranks[at.rank];
+  while (at.index != 0 && !isCompute(list[at.index - 1].kind())) {
+    --at.index;
     std::optional<int64_t> over = holdEnd(at);
     if (!over)
       continue;
@@ -136,8 +129,7 @@ bool Causes::findWait(PathStep &link, unsigned rank, size_t index) const {
       return false; // earlier waits ended earlier
     bool waits = isWait(list[at.index].kind());
     if (uint32_t what = waits ? awaited(at) : numbers.of(at); what != none) {
-      link.reason = Reason::Wait;
-      link.before = what;
+      link.because(Reason::Wait, what);
       return true;
     }
   }
@@ -145,15 +137,15 @@ bool Causes::findWait(PathStep &link, unsigned rank, size_t index) const {
 }
 
 uint32_t Causes::lastStep(unsigned rank) const {
-  size_t size = theSchedule.ranks[rank].size();
+  StepRef end = {rank, uint32_t(theSchedule.ranks[rank].size())};
   for (StepRef tied : reverse(meetings.stepsOf(rank)))
     if (run.costs().reduceTied() != 0 &&
         run.end(rank, tied.index) == run.ranks()[rank].end)
       return numbers.of(tied);
-  uint32_t compute = computeBefore(rank, size);
-  if (compute != none && run.end(compute) == run.ranks()[rank].end)
+  uint32_t compute = computeBefore(end);
+  if (endsAt(compute, run.ranks()[rank].end))
     return compute;
-  uint32_t collective = collectiveBefore(rank, size);
+  uint32_t collective = collectiveBefore(end);
   return collective == none ? compute : collective;
 }
 
@@ -179,32 +171,17 @@ PathStep Causes::linkOfTied(StepRef at) const {
   int64_t start = run.start(at.rank, at.index);
   PathStep link = linkFor(numbers.of(at), start, run.end(at.rank, at.index));
   unsigned group = theSchedule.ranks[at.rank][at.index].stage();
-  auto startsAt = [&](uint32_t step) {
-    return step != none && run.end(step) == start;
-  };
-  for (StepRef member : meetings.steps(group)) {
-    uint32_t before = computeBefore(member.rank, member.index);
-    if (startsAt(before)) {
-      link.reason = Reason::Post;
-      link.before = before;
-      return link;
-    }
-  }
+  for (StepRef member : meetings.steps(group))
+    if (uint32_t before = computeBefore(member); endsAt(before, start))
+      return link.because(Reason::Post, before);
   for (StepRef member : meetings.steps(group)) {
     for (StepRef tied : meetings.stepsOf(member.rank))
-      if (tied.index < member.index && startsAt(numbers.of(tied))) {
-        link.reason = Reason::Queue;
-        link.before = numbers.of(tied);
-        return link;
-      }
-    uint32_t before = collectiveBefore(member.rank, member.index);
-    if (startsAt(before)) {
-      link.reason = Reason::Queue;
-      link.before = before;
-      return link;
-    }
+      if (tied.index < member.index && endsAt(numbers.of(tied), start))
+        return link.because(Reason::Queue, numbers.of(tied));
+    if (uint32_t before = collectiveBefore(member); endsAt(before, start))
+      return link.because(Reason::Queue, before);
   }
-  findWait(link, at.rank, at.index);
+  findWait(link, at);
   return link;
 }
 
@@ -213,36 +190,28 @@ PathStep Causes::linkOfTied(StepRef at) const {
 PathStep Causes::linkOfOther(StepRef at) const {
   int64_t start = run.start(at.rank, at.index);
   PathStep link = linkFor(numbers.of(at), start, run.end(at.rank, at.index));
-  link.before = computeBefore(at.rank, at.index);
+  link.before = computeBefore(at);
   if (link.before != none)
     link.reason = Reason::Post;
   int64_t posted = link.before == none ? 0 : run.end(link.before);
-  if (posted != start && findWait(link, at.rank, at.index))
+  if (posted != start && findWait(link, at))
     return link;
   if (posted == start || !isFsdp(theSchedule.ranks[at.rank][at.index].kind()))
     return link;
-  uint32_t before = collectiveBefore(at.rank, at.index);
-  if (before != none) {
-    link.reason = Reason::Queue;
-    link.before = before;
-  }
+  if (uint32_t before = collectiveBefore(at); before != none)
+    link.because(Reason::Queue, before);
   return link;
 }
 
 PathStep Causes::linkOfCompute(StepRef at) const {
   const StepList &list = theSchedule.ranks[at.rank];
-  size_t begin = groupBegin(list, at.index);
-  size_t end = Schedule::groupEnd(list, begin);
+  at.index = groupBegin(list, at.index);
+  size_t begin = at.index, end = Schedule::groupEnd(list, begin);
   int64_t start = run.start(at.rank, begin);
-  PathStep link =
-      linkFor(numbers.of(at.rank, begin), start, run.end(at.rank, begin));
-  uint32_t before = computeBefore(at.rank, begin);
-  if (before != none && run.end(before) == start) {
-    link.reason = Reason::Order;
-    link.before = before;
-    return link;
-  }
-  if (findWait(link, at.rank, begin)) {
+  PathStep link = linkFor(numbers.of(at), start, run.end(at.rank, begin));
+  if (uint32_t before = computeBefore(at); endsAt(before, start))
+    return link.because(Reason::Order, before);
+  if (findWait(link, at)) {
     for (size_t i = begin; theTransfers && i != end; ++i)
       if (is_contained(theTransfers->receives(numbers.of(at.rank, i)),
                        link.before))
@@ -254,12 +223,12 @@ PathStep Causes::linkOfCompute(StepRef at) const {
                      : findMaker(link, at.rank, list[i]))
       return link;
   for (size_t i = begin; i != end && theSchedule.hasFsdp(); ++i) {
-    uint32_t unshard = unshardBefore(at.rank, begin, list[i].stage());
-    if (unshard == none || run.end(unshard) != start)
-      continue;
-    link.reason = Reason::Gather;
-    link.before = unshard;
-    return link;
+    uint32_t unshard = lastBefore(at, [&](Step before) {
+      return before.kind() == StepKind::Unshard &&
+             before.stage() == list[i].stage();
+    });
+    if (endsAt(unshard, start))
+      return link.because(Reason::Gather, unshard);
   }
   return link;
 }
@@ -270,8 +239,7 @@ bool Causes::findReceive(PathStep &link, uint32_t consumer) const {
   for (uint32_t receive : theTransfers->receives(consumer)) {
     if (theTransfers->batchEnd(receive) != link.start)
       continue;
-    link.reason = Reason::Receive;
-    link.before = receive;
+    link.because(Reason::Receive, receive);
     return true;
   }
   return false;
@@ -288,8 +256,9 @@ bool Causes::findMaker(PathStep &link, unsigned rank, Step consumer) const {
     if (leaves + run.costs().hop(numbers.rankOf(maker), rank) != link.start)
       continue;
     bool waited = leaves != run.end(maker);
-    link.reason = waited ? Reason::Edge : Reason::Data;
-    link.before = waited ? theResults.firstOfBusyEdge(input, consumer) : maker;
+    if (waited)
+      maker = theResults.firstOfBusyEdge(input, consumer);
+    link.because(waited ? Reason::Edge : Reason::Data, maker);
     link.latency = link.start - run.end(link.before);
     return true;
   }
@@ -308,10 +277,8 @@ PathStep Causes::linkOfTransfer(uint32_t step) const {
     size_t i = groupBegin(theSchedule.ranks[at.rank], at.index);
     while (theTransfers->end(numbers.of(at.rank, i)) != end)
       ++i;
-    PathStep link = linkFor(step, end, end);
-    link.reason = Reason::Batch;
-    link.before = numbers.of(at.rank, i);
-    return link;
+    return linkFor(step, end, end)
+        .because(Reason::Batch, numbers.of(at.rank, i));
   }
   int64_t own = run.start(step);
   PathStep link = linkFor(step, own, end);
@@ -320,10 +287,8 @@ PathStep Causes::linkOfTransfer(uint32_t step) const {
                   ? end != own
                   : other != none && run.start(other) > own;
   if (late) {
-    link.reason = Reason::Peer;
     link.start = run.start(other);
-    link.before = other;
-    return link;
+    return link.because(Reason::Peer, other);
   }
   findStart(link);
   return link;
@@ -333,11 +298,8 @@ PathStep Causes::linkOfTransfer(uint32_t step) const {
 PathStep Causes::linkOnEdge(uint32_t send) const {
   PathStep link =
       linkFor(send, theTransfers->edgeStart(send), theTransfers->edgeEnd(send));
-  if (link.start != run.start(send)) {
-    link.reason = Reason::Peer;
-    link.before = theTransfers->other(send);
-    return link;
-  }
+  if (link.start != run.start(send))
+    return link.because(Reason::Peer, theTransfers->other(send));
   findStart(link);
   return link;
 }
@@ -346,28 +308,22 @@ PathStep Causes::linkOnEdge(uint32_t send) const {
 void Causes::findStart(PathStep &link) const {
   StepRef at = numbers.at(link.step);
   const StepList &list = theSchedule.ranks[at.rank];
-  size_t begin = groupBegin(list, at.index);
-  size_t end = Schedule::groupEnd(list, begin);
+  bool sends = isSend(list[at.index].kind());
+  at.index = groupBegin(list, at.index);
+  size_t end = Schedule::groupEnd(list, at.index);
   int64_t start = run.start(link.step);
-  for (size_t i = begin; i != end; ++i) {
+  for (size_t i = at.index; i != end; ++i) {
     uint32_t before = theTransfers->before(numbers.of(at.rank, i));
-    if (before == none || theTransfers->batchEnd(before) != start)
-      continue;
-    link.reason = Reason::Queue;
-    link.before = before;
-    return;
+    if (before != none && theTransfers->batchEnd(before) == start)
+      return void(link.because(Reason::Queue, before));
   }
-  if (run.costs().hasOccupancy() && isSend(list[at.index].kind())) {
+  if (run.costs().hasOccupancy() && sends) {
     uint32_t before = theTransfers->sendBefore(link.step);
-    if (before != none && theTransfers->edgeEnd(before) == start) {
-      link.reason = Reason::Edge;
-      link.before = before;
-      return;
-    }
+    if (before != none && theTransfers->edgeEnd(before) == start)
+      return void(link.because(Reason::Edge, before));
   }
-  link.before = computeBefore(at.rank, begin);
-  if ((link.before == none || run.end(link.before) != start) &&
-      findWait(link, at.rank, begin))
+  link.before = computeBefore(at);
+  if (!endsAt(link.before, start) && findWait(link, at))
     return;
   link.reason = link.before == none ? Reason::First : Reason::Post;
 }

@@ -25,6 +25,8 @@
 #include "Simulation/ResultTimes.h"
 #include "Simulation/TransferTimes.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 namespace pipec {
 
 /// What a step waited for last.
@@ -54,6 +56,13 @@ struct PathStep {
   /// The ticks between the end of the previous link and `start`: the latency of
   /// a result for another rank, if the schedule has no transfer steps.
   int64_t latency = 0;
+
+  /// Sets the cause of the start.
+  PathStep &because(Reason why, uint32_t after) {
+    reason = why;
+    before = after;
+    return *this;
+  }
 };
 
 /// Determines why steps start when they do. The schedule and its simulation
@@ -96,12 +105,15 @@ private:
   bool findMaker(PathStep &link, unsigned rank, Step consumer) const;
   void findStart(PathStep &link) const;
 
-  bool findWait(PathStep &link, unsigned rank, size_t index) const;
+  bool findWait(PathStep &link, StepRef at) const;
   uint32_t awaited(StepRef wait) const;
 
-  uint32_t computeBefore(unsigned rank, size_t index) const;
-  uint32_t collectiveBefore(unsigned rank, size_t index) const;
-  uint32_t unshardBefore(unsigned rank, size_t index, unsigned stage) const;
+  uint32_t lastBefore(StepRef at, llvm::function_ref<bool(Step)> is) const;
+  uint32_t computeBefore(StepRef at) const;
+  uint32_t collectiveBefore(StepRef at) const;
+  bool endsAt(uint32_t step, int64_t time) const {
+    return step != none && run.end(step) == time;
+  }
 
   const Schedule &theSchedule;
   const Simulation &run;

@@ -10,7 +10,6 @@
 #include "Explain/Causes.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/ErrorHandling.h"
 
 #include <algorithm>
 #include <tuple>
@@ -20,13 +19,11 @@ using namespace llvm;
 namespace pipec {
 
 StringRef bindingName(Binding binding) {
-  switch (binding) {
-#define PIPEC_BINDING(Id, Name)                                                \
-  case Binding::Id:                                                            \
-    return Name;
+  static constexpr StringLiteral names[] = {
+#define PIPEC_BINDING(Id, Name) Name,
 #include "Explain/Bindings.def"
-  }
-  llvm_unreachable("every binding has a name");
+  };
+  return names[unsigned(binding)];
 }
 
 //===----------------------------------------------------------------------===//
@@ -245,18 +242,14 @@ void explainGap(IdleGap &gap, const Causes &causes, const MemoryModel &memory) {
     gap.binding = gap.overLimit ? Binding::Memory : Binding::Order;
     return;
   }
-  // The largest part, or the first of several.
-  const std::pair<int64_t, Binding> parts[] = {
-      {gap.parts.dependency, Binding::Dependency},
-      {gap.parts.latency, Binding::Latency},
-      {gap.parts.queue, Binding::Queue},
-      {gap.parts.wait, Binding::Wait},
-      {gap.parts.gather, Binding::Gather}};
-  const auto *largest = &parts[0];
-  for (const auto &part : parts)
-    if (part.first > largest->first)
-      largest = &part;
-  gap.binding = largest->second;
+  int64_t largest = -1;
+#define PIPEC_BINDING(Id, Name)
+#define PIPEC_WAIT_PART(Id, Name)                                              \
+  if (gap.parts.Name > largest) {                                              \
+    largest = gap.parts.Name;                                                  \
+    gap.binding = Binding::Id;                                                 \
+  }
+#include "Explain/Bindings.def"
 }
 
 } // namespace pipec

@@ -40,11 +40,6 @@ public:
 private:
   RankReport reportRank(unsigned rank);
   WaitParts waits(unsigned rank) const;
-  WaitingTime inTime(const WaitParts &parts) const {
-    return {run.time(parts.dependency), run.time(parts.latency),
-            run.time(parts.queue),      run.time(parts.wait),
-            run.time(parts.gather),     run.time(parts.exposed())};
-  }
 
   const Schedule &schedule;
   const Simulation &run;
@@ -124,7 +119,7 @@ void Reporter::reportRanks() {
     report.ranks.push_back(reportRank(rank));
     RankReport &self = report.ranks.back();
     WaitParts parts = waits(rank);
-    self.waiting = inTime(parts);
+    self.waiting = report.time(parts);
     all += parts;
     report.unshards += self.unshards;
     report.refetches += self.refetches;
@@ -135,7 +130,7 @@ void Reporter::reportRanks() {
     report.memory.receiveCount =
         std::max(report.memory.receiveCount, self.memory.receiveCount);
   }
-  report.waiting = inTime(all);
+  report.waiting = report.time(all);
 }
 
 //===----------------------------------------------------------------------===//

@@ -34,16 +34,21 @@ struct ReportOptions {
   unsigned gaps = 10;
 };
 
-/// What ranks wait for before their compute steps: the sums of `WaitParts`.
+/// The sums of `WaitParts`, in the unit of the costs.
 struct WaitingTime {
-  Rational dependency;
-  Rational latency;
-  Rational queue;
-  Rational wait;
-  Rational gather;
+#define PIPEC_BINDING(Id, Name)
+#define PIPEC_WAIT_PART(Id, Name) Rational Name;
+#include "Explain/Bindings.def"
   /// All but `dependency`: exposed communication. The next input has been
   /// computed, and the rank is idle.
   Rational exposed;
+
+  /// Calls `visit(name, time)` for each part.
+  template <class Visit> void forEachPart(Visit visit) const {
+#define PIPEC_BINDING(Id, Name)
+#define PIPEC_WAIT_PART(Id, Name) visit(llvm::StringLiteral(#Name), Name);
+#include "Explain/Bindings.def"
+  }
 };
 
 /// The figures of one rank. All times are in the unit of the costs, from the
@@ -144,6 +149,14 @@ struct Report {
   int64_t ticksPerUnit = 1;
   Rational time(int64_t ticks) const {
     return *Rational::make(ticks, ticksPerUnit);
+  }
+  WaitingTime time(const WaitParts &parts) const {
+    WaitingTime times;
+#define PIPEC_BINDING(Id, Name)
+#define PIPEC_WAIT_PART(Id, Name) times.Name = time(parts.Name);
+#include "Explain/Bindings.def"
+    times.exposed = time(parts.exposed());
+    return times;
   }
 
   /// The longest first, then by start and rank; in ticks.

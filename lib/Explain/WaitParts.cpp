@@ -12,11 +12,9 @@
 namespace pipec {
 
 WaitParts &WaitParts::operator+=(const WaitParts &other) {
-  dependency += other.dependency;
-  latency += other.latency;
-  queue += other.queue;
-  wait += other.wait;
-  gather += other.gather;
+#define PIPEC_BINDING(Id, Name)
+#define PIPEC_WAIT_PART(Id, Name) Name += other.Name;
+#include "Explain/Bindings.def"
   return *this;
 }
 

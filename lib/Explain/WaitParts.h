@@ -12,20 +12,13 @@
 
 namespace pipec {
 
-/// What a rank waited for before a compute step, in ticks. Each part counts
-/// from the end of the parts above it, so that the parts add up to the wait.
+/// The time that a rank waits before a compute step, in ticks, by the parts of
+/// Bindings.def. Each part counts from the end of the parts before it, so that
+/// the parts add up to the wait.
 struct WaitParts {
-  /// For the producers of its input on other ranks to end.
-  int64_t dependency = 0;
-  /// For the input to arrive, without contention.
-  int64_t latency = 0;
-  /// For transfers in queues, or for the other rank to reach its end of the
-  /// transfer.
-  int64_t queue = 0;
-  /// At waits for its own sends and reductions, and at transfers that hold it.
-  int64_t wait = 0;
-  /// For parameters to be gathered.
-  int64_t gather = 0;
+#define PIPEC_BINDING(Id, Name)
+#define PIPEC_WAIT_PART(Id, Name) int64_t Name = 0;
+#include "Explain/Bindings.def"
 
   int64_t exposed() const { return latency + queue + wait + gather; }
   WaitParts &operator+=(const WaitParts &other);
