@@ -92,10 +92,13 @@ function(pipec_embed_text target name)
   target_sources(${target} PRIVATE ${output})
 endfunction()
 
-# pipec_embed_templates(target FILE...)
-# The same for each of templates/FILE, as "Emit/FILE.inc".
+# pipec_embed_templates(target NAME...)
+# Makes the text of each templates/NAME.mustache available as a row
+# `{"NAME", "text"},` of "Emit/templates.inc".
 function(pipec_embed_templates target)
   foreach(name ${ARGN})
-    pipec_embed_text(${target} Emit/${name} ${PROJECT_SOURCE_DIR}/templates/${name})
+    pipec_embed_text(${target} Emit/${name} ${PROJECT_SOURCE_DIR}/templates/${name}.mustache)
+    string(APPEND rows "{\"${name}\",\n#include \"Emit/${name}.inc\"\n},\n")
   endforeach()
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/lib/Emit/templates.inc CONTENT "${rows}")
 endfunction()

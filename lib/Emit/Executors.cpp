@@ -35,54 +35,7 @@ struct EmbeddedTemplate {
 };
 
 constexpr EmbeddedTemplate templates[] = {
-    {
-        "executor",
-#include "Emit/executor.mustache.inc"
-    },
-    {
-        "executor-arguments",
-#include "Emit/executor-arguments.mustache.inc"
-    },
-    {
-        "executor-body",
-#include "Emit/executor-body.mustache.inc"
-    },
-    {
-        "executor-foot",
-#include "Emit/executor-foot.mustache.inc"
-    },
-    {
-        "executor-function",
-#include "Emit/executor-function.mustache.inc"
-    },
-    {
-        "executor-head",
-#include "Emit/executor-head.mustache.inc"
-    },
-    {
-        "executor-kind",
-#include "Emit/executor-kind.mustache.inc"
-    },
-    {
-        "executor-table",
-#include "Emit/executor-table.mustache.inc"
-    },
-    {
-        "pytorch",
-#include "Emit/pytorch.mustache.inc"
-    },
-    {
-        "pytorch-arguments",
-#include "Emit/pytorch-arguments.mustache.inc"
-    },
-    {
-        "pytorch-body",
-#include "Emit/pytorch-body.mustache.inc"
-    },
-    {
-        "pytorch-function",
-#include "Emit/pytorch-function.mustache.inc"
-    },
+#include "Emit/templates.inc"
 };
 
 StringRef templateText(StringRef name) {
@@ -96,11 +49,9 @@ StringRef templateText(StringRef name) {
 LogicalResult render(StringRef name, const Schedule &schedule, raw_ostream &os,
                      DiagEngine &diags) {
   DataModel model(schedule, diags.sourceFiles());
-  FailureOr<Template> parsed = Template::parse(
-      templateText(name), model,
-      [](StringRef name, DiagLoc) { return templateText(name); }, diags);
-  assert(succeeded(parsed) && "a template of the compiler has a mistake");
-  return parsed->render(model, os, diags);
+  return renderEmbedded(
+      templateText(name), model, os, diags,
+      [](StringRef name, DiagLoc) { return templateText(name); });
 }
 
 } // namespace

@@ -31,16 +31,7 @@ constexpr char pageStyle[] =
 #include "Emit/page.css.inc"
     ;
 constexpr char pageProgram[] =
-#include "Emit/page-layout.js.inc"
-#include "Emit/page-rows.js.inc"
-#include "Emit/page-draw.js.inc"
-#include "Emit/page-check.js.inc"
-#include "Emit/page-model.js.inc"
-#include "Emit/page-svg.js.inc"
-#include "Emit/page-tools.js.inc"
-#include "Emit/page-describe.js.inc"
 #include "Emit/page.js.inc"
-#include "Emit/page-input.js.inc"
     ;
 
 /// The limits for opening a page in seconds.
@@ -93,22 +84,14 @@ LogicalResult emitHtml(const Schedule &schedule, const EmitOptions &options,
   std::string program = programOfPage();
   data.set("program", program);
   auto [head, tail] = StringRef(pageTemplate).split("{{! schedules }}\n");
-  auto render = [&](StringRef part) {
-    auto noPartials = [](StringRef, DiagLoc) -> FailureOr<StringRef> {
-      llvm_unreachable("the page has no partials");
-    };
-    FailureOr<Template> page = Template::parse(part, data, noPartials, diags);
-    assert(succeeded(page) && "a template of the compiler has a mistake");
-    return page->render(data, os, diags);
-  };
-  if (failed(render(head)))
+  if (failed(renderEmbedded(head, data, os, diags)))
     return failure();
   for (const Picture &picture : pictures) {
     os << "<script type=\"application/json\" class=\"pipec-schedule\">\n";
     PageData(picture, diags.sourceFiles(), os).write();
     os << "</script>\n";
   }
-  return render(tail);
+  return renderEmbedded(tail, data, os, diags);
 }
 
 } // namespace pipec

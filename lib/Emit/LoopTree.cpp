@@ -248,24 +248,6 @@ Item makeGroup(ArrayRef<Step> list, size_t begin, size_t end) {
   return item;
 }
 
-void expandNode(const LoopTree &tree, const LoopNode &node, int64_t offset,
-                StepList &out) {
-  if (!node.isLoop()) {
-    for (Step step : tree.group(node)) {
-      out.emplace_back(step.kind(), step.stage(),
-                       hasMicrobatch(step.kind()) ? step.microbatch() + offset
-                                                  : 0,
-                       step.phase(), step.source(), step.joined());
-      if (isP2P(step.kind()) || isSendWait(step.kind()))
-        out.back().setPort(step.port());
-    }
-    return;
-  }
-  for (uint32_t round = 0; round != node.rounds; ++round)
-    for (const LoopNode &child : tree.body(node))
-      expandNode(tree, child, offset + int64_t(round) * node.growth, out);
-}
-
 } // namespace
 
 void LoopTree::nameOthers(const DataFlow &flow) {
@@ -275,13 +257,6 @@ void LoopTree::nameOthers(const DataFlow &flow) {
   for (const auto &[step, other] : zip_equal(steps, others))
     if (std::optional<unsigned> stage = flow.otherStage(step))
       other = *stage;
-}
-
-StepList LoopTree::expand() const {
-  StepList out;
-  for (const LoopNode &node : roots)
-    expandNode(*this, node, 0, out);
-  return out;
 }
 
 StepList stepsToWrite(ArrayRef<Step> list) {

@@ -68,8 +68,6 @@ struct LoopTree {
   }
   /// Fills `others`.
   void nameOthers(const DataFlow &flow);
-  /// The list that the tree represents.
-  StepList expand() const;
 };
 
 /// Returns the list without bubbles, with the phases and sources of transfers

@@ -9,6 +9,7 @@
 
 #include "Emit/Palette.h"
 
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <utility>
@@ -25,47 +26,33 @@ void PageData::write() {
   numberSteps();
   if (!picture.simulation().isRecorded())
     findCauses();
-  os << '{';
-  writeHeader();
-  os << ",\n\"lanes\":[";
-  for (unsigned rank = 0; rank != picture.shownRanks(); ++rank) {
-    os << (rank ? ",\n" : "\n");
-    writeLane(rank);
+  {
+    JsonObject page(os);
+    writeHeader(page);
+    auto ranks = seq(picture.shownRanks());
+    page.newLine().array("lanes", ranks, [&](unsigned rank) {
+      os << '\n';
+      writeLane(rank);
+    });
+    writeTransfers(JsonObject(page.newLine().key("transfers")));
+    page.newLine();
+    writeCriticalPath(page);
+    page.newLine().array("sources", sources, [&](const Source &source) {
+      os << "\n[";
+      printJsonString(os, source.place);
+      printJsonString(os << ',', source.line);
+      os << ']';
+    });
   }
-  os << "],\n\"transfers\":";
-  writeTransfers();
-  os << ",\n\"critical\":[";
-  writeCriticalPath();
-  os << ']';
-  os << ",\n\"sources\":[";
-  for (const Source &source : sources) {
-    os << (&source == &sources.front() ? "\n[" : ",\n[");
-    printJsonString(os, source.place);
-    os << ',';
-    printJsonString(os, source.line);
-    os << ']';
-  }
-  os << "]}\n";
-}
-
-/// Writes arrays of numbers, each as a member of an object.
-void PageData::columns(ArrayRef<Column> all) {
-  ListSeparator next(",");
-  for (const auto &[name, values] : all) {
-    ListSeparator comma(",");
-    os << next << '"' << name << "\":[";
-    for (int64_t value : values)
-      os << comma << value;
-    os << ']';
-  }
+  os << '\n';
 }
 
 /// U, R, G or T.
-static char laneLetter(StepKind kind) {
-  return kind == StepKind::Unshard   ? 'U'
-         : kind == StepKind::Reshard ? 'R'
-         : isTied(kind)              ? 'T'
-                                     : 'G';
+static const char *laneLetter(StepKind kind) {
+  return kind == StepKind::Unshard   ? "U"
+         : kind == StepKind::Reshard ? "R"
+         : isTied(kind)              ? "T"
+                                     : "G";
 }
 
 int PageData::sourceOf(Step step) {
@@ -91,86 +78,61 @@ int PageData::sourceOf(Step step) {
 
 /// Writes the colors of kinds on light and dark pages: all shades, then that of
 /// the text on them.
-void PageData::writeColors() {
+void PageData::writeColors(JsonObject &page) {
   unsigned shades = numShades(picture.chunks().most());
+  JsonObject colors(page.key("colors"));
   for (Scheme scheme : {Scheme::Light, Scheme::Dark}) {
-    os << (scheme == Scheme::Light ? "\"colors\":{\"light\":{"
-                                   : "},\"dark\":{");
-    for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W}) {
-      os << (kind == StepKind::F ? "" : ",") << '"' << stepKindName(kind)
-         << "\":[";
+    JsonObject own(colors.key(scheme == Scheme::Light ? "light" : "dark"));
+    auto write = [&](StringRef name, StepKind kind, unsigned shades) {
+      raw_ostream &to = own.key(name) << '[';
       for (unsigned shade = 0; shade != shades; ++shade)
-        os << '"' << fillColor(scheme, kind, shade, shades) << "\",";
-      os << '"' << textColor(scheme, kind) << "\"]";
-    }
+        to << '"' << fillColor(scheme, kind, shade, shades) << "\",";
+      to << '"' << textColor(scheme, kind) << "\"]";
+    };
+    for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I, StepKind::W})
+      write(stepKindName(kind), kind, shades);
     for (StepKind kind : {StepKind::Unshard, StepKind::Reshard,
                           StepKind::ReduceGrad, StepKind::ReduceTied})
-      os << ",\"" << laneLetter(kind) << "\":[\"" << fillColor(scheme, kind)
-         << "\",\"" << textColor(scheme, kind) << "\"]";
+      write(laneLetter(kind), kind, 1);
   }
-  os << "}}";
 }
 
-void PageData::writeHeader() {
+void PageData::writeHeader(JsonObject &page) {
   const Simulation &run = picture.simulation();
-  os << "\"name\":";
-  printJsonString(os, schedule.name);
-  os << ",\"sizes\":";
-  printJsonString(os, sizesText(schedule));
-  os << ",\"params\":{";
-  for (const auto &param : schedule.params) {
-    os << (&param == &schedule.params.front() ? "" : ",");
-    printJsonString(os, param.first);
-    os << ':' << param.second;
+  page("name", schedule.name)("sizes", sizesText(schedule));
+  {
+    JsonObject params(page.key("params"));
+    for (const auto &[name, value] : schedule.params) {
+      printJsonString(params.next(), name);
+      os << ':' << value;
+    }
   }
-  os << "},\"ranks\":" << schedule.numRanks
-     << ",\"stages\":" << schedule.numStages
-     << ",\"microbatches\":" << schedule.numMicrobatches
-     << ",\"ticksPerUnit\":" << picture.costs().perUnit()
-     << ",\"makespan\":" << run.makespan() << ",\"length\":" << picture.length()
-     << ",\"memoryUnit\":" << picture.memory().perUnit()
-     << ",\"from\":" << picture.from() << ",\"to\":" << picture.to();
-  if (std::optional<Rational> bubble = run.bubbleRate(run.makespan())) {
-    os << ",\"bubble\":";
-    printJsonString(os, percentText(*bubble));
-  }
-  if (std::string part = picture.windowText(); !part.empty()) {
-    os << ",\"shown\":";
-    printJsonString(os, part);
-  }
-  os << ",\"phases\":[";
-  for (const std::string &phase : schedule.phases) {
-    os << (&phase == &schedule.phases.front() ? "" : ",");
-    printJsonString(os, phase);
-  }
-  os << "],\"costs\":";
-  printJsonString(os, facts.costsText());
-  AssumedCosts assumed = schedule.assumedCosts();
-  if (!assumed.empty()) {
-    os << ",\"assumed\":";
-    printJsonString(os, assumed.text());
-  }
-  os << ',';
-  writeColors();
+  page("ranks", schedule.numRanks)("stages", schedule.numStages);
+  page("microbatches", schedule.numMicrobatches);
+  page("ticksPerUnit", picture.costs().perUnit());
+  page("makespan", run.makespan())("length", picture.length());
+  page("memoryUnit", picture.memory().perUnit());
+  page("from", picture.from())("to", picture.to());
+  if (std::optional<Rational> bubble = run.bubbleRate(run.makespan()))
+    page("bubble", percentText(*bubble));
+  if (std::string part = picture.windowText(); !part.empty())
+    page("shown", part);
+  page.array("phases", schedule.phases,
+             [&](StringRef phase) { printJsonString(os, phase); });
+  page("costs", facts.costsText());
+  if (AssumedCosts assumed = schedule.assumedCosts(); !assumed.empty())
+    page("assumed", assumed.text());
+  writeColors(page);
 }
 
 void PageData::writeLane(unsigned rank) {
   const StepList &list = schedule.ranks[rank];
-  std::string kinds, fsdpKinds;
+  std::string kinds;
   std::vector<int64_t> stages, chunks, microbatches, gaps, durations, wholes;
-  std::vector<int64_t> phases, from, fsdpStages, fsdpStarts, fsdpDurations;
-  int64_t last = picture.from(), fsdpLast = picture.from();
+  std::vector<int64_t> phases, from;
+  int64_t last = picture.from();
   picture.forEachGroup(rank, [&](const Picture::Group &group) {
-    StepKind kind = list[group.begin].kind();
-    if (isCollective(kind)) {
-      fsdpKinds += laneLetter(kind);
-      fsdpStages.push_back(list[group.begin].stage());
-      fsdpStarts.push_back(group.start - fsdpLast);
-      fsdpLast = group.start;
-      fsdpDurations.push_back(group.finish - group.start);
-      return;
-    }
-    if (!isCompute(kind))
+    if (!isCompute(list[group.begin].kind()))
       return;
     gaps.push_back(group.start - last);
     last = group.finish;
@@ -180,7 +142,7 @@ void PageData::writeLane(unsigned rank) {
     for (size_t i = group.begin; i != group.end; ++i) {
       Step step = list[i];
       char letter = stepKindName(step.kind())[0];
-      kinds += step.joined() ? char(letter - 'A' + 'a') : letter;
+      kinds += step.joined() ? toLower(letter) : letter;
       stages.push_back(step.stage());
       chunks.push_back(picture.chunks().of(schedule, step));
       microbatches.push_back(step.microbatch());
@@ -190,17 +152,10 @@ void PageData::writeLane(unsigned rank) {
       from.push_back(sourceOf(step));
     }
   });
-  const RankTimes &times = picture.simulation().ranks()[rank];
-  os << "{\"rank\":" << rank << ",\"work\":" << times.work << ",\"k\":\""
-     << kinds << "\",";
-  columns({{"s", stages},
-           {"c", chunks},
-           {"m", microbatches},
-           {"g", gaps},
-           {"d", durations},
-           {"o", wholes},
-           {"p", phases},
-           {"l", from}});
+  JsonObject lane(os);
+  lane("rank", rank)("work", picture.simulation().ranks()[rank].work);
+  lane("k", kinds)("s", stages)("c", chunks)("m", microbatches)("g", gaps);
+  lane("d", durations)("o", wholes)("p", phases)("l", from);
   std::vector<int64_t> changes, levels;
   int64_t before = picture.from();
   picture.forEachLevel(rank, [&](int64_t time, int64_t level) {
@@ -208,24 +163,38 @@ void PageData::writeLane(unsigned rank) {
     before = time;
     levels.push_back(level);
   });
-  os << ",\"memory\":{";
-  columns({{"t", changes}, {"v", levels}});
-  os << '}';
-  if (std::optional<Rational> limit = schedule.memory.limit(rank))
-    os << ",\"limit\":" << roundedText(*limit)
-       << (facts.peak(rank) > facts.limit(rank) ? ",\"over\":true" : "");
-  if (causes)
-    writeGaps(rank);
-  if (!fsdpKinds.empty()) {
-    os << ",\"fsdp\":{\"k\":\"" << fsdpKinds << "\",";
-    columns({{"s", fsdpStages}, {"t", fsdpStarts}, {"d", fsdpDurations}});
-    os << '}';
+  JsonObject(lane.key("memory"))("t", changes)("v", levels);
+  if (std::optional<Rational> limit = schedule.memory.limit(rank)) {
+    lane.key("limit") << roundedText(*limit);
+    if (facts.peak(rank) > facts.limit(rank))
+      lane("over", true);
   }
-  writeWaits(rank);
-  os << '}';
+  if (causes)
+    writeGaps(rank, lane);
+  writeFsdp(rank, lane);
+  writeWaits(rank, lane);
 }
 
-void PageData::writeWaits(unsigned rank) {
+void PageData::writeFsdp(unsigned rank, JsonObject &lane) {
+  std::string kinds;
+  std::vector<int64_t> stages, starts, durations;
+  int64_t last = picture.from();
+  picture.forEachGroup(rank, [&](const Picture::Group &group) {
+    Step step = schedule.ranks[rank][group.begin];
+    if (!isCollective(step.kind()))
+      return;
+    kinds += laneLetter(step.kind());
+    stages.push_back(step.stage());
+    starts.push_back(group.start - last);
+    last = group.start;
+    durations.push_back(group.finish - group.start);
+  });
+  if (!kinds.empty())
+    JsonObject(lane.key("fsdp"))("k", kinds)("s", stages)("t", starts)(
+        "d", durations);
+}
+
+void PageData::writeWaits(unsigned rank, JsonObject &lane) {
   std::string kinds;
   std::vector<int64_t> stages, microbatches, times;
   int64_t last = picture.from();
@@ -238,14 +207,12 @@ void PageData::writeWaits(unsigned rank) {
     times.push_back(time - last);
     last = time;
   });
-  if (kinds.empty())
-    return;
-  os << ",\"waits\":{\"k\":\"" << kinds << "\",";
-  columns({{"s", stages}, {"m", microbatches}, {"t", times}});
-  os << '}';
+  if (!kinds.empty())
+    JsonObject(lane.key("waits"))("k", kinds)("s", stages)("m", microbatches)(
+        "t", times);
 }
 
-void PageData::writeTransfers() {
+void PageData::writeTransfers(JsonObject &&all) {
   std::string kinds;
   std::vector<int64_t> ranks, peers, stages, microbatches, starts, durations;
   int64_t last = 0;
@@ -267,14 +234,8 @@ void PageData::writeTransfers() {
         durations.push_back(group.finish - group.start);
       }
     });
-  os << "{\"k\":\"" << kinds << "\",";
-  columns({{"r", ranks},
-           {"q", peers},
-           {"s", stages},
-           {"m", microbatches},
-           {"t", starts},
-           {"d", durations}});
-  os << '}';
+  all("k", kinds)("r", ranks)("q", peers)("s", stages)("m", microbatches);
+  all("t", starts)("d", durations);
 }
 
 void PageData::numberSteps() {
@@ -302,7 +263,7 @@ void PageData::findCauses() {
 }
 
 /// Writes why the rank is idle before each step that starts after a gap.
-void PageData::writeGaps(unsigned rank) {
+void PageData::writeGaps(unsigned rank, JsonObject &lane) {
   const StepNumbers &numbers = picture.simulation().numbers();
   std::vector<int64_t> ranks, indices, ready;
   std::string parts;
@@ -344,24 +305,21 @@ void PageData::writeGaps(unsigned rank) {
   });
   if (ranks.empty())
     return;
-  os << ",\"w\":{";
-  columns({{"q", ranks}, {"i", indices}, {"y", ready}});
-  os << ",\"p\":[" << parts << "]}";
+  JsonObject gaps(lane.key("w"));
+  gaps("q", ranks)("i", indices)("y", ready).key("p") << '[' << parts << ']';
 }
 
-void PageData::writeCriticalPath() {
-  if (!causes)
-    return;
+void PageData::writeCriticalPath(JsonObject &page) {
+  PathSteps path;
+  if (causes)
+    path = criticalPath(*causes);
+  erase_if(path, [&](const PathStep &link) {
+    return columnOf[link.step] == notShown;
+  });
   const StepNumbers &numbers = picture.simulation().numbers();
-  bool first = true;
-  for (const PathStep &link : criticalPath(*causes)) {
-    uint32_t column = columnOf[link.step];
-    if (column == notShown)
-      continue;
-    os << (first ? "[" : ",[") << numbers.rankOf(link.step) << ',' << column
-       << ']';
-    first = false;
-  }
+  page.array("critical", path, [&](const PathStep &link) {
+    os << '[' << numbers.rankOf(link.step) << ',' << columnOf[link.step] << ']';
+  });
 }
 
 } // namespace pipec

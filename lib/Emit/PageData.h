@@ -8,6 +8,7 @@
 #ifndef PIPEC_EMIT_PAGEDATA_H
 #define PIPEC_EMIT_PAGEDATA_H
 
+#include "Emit/JsonObject.h"
 #include "Emit/PictureFacts.h"
 #include "Explain/IdleGaps.h"
 
@@ -38,18 +39,16 @@ private:
   };
 
   void numberSteps();
-  void writeHeader();
+  void writeHeader(JsonObject &page);
+  void writeColors(JsonObject &page);
   void writeLane(unsigned rank);
-  void writeGaps(unsigned rank);
-  void writeWaits(unsigned rank);
-  void writeTransfers();
+  void writeFsdp(unsigned rank, JsonObject &lane);
+  void writeGaps(unsigned rank, JsonObject &lane);
+  void writeWaits(unsigned rank, JsonObject &lane);
+  void writeTransfers(JsonObject &&all);
   void findCauses();
-  void writeCriticalPath();
-  void writeColors();
+  void writeCriticalPath(JsonObject &page);
   int sourceOf(Step step);
-
-  using Column = std::pair<llvm::StringRef, const std::vector<int64_t> &>;
-  void columns(llvm::ArrayRef<Column> all);
 
   const Picture &picture;
   const Schedule &schedule;

@@ -7,10 +7,12 @@
 
 #include "Emit/Picture.h"
 
+#include "Emit/JsonObject.h"
 #include "Support/Decimal.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Diagnostics/EmitDiags.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
@@ -73,18 +75,38 @@ std::string placeText(const LineColumn &at) {
 }
 
 void printJsonString(raw_ostream &os, StringRef text) {
-  std::string repaired;
-  if (!json::isUTF8(text)) {
-    repaired = json::fixUTF8(text);
-    text = repaired;
+  auto isPlain = [](char c) {
+    return isPrint(c) && c != '"' && c != '\\' && c != '<';
+  };
+  if (all_of(text, isPlain)) {
+    os << '"' << text << '"';
+    return;
   }
   std::string quoted;
-  raw_string_ostream(quoted) << json::Value(text);
+  raw_string_ostream(quoted) << json::Value(json::fixUTF8(text));
   for (char c : quoted)
     if (c == '<')
       os << "\\u003c";
     else
       os << c;
+}
+
+std::string markupText(StringRef text) {
+  constexpr StringLiteral replacement = "\xEF\xBF\xBD";
+  std::string valid = json::fixUTF8(text), result;
+  for (StringRef rest = valid; !rest.empty();) {
+    size_t size = 1;
+    bool allowed = uint8_t(rest[0]) >= 0x20 || isSpace(rest[0]);
+    if (rest.starts_with("\xEF\xBF\xBE") || rest.starts_with("\xEF\xBF\xBF")) {
+      size = 3;
+      allowed = false;
+    }
+    // XML does not allow these two white space characters.
+    allowed = allowed && rest[0] != '\v' && rest[0] != '\f';
+    result += allowed ? rest.take_front(size) : StringRef(replacement);
+    rest = rest.drop_front(size);
+  }
+  return result;
 }
 
 AxisTicks::AxisTicks(const TickCosts &costs, int64_t from, int64_t least) {

@@ -14,9 +14,9 @@
 #ifndef PIPEC_EMIT_PICTURE_H
 #define PIPEC_EMIT_PICTURE_H
 
-#include "Emit/Common.h"
 #include "Emit/Emitter.h"
 #include "IR/DataFlow.h"
+#include "IR/StepPlaces.h"
 #include "Simulation/Memory.h"
 
 #include <limits>
@@ -59,8 +59,10 @@ std::string percentText(Rational value);
 /// without folders; empty if it has none.
 std::string placeText(const SourceFiles &files, SourceLoc source);
 std::string placeText(const LineColumn &at);
-/// Writes a JSON string that may be embedded in a page: `<` is escaped too.
-void printJsonString(llvm::raw_ostream &os, llvm::StringRef text);
+/// `text` with U+FFFD in place of everything that XML and HTML do not allow:
+/// bytes that are not UTF-8, control characters except blanks, U+FFFE and
+/// U+FFFF. Nothing is escaped.
+std::string markupText(llvm::StringRef text);
 
 /// Times for the labels of an axis: multiples in [from, to] of 1, 2 or 5 times
 /// a power of ten units of time.

@@ -12,7 +12,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Cost/SettingsText.h"
-#include "Emit/Common.h"
 #include "Emit/Emitter.h"
 #include "Emit/ReportDetail.h"
 #include "IR/StepPlaces.h"

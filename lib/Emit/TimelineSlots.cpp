@@ -28,7 +28,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Emit/Timeline.h"
-#include "IR/StepPlaces.h"
 #include "Simulation/Slots.h"
 #include "Support/Diagnostics/EmitDiags.h"
 #include "Support/TerminalText.h"

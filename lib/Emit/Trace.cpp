@@ -31,9 +31,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Emit/JsonObject.h"
 #include "Emit/Picture.h"
 #include "Explain/Causes.h"
-#include "IR/StepPlaces.h"
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/Support/Format.h"
@@ -60,17 +60,16 @@ public:
   }
 
   void write() {
-    os << "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"schedule\":";
-    printJsonString(os, schedule.name);
-    os << ",\"sizes\":";
-    printJsonString(os, sizesText(schedule));
-    os << ",\"time\":\"1 unit of the costs is " << Micros{nanosAUnit}
-       << " microseconds\"";
-    if (std::string part = picture.windowText(); !part.empty()) {
-      os << ",\"shown\":";
-      printJsonString(os, part);
+    os << "{\"displayTimeUnit\":\"ms\",\"otherData\":";
+    {
+      JsonObject data(os);
+      data("schedule", schedule.name)("sizes", sizesText(schedule));
+      data.key("time") << "\"1 unit of the costs is " << Micros{nanosAUnit}
+                       << " microseconds\"";
+      if (std::string part = picture.windowText(); !part.empty())
+        data("shown", part);
     }
-    os << "},\"traceEvents\":[\n";
+    os << ",\"traceEvents\":[\n";
     writeRanks();
   }
   /// Says that a second run follows.
@@ -111,24 +110,30 @@ private:
     return 2 * schedule.numRanks + process(rank);
   }
 
-  /// Begins an event of a type, up to its time.
-  raw_ostream &event(char type, unsigned rank, unsigned track, int64_t ticks) {
-    if (!first)
-      os << ",\n";
-    first = false;
-    return os << "{\"ph\":\"" << type << "\",\"pid\":" << process(rank)
-              << ",\"tid\":" << track << ",\"ts\":" << micros(ticks);
+  /// An event of a type, which begins with its time.
+  struct Event : JsonObject {
+    Event(TraceWriter &writer, char type, unsigned rank, unsigned track,
+          int64_t ticks)
+        : JsonObject(writer.nextLine()) {
+      (*this)("ph", StringRef(&type, 1))("pid", writer.process(rank));
+      (*this)("tid", track).key("ts") << writer.micros(ticks);
+    }
+  };
+  raw_ostream &nextLine() {
+    return std::exchange(first, false) ? os : os << ",\n";
   }
-  /// Writes a name or an index for sorting tracks; `value` is JSON.
+  /// Writes a name or an index for sorting tracks.
+  template <class Value>
   void metadata(StringRef what, unsigned rank, unsigned track, StringRef key,
-                const Twine &value) {
-    event('M', rank, track, 0) << ",\"name\":\"" << what << "\",\"args\":{\""
-                               << key << "\":" << value << "}}";
+                const Value &value) {
+    Event event(*this, 'M', rank, track, 0);
+    event("name", what);
+    JsonObject(event.key("args"))(key, value);
   }
   void nameTrack(unsigned rank, unsigned track, StringRef name,
                  unsigned place) {
-    metadata("thread_name", rank, track, "name", "\"" + name + "\"");
-    metadata("thread_sort_index", rank, track, "sort_index", Twine(place));
+    metadata("thread_name", rank, track, "name", name);
+    metadata("thread_sort_index", rank, track, "sort_index", place);
   }
   /// The duration of a slice that ends where the next one begins.
   Micros length(int64_t start, int64_t finish) const {
@@ -143,7 +148,7 @@ private:
   void writePhases(unsigned rank);
   void writeRank(unsigned rank);
   void writeStep(const Picture::Group &group);
-  void writeWhat(Step step);
+  void writeWhat(JsonObject &args, Step step) const;
   void countFlowEnds();
   void writeFlow(const Picture::Group &group, Step step);
   void writeTransfer(unsigned rank, const Picture::Group &group);
@@ -190,18 +195,15 @@ void TraceWriter::findCriticalPath() {
 
 void TraceWriter::writeNames(unsigned rank) {
   unsigned track = computeTrack(rank);
+  bool measured = picture.simulation().isRecorded();
   metadata("process_name", rank, track, "name",
-           "\"rank " + Twine(rank) +
-               (picture.simulation().isRecorded() ? " measured" : "") + "\"");
+           "rank " + std::to_string(rank) + (measured ? " measured" : ""));
   // Of two runs, both of a rank are neighbours.
-  metadata("process_sort_index", rank, track, "sort_index",
-           Twine(sortIndex(rank)));
-  std::string label, quoted;
+  metadata("process_sort_index", rank, track, "sort_index", sortIndex(rank));
+  std::string label;
   raw_string_ostream(label)
       << schedule.name << ", 1 unit of time is " << Micros{nanosAUnit} << " us";
-  raw_string_ostream quotedOs(quoted);
-  printJsonString(quotedOs, label);
-  metadata("process_labels", rank, track, "labels", quoted);
+  metadata("process_labels", rank, track, "labels", label);
   nameTrack(rank, track, "compute", 0);
   if (llvm::any_of(schedule.ranks[rank], [](Step step) {
         return isCollective(step.kind()) ||
@@ -219,13 +221,12 @@ void TraceWriter::writePhases(unsigned rank) {
   auto flush = [&] {
     if (phase >= schedule.phases.size())
       return;
-    event('X', rank, phaseTrack(rank), start)
-        << ",\"dur\":" << length(start, finish)
-        << ",\"cat\":\"phase\",\"name\":";
+    Event event(*this, 'X', rank, phaseTrack(rank), start);
+    event.key("dur") << length(start, finish);
     // Perfetto shows a slice without a name as an error.
     StringRef name = schedule.phases[phase];
-    printJsonString(os, name.empty() ? "phase" : name);
-    os << ",\"args\":{}}";
+    event("cat", "phase")("name", name.empty() ? "phase" : name);
+    JsonObject(event.key("args"));
   };
   const StepList &list = schedule.ranks[rank];
   picture.forEachGroup(rank, [&](const Picture::Group &group) {
@@ -253,29 +254,29 @@ void TraceWriter::writeRank(unsigned rank) {
       writeStep(group);
   });
   picture.forEachWait(rank, [&](Step step, int64_t time) {
-    event('i', rank,
-          isSendWait(step.kind()) ? computeTrack(rank) : fsdpTrack(rank), time)
-        << ",\"s\":\"t\",\"cat\":\"wait\",\"name\":\"";
-    printStep(os, picture.flow(), step);
-    os << "\",\"args\":{";
-    writeWhat(step);
-    os << "}}";
+    Event event(*this, 'i', rank,
+                isSendWait(step.kind()) ? computeTrack(rank) : fsdpTrack(rank),
+                time);
+    printStep(event("s", "t")("cat", "wait").key("name") << '"', picture.flow(),
+              step);
+    os << '"';
+    JsonObject args(event.key("args"));
+    writeWhat(args, step);
   });
   picture.forEachLevel(rank, [&](int64_t time, int64_t level) {
-    event('C', rank, computeTrack(rank), time)
-        << ",\"name\":\"memory\",\"args\":{\"kept\":"
-        << roundedText(picture.memory().size(level)) << "}}";
+    Event event(*this, 'C', rank, computeTrack(rank), time);
+    event("name", "memory").key("args")
+        << "{\"kept\":" << roundedText(picture.memory().size(level)) << '}';
   });
 }
 
 /// Writes a step as members of a JSON object.
-void TraceWriter::writeWhat(Step step) {
-  os << "\"kind\":\"" << stepKindName(step.kind())
-     << (isTied(step.kind()) ? "\",\"group\":" : "\",\"stage\":")
-     << step.stage();
+void TraceWriter::writeWhat(JsonObject &args, Step step) const {
+  args("kind", stepKindName(step.kind()));
+  args(isTied(step.kind()) ? "group" : "stage", step.stage());
   if (hasMicrobatch(step.kind()))
-    os << ",\"microbatch\":" << step.microbatch()
-       << ",\"chunk\":" << picture.chunks().of(schedule, step);
+    args("microbatch", step.microbatch())("chunk",
+                                          picture.chunks().of(schedule, step));
 }
 
 void TraceWriter::writeStep(const Picture::Group &group) {
@@ -284,42 +285,39 @@ void TraceWriter::writeStep(const Picture::Group &group) {
       ArrayRef(list).slice(group.begin, group.end - group.begin);
   bool fsdp = isCollective(steps.front().kind());
   bool overlap = steps.size() > 1;
-  event('X', group.rank,
-        fsdp ? fsdpTrack(group.rank) : computeTrack(group.rank), group.start)
-      << ",\"dur\":" << length(group.start, group.finish) << ",\"cat\":\""
-      << (overlap ? StringRef("overlap") : stepKindName(steps.front().kind()))
-      << "\",\"name\":\"";
-  for (Step step : steps) {
-    printStep(os, picture.flow(), step);
-    if (step.joined())
-      os << " & ";
-  }
-  os << "\",\"args\":{";
-  if (overlap) {
-    os << "\"kind\":\"overlap\",\"members\":[";
+  {
+    Event event(*this, 'X', group.rank,
+                fsdp ? fsdpTrack(group.rank) : computeTrack(group.rank),
+                group.start);
+    event.key("dur") << length(group.start, group.finish);
+    event("cat",
+          overlap ? StringRef("overlap") : stepKindName(steps.front().kind()));
+    event.key("name") << '"';
     for (Step step : steps) {
-      os << '{';
-      writeWhat(step);
-      os << (step.joined() ? "}," : "}]");
+      printStep(os, picture.flow(), step);
+      if (step.joined())
+        os << " & ";
     }
-  } else {
-    writeWhat(steps.front());
+    os << '"';
+    JsonObject args(event.key("args"));
+    if (overlap)
+      args("kind", "overlap").array("members", steps, [&](Step step) {
+        JsonObject member(os);
+        writeWhat(member, step);
+      });
+    else
+      writeWhat(args, steps.front());
+    args("position", group.begin);
+    if (steps.front().phase() < schedule.phases.size())
+      args("phase", schedule.phases[steps.front().phase()]);
+    if (std::string place = placeText(files, steps.front().source());
+        !place.empty())
+      args("source", place);
+    const StepNumbers &numbers = picture.simulation().numbers();
+    if (critical.find_first_in(numbers.of(group.rank, group.begin),
+                               numbers.of(group.rank, group.end)) != -1)
+      args("critical", true);
   }
-  os << ",\"position\":" << group.begin;
-  if (steps.front().phase() < schedule.phases.size()) {
-    os << ",\"phase\":";
-    printJsonString(os, schedule.phases[steps.front().phase()]);
-  }
-  if (std::string place = placeText(files, steps.front().source());
-      !place.empty()) {
-    os << ",\"source\":";
-    printJsonString(os, place);
-  }
-  const StepNumbers &numbers = picture.simulation().numbers();
-  if (critical.find_first_in(numbers.of(group.rank, group.begin),
-                             numbers.of(group.rank, group.end)) != -1)
-    os << ",\"critical\":true";
-  os << "}}";
   if (!fsdp)
     for (Step step : steps)
       writeFlow(group, step);
@@ -343,10 +341,13 @@ void TraceWriter::writeFlow(const Picture::Group &group, Step step) {
     if (!flowEnds.empty() && flowEnds[id] != 2)
       return;
     // It is bound to the last slice that the track has begun, that of the step.
-    event(begins ? 's' : 'f', group.rank, computeTrack(group.rank), group.start)
-        << (begins ? "" : ",\"bp\":\"e\"") << ",\"cat\":\"flow\",\"name\":\""
-        << (step.kind() == StepKind::F ? "activations" : "gradients")
-        << "\",\"id\":" << id << '}';
+    Event event(*this, begins ? 's' : 'f', group.rank, computeTrack(group.rank),
+                group.start);
+    if (!begins)
+      event("bp", "e");
+    event("cat", "flow")("name", step.kind() == StepKind::F ? "activations"
+                                                            : "gradients");
+    event("id", id);
   });
 }
 
@@ -360,18 +361,19 @@ void TraceWriter::writeTransfer(unsigned rank, const Picture::Group &group) {
       continue;
     uint64_t id = numTransfers++;
     for (char type : {'b', 'e'}) {
-      event(type, rank, computeTrack(rank),
-            type == 'b' ? group.start : group.finish)
-          << ",\"cat\":\"transfer\",\"id2\":{\"local\":\"" << format_hex(id, 1)
-          << "\"},\"name\":\"r" << rank << " -> r" << port->rank
-          << (step.kind() == StepKind::SendF ? " activations" : " gradients")
-          << "\",\"args\":{";
-      if (type == 'b') {
-        writeWhat(step);
-        if (critical.test(picture.simulation().numbers().of(rank, i)))
-          os << ",\"critical\":true";
-      }
-      os << "}}";
+      Event event(*this, type, rank, computeTrack(rank),
+                  type == 'b' ? group.start : group.finish);
+      event("cat", "transfer").key("id2")
+          << "{\"local\":\"" << format_hex(id, 1) << "\"}";
+      event.key("name") << "\"r" << rank << " -> r" << port->rank
+                        << (step.kind() == StepKind::SendF ? " activations\""
+                                                           : " gradients\"");
+      JsonObject args(event.key("args"));
+      if (type == 'e')
+        continue;
+      writeWhat(args, step);
+      if (critical.test(picture.simulation().numbers().of(rank, i)))
+        args("critical", true);
     }
   }
 }

@@ -7,11 +7,19 @@
 
 #include "IR/StepPlaces.h"
 
+#include "Support/Words.h"
+
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 
 namespace pipec {
+
+std::string sizesText(const Schedule &schedule) {
+  return countText(schedule.numRanks, "rank") + ", " +
+         countText(schedule.numStages, "stage") + ", " +
+         countText(schedule.numMicrobatches, "micro-batch", "es");
+}
 
 static void printWithoutPeer(raw_ostream &os, Step step) {
   os << stepKindName(step.kind());

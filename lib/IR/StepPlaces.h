@@ -58,6 +58,9 @@ private:
   std::vector<std::vector<unsigned>> marks;
 };
 
+/// `4 ranks, 4 stages, 8 micro-batches`.
+std::string sizesText(const Schedule &schedule);
+
 } // namespace pipec
 
 #endif // PIPEC_IR_STEPPLACES_H

@@ -87,15 +87,9 @@ FailureOr<std::string> livePage(const LiveFacts &facts, DiagEngine &diags) {
   data.set("style", pageStyle);
   data.set("config", config);
   data.set("program", pageProgram);
-  auto noPartials = [](StringRef, DiagLoc) -> FailureOr<StringRef> {
-    llvm_unreachable("the page has no partials");
-  };
-  FailureOr<Template> page =
-      Template::parse(pageTemplate, data, noPartials, diags);
-  assert(succeeded(page) && "a template of the compiler has a mistake");
   std::string text;
   raw_string_ostream os(text);
-  if (failed(page->render(data, os, diags)))
+  if (failed(renderEmbedded(pageTemplate, data, os, diags)))
     return failure();
   return text;
 }

@@ -300,4 +300,12 @@ FailureOr<Template> Template::parse(StringRef text, const TemplateData &data,
   return std::move(parser.result);
 }
 
+LogicalResult renderEmbedded(StringRef text, const TemplateData &data,
+                             raw_ostream &os, DiagEngine &diags,
+                             Template::Loader loader) {
+  FailureOr<Template> parsed = Template::parse(text, data, loader, diags);
+  assert(succeeded(parsed) && "a template of the compiler has a mistake");
+  return parsed->render(data, os, diags);
+}
+
 } // namespace pipec

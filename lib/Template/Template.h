@@ -100,6 +100,13 @@ private:
   std::vector<File> files;
 };
 
+/// Parses and renders `text`, a template of the compiler, which has no
+/// mistakes.
+llvm::LogicalResult renderEmbedded(llvm::StringRef text,
+                                   const TemplateData &data,
+                                   llvm::raw_ostream &os, DiagEngine &diags,
+                                   Template::Loader loader = nullptr);
+
 } // namespace pipec
 
 #endif // PIPEC_TEMPLATE_TEMPLATE_H
