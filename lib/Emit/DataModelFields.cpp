@@ -229,7 +229,7 @@ ArrayRef<DataModel::Fields::Field> DataModel::Fields::all() {
 static constexpr DataField flagFields[] = {
 #define PIPEC_STEP(Id, Text) DataField::Step_is##Id,
 #define PIPEC_OTHER(Id, Text)
-#include "Cost/Steps.def"
+#include "Support/Steps.def"
     DataField::Step_hasMicrobatch,
     DataField::Step_joined,
     DataField::Step_last,
