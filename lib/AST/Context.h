@@ -24,7 +24,7 @@ public:
   template <typename T, typename... Args> T *make(Args &&...args) {
     static_assert(std::is_trivially_destructible_v<T>,
                   "the arena runs no destructors");
-    return new (arena.Allocate<T>()) T(std::forward<Args>(args)...);
+    return new (arena.Allocate<T>()) T{std::forward<Args>(args)...};
   }
 
   /// Allocates a copy of `list` in the arena.

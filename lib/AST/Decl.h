@@ -26,36 +26,28 @@ struct StringLit {
 };
 
 /// `require condition, "message with {name}";`
-struct RequireStmt : Stmt {
+struct RequireStmt : StmtOf<Stmt::Kind::Require> {
   /// A piece of the message: text, or a name that is replaced by its value.
   struct Piece {
     llvm::StringRef text;
     NameExpr *name = nullptr;
   };
-  RequireStmt(llvm::SMRange range, Expr *condition,
-              std::optional<StringLit> message, llvm::ArrayRef<Piece> pieces)
-      : Stmt(Kind::Require, range), condition(condition), message(message),
-        pieces(pieces) {}
-  static bool classof(const Stmt *s) { return s->kind == Kind::Require; }
 
   Expr *condition;
   std::optional<StringLit> message;
   llvm::ArrayRef<Piece> pieces;
   /// The dependence of condition and message; set by Sema.
-  Dependence dependence;
+  Dependence dependence = {};
 };
 
 /// `placement loop(v);` or `placement { stages n; stage s on rank-of-s; }`
-struct PlacementStmt : Stmt {
-  PlacementStmt(llvm::SMRange range) : Stmt(Kind::Placement, range) {}
-  static bool classof(const Stmt *s) { return s->kind == Kind::Placement; }
-
+struct PlacementStmt : StmtOf<Stmt::Kind::Placement> {
   /// `loop`, `v`, `wave`, `blocked`, `bidirectional`; empty when spelled out.
-  Name name;
+  Name name = {};
   Expr *argument = nullptr;
   /// The spelled-out form.
   Expr *stages = nullptr;
-  Name stageName;
+  Name stageName = {};
   Expr *rank = nullptr;
   Variable *stageVariable = nullptr; // Sema
 };
@@ -87,28 +79,17 @@ struct EdgesStmt : Stmt {
 };
 
 /// `tie 0, stages - 1;`
-struct TieStmt : Stmt {
-  TieStmt(llvm::SMRange range, llvm::ArrayRef<Expr *> stages)
-      : Stmt(Kind::Tie, range), stages(stages) {}
-  static bool classof(const Stmt *s) { return s->kind == Kind::Tie; }
-
+struct TieStmt : StmtOf<Stmt::Kind::Tie> {
   llvm::ArrayRef<Expr *> stages;
 };
 
 /// `alias "1f1b", "Interleaved1F1B";`
-struct AliasStmt : Stmt {
-  AliasStmt(llvm::SMRange range, llvm::ArrayRef<StringLit> names)
-      : Stmt(Kind::Alias, range), names(names) {}
-  static bool classof(const Stmt *s) { return s->kind == Kind::Alias; }
-
+struct AliasStmt : StmtOf<Stmt::Kind::Alias> {
   llvm::ArrayRef<StringLit> names;
 };
 
 /// `forward_only;`
-struct ForwardOnlyStmt : Stmt {
-  ForwardOnlyStmt(llvm::SMRange range) : Stmt(Kind::ForwardOnly, range) {}
-  static bool classof(const Stmt *s) { return s->kind == Kind::ForwardOnly; }
-};
+struct ForwardOnlyStmt : StmtOf<Stmt::Kind::ForwardOnly> {};
 
 /// `F = 1`, `F & B = 2.5`, `p2p = 0.1`, `limit = p`, `layout "Et|tL"`,
 /// `max_active 3`, `stages all`; or a scope with entries of its own:
@@ -128,6 +109,11 @@ struct SettingEntry {
   llvm::ArrayRef<SettingEntry> entries;
 
   bool hasText() const { return text.data() != nullptr; }
+  /// The range of the string, with its quotes.
+  llvm::SMRange textRange() const {
+    return {llvm::SMLoc::getFromPointer(text.begin() - 1),
+            llvm::SMLoc::getFromPointer(text.end() + 1)};
+  }
 };
 
 /// `cost { }`, `memory { }` or `fsdp { }`, distinguished by the kind.
@@ -142,21 +128,23 @@ struct SettingsStmt : Stmt {
 
   llvm::ArrayRef<SettingEntry> entries;
 };
+/// `cost`, `memory` or `fsdp`.
+inline llvm::StringRef blockWord(Stmt::Kind kind) {
+  return kind == Stmt::Kind::Cost     ? "cost"
+         : kind == Stmt::Kind::Memory ? "memory"
+                                      : "fsdp";
+}
 
 /// `expect peak(rank) <= p - rank;`, `expect peak(0) == p;`,
 /// `expect makespan == 6 * m * F if F == I;`
-struct ExpectStmt : Stmt {
-  ExpectStmt(llvm::SMRange range, Name metric, llvm::SMRange argument,
-             Expr *rank, BinaryOp relation, Expr *value, Expr *condition)
-      : Stmt(Kind::Expect, range), metric(metric), argument(argument),
-        rank(rank), relation(relation), value(value), condition(condition) {}
-  static bool classof(const Stmt *s) { return s->kind == Kind::Expect; }
-
+struct ExpectStmt : StmtOf<Stmt::Kind::Expect> {
   /// True for `peak(rank)`, a clause about every rank.
   bool ofEveryRank() const {
     const auto *name = rank ? llvm::dyn_cast<NameExpr>(rank) : nullptr;
     return name && name->name == "rank";
   }
+  /// The rank of a clause about one rank; null for other clauses.
+  Expr *rankOfOne() const { return ofEveryRank() ? nullptr : rank; }
 
   Name metric;
   llvm::SMRange argument; // `(rank)`; invalid if it is not written
@@ -169,11 +157,7 @@ struct ExpectStmt : Stmt {
 };
 
 /// `warmup { }`, `phase drain { }`
-struct PhaseStmt : Stmt {
-  PhaseStmt(llvm::SMRange range, Name name, bool named, Block body)
-      : Stmt(Kind::Phase, range), name(name), named(named), body(body) {}
-  static bool classof(const Stmt *s) { return s->kind == Kind::Phase; }
-
+struct PhaseStmt : StmtOf<Stmt::Kind::Phase> {
   Name name;
   /// Written as `phase name`.
   bool named;
@@ -191,6 +175,12 @@ struct ParamDecl {
   Expr *defaultValue; // null: the command line must give one
   Role role;
   Variable *variable = nullptr; // Sema
+
+  /// The range of the label, if there is one, and the name.
+  llvm::SMRange range() const {
+    const Name &first = label.text.empty() ? name : label;
+    return {first.range.Start, name.range.End};
+  }
 };
 
 /// `schedule name(params) { ... }`

@@ -13,6 +13,8 @@
 #include "llvm/Support/Casting.h"
 #include "llvm/Support/SMLoc.h"
 
+#include <string>
+
 namespace pipec::ast {
 
 struct Variable;
@@ -24,24 +26,31 @@ struct Name {
   llvm::SMRange range;
 };
 
+/// The source text of a range.
+inline llvm::StringRef textOf(llvm::SMRange range) {
+  return {range.Start.getPointer(),
+          size_t(range.End.getPointer() - range.Start.getPointer())};
+}
+
 /// The letters of steps in the language.
 enum class Letter : uint8_t { F, B, I, W };
 inline llvm::StringRef letterName(Letter letter) {
   constexpr llvm::StringLiteral names[] = {"F", "B", "I", "W"};
   return names[unsigned(letter)];
 }
+/// `F & B`, or the word if there are no letters.
+inline std::string leftSide(llvm::ArrayRef<Letter> letters, const Name &word) {
+  std::string text = letters.empty() ? word.text.str() : "";
+  for (Letter letter : letters)
+    text += (text.empty() ? "" : " & ") + letterName(letter).str();
+  return text;
+}
 
 /// The base of all expressions. Nodes live in the arena of a `Context`.
 struct Expr {
   enum class Kind : uint8_t {
-    Number,
-    Name,
-    Letter,
-    CostOf,
-    Unary,
-    Binary,
-    Conditional,
-    Call,
+#define PIPEC_EXPR(Kind, Class) Kind,
+#include "AST/Nodes.def"
   };
   Expr(Kind kind, llvm::SMRange range) : kind(kind), range(range) {}
 
@@ -49,56 +58,41 @@ struct Expr {
   llvm::SMRange range;
 };
 
+/// The base of the class of one kind.
+template <Expr::Kind K> struct ExprOf : Expr {
+  ExprOf(llvm::SMRange range) : Expr(K, range) {}
+  static bool classof(const Expr *e) { return e->kind == K; }
+};
+
 /// `12` or `2.5`.
-struct NumberExpr : Expr {
-  NumberExpr(llvm::SMRange range, llvm::StringRef text)
-      : Expr(Kind::Number, range), text(text) {}
+struct NumberExpr : ExprOf<Expr::Kind::Number> {
   bool isDecimal() const { return text.contains('.'); }
-  static bool classof(const Expr *e) { return e->kind == Kind::Number; }
 
   llvm::StringRef text;
 };
 
 /// A variable, or one of the builtins `rank ranks stages chunks microbatches`.
-struct NameExpr : Expr {
-  NameExpr(llvm::SMRange range, llvm::StringRef name)
-      : Expr(Kind::Name, range), name(name) {}
-  static bool classof(const Expr *e) { return e->kind == Kind::Name; }
-
+struct NameExpr : ExprOf<Expr::Kind::Name> {
   llvm::StringRef name;
   /// Set by Sema.
   const Variable *variable = nullptr;
 };
 
 /// `F` in a cost or an expectation: the cost of that step.
-struct LetterExpr : Expr {
-  LetterExpr(llvm::SMRange range, Letter letter)
-      : Expr(Kind::Letter, range), letter(letter) {}
-  static bool classof(const Expr *e) { return e->kind == Kind::Letter; }
-
+struct LetterExpr : ExprOf<Expr::Kind::Letter> {
   Letter letter;
 };
 
 /// `cost(F & B)`: the cost of an overlap; or, without members, one of the
 /// words of a cost block: `cost(p2p)`.
-struct CostOfExpr : Expr {
-  CostOfExpr(llvm::SMRange range, llvm::ArrayRef<Letter> members)
-      : Expr(Kind::CostOf, range), members(members) {}
-  CostOfExpr(llvm::SMRange range, Name word)
-      : Expr(Kind::CostOf, range), word(word) {}
-  static bool classof(const Expr *e) { return e->kind == Kind::CostOf; }
-
+struct CostOfExpr : ExprOf<Expr::Kind::CostOf> {
   llvm::ArrayRef<Letter> members;
-  Name word;
+  Name word = {};
 };
 
 enum class UnaryOp : uint8_t { Neg, Not };
 
-struct UnaryExpr : Expr {
-  UnaryExpr(llvm::SMRange range, UnaryOp op, Expr *operand)
-      : Expr(Kind::Unary, range), op(op), operand(operand) {}
-  static bool classof(const Expr *e) { return e->kind == Kind::Unary; }
-
+struct UnaryExpr : ExprOf<Expr::Kind::Unary> {
   UnaryOp op;
   Expr *operand;
 };
@@ -131,13 +125,7 @@ inline unsigned precedence(BinaryOp op) {
   return levels[unsigned(op)];
 }
 
-struct BinaryExpr : Expr {
-  BinaryExpr(llvm::SMRange range, BinaryOp op, llvm::SMRange opRange, Expr *lhs,
-             Expr *rhs)
-      : Expr(Kind::Binary, range), op(op), opRange(opRange), lhs(lhs),
-        rhs(rhs) {}
-  static bool classof(const Expr *e) { return e->kind == Kind::Binary; }
-
+struct BinaryExpr : ExprOf<Expr::Kind::Binary> {
   BinaryOp op;
   llvm::SMRange opRange;
   Expr *lhs;
@@ -145,13 +133,7 @@ struct BinaryExpr : Expr {
 };
 
 /// `condition ? whenTrue : whenFalse`
-struct ConditionalExpr : Expr {
-  ConditionalExpr(llvm::SMRange range, Expr *condition, Expr *whenTrue,
-                  Expr *whenFalse)
-      : Expr(Kind::Conditional, range), condition(condition),
-        whenTrue(whenTrue), whenFalse(whenFalse) {}
-  static bool classof(const Expr *e) { return e->kind == Kind::Conditional; }
-
+struct ConditionalExpr : ExprOf<Expr::Kind::Conditional> {
   Expr *condition;
   Expr *whenTrue;
   Expr *whenFalse;
@@ -161,11 +143,7 @@ struct ConditionalExpr : Expr {
 enum class Builtin : uint8_t { None, Min, Max, Abs, CeilDiv, Stage };
 
 /// `chunk(k)`, `min(a, b)`, `stage(c)`.
-struct CallExpr : Expr {
-  CallExpr(llvm::SMRange range, Name callee, llvm::ArrayRef<Expr *> args)
-      : Expr(Kind::Call, range), callee(callee), args(args) {}
-  static bool classof(const Expr *e) { return e->kind == Kind::Call; }
-
+struct CallExpr : ExprOf<Expr::Kind::Call> {
   Name callee;
   llvm::ArrayRef<Expr *> args;
   /// Sema sets one of the two.

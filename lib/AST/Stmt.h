@@ -55,36 +55,20 @@ struct Variable {
 
 struct Stmt {
   enum class Kind : uint8_t {
-    Let,
-    Fn,
-    Pattern,
-    Repeat,
-    For,
-    If,
-    Steps,
-    Idle,
-    Use,
-    At,
-    Fill,
-    // Only at schedule level:
-    Require,
-    Placement,
-    Connect,
-    Graph,
-    Tie,
-    Alias,
-    ForwardOnly,
-    Cost,
-    Memory,
-    Fsdp,
-    Expect,
-    Phase,
+#define PIPEC_STMT(Kind, Class) Kind,
+#include "AST/Nodes.def"
   };
   Stmt(Kind kind, llvm::SMRange range) : kind(kind), range(range) {}
 
   Kind kind;
   /// From the first character to the last, `;` or `}` included.
   llvm::SMRange range;
+};
+
+/// The base of the class of one kind.
+template <Stmt::Kind K> struct StmtOf : Stmt {
+  StmtOf(llvm::SMRange range) : Stmt(K, range) {}
+  static bool classof(const Stmt *s) { return s->kind == K; }
 };
 
 /// `{ ... }`; the range includes both braces.
@@ -94,11 +78,7 @@ struct Block {
 };
 
 /// `let name = value;`
-struct LetStmt : Stmt {
-  LetStmt(llvm::SMRange range, Name name, Expr *value)
-      : Stmt(Kind::Let, range), name(name), value(value) {}
-  static bool classof(const Stmt *s) { return s->kind == Kind::Let; }
-
+struct LetStmt : StmtOf<Stmt::Kind::Let> {
   Name name;
   Expr *value;
   Variable *variable = nullptr; // Sema
@@ -111,13 +91,7 @@ struct Argument {
 };
 
 /// `fn name(a, b) { let x = ...; result }`
-struct FnDecl : Stmt {
-  FnDecl(llvm::SMRange range, Name name, llvm::MutableArrayRef<Argument> args,
-         llvm::SMRange bodyRange, llvm::ArrayRef<LetStmt *> lets, Expr *result)
-      : Stmt(Kind::Fn, range), name(name), args(args), bodyRange(bodyRange),
-        lets(lets), result(result) {}
-  static bool classof(const Stmt *s) { return s->kind == Kind::Fn; }
-
+struct FnDecl : StmtOf<Stmt::Kind::Fn> {
   Name name;
   llvm::MutableArrayRef<Argument> args;
   llvm::SMRange bodyRange;
@@ -125,17 +99,12 @@ struct FnDecl : Stmt {
   Expr *result;
   /// Set by Sema; numbered densely within a program.
   unsigned id = 0;
-  Dependence dependence;
+  Dependence dependence = {};
   mutable bool used = false;
 };
 
 /// `pattern name(a, b) { steps }`
-struct PatternDecl : Stmt {
-  PatternDecl(llvm::SMRange range, Name name,
-              llvm::MutableArrayRef<Argument> args, Block body)
-      : Stmt(Kind::Pattern, range), name(name), args(args), body(body) {}
-  static bool classof(const Stmt *s) { return s->kind == Kind::Pattern; }
-
+struct PatternDecl : StmtOf<Stmt::Kind::Pattern> {
   Name name;
   llvm::MutableArrayRef<Argument> args;
   Block body;
@@ -148,24 +117,14 @@ struct PatternDecl : Stmt {
 };
 
 /// `repeat count { ... }`
-struct RepeatStmt : Stmt {
-  RepeatStmt(llvm::SMRange range, Expr *count, Block body)
-      : Stmt(Kind::Repeat, range), count(count), body(body) {}
-  static bool classof(const Stmt *s) { return s->kind == Kind::Repeat; }
-
+struct RepeatStmt : StmtOf<Stmt::Kind::Repeat> {
   Expr *count;
   Block body;
 };
 
 /// `for name in begin..end { ... }`; `reverse begin..end` iterates in
 /// descending order.
-struct ForStmt : Stmt {
-  ForStmt(llvm::SMRange range, Name name, bool reverse, Expr *begin, Expr *end,
-          Block body)
-      : Stmt(Kind::For, range), name(name), reverse(reverse), begin(begin),
-        end(end), body(body) {}
-  static bool classof(const Stmt *s) { return s->kind == Kind::For; }
-
+struct ForStmt : StmtOf<Stmt::Kind::For> {
   Name name;
   bool reverse;
   Expr *begin;
@@ -176,13 +135,7 @@ struct ForStmt : Stmt {
 
 /// `if condition { ... } else { ... }`. An `else if` is an else block that
 /// contains one `if` and has no braces.
-struct IfStmt : Stmt {
-  IfStmt(llvm::SMRange range, Expr *condition, Block then,
-         std::optional<Block> otherwise, bool elseIf)
-      : Stmt(Kind::If, range), condition(condition), then(then),
-        otherwise(otherwise), elseIf(elseIf) {}
-  static bool classof(const Stmt *s) { return s->kind == Kind::If; }
-
+struct IfStmt : StmtOf<Stmt::Kind::If> {
   Expr *condition;
   Block then;
   std::optional<Block> otherwise;
@@ -200,50 +153,30 @@ struct StepRef {
 };
 
 /// One step, or several joined by `&` in issue order.
-struct StepsStmt : Stmt {
-  StepsStmt(llvm::SMRange range, llvm::ArrayRef<StepRef> steps)
-      : Stmt(Kind::Steps, range), steps(steps) {}
-  static bool classof(const Stmt *s) { return s->kind == Kind::Steps; }
-
+struct StepsStmt : StmtOf<Stmt::Kind::Steps> {
   llvm::ArrayRef<StepRef> steps;
 };
 
 /// `idle`, `idle n`.
-struct IdleStmt : Stmt {
-  IdleStmt(llvm::SMRange range, Expr *count)
-      : Stmt(Kind::Idle, range), count(count) {}
-  static bool classof(const Stmt *s) { return s->kind == Kind::Idle; }
-
+struct IdleStmt : StmtOf<Stmt::Kind::Idle> {
   Expr *count; // null: one
 };
 
 /// `drain(1)`: a pattern in use.
-struct UseStmt : Stmt {
-  UseStmt(llvm::SMRange range, Name pattern, llvm::ArrayRef<Expr *> args)
-      : Stmt(Kind::Use, range), pattern(pattern), args(args) {}
-  static bool classof(const Stmt *s) { return s->kind == Kind::Use; }
-
+struct UseStmt : StmtOf<Stmt::Kind::Use> {
   Name pattern;
   llvm::ArrayRef<Expr *> args;
   const PatternDecl *decl = nullptr; // Sema
 };
 
 /// `at slot { F[c, i] }` in a timed phase.
-struct AtStmt : Stmt {
-  AtStmt(llvm::SMRange range, Expr *slot, Block body)
-      : Stmt(Kind::At, range), slot(slot), body(body) {}
-  static bool classof(const Stmt *s) { return s->kind == Kind::At; }
-
+struct AtStmt : StmtOf<Stmt::Kind::At> {
   Expr *slot;
   Block body;
 };
 
 /// `fill { W }` in a timed phase.
-struct FillStmt : Stmt {
-  FillStmt(llvm::SMRange range, Block body)
-      : Stmt(Kind::Fill, range), body(body) {}
-  static bool classof(const Stmt *s) { return s->kind == Kind::Fill; }
-
+struct FillStmt : StmtOf<Stmt::Kind::Fill> {
   Block body;
 };
 

@@ -124,7 +124,8 @@ Expr *TreeBuilder::build(P::PrimaryContext *rule) {
   if (rule->letters())
     return context.make<CostOfExpr>(where, build(rule->letters()));
   if (rule->COST())
-    return context.make<CostOfExpr>(where, name(rule->ID()));
+    return context.make<CostOfExpr>(where, ArrayRef<Letter>(),
+                                    name(rule->ID()));
   if (rule->ID())
     return context.make<CallExpr>(where, name(rule->ID()), build(rule->expr()));
   if (rule->nameUse())
