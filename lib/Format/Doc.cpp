@@ -9,53 +9,89 @@
 
 #include "llvm/ADT/STLExtras.h"
 
-#include <memory>
-
 using namespace llvm;
 
 namespace pipec::ast {
 
-DocRef DocBuilder::text(StringRef text) {
-  return new (arena.Allocate<Doc>()) Doc{Doc::Kind::Text, false, 0, text, {}};
-}
+//===----------------------------------------------------------------------===//
+// Construction
+//===----------------------------------------------------------------------===//
 
-DocRef DocBuilder::concat(ArrayRef<DocRef> parts) {
-  DocRef *copy = arena.Allocate<DocRef>(parts.size());
-  std::uninitialized_copy(parts.begin(), parts.end(), copy);
+DocRef DocBuilder::doc(const Part &part) {
+  if (part.doc || part.expr)
+    return part.doc ? part.doc : expr(part.expr);
   return new (arena.Allocate<Doc>())
-      Doc{Doc::Kind::Concat, false, 0, {}, {copy, parts.size()}};
+      Doc{Doc::Kind::Text, false, 0, part.text, {}};
 }
 
-DocRef DocBuilder::nest(unsigned indent, DocRef doc) {
-  DocRef *part = arena.Allocate<DocRef>(1);
-  *part = doc;
+DocRef DocBuilder::make(Doc::Kind kind, unsigned value, ArrayRef<Part> parts) {
+  DocRef *docs = arena.Allocate<DocRef>(parts.size());
+  for (auto [number, part] : enumerate(parts))
+    docs[number] = doc(part);
   return new (arena.Allocate<Doc>())
-      Doc{Doc::Kind::Nest, false, indent, {}, {part, 1}};
+      Doc{kind, false, value, {}, {docs, parts.size()}};
 }
 
-DocRef DocBuilder::group(DocRef doc) {
-  DocRef *part = arena.Allocate<DocRef>(1);
-  *part = doc;
-  return new (arena.Allocate<Doc>())
-      Doc{Doc::Kind::Group, false, 0, {}, {part, 1}};
-}
-
-bool DocBuilder::renderFlat(DocRef doc, size_t width, std::string &out) {
-  size_t limit = out.size() + width;
-  SmallVector<DocRef, 32> rest = {doc};
-  while (!rest.empty()) {
-    DocRef next = rest.pop_back_val();
-    if (next->kind == Doc::Kind::Text)
-      out += next->text;
-    else if (next->kind == Doc::Kind::Break)
-      out += next->spaced ? " " : "";
-    else
-      rest.append(next->parts.rbegin(), next->parts.rend());
-    if (out.size() > limit)
-      return false;
+DocRef DocBuilder::commas(ArrayRef<Part> parts) {
+  Parts all;
+  for (const Part &part : parts) {
+    if (!all.empty())
+      all.append({",", line()});
+    all.push_back(part);
   }
-  return true;
+  return concat(all);
 }
+
+DocRef DocBuilder::arguments(ArrayRef<Expr *> args) {
+  if (args.empty())
+    return doc("()");
+  return group({"(", softLine(), commas(Parts(args.begin(), args.end())), ")"});
+}
+
+//===----------------------------------------------------------------------===//
+// On one line
+//===----------------------------------------------------------------------===//
+
+/// Appends `doc` to `line`. `atHead` is true while the line may get another
+/// head. Returns false if the line has more than `width` bytes.
+static bool writeFlat(DocRef doc, size_t width, FormatLine &line,
+                      bool &atHead) {
+  ArrayRef<DocRef> parts = doc->parts;
+  bool isHead = doc->kind == Doc::Kind::Head && atHead;
+  if (doc->kind == Doc::Kind::Text) {
+    line.body += doc->text;
+    atHead &= doc->text.empty() || doc->text.ends_with(" ");
+  } else if (doc->kind == Doc::Kind::Break && doc->spaced) {
+    line.body += ' ';
+  } else if (isHead) {
+    parts = parts.drop_back(); // the space
+  }
+  for (DocRef part : parts)
+    if (!writeFlat(part, width, line, atHead))
+      return false;
+  if (isHead) {
+    line.heads.push_back({doc->value, std::move(line.body)});
+    line.body.clear();
+    atHead = true;
+  }
+  size_t used = line.body.size();
+  for (const LineHead &head : line.heads)
+    used += head.text.size() + 1;
+  return used <= width;
+}
+
+std::optional<FormatLine> DocBuilder::renderFlat(DocRef doc, unsigned indent) {
+  FormatLine line{indent};
+  bool atHead = true;
+  if (indent >= formatWidth ||
+      !writeFlat(doc, formatWidth - indent, line, atHead))
+    return std::nullopt;
+  return line;
+}
+
+//===----------------------------------------------------------------------===//
+// On several lines
+//===----------------------------------------------------------------------===//
 
 namespace {
 struct Pending {
@@ -88,9 +124,7 @@ static bool fits(Pending first, ArrayRef<Pending> pending, size_t room) {
       if (next.doc->spaced && room-- == 0)
         return false;
       break;
-    case Doc::Kind::Concat:
-    case Doc::Kind::Nest:
-    case Doc::Kind::Group:
+    default:
       for (DocRef part : reverse(next.doc->parts))
         rest.push_back({part, next.indent, next.flat});
       break;
@@ -98,41 +132,39 @@ static bool fits(Pending first, ArrayRef<Pending> pending, size_t room) {
   }
 }
 
-std::vector<DocBuilder::Line> DocBuilder::render(DocRef doc, unsigned indent,
-                                                 size_t width) {
-  std::vector<Line> lines = {{indent, ""}};
+std::vector<FormatLine> DocBuilder::render(DocRef doc, unsigned indent) {
+  std::vector<FormatLine> lines(1, FormatLine{indent});
   std::vector<Pending> pending = {{doc, indent, false}};
   while (!pending.empty()) {
     Pending next = pending.back();
     pending.pop_back();
-    Line &line = lines.back();
+    FormatLine &line = lines.back();
     switch (next.doc->kind) {
     case Doc::Kind::Text:
-      line.text += next.doc->text;
-      break;
+      line.body += next.doc->text;
+      continue;
     case Doc::Kind::Break:
       if (!next.flat)
-        lines.push_back({next.indent, ""});
+        lines.push_back(FormatLine{next.indent});
       else if (next.doc->spaced)
-        line.text += ' ';
+        line.body += ' ';
+      continue;
+    case Doc::Kind::Nest:
+      next.indent += next.doc->value;
+      break;
+    case Doc::Kind::Group:
+      if (!next.flat) {
+        size_t used = line.indent + line.body.size();
+        next.flat = fits({next.doc->parts[0], next.indent, true}, pending,
+                         used < formatWidth ? formatWidth - used : 0);
+      }
       break;
     case Doc::Kind::Concat:
-      for (DocRef part : reverse(next.doc->parts))
-        pending.push_back({part, next.indent, next.flat});
-      break;
-    case Doc::Kind::Nest:
-      pending.push_back(
-          {next.doc->parts[0], next.indent + next.doc->indent, next.flat});
-      break;
-    case Doc::Kind::Group: {
-      size_t used = line.indent + line.text.size();
-      Pending inner = {next.doc->parts[0], next.indent, true};
-      inner.flat =
-          next.flat || fits(inner, pending, used < width ? width - used : 0);
-      pending.push_back(inner);
+    case Doc::Kind::Head:
       break;
     }
-    }
+    for (DocRef part : reverse(next.doc->parts))
+      pending.push_back({part, next.indent, next.flat});
   }
   return lines;
 }

@@ -8,64 +8,104 @@
 #ifndef PIPEC_FORMAT_DOC_H
 #define PIPEC_FORMAT_DOC_H
 
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/StringRef.h"
+#include "AST/Expr.h"
+#include "Format/FormatLines.h"
+
 #include "llvm/Support/Allocator.h"
 
 #include <initializer_list>
-#include <string>
-#include <vector>
+#include <optional>
 
 namespace pipec::ast {
 
 /// A piece of text with optional line breaks, created by `DocBuilder`.
 struct Doc {
-  enum class Kind : uint8_t { Text, Break, Concat, Nest, Group };
+  enum class Kind : uint8_t { Text, Break, Concat, Nest, Group, Head };
   Kind kind;
   /// Break: written as a space if the line does not end here.
   bool spaced = false;
-  /// Nest: the additional indentation of the lines of the part.
-  unsigned indent = 0;
-  llvm::StringRef text;
-  llvm::ArrayRef<const Doc *> parts;
+  /// Nest: the additional indentation of the lines of the part. Head: its kind.
+  unsigned value = 0;
+  llvm::StringRef text = {};
+  llvm::ArrayRef<const Doc *> parts = {};
 };
 using DocRef = const Doc *;
+
+/// Precedences: an expression of lower precedence than its context requires is
+/// parenthesized. 1 to 6 are the binary operators.
+enum : unsigned { bindAny = 0, bindUnary = 7, bindPrimary = 8 };
 
 /// Creates documents and lays them out (Wadler, "A prettier printer", 1998): if
 /// a group fits on one line, it is printed on one line; otherwise each of its
 /// breaks ends a line, and the nested groups are tried separately.
 class DocBuilder {
 public:
-  /// `text` must outlive the document.
-  DocRef text(llvm::StringRef text);
-  /// Copies `text`.
-  DocRef copied(llvm::StringRef text) { return this->text(text.copy(arena)); }
+  /// A document, a text that outlives it, or an expression.
+  struct Part {
+    Part(DocRef doc) : doc(doc) {}
+    Part(llvm::StringRef text) : text(text) {}
+    Part(const char *text) : text(text) {}
+    Part(const Expr *expr) : expr(expr) {}
+    DocRef doc = nullptr;
+    const Expr *expr = nullptr;
+    llvm::StringRef text = {};
+  };
+  using Parts = llvm::SmallVector<Part, 8>;
+
+  DocRef concat(llvm::ArrayRef<Part> parts) {
+    return make(Doc::Kind::Concat, 0, parts);
+  }
+  DocRef concat(std::initializer_list<Part> parts) {
+    return concat(llvm::ArrayRef<Part>(parts.begin(), parts.size()));
+  }
+  /// A text that is copied.
+  DocRef copied(llvm::StringRef text) { return doc(text.copy(arena)); }
   /// A space or a line break.
   DocRef line() { return &spacedBreak; }
   /// Nothing or a line break.
   DocRef softLine() { return &plainBreak; }
-  DocRef concat(llvm::ArrayRef<DocRef> parts);
-  DocRef concat(std::initializer_list<DocRef> parts) {
-    return concat(llvm::ArrayRef<DocRef>(parts.begin(), parts.size()));
+  DocRef nest(unsigned indent, Part part) {
+    return make(Doc::Kind::Nest, indent, part);
   }
-  DocRef nest(unsigned indent, DocRef doc);
-  DocRef group(DocRef doc);
+  /// A group whose lines after the first are indented.
+  DocRef group(llvm::ArrayRef<Part> parts) {
+    return make(Doc::Kind::Group, 0, Part(nest(4, concat(parts))));
+  }
+  DocRef group(std::initializer_list<Part> parts) {
+    return group(llvm::ArrayRef<Part>(parts.begin(), parts.size()));
+  }
+  /// A part that is followed by a space. It is a head of its line (`LineHead`)
+  /// if the whole document is on one line, and only heads and texts that end in
+  /// a space, such as `{ `, precede it.
+  DocRef head(unsigned kind, Part part) {
+    return make(Doc::Kind::Head, kind, {part, " "});
+  }
+  /// `a, b`, with optional breaks.
+  DocRef commas(llvm::ArrayRef<Part> parts);
+  /// `(a, b)`, with optional breaks.
+  DocRef arguments(llvm::ArrayRef<Expr *> args);
 
-  /// Writes the document on one line. Returns false if that takes more than
-  /// `width` columns; `out` is then unspecified.
-  static bool renderFlat(DocRef doc, size_t width, std::string &out);
+  /// The expression with the necessary parentheses, and with those that clarify
+  /// uncommon precedence: `(a && b) || c`, `(a < b) == c`, `a ? (b ? c : d) :
+  /// e`, `-(-a)`. Lines break before an operator, before `:` and after a comma.
+  DocRef expr(const Expr *expr, unsigned binding = bindAny);
 
-  struct Line {
-    unsigned indent;
-    std::string text;
-  };
-  /// Lays out the document in `width` columns, starting at column `indent`.
-  static std::vector<Line> render(DocRef doc, unsigned indent, size_t width);
+  /// Lays out the document on one line; nothing if that takes more than
+  /// `formatWidth` columns.
+  static std::optional<FormatLine> renderFlat(DocRef doc, unsigned indent);
+  /// Lays out the document in `formatWidth` columns.
+  static std::vector<FormatLine> render(DocRef doc, unsigned indent);
 
 private:
+  DocRef doc(const Part &part);
+  DocRef make(Doc::Kind kind, unsigned value, llvm::ArrayRef<Part> parts);
+  DocRef bare(const Expr *expr);
+  DocRef binary(const BinaryExpr *expr);
+  DocRef conditional(const ConditionalExpr *expr);
+
   llvm::BumpPtrAllocator arena;
-  const Doc spacedBreak{Doc::Kind::Break, true, 0, {}, {}};
-  const Doc plainBreak{Doc::Kind::Break, false, 0, {}, {}};
+  const Doc spacedBreak{Doc::Kind::Break, true};
+  const Doc plainBreak{Doc::Kind::Break, false};
 };
 
 } // namespace pipec::ast

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Format/ExprDoc.h"
+#include "Format/Doc.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -38,7 +38,7 @@ static unsigned operandBinding(BinaryOp op) {
   return precedence(op == BinaryOp::Or ? BinaryOp::And : op) + 1;
 }
 
-static DocRef binaryDoc(DocBuilder &docs, const BinaryExpr *expr) {
+DocRef DocBuilder::binary(const BinaryExpr *expr) {
   // A chain of operators of one precedence breaks at all of them or at none. It
   // may be long, so this is a loop.
   unsigned level = precedence(expr->op);
@@ -52,95 +52,61 @@ static DocRef binaryDoc(DocBuilder &docs, const BinaryExpr *expr) {
   }
 
   unsigned binding = operandBinding(expr->op);
-  SmallVector<DocRef, 16> rest;
+  Parts rest;
   for (const BinaryExpr *link : reverse(chain))
-    rest.append({docs.line(), docs.text(spelling(link->op)), docs.text(" "),
-                 exprDoc(docs, link->rhs, binding)});
-  return docs.group(docs.concat({exprDoc(docs, chain.back()->lhs, binding),
-                                 docs.nest(4, docs.concat(rest))}));
+    rest.append(
+        {line(), spelling(link->op), " ", this->expr(link->rhs, binding)});
+  return make(Doc::Kind::Group, 0,
+              Part(concat({this->expr(chain.back()->lhs, binding),
+                           nest(4, concat(rest))})));
 }
 
 /// `a ? b : c ? d : e`; if it is broken, each condition and its value are on a
 /// line.
-static DocRef conditionalDoc(DocBuilder &docs, const ConditionalExpr *expr) {
-  SmallVector<DocRef, 16> parts;
-  auto addArm = [&](const ConditionalExpr *arm) {
-    parts.append({exprDoc(docs, arm->condition, precedence(BinaryOp::Or)),
-                  docs.text(" ? "),
-                  exprDoc(docs, arm->whenTrue, precedence(BinaryOp::Or))});
-  };
-  addArm(expr);
-  const Expr *last = expr->whenFalse;
-  for (; const auto *next = dyn_cast<ConditionalExpr>(last);
-       last = next->whenFalse) {
-    parts.append({docs.line(), docs.text(": ")});
-    addArm(next);
-  }
-  parts.append({docs.line(), docs.text(": "),
-                exprDoc(docs, last, precedence(BinaryOp::Or))});
-  return docs.group(docs.nest(4, docs.concat(parts)));
+DocRef DocBuilder::conditional(const ConditionalExpr *expr) {
+  constexpr unsigned binding = 1; // that of `||`
+  Parts parts;
+  const Expr *last = expr;
+  for (; const auto *arm = dyn_cast<ConditionalExpr>(last);
+       last = arm->whenFalse)
+    parts.append({this->expr(arm->condition, binding), " ? ",
+                  this->expr(arm->whenTrue, binding), line(), ": "});
+  parts.push_back(this->expr(last, binding));
+  return group(parts);
 }
 
-static DocRef costOfDoc(DocBuilder &docs, const CostOfExpr *cost) {
-  if (cost->members.empty())
-    return docs.text(cost->word.text);
-  SmallVector<DocRef, 8> parts;
-  for (Letter letter : cost->members) {
-    if (!parts.empty())
-      parts.push_back(docs.text(" & "));
-    parts.push_back(docs.text(letterName(letter)));
-  }
-  return docs.concat(parts);
-}
-
-DocRef argumentsDoc(DocBuilder &docs, ArrayRef<Expr *> args) {
-  SmallVector<DocRef, 8> parts;
-  for (const Expr *arg : args) {
-    if (!parts.empty())
-      parts.append({docs.text(","), docs.line()});
-    else
-      parts.push_back(docs.softLine());
-    parts.push_back(exprDoc(docs, arg));
-  }
-  return docs.group(docs.concat(
-      {docs.text("("), docs.nest(4, docs.concat(parts)), docs.text(")")}));
-}
-
-static DocRef bareDoc(DocBuilder &docs, const Expr *expr) {
+DocRef DocBuilder::bare(const Expr *expr) {
   switch (expr->kind) {
   case Expr::Kind::Number:
-    return docs.text(cast<NumberExpr>(expr)->text);
+    return doc(cast<NumberExpr>(expr)->text);
   case Expr::Kind::Name:
-    return docs.text(cast<NameExpr>(expr)->name);
+    return doc(cast<NameExpr>(expr)->name);
   case Expr::Kind::Letter:
-    return docs.text(letterName(cast<LetterExpr>(expr)->letter));
-  case Expr::Kind::CostOf:
-    return docs.concat({docs.text("cost("),
-                        costOfDoc(docs, cast<CostOfExpr>(expr)),
-                        docs.text(")")});
+    return doc(letterName(cast<LetterExpr>(expr)->letter));
+  case Expr::Kind::CostOf: {
+    const auto *cost = cast<CostOfExpr>(expr);
+    return concat({"cost(", copied(leftSide(cost->members, cost->word)), ")"});
+  }
   case Expr::Kind::Unary: {
     const auto *unary = cast<UnaryExpr>(expr);
-    return docs.concat({docs.text(unary->op == UnaryOp::Neg ? "-" : "!"),
-                        exprDoc(docs, unary->operand, bindPrimary)});
+    return concat({unary->op == UnaryOp::Neg ? "-" : "!",
+                   this->expr(unary->operand, bindPrimary)});
   }
   case Expr::Kind::Binary:
-    return binaryDoc(docs, cast<BinaryExpr>(expr));
+    return binary(cast<BinaryExpr>(expr));
   case Expr::Kind::Conditional:
-    return conditionalDoc(docs, cast<ConditionalExpr>(expr));
+    return conditional(cast<ConditionalExpr>(expr));
   case Expr::Kind::Call: {
     const auto *call = cast<CallExpr>(expr);
-    return docs.concat(
-        {docs.text(call->callee.text), argumentsDoc(docs, call->args)});
+    return concat({call->callee.text, arguments(call->args)});
   }
   }
   llvm_unreachable("all kinds are handled");
 }
 
-DocRef exprDoc(DocBuilder &docs, const Expr *expr, unsigned binding) {
-  DocRef bare = bareDoc(docs, expr);
-  if (bindingOf(expr) >= binding)
-    return bare;
-  return docs.concat({docs.text("("), bare, docs.text(")")});
+DocRef DocBuilder::expr(const Expr *expr, unsigned binding) {
+  DocRef inner = bare(expr);
+  return bindingOf(expr) >= binding ? inner : concat({"(", inner, ")"});
 }
 
 } // namespace pipec::ast

@@ -31,11 +31,11 @@ struct LineHead {
 /// A line of output.
 struct FormatLine {
   unsigned indent = 0;
-  llvm::SmallVector<LineHead, 2> heads;
-  /// The rest of the line. A line that is a comment consists of the body.
-  std::string body;
+  /// The line after its heads. A line that is a comment consists of the body.
+  std::string body = {};
+  llvm::SmallVector<LineHead, 2> heads = {};
   /// The comment after the code, or empty.
-  std::string comment;
+  std::string comment = {};
   bool blankAbove = false;
 
   /// The number of columns of the code without padding and indentation.

@@ -92,11 +92,9 @@ const Comment *Formatter::takeTrailing(const char *place) {
 void Formatter::addCommentLines(ArrayRef<Comment> comments, unsigned indent,
                                 bool &first) {
   for (const Comment &comment : comments) {
-    FormatLine line;
-    line.indent = indent;
-    line.body = comment.text.str();
-    line.blankAbove = !first && blankAbove(comment.range.Start.getPointer());
-    lines.push_back(std::move(line));
+    lines.push_back(FormatLine{indent, comment.text.str()});
+    lines.back().blankAbove =
+        !first && blankAbove(comment.range.Start.getPointer());
     first = false;
   }
 }
@@ -116,12 +114,8 @@ void Formatter::addCode(std::vector<FormatLine> code, const char *end,
   size_t begin = lines.size();
   if (!comments.empty()) {
     code.back().comment = comments.pop_back_val()->text.str();
-    for (const Comment *comment : comments) {
-      FormatLine line;
-      line.indent = code.front().indent;
-      line.body = comment->text.str();
-      lines.push_back(std::move(line));
-    }
+    for (const Comment *comment : comments)
+      lines.push_back(FormatLine{code.front().indent, comment->text.str()});
   }
   std::move(code.begin(), code.end(), std::back_inserter(lines));
   lines[begin].blankAbove = blank;
@@ -129,23 +123,20 @@ void Formatter::addCode(std::vector<FormatLine> code, const char *end,
 
 void Formatter::addDoc(DocRef doc, unsigned indent, const char *end,
                        bool blank) {
-  std::vector<FormatLine> code;
-  for (DocBuilder::Line &text : DocBuilder::render(doc, indent, formatWidth)) {
-    FormatLine line;
-    line.indent = text.indent;
-    line.body = std::move(text.text);
-    code.push_back(std::move(line));
-  }
-  addCode(std::move(code), end, blank);
+  addCode(DocBuilder::render(doc, indent), end, blank);
+}
+
+void Formatter::addItem(DocRef doc, unsigned indent, const char *start,
+                        const char *end, bool &first) {
+  addCommentLines(takeComments(start), indent, first);
+  addDoc(doc, indent, end, !first && blankAbove(start));
+  first = false;
 }
 
 void Formatter::addClose(StringRef text, unsigned indent, const char *end,
                          bool first) {
   addCommentLines(takeComments(end), indent + 2, first);
-  FormatLine line;
-  line.indent = indent;
-  line.body = text.str();
-  addCode({std::move(line)}, end, false);
+  addCode({FormatLine{indent, text.str()}}, end, false);
 }
 
 //===----------------------------------------------------------------------===//
@@ -184,10 +175,8 @@ std::vector<FormatLine> Formatter::format() {
     bool blank = !first && blankAbove(start);
     size_t begin = lines.size();
     if (item.import)
-      addDoc(docs.concat({docs.text("import "),
-                          docs.text(spelling(item.import->path.range)),
-                          docs.text(";")}),
-             0, item.range.End.getPointer(), blank);
+      addDoc(docs.concat({"import ", textOf(item.import->path.range), ";"}), 0,
+             item.range.End.getPointer(), blank);
     else if (item.schedule)
       addSchedule(*item.schedule, blank);
     else

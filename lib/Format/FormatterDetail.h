@@ -17,9 +17,12 @@
 // The same questions about the formatted text have the same answers, which
 // makes formatting idempotent.
 //
-// The implementation is in Formatter.cpp (comments, lists, files),
-// FormatStmt.cpp (statements of bodies), FormatFlat.cpp (statements that share
-// a line) and FormatItem.cpp (parts of a schedule).
+// A statement has up to two documents (Doc.h): the statement on one line, and
+// the part before its braces.
+//
+// The implementation is in Formatter.cpp (comments, lines, files), Docs.cpp
+// (documents), FormatStmt.cpp (statements of bodies) and FormatItem.cpp (parts
+// of a schedule).
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,8 +30,9 @@
 #define PIPEC_FORMAT_FORMATTERDETAIL_H
 
 #include "AST/Decl.h"
-#include "Format/ExprDoc.h"
-#include "Format/FormatLines.h"
+#include "Format/Doc.h"
+
+#include "llvm/ADT/DenseMap.h"
 
 namespace pipec::ast {
 
@@ -44,10 +48,6 @@ private:
   static bool onOneLine(const char *begin, const char *end);
   static bool onOneLine(llvm::SMRange range) {
     return onOneLine(range.Start.getPointer(), range.End.getPointer());
-  }
-  static llvm::StringRef spelling(llvm::SMRange range) {
-    return {range.Start.getPointer(),
-            size_t(range.End.getPointer() - range.Start.getPointer())};
   }
   /// True if the line above `place` is empty.
   bool blankAbove(const char *place) const;
@@ -75,76 +75,62 @@ private:
   void addClose(llvm::StringRef text, unsigned indent, const char *end,
                 bool first);
 
-  // Statements on one line
-  struct Flat {
-    llvm::SmallVector<LineHead, 2> heads;
-    std::string text;
-    /// True if only heads were written: the next statement may add one.
-    bool atHead = true;
-    size_t room;
-    size_t width() const;
-  };
-  bool flatten(const Stmt *stmt, Flat &flat);
-  bool flatten(const Block &block, Flat &flat);
-  bool flattenIf(const IfStmt *stmt, Flat &flat);
-  bool flattenFn(const FnDecl *fn, Flat &flat);
-  bool append(Flat &flat, DocRef doc);
-  bool append(Flat &flat, llvm::StringRef text) {
-    flat.text += text;
-    return flat.width() <= flat.room;
-  }
-  /// Ends the head of a statement that is followed by its block.
-  bool endHead(Flat &flat, Stmt::Kind kind);
-  FormatLine lineOf(Flat flat, unsigned indent) {
-    FormatLine line;
-    line.indent = indent;
-    line.heads = std::move(flat.heads);
-    line.body = std::move(flat.text);
-    return line;
-  }
+  /// Adds an item of a list, after the comments above it.
+  void addItem(DocRef doc, unsigned indent, const char *start, const char *end,
+               bool &first);
 
-  // Statements
-  void addList(llvm::ArrayRef<Stmt *> stmts, unsigned indent, bool &first);
-  void addStmt(const Stmt *stmt, unsigned indent, bool blank);
-  void addBlock(const Block &block, unsigned indent);
-  void addIf(const IfStmt *stmt, unsigned indent, bool blank);
+  // Documents
+  using Parts = DocBuilder::Parts;
   /// An `if`, `else if` or `else` with its block.
   struct Arm {
     const Expr *condition; // null: `else`
     Block block;
   };
   static llvm::SmallVector<Arm, 4> armsOf(const IfStmt *stmt);
-  bool flattenArm(const Arm &arm, bool isFirst, Flat &flat);
-  DocRef armHead(const Arm &arm, llvm::StringRef before);
-  bool addArmLines(llvm::ArrayRef<Arm> arms, unsigned indent, bool blank);
-  void addFn(const FnDecl *fn, unsigned indent, bool blank);
-  void addWithBlock(DocRef head, const Block &block, unsigned indent,
-                    bool blank);
-  /// The part of a statement before its block, or the whole statement.
-  DocRef headDoc(const Stmt *stmt);
-  DocRef stepDoc(const StepRef &step);
-  DocRef itemDoc(const Stmt *stmt);
-  DocRef parameterNames(llvm::ArrayRef<Argument> args);
+  /// The block of a statement that is a head and a block; null for others.
   static const Block *blockOf(const Stmt *stmt);
-
-  // Parts of a schedule
+  /// The part of a statement before its block or braces, or the whole
+  /// statement.
+  DocRef headDoc(const Stmt *stmt);
+  /// The statement on one line; null if it was written on several.
+  DocRef lineDoc(const Stmt *stmt);
+  DocRef makeLineDoc(const Stmt *stmt);
+  DocRef lineDoc(const Block &block);
+  DocRef armHead(const Arm &arm, llvm::StringRef before);
+  DocRef armLine(const Arm &arm, bool isFirst);
+  DocRef parameterNames(llvm::ArrayRef<Argument> args);
+  DocRef stepDoc(const StepRef &step);
   DocRef entryHead(const SettingEntry &entry);
   DocRef entryDoc(const SettingEntry &entry, bool assigns);
+  DocRef bracesDoc(const Stmt *stmt);
   DocRef entriesDoc(llvm::ArrayRef<SettingEntry> entries, bool assigns);
   DocRef placementHalf(const PlacementStmt *stmt, bool second);
-  /// True if the statement was written on one line, or cannot take more.
-  bool staysOnLine(const Stmt *stmt) const;
+  DocRef edgeDoc(const EdgeEntry &edge);
+  DocRef paramDoc(const ParamDecl &param);
+
+  // Statements on lines of their own
+  void addList(llvm::ArrayRef<Stmt *> stmts, unsigned indent, bool &first);
+  void addStmt(const Stmt *stmt, unsigned indent, bool blank);
+  void addBlock(const Block &block, unsigned indent, bool first = true);
+  void addIf(const IfStmt *stmt, unsigned indent, bool blank);
+  bool addArmLines(llvm::ArrayRef<Arm> arms, unsigned indent, bool blank);
+  void addWithBlock(DocRef head, const Block &block, unsigned indent,
+                    bool blank);
+  /// Adds the line with the opening brace of a statement whose body is not a
+  /// block. Returns the position after the brace.
+  const char *addOpen(const Stmt *stmt, unsigned indent, bool blank);
+  void addFn(const FnDecl *fn, unsigned indent, bool blank);
   void addEntries(llvm::ArrayRef<SettingEntry> entries, unsigned indent,
                   bool assigns);
   void addSettings(const SettingsStmt *stmt, unsigned indent, bool blank);
   void addPlacement(const PlacementStmt *stmt, unsigned indent, bool blank);
   void addGraph(const EdgesStmt *stmt, unsigned indent, bool blank);
-  DocRef edgeDoc(const EdgeEntry &edge);
-  DocRef paramDoc(const ParamDecl &param);
   void addSchedule(const ScheduleDecl &schedule, bool blank);
 
   const Module &module;
   DocBuilder docs;
+  /// The results of `lineDoc`.
+  llvm::DenseMap<const Stmt *, DocRef> lineDocs;
   std::vector<FormatLine> lines;
   size_t nextComment = 0;
 };
