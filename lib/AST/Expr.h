@@ -27,7 +27,7 @@ struct Name {
 };
 
 /// The source text of a range.
-inline llvm::StringRef textOf(llvm::SMRange range) {
+inline llvm::StringRef sourceText(llvm::SMRange range) {
   return {range.Start.getPointer(),
           size_t(range.End.getPointer() - range.Start.getPointer())};
 }

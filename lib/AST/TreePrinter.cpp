@@ -108,7 +108,7 @@ private:
 void TreePrinter::print(const Module &module) {
   Line line(*this, {}, "module");
   for (const ImportDecl &import : module.imports)
-    Line(*this, import.range, "import " + textOf(import.path.range));
+    Line(*this, import.range, "import " + sourceText(import.path.range));
 
   // Definitions and schedules in source order.
   ArrayRef<Stmt *> decls = module.decls;

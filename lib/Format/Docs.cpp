@@ -50,7 +50,7 @@ DocRef Formatter::entryDoc(const SettingEntry &entry, bool assigns) {
   if (entry.isScope)
     return docs.group({head, " ", entriesDoc(entry.entries, true)});
   if (entry.hasText())
-    return docs.group({head, " ", textOf(entry.textRange())});
+    return docs.group({head, " ", sourceText(entry.textRange())});
   return docs.group(
       {head, assigns ? " = " : " ",
        docs.commas(Parts(entry.values.begin(), entry.values.end()))});
@@ -182,7 +182,7 @@ DocRef Formatter::headDoc(const Stmt *stmt) {
     const auto *require = cast<RequireStmt>(stmt);
     Parts parts = {require->condition};
     if (require->message)
-      parts.push_back(textOf(require->message->range));
+      parts.push_back(sourceText(require->message->range));
     return docs.group({"require ", docs.commas(parts), ";"});
   }
   case Stmt::Kind::Placement: {
@@ -208,7 +208,7 @@ DocRef Formatter::headDoc(const Stmt *stmt) {
   case Stmt::Kind::Alias: {
     Parts names;
     for (const StringLit &name : cast<AliasStmt>(stmt)->names)
-      names.push_back(textOf(name.range));
+      names.push_back(sourceText(name.range));
     return docs.group({"alias ", docs.commas(names), ";"});
   }
   case Stmt::Kind::ForwardOnly:

@@ -175,8 +175,8 @@ std::vector<FormatLine> Formatter::format() {
     bool blank = !first && blankAbove(start);
     size_t begin = lines.size();
     if (item.import)
-      addDoc(docs.concat({"import ", textOf(item.import->path.range), ";"}), 0,
-             item.range.End.getPointer(), blank);
+      addDoc(docs.concat({"import ", sourceText(item.import->path.range), ";"}),
+             0, item.range.End.getPointer(), blank);
     else if (item.schedule)
       addSchedule(*item.schedule, blank);
     else

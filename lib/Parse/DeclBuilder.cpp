@@ -12,7 +12,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
-#include "PipeLexer.h"
+#include "Parse/Tokens.h"
 #include "Support/Words.h"
 
 using namespace llvm;
@@ -25,18 +25,17 @@ namespace pipec {
 // These words are not reserved, so the grammar accepts any identifier in their
 // place; this function checks them.
 void TreeBuilder::expectWord(TerminalNode *node, StringRef word) {
-  if (!isWord(node, word))
-    (void)diags.report(range(node), diag::UnexpectedWord, spelling(range(node)),
-                       word);
+  if (Name found = name(node); found.text != word)
+    (void)diags.report(found.range, diag::UnexpectedWord, found.text, word);
 }
 
 //===----------------------------------------------------------------------===//
 // Strings and comments
 //===----------------------------------------------------------------------===//
 
-StringLit TreeBuilder::buildString(TerminalNode *node) {
+StringLit TreeBuilder::build(TerminalNode *node) {
   SMRange where = range(node);
-  StringRef body = spelling(where).drop_front().drop_back();
+  StringRef body = sourceText(where).drop_front().drop_back();
   std::string value;
   for (size_t i = 0; i != body.size(); ++i) {
     if (body[i] != '\\') {
@@ -54,7 +53,7 @@ StringLit TreeBuilder::buildString(TerminalNode *node) {
 }
 
 ArrayRef<RequireStmt::Piece> TreeBuilder::buildMessage(TerminalNode *node) {
-  StringRef body = spelling(range(node)).drop_front().drop_back();
+  StringRef body = sourceText(range(node)).drop_front().drop_back();
   std::vector<RequireStmt::Piece> pieces;
   std::string literal;
   auto endLiteral = [&] {
@@ -77,7 +76,7 @@ ArrayRef<RequireStmt::Piece> TreeBuilder::buildMessage(TerminalNode *node) {
                     SMLoc::getFromPointer(body.data() + end)};
     if (word.empty() || isDigit(word[0]) || end == body.size() ||
         body[end] != '}') {
-      (void)diags.report(hole, diag::BadPlaceholder, spelling(hole));
+      (void)diags.report(hole, diag::BadPlaceholder, sourceText(hole));
       continue;
     }
     endLiteral();
@@ -126,7 +125,7 @@ ParamDecl TreeBuilder::build(P::ParamContext *rule) {
   ParamDecl param{};
   param.name = name(rule->name());
   if (P::LabelContext *label = rule->label()) {
-    param.label = {spelling(range(label)), range(label)};
+    param.label = {sourceText(range(label)), range(label)};
     param.role = label->RANKS()          ? Role::Ranks
                  : label->MICROBATCHES() ? Role::Microbatches
                  : label->CHUNKS()       ? Role::Chunks
@@ -137,49 +136,20 @@ ParamDecl TreeBuilder::build(P::ParamContext *rule) {
 }
 
 ScheduleDecl *TreeBuilder::build(P::ScheduleDeclContext *rule) {
-  std::vector<ParamDecl> params;
-  for (P::ParamContext *param : rule->param())
-    params.push_back(build(param));
-  std::vector<Stmt *> items;
-  for (P::ScheduleItemContext *item : rule->scheduleItem())
-    items.push_back(build(item));
   SMRange where = range(rule);
   SMRange body = {range(rule->LBRACE()).Start, range(rule->RBRACE()).End};
-  return context.make<ScheduleDecl>(ScheduleDecl{
-      where, name(rule->name()), context.copy(params),
-      Block{body, context.copy(items)}, docCommentAbove(where.Start)});
+  return context.make<ScheduleDecl>(
+      ScheduleDecl{where, name(rule->name()), buildAll(rule->param()),
+                   Block{body, buildAll(rule->scheduleItem())},
+                   docCommentAbove(where.Start)});
 }
 
 Stmt *TreeBuilder::build(P::ScheduleItemContext *rule) {
-  if (auto *placement = rule->placement())
-    return build(placement);
-  if (auto *require = rule->require())
-    return build(require);
-  if (auto *expect = rule->expect())
-    return build(expect);
-  if (auto *only = rule->forwardOnly())
-    return context.make<ForwardOnlyStmt>(range(only));
-  if (auto *cost = rule->costBlock())
-    return build(cost);
-  if (auto *memory = rule->memoryBlock())
-    return build(memory);
-  if (auto *fsdp = rule->fsdpBlock())
-    return build(fsdp);
-  if (auto *connect = rule->connect())
-    return build(connect);
-  if (auto *graph = rule->graph())
-    return build(graph);
-  if (auto *tie = rule->tie())
-    return context.make<TieStmt>(range(tie), build(tie->expr()));
-  if (auto *alias = rule->alias())
-    return build(alias);
-  if (auto *let = rule->letStmt())
-    return build(let);
-  if (auto *fn = rule->fnDecl())
-    return build(fn);
-  if (auto *pattern = rule->patternDecl())
-    return build(pattern);
-  return build(rule->phase());
+  return buildOneOf(rule->placement(), rule->require(), rule->expect(),
+                    rule->forwardOnly(), rule->costBlock(), rule->memoryBlock(),
+                    rule->fsdpBlock(), rule->connect(), rule->graph(),
+                    rule->tie(), rule->alias(), rule->letStmt(), rule->fnDecl(),
+                    rule->patternDecl(), rule->phase());
 }
 
 Stmt *TreeBuilder::build(P::PlacementContext *rule) {
@@ -218,25 +188,27 @@ Stmt *TreeBuilder::build(P::ConnectContext *rule) {
 }
 
 Stmt *TreeBuilder::build(P::GraphContext *rule) {
-  std::vector<EdgeEntry> edges;
-  for (P::EdgeContext *edge : rule->edge())
-    edges.push_back(build(edge));
   return context.make<EdgesStmt>(Stmt::Kind::Graph, range(rule),
-                                 context.copy(edges));
+                                 buildAll(rule->edge()));
+}
+
+Stmt *TreeBuilder::build(P::TieContext *rule) {
+  return context.make<TieStmt>(range(rule), buildAll(rule->expr()));
 }
 
 Stmt *TreeBuilder::build(P::AliasContext *rule) {
-  std::vector<StringLit> names;
-  for (TerminalNode *string : rule->STRING())
-    names.push_back(buildString(string));
-  return context.make<AliasStmt>(range(rule), context.copy(names));
+  return context.make<AliasStmt>(range(rule), buildAll(rule->STRING()));
+}
+
+Stmt *TreeBuilder::build(P::ForwardOnlyContext *rule) {
+  return context.make<ForwardOnlyStmt>(range(rule));
 }
 
 Stmt *TreeBuilder::build(P::RequireContext *rule) {
   std::optional<StringLit> message;
   ArrayRef<RequireStmt::Piece> pieces;
   if (TerminalNode *string = rule->STRING()) {
-    message = buildString(string);
+    message = build(string);
     pieces = buildMessage(string);
   }
   return context.make<RequireStmt>(range(rule), build(rule->expr()), message,
@@ -245,13 +217,7 @@ Stmt *TreeBuilder::build(P::RequireContext *rule) {
 
 Stmt *TreeBuilder::build(P::ExpectContext *rule) {
   P::MetricContext *metric = rule->metric();
-  P::RelationContext *relation = rule->relation();
-  BinaryOp op = relation->EQEQ()  ? BinaryOp::EQ
-                : relation->NEQ() ? BinaryOp::NE
-                : relation->LT()  ? BinaryOp::LT
-                : relation->LE()  ? BinaryOp::LE
-                : relation->GT()  ? BinaryOp::GT
-                                  : BinaryOp::GE;
+  BinaryOp op = *binaryOperator(rule->relation()->getStart()->getType());
   SMRange argument;
   if (metric->LPAREN())
     argument = {range(metric->LPAREN()).Start, range(metric).End};
@@ -276,11 +242,9 @@ Stmt *TreeBuilder::build(P::MemoryBlockContext *rule) {
 }
 
 ArrayRef<SettingEntry> TreeBuilder::build(P::SettingsContext *rule) {
-  std::vector<SettingEntry> entries;
-  if (rule)
-    for (P::SettingContext *entry : rule->setting())
-      entries.push_back(build(entry));
-  return context.copy(entries);
+  if (!rule)
+    return {};
+  return buildAll(rule->setting());
 }
 
 SettingEntry TreeBuilder::build(P::SettingContext *rule) {
@@ -290,27 +254,27 @@ SettingEntry TreeBuilder::build(P::SettingContext *rule) {
     entry.letters = build(rule->letters());
   else
     entry.word = name(rule->ID() ? rule->ID() : rule->RANK());
-  entry.values = build(rule->expr());
+  entry.values = buildAll(rule->expr());
   if (TerminalNode *string = rule->STRING()) {
     expectWord(rule->ID(), "layout");
-    entry.text = spelling(range(string)).drop_front().drop_back();
+    entry.text = sourceText(range(string)).drop_front().drop_back();
   }
   entry.isScope = rule->settings() != nullptr;
   entry.entries = build(rule->settings());
   return entry;
 }
 
+SettingEntry TreeBuilder::build(P::FsdpEntryContext *rule) {
+  SettingEntry entry;
+  entry.range = range(rule);
+  entry.word = name(rule->STAGES() ? rule->STAGES() : rule->ID());
+  entry.values = buildAll(rule->expr());
+  return entry;
+}
+
 Stmt *TreeBuilder::build(P::FsdpBlockContext *rule) {
-  std::vector<SettingEntry> entries;
-  for (P::FsdpEntryContext *item : rule->fsdpEntry()) {
-    SettingEntry entry;
-    entry.range = range(item);
-    entry.word = name(item->STAGES() ? item->STAGES() : item->ID());
-    entry.values = build(item->expr());
-    entries.push_back(entry);
-  }
   return context.make<SettingsStmt>(Stmt::Kind::Fsdp, range(rule),
-                                    context.copy(entries));
+                                    buildAll(rule->fsdpEntry()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -324,7 +288,7 @@ Module *TreeBuilder::build(P::FileContext *file, StringRef path,
   std::vector<ScheduleDecl *> schedules;
   for (P::TopLevelContext *item : file->topLevel()) {
     if (auto *import = item->importDecl())
-      imports.push_back({range(import), buildString(import->STRING())});
+      imports.push_back({range(import), build(import->STRING())});
     else if (auto *fn = item->fnDecl())
       decls.push_back(build(fn));
     else if (auto *pattern = item->patternDecl())
@@ -337,7 +301,7 @@ Module *TreeBuilder::build(P::FileContext *file, StringRef path,
     if (token->getType() != PipeLexer::COMMENT)
       continue;
     SMRange where = range(token, token);
-    comments.push_back({where, spelling(where).rtrim()});
+    comments.push_back({where, sourceText(where).rtrim()});
   }
   return context.make<Module>(Module{
       context.copy(path), text, context.copy(imports), context.copy(decls),

@@ -7,12 +7,11 @@
 
 #include "Parse/TreeBuilder.h"
 
-#include "PipeLexer.h"
+#include "Parse/Tokens.h"
 
 using namespace llvm;
 using namespace pipec::ast;
 using antlr4::tree::TerminalNode;
-using pipec::grammar::PipeLexer;
 
 namespace pipec {
 
@@ -21,63 +20,17 @@ SMRange TreeBuilder::range(antlr4::Token *first, antlr4::Token *last) const {
           offsets.loc(last->getStopIndex() + 1)};
 }
 
-static BinaryOp binaryOp(size_t token) {
-  switch (token) {
-  case PipeLexer::OROR:
-    return BinaryOp::Or;
-  case PipeLexer::ANDAND:
-    return BinaryOp::And;
-  case PipeLexer::EQEQ:
-    return BinaryOp::EQ;
-  case PipeLexer::NEQ:
-    return BinaryOp::NE;
-  case PipeLexer::LT:
-    return BinaryOp::LT;
-  case PipeLexer::LE:
-    return BinaryOp::LE;
-  case PipeLexer::GT:
-    return BinaryOp::GT;
-  case PipeLexer::GE:
-    return BinaryOp::GE;
-  case PipeLexer::PLUS:
-    return BinaryOp::Add;
-  case PipeLexer::MINUS:
-    return BinaryOp::Sub;
-  case PipeLexer::STAR:
-    return BinaryOp::Mul;
-  case PipeLexer::SLASH:
-    return BinaryOp::Div;
-  case PipeLexer::PERCENT:
-    return BinaryOp::Mod;
-  default:
-    llvm_unreachable("not an operator of the grammar");
-  }
-}
-
-// The type of the operands of each chain.
-using Tree = antlr4::tree::ParseTree;
-grammar::PipeParser::AndExprContext *
-operandOf(grammar::PipeParser::OrExprContext *, Tree *);
-grammar::PipeParser::EqualityContext *
-operandOf(grammar::PipeParser::AndExprContext *, Tree *);
-grammar::PipeParser::ComparisonContext *
-operandOf(grammar::PipeParser::EqualityContext *, Tree *);
-grammar::PipeParser::SumContext *
-operandOf(grammar::PipeParser::ComparisonContext *, Tree *);
-grammar::PipeParser::ProductContext *
-operandOf(grammar::PipeParser::SumContext *, Tree *);
-grammar::PipeParser::UnaryContext *
-operandOf(grammar::PipeParser::ProductContext *, Tree *);
-
 Expr *TreeBuilder::build(P::ExprContext *rule) {
-  Expr *condition = build(rule->orExpr());
+  Expr *condition = buildChain(rule->orExpr());
   if (!rule->QUEST())
     return condition;
   return context.make<ConditionalExpr>(
       range(rule), condition, build(rule->expr(0)), build(rule->expr(1)));
 }
 
-template <typename Rule> Expr *TreeBuilder::buildChain(Rule *rule) {
+Expr *TreeBuilder::buildChain(antlr4::ParserRuleContext *rule) {
+  if (rule->getRuleIndex() == P::RuleUnary)
+    return build(static_cast<P::UnaryContext *>(rule));
   Expr *left = nullptr;
   TerminalNode *op = nullptr;
   for (antlr4::tree::ParseTree *child : rule->children) {
@@ -85,28 +38,18 @@ template <typename Rule> Expr *TreeBuilder::buildChain(Rule *rule) {
       op = node;
       continue;
     }
-    using Operand = std::remove_pointer_t<decltype(operandOf(rule, child))>;
-    auto *operand = static_cast<Operand *>(child);
-    Expr *right = build(operand);
+    auto *operand = static_cast<antlr4::ParserRuleContext *>(child);
+    Expr *right = buildChain(operand);
     // Operands may be in parentheses, which are part of the range of the whole
     // expression but not of the operand.
-    left =
-        left ? context.make<BinaryExpr>(
-                   SMRange(range(rule).Start, range(operand).End),
-                   binaryOp(op->getSymbol()->getType()), range(op), left, right)
-             : right;
+    left = left ? context.make<BinaryExpr>(
+                      SMRange(range(rule).Start, range(operand).End),
+                      *binaryOperator(op->getSymbol()->getType()), range(op),
+                      left, right)
+                : right;
   }
   return left;
 }
-
-Expr *TreeBuilder::build(P::OrExprContext *rule) { return buildChain(rule); }
-Expr *TreeBuilder::build(P::AndExprContext *rule) { return buildChain(rule); }
-Expr *TreeBuilder::build(P::EqualityContext *rule) { return buildChain(rule); }
-Expr *TreeBuilder::build(P::ComparisonContext *rule) {
-  return buildChain(rule);
-}
-Expr *TreeBuilder::build(P::SumContext *rule) { return buildChain(rule); }
-Expr *TreeBuilder::build(P::ProductContext *rule) { return buildChain(rule); }
 
 Expr *TreeBuilder::build(P::UnaryContext *rule) {
   if (rule->primary())
@@ -118,7 +61,7 @@ Expr *TreeBuilder::build(P::UnaryContext *rule) {
 Expr *TreeBuilder::build(P::PrimaryContext *rule) {
   SMRange where = range(rule);
   if (rule->INT() || rule->DECIMAL())
-    return context.make<NumberExpr>(where, spelling(where));
+    return context.make<NumberExpr>(where, sourceText(where));
   if (rule->letter())
     return context.make<LetterExpr>(where, build(rule->letter()));
   if (rule->letters())
@@ -127,7 +70,8 @@ Expr *TreeBuilder::build(P::PrimaryContext *rule) {
     return context.make<CostOfExpr>(where, ArrayRef<Letter>(),
                                     name(rule->ID()));
   if (rule->ID())
-    return context.make<CallExpr>(where, name(rule->ID()), build(rule->expr()));
+    return context.make<CallExpr>(where, name(rule->ID()),
+                                  buildAll(rule->expr()));
   if (rule->nameUse())
     return build(rule->nameUse());
   return build(rule->expr(0));
@@ -135,7 +79,7 @@ Expr *TreeBuilder::build(P::PrimaryContext *rule) {
 
 Expr *TreeBuilder::build(P::NameUseContext *rule) {
   SMRange where = range(rule);
-  return context.make<NameExpr>(where, spelling(where));
+  return context.make<NameExpr>(where, sourceText(where));
 }
 
 Letter TreeBuilder::build(P::LetterContext *rule) {
@@ -146,18 +90,7 @@ Letter TreeBuilder::build(P::LetterContext *rule) {
 }
 
 ArrayRef<Letter> TreeBuilder::build(P::LettersContext *rule) {
-  std::vector<Letter> letters;
-  for (P::LetterContext *letter : rule->letter())
-    letters.push_back(build(letter));
-  return context.copy(letters);
-}
-
-ArrayRef<Expr *> TreeBuilder::build(const std::vector<P::ExprContext *> &list) {
-  std::vector<Expr *> exprs;
-  exprs.reserve(list.size());
-  for (P::ExprContext *expr : list)
-    exprs.push_back(build(expr));
-  return context.copy(exprs);
+  return buildAll(rule->letter());
 }
 
 } // namespace pipec

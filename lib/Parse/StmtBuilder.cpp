@@ -15,34 +15,14 @@ using namespace pipec::ast;
 namespace pipec {
 
 Block TreeBuilder::build(P::BlockContext *rule) {
-  std::vector<Stmt *> stmts;
-  for (P::StmtContext *stmt : rule->stmt())
-    stmts.push_back(build(stmt));
-  return {range(rule), context.copy(stmts)};
+  return {range(rule), buildAll(rule->stmt())};
 }
 
 Stmt *TreeBuilder::build(P::StmtContext *rule) {
-  if (auto *let = rule->letStmt())
-    return build(let);
-  if (auto *fn = rule->fnDecl())
-    return build(fn);
-  if (auto *pattern = rule->patternDecl())
-    return build(pattern);
-  if (auto *repeat = rule->repeatStmt())
-    return build(repeat);
-  if (auto *loop = rule->forStmt())
-    return build(loop);
-  if (auto *branch = rule->ifStmt())
-    return build(branch);
-  if (auto *steps = rule->steps())
-    return build(steps);
-  if (auto *idle = rule->idle())
-    return build(idle);
-  if (auto *use = rule->use())
-    return build(use);
-  if (auto *at = rule->atStmt())
-    return build(at);
-  return build(rule->fillStmt());
+  return buildOneOf(rule->letStmt(), rule->fnDecl(), rule->patternDecl(),
+                    rule->repeatStmt(), rule->forStmt(), rule->ifStmt(),
+                    rule->steps(), rule->idle(), rule->use(), rule->atStmt(),
+                    rule->fillStmt());
 }
 
 LetStmt *TreeBuilder::build(P::LetStmtContext *rule) {
@@ -50,21 +30,17 @@ LetStmt *TreeBuilder::build(P::LetStmtContext *rule) {
                                build(rule->expr()));
 }
 
+Argument TreeBuilder::build(P::NameContext *rule) { return {name(rule)}; }
+
 MutableArrayRef<Argument> TreeBuilder::build(P::ArgumentsContext *rule) {
-  std::vector<Argument> args;
-  for (P::NameContext *arg : rule->name())
-    args.push_back({name(arg)});
-  return context.copy(args);
+  return buildAll(rule->name());
 }
 
 FnDecl *TreeBuilder::build(P::FnDeclContext *rule) {
-  std::vector<LetStmt *> lets;
-  for (P::LetStmtContext *let : rule->letStmt())
-    lets.push_back(build(let));
   SMRange body = {range(rule->LBRACE()).Start, range(rule->RBRACE()).End};
   return context.make<FnDecl>(range(rule), name(rule->name()),
                               build(rule->arguments()), body,
-                              context.copy(lets), build(rule->expr()));
+                              buildAll(rule->letStmt()), build(rule->expr()));
 }
 
 PatternDecl *TreeBuilder::build(P::PatternDeclContext *rule) {
@@ -89,8 +65,7 @@ IfStmt *TreeBuilder::build(P::IfStmtContext *rule) {
   bool elseIf = false;
   if (P::IfStmtContext *next = rule->ifStmt()) {
     elseIf = true;
-    std::vector<Stmt *> only = {build(next)};
-    otherwise = Block{range(next), context.copy(only)};
+    otherwise = Block{range(next), context.copy(ArrayRef<Stmt *>(build(next)))};
   } else if (rule->ELSE()) {
     otherwise = build(rule->block(1));
   }
@@ -99,10 +74,7 @@ IfStmt *TreeBuilder::build(P::IfStmtContext *rule) {
 }
 
 Stmt *TreeBuilder::build(P::StepsContext *rule) {
-  std::vector<StepRef> steps;
-  for (P::StepContext *step : rule->step())
-    steps.push_back(build(step));
-  return context.make<StepsStmt>(range(rule), context.copy(steps));
+  return context.make<StepsStmt>(range(rule), buildAll(rule->step()));
 }
 
 StepRef TreeBuilder::build(P::StepContext *rule) {
@@ -127,7 +99,7 @@ Stmt *TreeBuilder::build(P::IdleContext *rule) {
   Expr *count = nullptr;
   if (P::IdleCountContext *n = rule->idleCount()) {
     if (n->INT())
-      count = context.make<NumberExpr>(range(n), spelling(range(n)));
+      count = context.make<NumberExpr>(range(n), sourceText(range(n)));
     else if (n->nameUse())
       count = build(n->nameUse());
     else
@@ -138,7 +110,7 @@ Stmt *TreeBuilder::build(P::IdleContext *rule) {
 
 Stmt *TreeBuilder::build(P::UseContext *rule) {
   return context.make<UseStmt>(range(rule), name(rule->ID()),
-                               build(rule->expr()));
+                               buildAll(rule->expr()));
 }
 
 Stmt *TreeBuilder::build(P::AtStmtContext *rule) {

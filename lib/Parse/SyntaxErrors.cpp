@@ -35,7 +35,7 @@ namespace {
 /// True for tokens that could continue a complete expression, but rarely
 /// should.
 bool canContinueExpression(ssize_t type) {
-  return isBinaryOperator(type) || type == PipeLexer::QUEST ||
+  return binaryOperator(type) || type == PipeLexer::QUEST ||
          type == PipeLexer::AMP || type == PipeLexer::LBRACK;
 }
 
@@ -63,35 +63,19 @@ constexpr StringRef letters[] = {"F", "B", "I", "W"};
 
 /// True if `type` begins a statement of a phase but was found outside one.
 bool needsPhase(size_t type) {
-  switch (type) {
-  case PipeLexer::REPEAT:
-  case PipeLexer::FOR:
-  case PipeLexer::IF:
-  case PipeLexer::IDLE:
-  case PipeLexer::AT:
-  case PipeLexer::FILL:
-  case PipeLexer::F:
-  case PipeLexer::B:
-  case PipeLexer::I:
-  case PipeLexer::W:
-    return true;
-  default:
-    return false;
-  }
+  return llvm::is_contained({PipeLexer::REPEAT, PipeLexer::FOR, PipeLexer::IF,
+                             PipeLexer::IDLE, PipeLexer::AT, PipeLexer::FILL,
+                             PipeLexer::F, PipeLexer::B, PipeLexer::I,
+                             PipeLexer::W},
+                            type);
 }
 
 /// The usual name of the parameter of a role, empty for other tokens.
 StringRef parameterName(size_t type) {
-  switch (type) {
-  case PipeLexer::RANKS:
-    return "p";
-  case PipeLexer::MICROBATCHES:
-    return "m";
-  case PipeLexer::CHUNKS:
-    return "v";
-  default:
-    return "";
-  }
+  return type == PipeLexer::RANKS          ? "p"
+         : type == PipeLexer::MICROBATCHES ? "m"
+         : type == PipeLexer::CHUNKS       ? "v"
+                                           : "";
 }
 
 std::string inBackticks(StringRef text) {

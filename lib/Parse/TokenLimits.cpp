@@ -43,7 +43,7 @@ struct Level {
 } // namespace
 
 static bool isOperator(size_t type) {
-  return isBinaryOperator(type) || type == PipeLexer::BANG;
+  return binaryOperator(type) || type == PipeLexer::BANG;
 }
 
 /// True if an expression cannot end at this token, so that a `-` after it is a

@@ -8,32 +8,34 @@
 #ifndef PIPEC_PARSE_TOKENS_H
 #define PIPEC_PARSE_TOKENS_H
 
+#include "AST/Expr.h"
+
+#include <iterator>
+#include <optional>
+
 // Must come last, because ANTLR's headers undefine EOF.
 #include "PipeLexer.h"
 
 namespace pipec {
 
-/// True for an operator between two operands of an expression.
-inline bool isBinaryOperator(size_t type) {
-  using grammar::PipeLexer;
-  switch (type) {
-  case PipeLexer::OROR:
-  case PipeLexer::ANDAND:
-  case PipeLexer::EQEQ:
-  case PipeLexer::NEQ:
-  case PipeLexer::LT:
-  case PipeLexer::LE:
-  case PipeLexer::GT:
-  case PipeLexer::GE:
-  case PipeLexer::PLUS:
-  case PipeLexer::MINUS:
-  case PipeLexer::STAR:
-  case PipeLexer::SLASH:
-  case PipeLexer::PERCENT:
-    return true;
-  default:
-    return false;
-  }
+/// The tokens of the operators between two operands, in the order of
+/// `ast::BinaryOp`.
+inline constexpr size_t binaryOperators[] = {
+    grammar::PipeLexer::OROR,   grammar::PipeLexer::ANDAND,
+    grammar::PipeLexer::EQEQ,   grammar::PipeLexer::NEQ,
+    grammar::PipeLexer::LT,     grammar::PipeLexer::LE,
+    grammar::PipeLexer::GT,     grammar::PipeLexer::GE,
+    grammar::PipeLexer::PLUS,   grammar::PipeLexer::MINUS,
+    grammar::PipeLexer::STAR,   grammar::PipeLexer::SLASH,
+    grammar::PipeLexer::PERCENT};
+static_assert(std::size(binaryOperators) == size_t(ast::BinaryOp::Mod) + 1);
+
+/// The operator of a token between two operands; nothing for other tokens.
+inline std::optional<ast::BinaryOp> binaryOperator(size_t type) {
+  for (size_t op = 0; op != std::size(binaryOperators); ++op)
+    if (binaryOperators[op] == type)
+      return ast::BinaryOp(op);
+  return std::nullopt;
 }
 
 } // namespace pipec

@@ -46,36 +46,38 @@ private:
   llvm::SMRange range(antlr4::tree::TerminalNode *node) const {
     return range(node->getSymbol(), node->getSymbol());
   }
-  llvm::StringRef spelling(llvm::SMRange range) const {
-    return {range.Start.getPointer(),
-            size_t(range.End.getPointer() - range.Start.getPointer())};
-  }
   ast::Name name(antlr4::tree::TerminalNode *node) const {
     llvm::SMRange r = range(node);
-    return {spelling(r), r};
+    return {ast::sourceText(r), r};
   }
   ast::Name name(P::NameContext *rule) const { return name(rule->ID()); }
-  bool isWord(antlr4::tree::TerminalNode *node, llvm::StringRef word) {
-    return spelling(range(node)) == word;
-  }
   void expectWord(antlr4::tree::TerminalNode *node, llvm::StringRef word);
+
+  /// The nodes of a list of rules.
+  template <typename Rule> auto buildAll(const std::vector<Rule *> &rules) {
+    std::vector<decltype(build(rules[0]))> nodes;
+    nodes.reserve(rules.size());
+    for (Rule *rule : rules)
+      nodes.push_back(build(rule));
+    return context.copy(nodes);
+  }
+  /// The statement of the only rule that is not null.
+  template <typename... Rules> ast::Stmt *buildOneOf(Rules *...rules) {
+    ast::Stmt *stmt = nullptr;
+    (void)((rules && (stmt = build(rules))) || ...);
+    return stmt;
+  }
 
   // Expressions
   ast::Expr *build(P::ExprContext *rule);
-  ast::Expr *build(P::OrExprContext *rule);
-  ast::Expr *build(P::AndExprContext *rule);
-  ast::Expr *build(P::EqualityContext *rule);
-  ast::Expr *build(P::ComparisonContext *rule);
-  ast::Expr *build(P::SumContext *rule);
-  ast::Expr *build(P::ProductContext *rule);
+  /// Folds `operand (operator operand)*` to the left. The operands of a rule
+  /// are the rule of the next precedence; the last one is `unary`.
+  ast::Expr *buildChain(antlr4::ParserRuleContext *rule);
   ast::Expr *build(P::UnaryContext *rule);
   ast::Expr *build(P::PrimaryContext *rule);
   ast::Expr *build(P::NameUseContext *rule);
   ast::Letter build(P::LetterContext *rule);
   llvm::ArrayRef<ast::Letter> build(P::LettersContext *rule);
-  llvm::ArrayRef<ast::Expr *> build(const std::vector<P::ExprContext *> &list);
-  /// Folds `operand (operator operand)*` to the left.
-  template <typename Rule> ast::Expr *buildChain(Rule *rule);
 
   // Statements
   ast::Block build(P::BlockContext *rule);
@@ -83,6 +85,7 @@ private:
   ast::LetStmt *build(P::LetStmtContext *rule);
   ast::FnDecl *build(P::FnDeclContext *rule);
   ast::PatternDecl *build(P::PatternDeclContext *rule);
+  ast::Argument build(P::NameContext *rule);
   llvm::MutableArrayRef<ast::Argument> build(P::ArgumentsContext *rule);
   ast::Stmt *build(P::RepeatStmtContext *rule);
   ast::Stmt *build(P::ForStmtContext *rule);
@@ -103,7 +106,9 @@ private:
   ast::EdgeEntry build(P::EdgeContext *rule);
   ast::Stmt *build(P::ConnectContext *rule);
   ast::Stmt *build(P::GraphContext *rule);
+  ast::Stmt *build(P::TieContext *rule);
   ast::Stmt *build(P::AliasContext *rule);
+  ast::Stmt *build(P::ForwardOnlyContext *rule);
   ast::Stmt *build(P::RequireContext *rule);
   ast::Stmt *build(P::ExpectContext *rule);
   ast::Stmt *build(P::CostBlockContext *rule);
@@ -111,7 +116,8 @@ private:
   ast::Stmt *build(P::FsdpBlockContext *rule);
   llvm::ArrayRef<ast::SettingEntry> build(P::SettingsContext *rule);
   ast::SettingEntry build(P::SettingContext *rule);
-  ast::StringLit buildString(antlr4::tree::TerminalNode *node);
+  ast::SettingEntry build(P::FsdpEntryContext *rule);
+  ast::StringLit build(antlr4::tree::TerminalNode *node);
   llvm::ArrayRef<ast::RequireStmt::Piece>
   buildMessage(antlr4::tree::TerminalNode *node);
   llvm::StringRef docCommentAbove(llvm::SMLoc schedule) const;
