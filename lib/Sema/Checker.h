@@ -16,6 +16,7 @@
 #include "Cost/Figure.h"
 #include "Sema/Scope.h"
 #include "Sema/Sema.h"
+#include "Support/Diagnostics/SemaDiags.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -42,9 +43,14 @@ private:
   /// Adds a symbol, or reports that its name is already defined.
   void define(Symbol symbol);
   void defineVariable(ast::Variable *variable);
-  void reportUnknown(ast::Name name, bool (*wanted)(const Symbol &),
-                     llvm::ArrayRef<llvm::StringRef> extra,
-                     InFlightDiagnostic (*report)(DiagEngine &, ast::Name));
+  /// The declaration that `name` refers to, which becomes used. Reports a name
+  /// that is unknown, once, or that refers to something else; the suggestion
+  /// may be one of `builtins`.
+  template <typename Decl, typename Unknown, typename Other>
+  const Decl *lookUp(ast::Name name, const Decl *Symbol::*member,
+                     llvm::ArrayRef<llvm::StringRef> builtins,
+                     Unknown unknownKind, Other otherKind);
+  const ast::PatternDecl *lookUpPattern(ast::Name name);
 
   // Expressions: each returns what the value depends on.
   enum class Numbers { Integers, Rationals };
@@ -54,6 +60,11 @@ private:
   ast::Dependence check(ast::CallExpr *expr, Numbers numbers);
   /// The dependence in the context of the current schedule.
   ast::Dependence resolved(ast::Dependence dependence) const;
+  /// Checks an integer that may be missing.
+  void checkInteger(ast::Expr *expr) {
+    if (expr)
+      check(expr, Numbers::Integers);
+  }
   ast::Dependence checkRankFree(ast::Expr *expr, Numbers numbers);
   void checkRankFree(ast::Dependence dependence, llvm::SMRange range);
 
@@ -85,12 +96,12 @@ private:
   void checkParams(ast::ScheduleDecl *schedule, CheckedSchedule &checked);
   void checkLabels(ast::ScheduleDecl *schedule);
   void checkDefault(ast::Expr *value, uint8_t later);
-  void checkItem(ast::Stmt *item, CheckedSchedule &checked);
   void check(ast::RequireStmt *require);
   void check(ast::PlacementStmt *placement);
   void check(const ast::AliasStmt *stmt);
   void checkAfterPlacement(const ast::Stmt *stmt, llvm::StringRef word);
-  void check(ast::EdgesStmt *stmt, llvm::StringRef word);
+  void check(ast::EdgesStmt *stmt);
+  void check(const ast::SettingsStmt *stmt);
   void check(const ast::ExpectStmt *expect);
   void checkInner(llvm::ArrayRef<ast::SettingEntry> entries, FigureBlock block,
                   FigureScope scope, llvm::StringRef word);
@@ -98,8 +109,16 @@ private:
                      FigureBlock block, FigureScope scope = FigureScope::Whole);
   void checkWord(const ast::CostOfExpr *cost);
   void checkFsdp(const ast::SettingsStmt *fsdp);
+  /// Notes a statement in `place`, or reports that it is not the first.
   template <typename T>
-  bool setOnce(const T *&place, const T *stmt, llvm::StringRef what);
+  void setOnce(const T *&place, std::type_identity_t<const T *> stmt,
+               llvm::StringRef what) {
+    if (place)
+      (void)diags.report(stmt->range, diag::SecondStatement, what)
+          .note(place->range, diag::NotePrevious);
+    else
+      place = stmt;
+  }
   void defineImports(const ast::Module &module);
   void checkAliases(const ast::Module &main);
   void reportMissingRole(const ast::ScheduleDecl &schedule,
@@ -116,7 +135,7 @@ private:
   /// Unknown names that have been reported, each once.
   std::set<std::string> unknown;
   /// The current schedule; null at file level.
-  const CheckedSchedule *current = nullptr;
+  CheckedSchedule *current = nullptr;
   bool placementKnown = false;
   /// The aliases of the schedules so far.
   llvm::StringMap<llvm::SMRange> aliases;

@@ -8,8 +8,8 @@
 #include "Sema/Checker.h"
 
 #include "Support/Diagnostics/CommandDiags.h"
-#include "Support/Diagnostics/SemaDiags.h"
 #include "Support/Rational.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -67,14 +67,32 @@ void Checker::defineVariable(Variable *variable) {
   define({variable->name, variable->range, variable, nullptr, nullptr});
 }
 
-void Checker::reportUnknown(Name name, bool (*wanted)(const Symbol &),
-                            ArrayRef<StringRef> extra,
-                            InFlightDiagnostic (*report)(DiagEngine &, Name)) {
-  if (!unknown.insert(name.text.str()).second)
-    return;
-  InFlightDiagnostic error = report(diags, name);
-  if (StringRef meant = scope.suggest(name.text, wanted, extra); !meant.empty())
-    error.suggest(name.range, meant);
+template <typename Decl, typename Unknown, typename Other>
+const Decl *Checker::lookUp(Name name, const Decl *Symbol::*member,
+                            ArrayRef<StringRef> builtins, Unknown unknownKind,
+                            Other otherKind) {
+  const Symbol *symbol = scope.find(name.text);
+  if (symbol && symbol->*member) {
+    (symbol->*member)->used = true;
+    return symbol->*member;
+  }
+  if (symbol) {
+    (void)diags.report(name.range, otherKind, name.text, symbol->what())
+        .note(symbol->range, diag::NoteDefinedHere, name.text);
+  } else if (unknown.insert(name.text.str()).second) {
+    InFlightDiagnostic error = diags.report(name.range, unknownKind, name.text);
+    StringRef meant = scope.suggest(
+        name.text, [&](const Symbol &s) { return s.*member != nullptr; },
+        builtins);
+    if (!meant.empty())
+      error.suggest(name.range, meant);
+  }
+  return nullptr;
+}
+
+const PatternDecl *Checker::lookUpPattern(Name name) {
+  return lookUp(name, &Symbol::pattern, {}, diag::UnknownPattern,
+                diag::NotAPattern);
 }
 
 //===----------------------------------------------------------------------===//
@@ -87,8 +105,7 @@ Dependence Checker::resolved(Dependence dependence) const {
 }
 
 void Checker::checkRankFree(Dependence dependence, SMRange range) {
-  StringRef text(range.Start.getPointer(),
-                 range.End.getPointer() - range.Start.getPointer());
+  StringRef text = sourceText(range);
   if (dependence.onRank)
     (void)diags.report(range, diag::DependsOnRank, text);
   else if (dependence.onPlacement && !placementKnown)
@@ -143,38 +160,19 @@ Dependence Checker::check(NumberExpr *expr, Numbers numbers) {
 }
 
 Dependence Checker::check(NameExpr *expr) {
-  const Symbol *symbol = scope.find(expr->name);
-  if (!symbol) {
-    reportUnknown(
-        {expr->name, expr->range},
-        [](const Symbol &s) { return s.variable != nullptr; },
-        builtinValueNames,
-        [](DiagEngine &diags, Name name) {
-          return diags.report(name.range, diag::UnknownName, name.text);
-        });
-    return {};
-  }
-  if (!symbol->variable) {
-    (void)diags.report(expr->range, diag::NotAValue, expr->name, symbol->what())
-        .note(symbol->range, diag::NoteDefinedHere, expr->name);
-    return {};
-  }
-  expr->variable = symbol->variable;
-  symbol->variable->used = true;
-  return resolved(symbol->variable->dependence);
+  expr->variable =
+      lookUp({expr->name, expr->range}, &Symbol::variable, builtinValueNames,
+             diag::UnknownName, diag::NotAValue);
+  return expr->variable ? resolved(expr->variable->dependence) : Dependence();
 }
 
 void Checker::checkArgumentCount(Name callee, size_t given, size_t wanted,
                                  SMRange declared) {
   if (given == wanted)
     return;
-  auto count = [](size_t n) {
-    return n == 1 ? std::string("1 argument")
-                  : std::to_string(n) + " arguments";
-  };
   InFlightDiagnostic error =
       diags.report(callee.range, diag::WrongArgumentCount, callee.text,
-                   count(given), std::to_string(wanted));
+                   countText(given, "argument"), std::to_string(wanted));
   if (declared.isValid())
     error.note(declared, diag::NoteDefinedHere, callee.text);
 }
@@ -192,15 +190,14 @@ Dependence Checker::check(CallExpr *expr, Numbers numbers) {
   case Builtin::Min:
   case Builtin::Max:
     if (expr->args.size() < 2)
-      (void)diags.report(
-          expr->callee.range, diag::WrongArgumentCount, expr->callee.text,
-          expr->args.empty() ? "0 arguments" : "1 argument", "2 or more");
+      (void)diags.report(expr->callee.range, diag::WrongArgumentCount,
+                         expr->callee.text,
+                         countText(expr->args.size(), "argument"), "2 or more");
     return dependence;
   case Builtin::Abs:
-    checkArgumentCount(expr->callee, expr->args.size(), 1, {});
-    return dependence;
   case Builtin::CeilDiv:
-    checkArgumentCount(expr->callee, expr->args.size(), 2, {});
+    checkArgumentCount(expr->callee, expr->args.size(),
+                       expr->builtin == Builtin::Abs ? 1 : 2, {});
     return dependence;
   case Builtin::Stage:
     checkArgumentCount(expr->callee, expr->args.size(), 1, {});
@@ -209,28 +206,13 @@ Dependence Checker::check(CallExpr *expr, Numbers numbers) {
     break;
   }
 
-  const Symbol *symbol = scope.find(expr->callee.text);
-  if (!symbol) {
-    reportUnknown(
-        expr->callee, [](const Symbol &s) { return s.fn != nullptr; },
-        builtinFunctionNames,
-        [](DiagEngine &diags, Name name) {
-          return diags.report(name.range, diag::UnknownFunction, name.text);
-        });
+  expr->fn = lookUp(expr->callee, &Symbol::fn, builtinFunctionNames,
+                    diag::UnknownFunction, diag::NotAFunction);
+  if (!expr->fn)
     return dependence;
-  }
-  if (!symbol->fn) {
-    (void)diags
-        .report(expr->callee.range, diag::NotAFunction, expr->callee.text,
-                symbol->what())
-        .note(symbol->range, diag::NoteDefinedHere, expr->callee.text);
-    return dependence;
-  }
-  checkArgumentCount(expr->callee, expr->args.size(), symbol->fn->args.size(),
-                     symbol->range);
-  expr->fn = symbol->fn;
-  symbol->fn->used = true;
-  return dependence |= resolved(symbol->fn->dependence);
+  checkArgumentCount(expr->callee, expr->args.size(), expr->fn->args.size(),
+                     expr->fn->name.range);
+  return dependence |= resolved(expr->fn->dependence);
 }
 
 } // namespace pipec

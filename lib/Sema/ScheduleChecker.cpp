@@ -10,7 +10,6 @@
 #include "Cost/Expectation.h"
 #include "Cost/LayoutText.h"
 #include "Support/Diagnostics/CommandDiags.h"
-#include "Support/Diagnostics/SemaDiags.h"
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -23,16 +22,8 @@ using namespace pipec::ast;
 
 namespace pipec {
 
-template <typename T>
-bool Checker::setOnce(const T *&place, const T *stmt, StringRef what) {
-  if (place) {
-    (void)diags.report(stmt->range, diag::SecondStatement, what)
-        .note(place->range, diag::NotePrevious);
-    return false;
-  }
-  place = stmt;
-  return true;
-}
+/// The names of the roles, in the order of `Role`, without `None`.
+static constexpr StringRef roleNames[] = {"ranks", "microbatches", "chunks"};
 
 //===----------------------------------------------------------------------===//
 // Schedule and parameters
@@ -60,8 +51,9 @@ void Checker::check(ScheduleDecl *schedule) {
   for (const Stmt *item : schedule->body.stmts)
     if (const auto *only = dyn_cast<ForwardOnlyStmt>(item))
       setOnce(checked.forwardOnly, only, "forward_only");
+  Form form;
   for (Stmt *item : schedule->body.stmts)
-    checkItem(item, checked);
+    check(item, form);
   if (!checked.placement)
     (void)diags.report(schedule->name.range, diag::MissingPlacement,
                        schedule->name.text);
@@ -73,12 +65,8 @@ void Checker::check(ScheduleDecl *schedule) {
 /// `later` has the roles of the parameters that are not to the left.
 void Checker::checkDefault(Expr *value, uint8_t later) {
   Dependence dependence = checkRankFree(value, Numbers::Integers);
-  static constexpr std::pair<Role, StringRef> roles[] = {
-      {Role::Ranks, "ranks"},
-      {Role::Microbatches, "microbatches"},
-      {Role::Chunks, "chunks"}};
-  for (const auto &[role, name] : roles)
-    if (dependence.onRoles & later & roleBit(role))
+  for (auto [index, name] : enumerate(roleNames))
+    if (dependence.onRoles & later & roleBit(Role(index + 1)))
       (void)diags.report(value->range, diag::BeforeParameter, name);
 }
 
@@ -123,17 +111,16 @@ void Checker::checkParams(ScheduleDecl *schedule, CheckedSchedule &checked) {
     param.variable->used = param.role != Role::None;
     defineVariable(param.variable);
 
-    const ParamDecl **place = param.role == Role::Ranks ? &checked.ranks
-                              : param.role == Role::Microbatches
-                                  ? &checked.microbatches
-                              : param.role == Role::Chunks ? &checked.chunks
-                                                           : nullptr;
-    if (place && *place)
+    const ParamDecl *none = nullptr;
+    const ParamDecl **places[] = {&none, &checked.ranks, &checked.microbatches,
+                                  &checked.chunks};
+    const ParamDecl *&place = *places[unsigned(param.role)];
+    if (place)
       (void)diags
           .report(param.label.range, diag::SecondStatement, param.label.text)
-          .note((*place)->label.range, diag::NotePrevious);
-    else if (place)
-      *place = &param;
+          .note(place->label.range, diag::NotePrevious);
+    else
+      place = &param;
   }
   checkLabels(schedule);
   if (!checked.ranks)
@@ -150,65 +137,10 @@ void Checker::reportMissingRole(const ScheduleDecl &schedule, StringRef role) {
   for (const ParamDecl &param : schedule.params)
     // A label that is more like another role is meant as that.
     if (param.role == Role::None &&
-        nearestWord(param.label.text, {"ranks", "microbatches", "chunks"}) ==
-            role) {
+        nearestWord(param.label.text, roleNames) == role) {
       error.suggest(param.label.range, role);
       return;
     }
-}
-
-void Checker::checkItem(Stmt *item, CheckedSchedule &checked) {
-  switch (item->kind) {
-  case Stmt::Kind::Let:
-    return check(cast<LetStmt>(item));
-  case Stmt::Kind::Fn:
-    return check(cast<FnDecl>(item));
-  case Stmt::Kind::Pattern:
-    return check(cast<PatternDecl>(item));
-  case Stmt::Kind::Require:
-    return check(cast<RequireStmt>(item));
-  case Stmt::Kind::Placement:
-    check(cast<PlacementStmt>(item));
-    setOnce(checked.placement, cast<PlacementStmt>(item), "placement");
-    placementKnown = true;
-    return;
-  case Stmt::Kind::Connect:
-    return check(cast<EdgesStmt>(item), "connect");
-  case Stmt::Kind::Graph:
-    setOnce(checked.graph, cast<EdgesStmt>(item), "graph");
-    return check(cast<EdgesStmt>(item), "graph");
-  case Stmt::Kind::Tie:
-    checkAfterPlacement(item, "tie");
-    for (Expr *stage : cast<TieStmt>(item)->stages)
-      checkRankFree(stage, Numbers::Integers);
-    return;
-  case Stmt::Kind::Alias:
-    return check(cast<AliasStmt>(item));
-  case Stmt::Kind::ForwardOnly:
-    return;
-  case Stmt::Kind::Cost:
-    setOnce(checked.cost, cast<SettingsStmt>(item), "cost");
-    return checkSettings(cast<SettingsStmt>(item)->entries, FigureBlock::Cost);
-  case Stmt::Kind::Memory:
-    setOnce(checked.memory, cast<SettingsStmt>(item), "memory");
-    return checkSettings(cast<SettingsStmt>(item)->entries,
-                         FigureBlock::Memory);
-  case Stmt::Kind::Fsdp:
-    setOnce(checked.fsdp, cast<SettingsStmt>(item), "fsdp");
-    return checkFsdp(cast<SettingsStmt>(item));
-  case Stmt::Kind::Expect:
-    checked.expects.push_back(cast<ExpectStmt>(item));
-    return check(cast<ExpectStmt>(item));
-  case Stmt::Kind::Phase: {
-    auto *phase = cast<PhaseStmt>(item);
-    Form form;
-    check(phase->body, form);
-    phase->timed = form.timed != nullptr;
-    return;
-  }
-  default:
-    llvm_unreachable("the grammar has no such statement in a schedule");
-  }
 }
 
 void Checker::check(RequireStmt *require) {
@@ -305,8 +237,9 @@ void Checker::checkAfterPlacement(const Stmt *stmt, StringRef word) {
   (void)diags.report(range, diag::BeforePlacement, word);
 }
 
-void Checker::check(EdgesStmt *stmt, StringRef word) {
-  checkAfterPlacement(stmt, word);
+void Checker::check(EdgesStmt *stmt) {
+  checkAfterPlacement(stmt,
+                      stmt->kind == Stmt::Kind::Graph ? "graph" : "connect");
   for (EdgeEntry &edge : stmt->edges) {
     size_t mark = scope.enter();
     if (edge.isLoop()) {
@@ -326,12 +259,7 @@ void Checker::check(EdgesStmt *stmt, StringRef word) {
 //===----------------------------------------------------------------------===//
 
 static std::string leftSide(const SettingEntry &entry) {
-  if (entry.letters.empty())
-    return entry.word.text.str();
-  std::string text;
-  for (Letter letter : entry.letters)
-    text += (text.empty() ? "" : " & ") + letterName(letter).str();
-  return text;
+  return ast::leftSide(entry.letters, entry.word);
 }
 
 /// The place of the left side; letters are not a word and have none.
@@ -463,6 +391,18 @@ void Checker::checkWord(const CostOfExpr *cost) {
                        wordsOf(FigureBlock::Cost, FigureScope::Whole),
                        figureNames(FigureBlock::Cost, FigureScope::Whole),
                        diags);
+}
+
+void Checker::check(const SettingsStmt *stmt) {
+  if (stmt->kind == Stmt::Kind::Fsdp) {
+    setOnce(current->fsdp, stmt, "fsdp");
+    return checkFsdp(stmt);
+  }
+  bool isCost = stmt->kind == Stmt::Kind::Cost;
+  setOnce(isCost ? current->cost : current->memory, stmt,
+          blockWord(stmt->kind));
+  checkSettings(stmt->entries,
+                isCost ? FigureBlock::Cost : FigureBlock::Memory);
 }
 
 void Checker::checkFsdp(const SettingsStmt *fsdp) {

@@ -35,7 +35,8 @@ void Scope::leave(size_t mark) {
     index.erase(symbols.back().name);
 }
 
-StringRef Scope::suggest(StringRef name, bool (*wanted)(const Symbol &),
+StringRef Scope::suggest(StringRef name,
+                         function_ref<bool(const Symbol &)> wanted,
                          ArrayRef<StringRef> extra) const {
   std::vector<StringRef> candidates(extra.begin(), extra.end());
   for (const Symbol &symbol : symbols)

@@ -10,6 +10,7 @@
 
 #include "AST/Decl.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
 
 #include <vector>
@@ -47,7 +48,8 @@ public:
 
   /// The visible name that is most similar to `name`, among the symbols that
   /// `wanted` accepts and `extra`; empty if none is similar enough.
-  llvm::StringRef suggest(llvm::StringRef name, bool (*wanted)(const Symbol &),
+  llvm::StringRef suggest(llvm::StringRef name,
+                          llvm::function_ref<bool(const Symbol &)> wanted,
                           llvm::ArrayRef<llvm::StringRef> extra) const;
 
 private:

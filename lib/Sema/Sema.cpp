@@ -8,7 +8,6 @@
 #include "Sema/Sema.h"
 
 #include "Sema/Checker.h"
-#include "Support/Diagnostics/SemaDiags.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -7,8 +7,6 @@
 
 #include "Sema/Checker.h"
 
-#include "Support/Diagnostics/SemaDiags.h"
-
 using namespace llvm;
 using namespace pipec::ast;
 
@@ -49,8 +47,7 @@ void Checker::check(Stmt *stmt, Form &form) {
     return check(cast<StepsStmt>(stmt));
   case Stmt::Kind::Idle:
     notePlain(form, stmt);
-    if (Expr *count = cast<IdleStmt>(stmt)->count)
-      check(count, Numbers::Integers);
+    checkInteger(cast<IdleStmt>(stmt)->count);
     return;
   case Stmt::Kind::Use:
     return check(cast<UseStmt>(stmt), form);
@@ -60,8 +57,42 @@ void Checker::check(Stmt *stmt, Form &form) {
   case Stmt::Kind::Fill:
     noteTimed(form, stmt);
     return check(cast<FillStmt>(stmt));
-  default:
-    llvm_unreachable("the grammar has no such statement in a block");
+  // Only in schedules:
+  case Stmt::Kind::Require:
+    return check(cast<RequireStmt>(stmt));
+  case Stmt::Kind::Placement:
+    check(cast<PlacementStmt>(stmt));
+    setOnce(current->placement, cast<PlacementStmt>(stmt), "placement");
+    placementKnown = true;
+    return;
+  case Stmt::Kind::Graph:
+    setOnce(current->graph, cast<EdgesStmt>(stmt), "graph");
+    [[fallthrough]];
+  case Stmt::Kind::Connect:
+    return check(cast<EdgesStmt>(stmt));
+  case Stmt::Kind::Tie:
+    checkAfterPlacement(stmt, "tie");
+    for (Expr *stage : cast<TieStmt>(stmt)->stages)
+      checkRankFree(stage, Numbers::Integers);
+    return;
+  case Stmt::Kind::Alias:
+    return check(cast<AliasStmt>(stmt));
+  case Stmt::Kind::ForwardOnly:
+    return; // noted before
+  case Stmt::Kind::Cost:
+  case Stmt::Kind::Memory:
+  case Stmt::Kind::Fsdp:
+    return check(cast<SettingsStmt>(stmt));
+  case Stmt::Kind::Expect:
+    current->expects.push_back(cast<ExpectStmt>(stmt));
+    return check(cast<ExpectStmt>(stmt));
+  case Stmt::Kind::Phase: {
+    auto *phase = cast<PhaseStmt>(stmt);
+    Form inside;
+    check(phase->body, inside);
+    phase->timed = inside.timed != nullptr;
+    return;
+  }
   }
 }
 
@@ -70,16 +101,10 @@ void Checker::check(Stmt *stmt, Form &form) {
 //===----------------------------------------------------------------------===//
 
 static StringRef wordOf(const Stmt *stmt) {
-  switch (stmt->kind) {
-  case Stmt::Kind::At:
-    return "at";
-  case Stmt::Kind::Fill:
-    return "fill";
-  case Stmt::Kind::Idle:
-    return "idle";
-  default:
-    return "step";
-  }
+  return isa<AtStmt>(stmt)     ? "at"
+         : isa<FillStmt>(stmt) ? "fill"
+         : isa<IdleStmt>(stmt) ? "idle"
+                               : "step";
 }
 
 void Checker::noteTimed(Form &form, const Stmt *stmt) {
@@ -171,10 +196,8 @@ void Checker::check(ForStmt *loop, Form &form) {
 
 void Checker::check(const StepsStmt *steps) {
   for (const StepRef &step : steps->steps) {
-    if (step.chunk)
-      check(step.chunk, Numbers::Integers);
-    if (step.microbatch)
-      check(step.microbatch, Numbers::Integers);
+    checkInteger(step.chunk);
+    checkInteger(step.microbatch);
     if (step.all && steps->steps.size() > 1)
       (void)diags.report(step.range, diag::AllInOverlap);
     if (current && current->forwardOnly && step.letter != Letter::F)
@@ -189,39 +212,28 @@ void Checker::check(const StepsStmt *steps) {
 void Checker::check(UseStmt *use, Form &form) {
   for (Expr *arg : use->args)
     check(arg, Numbers::Integers);
-  const Symbol *symbol = scope.find(use->pattern.text);
-  if (!symbol) {
-    reportUnknown(
-        use->pattern, [](const Symbol &s) { return s.pattern != nullptr; }, {},
-        [](DiagEngine &diags, Name name) {
-          return diags.report(name.range, diag::UnknownPattern, name.text);
-        });
+  use->decl = lookUpPattern(use->pattern);
+  if (!use->decl)
     return;
-  }
-  if (!symbol->pattern) {
-    (void)diags
-        .report(use->pattern.range, diag::NotAPattern, use->pattern.text,
-                symbol->what())
-        .note(symbol->range, diag::NoteDefinedHere, use->pattern.text);
-    return;
-  }
-  checkArgumentCount(use->pattern, use->args.size(),
-                     symbol->pattern->args.size(), symbol->range);
-  use->decl = symbol->pattern;
-  symbol->pattern->used = true;
+  checkArgumentCount(use->pattern, use->args.size(), use->decl->args.size(),
+                     use->decl->name.range);
   if (use->decl->timed)
     noteTimed(form, use);
   else if (use->decl->plain)
     notePlain(form, use);
 }
 
+/// The steps of a block that consists of one statement; null for others.
+static const StepsStmt *onlySteps(const Block &block) {
+  return block.stmts.size() == 1 ? dyn_cast<StepsStmt>(block.stmts[0])
+                                 : nullptr;
+}
+
 void Checker::check(const AtStmt *at) {
   check(at->slot, Numbers::Integers);
   Form inside;
   check(at->body, inside);
-  const auto *steps = at->body.stmts.size() == 1
-                          ? dyn_cast<StepsStmt>(at->body.stmts[0])
-                          : nullptr;
+  const StepsStmt *steps = onlySteps(at->body);
   if (!steps) {
     (void)diags.report(at->body.range, diag::AtBody,
                        at->body.stmts.empty()      ? "nothing"
@@ -236,9 +248,7 @@ void Checker::check(const AtStmt *at) {
 void Checker::check(const FillStmt *fill) {
   Form inside;
   check(fill->body, inside);
-  const auto *steps = fill->body.stmts.size() == 1
-                          ? dyn_cast<StepsStmt>(fill->body.stmts[0])
-                          : nullptr;
+  const StepsStmt *steps = onlySteps(fill->body);
   if (!steps || steps->steps.size() != 1 ||
       steps->steps[0].letter != Letter::W || steps->steps[0].all ||
       steps->steps[0].chunk)
