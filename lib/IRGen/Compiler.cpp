@@ -7,6 +7,8 @@
 
 #include "IRGen/Compiler.h"
 
+#include "AST/Walk.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -93,33 +95,15 @@ static SmallVector<const Variable *, 2> variablesOf(ArrayRef<Argument> args) {
 }
 
 bool Compiler::isFixed(const Expr *expr, unsigned firstOwn) const {
-  switch (expr->kind) {
-  case Expr::Kind::Name: {
-    unsigned id = cast<NameExpr>(expr)->variable->id;
-    return id >= firstOwn || fixedVariables[id];
-  }
-  case Expr::Kind::Unary:
-    return isFixed(cast<UnaryExpr>(expr)->operand, firstOwn);
-  case Expr::Kind::Binary: {
-    auto *binary = cast<BinaryExpr>(expr);
-    return isFixed(binary->lhs, firstOwn) && isFixed(binary->rhs, firstOwn);
-  }
-  case Expr::Kind::Conditional: {
-    auto *conditional = cast<ConditionalExpr>(expr);
-    return isFixed(conditional->condition, firstOwn) &&
-           isFixed(conditional->whenTrue, firstOwn) &&
-           isFixed(conditional->whenFalse, firstOwn);
-  }
-  case Expr::Kind::Call: {
-    auto *call = cast<CallExpr>(expr);
-    return (call->fn ? code.fnIsPure[call->fn->id]
-                     : call->builtin != Builtin::Stage) &&
-           all_of(call->args,
-                  [&](const Expr *arg) { return isFixed(arg, firstOwn); });
-  }
-  default:
-    return true;
-  }
+  if (const auto *name = dyn_cast<NameExpr>(expr))
+    return name->variable->id >= firstOwn || fixedVariables[name->variable->id];
+  const auto *call = dyn_cast<CallExpr>(expr);
+  bool fixed = !call || (call->fn ? code.fnIsPure[call->fn->id]
+                                  : call->builtin != Builtin::Stage);
+  forEachChild(*expr, [&](const Expr &child) {
+    fixed = fixed && isFixed(&child, firstOwn);
+  });
+  return fixed;
 }
 
 /// Sema numbers the arguments and lets of a function before all later
@@ -138,31 +122,21 @@ bool Compiler::isPure(const FnDecl *fn) const {
 
 void Compiler::compileFn(const FnDecl *fn) {
   code.fnIsPure[fn->id] = isPure(fn);
-  uint32_t saved = scope;
-  scope = noSlot;
-  {
-    ScopeGuard guard(*this, {DebugScope::Kind::Fn, 0, fn->name.range,
-                             fn->name.text, variablesOf(fn->args)});
-    code.fnEntries[fn->id] = here();
-    for (const LetStmt *let : fn->lets)
-      compile(let);
-    code.fnResults[fn->id] = compile(fn->result);
-    emit(Op::Return, fn->range);
-  }
-  scope = saved;
+  ScopeGuard guard(*this, {DebugScope::Kind::Fn, 0, fn->name.range,
+                           fn->name.text, variablesOf(fn->args)});
+  code.fnEntries[fn->id] = here();
+  for (const LetStmt *let : fn->lets)
+    compile(let);
+  code.fnResults[fn->id] = compile(fn->result);
+  emit(Op::Return, fn->range);
 }
 
 void Compiler::compilePattern(const PatternDecl *pattern) {
-  uint32_t saved = scope;
-  scope = noSlot;
-  {
-    ScopeGuard guard(*this, {DebugScope::Kind::Pattern, 0, pattern->name.range,
-                             pattern->name.text, variablesOf(pattern->args)});
-    code.patternEntries[pattern->id] = here();
-    compile(pattern->body);
-    emit(Op::Return, pattern->range);
-  }
-  scope = saved;
+  ScopeGuard guard(*this, {DebugScope::Kind::Pattern, 0, pattern->name.range,
+                           pattern->name.text, variablesOf(pattern->args)});
+  code.patternEntries[pattern->id] = here();
+  compile(pattern->body);
+  emit(Op::Return, pattern->range);
 }
 
 //===----------------------------------------------------------------------===//

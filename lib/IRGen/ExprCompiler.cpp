@@ -55,44 +55,15 @@ uint32_t Compiler::compile(const BinaryExpr *expr) {
   uint32_t lhs = compile(expr->lhs);
   uint32_t rhs = compile(expr->rhs);
   uint32_t result = newSlot();
-  switch (expr->op) {
-  case BinaryOp::EQ:
-    emit(Op::EQ, expr->range, result, lhs, rhs);
-    break;
-  case BinaryOp::NE:
-    emit(Op::NE, expr->range, result, lhs, rhs);
-    break;
-  case BinaryOp::LT:
-    emit(Op::LT, expr->range, result, lhs, rhs);
-    break;
-  case BinaryOp::LE:
-    emit(Op::LE, expr->range, result, lhs, rhs);
-    break;
-  case BinaryOp::GT:
-    emit(Op::LT, expr->range, result, rhs, lhs);
-    break;
-  case BinaryOp::GE:
-    emit(Op::LE, expr->range, result, rhs, lhs);
-    break;
-  case BinaryOp::Add:
-    emit(Op::Add, expr->range, result, lhs, rhs);
-    break;
-  case BinaryOp::Sub:
-    emit(Op::Sub, expr->range, result, lhs, rhs);
-    break;
-  case BinaryOp::Mul:
-    emit(Op::Mul, expr->range, result, lhs, rhs);
-    break;
-  case BinaryOp::Div:
-    emit(Op::Div, expr->range, result, lhs, rhs);
-    break;
-  case BinaryOp::Mod:
-    emit(Op::Mod, expr->range, result, lhs, rhs);
-    break;
-  case BinaryOp::Or:
-  case BinaryOp::And:
-    llvm_unreachable("handled above");
-  }
+  // `a > b` is `b < a`.
+  if (expr->op == BinaryOp::GT || expr->op == BinaryOp::GE)
+    std::swap(lhs, rhs);
+  // In the order of `BinaryOp`, after `||` and `&&`.
+  static constexpr Op ops[] = {Op::EQ,  Op::NE,  Op::LT,  Op::LE,
+                               Op::LT,  Op::LE,  Op::Add, Op::Sub,
+                               Op::Mul, Op::Div, Op::Mod};
+  emit(ops[unsigned(expr->op) - unsigned(BinaryOp::EQ)], expr->range, result,
+       lhs, rhs);
   return result;
 }
 

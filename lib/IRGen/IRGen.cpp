@@ -159,22 +159,20 @@ LogicalResult Lowering::bindParams() {
     schedule.params.push_back({param.name.text.str(), *value});
     // Roles are checked immediately, because later defaults may divide by them.
     unsigned chunks = 0;
-    bool good = param.role == Role::Ranks
-                    ? succeeded(checkRole(&param, maxRanks, schedule.numRanks))
-                : param.role == Role::Microbatches
-                    ? succeeded(checkRole(&param, maxMicrobatches,
-                                          schedule.numMicrobatches))
-                : param.role == Role::Chunks
-                    ? succeeded(checkRole(&param, maxStages, chunks))
-                    : true;
-    if (!good)
-      return failure();
-    if (param.role == Role::Ranks)
-      machine->setValue(program.builtins.ranks, *value);
-    else if (param.role == Role::Microbatches)
-      machine->setValue(program.builtins.microbatches, *value);
-    else if (param.role == Role::Chunks)
-      machine->setValue(program.builtins.chunks, *value);
+    struct {
+      const Variable *builtin;
+      unsigned limit;
+      unsigned *size;
+    } const roles[] = {{nullptr, 0, nullptr},
+                       {program.builtins.ranks, maxRanks, &schedule.numRanks},
+                       {program.builtins.microbatches, maxMicrobatches,
+                        &schedule.numMicrobatches},
+                       {program.builtins.chunks, maxStages, &chunks}};
+    if (const auto &role = roles[unsigned(param.role)]; role.builtin) {
+      if (failed(checkRole(&param, role.limit, *role.size)))
+        return failure();
+      machine->setValue(role.builtin, *value);
+    }
   }
   return success();
 }

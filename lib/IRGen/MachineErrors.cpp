@@ -70,10 +70,8 @@ void Machine::addNotes(InFlightDiagnostic &diagnostic, uint32_t at) {
 }
 
 LogicalResult Machine::overflow(uint32_t at) {
-  SMRange range = code.ranges[at];
-  StringRef text(range.Start.getPointer(),
-                 range.End.getPointer() - range.Start.getPointer());
-  return fail(at, diag::ArithmeticOverflow, text.take_front(60));
+  return fail(at, diag::ArithmeticOverflow,
+              ast::sourceText(code.ranges[at]).take_front(60));
 }
 
 LogicalResult Machine::fail(const StepError &error) {

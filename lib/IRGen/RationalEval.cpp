@@ -17,12 +17,9 @@ namespace pipec {
 
 std::optional<Rational> RationalEval::fits(std::optional<Rational> value,
                                            const Expr *expr) {
-  if (!value) {
-    SMRange range = expr->range;
-    StringRef text(range.Start.getPointer(),
-                   range.End.getPointer() - range.Start.getPointer());
-    (void)diags.report(range, diag::ArithmeticOverflow, text.take_front(60));
-  }
+  if (!value)
+    (void)diags.report(expr->range, diag::ArithmeticOverflow,
+                       sourceText(expr->range).take_front(60));
   return value;
 }
 

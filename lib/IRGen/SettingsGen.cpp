@@ -182,25 +182,6 @@ LogicalResult Lowering::makeFsdp() {
 // Expectations
 //===----------------------------------------------------------------------===//
 
-static Expectation::Relation relationOf(BinaryOp op) {
-  switch (op) {
-  case BinaryOp::EQ:
-    return Expectation::Relation::EQ;
-  case BinaryOp::NE:
-    return Expectation::Relation::NE;
-  case BinaryOp::LT:
-    return Expectation::Relation::LT;
-  case BinaryOp::LE:
-    return Expectation::Relation::LE;
-  case BinaryOp::GT:
-    return Expectation::Relation::GT;
-  case BinaryOp::GE:
-    return Expectation::Relation::GE;
-  default:
-    llvm_unreachable("not a relation of the grammar");
-  }
-}
-
 /// Evaluates the clauses about every rank for one, or all others.
 LogicalResult Lowering::makeExpectations(std::optional<unsigned> rank) {
   if (!options.expectations)
@@ -227,7 +208,7 @@ LogicalResult Lowering::makeExpectations(std::optional<unsigned> rank) {
     }
     Expectation expectation;
     expectation.metric = *parseMetric(expect->metric.text);
-    expectation.relation = relationOf(expect->relation);
+    expectation.relation = *parseRelation(spelling(expect->relation));
     expectation.rank = of;
     expectation.value = *value;
     expectation.source = diags.sourceFiles().compress(expect->range.Start);

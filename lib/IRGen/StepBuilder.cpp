@@ -95,38 +95,31 @@ std::optional<StepError> StepBuilder::add(const StepRequest &request) {
 /// Checks everything that does not depend on the order of the steps.
 std::optional<StepError> StepBuilder::check(const StepRequest &request,
                                             Checked &checked) {
-  StepError error{};
-  error.instruction = request.instruction;
-  error.letter = request.letter;
+  auto error = [&](StepError::Kind kind, int64_t value, int64_t low,
+                   int64_t high) {
+    return StepError{kind, request.instruction, request.letter, value, low,
+                     high};
+  };
   checked = {request.letter,      request.joined, -1, -1,
              request.instruction, request.source};
 
   if (request.chunk) {
-    if (*request.chunk < 0 || *request.chunk >= int64_t(chunkStages.size())) {
-      error.kind = StepError::Kind::ChunkOutOfRange;
-      error.value = *request.chunk;
-      error.high = chunkStages.size();
-      return error;
-    }
+    if (*request.chunk < 0 || *request.chunk >= int64_t(chunkStages.size()))
+      return error(StepError::Kind::ChunkOutOfRange, *request.chunk, 0,
+                   chunkStages.size());
     checked.chunk = *request.chunk;
   } else if (chunkStages.size() == 1) {
     checked.chunk = 0;
   } else if (request.letter != Letter::W) {
-    error.kind = StepError::Kind::AmbiguousChunk;
-    error.high = chunkStages.size();
-    return error;
+    return error(StepError::Kind::AmbiguousChunk, 0, 0, chunkStages.size());
   }
 
   int64_t first = checked.chunk < 0 ? 0 : firstMicrobatch(checked.chunk);
   int64_t count = microbatchesOfChunk();
   if (request.microbatch) {
-    if (*request.microbatch < first || *request.microbatch >= first + count) {
-      error.kind = StepError::Kind::MicrobatchOutOfRange;
-      error.value = *request.microbatch;
-      error.low = first;
-      error.high = first + count;
-      return error;
-    }
+    if (*request.microbatch < first || *request.microbatch >= first + count)
+      return error(StepError::Kind::MicrobatchOutOfRange, *request.microbatch,
+                   first, first + count);
     checked.microbatch = *request.microbatch;
   }
   if (request.letter == Letter::W)
@@ -134,12 +127,8 @@ std::optional<StepError> StepBuilder::check(const StepRequest &request,
   uint32_t &written = request.letter == Letter::F
                           ? writtenForwards[checked.chunk]
                           : writtenBackwards[checked.chunk];
-  if (written == count) {
-    error.kind = StepError::Kind::TooMany;
-    error.value = written + 1;
-    error.high = count;
-    return error;
-  }
+  if (written == count)
+    return error(StepError::Kind::TooMany, written + 1, 0, count);
   ++written;
   return std::nullopt;
 }
@@ -210,12 +199,8 @@ std::optional<StepError> StepBuilder::makeW(const Checked &request) {
     found =
         oldestOwed(request.chunk >= 0 ? std::optional<unsigned>(request.chunk)
                                       : std::nullopt);
-  if (!found) {
-    StepError error{};
-    error.kind = StepError::Kind::NothingOwed;
-    error.instruction = request.instruction;
-    return error;
-  }
+  if (!found)
+    return StepError{StepError::Kind::NothingOwed, request.instruction};
   takeOwed(*found, request.joined, request.source);
   return std::nullopt;
 }
@@ -223,14 +208,10 @@ std::optional<StepError> StepBuilder::makeW(const Checked &request) {
 std::optional<StepError> StepBuilder::drain(std::optional<int64_t> chunk,
                                             uint32_t instruction,
                                             SourceLoc source, uint64_t &steps) {
-  if (chunk && (*chunk < 0 || *chunk >= int64_t(chunkStages.size()))) {
-    StepError error{};
-    error.kind = StepError::Kind::ChunkOutOfRange;
-    error.instruction = instruction;
-    error.value = *chunk;
-    error.high = chunkStages.size();
-    return error;
-  }
+  if (chunk && (*chunk < 0 || *chunk >= int64_t(chunkStages.size())))
+    return StepError{
+        StepError::Kind::ChunkOutOfRange, instruction, Letter::W, *chunk, 0,
+        int64_t(chunkStages.size())};
   std::optional<unsigned> of;
   if (chunk)
     of = unsigned(*chunk);
@@ -270,14 +251,11 @@ std::optional<StepError> StepBuilder::endPhase(uint64_t &steps) {
     std::stable_sort(groups.begin(), groups.end(), bySlot);
   for (size_t i = 0; i != groups.size(); ++i) {
     const TimedGroup &group = groups[i];
-    if (i != 0 && groups[i - 1].slot == group.slot) {
-      StepError error{};
-      error.kind = StepError::Kind::SlotTaken;
-      error.instruction = timedSteps[group.first].instruction;
-      error.other = timedSteps[groups[i - 1].first].instruction;
-      error.value = group.slot;
-      return error;
-    }
+    if (i != 0 && groups[i - 1].slot == group.slot)
+      return StepError{.kind = StepError::Kind::SlotTaken,
+                       .instruction = timedSteps[group.first].instruction,
+                       .value = group.slot,
+                       .other = timedSteps[groups[i - 1].first].instruction};
     if (filling && i != 0) {
       uint64_t room = uint64_t(group.slot) - uint64_t(groups[i - 1].slot) - 1;
       for (; room != 0; --room) {
