@@ -27,11 +27,8 @@ bool StepsParser::parseOpening() {
   uint64_t version = 0;
   if (!number(version, "the version of step IR"))
     return false;
-  if (version != 1) {
-    (void)diags.report(rangeOf(since(begin).ltrim()), diag::StepsUnknownVersion,
-                       version);
-    return false;
-  }
+  if (version != 1)
+    return fail(since(begin).ltrim(), diag::StepsUnknownVersion, version);
   if (!endLine())
     return false;
   skipLines();
@@ -132,11 +129,8 @@ bool StepsParser::parseParams() {
     const char *begin = here();
     if (!name(param.first, "the name of a parameter"))
       return false;
-    if (!paramNames.insert(param.first).second) {
-      (void)diags.report(rangeOf(since(begin)), diag::StepsEntryTwice,
-                         param.first);
-      return false;
-    }
+    if (!paramNames.insert(param.first).second)
+      return fail(since(begin), diag::StepsEntryTwice, param.first);
     if (!expect("=") || !integer(param.second))
       return false;
     schedule.params.push_back(std::move(param));
@@ -161,11 +155,9 @@ bool StepsParser::parseMap() {
     if (map.size() <= maxStages)
       map.push_back(onRank);
   }
-  if (schedule.numStages && map.size() != schedule.numStages) {
-    (void)diags.report(rangeOf(since(begin).trim()), diag::StepsMapLength,
-                       map.size(), schedule.numStages);
-    return false;
-  }
+  if (schedule.numStages && map.size() != schedule.numStages)
+    return fail(since(begin).trim(), diag::StepsMapLength, map.size(),
+                schedule.numStages);
   return good;
 }
 
@@ -203,10 +195,8 @@ bool StepsParser::parseTie() {
       return false;
     stages.push_back(stage);
   }
-  if (stages.empty()) {
-    expected("a stage");
-    return false;
-  }
+  if (stages.empty())
+    return expected("a stage");
   if (!schedule.numStages)
     return true;
   if (!ties)
@@ -218,18 +208,14 @@ bool StepsParser::parseTie() {
 // it is one of the file.
 bool StepsParser::parseLayout() {
   skipBlanks();
-  if (*p != '"') {
-    expected("a layout in double quotes");
-    return false;
-  }
+  if (*p != '"')
+    return expected("a layout in double quotes");
   const char *begin = ++p;
   while (*p != '"' && !(*p == '\n' || p == end))
     ++p;
   StringRef layoutText = since(begin);
-  if (*p != '"') {
-    expected("`\"`");
-    return false;
-  }
+  if (*p != '"')
+    return expected("`\"`");
   ++p;
   FailureOr<LayerLayout> layout = pipec::parseLayout(layoutText, diags);
   return succeeded(layout) &&
@@ -271,8 +257,7 @@ bool StepsParser::parseExpectation() {
   std::optional<Expectation::Relation> relation = parseRelation(since(begin));
   if (!relation) {
     p = begin;
-    expected("`==`, `!=`, `<`, `<=`, `>` or `>=`");
-    return false;
+    return expected("`==`, `!=`, `<`, `<=`, `>` or `>=`");
   }
   expect.relation = *relation;
   if (!rational(expect.value))

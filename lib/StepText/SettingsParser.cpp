@@ -23,8 +23,7 @@ namespace pipec {
 bool StepsParser::parseValue(StringRef name, bool given, Rational &value) {
   if (!given)
     return expect("=") && rational(value);
-  (void)diags.report(rangeOf(name), diag::StepsEntryTwice, name);
-  return false;
+  return fail(name, diag::StepsEntryTwice, name);
 }
 
 std::string listOf(ArrayRef<StringRef> words) {
@@ -52,11 +51,9 @@ bool StepsParser::parseFigures(FigureSet &figures, FigureBlock block,
     const FigureInfo *info = findFigure(block, place.scope, name);
     if (!info) {
       if (name.empty())
-        expected(listOf(names));
-      else
-        (void)diags.report(rangeOf(name), diag::StepsExpected, listOf(names),
-                           ("`" + name.take_front(40) + "`").str());
-      return false;
+        return expected(listOf(names));
+      return fail(name, diag::StepsExpected, listOf(names),
+                  ("`" + name.take_front(40) + "`").str());
     }
     for (StringRef inner : innerNames(block, place.scope, name))
       if (consume(inner)) {
@@ -94,10 +91,8 @@ bool StepsParser::parsePlace(FigureBlock block, const ScopeInfo &scope,
     uint64_t ranks = 0;
     if (!number(ranks, "a number of ranks"))
       return false;
-    if (ranks == 0) {
-      (void)diags.report(rangeOf(since(begin)), diag::StepsNodesZero);
-      return false;
-    }
+    if (ranks == 0)
+      return fail(since(begin), diag::StepsNodesZero);
     // A number larger than the number of ranks means all ranks.
     place.number = unsigned(std::min<uint64_t>(ranks, maxRanks));
     key = scope.word;
@@ -112,16 +107,13 @@ bool StepsParser::parsePlace(FigureBlock block, const ScopeInfo &scope,
     skipBlanks();
     if (!numberBelow(size, limit, what, sizeOf, place.to))
       return false;
-    if (place.number == place.to) {
-      (void)diags.report(rangeOf(since(begin)), diag::EdgeInsideRank, place.to);
-      return false;
-    }
+    if (place.number == place.to)
+      return fail(since(begin), diag::EdgeInsideRank, place.to);
     key += (" -> " + Twine(place.to)).str();
   }
   if (settingNames.insert((blockName(block) + " " + key).str()).second)
     return true;
-  (void)diags.report(rangeOf(since(begin)), diag::StepsEntryTwice, key);
-  return false;
+  return fail(since(begin), diag::StepsEntryTwice, key);
 }
 
 /// Parses an entry `cost` or `memory` after its word.
@@ -150,10 +142,8 @@ std::optional<bool> StepsParser::parseOverlap(StringRef first) {
   overlap.members.push_back(*kind);
   do {
     StringRef name = word();
-    if (!(kind = member(name))) {
-      expected("`F`, `B`, `I` or `W`");
-      return false;
-    }
+    if (!(kind = member(name)))
+      return expected("`F`, `B`, `I` or `W`");
     overlap.members.push_back(*kind);
   } while (consume('&'));
   StringRef members = since(first.begin()).rtrim();
@@ -165,10 +155,8 @@ std::optional<bool> StepsParser::parseOverlap(StringRef first) {
   std::string key = "overlap";
   for (StepKind kind : overlap.members)
     key += stepKindName(kind);
-  if (!settingNames.insert(key).second) {
-    (void)diags.report(rangeOf(members), diag::StepsEntryTwice, members);
-    return false;
-  }
+  if (!settingNames.insert(key).second)
+    return fail(members, diag::StepsEntryTwice, members);
   schedule.costs.overlaps.push_back(std::move(overlap));
   return true;
 }
@@ -213,11 +201,8 @@ bool StepsParser::parseStages(std::optional<std::vector<unsigned>> &given) {
     const char *begin = here();
     if (!numberBelow(schedule.numStages, maxStages, "stage", "stages", stage))
       return false;
-    if (!stages.empty() && stage <= stages.back()) {
-      (void)diags.report(rangeOf(since(begin)), diag::StepsStageOrder, stage,
-                         stages.back());
-      return false;
-    }
+    if (!stages.empty() && stage <= stages.back())
+      return fail(since(begin), diag::StepsStageOrder, stage, stages.back());
     stages.push_back(stage);
   } while (skipBlanks(), *here() >= '0' && *here() <= '9');
   return true;

@@ -40,10 +40,8 @@ void StepsCursor::skipLines() {
 
 bool StepsCursor::endLine() {
   skipBlanks();
-  if (!atLineEnd()) {
-    expected("the end of the line");
-    return false;
-  }
+  if (!atLineEnd())
+    return expected("the end of the line");
   skipLine();
   if (p != end)
     ++p;
@@ -62,8 +60,7 @@ bool StepsCursor::consume(StringRef text) {
 bool StepsCursor::expect(StringRef text) {
   if (consume(text))
     return true;
-  expected("`" + text + "`");
-  return false;
+  return expected("`" + text + "`");
 }
 
 bool StepsCursor::number(uint64_t &value, StringRef what) {
@@ -78,14 +75,11 @@ bool StepsCursor::number(uint64_t &value, StringRef what) {
   }
   if (p == begin || isWordByte(*p)) {
     p = begin;
-    expected(what);
-    return false;
+    return expected(what);
   }
-  if (!fits) {
-    (void)diags.report(rangeOf(since(begin)), diag::StepsNumberTooLarge,
-                       since(begin).take_front(quotedAtMost));
-    return false;
-  }
+  if (!fits)
+    return fail(since(begin), diag::StepsNumberTooLarge,
+                since(begin).take_front(quotedAtMost));
   value = sum;
   return true;
 }
@@ -99,15 +93,12 @@ bool StepsCursor::integer(int64_t &value) {
     ++p;
   if (p == digits || isWordByte(*p)) {
     p = begin;
-    expected("an integer");
-    return false;
+    return expected("an integer");
   }
   StringRef text(negative ? digits - 1 : digits, p - digits + negative);
-  if (text.getAsInteger(10, value)) {
-    (void)diags.report(rangeOf(since(begin)), diag::StepsNumberTooLarge,
-                       since(begin).take_front(quotedAtMost));
-    return false;
-  }
+  if (text.getAsInteger(10, value))
+    return fail(since(begin), diag::StepsNumberTooLarge,
+                since(begin).take_front(quotedAtMost));
   return true;
 }
 
@@ -136,15 +127,11 @@ bool StepsCursor::slowRational(Rational &value) {
   StringRef text = since(begin);
   if (text.empty() || text == "-") {
     p = begin;
-    expected("a number");
-    return false;
+    return expected("a number");
   }
   std::optional<Rational> parsed = Rational::parse(text);
-  if (!parsed) {
-    (void)diags.report(rangeOf(text), diag::StepsBadRational,
-                       text.take_front(quotedAtMost));
-    return false;
-  }
+  if (!parsed)
+    return fail(text, diag::StepsBadRational, text.take_front(quotedAtMost));
   value = *parsed;
   return true;
 }
@@ -156,8 +143,7 @@ bool StepsCursor::name(std::string &text, StringRef what) {
     StringRef plain = word();
     if (plain.empty() || isDigit(plain.front())) {
       p = begin;
-      expected(what);
-      return false;
+      return expected(what);
     }
     text = plain.str();
     return true;
@@ -170,10 +156,10 @@ bool StepsCursor::name(std::string &text, StringRef what) {
     } else if (c == '\\' && isHexDigit(p[1]) && isHexDigit(p[2])) {
       c = char(hexDigitValue(p[1]) * 16 + hexDigitValue(p[2]));
       p += 2;
-    } else if (c == '\\' || !isPrint(c)) {
-      expected(c == '\\' ? "`\\\"`, `\\\\` or `\\` and two hexadecimal digits"
-                         : "a printable ASCII character or `\"`");
-      return false;
+    } else if (c == '\\') {
+      return expected("`\\\"`, `\\\\` or `\\` and two hexadecimal digits");
+    } else if (!isPrint(c)) {
+      return expected("a printable ASCII character or `\"`");
     }
     text.push_back(c);
   }
@@ -181,29 +167,23 @@ bool StepsCursor::name(std::string &text, StringRef what) {
   return true;
 }
 
-void StepsCursor::expected(const Twine &what) {
+bool StepsCursor::expected(const Twine &what) {
   skipBlanks();
-  const char *begin = p;
+  StringRef rest(p, end - p), place(p, 0);
   std::string found;
   if (p == end) {
     found = "the end of the file";
   } else if (atLineEnd()) {
     found = "the end of the line";
   } else if (isWordByte(*p)) {
-    const char *wordEnd = p;
-    while (isWordByte(*wordEnd))
-      ++wordEnd;
-    StringRef text(p, wordEnd - p);
-    found = ("`" + text.take_front(quotedAtMost) + "`").str();
-    (void)diags.report(rangeOf(text), diag::StepsExpected, what.str(), found);
-    return;
+    place = rest.take_while(isWordByte);
+    found = ("`" + place.take_front(quotedAtMost) + "`").str();
   } else if (isPrint(*p)) {
     found = ("`" + Twine(*p) + "`").str();
   } else {
     found = "the byte 0x" + toHex(StringRef(p, 1));
   }
-  (void)diags.report(SMLoc::getFromPointer(begin), diag::StepsExpected,
-                     what.str(), found);
+  return fail(place, diag::StepsExpected, what.str(), found);
 }
 
 } // namespace pipec

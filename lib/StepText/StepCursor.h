@@ -113,14 +113,21 @@ public:
   /// Reads a word that does not begin with a digit, or quoted text.
   bool name(std::string &text, llvm::StringRef what);
 
-  /// Reports that `what` was expected here.
-  void expected(const llvm::Twine &what);
+  /// Reports that `what` was expected here, and returns false.
+  bool expected(const llvm::Twine &what);
   /// Reads a fraction or a decimal number that is too long for the fast path.
   bool slowRational(Rational &value);
 
   DiagEngine &diagnostics() { return diags; }
 
 protected:
+  /// Reports an error about `text`, and returns false.
+  template <typename Kind, typename... Args>
+  bool fail(llvm::StringRef text, Kind kind, Args &&...args) {
+    (void)diags.report(rangeOf(text), kind, std::forward<Args>(args)...);
+    return false;
+  }
+
   const char *p;
   const char *end;
   DiagEngine &diags;

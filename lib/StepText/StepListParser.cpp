@@ -27,8 +27,7 @@ bool StepsParser::parseLine() {
     return parsePhase();
   }
   if (first.empty()) {
-    expected("a step, a phase label or `}`");
-    return false;
+    return expected("a step, a phase label or `}`");
   }
   if (phase == maxPhases && !phaseReported) {
     unlabelled = true;
@@ -143,11 +142,8 @@ static std::string textOf(Step step) {
 // Parses one step after its word.
 bool StepsParser::parseStep(StringRef word, bool joined) {
   std::optional<StepKind> kind = kindOf(word);
-  if (!kind) {
-    (void)diags.report(rangeOf(word), diag::StepsUnknownStep,
-                       word.take_front(40));
-    return false;
-  }
+  if (!kind)
+    return fail(word, diag::StepsUnknownStep, word.take_front(40));
   unsigned stage = 0;
   unsigned microbatch = 0;
   if (hasStage(*kind) && !parseStage(stage))
@@ -168,24 +164,25 @@ bool StepsParser::parseStep(StringRef word, bool joined) {
   return true;
 }
 
-bool StepsParser::parseStage(unsigned &stage) {
+// Skips the letter before a number.
+bool StepsParser::skipLetter(char letter, const char *what) {
   skipBlanks();
-  if (*p != 's' || p[1] < '0' || p[1] > '9') {
-    expected("a stage such as `s0`");
-    return false;
-  }
+  if (*p != letter || p[1] < '0' || p[1] > '9')
+    return expected(what);
   ++p;
-  return numberBelow(schedule.numStages, maxStages, "stage", "stages", stage);
+  return true;
+}
+
+bool StepsParser::parseStage(unsigned &stage) {
+  return skipLetter('s', "a stage such as `s0`") &&
+         numberBelow(schedule.numStages, maxStages, "stage", "stages", stage);
 }
 
 bool StepsParser::parseTiedGroup(unsigned &group) {
-  skipBlanks();
-  if (*p != 't' || p[1] < '0' || p[1] > '9') {
-    expected("a group of tied stages such as `t0`");
-    return false;
-  }
-  const char *begin = p++;
   uint64_t number = 0;
+  if (!skipLetter('t', "a group of tied stages such as `t0`"))
+    return false;
+  const char *begin = p - 1;
   if (!this->number(number, "a group"))
     return false;
   if (number >= schedule.ties.size()) {
@@ -199,13 +196,8 @@ bool StepsParser::parseTiedGroup(unsigned &group) {
 }
 
 bool StepsParser::parseMicrobatch(unsigned &microbatch) {
-  skipBlanks();
-  if (*p != 'm' || p[1] < '0' || p[1] > '9') {
-    expected("a micro-batch such as `m0`");
-    return false;
-  }
-  ++p;
-  return numberBelow(schedule.numMicrobatches, maxMicrobatches, "micro-batch",
+  return skipLetter('m', "a micro-batch such as `m0`") &&
+         numberBelow(schedule.numMicrobatches, maxMicrobatches, "micro-batch",
                      "micro-batches", microbatch);
 }
 
@@ -223,19 +215,13 @@ bool StepsParser::parsePeer(Step &step, const char *begin) {
     return false;
   const DataFlow::Port *port = flow ? flow->transfer(step) : nullptr;
   const char *peerBegin = p;
-  if (*p != 'r' || p[1] < '0' || p[1] > '9') {
-    expected("a rank such as `r0`");
-    return false;
-  }
-  ++p;
   unsigned peer = 0;
-  if (!numberBelow(schedule.numRanks, maxRanks, "rank", "ranks", peer))
+  if (!skipLetter('r', "a rank such as `r0`") ||
+      !numberBelow(schedule.numRanks, maxRanks, "rank", "ranks", peer))
     return false;
-  if (port && port->rank != peer) {
-    (void)diags.report(rangeOf(since(peerBegin)), diag::StepsWrongPeer,
-                       textOf(step), port->rank, peer);
-    return false;
-  }
+  if (port && port->rank != peer)
+    return fail(since(peerBegin), diag::StepsWrongPeer, textOf(step),
+                port->rank, peer);
   return true;
 }
 
@@ -257,11 +243,9 @@ bool StepsParser::useNeighbour(Step &step, StringRef text) {
   if (!flow)
     return true;
   std::optional<unsigned> port = flow->portOfChain(step.kind(), step.stage());
-  if (!port) {
-    (void)diags.report(rangeOf(text), diag::StepsNoNeighbour,
-                       stepKindName(step.kind()), step.stage());
-    return false;
-  }
+  if (!port)
+    return fail(text, diag::StepsNoNeighbour, stepKindName(step.kind()),
+                step.stage());
   step.setPort(*port);
   return true;
 }
@@ -274,11 +258,9 @@ bool StepsParser::parseOtherStage(Step &step, const char *begin) {
   if (!flow)
     return true;
   std::optional<unsigned> port = flow->portTo(step.kind(), step.stage(), other);
-  if (!port) {
-    (void)diags.report(rangeOf(since(begin)), diag::StepsNoEdge,
-                       stepKindName(step.kind()), step.stage(), other);
-    return false;
-  }
+  if (!port)
+    return fail(since(begin), diag::StepsNoEdge, stepKindName(step.kind()),
+                step.stage(), other);
   step.setPort(*port);
   return true;
 }

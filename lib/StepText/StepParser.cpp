@@ -103,13 +103,10 @@ bool StepsParser::numberBelow(unsigned size, unsigned limit, StringRef what,
   if (!number(wide, ("a " + what).str()))
     return false;
   bool sizeKnown = size != 0;
-  if (wide >= (sizeKnown ? size : limit)) {
-    (void)diags.report(rangeOf(since(begin)), diag::StepsOutOfRange, what, wide,
-                       sizeKnown
-                           ? (Twine(size) + " " + sizeOf).str()
-                           : ("at most " + Twine(limit) + " " + sizeOf).str());
-    return false;
-  }
+  if (wide >= (sizeKnown ? size : limit))
+    return fail(since(begin), diag::StepsOutOfRange, what, wide,
+                sizeKnown ? (Twine(size) + " " + sizeOf).str()
+                          : ("at most " + Twine(limit) + " " + sizeOf).str());
   value = wide;
   return true;
 }

@@ -78,6 +78,7 @@ private:
   bool parsePhase();
   bool parseGroup(llvm::StringRef group);
   bool parseStep(llvm::StringRef word, bool joined);
+  bool skipLetter(char letter, const char *what);
   bool parseStage(unsigned &stage);
   bool parseTiedGroup(unsigned &group);
   bool parseMicrobatch(unsigned &microbatch);

@@ -29,95 +29,78 @@ public:
       : schedule(schedule), flow(schedule), out(os) {}
 
   void print() {
-    out.text("pipec-steps 1\nschedule @");
-    printName(schedule.name);
-    out.text(" { ranks ");
-    out.number(schedule.numRanks);
-    out.text(" stages ");
-    out.number(schedule.numStages);
-    out.text(" microbatches ");
-    out.number(schedule.numMicrobatches);
-    out.text("\n");
+    put("pipec-steps 1\nschedule @", Name{schedule.name}, " { ranks ",
+        schedule.numRanks, " stages ", schedule.numStages, " microbatches ",
+        schedule.numMicrobatches, "\n");
     printHeader();
     for (unsigned rank = 0; rank != schedule.ranks.size(); ++rank)
       printRank(rank);
-    out.text("}\n");
+    put("}\n");
   }
 
 private:
-  /// Prints a plain word directly, and other names in quotes.
-  void printName(StringRef name) {
+  /// A name that is in quotes unless it is a plain word.
+  struct Name {
+    StringRef text;
+  };
+
+  template <typename... Parts> void put(const Parts &...parts) {
+    (putOne(parts), ...);
+  }
+  void putOne(StringRef text) { out.text(text); }
+  template <std::integral Int> void putOne(Int number) { out.number(number); }
+  void putOne(Rational value) {
+    put(value.numerator());
+    if (!value.isInteger())
+      put("/", value.denominator());
+  }
+  void putOne(Name given) {
+    StringRef name = given.text;
     bool plain =
         !name.empty() && !isDigit(name.front()) && all_of(name, isWordByte);
-    if (plain) {
-      out.text(name);
-      return;
-    }
-    out.text("\"");
+    if (plain)
+      return put(name);
+    put("\"");
     for (char c : name) {
       if (c == '"' || c == '\\') {
-        out.text("\\");
-        out.text(StringRef(&c, 1));
+        put("\\", StringRef(&c, 1));
       } else if (isPrint(c)) {
-        out.text(StringRef(&c, 1));
+        put(StringRef(&c, 1));
       } else {
         char escape[] = {'\\', hexdigit((c >> 4) & 15), hexdigit(c & 15)};
-        out.text(StringRef(escape, 3));
+        put(StringRef(escape, 3));
       }
     }
-    out.text("\"");
+    put("\"");
   }
 
-  void printRational(Rational value) {
-    out.number(value.numerator());
-    if (!value.isInteger()) {
-      out.text("/");
-      out.number(value.denominator());
-    }
-  }
-
-  void printItem(StringRef name, const std::optional<Rational> &value) {
-    if (!value)
-      return;
-    out.text(" ");
-    out.text(name);
-    out.text(" = ");
-    printRational(*value);
+  /// Prints ` 1 2 3`.
+  template <typename Numbers> void putNumbers(const Numbers &numbers) {
+    for (unsigned number : numbers)
+      put(" ", number);
   }
 
   void printHeader() {
     if (schedule.forwardOnly)
-      out.text("  forward_only\n");
-    for (size_t i = 0; i != schedule.params.size(); ++i) {
-      out.text(i ? ", " : "  param ");
-      printName(schedule.params[i].first);
-      out.text(" = ");
-      out.number(schedule.params[i].second);
-    }
+      put("  forward_only\n");
+    StringRef before = "  param ";
+    for (const auto &[name, value] : schedule.params)
+      put(std::exchange(before, ", "), Name{name}, " = ", value);
     if (!schedule.params.empty())
-      out.text("\n");
+      put("\n");
     for (unsigned d = 0; d != schedule.placement.numDirections(); ++d) {
-      out.text("  map");
-      for (uint32_t rank : schedule.placement.map(d)) {
-        out.text(" ");
-        out.number(rank);
-      }
-      out.text("\n");
+      put("  map");
+      putNumbers(schedule.placement.map(d));
+      put("\n");
     }
     printGraph();
     for (const std::vector<unsigned> &group : schedule.ties) {
-      out.text("  tie");
-      for (unsigned stage : group) {
-        out.text(" ");
-        out.number(stage);
-      }
-      out.text("\n");
+      put("  tie");
+      putNumbers(group);
+      put("\n");
     }
-    if (!schedule.layers.empty()) {
-      out.text("  layout \"");
-      out.text(layoutText(schedule.layers));
-      out.text("\"\n");
-    }
+    if (!schedule.layers.empty())
+      put("  layout \"", layoutText(schedule.layers), "\"\n");
     printFigures(FigureBlock::Cost, schedule.costs);
     for (const CostSettings::Overlap &overlap : schedule.costs.overlaps)
       printOverlap(overlap);
@@ -125,18 +108,10 @@ private:
     if (schedule.fsdp)
       printFsdp(*schedule.fsdp);
     for (const Expectation &expect : schedule.expectations) {
-      out.text("  expect ");
-      out.text(metricName(expect.metric));
-      if (expect.rank) {
-        out.text("(");
-        out.number(*expect.rank);
-        out.text(")");
-      }
-      out.text(" ");
-      out.text(relationName(expect.relation));
-      out.text(" ");
-      printRational(expect.value);
-      out.text("\n");
+      put("  expect ", metricName(expect.metric));
+      if (expect.rank)
+        put("(", *expect.rank, ")");
+      put(" ", relationName(expect.relation), " ", expect.value, "\n");
     }
   }
 
@@ -148,138 +123,110 @@ private:
     bool onChain = schedule.graph.containsChain(schedule.numStages);
     StringRef before = onChain ? "  connect " : "  graph ";
     schedule.graph.forEachEdge(schedule.numStages, [&](StageGraph::Edge edge) {
-      if (onChain && edge.ofChain())
-        return;
-      out.text(std::exchange(before, ", "));
-      out.number(edge.from);
-      out.text(" -> ");
-      out.number(edge.to);
+      if (!onChain || !edge.ofChain())
+        put(std::exchange(before, ", "), edge.from, " -> ", edge.to);
     });
-    out.text("\n");
+    put("\n");
   }
 
   /// Prints a line per place: `cost edge 0 -> 1 p2p = 1/10`.
   void printFigures(FigureBlock block, const FigureSet &figures) {
     for (const auto &[place, row] : figures.places()) {
       const ScopeInfo &scope = infoOf(place.scope);
-      out.text("  ");
-      out.text(blockName(block));
-      if (scope.numbers) {
-        out.text(" ");
-        out.text(scope.word);
-        out.text(" ");
-        out.number(place.number);
-      }
-      if (scope.numbers == 2) {
-        out.text(" -> ");
-        out.number(place.to);
-      }
+      put("  ", blockName(block));
+      if (scope.numbers)
+        put(" ", scope.word, " ", place.number);
+      if (scope.numbers == 2)
+        put(" -> ", place.to);
       for (auto [figure, value] : row)
-        printItem(infoOf(figure).name, value);
-      out.text("\n");
+        put(" ", infoOf(figure).name, " = ", value);
+      put("\n");
     }
   }
 
   void printOverlap(const CostSettings::Overlap &overlap) {
-    out.text("  cost");
-    for (size_t i = 0; i != overlap.members.size(); ++i) {
-      out.text(i ? " & " : " ");
-      out.text(stepKindName(overlap.members[i]));
-    }
-    out.text(overlap.isFactor ? " factor = " : " = ");
-    printRational(overlap.cost);
-    out.text("\n");
+    StringRef before = "  cost ";
+    for (StepKind member : overlap.members)
+      put(std::exchange(before, " & "), stepKindName(member));
+    put(overlap.isFactor ? " factor = " : " = ", overlap.cost, "\n");
   }
 
   void printFsdp(const FsdpSettings &fsdp) {
-    out.text("  fsdp stages");
+    put("  fsdp stages");
     printStages(fsdp.stages);
-    if (fsdp.maxActive) {
-      out.text(" max_active ");
-      out.number(*fsdp.maxActive);
-    }
-    if (fsdp.prefetch) {
-      out.text(" prefetch ");
-      out.number(*fsdp.prefetch);
-    }
+    if (fsdp.maxActive)
+      put(" max_active ", *fsdp.maxActive);
+    if (fsdp.prefetch)
+      put(" prefetch ", *fsdp.prefetch);
     if (fsdp.reduced) {
-      out.text(" reduce");
+      put(" reduce");
       printStages(fsdp.reduced);
     }
-    out.text("\n");
+    put("\n");
   }
 
   void printStages(const std::optional<std::vector<unsigned>> &stages) {
-    if (!stages)
-      return out.text(" all");
-    if (stages->empty())
-      return out.text(" none");
-    for (unsigned stage : *stages) {
-      out.text(" ");
-      out.number(stage);
-    }
+    if (!stages || stages->empty())
+      return put(stages ? " none" : " all");
+    putNumbers(*stages);
   }
 
   void printRank(unsigned rank) {
-    out.text("  rank ");
-    out.number(rank);
-    out.text(" {\n");
+    put("  rank ", rank, " {\n");
     const StepList &list = schedule.ranks[rank];
     bool labels = !schedule.phases.empty();
     unsigned phase = maxPhases;
     for (size_t i = 0; i < list.size();) {
       if (labels && list[i].phase() != phase) {
         phase = list[i].phase();
-        out.text("    ");
-        printName(phase < schedule.phases.size() ? schedule.phases[phase] : "");
-        out.text(":\n");
+        put("    ",
+            Name{phase < schedule.phases.size() ? schedule.phases[phase] : ""},
+            ":\n");
       }
-      out.text(labels ? "      " : "    ");
+      put(labels ? "      " : "    ");
       // A list must not end in a joined step, but such a list is printed too.
       size_t end = i;
       while (list[end].joined() && end + 1 != list.size())
         ++end;
       bool p2p = isP2P(list[i].kind());
       if (end != i)
-        out.text(p2p ? "batch " : "overlap ");
+        put(p2p ? "batch " : "overlap ");
       for (size_t k = i; k <= end; ++k) {
         if (k != i)
-          out.text(p2p ? ", " : " & ");
+          put(p2p ? ", " : " & ");
         printOne(list[k]);
       }
       if (rank < schedule.times.size() && i < schedule.times[rank].size() &&
-          schedule.times[rank][i]) {
-        out.text(" @");
-        printRational(*schedule.times[rank][i]);
-      }
-      out.text("\n");
+          schedule.times[rank][i])
+        put(" @", *schedule.times[rank][i]);
+      put("\n");
       i = end + 1;
     }
-    out.text("  }\n");
+    put("  }\n");
   }
 
   void printOne(const Step &step) {
     // The longest step is a transfer with three numbers.
     constexpr size_t longest = 64;
     char *q = out.reserve(longest);
-    auto put = [&](StringRef text) {
+    auto add = [&](StringRef text) {
       std::memcpy(q, text.data(), text.size());
       q += text.size();
     };
-    auto putNumber = [&](unsigned value) {
+    auto addNumber = [&](unsigned value) {
       q = std::to_chars(q, q + 10, value).ptr;
     };
-    put(names[unsigned(step.kind())]);
+    add(names[unsigned(step.kind())]);
     if (hasStage(step.kind())) {
-      put(" s");
-      putNumber(step.stage());
+      add(" s");
+      addNumber(step.stage());
     } else if (isTied(step.kind())) {
-      put(" t");
-      putNumber(step.stage());
+      add(" t");
+      addNumber(step.stage());
     }
     if (hasMicrobatch(step.kind())) {
-      put(" m");
-      putNumber(step.microbatch());
+      add(" m");
+      addNumber(step.microbatch());
     }
     if (!isP2P(step.kind()) && (flow.isChain() || !isSendWait(step.kind()))) {
       out.commit(q);
@@ -288,9 +235,9 @@ private:
     if (const DataFlow::Port *port = flow.transfer(step)) {
       bool ofChain = DataFlow::isOfChain(step.stage(), *port);
       if (!ofChain || isP2P(step.kind())) {
-        put(isRecv(step.kind()) ? " <- " : " -> ");
-        put(ofChain ? "r" : "s");
-        putNumber(ofChain ? port->rank : port->stage);
+        add(isRecv(step.kind()) ? " <- " : " -> ");
+        add(ofChain ? "r" : "s");
+        addNumber(ofChain ? port->rank : port->stage);
       }
     }
     out.commit(q);
