@@ -7,6 +7,8 @@
 
 #include "Search/Anneal.h"
 
+#include "Search/Tuning.h"
+
 #include <algorithm>
 #include <cstring>
 #include <tuple>
@@ -81,19 +83,20 @@ void Annealer::findCritical() {
 bool Annealer::propose(Move &move) {
   uint32_t length = problem.wordLength();
   uint32_t place;
-  if (!critical.empty() && random.chance(65)) {
+  if (!critical.empty() && random.chance(tuning::criticalChance)) {
     uint32_t step = critical[random.below(critical.size())];
     move.rank = step / length;
     place = timing.places[step];
-    if (place && random.chance(50))
+    if (place && random.chance(tuning::precedingChance))
       --place;
   } else {
     move.rank = random.below(problem.ranks);
     place = random.below(length);
   }
-  uint32_t most = 3;
-  if (!random.chance(50))
-    most = random.chance(60) ? 3 * problem.chunks + 3 : 6 * problem.ranks;
+  uint32_t most = tuning::shortMove;
+  if (!random.chance(tuning::shortChance))
+    most = random.chance(tuning::middleChance) ? 3 * problem.chunks + 3
+                                               : 6 * problem.ranks;
   uint32_t distance = 1 + random.below(most);
   move.forward = random.chance(50);
   const Word &word = words[move.rank];
@@ -367,25 +370,29 @@ void Annealer::keep(const Move &move) {
 // A round
 //===----------------------------------------------------------------------===//
 
+Ticks Annealer::cost(Ticks makespan, Ticks sumOfEnds) const {
+  return tuning::makespanWeight * Ticks(problem.ranks) * makespan +
+         tuning::endsWeight * sumOfEnds;
+}
+
 Found Annealer::run(const Found &start, unsigned heat, Ticks bound,
                     Budget &budget) {
   Found best = start;
   if (start.makespan <= bound || !load(start.words))
     return best;
-  constexpr unsigned numSteps = 64;
-  // The 64th root of 100 is 1.0746.
-  Ticks hundred = 100 * Ticks(problem.ranks);
-  Ticks temperature = Ticks(__int128(makespan) * hundred * heat / 1'000'000);
+  using namespace tuning;
+  Ticks perTick = makespanWeight * Ticks(problem.ranks);
+  Ticks temperature = Ticks(__int128(makespan) * perTick * heat / 1'000'000);
   uint64_t all = budget.left(), begin = budget.spent();
   unsigned level = 0;
-  uint32_t renewEvery = problem.numSteps() / 400 + 1, accepted = 0;
+  uint32_t renewEvery = problem.numSteps() / renewals + 1, accepted = 0;
   while (!budget.done()) {
-    while (level + 1 < numSteps &&
-           budget.spent() - begin > all / numSteps * (level + 1)) {
+    while (level + 1 < numLevels &&
+           budget.spent() - begin > all / numLevels * (level + 1)) {
       ++level;
-      temperature = Ticks(__int128(temperature) * 10000 / 10746);
+      temperature = Ticks(__int128(temperature) * cooling / coolingDivisor);
     }
-    for (unsigned n = 0; n != 64; ++n) {
+    for (unsigned n = 0; n != movesPerCheck; ++n) {
       // A neighbour of very long words can take long.
       if (budget.isStopped() || work > budget.left() + workPerEffort / 8)
         break;
@@ -396,7 +403,8 @@ Found Annealer::run(const Found &start, unsigned heat, Ticks bound,
       Ticks threshold =
           cost(makespan, sumOfEnds) +
           Ticks(__int128(temperature) * random.exponential() >> 16);
-      Ticks limit = (threshold - 3 * (sumOfEnds - sumOfEnds / 64)) / hundred;
+      Ticks limit =
+          (threshold - endsWeight * (sumOfEnds - sumOfEnds / 64)) / perTick;
       if (!isPromising(move, limit))
         continue;
       exchange(move);

@@ -16,7 +16,7 @@
 #ifndef PIPEC_SEARCH_ANNEAL_H
 #define PIPEC_SEARCH_ANNEAL_H
 
-#include "Search/Justify.h"
+#include "Search/Decoder.h"
 #include "Search/Random.h"
 
 #include <utility>
@@ -62,9 +62,7 @@ private:
   void findBlockTime(unsigned rank);
   void countWord(unsigned rank, uint32_t from, uint32_t to);
 
-  Ticks cost(Ticks makespan, Ticks sumOfEnds) const {
-    return 100 * Ticks(problem.ranks) * makespan + 3 * sumOfEnds;
-  }
+  Ticks cost(Ticks makespan, Ticks sumOfEnds) const;
 
   const Problem &problem;
   Random random;

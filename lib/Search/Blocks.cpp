@@ -7,6 +7,8 @@
 
 #include "Search/Blocks.h"
 
+#include "Search/Tuning.h"
+
 #include <algorithm>
 #include <ranges>
 
@@ -22,19 +24,14 @@ BlockSearch::BlockSearch(const Problem &problem, uint64_t seed)
 }
 
 Block BlockSearch::sample() {
-  static constexpr unsigned periods[] = {100, 100, 101, 103, 106,
-                                         110, 120, 140, 165};
-  static constexpr unsigned stretchF[] = {100, 100, 160, 250};
-  static constexpr unsigned stretchI[] = {100, 100, 150, 200};
-  static constexpr unsigned lateW[] = {0, 50, 100, 200, 400, 0};
-  static constexpr unsigned patience[] = {0, 30, 70, 120};
   unsigned stages = problem.numStages();
   Block block;
-  block.period = std::max<Ticks>(1, periodOfWork * random.of(periods) / 100);
-  block.patience = meanTime * random.of(patience) / 100;
+  block.period =
+      std::max<Ticks>(1, periodOfWork * random.of(tuning::periods) / 100);
+  block.patience = meanTime * random.of(tuning::patience) / 100;
   block.offsets.assign(problem.numKinds() * stages, 0);
   Ticks *forward = block.offsets.data(), *backward = forward + stages;
-  unsigned stretch = random.of(stretchF);
+  unsigned stretch = random.of(tuning::stretchF);
   // Edges are sorted by `from`: those to a stage come before those from it.
   for (const Edge &edge : problem.edges)
     forward[edge.to] =
@@ -42,7 +39,7 @@ Block BlockSearch::sample() {
                  forward[edge.from] +
                      (problem.stages[edge.from].time[LetterF] + edge.hopF) *
                          stretch / 100);
-  stretch = random.of(stretchI);
+  stretch = random.of(tuning::stretchI);
   backward[stages - 1] =
       forward[stages - 1] + problem.stages[stages - 1].time[LetterF];
   for (const Edge &edge : std::views::reverse(problem.edges))
@@ -52,10 +49,10 @@ Block BlockSearch::sample() {
                      (problem.stages[edge.to].time[LetterI] + edge.hopI) *
                          stretch / 100);
   if (problem.split) {
-    unsigned choice = random.below(std::size(lateW));
-    Ticks late = choice + 1 == std::size(lateW)
+    unsigned choice = random.below(std::size(tuning::lateW) + 1);
+    Ticks late = choice == std::size(tuning::lateW)
                      ? block.period * 2 * problem.microbatches
-                     : block.period * lateW[choice] / 100;
+                     : block.period * tuning::lateW[choice] / 100;
     for (unsigned s = 0; s != stages; ++s)
       backward[stages + s] =
           backward[s] + problem.stages[s].time[LetterI] + late;
@@ -89,11 +86,15 @@ Block BlockSearch::change(const Block &from) {
     Ticks size = random.chance(50) ? meanTime : block.period;
     return size * (int(random.below(201)) - 100) / 100;
   };
-  for (unsigned n = 1 + random.below(3); n != 0; --n) {
-    unsigned what = random.below(20);
-    if (what < 9) {
+  using namespace tuning;
+  static constexpr unsigned chances[] = {changeOffset,   changeAllAfter,
+                                         changePatience, changePeriod,
+                                         changeInFlight, changeHold};
+  for (unsigned n = 1 + random.below(maxChanges); n != 0; --n) {
+    unsigned what = random.choose(chances);
+    if (what == 0) {
       block.offsets[random.below(block.offsets.size())] += delta();
-    } else if (what < 14) {
+    } else if (what == 1) {
       // All that comes after a step.
       unsigned from = random.below(2 * stages);
       Ticks by = delta();
@@ -103,12 +104,14 @@ Block BlockSearch::change(const Block &from) {
         if (at >= stages && problem.split)
           block.offsets[2 * stages + stage] += by;
       }
-    } else if (what < 15) {
-      block.patience = meanTime * random.below(200) / 100;
-    } else if (what < 17) {
-      block.period =
-          std::max<Ticks>(1, block.period * (95 + random.below(11)) / 100);
-    } else if (what < 19) {
+    } else if (what == 2) {
+      block.patience = meanTime * random.below(maxPatience) / 100;
+    } else if (what == 3) {
+      block.period = std::max<Ticks>(
+          1, block.period *
+                 (100 - periodChange + random.below(2 * periodChange + 1)) /
+                 100);
+    } else if (what == 4) {
       uint32_t &limit = block.inFlight[random.below(problem.ranks)];
       limit = std::clamp<int64_t>(int64_t(limit) + int(random.below(5)) - 2, 1,
                                   problem.microbatches);
@@ -147,7 +150,7 @@ void BlockSearch::run(Budget &budget, Ticks bound) {
   auto closed = [&] {
     return !found.words.empty() && (found.makespan <= bound || budget.done());
   };
-  uint64_t sampling = all * 2 / 5;
+  uint64_t sampling = all * tuning::samplingShare / 100;
   while (!closed() &&
          (found.words.empty() || budget.spent() - begin < sampling)) {
     evaluate(sample());
@@ -160,9 +163,9 @@ void BlockSearch::run(Budget &budget, Ticks bound) {
   while (!closed()) {
     Block next = change(current);
     budget.spend(work);
-    // From 1 % of the makespan down to nothing.
     uint64_t left = budget.left() >> 10, of = (all >> 10) + 1;
-    Ticks heat = Ticks(__int128(found.makespan) * left / of / 100);
+    Ticks heat =
+        Ticks(__int128(found.makespan) * left / of * tuning::blockHeat / 100);
     Ticks limit = makespan + Ticks(__int128(heat) * random.exponential() >> 16);
     Ticks made = evaluate(next);
     if (made > limit)

@@ -14,7 +14,7 @@
 #ifndef PIPEC_SEARCH_BLOCKS_H
 #define PIPEC_SEARCH_BLOCKS_H
 
-#include "Search/Justify.h"
+#include "Search/Decoder.h"
 #include "Search/Random.h"
 
 namespace pipec::search {

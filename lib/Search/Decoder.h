@@ -15,7 +15,8 @@
 #ifndef PIPEC_SEARCH_DECODER_H
 #define PIPEC_SEARCH_DECODER_H
 
-#include "Search/Problem.h"
+#include "Search/Budget.h"
+#include "Search/Timing.h"
 
 namespace pipec::search {
 
@@ -85,6 +86,17 @@ private:
   std::vector<Choice> choices;
   Words words;
 };
+
+/// Words and their makespan.
+struct Found {
+  Words words;
+  Ticks makespan = 0;
+};
+
+/// Decodes with the latest starts of the steps of `found` as targets, again and
+/// again while the makespan falls.
+void justify(const Problem &problem, Found &found, Decoder &decoder,
+             Timing &timing, Budget &budget);
 
 } // namespace pipec::search
 

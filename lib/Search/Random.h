@@ -37,6 +37,16 @@ public:
   template <typename T, unsigned n> const T &of(const T (&values)[n]) {
     return values[below(n)];
   }
+  /// A place in `chances`, each as often as its number says.
+  template <unsigned n> unsigned choose(const unsigned (&chances)[n]) {
+    uint32_t sum = 0;
+    for (unsigned chance : chances)
+      sum += chance;
+    unsigned place = 0;
+    for (uint32_t left = below(sum); left >= chances[place]; ++place)
+      left -= chances[place];
+    return place;
+  }
   /// -ln(u) for a random u from 0 to 1, in units of 2^-16.
   uint32_t exponential();
 

@@ -10,11 +10,12 @@
 #include "Search/Anneal.h"
 #include "Search/Blocks.h"
 #include "Search/Refuter.h"
+#include "Search/Tuning.h"
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <memory>
+#include <span>
 #include <thread>
 
 namespace pipec::search {
@@ -25,17 +26,12 @@ namespace {
 class Searcher {
 public:
   Searcher(const Problem &problem, const SearchOptions &options)
-      : problem(problem), options(options), refuter(problem) {
-    // Annealing long words takes long rounds; a share for eight is too little.
-    uint32_t steps = problem.numSteps();
-    numRuns = steps <= 600 ? maxRuns : steps <= 1200 ? 4 : 2;
-  }
+      : problem(problem), options(options), refuter(problem),
+        runs(tuning::runsFor(problem.numSteps())) {}
 
   SearchResult run(const std::vector<Words> &starts);
 
 private:
-  static constexpr unsigned maxRuns = 8;
-
   /// What one run keeps from phase to phase.
   struct Run {
     std::unique_ptr<BlockSearch> blocks;
@@ -75,9 +71,10 @@ private:
   void inParallel(uint64_t perMille, uint64_t forBound,
                   const std::function<void(unsigned, Budget &)> &task);
   void decode(uint64_t perMille, uint64_t forBound);
-  void anneal(unsigned round, uint64_t perMille, uint64_t forBound);
+  void anneal(uint64_t perMille, uint64_t forBound);
   void raiseBound(uint64_t perMille, Ticks most);
   void proveCases(uint64_t perMille);
+  bool runPhase(const tuning::Phase &phase);
 
   const Problem &problem;
   const SearchOptions &options;
@@ -85,8 +82,9 @@ private:
   std::optional<Refutation> cases;
   /// What windows have left of their effort, which is for cases.
   uint64_t saved = 0;
-  unsigned numRuns;
   std::vector<Run> runs;
+  /// Rounds of annealing so far.
+  unsigned round = 0;
   Found best;
   /// The best of the words that were given.
   Found given;
@@ -126,7 +124,8 @@ void Searcher::takeStarts(const std::vector<Words> &starts) {
 /// are ended, which the result does not depend on.
 void Searcher::inParallel(uint64_t perMille, uint64_t forBound,
                           const std::function<void(unsigned, Budget &)> &task) {
-  std::array<std::atomic<bool>, maxRuns> ended = {};
+  std::array<std::atomic<bool>, tuning::maxRuns> ended = {};
+  unsigned numRuns = runs.size();
   std::atomic<unsigned> next = 0;
   Ticks goal = enough();
   Ticks known = best.makespan;
@@ -174,11 +173,12 @@ void Searcher::decode(uint64_t perMille, uint64_t forBound) {
   note("blocks");
 }
 
-void Searcher::anneal(unsigned round, uint64_t perMille, uint64_t forBound) {
-  // In percent of the heat that serves words of this length best.
-  static constexpr unsigned heats[] = {100, 400, 50, 1000, 200};
+void Searcher::anneal(uint64_t perMille, uint64_t forBound) {
   uint32_t steps = problem.numSteps();
-  unsigned heatOfSize = std::clamp<unsigned>(600'000 / steps, 150, 3000);
+  if (round == 1 && steps > tuning::oneRunSteps)
+    runs.resize(1);
+  unsigned heatOfSize =
+      std::clamp(tuning::heatSteps / steps, tuning::minHeat, tuning::maxHeat);
   Ticks goal = enough();
   Found common = best;
   inParallel(perMille, forBound, [&](unsigned i, Budget &budget) {
@@ -191,12 +191,14 @@ void Searcher::anneal(unsigned round, uint64_t perMille, uint64_t forBound) {
       start = &given;
     else if (i % (round == 0 ? 4 : 2) == 0)
       start = &common;
-    unsigned heat = heatOfSize * heats[(round + i) % std::size(heats)] / 100;
+    unsigned heat = heatOfSize *
+                    tuning::heats[(round + i) % std::size(tuning::heats)] / 100;
     run.own = run.annealer->run(*start, heat, goal, budget);
     Decoder decoder(problem);
     Timing timing(problem);
     justify(problem, run.own, decoder, timing, budget);
   });
+  ++round;
   note("anneal");
 }
 
@@ -218,48 +220,43 @@ void Searcher::proveCases(uint64_t perMille) {
   note("cases");
 }
 
+/// Runs one phase; false if it is the last one.
+bool Searcher::runPhase(const tuning::Phase &phase) {
+  switch (phase.kind) {
+  case tuning::Phase::Blocks:
+    decode(phase.share, phase.forBound);
+    return true;
+  case tuning::Phase::Bound:
+    raiseBound(phase.share, best.makespan);
+    note("bound");
+    return true;
+  case tuning::Phase::Anneal:
+    anneal(phase.share, phase.forBound);
+    return true;
+  case tuning::Phase::Cases:
+    break;
+  }
+  Ticks before = bound();
+  proveCases(phase.share);
+  if ((bound() - before) * tuning::caseGain < best.makespan - before)
+    return true;
+  proveCases(tuning::caseShare);
+  return false;
+}
+
 SearchResult Searcher::run(const std::vector<Words> &starts) {
-  runs.resize(numRuns);
   Ticks simple = refuter.bound();
   takeStarts(starts);
   note("library");
-  auto raise = [&](uint64_t perMille) {
-    if (over())
-      return;
-    raiseBound(perMille, best.makespan);
-    note("bound");
-  };
-  // A search that was stopped before has one order of each run, all the same.
-  if (!over() || best.words.empty()) {
-    decode(5, 0);
-    raise(20);
-  }
-  if (!over()) {
-    decode(95, 0);
-    raise(30);
-  }
-  std::vector<unsigned> shares = {10, 20, 30, 50, 80, 120, 120, 120, 120};
-  bool isLong = numRuns == 2;
-  if (isLong)
-    shares = {110, 160, 160, 160};
-  // Cases pay off where words are short, which a first share shows.
-  bool isShort = problem.numSteps() <= 1200;
-  for (unsigned round = 0; round != shares.size() && !over(); ++round) {
-    // Then the better one gets all.
-    if (isLong && round == 1 && problem.numSteps() > 1600)
-      runs.resize(numRuns = 1);
-    anneal(round, shares[round], round ? 0 : isLong ? 270 : 200);
-    if (round != 5 || !isShort)
-      continue;
-    Ticks before = bound();
-    proveCases(60);
-    if ((bound() - before) * 20 >= best.makespan - before) {
-      proveCases(300);
+  std::span<const tuning::Phase> phases = tuning::shortPhases;
+  if (problem.numSteps() > tuning::shortSteps)
+    phases = tuning::longPhases;
+  // The first phase finds words even if the search is already over.
+  for (const tuning::Phase &phase : phases)
+    if ((over() && !best.words.empty()) || !runPhase(phase))
       break;
-    }
-  }
   if (options.prove)
-    proveCases(1000);
+    proveCases(tuning::proveShare);
   if (cases && refuter.bound() > cases->refuted + 1)
     cases.reset();
   SearchResult result;

@@ -16,7 +16,7 @@
 #define PIPEC_SEARCH_SEARCH_H
 
 #include "Search/Budget.h"
-#include "Search/Justify.h"
+#include "Search/Decoder.h"
 #include "Search/Prover.h"
 
 #include <functional>
