@@ -7,9 +7,9 @@
 //
 // Every step has a window: its earliest start and its latest end in a schedule
 // of the refuted makespan. Windows are narrowed along the order of data and of
-// micro-batches, and by all orders of one rank (CertificateRank.cpp,
-// CertificateGaps.cpp). When a window is too small for its step, or a rank has
-// no order left, there is no such schedule (docs/Rationale/Bounds.md).
+// micro-batches, and by all orders of one rank (CertificateRank.cpp). When a
+// window is too small for its step, or a rank has no order left, there is no
+// such schedule (docs/Rationale/Bounds.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -203,8 +203,7 @@ static OrdersLeft narrow(ProofWindows &windows, const Certificate::Part &part,
     return OrdersLeft::None;
   for (Certificate::Part::Round round : part.rounds) {
     rank = round.rank;
-    OrdersLeft left = round.withW ? narrowRank(windows, rank)
-                                  : narrowRankWithoutW(windows, rank);
+    OrdersLeft left = narrowRank(windows, rank, round.withW);
     if (left != OrdersLeft::Some)
       return left;
     if (narrowPaths(windows))

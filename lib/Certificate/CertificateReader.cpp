@@ -70,19 +70,14 @@ private:
     return true;
   }
   bool end() { return at == words.size() || wrong("the end of the line"); }
-  bool word(StringRef text) {
-    if (at != words.size() && words[at] == text) {
-      ++at;
-      return true;
-    }
-    return wrong("`" + text + "`");
-  }
+  /// The next word of the line; empty at its end.
+  StringRef peek() const { return at < words.size() ? words[at] : ""; }
+  /// Takes the next word if it is `text`.
+  bool accept(StringRef text) { return peek() == text && ++at; }
+  bool word(StringRef text) { return accept(text) || wrong("`" + text + "`"); }
   bool number(int64_t &into, int64_t most = int64_t(1) << 40) {
-    if (at != words.size() && !words[at].getAsInteger(10, into) && into >= 0 &&
-        into <= most) {
-      ++at;
-      return true;
-    }
+    if (!peek().getAsInteger(10, into) && into >= 0 && into <= most)
+      return ++at;
     return wrong("a number from 0 to " + Twine(most));
   }
   /// A number that may be negative.
@@ -101,8 +96,7 @@ private:
     return true;
   }
   bool rational(Rational &into, bool zero = false) {
-    std::optional<Rational> value =
-        at != words.size() ? Rational::parse(words[at]) : std::nullopt;
+    std::optional<Rational> value = Rational::parse(peek());
     if (!value || value->isNegative() || (value->isZero() && !zero))
       return wrong(zero ? "a number" : "a positive number");
     ++at;
@@ -156,8 +150,8 @@ bool Reader::readModel() {
       uint64_t(made.stages) * made.microbatches > 1u << 22)
     return wrong("sizes that are not 0, and at most 2^22 pairs of stage and "
                  "micro-batch");
-  made.split = at != words.size() && words[at] == "split";
-  if (!word(made.split ? "split" : "whole") || !end() || !line("map"))
+  made.split = accept("split");
+  if ((!made.split && !word("whole")) || !end() || !line("map"))
     return false;
   made.mapPlace = place();
   made.map.resize(made.stages);
@@ -182,12 +176,10 @@ bool Reader::readModel() {
       return false;
     if (own.taken() < 0)
       return --at, wrong("sizes whose sum is what F takes");
-    if (at != words.size() && words[at] == "during") {
-      ++at;
+    if (accept("during"))
       for (unsigned kind = 0; kind != (made.split ? 3u : 2u); ++kind)
         if (!number(own.during[kind]))
           return false;
-    }
     if (stage == 0)
       isChain = at != words.size();
     // The hops of a chain: from the stage before, and from the one after.
@@ -301,7 +293,7 @@ bool Reader::readProof() {
 
 /// `windows 0 1:FI 2`, after the first word, until `machine` or the end.
 bool Reader::readRounds(Certificate::Part &part) {
-  while (at != words.size() && words[at] != "machine") {
+  while (at != words.size() && peek() != "machine") {
     unsigned rank = 0;
     bool withoutW = made.split && words[at].consume_back(":FI");
     if (!number(rank, made.ranks - 1))
@@ -315,27 +307,24 @@ bool Reader::readRounds(Certificate::Part &part) {
 bool Reader::readCase(Certificate::Part &part) {
   Certificate::Case &split = part.split.emplace();
   StringRef kinds = made.split ? "FIW" : "FB";
-  size_t kind = at != words.size() && words[at].size() == 1
-                    ? kinds.find(words[at][0])
-                    : StringRef::npos;
+  size_t kind = peek().size() == 1 ? kinds.find(peek()) : StringRef::npos;
   if (kind == StringRef::npos)
     return wrong("a kind of step");
   split.letter.kind = unsigned(kind);
   ++at;
-  auto name = [&](char prefix, unsigned &into, unsigned most,
+  auto name = [&](StringRef prefix, unsigned &into, unsigned most,
                   const Twine &expected) {
-    if (at == words.size() || words[at].front() != prefix ||
-        words[at].drop_front().getAsInteger(10, into) || into > most)
+    if (!peek().starts_with(prefix) ||
+        peek().drop_front().getAsInteger(10, into) || into > most)
       return wrong(expected);
-    ++at;
-    return true;
+    return bool(++at);
   };
-  if (!name('s', split.letter.stage, made.stages - 1, "a stage, such as s0") ||
-      !name('m', split.microbatch, made.microbatches - 1,
+  if (!name("s", split.letter.stage, made.stages - 1, "a stage, such as s0") ||
+      !name("m", split.microbatch, made.microbatches - 1,
             "a micro-batch, such as m0"))
     return false;
-  split.isLater = at != words.size() && words[at] == ">";
-  return word(split.isLater ? ">" : "<=") && number(split.time) && end();
+  split.isLater = accept(">");
+  return (split.isLater || word("<=")) && number(split.time) && end();
 }
 
 /// A part: windows and cases, or windows and the end of the proof of a case.
@@ -354,13 +343,9 @@ bool Reader::readPart() {
     return readCase(part);
   if (words[0] != "by")
     return --at, wrong("a line `by`, `windows` or `case`");
-  if (at != words.size() && words[at] == "paths") {
-    ++at;
+  if (accept("paths"))
     return end();
-  }
-  if (at != words.size() && words[at] == "windows")
-    ++at;
-  else if (at == words.size() || words[at] != "machine")
+  if (!accept("windows") && peek() != "machine")
     return wrong("`paths`, `windows` or `machine`");
   if (!readRounds(part))
     return false;

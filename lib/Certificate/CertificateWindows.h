@@ -76,11 +76,10 @@ private:
 /// What is left of a rank.
 enum class OrdersLeft { Some, None, TooManyStates };
 
-/// Narrows the windows of the steps of a rank to those of its orders.
-OrdersLeft narrowRank(ProofWindows &windows, unsigned rank);
-/// Narrows those of its F and I to those of their orders, between which W is
-/// work that may be interrupted.
-OrdersLeft narrowRankWithoutW(ProofWindows &windows, unsigned rank);
+/// Narrows the windows of the steps of a rank to those of its orders; without
+/// `withW`, those of its F and I (B) to their orders, between which W is work
+/// that may be interrupted.
+OrdersLeft narrowRank(ProofWindows &windows, unsigned rank, bool withW);
 
 } // namespace pipec
 
