@@ -24,11 +24,6 @@ enum class StepKind : uint8_t {
 /// The size of tables by kind.
 inline constexpr unsigned numStepKinds = unsigned(StepKind::Bubble) + 1;
 
-/// The name of a kind in step IR, CSV and messages.
-llvm::StringRef stepKindName(StepKind kind);
-/// The kind with that name; nothing if there is none.
-std::optional<StepKind> parseStepKind(llvm::StringRef name);
-
 /// The kinds of data that steps produce, consume and transfer.
 enum class DataKind : uint8_t {
   /// The output of a stage for a micro-batch, produced by an F.
@@ -51,6 +46,10 @@ inline constexpr unsigned All = Forward | InputGradient | WeightGradient;
 // with value K.
 namespace step_facts {
 using namespace StageWork;
+constexpr llvm::StringLiteral names[] = {
+#define PIPEC_STEP(Id, Text) Text,
+#include "Cost/Steps.def"
+};
 constexpr uint32_t bit(StepKind kind) { return uint32_t(1) << unsigned(kind); }
 constexpr uint32_t computes = 0
 #define PIPEC_COMPUTE(Id, Text, Data, Work, Needs) | bit(StepKind::Id)
@@ -117,6 +116,18 @@ inline constexpr ByData sendOf(sends);
 inline constexpr ByData receiveOf(receives);
 inline constexpr ByData sendWaitOf(sendWaits);
 } // namespace step_facts
+
+/// The name of a kind in step IR, CSV and messages.
+constexpr llvm::StringRef stepKindName(StepKind kind) {
+  return step_facts::names[unsigned(kind)];
+}
+/// The kind with that name; nothing if there is none.
+inline std::optional<StepKind> parseStepKind(llvm::StringRef name) {
+  for (unsigned kind = 0; kind != numStepKinds; ++kind)
+    if (step_facts::names[kind] == name)
+      return StepKind(kind);
+  return std::nullopt;
+}
 
 constexpr bool isCompute(StepKind kind) {
   return step_facts::has(step_facts::computes, kind);
