@@ -82,6 +82,13 @@ static Rational rounded(Rational value, unsigned digits) {
       .value_or(value);
 }
 
+static bool isTime(Figure figure) {
+  return infoOf(figure).unit == FigureUnit::Time;
+}
+static bool isFactor(Figure figure) {
+  return infoOf(figure).unit == FigureUnit::Factor;
+}
+
 static Rational gridOf(unsigned digits) {
   return *Rational::make(1, powerOf10(digits));
 }
@@ -96,8 +103,8 @@ public:
 
   Rational operator()(Figure figure, Place place, Rational value) {
     Rational result = rounded(value, digits);
-    bool isFactor = infoOf(figure).unit == FigureUnit::Factor;
-    if (result != value && (result.isZero() || (isFactor && result == 1)))
+    if (result != value &&
+        (result.isZero() || (isFactor(figure) && result == 1)))
       rounding.vanished.push_back({figureText(figure, place), value, result});
     return result;
   }
@@ -115,51 +122,42 @@ private:
 
 using LayerRows = MutableArrayRef<std::optional<LayerFigures>>;
 
-/// Adds the figures of all kinds of layers, `row` of each, to a family.
-static void addLayers(Family &family, LayerRows layers,
-                      FigureRow LayerFigures::*row) {
-  for (const auto &layer : layers)
-    if (layer)
-      for (auto [figure, value] : (*layer).*row)
-        family.add(value);
-}
-
-/// Rounds them.
-static void roundLayers(Rounder &round, LayerRows layers,
-                        FigureRow LayerFigures::*row) {
+/// Replaces every figure of `figures`, of `overlaps`, and of `row` of each kind
+/// of layers by `change` of it.
+static void changeAll(FigureSet &figures,
+                      MutableArrayRef<CostSettings::Overlap> overlaps,
+                      LayerRows layers, FigureRow LayerFigures::*row,
+                      function_ref<Rational(Figure, Place, Rational)> change) {
+  figures.transform(change);
+  for (CostSettings::Overlap &overlap : overlaps)
+    overlap.cost = change(overlap.isFactor ? Figure::Factor : Figure::F,
+                          {FigureScope::Overlap}, overlap.cost);
   for (auto &layer : layers)
     if (layer)
       for (auto [figure, value] : FigureRow((*layer).*row))
-        ((*layer).*row).set(figure, round(figure, {}, value));
+        ((*layer).*row).set(figure, change(figure, {}, value));
 }
 
 static void roundTimes(CostSettings &costs, CostRounding &rounding,
                        LayerRows layers) {
   constexpr int64_t mostTicks = 100'000'000, mostRounded = 10'000'000;
   Family times;
-  auto isTime = [](Figure figure) {
-    return infoOf(figure).unit == FigureUnit::Time;
+  auto changeCosts = [&](auto change) {
+    changeAll(costs, costs.overlaps, layers, &LayerFigures::costs, change);
   };
-  for (const auto &[place, row] : costs.places())
-    for (auto [figure, value] : row)
-      if (isTime(figure))
-        times.add(value);
-  for (const CostSettings::Overlap &overlap : costs.overlaps)
-    if (!overlap.isFactor)
-      times.add(overlap.cost);
-  addLayers(times, layers, &LayerFigures::costs);
+  changeCosts([&](Figure figure, Place, Rational value) {
+    if (isTime(figure))
+      times.add(value);
+    return value;
+  });
   auto digits = times.digitsWithin(mostRounded);
   if (!digits || !times.exceeds(mostTicks))
     return;
   rounding.times = gridOf(*digits);
   Rounder round(*digits, rounding);
-  costs.transform([&](Figure figure, Place place, Rational value) {
+  changeCosts([&](Figure figure, Place place, Rational value) {
     return isTime(figure) ? round(figure, place, value) : value;
   });
-  for (CostSettings::Overlap &overlap : costs.overlaps)
-    if (!overlap.isFactor)
-      overlap.cost = round(Figure::F, {FigureScope::Overlap}, overlap.cost);
-  roundLayers(round, layers, &LayerFigures::costs);
 }
 
 static void roundFactors(CostSettings &costs, CostRounding &rounding) {
@@ -171,16 +169,14 @@ static void roundFactors(CostSettings &costs, CostRounding &rounding) {
            : place.scope == FigureScope::Microbatch ? 1
                                                     : 2;
   };
-  auto isFactor = [](Figure figure) {
-    return infoOf(figure).unit == FigureUnit::Factor;
+  auto changeCosts = [&](auto change) {
+    changeAll(costs, costs.overlaps, {}, &LayerFigures::costs, change);
   };
-  for (const auto &[place, row] : costs.places())
-    for (auto [figure, value] : row)
-      if (isFactor(figure))
-        families[familyOf(place)].add(value);
-  for (const CostSettings::Overlap &overlap : costs.overlaps)
-    if (overlap.isFactor)
-      families[2].add(overlap.cost);
+  changeCosts([&](Figure figure, Place place, Rational value) {
+    if (isFactor(figure))
+      families[familyOf(place)].add(value);
+    return value;
+  });
   __int128 product = 1;
   unsigned count = 0;
   bool fits = true;
@@ -195,19 +191,11 @@ static void roundFactors(CostSettings &costs, CostRounding &rounding) {
   unsigned digits = allDigits / count;
   rounding.factors = gridOf(digits);
   Rounder round(digits, rounding);
-  bool rounds[3];
-  for (auto [own, family] : zip_equal(rounds, families))
-    own = !family.fits || family.common > powerOf10(digits);
-  costs.transform([&](Figure figure, Place place, Rational value) {
-    return isFactor(figure) && rounds[familyOf(place)]
-               ? round(figure, place, value)
-               : value;
+  changeCosts([&](Figure figure, Place place, Rational value) {
+    const Family &family = families[familyOf(place)];
+    bool isFine = family.fits && family.common <= powerOf10(digits);
+    return isFactor(figure) && !isFine ? round(figure, place, value) : value;
   });
-  if (rounds[2])
-    for (CostSettings::Overlap &overlap : costs.overlaps)
-      if (overlap.isFactor)
-        overlap.cost =
-            round(Figure::Factor, {FigureScope::Overlap}, overlap.cost);
 }
 
 void roundCosts(CostSettings &costs, CostRounding &rounding, LayerRows layers) {
@@ -224,12 +212,14 @@ void roundSizes(MemorySettings &memory, CostRounding &rounding,
   constexpr int64_t mostUnits = 1'000'000'000'000, mostRounded = 100'000'000;
   // A limit may be much larger than all sizes, whose digits it does not cost.
   Family sizes;
-  for (const auto &[place, row] : memory.places())
-    for (auto [figure, value] : row)
-      sizes.add(figure == Figure::Limit
-                    ? *Rational::make(1, value.denominator())
-                    : value);
-  addLayers(sizes, layers, &LayerFigures::memory);
+  auto changeSizes = [&](auto change) {
+    changeAll(memory, {}, layers, &LayerFigures::memory, change);
+  };
+  changeSizes([&](Figure figure, Place, Rational value) {
+    sizes.add(figure == Figure::Limit ? *Rational::make(1, value.denominator())
+                                      : value);
+    return value;
+  });
   auto digits = sizes.digitsWithin(mostRounded);
   if (!digits || !sizes.exceeds(mostUnits))
     return;
@@ -254,14 +244,13 @@ void roundSizes(MemorySettings &memory, CostRounding &rounding,
   for (const auto &[place, row] : memory.places())
     if (place.scope != FigureScope::Rank && isBalanced(place))
       balanced.push_back(place);
-  memory.transform([&](Figure figure, Place place, Rational value) {
+  changeSizes([&](Figure figure, Place place, Rational value) {
     bool isWhole = figure == Figure::Limit && value.isInteger();
     return isWhole ? value : round(figure, place, value);
   });
   for (Place place : balanced)
     if (auto w = rest(place); w && !isBalanced(place))
       memory.set(Figure::LiveW, *w, place);
-  roundLayers(round, layers, &LayerFigures::memory);
 }
 
 //===----------------------------------------------------------------------===//

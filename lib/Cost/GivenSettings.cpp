@@ -165,37 +165,6 @@ static LogicalResult applyLayout(ModelSettings &settings,
   return success();
 }
 
-/// Replaces the costs of `settings` by the sums over its layers.
-static LogicalResult applyLayerCosts(ModelSettings &settings,
-                                     const GivenSettings &given,
-                                     DiagEngine &diags) {
-  CostSettings general = given.allCosts();
-  LayerSettings layers = given.layers;
-  roundCosts(general, settings.rounding, layers);
-  auto sums = sumCosts(general, layers, settings.layers);
-  if (!sums)
-    return diags.report(settings.source, diag::TimesTooLarge);
-  settings.costs = std::move(*sums);
-  return success();
-}
-
-/// Replaces the costs of `settings` by those of the parts of its stages, or of
-/// the stages of `model` if it is not null.
-static LogicalResult applyPartCosts(ModelSettings &settings,
-                                    const GivenSettings &given,
-                                    const ModelSettings *model,
-                                    DiagEngine &diags) {
-  settings.costParts =
-      model ? model->numStages : given.numParts(settings.numRanks);
-  CostSettings costs = model ? model->costs : given.allCosts();
-  roundCosts(costs, settings.rounding);
-  auto spread = spreadCosts(costs, settings.costParts, settings.numStages);
-  if (!spread)
-    return diags.report(settings.source, diag::TimesTooLarge);
-  settings.costs = std::move(*spread);
-  return success();
-}
-
 /// Overrides the costs of `settings` without rounding the result.
 static LogicalResult overrideCosts(ModelSettings &settings,
                                    const GivenSettings &given,
@@ -229,10 +198,19 @@ static LogicalResult overrideCosts(ModelSettings &settings,
   }
   if (hasOwn && !model)
     warnUnused(settings, "cost", diags);
-  if (failed(settings.costsPerLayer
-                 ? applyLayerCosts(settings, given, diags)
-                 : applyPartCosts(settings, given, model, diags)))
-    return failure();
+  bool perLayer = settings.costsPerLayer;
+  CostSettings costs = model && !perLayer ? model->costs : given.allCosts();
+  LayerSettings layers = perLayer ? given.layers : LayerSettings();
+  roundCosts(costs, settings.rounding, layers);
+  if (!perLayer)
+    settings.costParts =
+        model ? model->numStages : given.numParts(settings.numRanks);
+  std::optional<CostSettings> spread =
+      perLayer ? sumCosts(costs, layers, settings.layers)
+               : spreadCosts(costs, settings.costParts, settings.numStages);
+  if (!spread)
+    return diags.report(settings.source, diag::TimesTooLarge);
+  settings.costs = std::move(*spread);
   // A list that was found for these costs has the same ones.
   if (hasOwn && model && !(settings.costs == own))
     warnUnused(settings, "cost", diags);

@@ -114,13 +114,12 @@ static std::optional<Rational> costOf(Figure figure, const LayerInfo &kind,
 /// Sets the compute costs of every stage to the sums over its layers; those of
 /// the whole schedule if all stages have the same. Returns false if a sum does
 /// not fit.
-static bool sumComputes(ArrayRef<std::string> stages,
+static bool sumComputes(ArrayRef<LayerCounts> stages,
                         const CostSettings &general,
                         const LayerSettings &layers, CostSettings &sums) {
   std::vector<ComputeSum> all;
-  for (const std::string &letters : stages) {
+  for (const LayerCounts &counts : stages) {
     ComputeSum sum;
-    LayerCounts counts = countLayers(letters);
     for (const LayerInfo &kind : layerTable)
       if (unsigned count = counts[size_t(kind.kind)]) {
         auto costs = computeCosts(kind, general, layers);
@@ -148,16 +147,15 @@ static bool sumComputes(ArrayRef<std::string> stages,
 /// stages have the same, sets that of the whole schedule, or nothing if it is
 /// the default. Returns false if a sum does not fit.
 static bool
-sumStages(ArrayRef<std::string> stages,
+sumStages(ArrayRef<LayerCounts> stages,
           function_ref<std::optional<Rational>(const LayerInfo &)> ofLayer,
           Figure figure, FigureSet &sums) {
   std::array<std::optional<Rational>, numLayerKinds> each;
   for (const LayerInfo &kind : layerTable)
     each[size_t(kind.kind)] = ofLayer(kind);
   std::vector<Rational> all;
-  for (const std::string &letters : stages) {
+  for (const LayerCounts &counts : stages) {
     std::optional<Rational> sum = Rational(0);
-    LayerCounts counts = countLayers(letters);
     for (size_t kind = 0; kind != numLayerKinds; ++kind)
       if (counts[kind])
         add(sum, times(each[kind], Rational(int64_t(counts[kind]))));
@@ -171,6 +169,12 @@ sumStages(ArrayRef<std::string> stages,
   else if (!all.empty() && infoOf(figure).defaultValue != all[0])
     sums.set(figure, all[0]);
   return true;
+}
+
+static std::vector<LayerCounts> countAll(ArrayRef<std::string> stages) {
+  std::vector<LayerCounts> counts;
+  llvm::transform(stages, std::back_inserter(counts), countLayers);
+  return counts;
 }
 
 /// Copies the figures that do not depend on the cut.
@@ -188,7 +192,8 @@ std::optional<CostSettings> sumCosts(const CostSettings &general,
   CostSettings sums;
   copyKept(general, sums);
   sums.overlaps = general.overlaps;
-  if (!sumComputes(stages, general, layers, sums))
+  std::vector<LayerCounts> counts = countAll(stages);
+  if (!sumComputes(counts, general, layers, sums))
     return std::nullopt;
   for (const FigureInfo &info : allFigures()) {
     if (info.block != FigureBlock::Cost || info.cut != WhenCut::Divided ||
@@ -197,7 +202,7 @@ std::optional<CostSettings> sumCosts(const CostSettings &general,
     auto ofLayer = [&](const LayerInfo &kind) {
       return costOf(info.figure, kind, general, layers);
     };
-    if (!sumStages(stages, ofLayer, info.figure, sums))
+    if (!sumStages(counts, ofLayer, info.figure, sums))
       return std::nullopt;
   }
   return sums;
@@ -212,6 +217,7 @@ std::optional<MemorySettings> sumMemory(const MemorySettings &general,
                                         ArrayRef<std::string> stages) {
   MemorySettings sums;
   copyKept(general, sums);
+  std::vector<LayerCounts> counts = countAll(stages);
   auto given = [&](Figure figure, const LayerInfo &kind) {
     const auto &own = layers[size_t(kind.kind)];
     auto value = own ? own->memory.get(figure) : std::nullopt;
@@ -244,7 +250,7 @@ std::optional<MemorySettings> sumMemory(const MemorySettings &general,
       }
       return times(share, *general.get(info.figure));
     };
-    if (!sumStages(stages, ofLayer, info.figure, sums))
+    if (!sumStages(counts, ofLayer, info.figure, sums))
       return std::nullopt;
   }
   return sums;

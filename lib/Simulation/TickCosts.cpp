@@ -107,28 +107,6 @@ public:
                  factor;
     };
 
-    // In most cases, the number of steps times the most expensive step is small
-    // enough.
-    Row dearest = {};
-    int64_t collective = costs.tied, slowestMicrobatch = 1;
-    for (const Row &row : costs.rows) {
-      for (auto [most, ticks] : zip_equal(dearest.compute, row.compute))
-        most = std::max(most, ticks);
-      for (int64_t ticks : row.collectives)
-        collective = std::max(collective, ticks);
-      dearest.rankFactor = std::max(dearest.rankFactor, row.rankFactor);
-    }
-    for (int64_t factor : costs.microbatches)
-      slowestMicrobatch = std::max(slowestMicrobatch, factor);
-    __int128 own =
-        __int128(*llvm::max_element(dearest.compute)) * slowestMicrobatch;
-    __int128 most =
-        hop + collective +
-        std::max(own, overlapped(own, dearest.rankFactor, slowestMicrobatch));
-    __int128 steps = schedule.numSteps();
-    if (most <= largest / 4 / std::max<__int128>(steps, 1))
-      return most * steps;
-
     __int128 sum = 0;
     bool inGroup = false;
     for (auto [rank, list] : enumerate(schedule.ranks))
