@@ -48,7 +48,7 @@ namespace step_facts {
 using namespace StageWork;
 constexpr llvm::StringLiteral names[] = {
 #define PIPEC_STEP(Id, Text) Text,
-#include "Cost/Steps.def"
+#include "Support/Steps.def"
 };
 constexpr uint32_t bit(StepKind kind) { return uint32_t(1) << unsigned(kind); }
 constexpr uint32_t computes = 0
