@@ -2,6 +2,7 @@
 """Finds phrases that the house style avoids, in pages and in sources.
 
     check-prose.py [--only RULE]... [--skip NAME]... [--source] FILE|FOLDER...
+    check-prose.py --rate=N FOLDER...
 
 A folder means all pages below it (.md), or with --source all sources (.h, .cpp,
 .def, .py), except those that --skip names. In a page, fenced and indented blocks,
@@ -11,6 +12,10 @@ C++, comments and strings are prose, except indented lines of comments. In scrip
 (.py, or a file without extension), comments and docstrings are.
 Every finding is printed as FILE:LINE: `PHRASE`: ADVICE; the exit status is 1 if
 there is one.
+
+--rate counts turns that are English, but rare in technical prose (TURNS), in the
+comments of the C++ of each folder. It prints the number per 100 lines of comments,
+and with --verbose the lines; the exit status is 1 if a folder has more than N.
 
 To add a rule, add a row to RULES and lines to test/Layout/Inputs/prose.md that
 it finds and that it does not.
@@ -53,6 +58,16 @@ RULES = [
     ("at-last", r"(?:^|[.:] )At last\b", "write `finally`"),
     ("of-ones", r"\bwhere it stands\b|\bcomes? to (?:its|their) end\b", "write `finishes` or `completes`"),
 ]
+
+# Turns that a text may have now and then, with a blank for any number of blanks.
+TURNS = re.compile(r"|".join([
+    r"\blook(?:s|ed|ing)? at\b", r"\btakes?\b", r"forth and back", r"\bof which\b", r"as far as", r"by itself",
+    r"\bwhat (?:it|is|a|an|the|each|one|they|no|all|this|are|was|were|comes|can|does|of|to|has|have|its|other|several|"
+    r"goes|follows)\b",
+    r"\bnothing (?:if|when|for|at|without)\b", r"(?:goes|going) on", r"(?:has|have) room|room for", r"all that",
+    r"(?:is|are) what", r"more than this", r"the ones? (?:that|of|with|on|after|before)", r"known of|is known",
+    r"\bthose? of\b|\bthat of\b", r"as (?:it|they) (?:is|are) written", r"gives? back", r"comes? (?:up|by)\b",
+]), re.I)
 
 FENCE = re.compile(r"^\s*(```+|~~~+)")
 #: Replaces code in a sentence.
@@ -160,14 +175,40 @@ def check(path, rules):
     return [f"{path}:{line}: {message}" for line, message in sorted(found)]
 
 
+def rate(folder, verbose):
+    """Turns per 100 lines of comments in the C++ of a folder; 0 without a comment."""
+    count, lines = 0, 0
+    for path in sorted(file for file in folder.rglob("*") if file.suffix in (".h", ".cpp", ".def")):
+        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+            if not line.strip().startswith("//"):
+                continue
+            lines += 1
+            found = len(TURNS.findall(line))
+            count += found
+            if found and verbose:
+                print(f"{path}:{number}: {line.strip()}")
+    return 100 * count / max(1, lines)
+
+
+def check_rates(folders, limit, verbose):
+    rates = [(folder, rate(folder, verbose)) for folder in folders]
+    for folder, each in rates:
+        print(f"{folder.name}: {each:.1f} per 100 lines of comments{', too many' if each > limit else ''}")
+    sys.exit(1 if not rates or any(each > limit for _, each in rates) else 0)
+
+
 def main():
     parser = argparse.ArgumentParser(description="Finds phrases that the house style avoids.")
     parser.add_argument("--only", action="append", metavar="RULE", help="apply this rule alone")
     parser.add_argument("--skip", action="append", default=[], metavar="PAGE",
                         help="leave out the files of this name")
     parser.add_argument("--source", action="store_true", help="look for sources in folders, not for pages")
+    parser.add_argument("--rate", type=float, metavar="N", help="count turns in the folders, at most N per 100 lines")
+    parser.add_argument("--verbose", action="store_true", help="with --rate, print the lines")
     parser.add_argument("paths", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
+    if options.rate is not None:
+        check_rates(options.paths, options.rate, options.verbose)
     rules = [rule for rule in RULES if not options.only or rule[0] in options.only]
     suffixes = (".h", ".cpp", ".def", ".py") if options.source else (".md",)
     pages, found = 0, 0

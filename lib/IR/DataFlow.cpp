@@ -144,7 +144,7 @@ DataFlow::Port &DataFlow::portOf(Row &row, unsigned number, bool isOutput) {
                                                : row.firstInput;
 }
 
-/// Steps of `kind` have the ports of those of another kind.
+/// Steps of `kind` have the ports of another kind.
 void DataFlow::copyRow(StepKind kind, StepKind like) {
   for (size_t d = 0; d != directions; ++d)
     for (unsigned stage = 0; stage != stages; ++stage)

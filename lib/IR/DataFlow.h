@@ -69,7 +69,7 @@ namespace pipec {
 /// stage graph.
 class DataFlow {
 public:
-  /// What the steps of a row take, make or move.
+  /// The data that the steps of a row consume, produce or move.
   struct Port {
     /// The data of one port of one row, one datum per micro-batch.
     uint32_t plane = 0;

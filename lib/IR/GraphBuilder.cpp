@@ -92,7 +92,7 @@ FailureOr<StageGraph> GraphBuilder::finish() {
       return withOption(diags.report(graphOrigin.range, diag::GraphDeadEnd,
                                      stage, numStages - 1),
                         graphOrigin, "graph");
-  // One port of each row is left for what a stage keeps for itself.
+  // One port of each row is left for the data that a stage keeps.
   constexpr unsigned limit = maxPorts - 2;
   for (unsigned stage = 0; stage != numStages; ++stage)
     if (std::max(inputs[stage], outputs[stage]) > limit)

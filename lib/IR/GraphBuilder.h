@@ -21,7 +21,7 @@ inline constexpr unsigned maxGraphEdges = 1u << 20;
 
 /// The edges of a stage graph that a command line gives.
 struct GivenGraph {
-  /// The edges of `--graph`, which replace those of a chain or of a program.
+  /// The edges of `--graph`, which replace a chain or the edges of a program.
   std::vector<StageGraph::Edge> all;
   /// The edges of `--connect`, which are added.
   std::vector<StageGraph::Edge> more;

@@ -118,7 +118,7 @@ private:
     return table[dataFlow.datum(input, step.microbatch())];
   }
 
-  // On its own, so that what its loop reads stays in registers.
+  // On its own, so that the data of its loop stay in registers.
   LLVM_ATTRIBUTE_NOINLINE void advance(unsigned rank) {
     const StepList &list = schedule.ranks[rank];
     const Step *const first = list.data(), *const end = first + list.size();

@@ -7,7 +7,7 @@
 //
 // A pass transforms one schedule in place. Its table row (name, summary,
 // options) is in Transforms/Passes.def; the manager has no list of passes of
-// its own and takes the registry as an argument.
+// its own; the registry is an argument.
 //
 //===----------------------------------------------------------------------===//
 

@@ -15,7 +15,7 @@
 //   std::vector<unsigned>     numbers joined by `+`
 //   OrAll<T>                  `all`, or as T
 //   ChoiceOr<Enum, T>         as the enum, or as T
-//   std::optional<T>          as T; nothing when the option is not given
+//   std::optional<T>          as T; `nullopt` if the option is not given
 //   an enum with a `choicesOf` function, found beside the enum
 //
 //===----------------------------------------------------------------------===//

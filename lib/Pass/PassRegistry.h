@@ -45,7 +45,7 @@ struct PassInfo {
 
   llvm::StringLiteral name;
   llvm::StringLiteral summary;
-  /// What the pass does, with an example if that helps; Markdown.
+  /// A description of the pass, perhaps with an example; Markdown.
   llvm::StringLiteral description;
   /// The requirements on the list.
   llvm::StringLiteral needs;

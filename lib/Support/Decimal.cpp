@@ -15,7 +15,7 @@ using namespace llvm;
 namespace pipec {
 
 /// The number of decimal digits after the point of a fraction with this
-/// denominator, or nothing if the expansion does not terminate.
+/// denominator, or `nullopt` if the expansion does not terminate.
 static std::optional<unsigned> digitsBehindPoint(int64_t denominator) {
   unsigned twos = 0, fives = 0;
   for (; denominator % 2 == 0; denominator /= 2)

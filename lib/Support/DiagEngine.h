@@ -76,7 +76,7 @@ struct Diagnostic {
   Severity severity;
   llvm::SMRange range;
   std::string message;
-  /// Edits that together correct what the message reports. A note with edits
+  /// Edits that together correct the reported fault. A note with edits
   /// proposes a correction of the message that it belongs to.
   std::vector<FixIt> fixIts = {};
   std::vector<Diagnostic> notes = {};

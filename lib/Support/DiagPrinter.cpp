@@ -57,7 +57,7 @@ static StringRef cellAt(SMLoc loc, const SourceFiles &files) {
   StringRef text = file.drop_front(loc.getPointer() - file.data());
   text = text.take_until([](char c) { return StringRef(",\r\n").contains(c); })
              .rtrim(" \t");
-  // The place of a step is after the quote, that of a mistake is the quote.
+  // A step is marked after the quote, a mistake in place of the quote.
   if (text.size() > 1 && text.front() == '"' && text.back() == '"')
     return text.drop_front().drop_back();
   if (text.begin() != file.begin() && text.data()[-1] == '"')

@@ -46,7 +46,7 @@ void writeLocation(llvm::json::OStream &json, llvm::SMLoc loc,
 /// `csvCells`, the text of the cell that the diagnostic points at. The end is
 /// the column after the last byte of the text that the diagnostic points at
 /// (the step or cell, for a position in a list), and equals the start for a
-/// single position. The excerpt is what text has below the message: the source
+/// single position. The excerpt is the text below the message: the source
 /// line, the caret, and text to be inserted. `fixes` are the edits, objects
 /// with `file`, `line`, `column`, `endLine`, `endColumn` and `text`.
 void writeDiagnostic(llvm::json::OStream &json, const Diagnostic &diagnostic,

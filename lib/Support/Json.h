@@ -82,7 +82,7 @@ public:
 
   struct Fault {
     const char *at = nullptr;
-    /// What was expected there; null if there is no fault.
+    /// The expected token; null if there is no fault.
     const char *text = nullptr;
     bool isTooDeep = false;
   };

@@ -1,4 +1,4 @@
-//===- Progress.cpp - What a long run is doing ----------------------------===//
+//===- Progress.cpp - The progress of a long run --------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

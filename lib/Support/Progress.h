@@ -1,4 +1,4 @@
-//===- Progress.h - What a long run is doing --------------------*- C++ -*-===//
+//===- Progress.h - The progress of a long run ------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -42,7 +42,7 @@ public:
   static std::optional<Rational> add(Rational a, Rational b);
   static std::optional<Rational> sub(Rational a, Rational b);
   static std::optional<Rational> mul(Rational a, Rational b);
-  /// Also returns nothing if the divisor is zero.
+  /// Also returns `nullopt` if the divisor is zero.
   static std::optional<Rational> div(Rational a, Rational b);
   /// The largest integer not above the value.
   int64_t floor() const;

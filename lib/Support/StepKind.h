@@ -121,7 +121,7 @@ inline constexpr ByData sendWaitOf(sendWaits);
 constexpr llvm::StringRef stepKindName(StepKind kind) {
   return step_facts::names[unsigned(kind)];
 }
-/// The kind with that name; nothing if there is none.
+/// The kind with that name, if there is one.
 inline std::optional<StepKind> parseStepKind(llvm::StringRef name) {
   for (unsigned kind = 0; kind != numStepKinds; ++kind)
     if (step_facts::names[kind] == name)

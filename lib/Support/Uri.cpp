@@ -28,7 +28,7 @@ std::string pathOfUri(StringRef uri) {
   StringRef rest = uri;
   if (!rest.consume_front_insensitive("file://"))
     return uri.str();
-  // What comes before the path is the name of the host.
+  // The name of the host precedes the path.
   rest = rest.drop_until([](char c) { return c == '/'; });
   std::string path;
   for (size_t i = 0; i < rest.size(); ++i) {

@@ -58,7 +58,7 @@ llvm::LogicalResult verify(const Schedule &schedule, DiagEngine &diags);
 
 /// Checks a given set of levels, even if they do not apply. Of a schedule with
 /// the lists of some ranks only, checks these lists, and what passes between
-/// them; what they get from other ranks is there when they need it. Such a
+/// them; data from other ranks are there when they are needed. Such a
 /// schedule must not be bidirectional or have times.
 llvm::LogicalResult verify(const Schedule &schedule, VerifyLevel level,
                            DiagEngine &diags, const PresentRanks &present = {});

@@ -49,7 +49,7 @@ public:
       : schedule(schedule), walk(schedule, *this) {}
 
   bool run() { return walk.run(); }
-  /// Makes what the lists get from other ranks.
+  /// Produces the data that the lists receive from other ranks.
   void makeInputs(const PresentRanks &present) {
     for (const StepList &list : schedule.ranks)
       for (Step step : list)

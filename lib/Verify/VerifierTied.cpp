@@ -122,7 +122,7 @@ private:
                     [&](StepRef step) { return step.rank == rank; });
   }
 
-  /// Reports a cycle of groups, each of which precedes the next one on a rank.
+  /// Reports a cycle of groups, each before the next one on some rank.
   void reportOrder() {
     // By group: the step that keeps it from meeting on some rank.
     std::vector<StepRef> before(schedule.ties.size());

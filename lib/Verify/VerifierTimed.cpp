@@ -76,7 +76,7 @@ private:
     StepRef receive;
   };
 
-  /// The sum; nothing if a term is nothing or on overflow.
+  /// The sum; `nullopt` if a term is missing or on overflow.
   static Time plus(Time a, Time b) {
     return a && b ? Rational::add(*a, *b) : std::nullopt;
   }
@@ -298,7 +298,7 @@ private:
           continue;
         unsigned peer = port->rank;
         Time &free = edges[peer];
-        // The time of a batch is that of its first member to start.
+        // A batch has the time of its first member to start.
         if (line.size() == 1 && free && *start < *free)
           (void)reporter.report(self, diag::TransferWhileBusy, *start, *free);
         Time from = free && *free > *start ? free : start;
@@ -350,7 +350,7 @@ private:
         overflow(ref);
     }
 
-    /// The rank continues when the reduction ends, if that is known.
+    /// The rank continues when the reduction ends, if it has a time.
     void waitForReduction(unsigned stage) {
       auto end = reduced.find(stage);
       if (end != reduced.end() && (!busyUntil || *busyUntil < end->second))

@@ -7,7 +7,7 @@
 //
 // A wait refers to an earlier step of its own rank, so each list is checked
 // separately, in one walk with a state per send and at most one pending
-// reduction. The rules are those of PyTorch 2.15: a list with waits for sends
+// reduction. These are the rules of PyTorch 2.15: a list with waits for sends
 // has exactly one after each send, a list with waits for reductions has exactly
 // one after each reduction, and a rank has at most one pending reduction. A
 // list without waits is valid: its rank waits at the end.
