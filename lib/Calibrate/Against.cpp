@@ -13,7 +13,7 @@
 
 #include "Calibrate/Against.h"
 
-#include "IR/DataFlow.h"
+#include "Emit/Common.h"
 #include "IR/StepPlaces.h"
 #include "Support/Decimal.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
@@ -26,7 +26,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 
-#include <cmath>
 #include <limits>
 
 using namespace llvm;
@@ -38,11 +37,15 @@ static constexpr size_t shownSteps = 10;
 /// Parts of a millisecond in which measured times are kept.
 static constexpr int64_t nanosAMilli = 1000000;
 
-/// A time of the simulation to the nanosecond, which is all that is measured.
-/// The nanoseconds fit 62 bits.
+/// A time rounded to the nanosecond, the unit of measured times. The
+/// nanoseconds fit 62 bits.
+static int64_t nanoseconds(Rational milliseconds) {
+  __int128 twice = __int128(milliseconds.numerator()) * nanosAMilli * 2;
+  __int128 divisor = milliseconds.denominator();
+  return int64_t((twice + (twice < 0 ? -divisor : divisor)) / (2 * divisor));
+}
 static Rational rounded(Rational milliseconds) {
-  return *Rational::make(std::llround(milliseconds.toDouble() * nanosAMilli),
-                         nanosAMilli);
+  return *Rational::make(nanoseconds(milliseconds), nanosAMilli);
 }
 
 /// Milliseconds with three decimals.
@@ -65,19 +68,30 @@ public:
     const StepSpan *span;
   };
 
-  Finder(const Recording &recording, const Calibration &calibration,
-         size_t training)
-      : recording(recording), clocks(calibration.clocks), training(training) {
+  Finder(const DataFlow &flow, const Recording &recording,
+         const Calibration &calibration, size_t training)
+      : flow(flow), recording(recording), clocks(calibration.clocks),
+        training(training) {
     for (auto [number, rank] : enumerate(recording.ranks))
       for (const StepSpan &span : rank.steps[training])
         for (Step step : recording.cells[span.cell])
           if (isCompute(step.kind()))
-            places[keyOf(step)] = {unsigned(number), &span};
+            places[stepKey(step)] = {unsigned(number), &span};
   }
 
   std::optional<Found> find(Step step) const {
-    auto it = places.find(keyOf(step));
+    auto it = places.find(stepKey(step));
     return it == places.end() ? std::nullopt : std::optional(it->second);
+  }
+  /// The producer of an input, which may be a B or an I.
+  std::optional<Found> findMaker(const DataFlow::Port &port,
+                                 unsigned microbatch) const {
+    Step maker = DataFlow::partner(port, microbatch);
+    auto found = find(maker);
+    if (found || maker.kind() != StepKind::B)
+      return found;
+    maker.setKind(StepKind::I);
+    return find(maker);
   }
   /// The times of a span in the clock of rank 0. The waits of a step come
   /// before its work.
@@ -88,15 +102,12 @@ public:
     return found.span->end + clocks.offset[found.rank];
   }
 
+  const DataFlow &flow;
   const Recording &recording;
   const Clocks &clocks;
   const size_t training;
 
 private:
-  static std::pair<uint64_t, unsigned> keyOf(Step step) {
-    return {uint64_t(step.stage()) << 32 | step.microbatch(),
-            unsigned(step.kind())};
-  }
   DenseMap<std::pair<uint64_t, unsigned>, Found> places;
 };
 
@@ -136,29 +147,17 @@ void Against::measureRank(unsigned number, const Finder &finder) {
     take(gather, gathered);
     // The input that was made last, and how long its way is.
     int64_t made = free, there = free;
-    for (Step step : members) {
-      if (!makesData(step.kind()))
-        continue;
-      bool forward = step.kind() == StepKind::F;
-      if (forward ? step.stage() == 0
-                  : step.stage() + 1 == recording->numStages)
-        continue;
-      unsigned stage = forward ? step.stage() - 1 : step.stage() + 1;
-      for (StepKind kind : {StepKind::F, StepKind::B, StepKind::I}) {
-        if ((kind == StepKind::F) != forward)
-          continue;
-        auto maker = finder.find(Step(kind, stage, step.microbatch()));
+    for (Step step : members)
+      for (const DataFlow::Port &port : finder.flow.inputs(step)) {
+        auto maker = finder.findMaker(port, step.microbatch());
         if (!maker || maker->rank == number)
           continue;
         const CostSettings &costs = calibration->costs;
-        double way = (costs.latency(maker->rank, number).toDouble() +
-                      costs.occupancyOf(maker->rank, number).toDouble()) *
-                     nanosAMilli;
+        int64_t way = nanoseconds(costs.latency(maker->rank, number)) +
+                      nanoseconds(costs.occupancyOf(maker->rank, number));
         made = std::max(made, finder.end(*maker));
-        there =
-            std::max(there, finder.end(*maker) + int64_t(std::llround(way)));
+        there = std::max(there, finder.end(*maker) + way);
       }
-    }
     take(dependency, std::min(made, start) - free);
     take(latency, std::min(there, start) - std::max(made, free));
     take(other, left);
@@ -180,10 +179,10 @@ void Against::measureRank(unsigned number, const Finder &finder) {
 //===----------------------------------------------------------------------===//
 
 /// Compares the times of all compute steps.
-void Against::findDeviations(const Simulation &run) {
+void Against::findDeviations(const Simulation &run, const DataFlow &flow) {
   std::vector<Finder> finders;
   for (size_t i = 0; i != recording->numSteps(); ++i)
-    finders.emplace_back(*recording, *calibration, i);
+    finders.emplace_back(flow, *recording, *calibration, i);
   for (unsigned rank = 0; rank != schedule->numRanks; ++rank) {
     const StepList &list = schedule->ranks[rank];
     for (size_t from = 0, to = 0; from != list.size(); from = to) {
@@ -277,7 +276,7 @@ FailureOr<Against> Against::make(const Schedule &schedule,
   if (failed(report))
     return failure();
   // No time of the simulation is longer than its makespan.
-  if (report->makespan.toDouble() * nanosAMilli >= double(int64_t(1) << 62))
+  if (*Rational::make(int64_t(1) << 62, nanosAMilli) <= report->makespan)
     return diags.report(schedule.source, diag::TimesTooLarge);
   result.predictedMakespan = rounded(report->makespan);
   for (const RankReport &rank : report->ranks) {
@@ -301,10 +300,11 @@ FailureOr<Against> Against::make(const Schedule &schedule,
   });
   result.typical = order[(order.size() - 1) / 2];
   std::tie(result.begin, result.end) = spans[result.typical];
-  Finder finder(recording, calibration, result.typical);
+  const DataFlow flow(schedule);
+  Finder finder(flow, recording, calibration, result.typical);
   for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
     result.measureRank(rank, finder);
-  result.findDeviations(*run);
+  result.findDeviations(*run, flow);
   result.makeMeasured(finder);
   return result;
 }

@@ -11,6 +11,7 @@
 #include "Calibrate/Calibration.h"
 #include "Emit/Emitter.h"
 #include "Explain/Report.h"
+#include "IR/DataFlow.h"
 #include "Simulation/Simulate.h"
 
 namespace pipec {
@@ -65,7 +66,7 @@ private:
   class Finder;
 
   void measureRank(unsigned rank, const Finder &finder);
-  void findDeviations(const Simulation &run);
+  void findDeviations(const Simulation &run, const DataFlow &flow);
   void makeMeasured(const Finder &finder);
 
   const Schedule *schedule;

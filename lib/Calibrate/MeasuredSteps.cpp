@@ -31,58 +31,46 @@ private:
   const Recording &recording;
   const Clocks &clocks;
   MeasuredSteps result;
-  /// When a send was waited for, by training step and cell of the wait.
-  std::map<std::pair<unsigned, uint32_t>, int64_t> sendEnds;
+  /// When a send was complete, by training step and datum.
+  std::map<std::pair<unsigned, size_t>, int64_t> sendEnds;
   /// Ranks and stages whose reductions only start at REDUCE_GRAD.
   DenseSet<std::pair<unsigned, unsigned>> laterReductions;
-  /// The receives of each rank.
-  DenseSet<std::pair<unsigned, uint32_t>> receives;
+  /// Ranks and the data that they receive.
+  DenseSet<std::pair<unsigned, size_t>> receives;
 };
 
 } // namespace
 
-/// Remembers when sends were complete, as waits for them tell, and the
-/// receives.
+/// Records when sends were complete, as waits for them show, and the receives.
 void StepMeasurer::findSendEnds() {
   for (auto [number, rank] : enumerate(recording.ranks))
-    for (const StepSpan &span : rank.steps.front()) {
-      Step step = recording.cells[span.cell][0];
-      if (isRecv(step.kind()))
-        receives.insert({unsigned(number), span.cell});
-      if (step.kind() == StepKind::WaitReduceGrad)
-        laterReductions.insert({unsigned(number), step.stage()});
-    }
-  for (const RecordedRank &rank : recording.ranks)
-    for (auto [i, step] : enumerate(rank.steps))
-      for (const StepSpan &span : step)
-        if (isSendWait(recording.cells[span.cell][0].kind()))
-          sendEnds[{unsigned(i), span.cell}] = span.hostEnd;
+    for (auto [i, training] : enumerate(rank.steps))
+      for (const StepSpan &span : training) {
+        Step step = recording.cells[span.cell][0];
+        if (step.kind() == StepKind::WaitReduceGrad)
+          laterReductions.insert({unsigned(number), step.stage()});
+        std::optional<size_t> datum = recording.datumOf(step);
+        if (datum && isRecv(step.kind()))
+          receives.insert({unsigned(number), *datum});
+        if (datum && isSendWait(step.kind()))
+          sendEnds[{unsigned(i), *datum}] = span.hostEnd;
+      }
 }
 
-/// True when a compute step took nothing from another rank, or when its input
-/// is known to have been there: the sender had seen the end of its send.
+/// True if a compute step used nothing from another rank, or if its inputs are
+/// known to have been there: their senders had seen the ends of the sends.
 bool StepMeasurer::inputWasThere(size_t number, const StepSpan &span,
                                  unsigned trainingStep) {
   Step step = recording.cells[span.cell][0];
-  if (!makesData(step.kind()))
-    return true;
-  bool gradient = step.kind() != StepKind::F;
-  if (gradient ? step.stage() + 1 == recording.numStages : step.stage() == 0)
-    return true;
-  const TraceCells &cells = recording.cells;
-  unsigned sender = gradient ? step.stage() + 1 : step.stage() - 1;
-  uint32_t receive =
-      cells.lookup(Step(gradient ? StepKind::RecvB : StepKind::RecvF,
-                        step.stage(), step.microbatch()));
-  if (!receives.contains({unsigned(number), receive}))
-    return true;
-  if (!recording.stepsAgree || !clocks.isShared())
-    return false;
-  uint32_t wait =
-      cells.lookup(Step(gradient ? StepKind::WaitSendB : StepKind::WaitSendF,
-                        sender, step.microbatch()));
-  auto it = sendEnds.find({trainingStep, wait});
-  return it != sendEnds.end() && it->second <= span.hostStart;
+  return all_of(recording.flow->inputs(step), [&](const DataFlow::Port &port) {
+    size_t datum = recording.flow->datum(port, step.microbatch());
+    if (!receives.contains({unsigned(number), datum}))
+      return true;
+    if (!recording.stepsAgree || !clocks.isShared())
+      return false;
+    auto it = sendEnds.find({trainingStep, datum});
+    return it != sendEnds.end() && it->second <= span.hostStart;
+  });
 }
 
 void StepMeasurer::addStep(size_t number, const StepSpan &span,

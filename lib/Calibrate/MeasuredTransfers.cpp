@@ -32,39 +32,22 @@ struct Ends {
 
 } // namespace
 
-/// The stage and the direction of the tensor that a step sends, receives or
-/// takes as its input, as the number of the transfer; nothing for other steps.
-static std::optional<size_t> transferOf(const Recording &recording, Step step) {
-  bool gradient = dataKind(step.kind()) == DataKind::Gradient;
-  unsigned stage = step.stage();
-  if (isSend(step.kind()))
-    stage += gradient ? -1 : 1;
-  else if (!isRecv(step.kind()) && !makesData(step.kind()))
-    return std::nullopt;
-  if (stage >= recording.numStages ||
-      step.microbatch() >= recording.numMicrobatches)
-    return std::nullopt;
-  return (size_t(gradient) * recording.numStages + stage) *
-             recording.numMicrobatches +
-         step.microbatch();
-}
-
 std::vector<MeasuredTransfer> findTransfers(const Recording &recording) {
   std::vector<MeasuredTransfer> transfers;
   if (!recording.stepsAgree)
     return transfers;
   for (size_t i = 0; i != recording.numSteps(); ++i) {
-    std::vector<Ends> all(2 * size_t(recording.numStages) *
-                          recording.numMicrobatches);
+    // By datum.
+    std::map<size_t, Ends> all;
     for (auto [number, rank] : enumerate(recording.ranks)) {
       for (const StepSpan &span : rank.steps[i]) {
         Step step = recording.cells[span.cell][0];
         if (!isP2P(step.kind()))
           continue;
-        std::optional<size_t> transfer = transferOf(recording, step);
-        if (!transfer)
+        std::optional<size_t> datum = recording.datumOf(step);
+        if (!datum)
           continue;
-        Ends &ends = all[*transfer];
+        Ends &ends = all[*datum];
         if (isSend(step.kind())) {
           ends.from = int(number);
           ends.sent = span.start;
@@ -78,16 +61,16 @@ std::vector<MeasuredTransfer> findTransfers(const Recording &recording) {
         }
       }
       for (const TraceSpan &wait : rank.waits[i])
-        if (std::optional<size_t> transfer =
-                transferOf(recording, recording.cells[wait.cell][0])) {
-          Ends &ends = all[*transfer];
+        if (std::optional<size_t> datum =
+                recording.datumOf(recording.cells[wait.cell][0])) {
+          Ends &ends = all[*datum];
           if (ends.arrived != Ends::unknown)
             continue;
           ends.waitedFrom = wait.start;
           ends.arrived = wait.end;
         }
     }
-    for (const Ends &ends : all)
+    for (const auto &[datum, ends] : all)
       if (ends.from >= 0 && ends.to >= 0 && ends.from != ends.to &&
           ends.arrived != Ends::unknown)
         transfers.push_back({unsigned(ends.from), unsigned(ends.to), ends.sent,

@@ -8,6 +8,7 @@
 #include "Calibrate/Recording.h"
 
 #include "Calibrate/TraceReader.h"
+#include "Import/ListGraph.h"
 #include "Support/Diagnostics/CalibrateDiags.h"
 #include "Support/Words.h"
 
@@ -45,6 +46,7 @@ private:
   LogicalResult chooseSteps(RecordedRank &rank);
   LogicalResult findSizes();
   LogicalResult checkForwards();
+  LogicalResult findFlow();
 
   std::vector<std::vector<StepSpan>> splitSteps(const RankTrace &trace);
   void useDevice(RecordedRank &rank, ArrayRef<TraceSpan> device);
@@ -52,6 +54,13 @@ private:
   void addHostTime(RecordedRank &rank);
   void addWaits(RecordedRank &rank, ArrayRef<TraceSpan> waits);
 
+  /// Calls `each` with rank, cell and step for the first training step.
+  void forEachStep(function_ref<void(uint32_t, uint32_t, Step)> each) const {
+    for (auto [number, rank] : enumerate(recording.ranks))
+      for (const StepSpan &span : rank.steps.front())
+        for (Step step : recording.cells[span.cell])
+          each(uint32_t(number), span.cell, step);
+  }
   bool hasMicrobatch(uint32_t cell) const {
     return pipec::hasMicrobatch(recording.cells[cell][0].kind());
   }
@@ -218,6 +227,9 @@ static std::pair<int64_t, int64_t> busiestSpan(ArrayRef<KernelSpan> kernels) {
   return span;
 }
 
+/// The average number of compute steps that a kernel may be launched in.
+static constexpr size_t maxShares = 16;
+
 /// Adds the kernels that the host launched in each compute step, of the stream
 /// on which they take longest.
 void RecordingMaker::useKernels(RecordedRank &rank,
@@ -228,20 +240,24 @@ void RecordingMaker::useKernels(RecordedRank &rank,
                [&](const KernelSpan &kernel) { return kernel.launch < time; }) -
            kernels.begin();
   };
-  // Steps at one time have the same kernels.
+  // Steps at one time have the same kernels. The spans of a trace rarely share
+  // others; a limit on all work keeps it linear if they all do.
   std::pair<size_t, size_t> known = {0, 0};
   std::pair<int64_t, int64_t> busiest;
+  size_t left = maxShares * kernels.size();
   for (std::vector<StepSpan> &step : rank.steps)
     for (StepSpan &span : step) {
       if (!isCompute(recording.cells[span.cell][0].kind()))
         continue;
       std::pair<size_t, size_t> range = {firstAt(span.hostStart),
                                          firstAt(span.hostEnd)};
-      if (range.first >= range.second)
+      size_t count = range.second - std::min(range.first, range.second);
+      if (count == 0 || (range != known && count > left))
         continue;
-      if (range != known)
-        busiest =
-            busiestSpan(kernels.slice(range.first, range.second - range.first));
+      if (range != known) {
+        busiest = busiestSpan(kernels.slice(range.first, count));
+        left -= count;
+      }
       known = range;
       span.start =
           span.isDevice ? std::min(span.start, busiest.first) : busiest.first;
@@ -340,11 +356,10 @@ LogicalResult RecordingMaker::addRank(RankTrace &trace) {
 /// micro-batch. Linear in the spans, however large the numbers are.
 LogicalResult RecordingMaker::checkForwards() {
   std::set<std::pair<unsigned, unsigned>> forwards;
-  for (const RecordedRank &rank : recording.ranks)
-    for (const StepSpan &span : rank.steps.front())
-      for (Step step : recording.cells[span.cell])
-        if (step.kind() == StepKind::F)
-          forwards.insert({step.stage(), step.microbatch()});
+  forEachStep([&](uint32_t, uint32_t, Step step) {
+    if (step.kind() == StepKind::F)
+      forwards.insert({step.stage(), step.microbatch()});
+  });
   std::pair<unsigned, unsigned> next = {0, 0};
   for (auto forward : forwards) {
     if (forward != next)
@@ -361,28 +376,32 @@ LogicalResult RecordingMaker::checkForwards() {
       countText(recording.numMicrobatches, "micro-batch", "es"));
 }
 
-/// The later one of the stages between which a transfer goes.
-static unsigned lastStageOf(Step transfer) {
-  bool forward = dataKind(transfer.kind()) == DataKind::Activation;
-  return transfer.stage() + (isSend(transfer.kind()) == forward);
+/// The highest stage that a step names, or that follows from its edge of the
+/// chain.
+static unsigned highestStage(Step step, std::optional<unsigned> peer) {
+  if (peer)
+    return std::max(step.stage(), *peer);
+  bool goesUp =
+      isRecv(step.kind()) != (dataKind(step.kind()) == DataKind::Activation);
+  return step.stage() + (isP2P(step.kind()) && goesUp);
 }
 
 /// Finds the numbers of stages and micro-batches, and checks that the traces
 /// are of one pipeline.
 LogicalResult RecordingMaker::findSizes() {
-  DenseMap<uint64_t, unsigned> owners;
+  DenseMap<std::pair<uint64_t, unsigned>, unsigned> owners;
   std::vector<bool> stages;
   unsigned numStages = 0;
   for (auto [number, rank] : enumerate(recording.ranks)) {
     for (const StepSpan &span : rank.steps.front())
       for (Step step : recording.cells[span.cell]) {
         if (isP2P(step.kind()))
-          numStages = std::max(numStages, 1 + lastStageOf(step));
+          numStages =
+              std::max(numStages,
+                       1 + highestStage(step, recording.cells.peer(span.cell)));
         if (!isCompute(step.kind()))
           continue;
-        uint64_t key = (uint64_t(step.stage()) << 28 | step.microbatch()) << 3 |
-                       unsigned(step.kind());
-        auto [it, isNew] = owners.try_emplace(key, unsigned(number));
+        auto [it, isNew] = owners.try_emplace(stepKey(step), unsigned(number));
         if (!isNew && it->second != number)
           return diags.report(DiagLoc(), diag::TraceStepTwice, cellText(step),
                               it->second, recording.ranks[it->second].path,
@@ -411,13 +430,54 @@ LogicalResult RecordingMaker::findSizes() {
   return checkForwards();
 }
 
+/// Infers the stage graph from one training step as from the lists of a CSV,
+/// and sets the ports of the transfers.
+LogicalResult RecordingMaker::findFlow() {
+  Schedule schedule;
+  schedule.numRanks = recording.ranks.size();
+  schedule.numStages = recording.numStages;
+  schedule.numMicrobatches = recording.numMicrobatches;
+  schedule.ranks.resize(schedule.numRanks);
+  std::vector<uint32_t> owners(recording.numStages);
+  ListGraph graph;
+  forEachStep([&](uint32_t rank, uint32_t cell, Step step) {
+    StepList &list = schedule.ranks[rank];
+    if (std::optional<unsigned> peer = recording.cells.peer(cell))
+      graph.note(step, rank, list.size(), *peer);
+    list.push_back(step);
+    if (isCompute(step.kind()))
+      owners[step.stage()] = rank;
+  });
+  schedule.placement = Placement({std::move(owners)});
+  if (failed(graph.apply(schedule, ListOptions(), diags)))
+    return failure();
+  std::vector<size_t> next(schedule.numRanks);
+  forEachStep([&](uint32_t rank, uint32_t cell, Step) {
+    recording.cells.setPort(cell, schedule.ranks[rank][next[rank]++].port());
+  });
+  recording.flow.emplace(schedule);
+  return success();
+}
+
 LogicalResult RecordingMaker::run(std::vector<RankTrace> traces) {
   if (failed(orderRanks(traces)))
     return failure();
   for (RankTrace &trace : traces)
     if (failed(addRank(trace)))
       return failure();
-  return findSizes();
+  return failed(findSizes()) ? failure() : findFlow();
+}
+
+std::optional<size_t> Recording::datumOf(Step step) const {
+  if (step.stage() >= numStages || step.microbatch() >= numMicrobatches)
+    return std::nullopt;
+  ArrayRef<DataFlow::Port> inputs = flow->inputs(step);
+  const DataFlow::Port *port = isP2P(step.kind()) || isSendWait(step.kind())
+                                   ? flow->transfer(step)
+                               : inputs.size() == 1 ? inputs.begin()
+                                                    : nullptr;
+  return port ? std::optional(flow->datum(*port, step.microbatch()))
+              : std::nullopt;
 }
 
 FailureOr<Recording> makeRecording(std::vector<RankTrace> traces,

@@ -13,7 +13,8 @@
 #ifndef PIPEC_CALIBRATE_RECORDING_H
 #define PIPEC_CALIBRATE_RECORDING_H
 
-#include "Calibrate/Trace.h"
+#include "Calibrate/RankTrace.h"
+#include "IR/DataFlow.h"
 #include "Support/DiagEngine.h"
 
 #include <map>
@@ -69,11 +70,17 @@ struct Recording {
   std::vector<RecordedRank> ranks;
   unsigned numStages = 0;
   unsigned numMicrobatches = 0;
+  /// The data flow of the stages, whose graph follows from the transfers. It
+  /// knows neither ranks nor directions.
+  std::optional<DataFlow> flow;
   /// All ranks have the same number of training steps, so that the i-th of one
   /// rank is the i-th of the others.
   bool stepsAgree = true;
 
   size_t numSteps() const { return ranks.front().steps.size(); }
+  /// The datum that a transfer moves or a wait for a send waits for, or the
+  /// only input of a compute step. Nothing for other steps.
+  std::optional<size_t> datumOf(Step step) const;
 };
 
 /// Reads traces and puts them together. Reports, besides what `readTrace` does,

@@ -72,9 +72,6 @@ void setSizes(Grid &sizes, const Recording &recording) {
 
 LogicalResult checkFits(const Recording &recording, const Schedule &schedule,
                         DiagEngine &diags) {
-  if (!schedule.graph.isChain())
-    return diags.report(schedule.source, diag::TraceStageGraph,
-                        "`" + schedule.name + "` has a stage graph");
   auto sameSize = [&](size_t traced, size_t has, StringRef one,
                       StringRef plural) -> LogicalResult {
     if (traced == has)
@@ -88,26 +85,22 @@ LogicalResult checkFits(const Recording &recording, const Schedule &schedule,
       failed(sameSize(recording.numMicrobatches, schedule.numMicrobatches,
                       "micro-batch", "es")))
     return failure();
-  auto keyOf = [](Step step) {
-    return std::pair(uint64_t(step.stage()) << 32 | step.microbatch(),
-                     unsigned(step.kind()));
-  };
   for (auto [number, rank] : enumerate(recording.ranks)) {
     DenseSet<std::pair<uint64_t, unsigned>> traced, due;
     for (const StepSpan &span : rank.steps.front())
       for (Step step : recording.cells[span.cell])
-        traced.insert(keyOf(step));
+        traced.insert(stepKey(step));
     for (Step step : schedule.ranks[number]) {
       if (!isCompute(step.kind()))
         continue;
-      due.insert(keyOf(step));
-      if (!traced.contains(keyOf(step)))
+      due.insert(stepKey(step));
+      if (!traced.contains(stepKey(step)))
         return diags.report(step.source(), diag::TraceStepNotThere,
                             cellText(step), schedule.name, number);
     }
     for (const StepSpan &span : rank.steps.front())
       for (Step step : recording.cells[span.cell])
-        if (isCompute(step.kind()) && !due.contains(keyOf(step)))
+        if (isCompute(step.kind()) && !due.contains(stepKey(step)))
           return diags.report(schedule.source, diag::TraceStepTooMany, number,
                               cellText(step), schedule.name);
   }

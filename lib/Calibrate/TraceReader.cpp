@@ -107,8 +107,6 @@ private:
   DenseMap<int64_t, int64_t> launches;
   std::vector<std::pair<int64_t, KernelSpan>> kernels;
   std::string unknown;
-  /// A name of a transfer that only a stage graph has.
-  std::string ofGraph;
 };
 
 } // namespace
@@ -143,11 +141,6 @@ void TraceReader::readPipelineSpan(const Event &event, StringRef cell,
     return;
   span->cell = cells.find(cell);
   if (span->cell == TraceCells::none) {
-    // `0>3SEND_F2` is a transfer on an edge that a chain does not have.
-    StringRef name = cell.ltrim("0123456789");
-    if (name.size() != cell.size() &&
-        (name.starts_with(">") || name.starts_with("<")))
-      ofGraph = cell.str();
     if (unknown.empty())
       unknown = cell.str();
     return;
@@ -177,24 +170,27 @@ void TraceReader::readExecutorSpan(const Event &event) {
   // Other programs use the names of the categories too.
   if (kindText.empty() || runText.empty())
     return;
-  // `SEND_F s0 m2 -> s3` is a transfer on an edge that a chain does not have.
-  if (event.name.contains("-> s") || event.name.contains("<- s"))
-    ofGraph = decodeJsonString(event.name);
   std::optional<StepKind> kind = parseStepKind(kindText.trim('"'));
   if (kind && isTied(*kind))
     return;
+  // `SEND_F s0 m2 -> s3` is a transfer on an edge that a chain does not have.
+  std::optional<unsigned> peer;
+  StringRef last = event.name.trim('"').rsplit(' ').second;
+  bool isNamed = event.name.contains("-> s") || event.name.contains("<- s");
   unsigned process = 0, stage = 0, microbatch = 0, run = 0;
   if (!kind || !hasStage(*kind) || event.process.getAsInteger(10, process) ||
       process == 0 || process > maxRanks || stageText.getAsInteger(10, stage) ||
       stage >= maxStages || microbatchText.getAsInteger(10, microbatch) ||
-      microbatch >= maxMicrobatches || runText.getAsInteger(10, run))
+      microbatch >= maxMicrobatches || runText.getAsInteger(10, run) ||
+      (isNamed && (last.drop_front().getAsInteger(10, peer.emplace()) ||
+                   *peer >= maxStages)))
     return refuse(event.arguments, "the arguments of `" +
                                        shortened(decodeJsonString(event.name)) +
                                        "` are not those of a step");
   std::optional<TraceSpan> span = readTimes(event);
   if (!span)
     return;
-  span->cell = cells.find(Step(*kind, stage, microbatch));
+  span->cell = cells.find(Step(*kind, stage, microbatch), peer);
   span->group = run;
   executors[process - 1].push_back(*span);
 }
@@ -377,10 +373,6 @@ void TraceReader::joinOverlaps(std::vector<TraceSpan> &spans) {
 LogicalResult TraceReader::finish(std::vector<RankTrace> &ranks) {
   if (!hasEvents)
     return diags.report(DiagLoc(), diag::TraceNoEvents, path);
-  if (!ofGraph.empty())
-    return diags.report(DiagLoc(), diag::TraceStageGraph,
-                        "`" + path.str() + "` has the transfer `" +
-                            shortened(ofGraph) + "`");
   if (!unknown.empty())
     (void)diags.report(DiagLoc(), diag::TraceUnknownStep, path,
                        shortened(unknown));

@@ -8,7 +8,7 @@
 #ifndef PIPEC_CALIBRATE_TRACEREADER_H
 #define PIPEC_CALIBRATE_TRACEREADER_H
 
-#include "Calibrate/Trace.h"
+#include "Calibrate/RankTrace.h"
 #include "Support/DiagEngine.h"
 
 #include "llvm/Support/MemoryBuffer.h"

@@ -1,4 +1,4 @@
-//===- Trace.h - What one rank recorded -------------------------*- C++ -*-===//
+//===- RankTrace.h - The spans that one rank recorded -----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_CALIBRATE_TRACE_H
-#define PIPEC_CALIBRATE_TRACE_H
+#ifndef PIPEC_CALIBRATE_RANKTRACE_H
+#define PIPEC_CALIBRATE_RANKTRACE_H
 
 #include "IR/Step.h"
 
@@ -25,31 +25,51 @@
 
 namespace pipec {
 
-/// The cells of steps in traces, each kept once: `0F1`, `2SEND_F3`,
-/// `0UNSHARD`, `(0F1;1B0)OVERLAP_F_B`.
+/// The cells of steps in traces, each stored once: `0F1`, `2SEND_F3`,
+/// `0UNSHARD`, `(0F1;1B0)OVERLAP_F_B`. As in a CSV, a transfer on an edge that
+/// a chain does not have names the stage at its other end: `0>3SEND_F2`.
 class TraceCells {
 public:
   /// A step, or the members of an overlap.
   using Members = llvm::SmallVector<Step, 2>;
   static constexpr uint32_t none = ~0u;
 
-  /// The number of the cell called `text`; `none` when that names no step.
+  /// The number of the cell with this text; `none` if it is not a step.
   uint32_t find(llvm::StringRef text);
-  /// The number of the cell of one step or of an overlap.
-  uint32_t find(llvm::ArrayRef<Step> members);
-  /// The same, but `none` for a cell that no trace has.
-  uint32_t lookup(llvm::ArrayRef<Step> members) const;
+  /// The number of the cell of one step, which may name a stage, or of an
+  /// overlap.
+  uint32_t find(llvm::ArrayRef<Step> members,
+                std::optional<unsigned> peer = {});
 
-  size_t size() const { return all.size(); }
-  llvm::ArrayRef<Step> operator[](uint32_t cell) const { return all[cell]; }
+  llvm::ArrayRef<Step> operator[](uint32_t cell) const {
+    return all[cell].members;
+  }
+  /// The stage that a transfer names.
+  std::optional<unsigned> peer(uint32_t cell) const { return all[cell].peer; }
+  /// Sets the port of a transfer, which is 0 until the stage graph is known.
+  void setPort(uint32_t cell, unsigned port) {
+    all[cell].members[0].setPort(port);
+  }
 
 private:
+  struct Cell {
+    Members members;
+    std::optional<unsigned> peer;
+  };
+
   llvm::StringMap<uint32_t> numbers;
-  std::vector<Members> all;
+  std::vector<Cell> all;
 };
 
 /// The text of a step as a cell of a CSV shows it: `0F1`, `0UNSHARD`.
-std::string cellText(llvm::ArrayRef<Step> members);
+std::string cellText(llvm::ArrayRef<Step> members,
+                     std::optional<unsigned> peer = {});
+
+/// Identifies a step that is not a transfer, as a key of maps.
+inline std::pair<uint64_t, unsigned> stepKey(Step step) {
+  return {uint64_t(step.stage()) << 32 | step.microbatch(),
+          unsigned(step.kind())};
+}
 
 /// A time in which something went on.
 struct TraceSpan {
@@ -112,4 +132,4 @@ struct RankTrace {
 
 } // namespace pipec
 
-#endif // PIPEC_CALIBRATE_TRACE_H
+#endif // PIPEC_CALIBRATE_RANKTRACE_H
