@@ -7,7 +7,6 @@
 
 #include "Calibrate/TraceReader.h"
 
-#include "Calibrate/TraceText.h"
 #include "Support/Diagnostics/CalibrateDiags.h"
 #include "Support/Json.h"
 #include "Support/Words.h"

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Calibrate/TraceText.h"
+#include "Calibrate/TraceReader.h"
 
 #include "Support/Diagnostics/CalibrateDiags.h"
 #include "Support/Diagnostics/CommandDiags.h"

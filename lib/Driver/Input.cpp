@@ -8,8 +8,6 @@
 #include "Driver/Input.h"
 
 #include "Driver/LayoutOptions.h"
-#include "Import/CostOption.h"
-#include "Import/CostProfile.h"
 #include "Import/CostText.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
@@ -110,8 +108,8 @@ LogicalResult readLowering(const Arguments &args, LowerOptions &lowering,
   if (failed(layout))
     return failure();
   lowering.given.layout = std::move(*layout);
-  lowering.given.layoutOfProfile &= none_of(
-      layoutOptions, [&](Opt option) { return args.has(option); });
+  lowering.given.layoutOfProfile &=
+      none_of(layoutOptions, [&](Opt option) { return args.has(option); });
   return success();
 }
 

@@ -5,8 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Import/CostProfile.h"
-
 #include "Cost/LayoutText.h"
 #include "Import/CostText.h"
 #include "Support/Diagnostics/CommandDiags.h"

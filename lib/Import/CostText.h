@@ -5,20 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What cost profiles and the option --cost share.
+// Costs as users write them: in files (cost profiles) and in options.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_IMPORT_COSTTEXT_H
 #define PIPEC_IMPORT_COSTTEXT_H
 
-#include "Support/Rational.h"
-#include "Support/StepKind.h"
-
-#include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringRef.h"
-
-#include <optional>
+#include "Cost/GivenSettings.h"
+#include "Support/DiagEngine.h"
 
 namespace pipec {
 
@@ -41,6 +36,36 @@ struct MemorySize {
 std::optional<MemorySize> parseMemorySize(llvm::StringRef text);
 /// The units of `parseMemorySize`, as a list in words.
 llvm::StringRef memoryUnits();
+
+/// Reads `F=1,B=2,F&B=2.5,p2p=0.1`, the value of `--cost`: the words and
+/// overlaps of a cost block.
+llvm::FailureOr<CostSettings> readCostOption(llvm::StringRef text,
+                                             DiagEngine &diags);
+
+/// The maximum size of a profile in bytes: sufficient for every stage and a
+/// dense map of edges between 500 ranks.
+inline constexpr uint64_t maxProfileBytes = uint64_t(1) << 24;
+
+/// Reads a cost profile, a JSON object whose schema is in docs/Simulation.md:
+///
+///     {"per": "part", "parts": 8,
+///      "F": 1, "B": 2, "I": 1.1, "W": "9/10", "p2p": 0.1, "overlap": 0.9,
+///      "overlaps": {"F & B": 2.5, "B & F": {"factor": 0.8}},
+///      "stages": {"0": {"F": 1.4}},
+///      "ranks": {"2": {"factor": 1.2}},
+///      "microbatches": {"0": {"factor": 1.5}},
+///      "layers": {"L": {"F": 0.5, "B": 1, "activations": 0.1}},
+///      "layout": "Et|t|t|tL",
+///      "nodes": {"ranks": 8, "p2p": 1},
+///      "edges": {"0 -> 1": {"occupancy": 0.5}},
+///      "memory": {"parameters": 4, "stages": {"0": {"F": 2}}, "limit": 40}}
+///
+/// All keys are optional. Numbers are exact decimals, so 0.1 is exactly a
+/// tenth; a string may contain a fraction. `text` must be a file of the
+/// engine's `SourceFiles`; every error is reported at its position. The cost is
+/// linear in the text, except for a logarithmic factor.
+llvm::FailureOr<GivenSettings> readCostProfile(llvm::StringRef text,
+                                               DiagEngine &diags);
 
 } // namespace pipec
 

@@ -87,8 +87,7 @@ static SMRange cellAt(StringRef text, const char *place) {
   StringRef cell = StringRef(place, text.end() - place).take_until([](char c) {
     return c == ',' || c == '\n' || c == '\r';
   });
-  return {SMLoc::getFromPointer(cell.begin()),
-          SMLoc::getFromPointer(cell.end())};
+  return rangeOf(cell);
 }
 
 //===----------------------------------------------------------------------===//

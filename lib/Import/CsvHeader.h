@@ -17,16 +17,14 @@
 // bidirectional: there are as many stages as ranks, each stage s is in rows s
 // and p-1-s, and the steps of micro-batches below m/2 are in row s, the others
 // in row p-1-s. If there are rows of some ranks only, the map is that of a loop
-// or a V (Import/StageUse.h).
+// or a V (`completeMap`).
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_IMPORT_CSVHEADER_H
 #define PIPEC_IMPORT_CSVHEADER_H
 
-#include "IR/Schedule.h"
-#include "Import/ListOptions.h"
-#include "Import/StageUse.h"
+#include "Import/OrderLists.h"
 
 #include <vector>
 

@@ -66,30 +66,16 @@ constexpr StringLiteral wideBlanks[] = {
     "\xE2\x80\xAF", "\xE2\x81\x9F", "\xE3\x80\x80",
 };
 
-bool mayBeBlank(unsigned char c) { return c <= ' ' || c >= 0x80; }
-
-/// Removes the blanks at the beginning of `text`.
-StringRef trimFront(StringRef text) {
-  while (!text.empty() && mayBeBlank(text.front())) {
-    StringRef trimmed = text.ltrim(blanks);
+/// `text` without the blanks at its beginning (`front`) or end.
+template <bool front> StringRef trimmed(StringRef text) {
+  auto mayBeBlank = [](unsigned char c) { return c <= ' ' || c >= 0x80; };
+  while (!text.empty() && mayBeBlank(front ? text.front() : text.back())) {
+    StringRef rest = front ? text.ltrim(blanks) : text.rtrim(blanks);
     for (StringRef blank : wideBlanks)
-      trimmed.consume_front(blank);
-    if (trimmed.size() == text.size())
+      (void)(front ? rest.consume_front(blank) : rest.consume_back(blank));
+    if (rest.size() == text.size())
       break;
-    text = trimmed;
-  }
-  return text;
-}
-
-/// The same for those at the end.
-StringRef trimBack(StringRef text) {
-  while (!text.empty() && mayBeBlank(text.back())) {
-    StringRef trimmed = text.rtrim(blanks);
-    for (StringRef blank : wideBlanks)
-      trimmed.consume_back(blank);
-    if (trimmed.size() == text.size())
-      break;
-    text = trimmed;
+    text = rest;
   }
   return text;
 }
@@ -99,11 +85,11 @@ StringRef trimBack(StringRef text) {
 /// contains commas or quotes are left, so that it is not a step.
 StringRef unquoted(StringRef cell) {
   if (cell.starts_with("\"")) {
-    StringRef inner = trimBack(cell).drop_front();
+    StringRef inner = trimmed<false>(cell).drop_front();
     if (inner.consume_back("\"") && !inner.contains('"'))
       cell = inner;
   }
-  return trimBack(trimFront(cell));
+  return trimmed<false>(trimmed<true>(cell));
 }
 
 /// Detects the CSV of PyTorch 2.5 (`CsvDialect::Torch25`): it has a `BW`, or as
@@ -136,11 +122,13 @@ public:
 
 private:
   void readRow(StringRef row, StepList &steps);
-  void readOverlap(StringRef cell, StepList &steps);
-  bool readStep(StringRef cell, const char *&cursor, const char *end,
-                Step &step);
-  bool readNumber(StringRef cell, const char *&cursor, const char *end,
-                  unsigned limit, StringRef what, unsigned &value);
+  bool readOverlap(StringRef cell, StepList &steps);
+  bool readStep(StringRef cell, StringRef &rest, Step &step);
+  bool readNumber(StringRef cell, StringRef &rest, unsigned limit,
+                  StringRef what, unsigned &value);
+  bool unknownStep(StringRef cell) {
+    return refuse(cell, diag::CsvUnknownStep, shown(cell));
+  }
   /// Adds `step` to the list of the current rank.
   void add(Step step, StringRef cell, StepList &steps) {
     if (isTied(step.kind()))
@@ -180,6 +168,11 @@ private:
     return diags.report(rangeOf(range), kind, row, column,
                         std::forward<Args>(args)...);
   }
+  /// The same. Returns false.
+  template <typename... Args> bool refuse(StringRef range, Args &&...args) {
+    (void)report(range, std::forward<Args>(args)...);
+    return false;
+  }
 
   StringRef text;
   const ListOptions &options;
@@ -210,63 +203,52 @@ std::string CsvReader::shown(StringRef cell) {
   return result;
 }
 
-/// Reads a number below `limit` at `cursor`. Messages call it `what`.
-bool CsvReader::readNumber(StringRef cell, const char *&cursor, const char *end,
-                           unsigned limit, StringRef what, unsigned &value) {
-  const char *begin = cursor;
+/// Reads a number below `limit` at the beginning of `rest`. Messages call it
+/// `what`.
+bool CsvReader::readNumber(StringRef cell, StringRef &rest, unsigned limit,
+                           StringRef what, unsigned &value) {
+  if (rest.empty() || !isDigit(rest.front()))
+    return unknownStep(cell);
+  const char *cursor = rest.begin();
   uint64_t number = 0;
-  for (; cursor != end && isDigit(*cursor); ++cursor)
+  for (; cursor != rest.end() && isDigit(*cursor); ++cursor)
     number = number * 10 + (*cursor - '0');
-  if (cursor - begin > 18) // may have wrapped
-    number = limit;
-  if (*begin == '0' && cursor - begin > 1) {
-    (void)report(cell, diag::CsvLeadingZero, shown(cell));
-    return false;
-  }
-  if (number >= limit) {
-    (void)report(cell, diag::CsvNumberTooLarge, what, shown(cell), limit - 1);
-    return false;
-  }
+  size_t size = cursor - rest.begin();
+  if (rest.front() == '0' && size > 1)
+    return refuse(cell, diag::CsvLeadingZero, shown(cell));
+  // Longer numbers may have wrapped.
+  if (number >= limit || size > 18)
+    return refuse(cell, diag::CsvNumberTooLarge, what, shown(cell), limit - 1);
+  rest = rest.drop_front(size);
   value = number;
   return true;
 }
 
-/// Reads one step at `cursor` and advances it past the step; messages show
+/// Reads one step at the beginning of `rest` and removes it; messages show
 /// `cell`. Returns false after reporting an error if there is no step.
-bool CsvReader::readStep(StringRef cell, const char *&cursor, const char *end,
-                         Step &step) {
-  const char *begin = cursor;
+bool CsvReader::readStep(StringRef cell, StringRef &rest, Step &step) {
+  const char *begin = rest.begin();
   unsigned stage = 0, microbatch = 0;
-  bool tied = cursor != end && *cursor == 't';
-  cursor += tied;
-  if (cursor == end || !isDigit(*cursor)) {
-    (void)report(cell, diag::CsvUnknownStep, shown(cell));
-    return false;
-  }
-  if (!readNumber(cell, cursor, end, maxStages, tied ? "group" : "stage",
-                  stage))
+  bool tied = rest.consume_front("t");
+  if (!readNumber(cell, rest, maxStages, tied ? "group" : "stage", stage))
     return false;
   // `0>3SEND_F2`, `3<0RECV_F2`
   peer.reset();
-  const char *arrow = cursor;
-  if (cursor != end && (*cursor == '>' || *cursor == '<')) {
-    if (++cursor == end || !isDigit(*cursor)) {
-      (void)report(cell, diag::CsvUnknownStep, shown(cell));
-      return false;
-    }
-    if (!readNumber(cell, cursor, end, maxStages, "stage", peer.emplace()))
+  char arrow = rest.empty() ? 0 : rest.front();
+  if (arrow == '>' || arrow == '<') {
+    rest = rest.drop_front();
+    if (!readNumber(cell, rest, maxStages, "stage", peer.emplace()))
       return false;
   }
-  const char *name = cursor;
-  while (cursor != end &&
-         ((*cursor >= 'A' && *cursor <= 'Z') || *cursor == '_'))
-    ++cursor;
-  StringRef word(name, cursor - name);
+  size_t length = 0;
+  while (length != rest.size() &&
+         ((rest[length] >= 'A' && rest[length] <= 'Z') || rest[length] == '_'))
+    ++length;
+  StringRef word = rest.take_front(length);
+  rest = rest.drop_front(length);
   std::optional<StepKind> kind = parseStepKind(word);
-  if (isOld() && kind == StepKind::I) {
-    (void)report(cell, diag::CsvDialectStep, shown(cell));
-    return false;
-  }
+  if (isOld() && kind == StepKind::I)
+    return refuse(cell, diag::CsvDialectStep, shown(cell));
   // Until all is read, each `B` of the old dialect is half of a backward.
   if (isOld() && kind == StepKind::B)
     kind = StepKind::I;
@@ -275,20 +257,14 @@ bool CsvReader::readStep(StringRef cell, const char *&cursor, const char *end,
     if (old.whole.text.empty())
       old.whole = {cell, row, column};
   }
-  if (kind && peer &&
-      (*arrow == '<' ? !isRecv(*kind) : !isSend(*kind) && !isSendWait(*kind)))
-    kind = std::nullopt;
-  if (!kind || isTied(*kind) != tied) {
-    (void)report(cell, diag::CsvUnknownStep, shown(cell));
-    return false;
-  }
+  if (!kind || isTied(*kind) != tied ||
+      (peer &&
+       (arrow == '<' ? !isRecv(*kind) : !isSend(*kind) && !isSendWait(*kind))))
+    return unknownStep(cell);
   if (hasMicrobatch(*kind)) {
-    if (cursor == end || !isDigit(*cursor)) {
-      (void)report(cell, diag::CsvNoMicrobatch, shown(cell));
-      return false;
-    }
-    if (!readNumber(cell, cursor, end, maxMicrobatches, "micro-batch",
-                    microbatch))
+    if (rest.empty() || !isDigit(rest.front()))
+      return refuse(cell, diag::CsvNoMicrobatch, shown(cell));
+    if (!readNumber(cell, rest, maxMicrobatches, "micro-batch", microbatch))
       return false;
   }
   step = Step(*kind, stage, microbatch, 0, locOf(begin));
@@ -298,56 +274,34 @@ bool CsvReader::readStep(StringRef cell, const char *&cursor, const char *end,
 /// Parses `(0F7;7B3)OVERLAP_F_B`, whose members are in issue order. The name is
 /// OVERLAP_B_F if the first member is a backward; PyTorch only accepts
 /// OVERLAP_F_B, and then runs any members in their order.
-void CsvReader::readOverlap(StringRef cell, StepList &steps) {
-  const char *cursor = cell.begin() + 1, *end = cell.end();
+bool CsvReader::readOverlap(StringRef cell, StepList &steps) {
+  StringRef rest = cell.drop_front();
   SmallVector<Step, 4> members;
-  auto skipBlanks = [&] {
-    cursor = trimFront({cursor, size_t(end - cursor)}).begin();
-  };
-  while (true) {
-    skipBlanks();
-    const char *begin = cursor;
-    Step step;
-    if (!readStep(cell, cursor, end, step))
-      return;
-    if (!isCompute(step.kind())) {
-      (void)report({begin, size_t(cursor - begin)}, diag::CsvOverlapMember,
-                   shown({begin, size_t(cursor - begin)}));
-      return;
-    }
-    members.push_back(step);
-    skipBlanks();
-    if (cursor == end || *cursor != ';')
-      break;
-    ++cursor;
-  }
-  if (cursor == end || *cursor != ')') {
-    (void)report(cell, diag::CsvUnknownStep, shown(cell));
-    return;
-  }
-  StringRef name(cursor + 1, end - cursor - 1);
-  if (!name.consume_front("OVERLAP_F_B") &&
-      !name.consume_front("OVERLAP_B_F")) {
-    (void)report(cell, diag::CsvUnknownStep, shown(cell));
-    return;
-  }
-  if (!name.empty()) {
-    (void)report(cell, diag::CsvTrailingText, shown(cell), shown(name));
-    return;
-  }
-  if (members.size() < 2) {
-    (void)report(cell, diag::CsvOverlapTooShort, shown(cell));
-    return;
-  }
-  if (cell.ends_with("B_F") && members.front().kind() == StepKind::F) {
-    (void)report(cell, diag::CsvOverlapOrder, shown(cell));
-    return;
-  }
+  do {
+    rest = trimmed<true>(rest);
+    StringRef member = rest;
+    if (!readStep(cell, rest, members.emplace_back()))
+      return false;
+    member = member.drop_back(rest.size());
+    if (!isCompute(members.back().kind()))
+      return refuse(member, diag::CsvOverlapMember, shown(member));
+    rest = trimmed<true>(rest);
+  } while (rest.consume_front(";"));
+  if (!rest.consume_front(")") || (!rest.consume_front("OVERLAP_F_B") &&
+                                   !rest.consume_front("OVERLAP_B_F")))
+    return unknownStep(cell);
+  if (!rest.empty())
+    return refuse(cell, diag::CsvTrailingText, shown(cell), shown(rest));
+  if (members.size() < 2)
+    return refuse(cell, diag::CsvOverlapTooShort, shown(cell));
+  if (cell.ends_with("B_F") && members.front().kind() == StepKind::F)
+    return refuse(cell, diag::CsvOverlapOrder, shown(cell));
   for (Step &member : members) {
     member.setSource(locOf(cell.begin()));
     member.setJoined(&member != &members.back());
     add(member, cell, steps);
   }
+  return true;
 }
 
 void CsvReader::readRow(StringRef line, StepList &steps) {
@@ -368,19 +322,16 @@ void CsvReader::readRow(StringRef line, StepList &steps) {
     StringRef cell = unquoted({cursor, size_t(end - cursor)});
     if (cell.empty()) {
       steps.push_back(Step(StepKind::Bubble, 0, 0, 0, locOf(cursor)));
-    } else if (cell.front() == '(') {
+    } else if (anyStep = true; cell.front() == '(') {
       readOverlap(cell, steps);
-      anyStep = true;
     } else {
       Step step;
-      anyStep = true;
-      cursor = cell.begin();
-      if (readStep(cell, cursor, cell.end(), step)) {
-        if (cursor == cell.end())
+      StringRef rest = cell;
+      if (readStep(cell, rest, step)) {
+        if (rest.empty())
           add(step, cell, steps);
         else
-          (void)report(cell, diag::CsvTrailingText, shown(cell),
-                       shown({cursor, size_t(cell.end() - cursor)}));
+          refuse(cell, diag::CsvTrailingText, shown(cell), shown(rest));
       }
     }
     if (!comma)
@@ -485,7 +436,7 @@ FailureOr<Schedule> CsvReader::read() {
 static size_t cellLength(StringRef rest) {
   StringRef cell =
       rest.take_until([](char c) { return StringRef(",\r\n").contains(c); });
-  cell = trimBack(cell);
+  cell = trimmed<false>(cell);
   // The closing quote of a quoted cell.
   if (!cell.starts_with("\""))
     cell.consume_back("\"");

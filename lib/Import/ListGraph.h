@@ -21,9 +21,7 @@
 #ifndef PIPEC_IMPORT_LISTGRAPH_H
 #define PIPEC_IMPORT_LISTGRAPH_H
 
-#include "IR/Schedule.h"
-#include "Import/ListOptions.h"
-#include "Support/DiagEngine.h"
+#include "Import/Readers.h"
 
 namespace pipec {
 

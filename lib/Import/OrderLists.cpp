@@ -9,14 +9,43 @@
 
 #include "Cost/GivenSettings.h"
 #include "Cost/LayoutText.h"
+#include "IR/RegularPlacements.h"
 #include "Support/Diagnostics/ImportDiags.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
 
 namespace pipec {
+
+FailureOr<std::vector<uint32_t>> completeMap(ArrayRef<StageUse> uses,
+                                             unsigned numRanks,
+                                             std::optional<unsigned> numStages,
+                                             DiagEngine &diags) {
+  // The first stage that contradicts a placement.
+  auto misfit = [&](auto rankOf) {
+    return find_if(uses, [&](const StageUse &use) {
+      return use.rank != StageUse::nowhere &&
+             use.rank != rankOf(&use - uses.data(), numRanks);
+    });
+  };
+  const StageUse *inLoop = misfit(rankInLoop);
+  const StageUse *inV = misfit(rankInLegs);
+  if (inLoop != uses.end() && inV != uses.end()) {
+    const StageUse *use = std::max(inLoop, inV);
+    return diags.report(use->place, diag::PresentPlacement, use - uses.data(),
+                        use->rank, numRanks);
+  }
+  size_t stages = numStages.value_or(
+      std::min<size_t>(alignTo(uses.size(), numRanks), maxStages));
+  std::vector<uint32_t> map(stages);
+  for (unsigned stage = 0; stage != stages; ++stage)
+    map[stage] = inLoop == uses.end() ? rankInLoop(stage, numRanks)
+                                      : rankInLegs(stage, numRanks);
+  return map;
+}
 
 enum { Ranks, Stages, Microbatches };
 

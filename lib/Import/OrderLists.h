@@ -8,14 +8,27 @@
 #ifndef PIPEC_IMPORT_ORDERLISTS_H
 #define PIPEC_IMPORT_ORDERLISTS_H
 
-#include "IR/Schedule.h"
-#include "Import/ListOptions.h"
-#include "Import/StageUse.h"
+#include "Import/Readers.h"
 #include "Support/Literals.h"
 
 #include <array>
 
 namespace pipec {
+
+/// The list in which a stage occurs first.
+struct StageUse {
+  static constexpr uint32_t nowhere = ~0u;
+  uint32_t rank = nowhere;
+  SourceLoc place;
+};
+
+/// The rank of each stage of a schedule of which only some lists are known:
+/// that of a loop or a V over `numRanks` ranks, whichever fits what `uses` says
+/// by stage. Without `numStages` there are as many as complete the last round.
+/// Reports a stage that fits neither.
+llvm::FailureOr<std::vector<uint32_t>>
+completeMap(llvm::ArrayRef<StageUse> uses, unsigned numRanks,
+            std::optional<unsigned> numStages, DiagEngine &diags);
 
 /// Collects the lists of an order and what the file says about them, and infers
 /// the rest:
@@ -27,7 +40,7 @@ namespace pipec {
 ///   forward-only   if no step is a B, I or W
 ///
 /// If the file has the lists of some ranks only, the map is that of a loop or a
-/// V (Import/StageUse.h).
+/// V (`completeMap`).
 class OrderLists {
 public:
   /// A size that a file may declare.

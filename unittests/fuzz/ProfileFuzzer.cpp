@@ -17,8 +17,7 @@
 #include "FuzzSession.h"
 
 #include "Explain/Report.h"
-#include "Import/CostOption.h"
-#include "Import/CostProfile.h"
+#include "Import/CostText.h"
 #include "Simulation/MemoryLimit.h"
 #include "StepText/StepParser.h"
 #include "StepText/StepPrinter.h"

@@ -15,7 +15,7 @@
 #include "Calibrate/Calibration.h"
 #include "Calibrate/ProfileWriter.h"
 #include "Calibrate/TraceReader.h"
-#include "Import/CostProfile.h"
+#include "Import/CostText.h"
 
 using namespace llvm;
 using namespace pipec;
