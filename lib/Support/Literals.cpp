@@ -18,11 +18,15 @@ using namespace llvm;
 
 namespace pipec {
 
-static bool isNameByte(char c) { return isWordByte(c) || c == '.'; }
+StringRef LiteralReader::wordHere() const {
+  const char *c = p;
+  while (c != end && (isWordByte(*c) || *c == '.'))
+    ++c;
+  return {p, size_t(c - p)};
+}
 
 bool LiteralReader::atWord(StringRef text) {
-  skipBlanks();
-  return StringRef(p, end - p).take_while(isNameByte) == text;
+  return at(text.front()) && wordHere() == text;
 }
 
 bool LiteralReader::consumeWord(StringRef text) {
@@ -50,20 +54,27 @@ bool LiteralReader::string(StringRef &text) {
 bool LiteralReader::name(StringRef what, StringRef &text) {
   if (atQuote())
     return string(text);
-  text = StringRef(p, end - p).take_while(isNameByte);
+  text = wordHere();
   p += text.size();
   return !text.empty() || expected(what);
 }
 
 bool LiteralReader::number(unsigned limit, StringRef what, unsigned &value) {
   skipBlanks();
-  StringRef digits = StringRef(p, end - p).take_while(isNameByte);
-  if (digits.empty() || !all_of(digits, isDigit))
+  StringRef digits = wordHere();
+  uint64_t sum = 0;
+  bool good = !digits.empty();
+  for (char c : digits) {
+    good &= isDigit(c);
+    if (sum < limit)
+      sum = sum * 10 + (c - '0');
+  }
+  if (!good)
     return expected("a " + what);
   p += digits.size();
-  return (!digits.getAsInteger(10, value) && value < limit) ||
-         error(digits, diag::OrderNumberTooLarge, what, shortened(digits),
-               limit - 1);
+  value = unsigned(sum);
+  return sum < limit || error(digits, diag::OrderNumberTooLarge, what,
+                              shortened(digits), limit - 1);
 }
 
 /// The length of the value at the beginning of `text`, without blanks after it.
@@ -100,7 +111,7 @@ StringRef LiteralReader::skipValue() {
 
 bool LiteralReader::expected(const Twine &what) {
   skipBlanks();
-  StringRef found = StringRef(p, end - p).take_while(isNameByte);
+  StringRef found = wordHere();
   if (found.empty())
     found = {p, size_t(p != end)};
   std::string text = found.empty()       ? "the end of the file"

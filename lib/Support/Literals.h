@@ -86,6 +86,9 @@ public:
   static size_t itemLength(llvm::StringRef rest);
 
 private:
+  /// The letters, digits, `_` and `.` that are next.
+  llvm::StringRef wordHere() const;
+
   DiagEngine &diags;
   const char *begin;
   SourceLoc base;
