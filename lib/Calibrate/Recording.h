@@ -90,6 +90,14 @@ llvm::FailureOr<Recording> readRecording(llvm::ArrayRef<std::string> paths,
                                          const RecordingOptions &options,
                                          DiagEngine &diags);
 
+/// Splits the trace of a rank into its training steps, without the first
+/// `warmup` and incomplete ones, and combines the spans of host and device.
+/// Moves the allocations out of the trace.
+llvm::FailureOr<RecordedRank> splitTrace(RankTrace &trace,
+                                         const TraceCells &cells,
+                                         std::optional<unsigned> warmup,
+                                         DiagEngine &diags);
+
 /// Puts traces together that were read with `cells`.
 llvm::FailureOr<Recording> makeRecording(std::vector<RankTrace> traces,
                                          TraceCells cells,
