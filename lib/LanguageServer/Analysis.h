@@ -48,9 +48,9 @@ struct ShownSchedule {
   std::unique_ptr<Simulation> run;
 };
 
-/// What is known about one version of a document. The constructor reads the
-/// text and binds its names; `run` adds what needs the schedules at their
-/// default sizes. All ranges point into texts that this object owns.
+/// The analysis of one version of a document. The constructor reads the text
+/// and binds its names; `run` lowers the schedules at their default sizes. All
+/// ranges point into texts that this object owns.
 class Analysis {
 public:
   /// `unsaved` provides the texts of imported files that are open too.
@@ -68,8 +68,7 @@ public:
   bool isSteps() const { return steps; }
   /// Null for step IR, and if the text has syntax errors.
   const ast::Module *module() const { return parsed; }
-  /// True if the text was read, so that names and outline are those of this
-  /// version.
+  /// True if the text was read, so that names and outline are up to date.
   bool isRead() const { return steps ? !shown.empty() : parsed != nullptr; }
   const NameTable &names() const { return table; }
   const SourceFiles &files() const { return sources; }
@@ -82,8 +81,8 @@ public:
   bool hasRead(llvm::StringRef path) const;
   /// True if the range is in this document, and not in an imported file.
   bool isHere(llvm::SMRange range) const;
-  /// The offsets of a range in its file. A single position is that of the word
-  /// there, or of one character.
+  /// The offsets of a range in its file. A single position is extended to the
+  /// word there, or to one character.
   Span span(llvm::SMRange range) const;
   /// The offsets of a range, also if it is a single position.
   Span exactSpan(llvm::SMRange range) const;
@@ -91,7 +90,7 @@ public:
     return llvm::SMLoc::getFromPointer(source.data() + offset);
   }
   /// Where the document imports the file of `range`, directly or not; the
-  /// beginning of the document if that is not known.
+  /// beginning of the document if no import is found.
   llvm::SMRange importOf(llvm::SMRange range) const;
 
 private:

@@ -1,4 +1,4 @@
-//===- Completion.cpp - What can be written at a position -----------------===//
+//===- Completion.cpp - Proposals at a position ---------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -132,6 +132,12 @@ private:
   std::vector<Proposal> pending;
 };
 
+/// True for words that are followed by the name that they define.
+bool precedesNewName(StringRef word) {
+  return is_contained({"let", "fn", "pattern", "for", "schedule", "phase"},
+                      word);
+}
+
 /// Words that begin a statement, and `else`; letters of steps do not.
 bool isHead(StringRef word) {
   constexpr unsigned starts = place::File | place::Item | place::Block;
@@ -151,8 +157,7 @@ void Scanner::word(StringRef word) {
     name(word, Proposal::Kind::Function);
   else if (last == "for")
     pending.push_back({word.str(), Proposal::Kind::Variable});
-  bool isName = last == "let" || last == "fn" || last == "pattern" ||
-                last == "for" || last == "schedule" || last == "phase";
+  bool isName = precedesNewName(last);
   if (at.frame == Frame::Params && !isDigit(word[0]) && last != "=" &&
       (last == "(" || last == "," || last == "ranks" ||
        last == "microbatches" || last == "chunks"))
@@ -213,7 +218,7 @@ void Scanner::close() {
 
 void Scanner::run() {
   size_t end = text.size();
-  // The word at the cursor is what is being completed.
+  // The word at the cursor is being completed.
   while (end != 0 && isWordByte(text[end - 1]))
     --end;
   for (size_t i = 0; i < end;) {
@@ -265,7 +270,7 @@ static void addWords(unsigned places, std::vector<Proposal> &all) {
                      info.doc.str()});
 }
 
-/// The names that are visible: those of all open frames.
+/// Adds the visible names: the names of all open frames.
 static void addNames(const Scanner &scanner, std::vector<Proposal> &all) {
   for (const Scanner::Open &open : reverse(scanner.stack))
     for (const Proposal &name : reverse(open.names))
@@ -293,10 +298,9 @@ std::vector<Proposal> complete(StringRef before,
   std::vector<Proposal> all;
   const Scanner::Open &at = scanner.stack.back();
   StringRef last = scanner.last;
-  // Nothing is known about new names, comments and strings.
-  if (scanner.inText || last == "let" || last == "fn" || last == "pattern" ||
-      last == "schedule" || last == "phase" || last == "import" ||
-      last == "alias" || (last == "for" && at.frame != Frame::Other))
+  // New names, comments and strings are free text.
+  if (scanner.inText || last == "import" || last == "alias" ||
+      (precedesNewName(last) && (last != "for" || at.frame != Frame::Other)))
     return all;
 
   bool atStart = last.empty() || last == "{" || last == "}" || last == ";";
@@ -306,11 +310,13 @@ std::vector<Proposal> complete(StringRef before,
                      .Cases("repeat", "if", "in", "reverse", "at", true)
                      .Cases("require", "connect", "tie", ".", true)
                      .Default(false);
-  auto expression = [&] {
+  auto namesAndWords = [&](unsigned places) {
     addNames(scanner, all);
     llvm::append_range(all, imported);
-    addWords(place::Value | place::Function, all);
+    addWords(places, all);
   };
+  constexpr unsigned inValues = place::Value | place::Function;
+  auto expression = [&] { namesAndWords(inValues); };
 
   switch (at.frame) {
   case Frame::File:
@@ -352,17 +358,11 @@ std::vector<Proposal> complete(StringRef before,
       expression();
     break;
   case Frame::Block:
-    // Between steps nothing ends a statement.
-    if (operand) {
-      expression();
-    } else {
-      addNames(scanner, all);
-      llvm::append_range(all, imported);
-      addWords(
-          place::Block |
-              (at.head.empty() ? 0u : unsigned(place::Value | place::Function)),
-          all);
-    }
+    // Statements between steps have no terminator, so a new one may begin
+    // wherever an expression may continue.
+    namesAndWords(operand           ? inValues
+                  : at.head.empty() ? unsigned(place::Block)
+                                    : place::Block | inValues);
     break;
   case Frame::Fn:
     expression();

@@ -1,4 +1,4 @@
-//===- Completion.h - What can be written at a position ---------*- C++ -*-===//
+//===- Completion.h - Proposals at a position -------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,7 +17,7 @@ namespace pipec::lsp {
 
 /// A proposal of completion.
 struct Proposal {
-  /// The values are those of `CompletionItemKind` of the protocol.
+  /// The values of `CompletionItemKind` of the protocol.
   enum class Kind : uint8_t {
     Function = 3,
     Variable = 6,
@@ -35,10 +35,10 @@ struct Proposal {
 /// metric, with Markdown; empty if `word` is none of these.
 std::string describeWord(llvm::StringRef word);
 
-/// What may follow `before`, the text of a program up to the cursor, in place
-/// of the word that it ends with. Needs no tree, since programs are rarely
-/// complete while they are typed. `imported` are the names of imported files:
-/// functions and patterns.
+/// Returns the words that may replace the last word of `before`, the text of a
+/// program up to the cursor. Needs no tree, since programs are rarely complete
+/// while they are typed. `imported` are the functions and patterns of imported
+/// files.
 std::vector<Proposal> complete(llvm::StringRef before,
                                std::vector<Proposal> imported);
 

@@ -21,15 +21,9 @@ namespace pipec::lsp {
 
 /// The values of `DiagnosticSeverity`.
 static int severityOf(Severity severity) {
-  switch (severity) {
-  case Severity::Error:
-    return 1;
-  case Severity::Warning:
-    return 2;
-  case Severity::Note:
-    return 3;
-  }
-  llvm_unreachable("all severities have a number");
+  return severity == Severity::Error     ? 1
+         : severity == Severity::Warning ? 2
+                                         : 3;
 }
 
 /// True for a name that an editor may show as unnecessary.
@@ -94,8 +88,7 @@ json::Array diagnosticsOf(const Analysis &analysis, const LineMap &lines,
 //===----------------------------------------------------------------------===//
 
 static std::string titleOf(const FixIt &edit) {
-  StringRef old(edit.range.Start.getPointer(),
-                edit.range.End.getPointer() - edit.range.Start.getPointer());
+  StringRef old = ast::sourceText(edit.range);
   auto quoted = [](StringRef text) {
     return "`" + shortened(text.trim().split('\n').first) + "`";
   };

@@ -1,4 +1,4 @@
-//===- Hover.cpp - What an editor shows about a place ---------------------===//
+//===- Hover.cpp - Descriptions of places for an editor -------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,11 +22,6 @@ namespace pipec::lsp {
 static constexpr size_t maxRows = 8;
 /// The maximum size in bytes of a statement that is shown as a whole.
 static constexpr size_t maxStatement = 400;
-
-static StringRef textOf(SMRange range) {
-  return {range.Start.getPointer(),
-          size_t(range.End.getPointer() - range.Start.getPointer())};
-}
 
 std::string figuresOf(const ShownSchedule &schedule) {
   if (!schedule.run)
@@ -73,14 +68,14 @@ static std::string commentOf(SMRange statement, StringRef file) {
 
 static std::optional<HoverText> hoverName(const Analysis &analysis,
                                           const Occurrence &place) {
-  const Definition &name = analysis.names().definitions()[place.definition];
+  const Definition &name = analysis.names().definitionOf(place);
   std::string text;
   raw_string_ostream os(text);
   os << kindName(name.kind) << " `" << name.name << '`';
   if (name.kind == Definition::Kind::Builtin) {
     os << ": " << describeWord(name.name);
   } else if (name.statement.isValid()) {
-    StringRef statement = textOf(name.statement).trim();
+    StringRef statement = ast::sourceText(name.statement).trim();
     if (statement.size() > maxStatement)
       statement = statement.take_until([](char c) { return c == '\n'; });
     StringRef file = analysis.files().textOf(name.statement.Start);

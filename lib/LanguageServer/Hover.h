@@ -1,4 +1,4 @@
-//===- Hover.h - What an editor shows about a place -------------*- C++ -*-===//
+//===- Hover.h - Descriptions of places for an editor -----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,10 +18,10 @@ struct HoverText {
   std::string markdown;
 };
 
-/// Describes what is at `offset` of the document: what a name refers to, which
-/// steps a letter creates, with rank, phase, time and cost at the default
-/// sizes, or a word of the language. Nothing if nothing is known. `analysis`
-/// must have been run.
+/// Describes the text at `offset`: the definition of a name, the steps that a
+/// letter creates (with rank, phase, time and cost at the default sizes), or a
+/// word of the language. Returns nothing for other text. `analysis` must have
+/// been run.
 std::optional<HoverText> hover(const Analysis &analysis, size_t offset);
 
 /// The makespan and the bubble of a schedule: `makespan 33, bubble 27.3 %`.

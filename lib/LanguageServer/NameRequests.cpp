@@ -23,7 +23,7 @@ Expected<json::Value> Server::definition(const json::Object &, Target &at) {
   const Occurrence *place = at.name();
   if (!place)
     return nullptr;
-  SMRange range = analysis->names().definitions()[place->definition].place;
+  SMRange range = analysis->names().definitionOf(*place).place;
   if (!range.isValid())
     return nullptr;
   if (!analysis->isHere(range))
@@ -52,7 +52,7 @@ std::map<std::string, std::vector<Span>>
 Server::placesOf(const Analysis &analysis, const Occurrence &place,
                  bool withDefinition) {
   std::map<std::string, std::vector<Span>> places;
-  const Definition &wanted = analysis.names().definitions()[place.definition];
+  const Definition &wanted = analysis.names().definitionOf(place);
   bool isBuiltin = wanted.kind == Definition::Kind::Builtin;
   auto key = identify(analysis, wanted.place);
   for (auto &[uri, document] : documents) {
@@ -122,8 +122,8 @@ Expected<const Occurrence *> Server::Target::renameable() const {
   if (!analysis || analysis != document->latest)
     return refused("the program has syntax errors");
   const Occurrence *place = name();
-  if (place && analysis->names().definitions()[place->definition].kind ==
-                   Definition::Kind::Builtin)
+  if (place &&
+      analysis->names().definitionOf(*place).kind == Definition::Kind::Builtin)
     return refused("a word of the language cannot be renamed");
   return place;
 }
@@ -160,10 +160,11 @@ static std::vector<StringRef> errorsOf(const Analysis &analysis) {
 }
 
 Expected<json::Value> Server::rename(const json::Object &params, Target &at) {
-  StringRef name = params.getString("newName").value_or("");
-  bool isName = !name.empty() && !isDigit(name[0]) && all_of(name, isWordByte);
+  StringRef newName = params.getString("newName").value_or("");
+  bool isName =
+      !newName.empty() && !isDigit(newName[0]) && all_of(newName, isWordByte);
   if (!isName)
-    return refused("`" + name + "` is not a name");
+    return refused("`" + newName + "` is not a name");
   Expected<const Occurrence *> place = at.renameable();
   if (!place)
     return place.takeError();
@@ -171,21 +172,18 @@ Expected<json::Value> Server::rename(const json::Object &params, Target &at) {
     return nullptr;
 
   auto places = placesOf(*at.analysis, **place, /*withDefinition=*/true);
-  SMRange defined =
-      at.analysis->names().definitions()[(*place)->definition].place;
-  std::string file = identify(*at.analysis, defined).first;
+  const Definition &name = at.analysis->names().definitionOf(**place);
+  std::string file = identify(*at.analysis, name.place).first;
   // Only functions and patterns are visible in other files.
-  Definition::Kind kind =
-      at.analysis->names().definitions()[(*place)->definition].kind;
-  bool isShared =
-      kind == Definition::Kind::Function || kind == Definition::Kind::Pattern;
+  bool isShared = name.kind == Definition::Kind::Function ||
+                  name.kind == Definition::Kind::Pattern;
   for (const auto &[uri, other] : documents)
     if (isShared && other->read && other->read != other->latest &&
         other->read->hasRead(file))
       return refused("`" + other->document.path +
                      "`, which imports the file of the name, has syntax "
                      "errors");
-  bool isOpen = at.analysis->isHere(defined);
+  bool isOpen = at.analysis->isHere(name.place);
   std::map<std::string, std::string> texts; // by real path
   for (auto &[uri, spans] : places) {
     const Document &document = documents.find(uri)->second->document;
@@ -193,7 +191,7 @@ Expected<json::Value> Server::rename(const json::Object &params, Target &at) {
     if (sys::fs::real_path(document.path, real))
       real = document.path;
     isOpen |= real == file;
-    texts[std::string(real)] = replaced(document.text, spans, name);
+    texts[std::string(real)] = replaced(document.text, spans, newName);
   }
   if (!isOpen)
     return refused("`" + file + "`, which defines the name, is not open");
@@ -211,7 +209,7 @@ Expected<json::Value> Server::rename(const json::Object &params, Target &at) {
   for (auto &[uri, spans] : places) {
     OpenDocument &document = *documents.find(uri)->second;
     Document edited = document.document;
-    edited.text = replaced(edited.text, spans, name);
+    edited.text = replaced(edited.text, spans, newName);
     Analysis after(edited, search, unsaved);
     Analysis before(document.document, search,
                     [this](StringRef path) { return openText(path); });
@@ -219,7 +217,7 @@ Expected<json::Value> Server::rename(const json::Object &params, Target &at) {
     if (now.size() > old.size()) {
       auto isNew = [&](StringRef error) { return !is_contained(old, error); };
       auto cause = find_if(now, isNew);
-      return refused("`" + name + "` cannot be the name here: " +
+      return refused("`" + newName + "` cannot be the name here: " +
                      (cause == now.end() ? now.back() : *cause));
     }
     if (spans.empty())
@@ -227,7 +225,7 @@ Expected<json::Value> Server::rename(const json::Object &params, Target &at) {
     json::Array edits;
     for (Span span : spans)
       edits.push_back(json::Object{{"range", document.lines.range(span)},
-                                   {"newText", name}});
+                                   {"newText", newName}});
     changes[uri] = std::move(edits);
   }
   return json::Object{{"changes", std::move(changes)}};

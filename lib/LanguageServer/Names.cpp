@@ -1,4 +1,4 @@
-//===- Names.cpp - What the names of a program refer to -------------------===//
+//===- Names.cpp - Names of a program and their definitions ---------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,8 +20,8 @@ StringRef kindName(Definition::Kind kind) {
   return names[unsigned(kind)];
 }
 
-/// One walk over the tree. Definitions come before their uses, except those of
-/// imported files, which are added at the first use.
+/// One walk over the tree. Definitions precede their uses. Definitions of
+/// imported files are added at the first use.
 class NameCollector {
 public:
   explicit NameCollector(NameTable &table) : table(table) {}

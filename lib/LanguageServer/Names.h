@@ -1,4 +1,4 @@
-//===- Names.h - What the names of a program refer to -----------*- C++ -*-===//
+//===- Names.h - Names of a program and their definitions -------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,7 +16,7 @@
 
 namespace pipec::lsp {
 
-/// What a name refers to.
+/// The definition of a name.
 struct Definition {
   enum class Kind : uint8_t {
     Schedule,
@@ -63,6 +63,9 @@ public:
   explicit NameTable(const ast::Module &module);
 
   llvm::ArrayRef<Definition> definitions() const { return all; }
+  const Definition &definitionOf(const Occurrence &place) const {
+    return all[place.definition];
+  }
   /// In no particular order. A name that is not bound does not occur.
   llvm::ArrayRef<Occurrence> occurrences() const { return places; }
   llvm::ArrayRef<WrittenStep> steps() const { return written; }

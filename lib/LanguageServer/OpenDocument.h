@@ -13,14 +13,13 @@
 
 namespace pipec::lsp {
 
-/// Maps offsets between two versions of a text that differ in one part: what
-/// precedes it and what follows it stays.
+/// Maps offsets between two versions of a text that differ in one part.
 class Shift {
 public:
   Shift() = default;
   Shift(llvm::StringRef oldText, llvm::StringRef newText);
 
-  /// The offset in the old (new) text; nothing inside the part that differs.
+  /// The offset in the old (new) text, unless it is inside the changed part.
   std::optional<size_t> toOld(size_t offset) const;
   std::optional<size_t> toNew(size_t offset) const;
   std::optional<Span> toNew(Span span) const;
@@ -51,9 +50,9 @@ struct Server::OpenDocument {
 /// The place that a request is about.
 struct Server::Target {
   OpenDocument *document = nullptr;
-  /// The analysis to ask; null if nothing is known about the place.
+  /// The analysis to ask; null if no version contains the place.
   std::shared_ptr<Analysis> analysis;
-  /// From the text of `analysis` to that of the document.
+  /// From the text of `analysis` to the text of the document.
   Shift shift;
   /// The offset in the text of `analysis`.
   size_t offset = 0;

@@ -17,8 +17,8 @@
 
 namespace pipec::lsp {
 
-/// A position as the protocol has it: lines count from 0, and columns are
-/// UTF-16 code units from 0.
+/// A position of the protocol: a line and a column in UTF-16 code units, both
+/// from 0.
 struct Position {
   uint32_t line = 0;
   uint32_t character = 0;
@@ -41,7 +41,7 @@ class LineMap {
 public:
   explicit LineMap(llvm::StringRef text);
 
-  /// The position of an offset; that of the end for a larger one.
+  /// The position of an offset, or of the end if the offset is larger.
   Position position(size_t offset) const;
   /// The offset of a position. One past the end of a line is the end of the
   /// line, one inside a character its beginning.
@@ -58,7 +58,7 @@ private:
   std::vector<size_t> starts;
 };
 
-/// Reads a `Position` of the protocol; nothing if `value` is not one.
+/// Reads a `Position` of the protocol; fails if `value` is not one.
 std::optional<Position> positionFrom(const llvm::json::Value *value);
 
 } // namespace pipec::lsp

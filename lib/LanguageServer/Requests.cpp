@@ -32,7 +32,7 @@ Expected<Server::Target> Server::known(const json::Object &params) {
     target.analysis = target.document->latest;
     return target;
   }
-  // Names are those of the last version without syntax errors.
+  // Names come from the last version without syntax errors.
   target.analysis = target.document->read;
   if (target.analysis && target.analysis != target.document->latest)
     target.shift =
@@ -59,6 +59,10 @@ Expected<Server::Target> Server::target(const json::Object &params) {
 // Texts
 //===----------------------------------------------------------------------===//
 
+static json::Object markdown(StringRef text) {
+  return json::Object{{"kind", "markdown"}, {"value", json::fixUTF8(text)}};
+}
+
 Expected<json::Value> Server::hover(const json::Object &, Target &at) {
   if (!at.analysis)
     return nullptr;
@@ -69,10 +73,8 @@ Expected<json::Value> Server::hover(const json::Object &, Target &at) {
     range = at.range(text->span);
   if (!range)
     return nullptr;
-  return json::Object{
-      {"contents", json::Object{{"kind", "markdown"},
-                                {"value", json::fixUTF8(text->markdown)}}},
-      {"range", std::move(*range)}};
+  return json::Object{{"contents", markdown(text->markdown)},
+                      {"range", std::move(*range)}};
 }
 
 /// The functions and patterns that a program imports.
@@ -107,17 +109,15 @@ Expected<json::Value> Server::completion(const json::Object &params,
   for (Proposal &proposal :
        complete(text.take_front(offset),
                 importedNames(at.analysis ? at.analysis->module() : nullptr)))
-    items.push_back(json::Object{
-        {"label", proposal.word},
-        {"kind", int(proposal.kind)},
-        {"documentation", json::Object{{"kind", "markdown"},
-                                       {"value", std::move(proposal.doc)}}}});
+    items.push_back(json::Object{{"label", proposal.word},
+                                 {"kind", int(proposal.kind)},
+                                 {"documentation", markdown(proposal.doc)}});
   return items;
 }
 
 Expected<json::Value> Server::formatting(const json::Object &, Target &at) {
   const Analysis &latest = *at.document->latest;
-  // Without a tree there is nothing to print.
+  // A program with syntax errors has no tree to print.
   if (!latest.module())
     return nullptr;
   std::string text;

@@ -29,7 +29,7 @@ Server::~Server() = default;
 // Messages
 //===----------------------------------------------------------------------===//
 
-/// What a request is about, which is found before its function is called.
+/// The part of a `Target` that is found before the function of a request runs.
 enum class Scope { Server, Document, Position };
 
 struct Server::RequestRow {
@@ -43,45 +43,45 @@ struct Server::NotificationRow {
   Notification function;
 };
 
-#define PIPEC_LSP_REQUESTS(ROW)                                                \
-  ROW("initialize", initialize, Server)                                        \
-  ROW("shutdown", shutdown, Server)                                            \
-  ROW("textDocument/hover", hover, Position)                                   \
-  ROW("textDocument/completion", completion, Document)                         \
-  ROW("textDocument/definition", definition, Position)                         \
-  ROW("textDocument/references", references, Position)                         \
-  ROW("textDocument/documentHighlight", highlight, Position)                   \
-  ROW("textDocument/prepareRename", prepareRename, Position)                   \
-  ROW("textDocument/rename", rename, Position)                                 \
-  ROW("textDocument/formatting", formatting, Document)                         \
-  ROW("textDocument/documentSymbol", symbols, Document)                        \
-  ROW("textDocument/inlayHint", inlayHints, Document)                          \
-  ROW("textDocument/codeAction", codeActions, Document)                        \
-  ROW("workspace/executeCommand", execute, Server)
+const Server::RequestRow Server::requestRows[] = {
+    {"initialize", &Server::initialize, Scope::Server},
+    {"shutdown", &Server::shutdown, Scope::Server},
+    {"textDocument/hover", &Server::hover, Scope::Position},
+    {"textDocument/completion", &Server::completion, Scope::Document},
+    {"textDocument/definition", &Server::definition, Scope::Position},
+    {"textDocument/references", &Server::references, Scope::Position},
+    {"textDocument/documentHighlight", &Server::highlight, Scope::Position},
+    {"textDocument/prepareRename", &Server::prepareRename, Scope::Position},
+    {"textDocument/rename", &Server::rename, Scope::Position},
+    {"textDocument/formatting", &Server::formatting, Scope::Document},
+    {"textDocument/documentSymbol", &Server::symbols, Scope::Document},
+    {"textDocument/inlayHint", &Server::inlayHints, Scope::Document},
+    {"textDocument/codeAction", &Server::codeActions, Scope::Document},
+    {"workspace/executeCommand", &Server::execute, Scope::Server},
+};
 
-#define PIPEC_LSP_NOTIFICATIONS(ROW)                                           \
-  ROW("initialized", initialized)                                              \
-  ROW("textDocument/didOpen", open)                                            \
-  ROW("textDocument/didChange", change)                                        \
-  ROW("textDocument/didSave", save)                                            \
-  ROW("textDocument/didClose", close)
+const Server::NotificationRow Server::notificationRows[] = {
+    {"initialized", &Server::initialized},
+    {"textDocument/didOpen", &Server::open},
+    {"textDocument/didChange", &Server::change},
+    {"textDocument/didSave", &Server::save},
+    {"textDocument/didClose", &Server::close},
+};
 
-ArrayRef<StringLiteral> Server::requests() {
-  static constexpr StringLiteral methods[] = {
-#define ROW(Method, Function, About) Method,
-      PIPEC_LSP_REQUESTS(ROW)
-#undef ROW
-  };
+template <typename Row>
+static std::vector<StringLiteral> methodsOf(ArrayRef<Row> rows) {
+  std::vector<StringLiteral> methods;
+  for (const Row &row : rows)
+    methods.push_back(row.method);
   return methods;
 }
 
-ArrayRef<StringLiteral> Server::notifications() {
-  static constexpr StringLiteral methods[] = {
-#define ROW(Method, Function) Method,
-      PIPEC_LSP_NOTIFICATIONS(ROW)
-#undef ROW
-  };
-  return methods;
+std::vector<StringLiteral> Server::requests() {
+  return methodsOf(ArrayRef(requestRows));
+}
+
+std::vector<StringLiteral> Server::notifications() {
+  return methodsOf(ArrayRef(notificationRows));
 }
 
 /// The parameters of a message, which are empty if they are not an object.
@@ -93,18 +93,13 @@ static const json::Object &objectOf(const json::Value &params) {
 
 Expected<json::Value> Server::request(StringRef method,
                                       const json::Value &params) {
-  static constexpr RequestRow rows[] = {
-#define ROW(Method, Function, About) {Method, &Server::Function, Scope::About},
-      PIPEC_LSP_REQUESTS(ROW)
-#undef ROW
-  };
   if (state == State::New && method != "initialize")
     return make_error<RequestError>(RequestError::ServerNotInitialized,
                                     "`" + method + "` before `initialize`");
   if (state == State::ShutDown)
     return make_error<RequestError>(RequestError::InvalidRequest,
                                     "`" + method + "` after `shutdown`");
-  for (const RequestRow &row : rows)
+  for (const RequestRow &row : requestRows)
     if (row.method == method) {
       const json::Object &object = objectOf(params);
       Expected<Target> at = row.scope == Scope::Server     ? Target()
@@ -118,14 +113,9 @@ Expected<json::Value> Server::request(StringRef method,
 }
 
 void Server::notification(StringRef method, const json::Value &params) {
-  static constexpr NotificationRow rows[] = {
-#define ROW(Method, Function) {Method, &Server::Function},
-      PIPEC_LSP_NOTIFICATIONS(ROW)
-#undef ROW
-  };
   if (state != State::Initialized)
     return;
-  for (const NotificationRow &row : rows)
+  for (const NotificationRow &row : notificationRows)
     if (row.method == method)
       return (this->*row.function)(objectOf(params));
 }

@@ -48,7 +48,7 @@ inline llvm::Error refused(const llvm::Twine &why) {
 
 /// The language server without its transport: a method and its parameters in,
 /// an answer out. Documents are analysed in `analyseNext`, between messages, so
-/// that of several changes in a row only the last one is.
+/// a run of changes causes one analysis.
 class Server {
 public:
   /// Sends a notification to the editor.
@@ -59,8 +59,8 @@ public:
   ~Server();
 
   /// The methods of `request` and of `notification`.
-  static llvm::ArrayRef<llvm::StringLiteral> requests();
-  static llvm::ArrayRef<llvm::StringLiteral> notifications();
+  static std::vector<llvm::StringLiteral> requests();
+  static std::vector<llvm::StringLiteral> notifications();
 
   llvm::Expected<llvm::json::Value> request(llvm::StringRef method,
                                             const llvm::json::Value &params);
@@ -83,7 +83,7 @@ private:
                                      Target &at);
   using Notification = void (Server::*)(const llvm::json::Object &params);
 
-  // Requests; `at` is set as far as the row of the request says.
+  // Requests. The row of a request says which parts of `at` are set.
   Answer initialize(const llvm::json::Object &, Target &);
   Answer shutdown(const llvm::json::Object &, Target &);
   Answer hover(const llvm::json::Object &, Target &);
@@ -106,7 +106,7 @@ private:
   void close(const llvm::json::Object &);
 
   OpenDocument *find(const llvm::json::Object &params);
-  /// What is known about a document, in its current or an earlier version.
+  /// The newest analysis of a document that could read it.
   llvm::Expected<Target> known(const llvm::json::Object &params);
   /// The same at the `position` of a request.
   llvm::Expected<Target> target(const llvm::json::Object &params);
@@ -117,12 +117,11 @@ private:
                                                     bool withDefinition);
   /// Marks the open documents that import the file at this path as changed.
   void touchImportersOf(llvm::StringRef path);
-  /// The text of the open document with this real path; nothing if there is
-  /// none.
+  /// The text of the open document with this real path, if there is one.
   std::optional<std::string> openText(llvm::StringRef path) const;
   /// The analysis of the current version.
   Analysis &analysed(OpenDocument &document);
-  /// The `Location` of a range of `analysis`, that of `document`.
+  /// The `Location` of a range of `analysis`, the analysis of `document`.
   llvm::json::Value location(const OpenDocument &document,
                              const Analysis &analysis,
                              llvm::SMRange range) const;
@@ -134,6 +133,8 @@ private:
   std::map<std::string, std::unique_ptr<OpenDocument>> documents;
   struct RequestRow;
   struct NotificationRow;
+  static const RequestRow requestRows[];
+  static const NotificationRow notificationRows[];
 };
 
 } // namespace pipec::lsp
