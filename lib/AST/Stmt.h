@@ -16,14 +16,14 @@ namespace pipec::ast {
 
 struct PatternDecl;
 
-/// What a value depends on, apart from parameters.
+/// The dependences of a value, apart from parameters.
 struct Dependence {
   /// The value may differ from rank to rank.
   bool onRank = false;
   /// The value depends on the stages that the placement defines.
   bool onPlacement = false;
-  /// The value uses `chunks` at file level, where its dependences are not yet
-  /// known; they are those of the schedule that uses the value.
+  /// The value uses `chunks` at file level. Its dependences are determined by
+  /// the schedule that uses the value.
   bool onChunks = false;
   /// The roles that the value depends on, independent of the names of the
   /// parameters; one bit per `Role`.
@@ -48,7 +48,7 @@ struct Variable {
   Kind kind;
   /// Numbered densely within a program: the index of its value.
   unsigned id;
-  /// What its value may depend on.
+  /// The dependences of its value.
   Dependence dependence;
   mutable bool used = false;
 };

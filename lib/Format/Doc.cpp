@@ -101,7 +101,7 @@ struct Pending {
 };
 } // namespace
 
-/// True if `pending`, up to the next line break, takes at most `room` columns.
+/// True if `first`, then `pending`, fit in `room` columns up to the next break.
 static bool fits(Pending first, ArrayRef<Pending> pending, size_t room) {
   SmallVector<Pending, 32> rest = {first};
   while (true) {

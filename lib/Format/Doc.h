@@ -90,8 +90,8 @@ public:
   /// e`, `-(-a)`. Lines break before an operator, before `:` and after a comma.
   DocRef expr(const Expr *expr, unsigned binding = bindAny);
 
-  /// Lays out the document on one line; nothing if that takes more than
-  /// `formatWidth` columns.
+  /// Lays out the document on one line of at most `formatWidth` columns; fails
+  /// if it is longer.
   static std::optional<FormatLine> renderFlat(DocRef doc, unsigned indent);
   /// Lays out the document in `formatWidth` columns.
   static std::vector<FormatLine> render(DocRef doc, unsigned indent);

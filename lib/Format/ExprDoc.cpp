@@ -22,18 +22,14 @@ static unsigned bindingOf(const Expr *expr) {
   return isa<UnaryExpr>(expr) ? bindUnary : bindPrimary;
 }
 
-static bool isEquality(BinaryOp op) {
-  return op == BinaryOp::EQ || op == BinaryOp::NE;
-}
-static bool isOrder(BinaryOp op) {
-  return op == BinaryOp::LT || op == BinaryOp::LE || op == BinaryOp::GT ||
-         op == BinaryOp::GE;
+static bool isComparison(BinaryOp op) {
+  return op >= BinaryOp::EQ && op <= BinaryOp::GE;
 }
 
 /// The minimum precedence of an operand of `op`. The left operand in a chain of
 /// the same precedence is part of the chain and does not count as an operand.
 static unsigned operandBinding(BinaryOp op) {
-  if (isEquality(op) || isOrder(op))
+  if (isComparison(op))
     return precedence(BinaryOp::Add);
   return precedence(op == BinaryOp::Or ? BinaryOp::And : op) + 1;
 }
@@ -42,7 +38,7 @@ DocRef DocBuilder::binary(const BinaryExpr *expr) {
   // A chain of operators of one precedence breaks at all of them or at none. It
   // may be long, so this is a loop.
   unsigned level = precedence(expr->op);
-  bool chains = !isEquality(expr->op) && !isOrder(expr->op);
+  bool chains = !isComparison(expr->op);
   SmallVector<const BinaryExpr *, 8> chain = {expr};
   while (chains) {
     const auto *left = dyn_cast<BinaryExpr>(chain.back()->lhs);

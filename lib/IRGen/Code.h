@@ -8,8 +8,8 @@
 // Expressions and statements are compiled to a list of instructions over one
 // array of 64-bit slots. Every variable, constant and intermediate value has a
 // slot of its own during the whole run: functions and patterns cannot recurse,
-// so only return addresses need a stack. All operands are slots; those of
-// constants are set before the run.
+// so only return addresses need a stack. All operands are slots; the slots
+// of constants are set before the run.
 //
 //===----------------------------------------------------------------------===//
 

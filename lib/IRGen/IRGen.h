@@ -26,9 +26,9 @@ struct LowerOptions {
   std::vector<std::pair<std::string, int64_t>> params;
   /// The maximum number of steps, loop iterations and calls, over all ranks.
   uint64_t maxSteps = uint64_t(1) << 28;
-  /// Costs and sizes that override those of the program.
+  /// Costs and sizes that override the settings of the program.
   GivenSettings given;
-  /// Edges that replace those of the program, or are added to them.
+  /// Edges that replace the edges of the program, or are added to them.
   GivenGraph graph;
   /// Evaluate `expect` clauses; otherwise the schedule has no expectations.
   bool expectations = true;

@@ -273,7 +273,7 @@ private:
     return token->getType() == PipeLexer::RBRACE;
   }
 
-  /// Suggests the one of `candidates` that may be meant by a word, and returns
+  /// Suggests the candidate that is most similar to a word, and returns
   /// it; empty if there is none.
   StringRef suggest(InFlightDiagnostic &error, antlr4::Token *token,
                     ArrayRef<StringRef> candidates) {

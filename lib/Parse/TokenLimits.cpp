@@ -24,6 +24,8 @@
 
 #include "Parse/Parser.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 // Must come last, because ANTLR's headers undefine EOF.
 #include "Parse/Tokens.h"
 #include "Support/Diagnostics/SyntaxDiags.h"
@@ -49,16 +51,9 @@ static bool isOperator(size_t type) {
 /// True if an expression cannot end at this token, so that a `-` after it is a
 /// sign.
 static bool awaitsOperand(size_t type) {
-  switch (type) {
-  case PipeLexer::INT:
-  case PipeLexer::DECIMAL:
-  case PipeLexer::ID:
-  case PipeLexer::RPAREN:
-  case PipeLexer::RBRACK:
-    return false;
-  default:
-    return true;
-  }
+  return !llvm::is_contained({PipeLexer::INT, PipeLexer::DECIMAL, PipeLexer::ID,
+                              PipeLexer::RPAREN, PipeLexer::RBRACK},
+                             type);
 }
 
 LogicalResult checkTokenLimits(antlr4::CommonTokenStream &tokens,

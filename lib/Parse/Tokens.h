@@ -30,7 +30,7 @@ inline constexpr size_t binaryOperators[] = {
     grammar::PipeLexer::PERCENT};
 static_assert(std::size(binaryOperators) == size_t(ast::BinaryOp::Mod) + 1);
 
-/// The operator of a token between two operands; nothing for other tokens.
+/// The operator of a token between two operands, if the token is one.
 inline std::optional<ast::BinaryOp> binaryOperator(size_t type) {
   for (size_t op = 0; op != std::size(binaryOperators); ++op)
     if (binaryOperators[op] == type)

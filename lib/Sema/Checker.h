@@ -52,7 +52,7 @@ private:
                      Unknown unknownKind, Other otherKind);
   const ast::PatternDecl *lookUpPattern(ast::Name name);
 
-  // Expressions: each returns what the value depends on.
+  // Expressions: each function returns the dependences of the value.
   enum class Numbers { Integers, Rationals };
   ast::Dependence check(ast::Expr *expr, Numbers numbers);
   ast::Dependence check(ast::NumberExpr *expr, Numbers numbers);

@@ -282,8 +282,8 @@ static void checkDistinct(ArrayRef<SettingEntry> entries, StringRef block,
                          block);
 }
 
-/// Reports an unknown setting, with the one of `similar` that may be meant;
-/// without such a word, with those that are possible here.
+/// Reports an unknown setting, and suggests a word of `similar`; if none is
+/// similar enough, lists `possible`.
 static void reportUnknownSetting(SMRange range, StringRef name, StringRef block,
                                  ArrayRef<StringRef> similar,
                                  ArrayRef<StringRef> possible,

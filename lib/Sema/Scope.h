@@ -17,7 +17,7 @@
 
 namespace pipec {
 
-/// What a name refers to: exactly one of the three.
+/// The meaning of a name: a variable, a function or a pattern.
 struct Symbol {
   llvm::StringRef name;
   llvm::SMRange range;

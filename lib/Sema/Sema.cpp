@@ -43,7 +43,7 @@ void Checker::checkModule(Module &module) {
       checkModule(*import.module);
   size_t mark = scope.enter();
   defineImports(module);
-  // At file level, the placement is that of the caller.
+  // At file level, the placement comes from the caller.
   placementKnown = true;
   Form form;
   chunksBuiltin->dependence = {.onChunks = true};

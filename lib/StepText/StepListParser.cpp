@@ -225,8 +225,8 @@ bool StepsParser::parsePeer(Step &step, const char *begin) {
   return true;
 }
 
-// Parses `-> s3` after a wait for a send, or nothing if its send goes to the
-// next stage.
+// Parses `-> s3` after a wait for a send. It is omitted if the send goes to
+// the next stage.
 bool StepsParser::parseWaitPeer(Step &step, const char *begin) {
   skipBlanks();
   if (*p != '-')
@@ -265,7 +265,7 @@ bool StepsParser::parseOtherStage(Step &step, const char *begin) {
   return true;
 }
 
-// Parses `@7/2`, or nothing for a step without a time. `times` is created at
+// Parses `@7/2`, which is optional. `times` is created at
 // the first time of the file; `firstStep` is the first step of this line.
 bool StepsParser::parseTime(size_t firstStep) {
   std::optional<Rational> time;

@@ -110,11 +110,11 @@ private:
   bool seenFsdp = false;
   bool seenGraph = false;
   bool seenLayout = false;
-  /// The edges of `connect` and `graph`; nothing if there are none.
+  /// The edges of `connect` and `graph`, if there are any.
   std::optional<GraphBuilder> graph;
-  /// The groups of `tie`; nothing if there are none.
+  /// The groups of `tie`, if there are any.
   std::optional<TieBuilder> ties;
-  /// The current rank, and where its block and that of the schedule begin.
+  /// The current rank, and the beginnings of its block and of the schedule's.
   unsigned rank = 0;
   const char *rankOpened = nullptr;
   const char *scheduleOpened = nullptr;
