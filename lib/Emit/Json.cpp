@@ -18,76 +18,62 @@ using namespace llvm;
 
 namespace pipec {
 
-namespace {
+static bool isOneLine(const DataNode &object) {
+  return !is_contained({DataType::Schedule, DataType::Family, DataType::Rank,
+                        DataType::Loop, DataType::Group},
+                       DataType(object.type));
+}
 
-/// Writes objects with all their fields.
-class ModelWriter {
-public:
-  explicit ModelWriter(const DataModel &model) : model(model) {}
+static void writeFields(const DataModel &model, const DataNode &object,
+                        json::OStream &json);
 
-  void writeFields(const DataNode &object, json::OStream &json) {
-    model.forEachField(object, [&](StringRef name, const DataValue &value) {
-      json.attributeBegin(name);
-      writeValue(value, json);
-      json.attributeEnd();
+static void writeObject(const DataModel &model, const DataNode &object,
+                        json::OStream &json) {
+  if (!isOneLine(object))
+    return json.object([&] { writeFields(model, object, json); });
+  json.rawValue([&](raw_ostream &os) {
+    json::OStream line(os);
+    line.object([&] { writeFields(model, object, line); });
+  });
+}
+
+static void writeValue(const DataModel &model, const DataValue &value,
+                       json::OStream &json) {
+  switch (value.kind) {
+  case DataValue::Missing:
+  case DataValue::Null:
+    return json.value(nullptr);
+  case DataValue::Bool:
+    return json.value(value.number != 0);
+  case DataValue::Number:
+    return json.value(value.number);
+  case DataValue::Text:
+    return json::isUTF8(value.text) ? json.value(value.text)
+                                    : json.value(json::fixUTF8(value.text));
+  case DataValue::Object:
+    return writeObject(model, value.node, json);
+  case DataValue::List:
+    return json.array([&] {
+      for (uint32_t i = 0; i != value.node.size; ++i)
+        writeObject(model, model.item(value.node, i), json);
     });
   }
+}
 
-private:
-  static bool isOneLine(const DataNode &object) {
-    switch (DataType(object.type)) {
-    case DataType::Schedule:
-    case DataType::Family:
-    case DataType::Rank:
-    case DataType::Loop:
-    case DataType::Group:
-      return false;
-    default:
-      return true;
-    }
-  }
-
-  void writeObject(const DataNode &object, json::OStream &json) {
-    if (!isOneLine(object))
-      return json.object([&] { writeFields(object, json); });
-    json.rawValue([&](raw_ostream &os) {
-      json::OStream line(os);
-      line.object([&] { writeFields(object, line); });
-    });
-  }
-
-  void writeValue(const DataValue &value, json::OStream &json) {
-    switch (value.kind) {
-    case DataValue::Missing:
-    case DataValue::Null:
-      return json.value(nullptr);
-    case DataValue::Bool:
-      return json.value(value.number != 0);
-    case DataValue::Number:
-      return json.value(value.number);
-    case DataValue::Text:
-      return json::isUTF8(value.text) ? json.value(value.text)
-                                      : json.value(json::fixUTF8(value.text));
-    case DataValue::Object:
-      return writeObject(value.node, json);
-    case DataValue::List:
-      return json.array([&] {
-        for (uint32_t i = 0; i != value.node.size; ++i)
-          writeObject(model.item(value.node, i), json);
-      });
-    }
-  }
-
-  const DataModel &model;
-};
-
-} // namespace
+static void writeFields(const DataModel &model, const DataNode &object,
+                        json::OStream &json) {
+  model.forEachField(object, [&](StringRef name, const DataValue &value) {
+    json.attributeBegin(name);
+    writeValue(model, value, json);
+    json.attributeEnd();
+  });
+}
 
 LogicalResult emitJson(const Schedule &schedule, const EmitOptions &,
                        raw_ostream &os, DiagEngine &diags) {
   DataModel model(schedule, diags.sourceFiles());
   json::OStream json(os, /*IndentSize=*/1);
-  json.object([&] { ModelWriter(model).writeFields(model.root(), json); });
+  json.object([&] { writeFields(model, model.root(), json); });
   os << '\n';
   return success();
 }

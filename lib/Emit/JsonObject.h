@@ -25,7 +25,7 @@ void printJsonString(llvm::raw_ostream &os, llvm::StringRef text);
 /// `json::OStream` indents, and does not escape `<`. The object ends with the
 /// lifetime of this one.
 ///
-///   JsonObject(os)("kind", "F")("stage", 3)("pair", {1, 2});
+///   JsonObject(os)("kind", "F")("stage", 3)("last", true);
 class JsonObject {
 public:
   explicit JsonObject(llvm::raw_ostream &os) : os(os) { os << '{'; }

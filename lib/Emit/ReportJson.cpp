@@ -87,17 +87,15 @@ void JsonWriter::writeHead() {
     for (const auto &[name, value] : schedule.params)
       json.attribute(json::fixUTF8(name), value);
   });
-  if (report.model)
-    json.attribute("model", waitModelName(*report.model));
-  else
-    json.attribute("model", nullptr);
+  json.attribute("model", report.model
+                              ? json::Value(waitModelName(*report.model))
+                              : nullptr);
   writeExact(json, "makespan", report.makespan);
   writeExact(json, "span", report.span);
   writeExact(json, "bubble_makespan", report.bubbleMakespan);
   writeExact(json, "bubble_span", report.bubbleSpan);
   writeExact(json, "work", report.work);
   writeExact(json, "free_makespan", report.freeMakespan);
-  writeExact(json, "peak", report.memory.activations);
   writeMemory(report.memory);
   writeExact(json, "memory_limit", report.memoryLimit);
   writeOverLimit(report.hasLimit(), report.isOverLimit());
@@ -118,6 +116,7 @@ void JsonWriter::writeStageEdges() {
 }
 
 void JsonWriter::writeMemory(const MemoryPeaks &peaks) {
+  writeExact(json, "peak", peaks.activations);
   json.attributeObject("memory", [&] {
     writeExact(json, "activations", peaks.activations);
     writeExact(json, "receives", peaks.receives);
@@ -128,10 +127,7 @@ void JsonWriter::writeMemory(const MemoryPeaks &peaks) {
 }
 
 void JsonWriter::writeOverLimit(bool limit, bool over) {
-  if (limit)
-    json.attribute("over_limit", over);
-  else
-    json.attribute("over_limit", nullptr);
+  json.attribute("over_limit", limit ? json::Value(over) : nullptr);
 }
 
 void JsonWriter::writeWaiting(const WaitingTime &waiting) {
@@ -152,7 +148,6 @@ void JsonWriter::writeRank(unsigned rank, const RankReport &figures) {
   writeExact(json, "gaps", figures.gaps);
   writeExact(json, "bubble_makespan", figures.bubbleMakespan);
   writeExact(json, "bubble_span", figures.bubbleSpan);
-  writeExact(json, "peak", figures.memory.activations);
   writeMemory(figures.memory);
   if (figures.memoryLimit != report.memoryLimit)
     writeExact(json, "memory_limit", figures.memoryLimit);

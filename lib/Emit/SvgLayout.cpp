@@ -19,24 +19,18 @@ namespace pipec {
 
 /// The name of a kind of box in the legend.
 static StringRef legendText(StepKind kind) {
-  switch (kind) {
-  case StepKind::F:
-    return "F forward";
-  case StepKind::B:
-    return "B backward";
-  case StepKind::I:
-    return "I input gradient";
-  case StepKind::W:
-    return "W weight gradient";
-  case StepKind::Unshard:
-    return "unshard";
-  case StepKind::Reshard:
-    return "reshard";
-  case StepKind::ReduceTied:
-    return "sum tied gradients";
-  default:
-    return "reduce gradients";
-  }
+  static constexpr std::pair<StepKind, StringLiteral> texts[] = {
+      {StepKind::F, "F forward"},
+      {StepKind::B, "B backward"},
+      {StepKind::I, "I input gradient"},
+      {StepKind::W, "W weight gradient"},
+      {StepKind::Unshard, "unshard"},
+      {StepKind::Reshard, "reshard"},
+      {StepKind::ReduceTied, "sum tied gradients"}};
+  for (const auto &[known, text] : texts)
+    if (known == kind)
+      return text;
+  return "reduce gradients";
 }
 
 SvgLayout::SvgLayout(const Picture &picture, const EmitOptions &options,

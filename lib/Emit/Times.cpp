@@ -28,129 +28,85 @@
 #include "Simulation/Simulate.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 
 using namespace llvm;
 
 namespace pipec {
 
-namespace {
-
-class TimesWriter {
-public:
-  TimesWriter(const Schedule &schedule, const Simulation &run,
-              json::OStream &json)
-      : schedule(schedule), run(run), flow(schedule), json(json) {}
-
-  void write();
-
-private:
-  /// What a step does not have.
-  static constexpr int64_t none = -1;
-
-  void writeColumn(StringRef key,
-                   function_ref<void(raw_ostream &, unsigned, size_t)> write);
-  void writeNumbers(StringRef key,
-                    function_ref<int64_t(unsigned rank, size_t index)> number);
-  void writeSteps();
-
-  const Schedule &schedule;
-  const Simulation &run;
-  DataFlow flow;
-  json::OStream &json;
-};
-
-} // namespace
-
 /// Writes a list with an element for each step, on one line.
-void TimesWriter::writeColumn(
-    StringRef key, function_ref<void(raw_ostream &, unsigned, size_t)> write) {
+static void writeColumn(
+    const Schedule &schedule, json::OStream &json, StringRef key,
+    function_ref<void(raw_ostream &, unsigned rank, size_t index)> write) {
   json.attributeBegin(key);
   json.rawValue([&](raw_ostream &os) {
-    char separator = '[';
+    ListSeparator comma(",");
+    os << '[';
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
-      for (size_t i = 0; i != schedule.ranks[rank].size(); ++i) {
-        os << separator;
-        separator = ',';
-        write(os, rank, i);
-      }
-    os << (separator == '[' ? "[]" : "]");
+      for (size_t i = 0; i != schedule.ranks[rank].size(); ++i)
+        write(os << comma, rank, i);
+    os << ']';
   });
   json.attributeEnd();
 }
 
-void TimesWriter::writeNumbers(
-    StringRef key, function_ref<int64_t(unsigned rank, size_t index)> number) {
-  writeColumn(key, [&](raw_ostream &os, unsigned rank, size_t index) {
-    os << number(rank, index);
-  });
-}
-
-void TimesWriter::writeSteps() {
-  auto step = [&](unsigned rank, size_t index) {
-    return schedule.ranks[rank][index];
+static void writeSteps(const Schedule &schedule, const Simulation &run,
+                       json::OStream &json) {
+  /// Of a figure that a step does not have.
+  constexpr int64_t none = -1;
+  DataFlow flow(schedule);
+  auto numbers = [&](StringRef key,
+                     function_ref<int64_t(unsigned, size_t)> number) {
+    writeColumn(schedule, json, key,
+                [&](raw_ostream &os, unsigned rank, size_t index) {
+                  os << number(rank, index);
+                });
   };
-  writeNumbers("rank", [](unsigned rank, size_t) { return rank; });
+  auto ofSteps = [&](StringRef key, function_ref<int64_t(Step)> number) {
+    numbers(key, [&](unsigned rank, size_t index) {
+      return number(schedule.ranks[rank][index]);
+    });
+  };
+  auto port = [&](Step step) {
+    return isP2P(step.kind()) || isSendWait(step.kind()) ? flow.transfer(step)
+                                                         : nullptr;
+  };
+  numbers("rank", [](unsigned rank, size_t) { return rank; });
   int64_t line = 0;
-  writeNumbers("position", [&](unsigned rank, size_t index) {
+  numbers("position", [&](unsigned rank, size_t index) {
     if (index == 0)
       line = 0;
-    else if (!step(rank, index - 1).joined())
+    else if (!schedule.ranks[rank][index - 1].joined())
       ++line;
     return line;
   });
-  writeColumn("kind", [&](raw_ostream &os, unsigned rank, size_t index) {
-    os << '"' << stepKindName(step(rank, index).kind()) << '"';
+  writeColumn(schedule, json, "kind",
+              [&](raw_ostream &os, unsigned rank, size_t index) {
+                StepKind kind = schedule.ranks[rank][index].kind();
+                os << '"' << stepKindName(kind) << '"';
+              });
+  ofSteps("stage", [&](Step step) {
+    return step.kind() == StepKind::Bubble ? none : step.stage();
   });
-  writeNumbers("stage", [&](unsigned rank, size_t index) -> int64_t {
-    Step at = step(rank, index);
-    return at.kind() == StepKind::Bubble ? none : at.stage();
+  ofSteps("microbatch", [&](Step step) {
+    return hasMicrobatch(step.kind()) ? step.microbatch() : none;
   });
-  writeNumbers("microbatch", [&](unsigned rank, size_t index) -> int64_t {
-    Step at = step(rank, index);
-    return hasMicrobatch(at.kind()) ? at.microbatch() : none;
+  ofSteps("peer", [&](Step step) {
+    const DataFlow::Port *other = port(step);
+    return other && isP2P(step.kind()) ? other->rank : none;
   });
-  auto port = [&](unsigned rank, size_t index) -> const DataFlow::Port * {
-    Step at = step(rank, index);
-    return isP2P(at.kind()) || isSendWait(at.kind()) ? flow.transfer(at)
-                                                     : nullptr;
-  };
-  writeNumbers("peer", [&](unsigned rank, size_t index) -> int64_t {
-    const DataFlow::Port *other = port(rank, index);
-    return other && isP2P(step(rank, index).kind()) ? other->rank : none;
-  });
-  writeNumbers("other", [&](unsigned rank, size_t index) -> int64_t {
-    const DataFlow::Port *other = port(rank, index);
+  ofSteps("other", [&](Step step) {
+    const DataFlow::Port *other = port(step);
     return other ? other->stage : none;
   });
-  writeNumbers("phase", [&](unsigned rank, size_t index) -> int64_t {
-    unsigned phase = step(rank, index).phase();
-    return phase < schedule.phases.size() ? phase : none;
+  ofSteps("phase", [&](Step step) {
+    return step.phase() < schedule.phases.size() ? step.phase() : none;
   });
-  writeNumbers("start", [&](unsigned rank, size_t index) {
-    return run.start(rank, index);
-  });
-  writeNumbers(
-      "end", [&](unsigned rank, size_t index) { return run.end(rank, index); });
-}
-
-void TimesWriter::write() {
-  json.object([&] {
-    auto text = [&](StringRef bytes) { json.value(json::fixUTF8(bytes)); };
-    json.attributeBegin("name");
-    text(schedule.name);
-    json.attributeEnd();
-    if (run.model())
-      json.attribute("model", waitModelName(*run.model()));
-    else
-      json.attribute("model", nullptr);
-    json.attribute("ticks_per_unit", run.costs().perUnit());
-    json.attributeArray("phases", [&] {
-      for (const auto &phase : schedule.phases)
-        text(phase);
-    });
-    writeSteps();
-  });
+  numbers("start",
+          [&](unsigned rank, size_t index) { return run.start(rank, index); });
+  numbers("end",
+          [&](unsigned rank, size_t index) { return run.end(rank, index); });
 }
 
 LogicalResult emitTimes(const Schedule &schedule, const EmitOptions &options,
@@ -161,7 +117,18 @@ LogicalResult emitTimes(const Schedule &schedule, const EmitOptions &options,
   if (failed(run))
     return failure();
   json::OStream json(os, /*IndentSize=*/1);
-  TimesWriter(schedule, *run, json).write();
+  json.object([&] {
+    json.attribute("name", json::fixUTF8(schedule.name));
+    json.attribute("model", run->model()
+                                ? json::Value(waitModelName(*run->model()))
+                                : nullptr);
+    json.attribute("ticks_per_unit", run->costs().perUnit());
+    json.attributeArray("phases", [&] {
+      for (const std::string &phase : schedule.phases)
+        json.value(json::fixUTF8(phase));
+    });
+    writeSteps(schedule, *run, json);
+  });
   os << '\n';
   return success();
 }
