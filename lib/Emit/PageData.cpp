@@ -291,11 +291,7 @@ void PageData::writeGaps(unsigned rank, JsonObject &lane) {
               << waits.queue << ',' << waits.wait << ',' << waits.gather << ']';
     if (!searchesReady)
       return;
-    IdleGap gap;
-    gap.rank = rank;
-    gap.start = since;
-    gap.end = group.start;
-    gap.before = before;
+    IdleGap gap = {rank, since, group.start, before};
     findReadyStep(gap, *causes, picture.memory());
     if (gap.ready && columnOf[numbers.of(*gap.ready)] != notShown) {
       ready.push_back(int64_t(ranks.size()) - 1);

@@ -25,16 +25,30 @@
 
 #include "Support/Words.h"
 
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
 namespace pipec {
 
-void printTimelineStep(raw_ostream &os, const Schedule &schedule,
-                       const ChunkNames &chunks, Step step) {
-  os << stepKindName(step.kind()) << step.microbatch();
-  chunks.print(chunks.of(schedule, step), os);
+size_t printTimelineGroup(raw_ostream &os, const Schedule &schedule,
+                          const ChunkNames &chunks, unsigned rank, size_t begin,
+                          bool colors) {
+  const StepList &list = schedule.ranks[rank];
+  size_t width = 0;
+  SmallString<16> text;
+  for (size_t i = begin, end = Schedule::groupEnd(list, i); i != end; ++i) {
+    text.clear();
+    raw_svector_ostream name(text);
+    name << stepKindName(list[i].kind()) << list[i].microbatch();
+    chunks.print(chunks.of(schedule, list[i]), name);
+    os << (colors ? terminalColor(list[i].kind()) : "") << text
+       << (colors ? StringRef(plainColor) : "")
+       << (list[i].joined() ? "&" : "");
+    width += text.size() + list[i].joined();
+  }
+  return width;
 }
 
 StringRef terminalColor(StepKind kind) {

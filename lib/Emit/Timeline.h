@@ -31,9 +31,12 @@ llvm::LogicalResult writeTimes(const Schedule &schedule,
                                const EmitOptions &options,
                                llvm::raw_ostream &os, DiagEngine &diags);
 
-/// Writes a compute step as `F3`, or `F3a` if ranks hold several chunks.
-void printTimelineStep(llvm::raw_ostream &os, const Schedule &schedule,
-                       const ChunkNames &chunks, Step step);
+/// Writes the step or overlap at `begin` of the list of a rank: `F3`, `F3&B1`,
+/// `F3a` if ranks hold several chunks. Returns its width, which colors do not
+/// change.
+size_t printTimelineGroup(llvm::raw_ostream &os, const Schedule &schedule,
+                          const ChunkNames &chunks, unsigned rank, size_t begin,
+                          bool colors = false);
 
 /// The escape sequence of the color of a compute kind on a terminal.
 llvm::StringRef terminalColor(StepKind kind);

@@ -33,7 +33,7 @@
 #include "Support/TerminalText.h"
 #include "Support/Words.h"
 
-#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 
@@ -87,7 +87,6 @@ private:
   void printRuler(unsigned from, unsigned to);
   void printRank(unsigned rank, unsigned from, unsigned to, size_t &position);
   unsigned printCell(unsigned rank, unsigned slot, size_t &position);
-  void printColored(Step step);
 
   /// How many of `all` columns fit into the width after the first `head`
   /// characters of a line.
@@ -124,21 +123,11 @@ void SlotPrinter::limit() {
 
 void SlotPrinter::measureCells() {
   size_t widest = std::to_string(table.numSlots).size();
-  SmallString<64> text;
-  for (const StepList &list : schedule.ranks) {
-    for (size_t i = 0; i != list.size();) {
-      size_t end = Schedule::groupEnd(list, i);
-      text.clear();
-      raw_svector_ostream cell(text);
-      for (; i != end; ++i)
-        if (isCompute(list[i].kind())) {
-          printTimelineStep(cell, schedule, chunks, list[i]);
-          if (list[i].joined())
-            cell << '&';
-        }
-      widest = std::max(widest, text.size());
-    }
-  }
+  for (auto [rank, list] : enumerate(schedule.ranks))
+    for (size_t i = 0; i != list.size(); i = Schedule::groupEnd(list, i))
+      if (isCompute(list[i].kind()))
+        widest = std::max(
+            widest, printTimelineGroup(nulls(), schedule, chunks, rank, i));
   cellWidth = widest + 1;
 }
 
@@ -154,14 +143,6 @@ void SlotPrinter::printRuler(unsigned from, unsigned to) {
   os << '\n';
 }
 
-void SlotPrinter::printColored(Step step) {
-  if (options.colors)
-    os << terminalColor(step.kind());
-  printTimelineStep(os, schedule, chunks, step);
-  if (options.colors)
-    os << plainColor;
-}
-
 /// Prints what `rank` does in `slot`, and returns the number of characters.
 /// `position` is a place in its list that is not later.
 unsigned SlotPrinter::printCell(unsigned rank, unsigned slot,
@@ -173,18 +154,8 @@ unsigned SlotPrinter::printCell(unsigned rank, unsigned slot,
     os << '.';
     return 1;
   }
-  size_t end = Schedule::groupEnd(list, position);
-  SmallString<64> plain;
-  raw_svector_ostream cell(plain);
-  for (; position != end; ++position) {
-    printTimelineStep(cell, schedule, chunks, list[position]);
-    printColored(list[position]);
-    if (list[position].joined()) {
-      cell << '&';
-      os << '&';
-    }
-  }
-  return plain.size();
+  size_t begin = std::exchange(position, Schedule::groupEnd(list, position));
+  return printTimelineGroup(os, schedule, chunks, rank, begin, options.colors);
 }
 
 void SlotPrinter::printRank(unsigned rank, unsigned from, unsigned to,

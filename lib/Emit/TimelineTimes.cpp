@@ -91,12 +91,7 @@ private:
            double(columns);
   }
   void printName(const Picture::Group &group, raw_ostream &to) const {
-    const StepList &list = schedule.ranks[group.rank];
-    for (size_t i = group.begin; i != group.end; ++i) {
-      printTimelineStep(to, schedule, picture.chunks(), list[i]);
-      if (list[i].joined())
-        to << '&';
-    }
+    printTimelineGroup(to, schedule, picture.chunks(), group.rank, group.begin);
   }
 
   const Picture &picture;

@@ -39,28 +39,18 @@ std::vector<IdleGap> largestGaps(const Schedule &schedule,
                                  const Simulation &simulation, unsigned count) {
   // A heap with the smallest of these gaps on top.
   std::vector<IdleGap> kept;
-  auto offer = [&](const IdleGap &gap) {
-    if (count == 0)
-      return;
-    if (kept.size() == count && !isLarger(gap, kept.front()))
-      return;
-    kept.push_back(gap);
-    std::push_heap(kept.begin(), kept.end(), isLarger);
-    if (kept.size() <= count)
-      return;
-    std::pop_heap(kept.begin(), kept.end(), isLarger);
-    kept.pop_back();
-  };
-
-  for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+  for (unsigned rank = 0; count != 0 && rank != schedule.numRanks; ++rank)
     forEachGap(schedule, simulation, rank,
                [&](int64_t from, int64_t to, size_t begin) {
-                 IdleGap gap;
-                 gap.rank = rank;
-                 gap.start = from;
-                 gap.end = to;
-                 gap.before = StepRef{rank, uint32_t(begin)};
-                 offer(gap);
+                 IdleGap gap = {rank, from, to, {rank, uint32_t(begin)}};
+                 if (kept.size() == count && !isLarger(gap, kept.front()))
+                   return;
+                 kept.push_back(gap);
+                 std::push_heap(kept.begin(), kept.end(), isLarger);
+                 if (kept.size() <= count)
+                   return;
+                 std::pop_heap(kept.begin(), kept.end(), isLarger);
+                 kept.pop_back();
                });
   std::sort_heap(kept.begin(), kept.end(), isLarger);
   return kept;

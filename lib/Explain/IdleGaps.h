@@ -34,15 +34,15 @@ struct IdleGap {
 
   Binding binding = Binding::Dependency;
   /// The parts of the gap, by what the step after it waits for.
-  WaitParts parts;
+  WaitParts parts = {};
   /// Why that step does not start earlier, and the link that it waits for, if
   /// there is one.
-  PathStep link;
-  std::optional<PathStep> cause;
+  PathStep link = {};
+  std::optional<PathStep> cause = std::nullopt;
   /// A later step in the list of the rank whose input was available when the
   /// gap began, and which takes no longer than the gap: the first one that fits
   /// the memory limit, otherwise the first one.
-  std::optional<StepRef> ready;
+  std::optional<StepRef> ready = std::nullopt;
   /// True if the step does not fit the memory limit: the rank would keep
   /// `held`, in units of the memory model.
   bool overLimit = false;
@@ -77,7 +77,7 @@ std::vector<IdleGap> largestGaps(const Schedule &schedule,
 /// What the step or overlap that starts at `before` waited for, if its rank was
 /// free from `since` on.
 struct GapCause {
-  WaitParts parts;
+  WaitParts parts = {};
   /// The first compute step that the chain of causes meets on its way back;
   /// `none` if it meets the start of the gap first, or none in 32 links.
   uint32_t step = StepNumbers::none;

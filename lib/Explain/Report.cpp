@@ -150,34 +150,37 @@ static bool hasSizes(const MemorySettings &memory) {
 bool Reporter::countTransfers() {
   bool placed = schedule.hasP2P();
   DataFlow flow(schedule);
-  // The transfers of each output, indexed by direction of the schedule,
-  // producing stage, and data, then by port.
-  auto cell = [&](unsigned direction, unsigned stage, bool gradients) {
-    return 2 * (size_t(direction) * schedule.numStages + stage) + gradients;
+  // The outputs of all rows, and the first one of each row, in the order of
+  // direction, producing stage, and data.
+  struct Output {
+    unsigned sender;
+    bool gradients;
+    DataFlow::Port port;
+    uint64_t count = 0;
   };
-  auto outputs = [&](unsigned direction, unsigned stage, bool gradients) {
-    return flow.outputs(
-        flow.row(gradients ? DataKind::Gradient : DataKind::Activation, stage,
-                 direction));
-  };
+  std::vector<Output> outputs;
   std::vector<size_t> first = {0};
   for (unsigned direction = 0; direction != flow.numDirections(); ++direction)
     for (unsigned stage = 0; stage != schedule.numStages; ++stage)
-      for (bool gradients : {false, true})
-        first.push_back(first.back() +
-                        outputs(direction, stage, gradients).size());
-  std::vector<uint64_t> counts(first.back());
+      for (bool gradients : {false, true}) {
+        DataKind data = gradients ? DataKind::Gradient : DataKind::Activation;
+        for (const DataFlow::Port &port :
+             flow.outputs(flow.row(data, stage, direction)))
+          outputs.push_back({flow.homeIn(direction, stage), gradients, port});
+        first.push_back(outputs.size());
+      }
   for (const StepList &list : schedule.ranks)
     for (Step step : list) {
       if (placed ? !isSend(step.kind()) : !makesData(step.kind()))
         continue;
-      size_t row = cell(schedule.directionOf(step.microbatch()), step.stage(),
-                        dataKind(step.kind()) == DataKind::Gradient);
+      size_t direction = schedule.directionOf(step.microbatch());
+      size_t row = 2 * (direction * schedule.numStages + step.stage()) +
+                   (dataKind(step.kind()) == DataKind::Gradient);
       if (!placed)
-        for (size_t port = first[row]; port != first[row + 1]; ++port)
-          ++counts[port];
+        for (size_t i = first[row]; i != first[row + 1]; ++i)
+          ++outputs[i].count;
       else if (first[row] + step.port() < first[row + 1])
-        ++counts[first[row] + step.port()];
+        ++outputs[first[row] + step.port()].count;
     }
 
   std::map<std::tuple<unsigned, unsigned, bool>, EdgeReport> edges;
@@ -190,28 +193,21 @@ bool Reporter::countTransfers() {
     fits = fits && more;
     sum = more;
   };
-  for (unsigned direction = 0; direction != flow.numDirections(); ++direction)
-    for (unsigned stage = 0; stage != schedule.numStages; ++stage)
-      for (bool gradients : {false, true})
-        for (auto [port, output] :
-             enumerate(outputs(direction, stage, gradients))) {
-          uint64_t count =
-              counts[first[cell(direction, stage, gradients)] + port];
-          if (count == 0 || !output.transfers)
-            continue;
-          unsigned sender = flow.homeIn(direction, stage);
-          EdgeReport &edge = edges[{sender, output.rank, gradients}];
-          edge.from = sender;
-          edge.to = output.rank;
-          edge.gradients = gradients;
-          edge.transfers += count;
-          report.transfers += count;
-          if (sized) {
-            Rational size = schedule.memory.receive(output.stage);
-            add(edge.volume, count, size);
-            add(report.volume, count, size);
-          }
-        }
+  for (const auto &[sender, gradients, port, count] : outputs) {
+    if (count == 0 || !port.transfers)
+      continue;
+    EdgeReport &edge = edges[{sender, port.rank, gradients}];
+    edge.from = sender;
+    edge.to = port.rank;
+    edge.gradients = gradients;
+    edge.transfers += count;
+    report.transfers += count;
+    if (sized) {
+      Rational size = schedule.memory.receive(port.stage);
+      add(edge.volume, count, size);
+      add(report.volume, count, size);
+    }
+  }
   for (auto &[key, edge] : edges)
     report.edges.push_back(edge);
   return fits;
