@@ -30,8 +30,8 @@ static constexpr StringLiteral keywords =
     "true try typedef typeid typename union unsigned using virtual void "
     "volatile wchar_t while xor xor_eq";
 
-/// What the headers of C and POSIX declare or define under a plain word. They
-/// have many more; these are the ones that a schedule may well be called.
+/// Plain words that the headers of C and POSIX declare or define, as far as a
+/// schedule may have such a name.
 static constexpr StringLiteral libraryWords =
     "abort abs accept access alarm atexit bind bsearch calloc ceil clock clone "
     "close connect cos creat daemon daylight div dup environ errno error exec "

@@ -15,14 +15,14 @@
 namespace pipec {
 
 /// The namespace of the executor of the schedule called `name`: `schedule_` and
-/// the name, in which characters that C++ does not take become `_`. Neither the
-/// language nor a header has such a name, so it can be used for every schedule.
+/// the name, in which characters that C++ does not allow become `_`. Neither
+/// the language nor a header has such a name, so it can be used for every
+/// schedule.
 std::string cppNamespace(llvm::StringRef name);
 
-/// The name by which programs may call that namespace for short: that of the
-/// schedule. Empty when C++, a header of C or a macro is likely to have it
-/// already. Names that this misses are caught in the generated source, see
-/// templates/executor-foot.mustache.
+/// A short alias of that namespace: the name of the schedule. Empty when C++, a
+/// header of C or a macro is likely to have it already. Names that this misses
+/// are caught in the generated source, see templates/executor-foot.mustache.
 std::string cppShortName(llvm::StringRef name);
 
 /// The include guard of the executor. Differs for schedules whose names differ,
@@ -33,8 +33,8 @@ std::string cppGuard(llvm::StringRef name);
 /// Text of the user, such as a name, as part of a `//` comment: on one line,
 /// with control characters, invisible ones (those that change the direction of
 /// text, too), backslashes and bytes that are not UTF-8 escaped as in step IR.
-/// What follows `coding` is escaped as well where the text would be a
-/// declaration of the encoding of a Python file (PEP 263).
+/// The character after `coding` is escaped as well if the text would otherwise
+/// declare the encoding of a Python file (PEP 263).
 std::string cppComment(llvm::StringRef text);
 
 /// Any text as a string literal, quotes included.

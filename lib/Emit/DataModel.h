@@ -90,7 +90,7 @@ private:
     std::vector<std::pair<uint32_t, uint32_t>> places;
   };
 
-  /// What the transfers need.
+  /// The pairs of ranks with transfers, and the communicators for them.
   struct Communication {
     std::vector<std::pair<unsigned, unsigned>> pairs;
     /// Empty if the lists always deadlock.

@@ -1,4 +1,4 @@
-//===- FamilyBody.cpp - What the ranks of a family run --------------------===//
+//===- FamilyBody.cpp - The steps that the ranks of a family run ----------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- FamilyBody.h - What the ranks of a family run ------------*- C++ -*-===//
+//===- FamilyBody.h - The steps that the ranks of a family run --*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -49,8 +49,8 @@ struct LoopNode {
 struct LoopTree {
   /// The steps that run, without bubbles.
   StepList steps;
-  /// The stages at the other ends of transfers that are not those of a chain,
-  /// by step, and `chainStep` for all other steps; empty if there are none.
+  /// By step, the stage at the other end of a transfer on an edge that is not
+  /// in a chain; `chainStep` for all other steps. Empty if no step has one.
   std::vector<uint32_t> others;
   std::vector<LoopNode> roots;
   std::vector<LoopNode> children;
@@ -73,8 +73,8 @@ struct LoopTree {
 /// Returns the list without bubbles, with the phases and sources of transfers
 /// and FSDP actions adjusted for readability: between two computes, the steps
 /// up to the last one that finishes the first compute (sends, RESHARD,
-/// REDUCE_GRAD, REDUCE_TIED) get those of the first compute, and the others
-/// those of the second.
+/// REDUCE_GRAD, REDUCE_TIED) belong to the first compute, and the others to the
+/// second.
 StepList stepsToWrite(llvm::ArrayRef<Step> list);
 
 /// Folds the list of one rank. Linear in its steps.

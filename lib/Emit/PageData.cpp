@@ -18,8 +18,8 @@ using namespace llvm;
 
 namespace pipec {
 
-/// Steps that could have filled a gap are searched if the search looks at no
-/// more steps than this.
+/// The maximum number of steps that the search for steps that could have filled
+/// a gap may visit; with more, there is no search.
 static constexpr uint64_t maxSearched = 1 << 24;
 
 void PageData::write() {
@@ -76,8 +76,8 @@ int PageData::sourceOf(Step step) {
   return it->second;
 }
 
-/// Writes the colors of kinds on light and dark pages: all shades, then that of
-/// the text on them.
+/// Writes the colors of kinds on light and dark pages: all shades, then the
+/// color of text on them.
 void PageData::writeColors(JsonObject &page) {
   unsigned shades = numShades(picture.chunks().most());
   JsonObject colors(page.key("colors"));

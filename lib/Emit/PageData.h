@@ -60,7 +60,7 @@ private:
   /// By number of the step: its index in the columns of its lane, `notShown`
   /// for all but compute steps.
   std::vector<uint32_t> columnOf;
-  /// Nothing if the times were recorded, which have no causes.
+  /// Empty if the times were recorded: these have no causes.
   std::optional<Causes> causes;
   bool searchesReady = false;
 };

@@ -56,7 +56,7 @@ Color fillColor(Scheme scheme, StepKind kind, unsigned shade = 0,
                 unsigned shades = 1);
 /// The color of text on the colors of a kind.
 Color textColor(Scheme scheme, StepKind kind);
-/// The color of idle time, which is that of the page.
+/// The color of idle time and of the page.
 Color idleColor(Scheme scheme);
 
 } // namespace pipec

@@ -29,8 +29,8 @@ struct KindFacts {
   }
 };
 
-/// What a picture says about the part of a schedule that it shows. Linear in
-/// the steps.
+/// The figures of the part of a schedule that a picture shows. Linear in the
+/// steps.
 class PictureFacts {
 public:
   explicit PictureFacts(const Picture &picture);

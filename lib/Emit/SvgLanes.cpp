@@ -131,7 +131,7 @@ void SvgWriter::writeMark(StringRef colorClass, int64_t x, int64_t y) {
      << Px{y + 55} << "Z\"/>\n";
 }
 
-/// Marks the end of each wait below the lane; waits take no time.
+/// Marks the end of each wait below the lane; a wait has no duration.
 void SvgWriter::writeWaits(unsigned rank) {
   picture.forEachWait(rank, [&](Step step, int64_t time) {
     StringRef colorClass = step.kind() == StepKind::WaitSendF   ? "head-act"

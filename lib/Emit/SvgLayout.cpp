@@ -83,8 +83,8 @@ void SvgLayout::survey() {
   }
 }
 
-/// Finds the phases of the first rank. Steps between those of other phases are
-/// usual in timed phases, so that a run may be short.
+/// Finds the phases of the first rank. Timed phases usually alternate, so a run
+/// may be short.
 void SvgLayout::findPhases() {
   const StepList &list = schedule.ranks[0];
   picture.forEachGroup(0, [&](const Picture::Group &group) {
@@ -159,8 +159,8 @@ void SvgLayout::chooseWidth(int64_t maxWidth) {
       rightMargin = std::max(rightMargin,
                              80 + sideLetterWidth * int64_t(peak.size()) + 20);
     }
-  // The number of a step of average duration must fit, and that of the shortest
-  // kind too unless it is very short.
+  // The number of a step of average duration must fit, and the number of a step
+  // of the shortest kind too, unless it is very short.
   int64_t typical =
       std::max({facts.average() / 2, facts.smallestAverage(), int64_t(1)});
   int64_t cell = 80 + digitWidth * int64_t(labelLetters);
@@ -177,7 +177,7 @@ void SvgLayout::chooseWidth(int64_t maxWidth) {
     plotWidth = std::min(plotWidth, width - leftMargin - rightMargin);
   }
   boxWidth = int64_t(__int128(plotWidth) * typical / shown);
-  // Smaller numbers where those of the usual size do not fit.
+  // Smaller numbers if the usual size does not fit.
   if (boxWidth < digitWidth * int64_t(labelLetters) + 10)
     digitWidth = 48;
 }

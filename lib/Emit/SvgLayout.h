@@ -36,7 +36,7 @@ public:
   static constexpr int64_t letterWidth = 62;
   static constexpr int64_t phaseLetterWidth = 52;
   static constexpr int64_t sideLetterWidth = 60;
-  /// The smallest width that has room for the texts.
+  /// The smallest width at which the texts fit.
   static constexpr int64_t leastWidth = 2400;
 
   /// With a limit the picture is at most `maxWidth` wide.
@@ -114,14 +114,13 @@ public:
   /// The length of the longest `number`.
   size_t labelLetters = 1;
 
-  /// The name of the picture and what it shows, also for readers of the text
-  /// alone.
+  /// The name and the description of the picture, also for screen readers.
   std::string name, description;
   /// The lines of text at the top: the title, sizes and figures, and the part
   /// that is shown if it is not everything.
   std::vector<std::string> title, about, note;
   int64_t plotWidth = 0, width = 0, height = 0;
-  /// The room for idle time and peaks.
+  /// The width of the column with idle time and peaks.
   int64_t rightMargin = 560;
   /// The baselines of the first lines of `about` and `note`.
   int64_t aboutTop = 0, noteTop = 0;

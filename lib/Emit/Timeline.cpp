@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Without costs, each step takes one slot, which is the form in which papers
-// draw schedules; costs, or a communication model, change this to an axis of
-// time. Both forms use the same names of steps:
+// Without costs, each step fills one slot, as in the figures of papers; costs,
+// or a communication model, change this to an axis of time. Both forms use the
+// same names of steps:
 //
 //   F3      forward of micro-batch 3; B full backward, I its input half, W its
 //           weight half

@@ -13,10 +13,10 @@
 //
 //   not drawn: 12 transfers
 //
-// Every step takes one slot, whatever its cost, and is in the earliest slot
-// that its rank and its inputs allow (Simulation/Slots.h). A table wider than
-// the terminal continues in further blocks of slots; of a table with more than
-// a million cells only the first ones are written, and a line says so.
+// Every step fills one slot, whatever its cost: the earliest one that its rank
+// and its inputs allow (Simulation/Slots.h). A table wider than the terminal
+// continues in further blocks of slots; of a table with more than a million
+// cells only the first ones are written, and a line says so.
 //
 // With --timeline=down, slots are rows and ranks are columns, as in PyTorch's
 // `_format_pipeline_order`, and the blocks are of ranks:

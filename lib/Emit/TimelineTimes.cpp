@@ -11,10 +11,10 @@
 //      0  F0 F1 .  .  B0--- F2 B1--- .  B2---
 //      1  .  F0 B0--- F1 B1--- F2 B2--- .  .
 //
-// Steps are at the times of the simulation, and as wide as their durations. The
-// scale leaves room for the names of steps. A table wider than the terminal
-// continues in further blocks. If it would take many blocks, or a very large
-// file, it is scaled down, and a line says so.
+// Steps are at the times of the simulation, and as wide as their durations. At
+// the usual scale the names of steps fit. A table wider than the terminal
+// continues in further blocks. If this would result in many blocks, or a very
+// large file, it is scaled down, and a line says so.
 //===----------------------------------------------------------------------===//
 
 #include "Emit/Timeline.h"
@@ -99,8 +99,7 @@ private:
   const EmitOptions &options;
   raw_ostream &os;
 
-  /// The columns between two dots of idle time: those of a name and a gap, or
-  /// of a quantum.
+  /// The columns between two dots of idle time: a name and a gap, or a quantum.
   int64_t cell = 2;
   int64_t columns = 0;
   bool scaledDown = false;

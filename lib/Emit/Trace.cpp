@@ -340,7 +340,8 @@ void TraceWriter::writeFlow(const Picture::Group &group, Step step) {
   forEachFlow(step, [&](uint64_t id, bool begins) {
     if (!flowEnds.empty() && flowEnds[id] != 2)
       return;
-    // It is bound to the last slice that the track has begun, that of the step.
+    // A flow is bound to the last slice that began on the track, which is the
+    // step.
     Event event(*this, begins ? 's' : 'f', group.rank, computeTrack(group.rank),
                 group.start);
     if (!begins)

@@ -79,9 +79,9 @@ uint32_t Causes::collectiveBefore(StepRef at) const {
   return lastBefore(at, [](Step step) { return isFsdp(step.kind()); });
 }
 
-/// What the rank waited for at `wait`, if it ended at the same time as the
-/// wait; otherwise `none`. For a buffered send, that is the step of the other
-/// rank before it posted the receive.
+/// The step that the rank waited for at `wait` if both ended at the same time,
+/// otherwise `none`. For a buffered send, this is the step of the other rank
+/// before it posted the receive.
 uint32_t Causes::awaited(StepRef wait) const {
   const StepList &list = theSchedule.ranks[wait.rank];
   int64_t over = run.start(wait.rank, wait.index);
@@ -186,7 +186,7 @@ PathStep Causes::linkOfTied(StepRef at) const {
 }
 
 /// For an FSDP step, which waits for its rank and for the previous FSDP steps,
-/// or a step that takes no time.
+/// or a step without a duration.
 PathStep Causes::linkOfOther(StepRef at) const {
   int64_t start = run.start(at.rank, at.index);
   PathStep link = linkFor(numbers.of(at), start, run.end(at.rank, at.index));

@@ -29,7 +29,7 @@
 
 namespace pipec {
 
-/// What a step waited for last.
+/// The kinds of events that a step waits for last.
 enum class Reason : uint8_t {
 #define PIPEC_REASON(Id, Name) Id,
 #include "Explain/Reasons.def"
@@ -38,8 +38,8 @@ enum class Reason : uint8_t {
 /// `order`, `data`, ...
 llvm::StringRef reasonName(Reason reason);
 
-/// One link of a chain of causes: a step, the time that it takes on the chain,
-/// and the reason why it does not start earlier, which is the previous link.
+/// One link of a chain of causes: a step, its start and end on the chain, and
+/// the reason why it does not start earlier, which is the previous link.
 struct PathStep {
   /// The number of the step; the first member of an overlap, or the member of a
   /// batch that is on the chain.
@@ -50,7 +50,7 @@ struct PathStep {
   Reason reason = Reason::First;
   /// In ticks. For a compute step, start to end; for a transfer, from when both
   /// ends have started until it is complete. A transfer end that only allows
-  /// the other end to begin takes no time.
+  /// the other end to begin has no duration.
   int64_t start = 0;
   int64_t end = 0;
   /// The ticks between the end of the previous link and `start`: the latency of
@@ -84,7 +84,7 @@ public:
   /// The last link of every chain that ends with `step`: its times and the
   /// reason for its start.
   PathStep link(uint32_t step) const;
-  /// The link before `link` on its chain, with its own cause; nothing if `link`
+  /// The link before `link` on its chain, with its own cause; empty if `link`
   /// is the first.
   std::optional<PathStep> linkBefore(const PathStep &link) const;
   /// When its rank passes a wait, or a transfer that holds it, in ticks;
@@ -133,7 +133,7 @@ PathSteps causeChain(const Causes &causes, uint32_t step, int64_t since,
                      size_t maxLinks = 0);
 
 /// The chain from the start of the schedule to the last end; if several ranks
-/// end last, to that of the lowest rank. Empty if there are no computes.
+/// end last, to the end of the lowest rank. Empty if there are no computes.
 PathSteps criticalPath(const Causes &causes);
 
 } // namespace pipec

@@ -29,7 +29,7 @@ enum class CompareSteps {
   Compute, // only compute steps
 };
 
-/// The first difference for each rank that both schedules have; nothing for a
+/// The first difference for each rank that both schedules have; empty for a
 /// rank with equal lists. Steps are equal if they perform the same action and
 /// are joined in the same way. Linear.
 std::vector<std::optional<Divergence>> findDivergence(const Schedule &first,

@@ -33,14 +33,14 @@ struct IdleGap {
   // `explainGap` sets the following members.
 
   Binding binding = Binding::Dependency;
-  /// The parts of the gap, by what the step after it waits for.
+  /// The parts of the gap, by cause.
   WaitParts parts = {};
   /// Why that step does not start earlier, and the link that it waits for, if
   /// there is one.
   PathStep link = {};
   std::optional<PathStep> cause = std::nullopt;
   /// A later step in the list of the rank whose input was available when the
-  /// gap began, and which takes no longer than the gap: the first one that fits
+  /// gap began, and which is no longer than the gap: the first one that fits
   /// the memory limit, otherwise the first one.
   std::optional<StepRef> ready = std::nullopt;
   /// True if the step does not fit the memory limit: the rank would keep
@@ -74,8 +74,7 @@ void forEachGap(const Schedule &schedule, const Simulation &simulation,
 std::vector<IdleGap> largestGaps(const Schedule &schedule,
                                  const Simulation &simulation, unsigned count);
 
-/// What the step or overlap that starts at `before` waited for, if its rank was
-/// free from `since` on.
+/// The cause of a gap before a step or overlap.
 struct GapCause {
   WaitParts parts = {};
   /// The first compute step that the chain of causes meets on its way back;

@@ -108,7 +108,7 @@ struct Report {
   Rational makespan;
   Rational span;
   /// 1 - work / (ranks * makespan), and likewise for the span; 0 for a schedule
-  /// that takes no time.
+  /// without a duration.
   Rational bubbleMakespan;
   Rational bubbleSpan;
   /// The work of all ranks.

@@ -1,4 +1,4 @@
-//===- WaitParts.cpp - What a rank waits for before a step ----------------===//
+//===- WaitParts.cpp - The waits of a rank before a step ------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

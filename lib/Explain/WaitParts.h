@@ -1,4 +1,4 @@
-//===- WaitParts.h - What a rank waits for before a step --------*- C++ -*-===//
+//===- WaitParts.h - The waits of a rank before a step ----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -24,8 +24,8 @@ struct WaitParts {
   WaitParts &operator+=(const WaitParts &other);
 };
 
-/// What the overlap or step that starts at `begin` of the list of `rank` waited
-/// for, if the rank was free from `since` on.
+/// The waits before the overlap or step at `begin` of the list of `rank`, if
+/// the rank was free from `since` on.
 WaitParts waitParts(const Causes &causes, unsigned rank, size_t begin,
                     int64_t since);
 

@@ -41,11 +41,10 @@ private:
   /// The innermost object that has the name; null if none has it.
   const DataNode *owner(unsigned name) const;
   DataValue find(const File &file, const Piece &piece) const;
-  /// The value of `names` from an object on, each that of the one before.
+  /// The value of a path of names, which begins at `object`.
   DataValue findMember(const DataNode *object,
                        llvm::ArrayRef<unsigned> names) const;
-  /// Nested sections over long lists could take practically unlimited time,
-  /// even for a short template.
+  /// Limits the time: even a short template can nest sections over long lists.
   LogicalResult countTag(const Piece &piece) {
     if (tagsLeft == 0)
       return reportTooLong(piece);

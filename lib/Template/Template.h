@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The language is that of mustache(5): variables, sections, inverted sections,
+// The language is mustache(5): variables, sections, inverted sections,
 // comments, partials, set delimiters; lines that contain only a tag are
 // removed. If a partial is used within a line, the line break at the end of its
 // file is removed too. Unlike in mustache, an unknown name, a variable without

@@ -7,7 +7,7 @@
 //
 // The data is a tree of objects and lists of objects, computed on demand: a
 // node is a few numbers that the implementation interprets, so data of any size
-// takes no memory.
+// needs no memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -95,7 +95,7 @@ class TemplateData {
 public:
   virtual ~TemplateData() = default;
 
-  /// The number of a name that some object has; nothing for other names.
+  /// The number of a name that some object has; empty for other names.
   virtual std::optional<unsigned> nameNumber(llvm::StringRef name) const = 0;
   /// All names, for suggestions in messages.
   virtual llvm::ArrayRef<llvm::StringRef> names() const = 0;
@@ -108,8 +108,8 @@ public:
   virtual std::optional<unsigned> flagBit(unsigned name) const {
     return std::nullopt;
   }
-  /// The booleans of an object that cost next to nothing together. Saves `get`
-  /// for each of them.
+  /// The booleans of an object that are cheap to compute together. Saves `get`
+  /// for each of them, half of the time of --emit=cpp --cpp=table.
   virtual DataFlags flags(const DataNode &object) const { return {}; }
   /// The object at `index` of a list.
   virtual DataNode item(const DataNode &list, uint32_t index) const = 0;
