@@ -55,7 +55,7 @@ class RowPainter {
     g.stroke();
   }
 
-  // Which steps of a lane are drawn with their numbers, as in lib/Emit/StepLabels.h:
+  // Which steps of a lane are drawn with their numbers, as in lib/Emit/SvgLanes.cpp:
   // those of a kind, chunk and form all are if the longest number fits each of them,
   // else none; if that leaves none, every second, fifth or tenth of the first kind.
   labelled(lane, schedule) {

@@ -7,7 +7,7 @@
 
 #include "Emit/Palette.h"
 
-#include "llvm/Support/ErrorHandling.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 
 using namespace llvm;
@@ -21,60 +21,39 @@ raw_ostream &operator<<(raw_ostream &os, Color color) {
 
 namespace {
 
-/// The darkest and the lightest shade of a kind.
-struct Range {
-  Color dark, light;
-};
-
 constexpr Color rgb(uint32_t value) {
   return {uint8_t(value >> 16), uint8_t(value >> 8), uint8_t(value)};
 }
 
-constexpr Range rangeOf(Scheme scheme, StepKind kind) {
-  bool light = scheme == Scheme::Light;
-  auto choose = [&](Range onLight, Range onDark) {
-    return light ? onLight : onDark;
-  };
-  switch (kind) {
-  case StepKind::F:
-    return choose({rgb(0x00235a), rgb(0x033988)},
-                  {rgb(0x267ff8), rgb(0x6d8bdd)});
-  case StepKind::B:
-    return choose({rgb(0xad491c), rgb(0xa76137)},
-                  {rgb(0xfea74a), rgb(0xf9b979)});
-  case StepKind::I:
-    return choose({rgb(0x005832), rgb(0x36644f)},
-                  {rgb(0x00b17c), rgb(0x62bca6)});
-  case StepKind::W:
-    return choose({rgb(0xad8200), rgb(0xa5942f)},
-                  {rgb(0xf8e000), rgb(0xf5f660)});
-  // FSDP actions have a separate lane: shades of purple, distinguished by
-  // lightness.
-  case StepKind::ReduceGrad:
-  case StepKind::WaitReduceGrad:
-    return choose({rgb(0x5e1a4a), rgb(0x5e1a4a)},
-                  {rgb(0xf0b6e0), rgb(0xf0b6e0)});
-  case StepKind::Unshard:
-    return choose({rgb(0x9a4a86), rgb(0x9a4a86)},
-                  {rgb(0xc77bb3), rgb(0xc77bb3)});
-  case StepKind::Reshard:
-    return choose({rgb(0xb57fa8), rgb(0xb57fa8)},
-                  {rgb(0x8e5f83), rgb(0x8e5f83)});
-  // A sum of tied gradients is on that lane too.
-  case StepKind::ReduceTied:
-    return choose({rgb(0x0f766e), rgb(0x0f766e)},
-                  {rgb(0x5eead4), rgb(0x5eead4)});
-  default:
-    llvm_unreachable("a kind that is not drawn as a box");
-  }
-}
+/// The darkest and the lightest shade of a kind, on light and dark pages.
+struct Shades {
+  StepKind kind;
+  uint32_t onLight[2], onDark[2];
+};
+
+// FSDP actions and sums of tied gradients have a separate lane: shades of
+// purple, distinguished by lightness, and teal.
+constexpr Shades palette[] = {
+    {StepKind::F, {0x00235a, 0x033988}, {0x267ff8, 0x6d8bdd}},
+    {StepKind::B, {0xad491c, 0xa76137}, {0xfea74a, 0xf9b979}},
+    {StepKind::I, {0x005832, 0x36644f}, {0x00b17c, 0x62bca6}},
+    {StepKind::W, {0xad8200, 0xa5942f}, {0xf8e000, 0xf5f660}},
+    {StepKind::ReduceGrad, {0x5e1a4a, 0x5e1a4a}, {0xf0b6e0, 0xf0b6e0}},
+    {StepKind::WaitReduceGrad, {0x5e1a4a, 0x5e1a4a}, {0xf0b6e0, 0xf0b6e0}},
+    {StepKind::Unshard, {0x9a4a86, 0x9a4a86}, {0xc77bb3, 0xc77bb3}},
+    {StepKind::Reshard, {0xb57fa8, 0xb57fa8}, {0x8e5f83, 0x8e5f83}},
+    {StepKind::ReduceTied, {0x0f766e, 0x0f766e}, {0x5eead4, 0x5eead4}}};
 
 constexpr Color white = rgb(0xffffff), ink = rgb(0x111827);
 
 } // namespace
 
 Color fillColor(Scheme scheme, StepKind kind, unsigned shade, unsigned shades) {
-  auto [dark, light] = rangeOf(scheme, kind);
+  const Shades *found =
+      find_if(palette, [&](const Shades &row) { return row.kind == kind; });
+  assert(found != std::end(palette) && "a kind that is not drawn as a box");
+  const auto &range = scheme == Scheme::Light ? found->onLight : found->onDark;
+  Color dark = rgb(range[0]), light = rgb(range[1]);
   // A single shade is the middle one.
   unsigned part = shades == 1 ? 1 : 2 * shade;
   unsigned whole = shades == 1 ? 2 : 2 * (shades - 1);

@@ -7,8 +7,6 @@
 
 #include "Explain/IdleGaps.h"
 
-#include "Explain/Causes.h"
-
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -24,6 +22,59 @@ StringRef bindingName(Binding binding) {
 #include "Explain/Bindings.def"
   };
   return names[unsigned(binding)];
+}
+
+//===----------------------------------------------------------------------===//
+// Waits before a step
+//===----------------------------------------------------------------------===//
+
+WaitParts &WaitParts::operator+=(const WaitParts &other) {
+#define PIPEC_BINDING(Id, Name)
+#define PIPEC_WAIT_PART(Id, Name) Name += other.Name;
+#include "Explain/Bindings.def"
+  return *this;
+}
+
+WaitParts waitParts(const Causes &causes, unsigned rank, size_t begin,
+                    int64_t since) {
+  const StepList &list = causes.schedule().ranks[rank];
+  const Simulation &run = causes.simulation();
+  const std::optional<TransferTimes> &transfers = causes.transfers();
+  WaitParts parts;
+  int64_t start = run.start(rank, begin);
+  if (start <= since)
+    return parts;
+  int64_t made = since, there = since, arrived = since;
+  for (size_t i = begin, end = Schedule::groupEnd(list, begin); i != end; ++i) {
+    if (std::optional<ResultTimes::Input> needs =
+            causes.results().input(rank, list[i])) {
+      made = std::max(made, needs->made);
+      there = std::max(there, needs->there);
+      if (!transfers)
+        arrived = std::max(arrived, needs->arrived);
+    }
+    if (!transfers)
+      continue;
+    for (uint32_t receive : transfers->receives(run.numbers().of(rank, i)))
+      arrived = std::max(arrived, transfers->batchEnd(receive));
+  }
+  // The rank continues when all of its waits before the step are over.
+  int64_t waited = since;
+  for (size_t i = begin; i != 0 && !isCompute(list[i - 1].kind()); --i)
+    if (auto over = causes.holdEnd({rank, uint32_t(i - 1)})) {
+      waited = *over;
+      break;
+    }
+  made = std::min(made, start);
+  there = std::clamp(there, made, start);
+  arrived = std::clamp(arrived, there, start);
+  parts.dependency = made - since;
+  parts.latency = there - made;
+  waited = std::clamp(waited, arrived, start);
+  parts.queue = arrived - there;
+  parts.wait = waited - arrived;
+  parts.gather = start - waited;
+  return parts;
 }
 
 //===----------------------------------------------------------------------===//
@@ -76,13 +127,7 @@ private:
   bool isReady(size_t index) const;
   bool isDone(DataKind data, unsigned stage, unsigned microbatch) const;
   void findSharded();
-  void readLevels();
   int64_t mostUntil(int64_t time);
-
-  struct Level {
-    int64_t time;
-    int64_t total;
-  };
 
   IdleGap &gap;
   const Causes &causes;
@@ -92,11 +137,9 @@ private:
   const StepList &list;
   /// True for stages that are managed on the rank and sharded during the gap.
   std::vector<bool> sharded;
-  /// The memory of the rank from the gap on, and how far `mostUntil` has
-  /// advanced.
-  std::vector<Level> levels;
-  size_t nextLevel = 0;
-  int64_t most = 0;
+  /// For each time from the start of the gap at which the memory of the rank
+  /// changes, the maximum so far.
+  std::vector<std::pair<int64_t, int64_t>> most;
 };
 
 } // namespace
@@ -144,27 +187,20 @@ void ReadyStep::findSharded() {
                                  run.end(gap.rank, i) > gap.start;
 }
 
-void ReadyStep::readLevels() {
-  levels.push_back({gap.start, 0});
-  memory.curve(run, gap.rank, [&](int64_t time, const MemoryLevel &level) {
-    if (time <= gap.start)
-      levels.front().total = level.total();
-    else
-      levels.push_back({time, level.total()});
-  });
-}
-
-/// The maximum memory of the rank from the start of the gap until `time`. Must
-/// be called with ascending times.
+/// The maximum memory of the rank from the start of the gap until `time`.
 int64_t ReadyStep::mostUntil(int64_t time) {
-  if (levels.empty())
-    readLevels();
-  for (; nextLevel != levels.size() &&
-         (nextLevel == 0 || levels[nextLevel].time < time);
-       ++nextLevel)
-    most = nextLevel == 0 ? levels[0].total
-                          : std::max(most, levels[nextLevel].total);
-  return most;
+  if (most.empty()) {
+    most.push_back({gap.start, 0});
+    memory.curve(run, gap.rank, [&](int64_t at, const MemoryLevel &level) {
+      if (at <= gap.start)
+        most.front().second = level.total();
+      else
+        most.emplace_back(at, std::max(most.back().second, level.total()));
+    });
+  }
+  auto later = llvm::partition_point(
+      drop_begin(most), [&](const auto &level) { return level.first < time; });
+  return std::prev(later)->second;
 }
 
 void ReadyStep::find() {
