@@ -15,6 +15,7 @@
 #include "Support/TextTable.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -51,51 +52,65 @@ static SideStep stepOf(const DiffSide &side, unsigned rank, size_t index) {
 // Text
 //===----------------------------------------------------------------------===//
 
+static constexpr struct {
+  StringLiteral title, key;
+  uint64_t (*of)(const DiffSide &);
+} counts[] = {
+    {"ranks", "ranks",
+     [](auto &side) -> uint64_t { return side.schedule.numRanks; }},
+    {"stages", "stages",
+     [](auto &side) -> uint64_t { return side.schedule.numStages; }},
+    {"micro-batches", "microbatches",
+     [](auto &side) -> uint64_t { return side.schedule.numMicrobatches; }},
+    {"steps", "steps",
+     [](auto &side) -> uint64_t { return side.schedule.numSteps(); }},
+    {"transfers", "transfers",
+     [](auto &side) -> uint64_t { return side.figures.transfers; }},
+};
+static constexpr struct {
+  StringLiteral name;
+  Rational Report::*figure;
+  std::string (*text)(Rational) = decimalText;
+} times[] = {
+    {"makespan", &Report::makespan},
+    {"bubble_makespan", &Report::bubbleMakespan, rateText},
+    {"span", &Report::span},
+    {"bubble_span", &Report::bubbleSpan, rateText},
+    {"work", &Report::work},
+};
+
 static void printFigures(const DiffResult &result, raw_ostream &os) {
   const DiffSide *sides = result.sides;
   TextTable table;
   table.column("", TextTable::Align::Left);
   table.column();
   table.column();
-  auto row = [&](const std::string &title, auto figure) {
-    table.row({title, figure(sides[0]), figure(sides[1])});
+  auto row = [&](const Twine &title, auto figure) {
+    table.row({title.str(), figure(sides[0]), figure(sides[1])});
   };
-  auto number = [](auto value) { return std::to_string(value); };
   row("", [](const DiffSide &side) { return side.schedule.name; });
-  row("ranks",
-      [&](const DiffSide &side) { return number(side.schedule.numRanks); });
-  row("stages",
-      [&](const DiffSide &side) { return number(side.schedule.numStages); });
-  if (!sides[0].schedule.graph.isChain() || !sides[1].schedule.graph.isChain())
-    row("edges of stages", [&](const DiffSide &side) {
-      size_t edges = 0;
-      side.schedule.graph.forEachEdge(side.schedule.numStages,
-                                      [&](StageGraph::Edge) { ++edges; });
-      return number(edges);
+  for (const auto &[title, key, of] : counts) {
+    row(title, [of = of](const DiffSide &side) { return utostr(of(side)); });
+    if (title != "stages")
+      continue;
+    if (!sides[0].schedule.graph.isChain() ||
+        !sides[1].schedule.graph.isChain())
+      row("edges of stages", [](const DiffSide &side) {
+        size_t edges = 0;
+        side.schedule.graph.forEachEdge(side.schedule.numStages,
+                                        [&](StageGraph::Edge) { ++edges; });
+        return utostr(edges);
+      });
+    if (!sides[0].schedule.layers.empty() || !sides[1].schedule.layers.empty())
+      row("layout", [](const DiffSide &side) -> std::string {
+        const StageLayers &layers = side.schedule.layers;
+        return layers.empty() ? "-" : layoutText(layers);
+      });
+  }
+  for (const auto &[name, figure, text] : times)
+    row(name, [&, figure = figure, text = text](const DiffSide &side) {
+      return text(side.figures.*figure);
     });
-  if (!sides[0].schedule.layers.empty() || !sides[1].schedule.layers.empty())
-    row("layout", [](const DiffSide &side) -> std::string {
-      const StageLayers &layers = side.schedule.layers;
-      return layers.empty() ? "-" : layoutText(layers);
-    });
-  row("micro-batches", [&](const DiffSide &side) {
-    return number(side.schedule.numMicrobatches);
-  });
-  row("steps",
-      [&](const DiffSide &side) { return number(side.schedule.numSteps()); });
-  row("transfers",
-      [&](const DiffSide &side) { return number(side.figures.transfers); });
-  row("makespan",
-      [](const DiffSide &side) { return decimalText(side.figures.makespan); });
-  row("bubble_makespan", [](const DiffSide &side) {
-    return rateText(side.figures.bubbleMakespan);
-  });
-  row("span",
-      [](const DiffSide &side) { return decimalText(side.figures.span); });
-  row("bubble_span",
-      [](const DiffSide &side) { return rateText(side.figures.bubbleSpan); });
-  row("work",
-      [](const DiffSide &side) { return decimalText(side.figures.work); });
   row("peak", [](const DiffSide &side) {
     return decimalText(side.figures.memory.activations);
   });
@@ -107,7 +122,7 @@ static void printFigures(const DiffResult &result, raw_ostream &os) {
             [](const RankReport &rank) { return rank.memory.activations; }),
         {"idle", [](const RankReport &rank) { return rank.idle; }}})
     for (size_t rank = 0; rank != ranks; ++rank)
-      row((title + " of rank " + Twine(rank)).str(),
+      row(title + " of rank " + Twine(rank),
           [&, figure = figure](const DiffSide &side) -> std::string {
             if (rank >= side.schedule.numRanks)
               return "-";
@@ -225,19 +240,13 @@ static void printSide(json::OStream &json, const DiffSide &side) {
   json.attribute("name", json::fixUTF8(side.schedule.name));
   json.attribute("file", json::fixUTF8(side.source->path()));
   writeParams(json, side.schedule.params);
-  json.attribute("ranks", side.schedule.numRanks);
-  json.attribute("stages", side.schedule.numStages);
-  json.attribute("microbatches", side.schedule.numMicrobatches);
-  json.attribute("steps", side.schedule.numSteps());
-  json.attribute("transfers", side.figures.transfers);
+  for (const auto &[title, key, of] : counts)
+    json.attribute(key, of(side));
   json.attribute("costs",
                  costText(side.schedule.costs, side.schedule.costUse()));
   writeCostBasis(side.schedule, side.schedule.assumedCosts(), json);
-  writeExact(json, "makespan", side.figures.makespan);
-  writeExact(json, "bubble_makespan", side.figures.bubbleMakespan);
-  writeExact(json, "span", side.figures.span);
-  writeExact(json, "bubble_span", side.figures.bubbleSpan);
-  writeExact(json, "work", side.figures.work);
+  for (const auto &[name, figure, text] : times)
+    writeExact(json, name, side.figures.*figure);
   json.attributeArray("per_rank", [&] {
     for (const RankReport &rank : side.figures.ranks)
       json.object([&] {

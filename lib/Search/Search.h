@@ -39,12 +39,16 @@ struct SearchOptions {
   Ticks uselessBound = Problem::maxTicks;
   /// Set by another thread to end the search; may be null.
   const std::atomic<bool> *stop = nullptr;
-  /// Told what was found so far, by the thread that called.
+  /// Called with the best results so far, by the thread that called `search`.
   std::function<void(Ticks makespan, Ticks bound, const char *phase)> progress;
 };
 
-/// What a bound follows from.
+/// The argument that a bound follows from.
 enum class BoundSource { Paths, Rank, Windows, Cases };
+inline const char *nameOf(BoundSource source) {
+  static constexpr const char *names[] = {"paths", "rank", "windows", "cases"};
+  return names[unsigned(source)];
+}
 
 struct SearchResult {
   Found best;
@@ -58,11 +62,12 @@ struct SearchResult {
   bool isOptimal() const { return best.makespan == bound; }
 };
 
-/// The bound that a search begins with.
+/// The initial bound of a search.
 Ticks simpleBound(const Problem &problem);
 
-/// Searches `problem`, in which every rank has room for a micro-batch. `starts`
-/// are valid words that can run; the result is not worse than any of them.
+/// Searches `problem`, in which every rank can hold one micro-batch. `starts`
+/// are valid words that can run; the result is at least as good as each of
+/// them.
 SearchResult search(const Problem &problem, const std::vector<Words> &starts,
                     const SearchOptions &options);
 

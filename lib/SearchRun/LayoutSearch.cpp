@@ -27,12 +27,12 @@ namespace {
 /// The layouts with one form of the backward.
 class Layouts {
 public:
-  /// Spends `work`. Warnings in `warnings` are not repeated; starts in `used`
-  /// were usable before.
-  Layouts(ScheduleSearch &search, const SearchRequest &request, uint64_t work,
+  /// Warnings in `warnings` are not repeated; starts in `used` were usable
+  /// before.
+  Layouts(ScheduleSearch &search, const SearchRequest &request,
           StringSet<> &warnings, std::vector<char> &used, DiagEngine &diags)
-      : search(search), request(request), work(work), warnings(warnings),
-        used(used), diags(diags), layers(request.given.layout->cut(1)->front()),
+      : search(search), request(request), warnings(warnings), used(used),
+        diags(diags), layers(request.given.layout->cut(1)->front()),
         numStages(request.ranks * request.chunks) {
     isMegatron = !request.isV && !megatronProblem({layers}, 1);
   }
@@ -43,8 +43,8 @@ public:
   bool coversAll();
   /// After `start`: a bound of all layouts.
   Rational leastBound() { return openBound().value_or(0); }
-  /// Searches for what is better than `known`.
-  LogicalResult run(std::optional<Rational> known);
+  /// Searches for a makespan below `known` with `work` units of work.
+  LogicalResult run(std::optional<Rational> known, uint64_t work);
   /// Searches the layout `stages` for what is better than `makespan`.
   FailureOr<PlacementResult> runOne(const StageLayers &stages,
                                     Rational makespan);
@@ -113,7 +113,7 @@ private:
 
   ScheduleSearch &search;
   SearchRequest request;
-  uint64_t work;
+  uint64_t work = 0;
   StringSet<> &warnings;
   std::vector<char> &used;
   DiagEngine &diags;
@@ -398,8 +398,9 @@ bool Layouts::coversAll() {
   return search::splitCoversAll(probed, diags);
 }
 
-LogicalResult Layouts::run(std::optional<Rational> known) {
+LogicalResult Layouts::run(std::optional<Rational> known, uint64_t share) {
   limit = known;
+  work = share;
   StageLayers even = *LayerLayout::even(layers).cut(numStages);
   summary.even = layoutText(even);
   std::optional<Candidate> first = candidateOf(even);
@@ -451,17 +452,32 @@ FailureOr<PlacementResult> Layouts::runOne(const StageLayers &stages,
   return PlacementResult{std::move(*problem), std::move(*found), {}};
 }
 
-/// Searches layouts with both forms of the backward, which `forms` has.
-static FailureOr<LayoutResult> searchBoth(Layouts *forms[2],
-                                          DiagEngine &diags) {
-  if (forms[1]->leastBound() < forms[0]->leastBound())
+FailureOr<LayoutResult> searchLayouts(ScheduleSearch &search,
+                                      const SearchRequest &request,
+                                      DiagEngine &diags) {
+  StringSet<> warnings;
+  std::vector<char> used(request.starts.size());
+  SmallVector<std::unique_ptr<Layouts>, 2> forms;
+  auto add = [&](bool split) {
+    SearchRequest own = request;
+    own.split = split;
+    forms.push_back(
+        std::make_unique<Layouts>(search, own, warnings, used, diags));
+    return forms.back()->start();
+  };
+  bool isSplit = request.anyForm || request.split;
+  if (failed(add(isSplit)) ||
+      (request.anyForm && !forms[0]->coversAll() && failed(add(false))))
+    return failure();
+  bool both = forms.size() == 2;
+  if (both && forms[1]->leastBound() < forms[0]->leastBound())
     std::swap(forms[0], forms[1]);
   std::optional<Rational> known;
-  unsigned better = 2;
-  for (unsigned i = 0; i != 2; ++i) {
-    if (failed(forms[i]->run(known)))
+  unsigned better = 0;
+  for (auto [i, form] : enumerate(forms)) {
+    if (failed(form->run(known, request.work() / forms.size())))
       return failure();
-    const auto &best = forms[i]->bestFound();
+    const auto &best = form->bestFound();
     if (best && (!known || best->found.makespan < *known)) {
       better = i;
       known = best->found.makespan;
@@ -470,67 +486,40 @@ static FailureOr<LayoutResult> searchBoth(Layouts *forms[2],
   if (!known)
     return diags.report(DiagLoc(), diag::SearchNoLayout,
                         forms[0]->reasonOfNone());
+  LayoutResult all = forms[better]->take();
+  PlacementResult &result = all.result;
+  result.coverage = both              ? Coverage::Either
+                    : request.anyForm ? Coverage::All
+                    : isSplit         ? Coverage::Split
+                                      : Coverage::Whole;
+  if (!both)
+    return all;
   Layouts &other = *forms[!better];
-  const LayoutSummary summary = other.known();
+  all.summary.merge(other.known(), other.boundOfAll());
   bool stopped = other.bestFound() && other.bestFound()->found.stopped;
-  LayoutResult result = forms[better]->take();
-  if (std::optional<Rational> bound = other.boundOfAll())
-    result.summary.bound = std::min(result.summary.bound, *bound);
-  result.summary.searched += summary.searched;
-  result.summary.bounded += summary.bounded;
-  std::optional<Rational> &even = result.summary.evenMakespan;
-  if (summary.evenMakespan && (!even || *summary.evenMakespan < *even))
-    even = summary.evenMakespan;
   // The bound of the layout is one of both forms, too.
   FailureOr<PlacementResult> same =
       other.runOne(forms[better]->bestLayout(), *known);
-  result.result.coverage = Coverage::Either;
   if (succeeded(same)) {
     stopped |= same->found.stopped;
     if (same->found.makespan < *known) {
-      std::swap(same->problem, result.result.problem);
-      std::swap(same->found, result.result.found);
+      std::swap(same->problem, result.problem);
+      std::swap(same->found, result.found);
     }
-    result.result.addForm(*same);
+    result.addForm(*same);
   }
-  result.result.found.stopped |= stopped;
-  return result;
+  result.found.stopped |= stopped;
+  return all;
 }
 
-FailureOr<LayoutResult> searchLayouts(ScheduleSearch &search,
-                                      const SearchRequest &request,
-                                      DiagEngine &diags) {
-  StringSet<> warnings;
-  std::vector<char> used(request.starts.size());
-  auto layoutsOf = [&](bool split, uint64_t work) {
-    SearchRequest own = request;
-    own.split = split;
-    return Layouts(search, own, work, warnings, used, diags);
-  };
-  if (request.anyForm) {
-    Layouts split = layoutsOf(true, request.work() / 2);
-    if (failed(split.start()))
-      return failure();
-    if (!split.coversAll()) {
-      Layouts whole = layoutsOf(false, request.work() / 2);
-      if (failed(whole.start()))
-        return failure();
-      Layouts *forms[2] = {&split, &whole};
-      return searchBoth(forms, diags);
-    }
-  }
-  bool isSplit = request.anyForm || request.split;
-  Layouts layouts = layoutsOf(isSplit, request.work());
-  if (failed(layouts.start()) || failed(layouts.run(std::nullopt)))
-    return failure();
-  if (!layouts.bestFound())
-    return diags.report(DiagLoc(), diag::SearchNoLayout,
-                        layouts.reasonOfNone());
-  LayoutResult result = layouts.take();
-  result.result.coverage = request.anyForm ? Coverage::All
-                           : isSplit       ? Coverage::Split
-                                           : Coverage::Whole;
-  return result;
+void LayoutSummary::merge(const LayoutSummary &other,
+                          std::optional<Rational> otherBound) {
+  bound = std::min(bound, otherBound.value_or(bound));
+  searched += other.searched;
+  bounded += other.bounded;
+  if (other.evenMakespan &&
+      (!evenMakespan || *other.evenMakespan < *evenMakespan))
+    evenMakespan = other.evenMakespan;
 }
 
 } // namespace pipec

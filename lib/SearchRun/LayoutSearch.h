@@ -25,6 +25,9 @@ struct LayoutSummary {
   /// The even layout, and its makespan if it has a schedule.
   std::string even;
   std::optional<Rational> evenMakespan;
+
+  /// Adds the layouts with another form of the backward.
+  void merge(const LayoutSummary &other, std::optional<Rational> otherBound);
 };
 
 struct LayoutResult {

@@ -19,6 +19,7 @@
 #ifndef PIPEC_SEARCHRUN_MEMORYSEARCH_H
 #define PIPEC_SEARCHRUN_MEMORYSEARCH_H
 
+#include "Driver/Figures.h"
 #include "SearchRun/ScheduleSearch.h"
 
 namespace pipec {
@@ -30,6 +31,8 @@ struct MemoryPoint {
   /// Of the largest rank.
   Rational peak;
   Rational makespan, bound;
+
+  Rational gap() const { return excess(makespan, bound).value_or(0); }
 };
 
 /// The least limit with a makespan of at most `goal`.

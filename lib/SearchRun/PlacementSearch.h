@@ -36,18 +36,22 @@ struct PlacementTrial {
   search::BoundSource source = search::BoundSource::Paths;
   std::string reason;
 };
+inline llvm::StringRef nameOf(PlacementTrial::Outcome outcome) {
+  static constexpr llvm::StringLiteral names[] = {
+      "best", "slower", "excluded", "covered", "no schedule", "not searched"};
+  return names[unsigned(outcome)];
+}
 
-/// The schedules that a bound is of.
-enum class Coverage {
-  /// Those with split backwards.
-  Split,
-  /// Those with whole backwards.
-  Whole,
-  /// Those with backwards all split or all whole.
-  Either,
-  /// Those with any backwards.
-  All,
-};
+/// The schedules that a bound holds for: all backwards split, all whole, either
+/// of these, or any.
+enum class Coverage { Split, Whole, Either, All };
+/// `with split backwards`; empty for all schedules.
+inline llvm::StringRef coverText(Coverage coverage) {
+  static constexpr llvm::StringLiteral texts[] = {
+      "with split backwards", "with whole backwards",
+      "with backwards all split or all whole", ""};
+  return texts[unsigned(coverage)];
+}
 
 struct PlacementResult {
   /// That of the best placement and form.

@@ -72,7 +72,7 @@ LogicalResult ScheduleSearch::addStarts(SearchProblem &problem,
     uint64_t work = problem.request.work();
     search::Budget budget(work - std::min(work, workOnLibrary),
                           problem.request.stop);
-    problem.libraryLeftOut = starts.addLibrary(budget);
+    problem.libraryLeftOut = starts.addLibrary(library, budget);
     workOnLibrary += budget.spent();
   }
   for (auto [i, input] : enumerate(problem.request.starts)) {
@@ -90,7 +90,7 @@ LogicalResult ScheduleSearch::addStarts(SearchProblem &problem,
     if (added && used)
       (*used)[i] = true;
   }
-  problem.starts = starts.all();
+  problem.starts = starts.take();
   problem.library = bestOfLibrary(problem.starts, problem.model.header.memory);
   return success();
 }

@@ -146,7 +146,8 @@ public:
   /// they are read.
   ScheduleSearch(const SearchPath &path, const Arguments &args,
                  Progress &progress, DiagEngine &diags)
-      : path(path), args(args), progress(progress), diags(diags) {}
+      : path(path), args(args), progress(progress), diags(diags),
+        library(path, args, diags) {}
 
   /// What is searched, without starts. Reports costs and memory that cannot be
   /// searched, and ranks without room.
@@ -188,6 +189,7 @@ private:
   const Arguments &args;
   Progress &progress;
   DiagEngine &diags;
+  StartLibrary library;
   /// For the lines of `log`.
   std::chrono::steady_clock::time_point start =
       std::chrono::steady_clock::now();

@@ -18,20 +18,6 @@ using namespace llvm;
 
 namespace pipec {
 
-static StringRef nameOf(search::BoundSource source) {
-  switch (source) {
-  case search::BoundSource::Paths:
-    return "paths";
-  case search::BoundSource::Rank:
-    return "rank";
-  case search::BoundSource::Windows:
-    return "windows";
-  case search::BoundSource::Cases:
-    return "cases";
-  }
-  llvm_unreachable("all sources are handled");
-}
-
 std::string gapText(Rational share) {
   std::optional<Rational> percent = Rational::mul(share, 100);
   if (!percent)
@@ -50,22 +36,8 @@ static std::string overText(Rational makespan, Rational base) {
   return (over->isNegative() ? " (-" : " (+") + gapText(*size) + ")";
 }
 
-/// `with split backwards`: the schedules that a bound is of; empty for all.
-static StringRef coverText(Coverage coverage) {
-  switch (coverage) {
-  case Coverage::Split:
-    return "with split backwards";
-  case Coverage::Whole:
-    return "with whole backwards";
-  case Coverage::Either:
-    return "with backwards all split or all whole";
-  case Coverage::All:
-    return "";
-  }
-  llvm_unreachable("all coverages are handled");
-}
-
-/// The same for one form, with a space before it.
+/// ` with split backwards`: the form of the result, unless the bound covers
+/// all.
 static std::string formText(const PlacementResult &result) {
   if (result.coverage == Coverage::All)
     return "";
@@ -140,9 +112,18 @@ static std::string nameOf(bool isV, unsigned chunks) {
          countText(chunks, "chunk");
 }
 
-static Rational gapOf(const MemoryPoint &point) {
-  return excess(point.makespan, point.bound).value_or(0);
-}
+/// The columns of `--frontier`, in text and JSON.
+static constexpr struct {
+  StringLiteral name;
+  Rational (*of)(const MemoryPoint &);
+  bool isShare = false;
+} frontierColumns[] = {
+    {"limit", [](const MemoryPoint &point) { return point.limit; }},
+    {"makespan", [](const MemoryPoint &point) { return point.makespan; }},
+    {"bound", [](const MemoryPoint &point) { return point.bound; }},
+    {"gap", [](const MemoryPoint &point) { return point.gap(); }, true},
+    {"peak", [](const MemoryPoint &point) { return point.peak; }},
+};
 
 void SearchReport::printMemory(raw_ostream &os) const {
   if (minimal) {
@@ -160,12 +141,14 @@ void SearchReport::printMemory(raw_ostream &os) const {
   if (std::string form = formText(result); !form.empty())
     os << " " << form << ":\n";
   TextTable table(2);
-  for (const char *heading : {"limit", "makespan", "bound", "gap", "peak"})
-    table.column(heading);
-  for (const MemoryPoint &point : frontier)
-    table.row({decimalText(point.limit), decimalText(point.makespan),
-               decimalText(point.bound), gapText(gapOf(point)),
-               decimalText(point.peak)});
+  for (const auto &column : frontierColumns)
+    table.column(column.name.str());
+  for (const MemoryPoint &point : frontier) {
+    std::vector<std::string> cells;
+    for (const auto &[name, of, isShare] : frontierColumns)
+      cells.push_back(isShare ? gapText(of(point)) : decimalText(of(point)));
+    table.row(std::move(cells));
+  }
   table.print(os);
 }
 
@@ -182,11 +165,8 @@ void SearchReport::printMemory(json::OStream &json) const {
   json.attributeArray("frontier", [&] {
     for (const MemoryPoint &point : frontier)
       json.object([&] {
-        writeExact(json, "limit", point.limit);
-        writeExact(json, "makespan", point.makespan);
-        writeExact(json, "bound", point.bound);
-        writeExact(json, "gap", gapOf(point));
-        writeExact(json, "peak", point.peak);
+        for (const auto &column : frontierColumns)
+          writeExact(json, column.name, column.of(point));
         json.attribute("backward", nameOf(request.form()));
       });
   });
@@ -244,25 +224,6 @@ void SearchReport::printLayouts(json::OStream &json) const {
     else
       json.attribute("even_makespan", nullptr);
   });
-}
-
-static StringRef nameOf(PlacementTrial::Outcome outcome) {
-  using Outcome = PlacementTrial::Outcome;
-  switch (outcome) {
-  case Outcome::Best:
-    return "best";
-  case Outcome::Slower:
-    return "slower";
-  case Outcome::Excluded:
-    return "excluded";
-  case Outcome::Covered:
-    return "covered";
-  case Outcome::NoSchedule:
-    return "no schedule";
-  case Outcome::NotSearched:
-    return "not searched";
-  }
-  llvm_unreachable("all outcomes are handled");
 }
 
 bool SearchReport::hasPlacements() const {

@@ -42,12 +42,6 @@ FailureOr<std::vector<Rational>> totalsOf(const Schedule &schedule,
   return totals;
 }
 
-StringRef nameOf(BackwardForm form) {
-  return form == BackwardForm::Split   ? "split"
-         : form == BackwardForm::Whole ? "whole"
-                                       : "mixed";
-}
-
 BackwardForm formOf(const Schedule &schedule) {
   bool split = false, whole = false;
   for (const StepList &list : schedule.ranks)
@@ -75,14 +69,44 @@ bool SearchStart::fits(const MemorySettings &memory) const {
   return true;
 }
 
-FailureOr<Schedule> SearchStarts::lower(const ScheduleSource &source,
-                                        const CheckedSchedule &schedule,
-                                        LowerOptions lowering) {
-  lowering.params = {{"ranks", model.problem.ranks},
-                     {"microbatches", model.problem.microbatches}};
+static FailureOr<Schedule> lower(const ScheduleSource &source,
+                                 const CheckedSchedule &schedule,
+                                 const search::Problem &problem,
+                                 DiagEngine &diags,
+                                 LowerOptions lowering = {}) {
+  lowering.params = {{"ranks", problem.ranks},
+                     {"microbatches", problem.microbatches}};
   if (schedule.chunks)
-    lowering.params.push_back({"chunks", model.problem.chunks});
+    lowering.params.push_back({"chunks", problem.chunks});
   return source.lower(schedule, lowering, diags);
+}
+
+size_t StartLibrary::size() {
+  if (!list) {
+    list.emplace();
+    for (const std::string &file : path.libraryFiles())
+      (void)list->add(file, "", path, args, diags);
+  }
+  return list->entries().size();
+}
+
+const StartLibrary::Entry *StartLibrary::get(size_t index,
+                                             const search::Problem &problem) {
+  auto [it, isNew] = lowered.try_emplace(
+      {index, problem.ranks, problem.microbatches, problem.chunks});
+  if (!isNew)
+    return it->second ? &*it->second : nullptr;
+  auto [source, checked] = list->entries()[index];
+  assert(checked && "the library consists of programs");
+  // No program may take more time than all the others together.
+  LowerOptions lowering;
+  lowering.maxSteps = (1u << 24) + 16 * uint64_t(problem.numSteps());
+  FailureOr<Schedule> made = lower(*source, *checked, problem, diags, lowering);
+  if (failed(made) || made->numStages != problem.numStages() ||
+      failed(verify(*made, diags)))
+    return nullptr;
+  ParamValues params = furtherParams(*checked, *made);
+  return &it->second.emplace(Entry{std::move(*made), std::move(params)});
 }
 
 /// Measures a schedule as it is, with the settings of the model; false if it
@@ -149,28 +173,18 @@ bool SearchStarts::addSchedule(const Schedule &schedule, ParamValues params) {
   return true;
 }
 
-unsigned SearchStarts::addLibrary(search::Budget &budget) {
+unsigned SearchStarts::addLibrary(StartLibrary &library,
+                                  search::Budget &budget) {
   DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
-  ScheduleList library;
-  for (const std::string &file : path.libraryFiles())
-    if (failed(library.add(file, "", path, args, diags)))
-      continue;
   unsigned leftOut = 0;
-  uint64_t steps = model.problem.numSteps();
-  // No program may take more time than all the others together.
-  LowerOptions lowering;
-  lowering.maxSteps = (1u << 24) + 16 * steps;
-  for (const auto &[source, schedule] : library.entries()) {
-    if (!schedule)
-      continue;
+  for (size_t i = 0, e = library.size(); i != e; ++i) {
     if (budget.done()) {
       ++leftOut;
       continue;
     }
-    budget.spend(100 * steps);
-    FailureOr<Schedule> lowered = lower(*source, *schedule, lowering);
-    if (succeeded(lowered) && succeeded(verify(*lowered, diags)))
-      addSchedule(*lowered, furtherParams(*schedule, *lowered));
+    budget.spend(100 * uint64_t(model.problem.numSteps()));
+    if (const StartLibrary::Entry *entry = library.get(i, model.problem))
+      addSchedule(entry->schedule, entry->params);
   }
   for (SearchStart &start : starts)
     start.ofLibrary = true;
@@ -187,7 +201,7 @@ LogicalResult SearchStarts::add(StringRef input) {
     auto chosen = (*source)->schedule("", diags);
     if (failed(chosen))
       return failure();
-    schedule = lower(**source, **chosen);
+    schedule = lower(**source, **chosen, model.problem, diags);
     if (succeeded(schedule))
       params = furtherParams(**chosen, *schedule);
   } else {

@@ -13,6 +13,7 @@
 #include "Search/Budget.h"
 #include "Search/Model.h"
 
+#include <map>
 #include <memory>
 
 namespace pipec {
@@ -21,8 +22,10 @@ namespace pipec {
 /// or some of each.
 enum class BackwardForm { Split, Whole, Mixed };
 
-/// `split`, `whole` or `mixed`.
-llvm::StringRef nameOf(BackwardForm form);
+inline llvm::StringRef nameOf(BackwardForm form) {
+  static constexpr llvm::StringLiteral names[] = {"split", "whole", "mixed"};
+  return names[unsigned(form)];
+}
 /// The form of the steps of a schedule.
 BackwardForm formOf(const Schedule &schedule);
 
@@ -50,6 +53,31 @@ struct SearchStart {
   bool fits(const MemorySettings &memory) const;
 };
 
+/// The schedules of the library, read once, and lowered once for problems of
+/// the same sizes.
+class StartLibrary {
+public:
+  StartLibrary(const SearchPath &path, const Arguments &args, DiagEngine &diags)
+      : path(path), args(args), diags(diags) {}
+
+  size_t size();
+  struct Entry {
+    Schedule schedule;
+    ParamValues params;
+  };
+  /// A schedule for these sizes; null if it does not exist, or has another
+  /// number of stages.
+  const Entry *get(size_t index, const search::Problem &problem);
+
+private:
+  const SearchPath &path;
+  const Arguments &args;
+  DiagEngine &diags;
+  std::optional<ScheduleList> list;
+  /// By index, ranks, micro-batches and chunks.
+  std::map<std::array<size_t, 4>, std::optional<Entry>> lowered;
+};
+
 /// Makes schedules of files and names into starts.
 class SearchStarts {
 public:
@@ -59,16 +87,14 @@ public:
 
   /// Adds every schedule of the library that has the sizes and the placement,
   /// and fits; the others are left out. Returns how many there was no time for.
-  unsigned addLibrary(search::Budget &budget);
+  unsigned addLibrary(StartLibrary &library, search::Budget &budget);
   /// Adds the schedule of a file or a name; reports one that cannot be used.
   llvm::LogicalResult add(llvm::StringRef input);
 
-  llvm::ArrayRef<SearchStart> all() const { return starts; }
+  const std::vector<SearchStart> &all() const { return starts; }
+  std::vector<SearchStart> take() { return std::move(starts); }
 
 private:
-  llvm::FailureOr<Schedule> lower(const ScheduleSource &source,
-                                  const CheckedSchedule &schedule,
-                                  LowerOptions lowering = {});
   bool addSchedule(const Schedule &schedule, ParamValues params);
   bool measure(const Schedule &schedule, SearchStart &start);
 
