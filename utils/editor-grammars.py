@@ -36,6 +36,8 @@ class Words:
     def __init__(self, root):
         places = {word: set(text.split(" | ")) for word, text in
                   WORD.findall((root / "lib/LanguageServer/Words.def").read_text())}
+        names = re.findall(r'^PIPEC_PLACEMENT\("(\w+)"', (root / "lib/AST/Placements.def").read_text(), re.M)
+        places.update({name: {"Placement"} for name in names})
         lexer = (root / "grammar/PipeLexer.g4").read_text()
         reserved = re.findall(r"^[A-Z_]+\s*: '([A-Za-z_]+)';", lexer, re.M)
         items = re.findall(r'\.Case\("(\w+)"', (root / "lib/Parse/ItemWords.cpp").read_text())

@@ -7,13 +7,41 @@
 
 #include "IRGen/Lowering.h"
 
+#include "IR/RegularPlacements.h"
 #include "Support/Diagnostics/LoweringDiags.h"
 #include "Support/Diagnostics/SemaDiags.h"
+
+#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 using namespace pipec::ast;
 
 namespace pipec {
+
+namespace {
+/// A row of AST/Placements.def.
+struct NamedPlacement {
+  StringLiteral name;
+  unsigned chunks;
+  unsigned factor;
+  uint32_t (*rankOf)(unsigned stage, unsigned ranks, unsigned chunks);
+};
+} // namespace
+
+static constexpr NamedPlacement namedPlacements[] = {
+#define PIPEC_PLACEMENT(Name, Argument, Chunks, Factor, RankOf, Doc)           \
+  {Name, Chunks, Factor,                                                       \
+   [](unsigned stage, unsigned ranks, unsigned chunks) -> uint32_t {           \
+     return RankOf;                                                            \
+   }},
+#include "AST/Placements.def"
+};
+
+/// The row of a name that Sema has checked.
+static const NamedPlacement *namedPlacement(StringRef name) {
+  return find_if(namedPlacements,
+                 [&](const NamedPlacement &row) { return row.name == name; });
+}
 
 LogicalResult Lowering::makePlacement(const PlacementStmt *placement) {
   LogicalResult made = placement->stages ? makeSpelledOut(placement)
@@ -28,9 +56,9 @@ LogicalResult Lowering::makePlacement(const PlacementStmt *placement) {
 
 /// The number of chunks per rank of a named placement.
 FailureOr<unsigned> Lowering::chunksPerRank(const PlacementStmt *placement) {
-  StringRef name = placement->name.text;
+  const NamedPlacement &named = *namedPlacement(placement->name.text);
   const ParamDecl *param = checked.chunks;
-  int64_t chunks = name == "v" ? 2 : 1;
+  int64_t chunks = named.chunks;
   SMRange range = placement->name.range;
   if (placement->argument) {
     std::optional<int64_t> argument = evaluate(placement->argument);
@@ -38,9 +66,9 @@ FailureOr<unsigned> Lowering::chunksPerRank(const PlacementStmt *placement) {
       return failure();
     chunks = *argument;
     range = placement->argument->range;
-    if (name == "wave" && chunks > 0 && chunks <= int64_t(maxStages))
-      chunks *= 2;
-  } else if (name == "v" && param) {
+    if (chunks > 0 && chunks <= int64_t(maxStages))
+      chunks *= named.factor;
+  } else if (chunks > 1 && param) {
     chunks = machine->value(param->variable);
   }
   if (chunks < 1 || chunks > int64_t(maxStages / schedule.numRanks))
@@ -57,22 +85,11 @@ LogicalResult Lowering::makeNamed(const PlacementStmt *placement) {
   FailureOr<unsigned> chunks = chunksPerRank(placement);
   if (failed(chunks))
     return failure();
-  StringRef name = placement->name.text;
-  unsigned p = schedule.numRanks;
-  schedule.numStages = p * *chunks;
+  schedule.numStages = schedule.numRanks * *chunks;
+  const NamedPlacement &named = *namedPlacement(placement->name.text);
   std::vector<uint32_t> map(schedule.numStages);
-  for (unsigned s = 0; s != schedule.numStages; ++s) {
-    if (name == "loop") {
-      map[s] = s % p;
-    } else if (name == "blocked") {
-      map[s] = s / *chunks;
-    } else {
-      // v and wave: ascending ranks on even passes, descending on odd ones.
-      unsigned pass = s / p;
-      unsigned place = s % p;
-      map[s] = pass % 2 == 0 ? place : p - 1 - place;
-    }
-  }
+  for (unsigned stage = 0; stage != schedule.numStages; ++stage)
+    map[stage] = named.rankOf(stage, schedule.numRanks, *chunks);
   schedule.placement = Placement({std::move(map)});
   return success();
 }

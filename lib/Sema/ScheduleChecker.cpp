@@ -167,28 +167,28 @@ void Checker::check(PlacementStmt *placement) {
   }
 
   StringRef name = placement->name.text;
-  enum class Takes { Nothing, Maybe, One };
-  auto takes = StringSwitch<std::optional<Takes>>(name)
-                   .Cases("loop", "v", Takes::Maybe)
-                   .Cases("wave", "blocked", Takes::One)
-                   .Case("bidirectional", Takes::Nothing)
-                   .Default(std::nullopt);
+  enum Argument { Never, Optional, Required };
+  static constexpr std::pair<StringLiteral, Argument> rows[] = {
+#define PIPEC_PLACEMENT(Name, Argument, Chunks, Factor, RankOf, Doc)           \
+  {Name, Argument},
+#include "AST/Placements.def"
+  };
+  const auto *row =
+      find_if(rows, [&](const auto &each) { return each.first == name; });
   if (placement->argument)
     checkRankFree(placement->argument, Numbers::Integers);
-  if (!takes) {
-    static constexpr StringRef known[] = {"loop", "v", "wave", "blocked",
-                                          "bidirectional"};
-    InFlightDiagnostic error =
-        diags.report(placement->name.range, diag::UnknownPlacement, name,
-                     join(ArrayRef(known), ", "));
+  if (row == std::end(rows)) {
+    SmallVector<StringRef> known(make_first_range(rows));
+    InFlightDiagnostic error = diags.report(
+        placement->name.range, diag::UnknownPlacement, name, join(known, ", "));
     if (StringRef meant = nearestWord(name, known); !meant.empty())
       error.suggest(placement->name.range, meant);
     return;
   }
-  if (*takes == Takes::One && !placement->argument)
+  if (row->second == Required && !placement->argument)
     (void)diags.report(placement->name.range, diag::PlacementArgument, name,
                        "without a number of chunks");
-  if (*takes == Takes::Nothing && placement->argument)
+  if (row->second == Never && placement->argument)
     (void)diags.report(placement->argument->range, diag::PlacementArgument,
                        name, "with an argument");
 }
