@@ -51,7 +51,7 @@ llvm::ArrayRef<PassChoice<Target>> choicesOf(Target);
 /// All passes of Passes.def and all targets of Frameworks/Targets.def.
 const PassRegistry &allPasses();
 
-/// The waiting model of the runtime of a target; nothing if lists of the target
+/// The communication model of the runtime of a target; nothing if lists of the target
 /// are simulated under the default one.
 std::optional<WaitModel> modelOfTarget(llvm::StringRef target);
 
