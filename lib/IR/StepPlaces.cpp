@@ -91,7 +91,8 @@ std::string StepPlaces::text(Step step) const {
 }
 
 StepPlace StepPlaces::name(unsigned rank, size_t index) {
-  return {rank, position(rank, index), text(schedule.ranks[rank][index])};
+  Step step = schedule.ranks[rank][index];
+  return {rank, position(rank, index), text(step), uint8_t(step.kind())};
 }
 
 std::string StepPlaces::groupText(unsigned rank, size_t index) const {

@@ -106,7 +106,7 @@ static WaitOutcomes safeModels(const Schedule &schedule, bool allPresent,
 static std::optional<diag::Id> consequence(const Diagnostic &found,
                                            const Contents &contents) {
   bool receive =
-      found.place && StringRef(found.place->step).starts_with("RECV");
+      found.place && found.place->kind && isRecv(StepKind(*found.place->kind));
   switch (found.id) {
   case diag::StepsMissing:
   case diag::StepTooEarly:

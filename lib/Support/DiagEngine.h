@@ -27,6 +27,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/LogicalResult.h"
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -55,6 +56,9 @@ struct StepPlace {
   unsigned position = 0;
   /// `F s0 m1`
   std::string step;
+  /// The kind of the step (Cost/StepKind.h), as a number; nothing if there is
+  /// no step at the place.
+  std::optional<uint8_t> kind = std::nullopt;
 };
 
 inline llvm::raw_ostream &operator<<(llvm::raw_ostream &os,
