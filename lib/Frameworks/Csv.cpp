@@ -21,10 +21,10 @@
 //   overlap B s7 m3 & F s0 m7   (7B3;0F7)OVERLAP_B_F
 //   bubble                      (empty)
 //
-// Batches and other overlaps have no cell; Frameworks/Targets.def lists what is
-// refused. Rows may differ in length and lines end in LF. A row with a single
-// empty cell is written as `""`, as by Python's csv module, since a blank line
-// would be read as a row without cells.
+// Batches and other overlaps have no cell; Frameworks/Targets.def lists the
+// rules that refuse them. Rows may differ in length and lines end in LF. A row
+// with a single empty cell is written as `""`, as by Python's csv module, since
+// a blank line would be read as a row without cells.
 //
 // Lists of 25 million steps are normal, so the parts of cells are formatted
 // once and copied into a buffer.
@@ -72,8 +72,8 @@ constexpr unsigned maxNumbers = 1 << 16;
 /// The maximum length of a cell, which is a pair.
 constexpr size_t longestCell = 128;
 
-/// The texts of cells. Each function writes to a place with room for a cell and
-/// returns the place after it.
+/// The texts of cells. Each function writes to a buffer of at least
+/// `longestCell` characters and returns the end of the text.
 class CellTexts {
 public:
   explicit CellTexts(const Schedule &schedule) {
@@ -170,7 +170,7 @@ static void checkGraph(const Schedule &schedule, DiagEngine &diags) {
 }
 
 /// Warns of the first stage whose gradients are not reduced although others
-/// are, which a reader of the CSV takes for a mistake.
+/// are: a reader of the CSV would report that as a mistake.
 static void checkReductions(const Schedule &schedule, DiagEngine &diags) {
   std::string text;
   std::optional<unsigned> excluded;

@@ -31,7 +31,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Frameworks/FrameworkFormats.h"
-#include "Frameworks/TargetCheck.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -70,34 +69,21 @@ private:
 
 class InstructionWriter {
 public:
-  InstructionWriter(const Schedule &schedule, raw_ostream &os)
-      : schedule(schedule), json(os, /*IndentSize=*/2) {}
+  explicit InstructionWriter(const Schedule &schedule) : schedule(schedule) {}
 
-  void write() {
-    json.object([&] {
-      json.attribute("format", "pipec-deepspeed 1");
-      writeScheduleHead(json, schedule);
-      writeRanks("buffers", [&](unsigned rank, raw_ostream &os) {
-        os << countBuffers(rank);
-      });
-      // One line per rank, since millions of steps are normal.
-      writeRanks("instructions", [&](unsigned rank, raw_ostream &os) {
-        writeInstructions(rank, os);
-      });
-      writeRanks("order",
-                 [&](unsigned rank, raw_ostream &os) { writeOrder(rank, os); });
-    });
+  void write(json::OStream &json) const {
+    writeRankLines(
+        json, "buffers", schedule,
+        [&](unsigned rank, raw_ostream &os) { os << countBuffers(rank); });
+    writeRankLines(
+        json, "instructions", schedule,
+        [&](unsigned rank, raw_ostream &os) { writeInstructions(rank, os); });
+    writeRankLines(
+        json, "order", schedule,
+        [&](unsigned rank, raw_ostream &os) { writeOrder(rank, os); });
   }
 
 private:
-  void writeRanks(StringRef key,
-                  function_ref<void(unsigned, raw_ostream &)> writeRank) {
-    json.attributeArray(key, [&] {
-      for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
-        json.rawValue([&](raw_ostream &os) { writeRank(rank, os); });
-    });
-  }
-
   // The first and the last step of a micro-batch on a rank.
   static bool begins(Step step, unsigned rank) {
     return step.kind() == (rank == 0 ? StepKind::F : StepKind::RecvF);
@@ -111,7 +97,6 @@ private:
   void writeOrder(unsigned rank, raw_ostream &os) const;
 
   const Schedule &schedule;
-  json::OStream json;
 };
 
 } // namespace
@@ -190,11 +175,9 @@ void InstructionWriter::writeOrder(unsigned rank, raw_ostream &os) const {
 
 LogicalResult emitDeepSpeed(const Schedule &schedule, raw_ostream &os,
                             DiagEngine &diags) {
-  if (failed(checkOutput(schedule, Output::DeepspeedFile, diags)))
-    return failure();
-  InstructionWriter(schedule, os).write();
-  os << '\n';
-  return success();
+  return emitJsonFile(
+      schedule, Output::DeepspeedFile, "pipec-deepspeed 1", os, diags,
+      [&](json::OStream &json) { InstructionWriter(schedule).write(json); });
 }
 
 } // namespace pipec

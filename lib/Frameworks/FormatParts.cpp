@@ -1,4 +1,4 @@
-//===- FormatParts.cpp - What several formats of frameworks have ----------===//
+//===- FormatParts.cpp - Parts of several formats of frameworks ----------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,13 +7,15 @@
 
 #include "Frameworks/FrameworkFormats.h"
 
+#include "Target/TargetCheck.h"
+
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
 namespace pipec {
 
-void writeScheduleHead(json::OStream &json, const Schedule &schedule) {
+static void writeHead(json::OStream &json, const Schedule &schedule) {
   json.attribute("schedule", json::fixUTF8(schedule.name));
   json.attribute("ranks", schedule.numRanks);
   json.attribute("stages", schedule.numStages);
@@ -29,6 +31,32 @@ void writeScheduleHead(json::OStream &json, const Schedule &schedule) {
   json.attributeEnd();
   if (!schedule.layers.empty())
     json.attribute("layout", layoutText(schedule.layers));
+}
+
+LogicalResult emitJsonFile(const Schedule &schedule,
+                           std::optional<Output> output, StringRef format,
+                           raw_ostream &os, DiagEngine &diags,
+                           function_ref<void(json::OStream &)> writeMore) {
+  if (output && failed(checkOutput(schedule, *output, diags)))
+    return failure();
+  json::OStream json(os, /*IndentSize=*/2);
+  json.object([&] {
+    if (!format.empty())
+      json.attribute("format", format);
+    writeHead(json, schedule);
+    writeMore(json);
+  });
+  os << '\n';
+  return success();
+}
+
+void writeRankLines(json::OStream &json, StringRef key,
+                    const Schedule &schedule,
+                    function_ref<void(unsigned, raw_ostream &)> writeLine) {
+  json.attributeArray(key, [&] {
+    for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+      json.rawValue([&](raw_ostream &os) { writeLine(rank, os); });
+  });
 }
 
 DiagLoc placeOfLayer(const Schedule &schedule, unsigned stage, size_t layer) {

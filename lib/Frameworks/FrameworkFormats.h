@@ -16,13 +16,14 @@
 
 #include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
+#include "Target/TargetRules.h"
 
 #include "llvm/Support/JSON.h"
 
 namespace pipec {
 
-// Each function writes `schedule` to `os`. It reports what the format cannot
-// express and fails; the caller then discards the output.
+// Each function writes `schedule` to `os`. It fails and reports an
+// error if the format cannot express it; the caller then discards the output.
 
 /// PyTorch's schedule CSV (docs/Csv.md).
 llvm::LogicalResult emitCsv(const Schedule &schedule, llvm::raw_ostream &os,
@@ -46,7 +47,7 @@ llvm::LogicalResult emitMegatronLayout(const Schedule &schedule,
                                        llvm::raw_ostream &os,
                                        DiagEngine &diags);
 
-/// The order that Transformer Engine's CUDA graphs take (docs/Megatron.md).
+/// The order of Transformer Engine's CUDA graphs (docs/Megatron.md).
 llvm::LogicalResult emitTeOrder(const Schedule &schedule, llvm::raw_ostream &os,
                                 DiagEngine &diags);
 
@@ -60,10 +61,20 @@ llvm::LogicalResult emitTorchConfig(const Schedule &schedule,
                                     llvm::StringRef csv, llvm::raw_ostream &os,
                                     DiagEngine &diags);
 
-/// Writes the first attributes of the JSON of a schedule: `schedule` (its
-/// name), `ranks`, `stages`, `microbatches`, `stage_to_rank`, the map of
-/// direction 0 on one line, and `layout` if the schedule has one.
-void writeScheduleHead(llvm::json::OStream &json, const Schedule &schedule);
+/// Writes a JSON file of `schedule`, unless the rules of `output`, if given,
+/// refuse it. The first attributes are `format`, unless it is empty, `schedule`
+/// (the name), `ranks`, `stages`, `microbatches`, `stage_to_rank` (the map of
+/// direction 0, on one line), and `layout` if there is one; `writeMore` writes
+/// the others.
+llvm::LogicalResult
+emitJsonFile(const Schedule &schedule, std::optional<Output> output,
+             llvm::StringRef format, llvm::raw_ostream &os, DiagEngine &diags,
+             llvm::function_ref<void(llvm::json::OStream &)> writeMore);
+
+/// Writes an array with one line per rank, since millions of steps are normal.
+void writeRankLines(
+    llvm::json::OStream &json, llvm::StringRef key, const Schedule &schedule,
+    llvm::function_ref<void(unsigned rank, llvm::raw_ostream &os)> writeLine);
 
 /// The place of a layer of a stage in the text of the layout, or of the end of
 /// the stage; none if there is no such text.

@@ -17,13 +17,12 @@
 //   overlap B s3 m2 & F s0 m7   ["OVERLAP_B_F",["BWD",2,3],["FWD",7,0]]
 //   bubble                      null
 //
-// Batches and other overlaps have no MetaStep; Frameworks/Targets.def lists
-// what is refused.
+// Batches and other overlaps have no MetaStep; Frameworks/Targets.def lists the
+// rules that refuse them.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Frameworks/FrameworkFormats.h"
-#include "Frameworks/TargetCheck.h"
 #include "IR/StepPlaces.h"
 #include "Support/Diagnostics/EmitDiags.h"
 
@@ -102,21 +101,14 @@ static void noteWaits(const Schedule &schedule, DiagEngine &diags) {
 
 LogicalResult emitHyperParallel(const Schedule &schedule, raw_ostream &os,
                                 DiagEngine &diags) {
-  if (failed(checkOutput(schedule, Output::HyperparallelOrder, diags)))
-    return failure();
-  noteWaits(schedule, diags);
-
-  json::OStream json(os, /*IndentSize=*/2);
-  json.object([&] {
-    writeScheduleHead(json, schedule);
-    // One line per rank, since millions of steps are normal.
-    json.attributeArray("exec_order", [&] {
-      for (const StepList &list : schedule.ranks)
-        json.rawValue([&](raw_ostream &out) { writeList(out, list); });
-    });
-  });
-  os << '\n';
-  return success();
+  return emitJsonFile(schedule, Output::HyperparallelOrder, "", os, diags,
+                      [&](json::OStream &json) {
+                        noteWaits(schedule, diags);
+                        writeRankLines(json, "exec_order", schedule,
+                                       [&](unsigned rank, raw_ostream &out) {
+                                         writeList(out, schedule.ranks[rank]);
+                                       });
+                      });
 }
 
 } // namespace pipec

@@ -107,7 +107,7 @@ public:
 
 private:
   Step make(StepKind kind, size_t number, bool joined) const {
-    // The groups before the one of the step are full; the last may be smaller.
+    // All groups are full except the last one, which may be smaller.
     size_t group =
         settings.chunks == 1 ? settings.microbatches : settings.group;
     size_t first = number / (group * settings.chunks) * group;
@@ -134,8 +134,8 @@ private:
 
 } // namespace
 
-/// The first difference between the computes of the schedule and what Megatron
-/// runs; nothing if they are equal.
+/// The first difference between the computes of the schedule and the order of
+/// Megatron-LM; none if they are equal.
 static std::optional<MegatronMismatch>
 compare(const Schedule &schedule, const MegatronSettings &settings) {
   MegatronMismatch mismatch = {MegatronMismatch::Order};

@@ -8,7 +8,7 @@
 // Megatron-LM generates its schedules from a few settings. With one stage per
 // rank that is 1F1B; with more it is interleaved 1F1B, in groups of
 // micro-batches, and with one more forward in the warm-up if it overlaps
-// forwards with backwards. This is the one definition of what it runs.
+// forwards with backwards. This is the only definition of its orders.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,8 +48,8 @@ struct MegatronSettings {
 /// Why no settings give a schedule: the first difference.
 struct MegatronMismatch {
   enum Reason {
-    /// `stage` is on another rank than in a loop, or the number of stages is
-    /// not a multiple of that of ranks.
+    /// `stage` is on another rank than in a loop, or the ranks have
+    /// different numbers of stages.
     Placement,
     /// `place` is half of a backward.
     Half,

@@ -70,44 +70,36 @@ static LogicalResult report(const Schedule &schedule,
 }
 
 static void write(const Schedule &schedule, const MegatronSettings &settings,
-                  raw_ostream &os) {
-  json::OStream json(os, /*IndentSize=*/2);
-  json.object([&] {
-    writeScheduleHead(json, schedule);
-    json.attribute("command_line", settings.commandLine(schedule.layers));
-    json.attributeArray("arguments", [&] {
-      for (const std::string &flag : settings.flags(schedule.layers))
-        json.value(flag);
-    });
-    json.attributeObject("config", [&] {
-      json.attribute("pipeline_model_parallel_size", settings.ranks);
-      bool interleaves = settings.chunks != 1;
-      auto attribute = [&](StringRef key, unsigned value) {
-        if (interleaves)
-          json.attribute(key, value);
-        else
-          json.attribute(key, nullptr);
-      };
-      attribute("virtual_pipeline_model_parallel_size", settings.chunks);
-      attribute("microbatch_group_size_per_vp_stage", settings.group);
-      json.attribute("overlap_moe_expert_parallel_comm", settings.overlaps);
-    });
-    json.attributeArray("notes", [&] {
-      json.value("--global-batch-size is " + utostr(settings.microbatches) +
-                 " times --micro-batch-size times the number of data-parallel "
-                 "ranks");
-      if (settings.chunks != 1 && schedule.layers.empty())
-        json.value("--num-layers is a multiple of the " +
-                   utostr(schedule.numStages) + " stages");
-      if (settings.chunks != 1 && settings.ranks == 2)
-        json.value("with 2 ranks Megatron-LM refuses interleaved 1F1B with "
-                   "--no-overlap-p2p-communication");
-      if (settings.overlaps)
-        json.value("--overlap-moe-expert-parallel-comm needs a model with "
-                   "experts in parallel");
-    });
+                  json::OStream &json) {
+  json.attribute("command_line", settings.commandLine(schedule.layers));
+  json.attributeArray("arguments", [&] {
+    for (const std::string &flag : settings.flags(schedule.layers))
+      json.value(flag);
   });
-  os << '\n';
+  json.attributeObject("config", [&] {
+    json.attribute("pipeline_model_parallel_size", settings.ranks);
+    auto attribute = [&](StringRef key, unsigned value) {
+      json.attribute(key, settings.chunks != 1 ? json::Value(value)
+                                               : json::Value(nullptr));
+    };
+    attribute("virtual_pipeline_model_parallel_size", settings.chunks);
+    attribute("microbatch_group_size_per_vp_stage", settings.group);
+    json.attribute("overlap_moe_expert_parallel_comm", settings.overlaps);
+  });
+  json.attributeArray("notes", [&] {
+    json.value("--global-batch-size is " + utostr(settings.microbatches) +
+               " times --micro-batch-size times the number of data-parallel "
+               "ranks");
+    if (settings.chunks != 1 && schedule.layers.empty())
+      json.value("--num-layers is a multiple of the " +
+                 utostr(schedule.numStages) + " stages");
+    if (settings.chunks != 1 && settings.ranks == 2)
+      json.value("with 2 ranks Megatron-LM refuses interleaved 1F1B with "
+                 "--no-overlap-p2p-communication");
+    if (settings.overlaps)
+      json.value("--overlap-moe-expert-parallel-comm needs a model with "
+                 "experts in parallel");
+  });
 }
 
 LogicalResult emitMegatronConfig(const Schedule &schedule, raw_ostream &os,
@@ -118,8 +110,11 @@ LogicalResult emitMegatronConfig(const Schedule &schedule, raw_ostream &os,
   if (const auto *why = std::get_if<MegatronMismatch>(&recognised))
     return report(schedule, *why, diags);
   checkMegatronLayout(schedule, /*addsEnds=*/true, diags);
-  write(schedule, std::get<MegatronSettings>(recognised), os);
-  return success();
+  return emitJsonFile(schedule, /*output=*/std::nullopt, "", os, diags,
+                      [&](json::OStream &json) {
+                        write(schedule, std::get<MegatronSettings>(recognised),
+                              json);
+                      });
 }
 
 } // namespace pipec

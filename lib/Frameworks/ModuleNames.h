@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// torchtitan and NeMo AutoModel take the modules of each stage by their names,
-// as `module_fqns_per_model_part`.
+// torchtitan and NeMo AutoModel are given the modules of each stage by their
+// names, as `module_fqns_per_model_part`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,8 +37,8 @@ inline constexpr LayerNames huggingFaceNames = {"model.embed_tokens",
                                                 "model.layers.", "model.norm",
                                                 "lm_head", "model.rotary_emb"};
 
-/// The modules of each stage; nothing if the layers are not known, there is no
-/// name for one of them, or a stage has none. The ends of a model of decoder
+/// The modules of each stage; empty if the layers are unknown, one of them has
+/// no name, or a stage has none. The ends of a model of decoder
 /// layers alone are added.
 std::vector<std::vector<std::string>> moduleNames(StageLayers stages,
                                                   const LayerNames &known);

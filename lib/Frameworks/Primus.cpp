@@ -28,8 +28,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Frameworks/FrameworkFormats.h"
-#include "Frameworks/TargetCheck.h"
 #include "IR/DataFlow.h"
+#include "IR/RegularPlacements.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -177,26 +177,19 @@ void NodeWriter::writeRank(raw_ostream &out, unsigned rank) {
 
 LogicalResult emitPrimus(const Schedule &schedule, raw_ostream &os,
                          DiagEngine &diags) {
-  if (failed(checkOutput(schedule, Output::PrimusTable, diags)))
-    return failure();
-  NodeWriter nodes(schedule);
-  ArrayRef<uint32_t> map = schedule.placement.map(0);
-  bool isV = schedule.numRanks > 1 && map.size() > schedule.numRanks &&
-             map[schedule.numRanks] == map[schedule.numRanks - 1];
-  json::OStream json(os, /*IndentSize=*/2);
-  json.object([&] {
-    json.attribute("format", "pipec-primus 1");
-    writeScheduleHead(json, schedule);
-    json.attribute("chunks", schedule.numStages / schedule.numRanks);
-    json.attribute("placement", isV ? "v" : "loop");
-    // One line per rank, since millions of steps are normal.
-    json.attributeArray("nodes", [&] {
-      for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
-        json.rawValue([&](raw_ostream &out) { nodes.writeRank(out, rank); });
-    });
-  });
-  os << '\n';
-  return success();
+  return emitJsonFile(
+      schedule, Output::PrimusTable, "pipec-primus 1", os, diags,
+      [&](json::OStream &json) {
+        NodeWriter nodes(schedule);
+        bool isLoop =
+            pipec::isLoop(schedule.placement.map(0), schedule.numRanks);
+        json.attribute("chunks", schedule.numStages / schedule.numRanks);
+        json.attribute("placement", isLoop ? "loop" : "v");
+        writeRankLines(json, "nodes", schedule,
+                       [&](unsigned rank, raw_ostream &out) {
+                         nodes.writeRank(out, rank);
+                       });
+      });
 }
 
 } // namespace pipec

@@ -19,7 +19,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Frameworks/FrameworkFormats.h"
-#include "Frameworks/TargetCheck.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -32,8 +31,7 @@ namespace {
 
 class OrderWriter {
 public:
-  explicit OrderWriter(const Schedule &schedule)
-      : schedule(schedule), chunkOf(schedule.numStages) {
+  explicit OrderWriter(const Schedule &schedule) : chunkOf(schedule.numStages) {
     ArrayRef<uint32_t> map = schedule.placement.map(0);
     std::vector<unsigned> held(schedule.numRanks);
     for (unsigned stage = 0; stage != schedule.numStages; ++stage)
@@ -44,22 +42,6 @@ public:
       });
   }
 
-  void write(raw_ostream &os) const {
-    json::OStream json(os, /*IndentSize=*/2);
-    json.object([&] {
-      json.attribute("format", "pipec-te-order 1");
-      writeScheduleHead(json, schedule);
-      json.attribute("chunks", schedule.numStages / schedule.numRanks);
-      // One line per rank, since millions of steps are normal.
-      json.attributeArray("order", [&] {
-        for (const StepList &list : schedule.ranks)
-          json.rawValue([&](raw_ostream &out) { writeList(out, list); });
-      });
-    });
-    os << '\n';
-  }
-
-private:
   void writeList(raw_ostream &os, ArrayRef<Step> list) const {
     ListSeparator comma(",");
     os << '[';
@@ -85,7 +67,7 @@ private:
     os << ']';
   }
 
-  const Schedule &schedule;
+private:
   /// The number of each stage on its rank, from 1.
   std::vector<unsigned> chunkOf;
   bool isSplit = false;
@@ -95,10 +77,16 @@ private:
 
 LogicalResult emitTeOrder(const Schedule &schedule, raw_ostream &os,
                           DiagEngine &diags) {
-  if (failed(checkOutput(schedule, Output::TeOrder, diags)))
-    return failure();
-  OrderWriter(schedule).write(os);
-  return success();
+  return emitJsonFile(
+      schedule, Output::TeOrder, "pipec-te-order 1", os, diags,
+      [&](json::OStream &json) {
+        json.attribute("chunks", schedule.numStages / schedule.numRanks);
+        OrderWriter writer(schedule);
+        writeRankLines(json, "order", schedule,
+                       [&](unsigned rank, raw_ostream &out) {
+                         writer.writeList(out, schedule.ranks[rank]);
+                       });
+      });
 }
 
 } // namespace pipec

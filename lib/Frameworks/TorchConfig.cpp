@@ -41,10 +41,10 @@ namespace {
 
 class ConfigWriter {
 public:
-  ConfigWriter(const Schedule &schedule, StringRef csv, raw_ostream &os,
+  ConfigWriter(const Schedule &schedule, StringRef csv, json::OStream &json,
                DiagEngine &diags)
-      : schedule(schedule), csv(json::fixUTF8(csv)), json(os, /*IndentSize=*/2),
-        diags(diags), map(schedule.placement.map(0)) {
+      : schedule(schedule), csv(json::fixUTF8(csv)), json(json), diags(diags),
+        map(schedule.placement.map(0)) {
     for (const StepList &list : schedule.ranks)
       for (Step step : list) {
         transfers |= !isCompute(step.kind()) && step.kind() != StepKind::Bubble;
@@ -58,23 +58,20 @@ public:
   }
 
   void write() {
-    json.object([&] {
-      writeScheduleHead(json, schedule);
-      json.attributeObject("params", [&] {
-        for (const auto &[name, value] : schedule.params)
-          json.attribute(json::fixUTF8(name), value);
-      });
-      json.attribute("split_backward", halves);
-      json.attribute("overlap", overlaps);
-      writeSafe();
-      writeTorch();
-      StringRef name = placementName();
-      if (!name.empty())
-        checkModuleNames(schedule, diags);
-      writeTorchtitan(name);
-      writeAutoModel(name);
-      writeNotes(commonNotes());
+    json.attributeObject("params", [&] {
+      for (const auto &[name, value] : schedule.params)
+        json.attribute(json::fixUTF8(name), value);
     });
+    json.attribute("split_backward", halves);
+    json.attribute("overlap", overlaps);
+    writeSafe();
+    writeTorch();
+    StringRef name = placementName();
+    if (!name.empty())
+      checkModuleNames(schedule, diags);
+    writeTorchtitan(name);
+    writeAutoModel(name);
+    writeNotes(commonNotes());
   }
 
 private:
@@ -313,7 +310,7 @@ private:
 
   const Schedule &schedule;
   std::string csv;
-  json::OStream json;
+  json::OStream &json;
   DiagEngine &diags;
   ArrayRef<uint32_t> map;
   /// By model; meaningless without transfers.
@@ -331,11 +328,10 @@ private:
 
 LogicalResult emitTorchConfig(const Schedule &schedule, StringRef csv,
                               raw_ostream &os, DiagEngine &diags) {
-  if (failed(checkOutput(schedule, Output::TorchConfig, diags)))
-    return failure();
-  ConfigWriter(schedule, csv, os, diags).write();
-  os << '\n';
-  return success();
+  return emitJsonFile(schedule, Output::TorchConfig, "", os, diags,
+                      [&](json::OStream &json) {
+                        ConfigWriter(schedule, csv, json, diags).write();
+                      });
 }
 
 } // namespace pipec
