@@ -139,6 +139,23 @@ command, an extension that belongs to another kind of output is an error;
 capital and small letters are equal. So is one of a picture that is not written,
 such as `.gif` or `.tex`; any other extension says nothing.
 
+## Frameworks
+
+A training framework has one name, such as `deepspeed`, in every option:
+
+- `--target=NAME` makes the lists of the framework, with their transfers.
+- `--emit=NAME` writes the first of its outputs, after the passes of its target
+  unless `--target` or `--passes` is given: `--emit=torchtitan` is `--emit=csv`
+  with `--target=torchtitan`, `--emit=megatron` is `--emit=megatron-config`.
+- `pipec lint --for=NAME` checks a schedule for the framework.
+- `pipec compare` has a column for it in the table, CSV and JSON, which
+  `--sort=NAME` puts first.
+
+[Passes.md](Passes.md#frameworks) lists the names. `--target=pytorch` is the
+target of the executors in Python; the target of PyTorch's own runtime is
+`torch`, which `--emit=pytorch` uses. Megatron-LM runs orders of its own code
+only and has no target.
+
 ## Warnings
 
 `-Wno-NAME` switches the warning NAME off and `-WNAME` on, also where it is only

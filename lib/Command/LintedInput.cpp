@@ -54,10 +54,10 @@ private:
 LintedInput::LintedInput(const CommandRun &run, const InputRequest *request)
     : run(run), args(run.args), session(run.session), diags(run.diags),
       request(request) {
-  for (const FrameworkTarget &known : frameworkTargets)
-    if (known.name == args.text(Opt::Consumer) && known.name != "pytorch")
-      framework = &known;
-  if (framework && !framework->usesTorch)
+  framework = findFramework(args.text(Opt::Consumer));
+  if (framework && framework->framework == Framework::PyTorch)
+    framework = nullptr;
+  if (framework && !framework->usesTorch())
     options = LintOptions::withoutPyTorch();
   // An unknown name is an error of the command line.
   options.require =
@@ -134,28 +134,31 @@ bool LintedInput::aboutTorch() const {
 }
 
 void LintedInput::judgeFramework(const Schedule &schedule) {
-  if (framework->target) {
-    frameworkReasons = refusals(schedule, *framework->target, session.files());
-    (void)checkTarget(schedule, *framework->target, diags);
+  if (!framework->target.empty() && !framework->usesTorch()) {
+    Target target = targetCalled(framework->target);
+    auto check = [&](DiagEngine &to) {
+      (void)checkTarget(schedule, target, to);
+    };
+    frameworkReasons = errorsOf(session.files(), check);
+    check(diags);
     return;
   }
   Schedule computes = schedule;
   for (StepList &list : computes.ranks)
     llvm::erase_if(list, [](Step step) { return !isCompute(step.kind()); });
   computes.times.clear();
-  Verdicts verdicts = FrameworkJudge(diags).judge(
-      computes, schedule, torchVersions.back(), /*layout=*/{});
-  for (const FrameworkInfo &info : frameworkTable) {
-    const Verdict &verdict = verdicts[size_t(info.framework)];
-    if (info.key != framework->name || verdict.how != RunsAs::No)
-      continue;
-    frameworkReasons.push_back(
-        {diag::FrameworkRefuses, Severity::Error, SMRange(),
-         DiagEngine::format(diag::FrameworkRefuses, framework->title,
-                            verdict.reason)});
-    (void)diags.report(schedule.source, diag::FrameworkRefuses,
-                       framework->title, verdict.reason);
-  }
+  Verdicts verdicts =
+      FrameworkJudge(diags).judge(computes, schedule, torchVersions.back(),
+                                  /*layout=*/{}, framework->framework);
+  const Verdict &verdict = verdicts[size_t(framework->framework)];
+  if (verdict.how != RunsAs::No)
+    return;
+  frameworkReasons.push_back(
+      {diag::FrameworkRefuses, Severity::Error, SMRange(),
+       DiagEngine::format(diag::FrameworkRefuses, framework->title,
+                          verdict.reason)});
+  (void)diags.report(schedule.source, diag::FrameworkRefuses, framework->title,
+                     verdict.reason);
 }
 
 void LintedInput::judge(const Schedule &schedule, const LintResult &result) {
@@ -178,9 +181,12 @@ void LintedInput::judge(const Schedule &schedule, const LintResult &result) {
   if (framework)
     judgeFramework(schedule);
   for (auto [version, found] : zip_equal(torchVersions, reasons)) {
-    found = reasonsAgainst(schedule, version, session.files());
+    auto check = [&, &version = version](DiagEngine &to) {
+      (void)checkForTorch(schedule, version, to);
+    };
+    found = errorsOf(session.files(), check);
     if (version.name == required)
-      (void)checkForTorch(schedule, version, diags);
+      check(diags);
   }
 }
 
@@ -282,10 +288,10 @@ void LintedInput::printJson(json::OStream &json,
   if (!framework)
     return;
   json.attributeObject("frameworks", [&] {
-    json.attribute(framework->name, isGoodForFramework());
+    json.attribute(framework->key, isGoodForFramework());
   });
   json.attributeObject("framework_reasons", [&] {
-    json.attributeArray(framework->name, [&] {
+    json.attributeArray(framework->key, [&] {
       for (const Diagnostic &reason : frameworkReasons)
         print(reason);
     });

@@ -74,7 +74,7 @@ private:
 
   /// The framework given by --for, unless it is PyTorch, and the reasons
   /// against it.
-  const FrameworkTarget *framework = nullptr;
+  const FrameworkInfo *framework = nullptr;
   std::vector<Diagnostic> frameworkReasons;
   LintOptions options;
   std::optional<InputKind> kind;

@@ -26,7 +26,8 @@ FailureOr<ShippedTarget> makeShippedTarget(StringRef name, DiagEngine &diags) {
   if (failed(passes))
     return failure();
   ShippedTarget target{name.str(), PassManager(std::move(*passes))};
-  if (name.starts_with("torch") && name != "torch-compute") {
+  if (name == "torch" ||
+      (name.starts_with("torch-") && name != "torch-compute")) {
     target.torch = &torchVersions.back();
     for (const TorchVersion &version : torchVersions)
       if (name.contains(version.name))

@@ -45,7 +45,7 @@ struct CandidateOptions {
   /// Costs and sizes of the model: of one of a number of equal parts of it, or
   /// of its layers in one or several layouts. There is at least one.
   std::vector<GivenSettings> given;
-  /// Empty: the computes alone, or with `model` those of `insert-p2p`.
+  /// Empty: the computes alone, or with `model` the lists of `insert-p2p`.
   std::vector<ShippedTarget> targets;
   /// The communication model, for runs with transfers; nothing means the
   /// compute steps alone, under free arrival.
@@ -83,7 +83,7 @@ struct Candidate {
   /// The form: the layers of its stages and the target; empty without.
   std::string layout;
   std::string target;
-  /// The layers of its stages are known: those of `layout`, or its own.
+  /// True if the layers of its stages are known, from `layout` or its own.
   bool hasLayers = false;
   unsigned stages = 0;
   /// The number of copies of the model's parameters: 2 for a bidirectional
@@ -92,7 +92,7 @@ struct Candidate {
   Outcome outcome = Outcome::Refused;
   /// Why it does not fit; empty if it does.
   std::string reason;
-  /// Nothing if it was refused.
+  /// Empty if it was refused.
   std::optional<Report> figures;
   /// The compute kinds of its steps (CostUse), those with costs that were
   /// assumed, and how its costs were rounded.

@@ -38,53 +38,34 @@ struct FigureColumn {
 } // namespace
 
 static constexpr FigureColumn figureColumns[] = {
-    {"makespan", false,
-     [](const Candidate &one) { return one.figures->makespan; }},
-    {"bubble_makespan", true,
-     [](const Candidate &one) { return one.figures->bubbleMakespan; }},
-    {"span", false, [](const Candidate &one) { return one.figures->span; }},
-    {"bubble_span", true,
-     [](const Candidate &one) { return one.figures->bubbleSpan; }},
-    {"peak", false,
-     [](const Candidate &one) { return one.figures->memory.activations; }},
-    {"memory", false,
-     [](const Candidate &one) { return one.figures->memory.total; }},
-    {"transfers", false,
-     [](const Candidate &one) {
-       return Rational(int64_t(one.figures->transfers));
-     }},
-    {"exposed", false,
-     [](const Candidate &one) { return one.figures->waiting.exposed; }},
-    {"copies", false,
-     [](const Candidate &one) { return Rational(int64_t(one.copies)); }},
+#define PIPEC_FIGURE_KEY(Key, IsRate, Value)                                   \
+  {Key, IsRate, [](const Candidate &one) { return Value; }},
+#include "Driver/SortKeys.def"
 };
+
+/// Candidates with a bound come first.
+static int compareBounds(std::optional<Rational> a, std::optional<Rational> b) {
+  if (!a || !b)
+    return int(b.has_value()) - int(a.has_value());
+  return Rational::compare(*a, *b);
+}
 
 /// Compares two candidates that fit by a column; negative if `a` comes first.
 static int compareBy(StringRef key, const Candidate &a, const Candidate &b) {
   for (const FigureColumn &column : figureColumns)
     if (column.key == key)
       return Rational::compare(column.of(a), column.of(b));
-  if (key == "bound") {
-    if (!a.bound || !b.bound)
-      return int(b.bound.has_value()) - int(a.bound.has_value());
-    return Rational::compare(*a.bound, *b.bound);
-  }
-  // What runs there comes first.
-  for (const FrameworkInfo &info : frameworkTable)
-    if (info.key == key) {
-      auto runs = [&](const Candidate &one) {
-        return one.verdicts[size_t(info.framework)].how != RunsAs::No;
-      };
-      return int(runs(b)) - int(runs(a));
-    }
-  if (key == "parameters")
-    return a.params.compare(b.params);
-  if (key == "layout")
-    return a.layout.compare(b.layout);
-  if (key == "target")
-    return a.target.compare(b.target);
-  assert(key == "name" && "all keys are handled");
-  return a.name.compare(b.name);
+#define PIPEC_SORT_KEY(Key, Order)                                             \
+  if (key == Key)                                                              \
+    return Order;
+#include "Driver/SortKeys.def"
+  // Candidates that run there come first.
+  const FrameworkInfo *info = findFramework(key);
+  assert(info && "all keys are handled");
+  auto runs = [&](const Candidate &one) {
+    return one.verdicts[size_t(info->framework)].how != RunsAs::No;
+  };
+  return int(runs(b)) - int(runs(a));
 }
 
 /// The figures as the table shows them.
@@ -237,7 +218,7 @@ static SmallVector<StringRef> columnsToOmit(StringRef sortKey) {
   llvm::erase(omit, sortKey);
   for (const FrameworkInfo &info : reverse(frameworkTable))
     if (info.key != sortKey)
-      omit.push_back(info.name);
+      omit.push_back(info.column);
   return omit;
 }
 
@@ -255,7 +236,7 @@ void Comparison::printRows(raw_ostream &os, size_t width) const {
     table.column(column.key.str());
   table.column("bound");
   for (const FrameworkInfo &info : frameworkTable)
-    table.column(info.name.str(), Align::Left);
+    table.column(info.column.str(), Align::Left);
   table.column("also", Align::Left);
   for (size_t begin = 0; begin != candidates.size();) {
     const Candidate &first = candidates[begin];
@@ -344,7 +325,7 @@ void Comparison::printChoices(raw_ostream &os) const {
     table.column("", TextTable::Align::Left);
   for (const FrameworkChoice &choice : choices) {
     std::vector<std::string> cells = {
-        frameworkTable[size_t(choice.framework)].name.str() +
+        frameworkTable[size_t(choice.framework)].column.str() +
         (choice.how == RunsAs::Executor ? " executor" : "")};
     if (showsLayout())
       cells.push_back(choice.layout);
@@ -427,10 +408,8 @@ void Comparison::printCsv(raw_ostream &os) const {
 
 /// A text, or null if it is empty.
 static void writeText(json::OStream &json, StringRef key, StringRef text) {
-  if (text.empty())
-    json.attribute(key, nullptr);
-  else
-    json.attribute(key, json::fixUTF8(text));
+  json.attribute(key, text.empty() ? json::Value(nullptr)
+                                   : json::Value(json::fixUTF8(text)));
 }
 
 static void printVerdicts(json::OStream &json, const Verdicts &verdicts) {
@@ -494,17 +473,14 @@ void Comparison::print(json::OStream &json) const {
   json.attribute("microbatches", options.microbatches);
   json.attribute("per",
                  costPerName(hasLayouts() ? CostPer::Layer : CostPer::Part));
-  if (hasLayouts())
-    json.attribute("parts", nullptr);
-  else
-    json.attribute("parts", *given.parts);
+  json.attribute("parts", hasLayouts() ? json::Value(nullptr)
+                                       : json::Value(*given.parts));
   json.attribute("costs", costs());
   assumed.write(json);
   writeRounding(rounding, json);
-  if (options.model)
-    json.attribute("model", waitModelName(*options.model));
-  else
-    json.attribute("model", nullptr);
+  json.attribute("model", options.model
+                              ? json::Value(waitModelName(*options.model))
+                              : json::Value(nullptr));
   json.attributeArray("schedules", [&] {
     for (const Candidate &candidate : candidates)
       json.object([&] { printCandidate(json, candidate); });

@@ -67,7 +67,7 @@ private:
   void printChoices(llvm::raw_ostream &os) const;
 
   const CandidateOptions &options;
-  /// After `sort`, those of a row are neighbours.
+  /// After `sort`, the candidates of a row are neighbours.
   std::vector<Candidate> candidates;
   std::vector<FrameworkChoice> choices;
   /// The column of `sort`, or empty.

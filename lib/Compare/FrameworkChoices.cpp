@@ -24,7 +24,8 @@ static std::string commandText(ArrayRef<std::string> words) {
 }
 
 /// How a file is written: its target, the words of the command for it, and
-/// those of the command for its settings, if it does not have the layers.
+/// those of a second command for its settings if it does not contain the
+/// layers.
 struct FileChoice {
   std::string target;
   std::vector<std::string> words;
@@ -39,8 +40,8 @@ static FileChoice fileFor(const FrameworkInfo &info,
   if (info.framework == Framework::PyTorch &&
       StringRef(candidate.target).starts_with("torch"))
     file.target = candidate.target;
-  file.words = {info.emit.empty() ? "--target=" + file.target
-                                  : "--emit=" + info.emit.str(),
+  file.words = {info.how == RunsAs::Csv ? "--target=" + file.target
+                                        : "--emit=" + info.output().str(),
                 "-o", ("schedule." + runsAsName(info.how)).str()};
   if (info.framework == Framework::Torchtitan && candidate.hasLayers)
     file.settings = {"--emit=torch-config", "-o", "schedule.json"};
@@ -146,7 +147,7 @@ chooseForFrameworks(ArrayRef<Candidate> candidates,
     }
     if (best)
       choose(info, *best);
-    // The executor is for what is better.
+    // Only a better schedule needs the executor.
     if (executed && (!best || executed < best))
       choose(info, *executed);
   }

@@ -9,9 +9,8 @@
 
 #include "Cost/LayerLayout.h"
 #include "Frameworks/Megatron.h"
-#include "Frameworks/TargetCheck.h"
+#include "IR/RegularPlacements.h"
 #include "Lint/TorchVerdict.h"
-#include "Search/Problem.h"
 #include "Transforms/Passes.h"
 
 #include "llvm/ADT/BitVector.h"
@@ -22,26 +21,16 @@ using namespace llvm;
 namespace pipec {
 
 StringRef runsAsName(RunsAs how) {
-  switch (how) {
-  case RunsAs::No:
-    return "";
-  case RunsAs::Csv:
-    return "csv";
-  case RunsAs::Json:
-    return "json";
-  case RunsAs::BuiltIn:
-    return "built-in";
-  case RunsAs::Executor:
-    return "executor";
-  }
-  llvm_unreachable("all values are handled");
+  static constexpr StringLiteral names[] = {"", "csv", "json", "built-in",
+                                            "executor"};
+  return names[size_t(how)];
 }
 
 //===----------------------------------------------------------------------===//
 // The rules
 //===----------------------------------------------------------------------===//
 
-/// The rules for one schedule: for each row of Frameworks.def a member
+/// The rules for one schedule: for each rule of Frameworks.def a member
 /// `refusesId`, which returns true if the framework does not run the schedule.
 class FrameworkJudge::Rules {
 public:
@@ -49,71 +38,69 @@ public:
         const Schedule &shipped, const TorchVersion &version,
         ArrayRef<std::string> layout)
       : judge(judge), schedule(computes), shipped(shipped), version(version),
-        layout(layout), chunks(computes.numStages / computes.numRanks) {}
+        layout(layout) {}
 
-  Verdicts run();
+  Verdicts run(std::optional<Framework> only);
 
 private:
-  bool refusesShipped() { return refusedByTorch(shipped); }
-  bool refusesComputes() { return refusedByTorch(schedule); }
-  bool refusesNeitherLoopNorV() {
-    return !isPlacedAs(/*isV=*/false) && !(chunks == 2 && isPlacedAs(true));
+  bool refusesShipped(Framework) { return refusedByTorch(shipped); }
+  bool refusesComputes(Framework) { return refusedByTorch(schedule); }
+  bool refusesNeitherLoopNorV(Framework framework) {
+    return refusesNotLoop(framework) &&
+           (schedule.placement.bidirectional() ||
+            !isV(schedule.placement.map(0), schedule.numRanks));
   }
-  bool refusesDeepSpeed();
-  bool refusesNotAChain() const { return !schedule.graph.isChain(); }
-  bool refusesNotLoop() { return !isPlacedAs(/*isV=*/false); }
-  bool refusesHalves() const { return isMismatch(MegatronMismatch::Half); }
-  bool refusesNotInterleaved() const {
+  bool refusesTarget(Framework framework);
+  bool refusesNotAChain(Framework) { return !schedule.graph.isChain(); }
+  bool refusesNotLoop(Framework) {
+    return schedule.placement.bidirectional() ||
+           !isLoop(schedule.placement.map(0), schedule.numRanks);
+  }
+  bool refusesHalves(Framework) { return isMismatch(MegatronMismatch::Half); }
+  bool refusesNotInterleaved(Framework) {
     return isMismatch(MegatronMismatch::Order);
   }
-  bool refusesGroupSize() const { return isMismatch(MegatronMismatch::Group); }
-  bool refusesNotAModel() const {
+  bool refusesGroupSize(Framework) {
+    return isMismatch(MegatronMismatch::Group);
+  }
+  bool refusesNotAModel(Framework) {
     return !onlyDecoders(layout) && !layout.empty() &&
            megatronProblem(layout, schedule.numRanks);
   }
 
-  bool refusedByTorch(const Schedule &list);
+  bool isRefused(function_ref<void(DiagEngine &)> check);
+  bool refusedByTorch(const Schedule &list) {
+    return isRefused(
+        [&](DiagEngine &diags) { (void)checkForTorch(list, version, diags); });
+  }
   bool isMismatch(MegatronMismatch::Reason reason) const;
-  bool isPlacedAs(bool isV) const;
   bool hasStages() const;
-  std::string settingsOf(Framework framework) const;
 
   FrameworkJudge &judge;
   const Schedule &schedule;
   const Schedule &shipped;
   const TorchVersion &version;
   ArrayRef<std::string> layout;
-  unsigned chunks;
-  /// What is reported of the last list.
+  /// The first error of the last check.
   std::string detail;
   std::variant<MegatronSettings, MegatronMismatch> megatron =
       recogniseMegatron(schedule);
 };
 
-bool FrameworkJudge::Rules::refusedByTorch(const Schedule &list) {
-  std::vector<Diagnostic> reasons =
-      reasonsAgainst(list, version, judge.diags.sourceFiles());
-  if (reasons.empty())
-    return false;
-  detail = reasons.front().message;
-  return true;
+/// True if `check` reports an error; the first one becomes the detail.
+bool FrameworkJudge::Rules::isRefused(function_ref<void(DiagEngine &)> check) {
+  std::vector<Diagnostic> errors = errorsOf(judge.diags.sourceFiles(), check);
+  if (!errors.empty())
+    detail = errors.front().message;
+  return !errors.empty();
 }
 
-/// The target splits overlaps and adds the transfers itself.
-bool FrameworkJudge::Rules::refusesDeepSpeed() {
-  Schedule plain = schedule;
-  (void)makeUnpair({})->run(plain, judge.diags);
-  std::vector<Diagnostic> reasons =
-      refusals(plain, Target::Deepspeed, judge.diags.sourceFiles());
-  if (reasons.empty())
-    return false;
-  detail = reasons.front().message;
-  return true;
-}
-
-bool FrameworkJudge::Rules::isPlacedAs(bool isV) const {
-  return schedule.placement ==
-         Placement({search::placementMap(isV, schedule.numRanks, chunks)});
+/// Runs the passes of the framework's target, which add the transfers.
+bool FrameworkJudge::Rules::refusesTarget(Framework framework) {
+  Schedule list = schedule;
+  return isRefused([&](DiagEngine &diags) {
+    (void)judge.passes[size_t(framework)].run(list, diags);
+  });
 }
 
 bool FrameworkJudge::Rules::isMismatch(MegatronMismatch::Reason reason) const {
@@ -130,13 +117,7 @@ bool FrameworkJudge::Rules::hasStages() const {
   return used.all();
 }
 
-std::string FrameworkJudge::Rules::settingsOf(Framework framework) const {
-  if (framework == Framework::Megatron)
-    return std::get<MegatronSettings>(megatron).commandLine(layout);
-  return "";
-}
-
-Verdicts FrameworkJudge::Rules::run() {
+Verdicts FrameworkJudge::Rules::run(std::optional<Framework> only) {
   Verdicts verdicts;
   for (const FrameworkInfo &info : frameworkTable)
     verdicts[size_t(info.framework)].how = info.how;
@@ -149,17 +130,18 @@ Verdicts FrameworkJudge::Rules::run() {
   };
 #define PIPEC_FRAMEWORK_RULE(Which, Id, Refusal)                               \
   detail.clear();                                                              \
-  if (verdicts[size_t(Framework::Which)].how != RunsAs::No && refuses##Id())   \
+  if (only.value_or(Framework::Which) == Framework::Which &&                   \
+      verdicts[size_t(Framework::Which)].how != RunsAs::No &&                  \
+      refuses##Id(Framework::Which))                                           \
     refuse(Framework::Which, Refusal);
-#include "Compare/Frameworks.def"
+#include "Target/Frameworks.def"
   // The executor runs all orders.
   Verdict &torch = verdicts[size_t(Framework::PyTorch)];
   if (torch.how == RunsAs::No && hasStages())
     torch.how = RunsAs::Executor;
-  for (const FrameworkInfo &info : frameworkTable)
-    if (Verdict &verdict = verdicts[size_t(info.framework)];
-        verdict.how == RunsAs::BuiltIn)
-      verdict.settings = settingsOf(info.framework);
+  if (const auto *settings = std::get_if<MegatronSettings>(&megatron))
+    verdicts[size_t(Framework::Megatron)].settings =
+        settings->commandLine(layout);
   return verdicts;
 }
 
@@ -167,11 +149,17 @@ Verdicts FrameworkJudge::Rules::run() {
 // The judge
 //===----------------------------------------------------------------------===//
 
+FrameworkJudge::FrameworkJudge(DiagEngine &diags) : diags(diags) {
+  for (const FrameworkInfo &info : frameworkTable)
+    passes.emplace_back(*parsePipeline(info.target, allPasses(), diags));
+}
+
 Verdicts FrameworkJudge::judge(const Schedule &computes,
                                const Schedule &shipped,
                                const TorchVersion &version,
-                               ArrayRef<std::string> layout) {
-  return Rules(*this, computes, shipped, version, layout).run();
+                               ArrayRef<std::string> layout,
+                               std::optional<Framework> only) {
+  return Rules(*this, computes, shipped, version, layout).run(only);
 }
 
 } // namespace pipec

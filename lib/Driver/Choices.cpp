@@ -8,6 +8,7 @@
 #include "Driver/Choices.h"
 
 #include "Driver/InputFormat.h"
+#include "Driver/Io.h"
 #include "Emit/Emitter.h"
 #include "Frameworks/FrameworkTargets.h"
 #include "Frameworks/TorchVersions.h"
@@ -22,32 +23,36 @@ using namespace llvm;
 
 namespace pipec {
 
-std::vector<Choice> inputFormatChoices() {
+static constexpr auto nameAndSummary = [](const auto &row) {
+  return Choice{row.name, row.summary};
+};
+
+/// A choice per row of a table.
+static std::vector<Choice> choicesOf(const auto &rows, auto choiceOf) {
   std::vector<Choice> choices;
-  for (const InputFormat &format : allInputFormats())
-    choices.push_back({format.name, format.summary});
+  for (const auto &row : rows)
+    choices.push_back(choiceOf(row));
   return choices;
+}
+
+std::vector<Choice> inputFormatChoices() {
+  return choicesOf(allInputFormats(), nameAndSummary);
 }
 
 std::vector<Choice> modelChoices() {
-  std::vector<Choice> choices;
-  for (WaitModel model : allWaitModels)
-    choices.push_back({waitModelName(model), waitModelPhrase(model)});
-  return choices;
+  return choicesOf(allWaitModels, [](WaitModel model) {
+    return Choice{waitModelName(model), waitModelPhrase(model)};
+  });
 }
 
 std::vector<Choice> targetChoices() {
-  std::vector<Choice> choices;
-  for (const PipelineInfo &target : allPasses().pipelines)
-    choices.push_back({target.name, target.summary});
-  return choices;
+  return choicesOf(allPasses().pipelines, nameAndSummary);
 }
 
 std::vector<Choice> torchVersionChoices() {
-  std::vector<Choice> choices;
-  for (const TorchVersion &version : torchVersions)
-    choices.push_back({version.name, version.phrase});
-  return choices;
+  return choicesOf(torchVersions, [](const TorchVersion &version) {
+    return Choice{version.name, version.phrase};
+  });
 }
 
 std::vector<Choice> dialectChoices() {
@@ -56,16 +61,15 @@ std::vector<Choice> dialectChoices() {
 }
 
 std::vector<Choice> frameworkTargetChoices() {
-  std::vector<Choice> choices;
-  for (const FrameworkTarget &framework : frameworkTargets)
-    choices.push_back({framework.name, framework.title});
-  return choices;
+  return choicesOf(frameworkTable, [](const FrameworkInfo &framework) {
+    return Choice{framework.key, framework.title};
+  });
 }
 
 std::vector<Choice> emitChoices() {
-  std::vector<Choice> choices;
-  for (const EmitterInfo &info : allEmitters())
-    choices.push_back({info.name, info.summary});
+  std::vector<Choice> choices = choicesOf(allEmitters(), nameAndSummary);
+  for (const FrameworkEmitter &one : frameworkEmitters())
+    choices.push_back({one.key, one.summary});
   return choices;
 }
 
@@ -99,15 +103,14 @@ std::vector<Choice> findingFormatChoices() {
 }
 
 std::vector<Choice> sortChoices() {
-  return {{"makespan", ""},  {"bubble_makespan", ""},
-          {"span", ""},      {"bubble_span", ""},
-          {"peak", ""},      {"memory", ""},
-          {"transfers", ""}, {"exposed", ""},
-          {"copies", ""},    {"bound", ""},
-          {"name", ""},      {"parameters", ""},
-          {"layout", ""},    {"target", ""},
-          {"pytorch", ""},   {"torchtitan", ""},
-          {"deepspeed", ""}, {"megatron", ""}};
+  std::vector<Choice> choices = {
+#define PIPEC_FIGURE_KEY(Key, IsRate, Value) {Key, ""},
+#define PIPEC_SORT_KEY(Key, Order) {Key, ""},
+#include "Driver/SortKeys.def"
+  };
+  for (const FrameworkInfo &framework : frameworkTable)
+    choices.push_back({framework.key, ""});
+  return choices;
 }
 
 std::vector<Choice> searchPlacementChoices() {
@@ -131,6 +134,13 @@ std::vector<Choice> colorChoices() {
 InFlightDiagnostic reportUnknownChoice(DiagEngine &diags, StringRef noun,
                                        StringRef word,
                                        ArrayRef<StringRef> choices) {
+  if (const FrameworkInfo *framework = findFramework(word);
+      framework && noun == "target")
+    return reportUsageError(diags, framework->title +
+                                       " has no target, because it runs orders "
+                                       "of its own code; --emit=" +
+                                       framework->key +
+                                       " writes the settings that choose one");
   InFlightDiagnostic error =
       diags.report(DiagLoc(), diag::UnknownChoice, noun, shortened(word));
   // If many are equally similar, none of them is a useful hint.

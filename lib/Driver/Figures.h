@@ -37,7 +37,7 @@ bool isSizeRefusal(const Diagnostic &found);
 /// Attaches the note that `found` is about the size in `text`.
 void noteSize(Diagnostic &found, const std::string &text);
 
-/// value / base - 1; nothing if the base is 0, or the result does not fit.
+/// value / base - 1; no value if the base is 0 or the result does not fit.
 std::optional<Rational> excess(Rational value, Rational base);
 
 /// A rate with four decimals.

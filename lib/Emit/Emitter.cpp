@@ -9,6 +9,7 @@
 
 #include "Frameworks/FrameworkFormats.h"
 #include "StepText/StepPrinter.h"
+#include "Target/FrameworkTargets.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"
@@ -39,11 +40,37 @@ ArrayRef<EmitterInfo> allEmitters() {
   return emitters;
 }
 
-const EmitterInfo *findEmitter(StringRef name) {
+static const EmitterInfo *emitterCalled(StringRef name) {
   const EmitterInfo *it = find_if(allEmitters(), [&](const EmitterInfo &info) {
     return info.name == name;
   });
   return it == allEmitters().end() ? nullptr : it;
+}
+
+ArrayRef<FrameworkEmitter> frameworkEmitters() {
+  static const auto emitters = [] {
+    std::vector<FrameworkEmitter> made;
+    for (const FrameworkInfo &framework : frameworkTable)
+      if (!emitterCalled(framework.key)) {
+        EmitterInfo emitter = *emitterCalled(framework.output());
+        if (emitter.target.empty())
+          emitter.target = framework.target;
+        std::string summary =
+            "`" + emitter.name.str() + "`, for " + framework.title.str();
+        if (!emitter.target.empty())
+          summary += ", with --target=" + emitter.target.str();
+        made.push_back({framework.key, emitter, summary});
+      }
+    return made;
+  }();
+  return emitters;
+}
+
+const EmitterInfo *findEmitter(StringRef name) {
+  for (const FrameworkEmitter &one : frameworkEmitters())
+    if (one.key == name)
+      return &one.emitter;
+  return emitterCalled(name);
 }
 
 bool EmitterInfo::hasExtension(StringRef extension) const {

@@ -133,7 +133,16 @@ struct EmitterInfo {
 
 /// All formats, in the order of the table.
 llvm::ArrayRef<EmitterInfo> allEmitters();
-/// The format with that name; null if there is none.
+/// A format that the key of a framework names: the first output of the
+/// framework, after the passes of its target.
+struct FrameworkEmitter {
+  llvm::StringRef key;
+  EmitterInfo emitter;
+  std::string summary;
+};
+/// One for each framework whose key is not the name of a format.
+llvm::ArrayRef<FrameworkEmitter> frameworkEmitters();
+/// The format with that name or key; null if there is none.
 const EmitterInfo *findEmitter(llvm::StringRef name);
 
 } // namespace pipec

@@ -24,36 +24,63 @@
 
 namespace pipec::order_rules {
 
-/// PyTorch appends the losses in the order in which the last stage computes
-/// them and reads them by micro-batch, so that stage must run its forwards in
-/// ascending order.
-class LossOrder {
+/// A sequence of steps whose micro-batches must ascend.
+class Ascending {
 public:
-  explicit LossOrder(const Schedule &schedule) : schedule(schedule) {}
+  /// Adds a step. Returns the step before it if its micro-batch is a later one.
+  std::optional<Step> add(Step step) {
+    std::optional<Step> before = std::exchange(last, step);
+    if (before && before->microbatch() > step.microbatch())
+      return before;
+    return std::nullopt;
+  }
+
+private:
+  std::optional<Step> last;
+};
+
+/// The inputs of the first stage and the labels of the last one are taken from
+/// the data in the order in which these stages run their forwards.
+class LoadOrder {
+public:
+  explicit LoadOrder(const Schedule &schedule, bool withFirst = true)
+      : schedule(schedule), withFirst(withFirst) {}
 
   /// Begins the list of `rank`. Returns false if the rule does not apply to it.
   bool begin(unsigned rank) {
-    last.reset();
-    for (unsigned d = 0; d != schedule.placement.numDirections(); ++d)
-      if (schedule.placement.rankOf(schedule.numStages - 1, d) == rank)
+    forwards = {};
+    const Placement &placement = schedule.placement;
+    for (unsigned d = 0; d != placement.numDirections(); ++d)
+      if (placement.rankOf(schedule.numStages - 1, d) == rank ||
+          (withFirst && placement.rankOf(0, d) == rank))
         return true;
     return false;
   }
 
   /// The step that `step` follows although it must not, if there is one.
   std::optional<Step> followed(Step step) {
-    if (step.kind() != StepKind::F || !schedule.isLastStage(step.stage()))
+    bool isLast = schedule.isLastStage(step.stage());
+    if (step.kind() != StepKind::F ||
+        !(isLast || (withFirst && step.stage() == 0)))
       return std::nullopt;
-    std::optional<Step> before = std::exchange(last, step);
-    if (before && step.microbatch() < before->microbatch())
-      return before;
-    return std::nullopt;
+    return forwards[isLast].add(step);
   }
 
 private:
   const Schedule &schedule;
-  /// The last forward of the last stage.
-  std::optional<Step> last;
+  bool withFirst;
+  /// The forwards of the first stage, and of the last one. In a V both are on
+  /// one rank.
+  std::array<Ascending, 2> forwards;
+};
+
+/// PyTorch appends the losses in the order in which the last stage computes
+/// them and reads them by micro-batch, so that stage must run its forwards in
+/// ascending order.
+class LossOrder : public LoadOrder {
+public:
+  explicit LossOrder(const Schedule &schedule)
+      : LoadOrder(schedule, /*withFirst=*/false) {}
 };
 
 /// HyperParallel synchronizes the gradients of a stage after its backward of
@@ -86,30 +113,33 @@ private:
 };
 
 /// Transformer Engine's order has chunks without micro-batches: the n-th
-/// forward of a stage is that of micro-batch n, and so are its n-th backward
-/// and its n-th gradient of weights.
+/// forward, backward and weight gradient of a stage must belong to micro-batch
+/// n.
 class ChunkOrder {
 public:
   explicit ChunkOrder(const Schedule &schedule) : schedule(schedule) {}
 
   bool begin(unsigned) {
-    last.resize(size_t(schedule.numStages) * numSlots);
+    sequences.resize(size_t(schedule.numStages) * numSlots);
     return true;
   }
 
   std::optional<Step> followed(Step step) {
+    auto add = [&](Slot slot) {
+      return sequences[size_t(step.stage()) * numSlots + slot].add(step);
+    };
     switch (step.kind()) {
     case StepKind::F:
-      return before(step, Forward);
+      return add(Forward);
     case StepKind::I:
-      return before(step, Backward);
+      return add(Backward);
     case StepKind::B: {
-      std::optional<Step> weight = before(step, Weight);
-      std::optional<Step> backward = before(step, Backward);
+      std::optional<Step> weight = add(Weight);
+      std::optional<Step> backward = add(Backward);
       return backward ? backward : weight;
     }
     case StepKind::W:
-      return before(step, Weight);
+      return add(Weight);
     default:
       return std::nullopt;
     }
@@ -118,18 +148,9 @@ public:
 private:
   enum Slot { Forward, Backward, Weight, numSlots };
 
-  /// The last step of the slot if its micro-batch is a later one.
-  std::optional<Step> before(Step step, Slot slot) {
-    size_t place = size_t(step.stage()) * numSlots + slot;
-    std::optional<Step> other = std::exchange(last[place], step);
-    if (other && other->microbatch() > step.microbatch())
-      return other;
-    return std::nullopt;
-  }
-
   const Schedule &schedule;
   /// By stage and slot.
-  std::vector<std::optional<Step>> last;
+  std::vector<Ascending> sequences;
 };
 
 /// DeepSpeed keeps the loss of the last forward of the last stage only, so that
@@ -171,8 +192,8 @@ private:
   bool reported = false;
 };
 
-/// DeepSpeed receives activations and gradients into the same buffer, so there
-/// must be no receive between that of a gradient and its backward.
+/// DeepSpeed receives activations and gradients into the same buffer, so no
+/// receive may occur between the receive of a gradient and its backward.
 class ReceiveOverGradient {
 public:
   explicit ReceiveOverGradient(const Schedule &) {}
@@ -196,34 +217,6 @@ public:
 private:
   /// The receive of a gradient that has not been used.
   std::optional<Step> kept;
-};
-
-/// The inputs of the first stage and the labels of the last one are taken from
-/// the data in the order in which these stages run their forwards.
-class LoadOrder {
-public:
-  explicit LoadOrder(const Schedule &schedule) : schedule(schedule) {}
-
-  bool begin(unsigned) {
-    last = {};
-    return true;
-  }
-
-  std::optional<Step> followed(Step step) {
-    bool isLast = schedule.isLastStage(step.stage());
-    if (step.kind() != StepKind::F || (step.stage() != 0 && !isLast))
-      return std::nullopt;
-    std::optional<Step> before = std::exchange(last[isLast], step);
-    if (before && step.microbatch() < before->microbatch())
-      return before;
-    return std::nullopt;
-  }
-
-private:
-  const Schedule &schedule;
-  /// The last forward of the first stage, and of the last one. In a V both are
-  /// on one rank.
-  std::array<std::optional<Step>, 2> last;
 };
 
 } // namespace pipec::order_rules

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Frameworks/ScheduleRules.h"
+#include "Frameworks/TargetCheck.h"
 
 #include "IR/RegularPlacements.h"
 #include "IR/StepPlaces.h"
@@ -18,8 +18,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 
-#include <algorithm>
-#include <utility>
+#include <optional>
 
 using namespace llvm;
 
@@ -27,58 +26,73 @@ namespace pipec {
 
 namespace {
 
+/// The rules for one schedule. Rules.def has the calls of the checks, which
+/// return false if they report an error.
 class ScheduleRules {
 public:
   ScheduleRules(const Schedule &schedule, const Consumer &consumer,
                 DiagEngine &diags)
       : schedule(schedule), consumer(consumer), diags(diags),
-        name(consumer.name) {}
+        name(consumer.name), map(schedule.placement.map(0)) {}
 
   bool check();
 
 private:
-  /// Remembers that something is refused. Returns true while further errors are
-  /// shown.
-  bool refuse(InFlightDiagnostic) {
-    good = false;
-    return !diags.atErrorLimit();
+  template <typename Kind, typename... Args>
+  bool refuse(Kind kind, const Args &...args) {
+    (void)diags.report(schedule.source, kind, args...);
+    return false;
   }
   /// PyTorch has no such schedule, and pipec.torch.executor runs all.
   void noteExecutor(InFlightDiagnostic &diagnostic) const {
     if (name.starts_with("torch"))
       diagnostic.note(DiagLoc(), diag::NoteExecutor);
   }
+  struct Found {
+    Step step;
+    unsigned rank;
+  };
+  /// The first step of the schedule for whose kind `is` is true.
+  template <typename Fn> std::optional<Found> firstStep(Fn is) const {
+    for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
+      for (Step step : schedule.ranks[rank])
+        if (is(step.kind()))
+          return Found{step, rank};
+    return std::nullopt;
+  }
+  bool isLoop() const { return pipec::isLoop(map, schedule.numRanks); }
 
-  // One function per rule: false if it does not hold.
   bool checkForwardOnly(auto kind);
-  bool checkNotAChain(auto kind);
-  bool checkTiedStages(auto kind);
-  bool checkTiesNotSummed(auto kind);
-  bool checkTwoRanksPerStage(auto kind);
-  bool checkBidirectionalOutput(auto kind);
+  bool checkChain(auto kind);
+  bool checkTies(auto kind);
+  bool checkTiesSummed(auto kind);
+  bool checkDirections(auto kind);
   bool checkIdleRank(auto kind);
-  bool checkNotOneStagePerRank(auto kind);
-  bool checkNeitherLoopNorV(auto kind);
-  bool checkUnevenChunks(auto kind);
+  bool checkOneStagePerRank(auto kind);
+  bool checkEvenChunks(auto kind);
   bool checkChunkCounts(auto kind);
-  bool checkNeitherLoopNorLegs(auto kind);
-  bool checkRanksNotConnected(auto kind);
-  bool checkStagesNotConnected(auto kind);
-  bool checkSendWithoutWait(auto kind);
-  bool checkReduceWithoutWait(auto kind);
   bool checkSomeReductions(auto kind);
-  bool checkFileWithoutTransfers(auto kind);
-  bool checkFileWithoutReductions(auto kind);
   template <typename Fn> bool checkWait(auto kind, Fn needsWait);
-  bool isLoop() const {
-    return pipec::isLoop(schedule.placement.map(0), schedule.numRanks);
+  /// The only placements are a loop and another one, which this is if
+  /// `isOther`.
+  bool checkShape(auto kind, bool isOther) {
+    return isLoop() || isOther || refuse(kind, schedule.name, name);
+  }
+  /// `names` are the arguments of the diagnostic.
+  template <typename... Names>
+  bool checkTransfers(auto kind, const Names &...names) {
+    bool crosses = any_of(
+        seq(schedule.placement.numDirections()), [&](unsigned direction) {
+          return !all_equal(schedule.placement.map(direction));
+        });
+    return !crosses || schedule.hasP2P() || refuse(kind, names...);
   }
 
   const Schedule &schedule;
   const Consumer &consumer;
   DiagEngine &diags;
   StringRef name;
-  bool good = true;
+  ArrayRef<uint32_t> map;
 };
 
 } // namespace
@@ -87,22 +101,14 @@ bool ScheduleRules::checkForwardOnly(auto kind) {
   if (!schedule.forwardOnly)
     return true;
   auto diagnostic = diags.report(schedule.source, kind, schedule.name, name);
-  // Names the first forward, which has no backward.
-  auto addForward = [&] {
-    for (const StepList &list : schedule.ranks)
-      for (Step step : list)
-        if (step.kind() == StepKind::F) {
-          diagnostic.note(step.source(), diag::NoteNoBackward,
-                          stepText(schedule, step));
-          return;
-        }
-  };
-  addForward();
-  refuse(std::move(diagnostic));
+  if (auto forward =
+          firstStep([](StepKind step) { return step == StepKind::F; }))
+    diagnostic.note(forward->step.source(), diag::NoteNoBackward,
+                    stepText(schedule, forward->step));
   return false;
 }
 
-bool ScheduleRules::checkNotAChain(auto kind) {
+bool ScheduleRules::checkChain(auto kind) {
   // Every stage feeds a later one, so such a graph has an edge that a chain
   // does not have.
   std::optional<StageGraph::Edge> other;
@@ -115,107 +121,71 @@ bool ScheduleRules::checkNotAChain(auto kind) {
   auto diagnostic = diags.report(schedule.source, kind, other->from,
                                  schedule.name, other->to, name);
   noteExecutor(diagnostic);
-  refuse(std::move(diagnostic));
   return false;
 }
 
 /// Reports each group of tied stages, but refuses nothing.
-bool ScheduleRules::checkTiedStages(auto kind) {
+bool ScheduleRules::checkTies(auto kind) {
   for (const std::vector<unsigned> &group : schedule.ties)
     (void)diags.report(schedule.source, kind, name, listText(group),
                        schedule.name);
   return true;
 }
 
-bool ScheduleRules::checkTiesNotSummed(auto kind) {
-  if (schedule.forwardOnly)
-    return true;
+bool ScheduleRules::checkTiesSummed(auto kind) {
   BitVector summed(schedule.ties.size());
   for (const StepList &list : schedule.ranks)
     for (Step step : list)
       if (isTied(step.kind()))
         summed.set(step.stage());
-  if (summed.all())
-    return true;
-  refuse(diags.report(schedule.source, kind, schedule.name));
-  return false;
+  return schedule.forwardOnly || summed.all() || refuse(kind, schedule.name);
 }
 
-bool ScheduleRules::checkTwoRanksPerStage(auto kind) {
+bool ScheduleRules::checkDirections(auto kind) {
   if (!schedule.placement.bidirectional())
     return true;
   auto diagnostic = diags.report(schedule.source, kind, schedule.name, name);
-  // Names two forwards of the first stage, one for each direction.
-  unsigned first = schedule.placement.rankOf(0, 0);
-  unsigned second = schedule.placement.rankOf(0, 1);
-  auto forward = [&](unsigned rank) {
-    return find_if(schedule.ranks[rank], [](Step step) {
-      return step.kind() == StepKind::F && step.stage() == 0;
-    });
-  };
-  auto a = forward(first), b = forward(second);
-  if (a != schedule.ranks[first].end() && b != schedule.ranks[second].end())
-    diagnostic.note(b->source(), diag::NoteTwoRanks, stepText(schedule, *a),
-                    first, stepText(schedule, *b), second);
-  noteExecutor(diagnostic);
-  refuse(std::move(diagnostic));
-  return false;
-}
-
-bool ScheduleRules::checkBidirectionalOutput(auto kind) {
-  if (!schedule.placement.bidirectional())
-    return true;
-  refuse(diags.report(schedule.source, kind, schedule.name, name));
+  if constexpr (kind.value == diag::TargetBidirectional.value) {
+    // Names two forwards of the first stage, one for each direction.
+    auto forward = [&](unsigned rank) {
+      return find_if(schedule.ranks[rank], [](Step step) {
+        return step.kind() == StepKind::F && step.stage() == 0;
+      });
+    };
+    unsigned first = schedule.placement.rankOf(0, 0);
+    unsigned second = schedule.placement.rankOf(0, 1);
+    auto a = forward(first), b = forward(second);
+    if (a != schedule.ranks[first].end() && b != schedule.ranks[second].end())
+      diagnostic.note(b->source(), diag::NoteTwoRanks, stepText(schedule, *a),
+                      first, stepText(schedule, *b), second);
+    noteExecutor(diagnostic);
+  }
   return false;
 }
 
 /// Every rank is a process that is created with its stages.
 bool ScheduleRules::checkIdleRank(auto kind) {
   BitVector idle(schedule.numRanks, true);
-  for (uint32_t rank : schedule.placement.map(0))
+  for (uint32_t rank : map)
     idle.reset(rank);
-  if (idle.none())
-    return true;
-  refuse(diags.report(schedule.source, kind, idle.find_first(), schedule.name,
-                      name));
-  return false;
+  return idle.none() || refuse(kind, idle.find_first(), schedule.name, name);
 }
 
-bool ScheduleRules::checkNotOneStagePerRank(auto kind) {
-  for (const auto &[stage, rank] : enumerate(schedule.placement.map(0)))
-    if (rank != stage) {
-      refuse(diags.report(schedule.source, kind, stage, schedule.name, rank,
-                          name));
-      return false;
-    }
+bool ScheduleRules::checkOneStagePerRank(auto kind) {
+  for (const auto &[stage, rank] : enumerate(map))
+    if (rank != stage)
+      return refuse(kind, stage, schedule.name, rank, name);
   return true;
 }
 
-bool ScheduleRules::checkNeitherLoopNorLegs(auto kind) {
-  if (isLoop() || hasLegs(schedule.placement.map(0), schedule.numRanks))
-    return true;
-  refuse(diags.report(schedule.source, kind, schedule.name, name));
-  return false;
-}
-
-bool ScheduleRules::checkNeitherLoopNorV(auto kind) {
-  if (isLoop() || isV(schedule.placement.map(0), schedule.numRanks))
-    return true;
-  refuse(diags.report(schedule.source, kind, schedule.name, name));
-  return false;
-}
-
-bool ScheduleRules::checkUnevenChunks(auto kind) {
+bool ScheduleRules::checkEvenChunks(auto kind) {
   std::vector<unsigned> chunks(schedule.numRanks);
-  for (uint32_t rank : schedule.placement.map(0))
+  for (uint32_t rank : map)
     ++chunks[rank];
-  for (unsigned rank = 1; rank != schedule.numRanks; ++rank) {
-    if (chunks[rank] == chunks[0])
-      continue;
-    refuse(diags.report(schedule.source, kind, 0, countText(chunks[0], "stage"),
-                        rank, countText(chunks[rank], "stage"), name));
-    return false;
-  }
+  for (unsigned rank = 1; rank != schedule.numRanks; ++rank)
+    if (chunks[rank] != chunks[0])
+      return refuse(kind, 0, countText(chunks[0], "stage"), rank,
+                    countText(chunks[rank], "stage"), name);
   return true;
 }
 
@@ -232,107 +202,52 @@ bool ScheduleRules::checkChunkCounts(auto kind) {
           step.kind() == StepKind::B || step.kind() == StepKind::I;
     }
   unsigned all = schedule.numMicrobatches;
-  for (unsigned stage = 0; stage != schedule.numStages; ++stage) {
-    if (forwards[stage] == all && backwards[stage] == all)
-      continue;
-    refuse(diags.report(schedule.source, kind, stage,
-                        countText(forwards[stage], "forward"),
-                        countText(backwards[stage], "backward"),
-                        countText(all, "micro-batch", "es"), name));
-    return false;
-  }
+  for (unsigned stage = 0; stage != schedule.numStages; ++stage)
+    if (forwards[stage] != all || backwards[stage] != all)
+      return refuse(kind, stage, countText(forwards[stage], "forward"),
+                    countText(backwards[stage], "backward"),
+                    countText(all, "micro-batch", "es"), name);
   return true;
-}
-
-bool ScheduleRules::checkRanksNotConnected(auto kind) {
-  if (schedule.numRanks == 1 || schedule.hasP2P())
-    return true;
-  refuse(diags.report(schedule.source, kind, schedule.name));
-  return false;
-}
-
-bool ScheduleRules::checkStagesNotConnected(auto kind) {
-  auto crosses = [&](unsigned direction) {
-    ArrayRef<uint32_t> map = schedule.placement.map(direction);
-    return std::adjacent_find(map.begin(), map.end(), std::not_equal_to<>()) !=
-           map.end();
-  };
-  if (none_of(seq(schedule.placement.numDirections()), crosses) ||
-      schedule.hasP2P())
-    return true;
-  refuse(diags.report(schedule.source, kind, schedule.name));
-  return false;
 }
 
 /// Reports the first step that needs a wait. Only called for lists without
 /// waits, since the verifier checks that waits are complete.
 template <typename Fn> bool ScheduleRules::checkWait(auto kind, Fn needsWait) {
-  for (unsigned rank = 0; rank != schedule.numRanks; ++rank)
-    for (Step step : schedule.ranks[rank]) {
-      if (!needsWait(step.kind()))
-        continue;
-      Step wait = step;
-      wait.setKind(isSend(step.kind()) ? waitOfSend(step.kind())
-                                       : StepKind::WaitReduceGrad);
-      auto diagnostic =
-          diags.report(step.source(), kind, stepText(schedule, step), rank,
-                       stepText(schedule, wait), name);
-      diagnostic.note(DiagLoc(), diag::NoteInsertWaits, name);
-      refuse(std::move(diagnostic));
-      return false;
-    }
-  return true;
-}
-
-bool ScheduleRules::checkSendWithoutWait(auto kind) {
-  return schedule.hasSendWaits() ||
-         checkWait(kind, [](StepKind step) { return isSend(step); });
-}
-
-bool ScheduleRules::checkReduceWithoutWait(auto kind) {
-  return schedule.hasReduceWaits() || checkWait(kind, [](StepKind step) {
-           return step == StepKind::ReduceGrad;
-         });
+  auto found = firstStep(needsWait);
+  if (!found)
+    return true;
+  Step wait = found->step;
+  wait.setKind(isSend(wait.kind()) ? waitOfSend(wait.kind())
+                                   : StepKind::WaitReduceGrad);
+  diags
+      .report(found->step.source(), kind, stepText(schedule, found->step),
+              found->rank, stepText(schedule, wait), name)
+      .note(DiagLoc(), diag::NoteInsertWaits, name);
+  return false;
 }
 
 bool ScheduleRules::checkSomeReductions(auto kind) {
   if (!schedule.hasFsdp())
     return true;
   for (unsigned stage = 0; stage != schedule.numStages; ++stage)
-    if (!schedule.reduces(stage)) {
-      refuse(diags.report(schedule.source, kind, stage, name));
-      return false;
-    }
+    if (!schedule.reduces(stage))
+      return refuse(kind, stage, name);
   return true;
 }
 
-bool ScheduleRules::checkFileWithoutTransfers(auto kind) {
-  ArrayRef<uint32_t> map = schedule.placement.map(0);
-  if (all_equal(map) || schedule.hasP2P())
-    return true;
-  refuse(diags.report(schedule.source, kind));
-  return false;
-}
-
-bool ScheduleRules::checkFileWithoutReductions(auto kind) {
-  for (const StepList &list : schedule.ranks)
-    for (Step step : list)
-      if (step.kind() == StepKind::ReduceGrad)
-        return true;
-  refuse(diags.report(schedule.source, kind));
-  return false;
-}
-
 bool ScheduleRules::check() {
-  bool placed = true;
-#define PIPEC_SCHEDULE_RULE(Id, Kind, What)                                    \
-  if (consumer.has(Rule::Id))                                                  \
-    check##Id(Kind);
-#define PIPEC_PLACEMENT_RULE(Id, Kind, What)                                   \
-  if (consumer.has(Rule::Id) && placed)                                        \
-    placed = check##Id(Kind);
+  bool good = true, placed = true;
+  [[maybe_unused]] auto isReduction = [](StepKind step) {
+    return step == StepKind::ReduceGrad;
+  };
+#define PIPEC_SCHEDULE_RULE(Id, Kind, Check, What)                             \
+  if (constexpr auto kind = Kind; consumer.has(Rule::Id))                      \
+    good &= (Check);
+#define PIPEC_PLACEMENT_RULE(Id, Kind, Check, What)                            \
+  if (constexpr auto kind = Kind; consumer.has(Rule::Id) && placed)            \
+    placed = (Check);
 #include "Frameworks/Rules.def"
-  return good;
+  return good && placed;
 }
 
 bool checkScheduleRules(const Schedule &schedule, const Consumer &consumer,

@@ -12,8 +12,6 @@
 #include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
 
-#include <vector>
-
 namespace pipec {
 
 /// Reports what `target` refuses in the schedule as a whole, then in each list.
@@ -21,14 +19,15 @@ namespace pipec {
 llvm::LogicalResult checkTarget(const Schedule &schedule, Target target,
                                 DiagEngine &diags);
 
-/// The errors of checkTarget as a list; reports nothing.
-std::vector<Diagnostic> refusals(const Schedule &schedule, Target target,
-                                 SourceFiles &files);
-
 /// The same for an output. The lists are not checked if the schedule as a whole
 /// is refused.
 llvm::LogicalResult checkOutput(const Schedule &schedule, Output output,
                                 DiagEngine &diags);
+
+/// Checks the rules of `consumer` about the schedule as a whole
+/// (ScheduleRules.cpp). Returns false if it reports an error.
+bool checkScheduleRules(const Schedule &schedule, const Consumer &consumer,
+                        DiagEngine &diags);
 
 } // namespace pipec
 

@@ -10,9 +10,11 @@
 #include "Support/Diagnostics/EmitDiags.h"
 #include "Support/Diagnostics/PassesDiags.h"
 #include "Support/Diagnostics/VerifierDiags.h"
+#include "Target/FrameworkTargets.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -22,7 +24,7 @@ namespace {
 
 struct RuleInfo {
   diag::Id kind;
-  /// What is refused; Markdown.
+  /// The refused schedules or steps; Markdown.
   StringLiteral what;
   /// True if it is only noted, not refused.
   bool isNote = false;
@@ -62,6 +64,13 @@ ArrayRef<Consumer> outputRules() {
   return outputs;
 }
 
+Target targetCalled(StringRef name) {
+  const Consumer *target = find_if(
+      targetRules(), [&](const Consumer &one) { return one.name == name; });
+  assert(target != targetRules().end() && "the target has rules");
+  return Target(target - targetRules().begin());
+}
+
 /// Prints a table with a row per rule of at least one of `consumers`. Consumers
 /// with the same rules share a column.
 static void printTable(ArrayRef<Consumer> consumers, raw_ostream &os) {
@@ -95,8 +104,38 @@ static void printTable(ArrayRef<Consumer> consumers, raw_ostream &os) {
   }
 }
 
+static void printFrameworks(raw_ostream &os) {
+  os << "## Frameworks\n\n"
+        "A framework has one name, its key, in `--target=KEY`, `--emit=KEY`, "
+        "`pipec lint --for=KEY` and `pipec compare --sort=KEY`,\nand in the "
+        "CSV and JSON of `compare`. `--emit=KEY` writes the first of its "
+        "outputs, after the passes of its target unless\nthe command line "
+        "names others. `--target=pytorch` is the target of "
+        "`pipec.torch.executor`; that of PyTorch's own runtime\nis `torch`. "
+        "Megatron-LM runs orders of its own code only and has no "
+        "target.\n\n"
+        "| key | framework | target | outputs | input |\n"
+        "|---|---|---|---|---|\n";
+  auto print = [&](StringRef words) {
+    StringRef separator = " ";
+    for (StringRef word : split(words, ' ')) {
+      if (!word.empty())
+        os << separator << '`' << word << '`';
+      separator = ", ";
+    }
+    os << " |";
+  };
+  for (const FrameworkInfo &info : frameworkTable) {
+    os << "| `" << info.key << "` | " << info.title << " |";
+    for (StringRef words : {info.target, info.outputs, info.input})
+      print(words);
+    os << '\n';
+  }
+}
+
 void printRulePage(raw_ostream &os) {
-  os << "## What targets refuse\n\n"
+  printFrameworks(os);
+  os << "\n## What targets refuse\n\n"
         "`check-target` reports these with the kind of diagnostic in the "
         "second column; *note* marks those that are only\nnotes.\n\n";
   printTable(targetRules(), os);

@@ -52,8 +52,11 @@ struct Consumer {
 /// All targets, indexed by Target, and all outputs, indexed by Output.
 llvm::ArrayRef<Consumer> targetRules();
 llvm::ArrayRef<Consumer> outputRules();
+/// The target called `name`, which has rules.
+Target targetCalled(llvm::StringRef name);
 
-/// Writes the sections of docs/Passes.md on the rules of targets and outputs.
+/// Writes the sections of docs/Passes.md on frameworks, and on the rules of
+/// targets and outputs.
 void printRulePage(llvm::raw_ostream &os);
 
 } // namespace pipec

@@ -23,7 +23,7 @@ namespace pipec {
 
 namespace {
 
-/// What a diagnostic points at. Columns count characters from 1, as in all of
+/// The place of a diagnostic. Columns count characters from 1, as in all of
 /// these formats, not bytes; the end is the column after the last one.
 struct Region {
   std::string file;
@@ -97,7 +97,8 @@ static void writeChange(json::OStream &json, const FixIt &edit,
   });
 }
 
-/// Writes the edits of a finding, or else those of its notes, as one fix each.
+/// Writes the edits of a finding, or else the edits of its notes, as one fix
+/// each.
 static void writeFixes(json::OStream &json, const Diagnostic &finding,
                        const SourceFiles &files) {
   SmallVector<ArrayRef<FixIt>> fixes = {finding.fixIts};

@@ -7,7 +7,7 @@
 //
 // The findings of `lint` in the formats of continuous integration:
 //
-//   sarif    SARIF 2.1.0, which code scanning takes: one result per finding,
+//   sarif    SARIF 2.1.0, for code scanning: one result per finding,
 //            its notes as related locations
 //   github   workflow commands of GitHub Actions, one line per finding
 //   junit    JUnit XML, one test case per file, which fails if it has an error
@@ -33,7 +33,7 @@ struct FileFindings {
   std::vector<Diagnostic> findings;
 };
 
-/// `version` is that of pipec.
+/// `version` is the version of pipec.
 void writeSarif(llvm::raw_ostream &os, llvm::StringRef version,
                 llvm::ArrayRef<FileFindings> inputs, const SourceFiles &files);
 void writeGithubCommands(llvm::raw_ostream &os,

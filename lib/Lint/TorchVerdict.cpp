@@ -36,17 +36,15 @@ LogicalResult checkForTorch(const Schedule &schedule,
   return success(good);
 }
 
-std::vector<Diagnostic> reasonsAgainst(const Schedule &schedule,
-                                       const TorchVersion &version,
-                                       SourceFiles &files) {
-  std::vector<Diagnostic> reasons;
-  // A separate engine, because these findings are not errors of the run.
-  DiagEngine diags(files, [&](const Diagnostic &found) {
-    if (found.severity == Severity::Error)
-      reasons.push_back(found);
+std::vector<Diagnostic> errorsOf(SourceFiles &files,
+                                 function_ref<void(DiagEngine &)> check) {
+  std::vector<Diagnostic> found;
+  DiagEngine diags(files, [&](const Diagnostic &one) {
+    if (one.severity == Severity::Error)
+      found.push_back(one);
   });
-  (void)checkForTorch(schedule, version, diags);
-  return reasons;
+  check(diags);
+  return found;
 }
 
 } // namespace pipec

@@ -28,10 +28,10 @@ llvm::LogicalResult checkForTorch(const Schedule &schedule,
                                   const TorchVersion &version,
                                   DiagEngine &diags);
 
-/// The same as a list; reports nothing.
-std::vector<Diagnostic> reasonsAgainst(const Schedule &schedule,
-                                       const TorchVersion &version,
-                                       SourceFiles &files);
+/// The errors that `check` reports to an engine of its own. They are not errors
+/// of the run.
+std::vector<Diagnostic> errorsOf(SourceFiles &files,
+                                 llvm::function_ref<void(DiagEngine &)> check);
 
 } // namespace pipec
 
