@@ -134,7 +134,7 @@ Verdicts FrameworkJudge::Rules::run(std::optional<Framework> only) {
       verdicts[size_t(Framework::Which)].how != RunsAs::No &&                  \
       refuses##Id(Framework::Which))                                           \
     refuse(Framework::Which, Refusal);
-#include "Target/Frameworks.def"
+#include "Frameworks/Frameworks.def"
   // The executor runs all orders.
   Verdict &torch = verdicts[size_t(Framework::PyTorch)];
   if (torch.how == RunsAs::No && hasStages())

@@ -8,8 +8,8 @@
 #include "Emit/Emitter.h"
 
 #include "Frameworks/FrameworkFormats.h"
+#include "Frameworks/FrameworkTargets.h"
 #include "StepText/StepPrinter.h"
-#include "Target/FrameworkTargets.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"

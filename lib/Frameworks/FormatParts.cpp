@@ -7,7 +7,7 @@
 
 #include "Frameworks/FrameworkFormats.h"
 
-#include "Target/TargetCheck.h"
+#include "Frameworks/TargetCheck.h"
 
 #include "llvm/ADT/StringExtras.h"
 

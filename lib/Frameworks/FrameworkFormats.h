@@ -14,9 +14,9 @@
 #ifndef PIPEC_FRAMEWORKS_FRAMEWORKFORMATS_H
 #define PIPEC_FRAMEWORKS_FRAMEWORKFORMATS_H
 
+#include "Frameworks/TargetRules.h"
 #include "IR/Schedule.h"
 #include "Support/DiagEngine.h"
-#include "Target/TargetRules.h"
 
 #include "llvm/Support/JSON.h"
 

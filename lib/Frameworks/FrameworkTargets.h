@@ -24,7 +24,7 @@ enum class Framework : uint8_t {
 #define PIPEC_FRAMEWORK(Id, Column, Key, Title, How, Target, Outputs, Input,   \
                         Runs)                                                  \
   Id,
-#include "Target/Frameworks.def"
+#include "Frameworks/Frameworks.def"
 };
 
 /// How a framework runs a schedule. `Executor` is PyTorch without its runtime,
@@ -56,7 +56,7 @@ inline constexpr FrameworkInfo frameworkTable[] = {
 #define PIPEC_FRAMEWORK(Id, Column, Key, Title, How, Target, Outputs, Input,   \
                         Runs)                                                  \
   {Framework::Id, Column, Key, Title, RunsAs::How, Target, Outputs, Input},
-#include "Target/Frameworks.def"
+#include "Frameworks/Frameworks.def"
 };
 inline constexpr size_t numFrameworks = std::size(frameworkTable);
 

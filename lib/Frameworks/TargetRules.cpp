@@ -7,10 +7,10 @@
 
 #include "Frameworks/TargetRules.h"
 
+#include "Frameworks/FrameworkTargets.h"
 #include "Support/Diagnostics/EmitDiags.h"
 #include "Support/Diagnostics/PassesDiags.h"
 #include "Support/Diagnostics/VerifierDiags.h"
-#include "Target/FrameworkTargets.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
