@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Whether training frameworks run a schedule: as a file that pipec writes, or
-// because it is one of their own. The rules are data, Target/Frameworks.def;
+// because it is one of their own. The rules are data, Frameworks/Frameworks.def;
 // the order of the compute steps decides, never the name.
 //
 //===----------------------------------------------------------------------===//
