@@ -42,12 +42,9 @@ LogicalResult CalibrateRun::checkOptions() {
     return failure();
   sizes = std::move(*read);
   if (traces.empty())
-    return reportUsageError(diags, "no traces; see --help");
-  if (args.text(Opt::Output, "-") == "-")
-    return reportUsageError(diags,
-                            "expected -o with a file for the profile; the "
-                            "summary goes to standard output");
-  if (failed(pipec::chooseForm(args, {"json"}, diags)))
+    return reportMissingInput(diags);
+  form = args.text(Opt::Format, "text");
+  if (failed(pipec::chooseForm(args, form::Json, /*byOption=*/false, diags)))
     return failure();
   if (args.has(Opt::For))
     return success();
@@ -73,8 +70,7 @@ LogicalResult CalibrateRun::checkSchedule(const Recording &recording) {
     return failure();
   LowerOptions lowering;
   lowering.maxSteps = args.count(Opt::MaxSteps, lowering.maxSteps);
-  if (failed(readGraph(args, lowering.graph, diags)))
-    return failure();
+  lowering.graph = readGraph(args);
   bool isProgram = (*source)->isProgram();
   if (failed(checkInputOptions(args, isProgram, !isProgram, diags)))
     return failure();
@@ -111,15 +107,11 @@ LogicalResult CalibrateRun::run() {
         return success();
       })))
     return failure();
-  progress.end();
-  if (args.text(Opt::SummaryFormat, "text") == "text") {
-    printCalibration(*recording, calibration, standardOutput());
-  } else {
-    json::OStream json(standardOutput(), /*IndentSize=*/2);
-    json.object([&] { writeCalibration(*recording, calibration, json); });
-    standardOutput() << '\n';
-  }
-  return success();
+  return print(
+      [&](raw_ostream &os) { printCalibration(*recording, calibration, os); },
+      [&](json::OStream &json) {
+        writeCalibration(*recording, calibration, json);
+      });
 }
 
 LogicalResult runCalibrate(const CommandRun &run) {

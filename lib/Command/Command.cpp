@@ -9,7 +9,6 @@
 
 #include "Command/CommandRun.h"
 #include "Command/LintCommand.h"
-#include "Command/ManPage.h"
 #include "Driver/Help.h"
 #include "Driver/Information.h"
 #include "Driver/Warnings.h"
@@ -27,20 +26,39 @@ namespace pipec {
 // The table
 //===----------------------------------------------------------------------===//
 
+static constexpr InputSyntax
+inputs(unsigned kinds, unsigned least, unsigned most,
+       InputSyntax::Sizes sizes = InputSyntax::NoSizes) {
+  InputSyntax syntax;
+  syntax.kinds = uint8_t(kinds);
+  syntax.least = least;
+  syntax.most = most;
+  syntax.sizes = sizes;
+  return syntax;
+}
+
 ArrayRef<CommandInfo> allCommands() {
   using namespace optgroup;
-  constexpr Set Common =
+  using namespace form;
+  using enum InputSyntax::Kind;
+  using enum InputSyntax::Sizes;
+  constexpr unsigned many = InputSyntax::many;
+  constexpr optgroup::Set Common =
       optgroup::Output | Diagnostics | Expectations | General;
-  constexpr Set AnyInput = InputForm | Search | Programs | StageGraphs |
-                           Lowering | Sizes | ChunkCount | Parameters;
-  constexpr Set OneInput = AnyInput | ListForm | StepSizes;
-  constexpr Set ManyInputs = AnyInput | Library | Grids;
+  constexpr optgroup::Set AnyInput = InputForm | Search | Programs |
+                                     StageGraphs | Lowering | optgroup::Sizes |
+                                     ChunkCount | Parameters;
+  constexpr optgroup::Set OneInput = AnyInput | ListForm | StepSizes;
+  constexpr optgroup::Set ManyInputs = AnyInput | Library | Grids;
   static constexpr CommandInfo commands[] = {
-#define PIPEC_COMMAND(Name, Run, Groups, Words, Overview, Examples)            \
+#define PIPEC_COMMAND(Name, Run, Groups, Forms, Inputs, Overview, Examples)    \
   {Name,                                                                       \
    Run,                                                                        \
-   {Run == runCompile ? "pipec" : "pipec " Name, Words, Overview, Examples,    \
-    Groups}},
+   {Run == runCompile ? "pipec" : "pipec " Name,                               \
+    Overview,                                                                  \
+    Examples,                                                                  \
+    {Groups, Forms, Inputs},                                                   \
+    "pipec help warnings"}},
 #include "Command/Commands.def"
   };
   return commands;
@@ -67,8 +85,8 @@ std::vector<StringRef> commandNames() {
 /// What `pipec` and `pipec --help` print.
 static void printOverview(raw_ostream &os) {
   const HelpText &help = defaultCommand().help;
-  os << help.overview << "\n\nUSAGE: " << help.command << " [options] "
-     << help.words << "\n       pipec COMMAND ...\n\n"
+  os << help.overview << "\n\nUSAGE: " << help.command << " " << help.usage()
+     << "\n       pipec COMMAND ...\n\n"
      << "Commands (`pipec help COMMAND` or `pipec COMMAND --help`):\n";
   for (const CommandInfo &command : allCommands())
     printHelpRow(("  " + command.name).str(), command.help.overview, os);
@@ -79,138 +97,42 @@ Examples:
   pipec compare ranks=8 microbatches=32
 
 `pipec --list` lists the schedules of the library. The word `compile` may be
-left out; `pipec help compile` describes its options.
+left out; `pipec help compile` describes its options, and `pipec help warnings`
+the warnings and the options of every command.
 )";
 }
 
+/// What `pipec help warnings` prints.
+static void printWarnings(raw_ostream &os) {
+  os << "The options of every command, and the warnings.\n";
+  printOptions(defaultCommand().help.syntax, everyCommand, os);
+  os << "\nWarnings (`pipec --explain NAME` describes one):\n";
+  for (StringRef name : warningNames())
+    printHelpRow(("  " + name).str(), warningText(name), os);
+}
+
+static constexpr char page[] =
+#include "Command/CommandLine.md.inc"
+    ;
+
 static void printPage(raw_ostream &os) {
-  os << R"(# The command line
-
-<!-- Made by `pipec --doc-commands` from the tables of options and commands. -->
-
-`pipec` compiles, and `pipec COMMAND` runs one of the commands below. The compiler
-is the command `compile`, a word that may be left out. `pipec help COMMAND` and
-`pipec COMMAND --help` describe the options of a command. `pipec --help` lists the
-commands, as does `pipec` alone, to standard error and with status 2.
-
-An option with a value is written `--name=VALUE` or `--name VALUE`, one with a
-short name `-oVALUE` or `-o VALUE`. What follows `--` is not an option. An
-option that is given twice, or that has no effect on what is asked for, is an
-error. The exit status is 0 when all went well, 1 when an error was reported,
-and 2 when the command line cannot be used.
-
-)";
-  for (const CommandInfo &command : allCommands())
-    printHelpPage(command.help, os);
-  os << R"(## Inputs
-
-An input is a file, `-` for standard input, or the name of a program in a folder
-of `-I` or in the library, or an alias of one of its schedules. Messages and
-output call standard input `<stdin>`. A file has the format of its extension, `.pipe`,
-`.steps` or `.csv`; without one of these, the first characters tell a CSV and
-step IR from a program. `--input=FORMAT` overrides both.
-
-## Sizes
-
-All of these give the schedule `zb1p`, whose number of ranks is its parameter
-`p`, 8 ranks:
-
-```
-pipec zb1p --ranks=8
-pipec zb1p ranks=8
-pipec zb1p p=8
-pipec zb1p -Dranks=8
-pipec zb1p -Dp=8
-```
-
-Two that give the same parameter are an error. `check` and `compare` take
-several values, `ranks=2,4..8`, also as `--grid ranks=2,4..8`, and a schedule
-takes the parameters that it has. Steps and CSV have one size, which `ranks`,
-`stages` and `microbatches`, in any of these spellings, must equal: another size
-is an error.
-
-## Output files
-
-`-o FILE` writes the output to a file, which exists only when the run succeeded.
-Without `--emit` the extension of the file says what is written: `-o zb1p.csv`
-writes a CSV and `-o zb1p.svg` a picture. Where a command has `--format`, an
-extension `.txt`, `.json` or `.csv` chooses the form in the same way. In every
-command, an extension that belongs to another kind of output is an error;
-capital and small letters are equal. So is one of a picture that is not written,
-such as `.gif` or `.tex`; any other extension says nothing.
-
-## Frameworks
-
-A training framework has one name, such as `deepspeed`, in every option:
-
-- `--target=NAME` makes the lists of the framework, with their transfers.
-- `--emit=NAME` writes the first of its outputs, after the passes of its target
-  unless `--target` or `--passes` is given: `--emit=torchtitan` is `--emit=csv`
-  with `--target=torchtitan`, `--emit=megatron` is `--emit=megatron-config`.
-- `pipec lint --for=NAME` checks a schedule for the framework.
-- `pipec compare` has a column for it in the table, CSV and JSON, which
-  `--sort=NAME` puts first.
-
-[Passes.md](Passes.md#frameworks) lists the names. `--target=pytorch` is the
-target of the executors in Python; the target of PyTorch's own runtime is
-`torch`, which `--emit=pytorch` uses. Megatron-LM runs orders of its own code
-only and has no target.
-
-## Warnings
-
-`-Wno-NAME` switches the warning NAME off and `-WNAME` on, also where it is only
-a note or is off. `-Werror=NAME` makes it an error, and `-Wno-error=NAME` a
-warning where it would be an error. `--grade=NAME=GRADE,...` says the same, with
-`error`, `warning`, `note` or `off` as GRADE. NAME is the flag that ends a
-message, `[-WNAME]`, or the name of a kind. The last one counts. `-Wall` undoes
-what was switched off; `-Werror` makes errors of all warnings except those that
-were graded as warnings. A warning ends in its name ([Messages.md](Messages.md)), and
-[Lint.md](Lint.md#options) those that `pipec lint` looks for.
-
-## Completion
-
-`pipec completion SHELL` prints a script with which bash, zsh or fish completes
-commands, options, their values, names and aliases of schedules, and their
-parameters.
-`cmake --install` puts these scripts where the shells look for them, below the
-prefix. For a pipec that was not installed, add one of these lines to
-`~/.bashrc`, to `~/.zshrc` after `compinit`, or to `~/.config/fish/config.fish`:
-
-```
-source <(pipec completion bash)
-source <(pipec completion zsh)
-pipec completion fish | source
-```
-
-## Colors
-
-`--color=auto` uses colors on a terminal. `NO_COLOR` switches them off;
-`FORCE_COLOR` and `CLICOLOR_FORCE` switch them on where the output is not a
-terminal. `--color=always` and `--color=never` override the environment.
-)";
+  auto commands = [](raw_ostream &os) {
+    for (const CommandInfo &command : allCommands())
+      printHelpPage(command.help, os);
+  };
+  auto common = [](raw_ostream &os) { printOptionNames(everyCommand, os); };
+  fillPage(page, {{"commands", commands}, {"common", common}}, os);
 }
 
 //===----------------------------------------------------------------------===//
 // Runs
 //===----------------------------------------------------------------------===//
 
-/// The forms of the output of a command: the values of its --format option.
-static std::vector<StringRef> formsOf(const Arguments &args) {
-  std::vector<StringRef> forms;
-  for (Opt option : {Opt::TableFormat, Opt::FindingFormat, Opt::Format})
-    if (args.takes(option))
-      for (const Choice &choice : optionInfo(option).choices())
-        forms.push_back(choice.name);
-  if (forms.empty())
-    forms.push_back("text");
-  return forms;
-}
-
 /// True if the output of lint is an object of JSON, for which the command line
 /// need not be checked yet.
 static bool wantsJson(const Arguments &args) {
-  if (args.has(Opt::FindingFormat))
-    return args.text(Opt::FindingFormat) == "json";
+  if (args.has(Opt::Format))
+    return args.text(Opt::Format) == "json";
   return args.text(Opt::Output).ends_with_insensitive(".json");
 }
 
@@ -249,7 +171,7 @@ int pipecMain(int argc, const char *const *argv, raw_ostream &out,
   else
     command = &defaultCommand();
 
-  Arguments args(rest, command->help.groups);
+  Arguments args(rest, command->help.syntax);
   session.setForm(args);
   CommandRun run(argc ? argv[0] : "pipec", args, session, out, err);
   run.commandLine = ArrayRef(argv, argc);
@@ -258,6 +180,8 @@ int pipecMain(int argc, const char *const *argv, raw_ostream &out,
   bool lists = !help && command->function == runLint && wantsJson(args);
   if (failed(checkCommandLine(args, session, lists ? &errors : nullptr)))
     return session.finish(lists ? lintCommandLine(run, errors) : failure());
+  if (help && args.words() == ArrayRef<std::string>("warnings"))
+    return session.finish(printText(args, out, session, printWarnings));
   if (help && !args.words().empty()) {
     LogicalResult unknown = reportUnknownChoice(
         session.engine(), "command", args.words()[0], commandNames());
@@ -276,10 +200,7 @@ int pipecMain(int argc, const char *const *argv, raw_ostream &out,
           {{Opt::DocCommands, printPage}, {Opt::DocMan, printManPage}}))
     return session.finish(*printed);
   session.setVerify(args.has(Opt::VerifyDiagnostics));
-  // Commands that compile or have a second output choose by themselves.
-  bool hasForm = !args.takes(Opt::Emit) && !args.takes(Opt::SummaryFormat) &&
-                 !args.has(Opt::Against) && !args.takes(Opt::ReportFormat);
-  if (hasForm && failed(run.chooseForm(formsOf(args))))
+  if (failed(run.checkOutput()))
     return session.finish(failure());
   return session.finish(command->function(run));
 }

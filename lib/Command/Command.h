@@ -33,7 +33,7 @@ class CommandRun;
 /// A command, called with the parsed command line.
 using CommandFunction = llvm::LogicalResult (*)(const CommandRun &run);
 
-#define PIPEC_COMMAND(Name, Run, Groups, Words, Overview, Examples)            \
+#define PIPEC_COMMAND(Name, Run, Groups, Forms, Inputs, Overview, Examples)    \
   llvm::LogicalResult Run(const CommandRun &run);
 #include "Command/Commands.def"
 
@@ -43,6 +43,9 @@ struct CommandInfo {
   CommandFunction function;
   HelpText help;
 };
+
+/// Prints the manual page.
+void printManPage(llvm::raw_ostream &os);
 
 /// All commands, in the order of the table; the compiler comes first.
 llvm::ArrayRef<CommandInfo> allCommands();

@@ -9,6 +9,10 @@
 
 #include "Driver/OutputName.h"
 
+#include <cstdlib>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 using namespace llvm;
 
 namespace pipec {
@@ -21,8 +25,17 @@ CommandRun::CommandRun(const char *program, const Arguments &args,
   session.setLibrary(search.libraryFolder());
 }
 
-LogicalResult CommandRun::chooseForm(ArrayRef<StringRef> forms) {
-  FailureOr<StringRef> chosen = pipec::chooseForm(args, forms, diags);
+LogicalResult CommandRun::checkOutput() {
+  const CommandSyntax &syntax = args.syntax();
+  if (syntax.inputs.needsOutput && args.text(Opt::Output, "-") == "-")
+    return reportUsageError(diags, "`pipec " + StringRef(commandLine[1]) +
+                                       "` needs an output file: -o FILE");
+  return syntax.forms & form::Apart ? success() : chooseForm(syntax.forms);
+}
+
+LogicalResult CommandRun::chooseForm(form::Set forms) {
+  FailureOr<StringRef> chosen =
+      pipec::chooseForm(args, forms, /*byOption=*/true, diags);
   if (failed(chosen))
     return failure();
   form = *chosen;
@@ -35,10 +48,8 @@ CommandRun::write(function_ref<LogicalResult(raw_ostream &)> writer) const {
 }
 
 FailureOr<PassRun> CommandRun::makePasses(StringRef otherwise) const {
-  FailureOr<StringRef> list = choosePasses(args, otherwise, diags);
-  if (failed(list))
-    return failure();
-  return PassRun::make(args, *list, err, session);
+  StringRef list = args.text(Opt::Target, args.text(Opt::Passes, otherwise));
+  return PassRun::make(args, list, err, session);
 }
 
 void CommandRun::writeForm(raw_ostream &os,
@@ -76,6 +87,16 @@ LogicalResult CommandRun::announce(const Twine &line) const {
   std::error_code error = outs().error();
   outs().clear_error();
   return reportUnwritable(diags, "-", error);
+}
+
+unsigned terminalWidth() {
+  if (const char *columns = std::getenv("COLUMNS")) {
+    unsigned width = 0;
+    if (!StringRef(columns).getAsInteger(10, width) && width > 0)
+      return width;
+  }
+  winsize size = {};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 } // namespace pipec

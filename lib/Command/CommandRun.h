@@ -33,9 +33,12 @@ public:
   CommandRun(const char *program, const Arguments &args, DiagSession &session,
              llvm::raw_ostream &out, llvm::raw_ostream &err);
 
-  /// Chooses the form of the output among `forms` by --format and the name of
-  /// the output file; reports if they contradict each other.
-  llvm::LogicalResult chooseForm(llvm::ArrayRef<llvm::StringRef> forms);
+  /// Checks that there is a file of `-o` if the command needs one, and sets
+  /// `form`, unless it is `form::Apart` (Driver/Options.h).
+  llvm::LogicalResult checkOutput();
+  /// Sets `form` to one of `forms` by --format and the name of the output file;
+  /// reports if they contradict each other.
+  llvm::LogicalResult chooseForm(form::Set forms);
   bool isJson() const { return form == "json"; }
 
   /// Calls `writer` to write the output to the destination given by `-o`.
@@ -87,6 +90,9 @@ private:
 
   llvm::raw_ostream &out;
 };
+
+/// The width of the terminal in columns; 0 if it is unknown.
+unsigned terminalWidth();
 
 } // namespace pipec
 

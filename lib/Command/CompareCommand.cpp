@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command/CommandRun.h"
-#include "Command/PictureOptions.h"
 #include "Compare/Comparison.h"
 #include "Driver/Choices.h"
 #include "Driver/Input.h"
@@ -127,32 +126,18 @@ LogicalResult Compare::readOptions() {
   if (failed(sizes))
     return failure();
   grid = std::move(*sizes);
-  auto ranks = grid.only("ranks", diags);
-  auto microbatches = grid.only("microbatches", diags);
-  if (failed(ranks) || failed(microbatches))
+  FailureOr<unsigned> ranks = grid.required("ranks", maxRanks, diags);
+  if (failed(ranks))
     return failure();
-  if (!*ranks || !*microbatches)
-    return reportUsageError(diags,
-                            "schedules are compared at one size, by the roles "
-                            "that all of them share: --ranks=N and "
-                            "--microbatches=N, or ranks=N microbatches=N");
-  if (**ranks < 1 || **microbatches < 1)
-    return reportUsageError(diags,
-                            "--ranks and --microbatches must be at least 1");
-  if (**ranks > maxRanks || **microbatches > maxMicrobatches)
-    return reportUsageError(
-        diags, "--ranks must be at most " + Twine(maxRanks) +
-                   " and --microbatches at most " + Twine(maxMicrobatches));
-  options.ranks = **ranks;
-  options.microbatches = **microbatches;
+  FailureOr<unsigned> microbatches =
+      grid.required("microbatches", maxMicrobatches, diags);
+  if (failed(microbatches))
+    return failure();
+  options.ranks = *ranks;
+  options.microbatches = *microbatches;
   options.model = readModel(args);
   if (failed(readCosts()) || failed(readTargets()) || failed(checkSort()))
     return failure();
-  constexpr uint64_t mostEffort = std::numeric_limits<uint32_t>::max();
-  uint64_t effort = args.count(Opt::SearchRows, 1);
-  if (effort < 1 || effort > mostEffort)
-    return reportUsageError(diags,
-                            "--search must be from 1 to " + Twine(mostEffort));
   numGiven = inputs.size();
   if (args.isOn(Opt::Library, true))
     llvm::append_range(inputs, search.libraryFiles());

@@ -12,7 +12,6 @@
 
 #include "Command/CommandRun.h"
 #include "Command/DescribeCommand.h"
-#include "Command/PictureOptions.h"
 
 #include "AST/TreePrinter.h"
 #include "Driver/Input.h"
@@ -105,17 +104,11 @@ static std::string usersOf(EmitUse use) {
 /// Reports options that do not affect the output.
 LogicalResult Compile::checkUses() {
   static constexpr std::pair<Opt, EmitUse> rows[] = {
-      {Opt::Cpp, EmitUse::Cpp},
       {Opt::Model, EmitUse::Model},
       {Opt::Format, EmitUse::Format},
-      {Opt::Window, EmitUse::Window},
-      {Opt::Width, EmitUse::Width},
-      {Opt::With, EmitUse::With},
-      {Opt::Template, EmitUse::Template},
-      {Opt::Timeline, EmitUse::Timeline},
-      {Opt::Title, EmitUse::Title},
-      {Opt::Scale, EmitUse::Drawing},
-      {Opt::MemoryView, EmitUse::Drawing},
+#define PIPEC_EMIT_OPTION(Id, Name, Type, CxxType, Field, Default, Help)       \
+  {Opt::Id, EmitUse::Id},
+#include "Emit/EmitOptions.def"
   };
   for (auto [option, use] : rows)
     if (args.has(option) && !emitter->hasUse(use))
@@ -168,7 +161,7 @@ void Compile::warnOfUsedCosts(ArrayRef<const Schedule *> shown,
 LogicalResult Compile::readTemplate() {
   if (!args.has(Opt::Template))
     return success();
-  std::string path = args.text(Opt::Template).str();
+  std::string path = emit.templateFile;
   FailureOr<StringRef> text = openInput(path, diags, maxTemplateBytes);
   if (failed(text))
     return failure();
@@ -186,9 +179,8 @@ LogicalResult Compile::checkOptions() {
     if (args.has(option)) {
       if (failed(checkGroups(used, optionInfo(option).spelling())))
         return failure();
-      if (option == Opt::Describe)
-        return chooseForm({"text", "json"});
-      return chooseForm({"text"});
+      return chooseForm(option == Opt::Describe ? form::Text | form::Json
+                                                : form::Text);
     }
   FailureOr<const EmitterInfo *> chosen = chooseEmitter(args, diags);
   if (failed(chosen))
@@ -196,15 +188,18 @@ LogicalResult Compile::checkOptions() {
   emitter = *chosen;
   if (failed(checkUses()))
     return failure();
-  if (emitter->hasUse(EmitUse::Format) && failed(chooseForm({"text", "json"})))
+  if (emitter->hasUse(EmitUse::Format) &&
+      failed(chooseForm(form::Text | form::Json)))
     return failure();
-  emit.cppTable = args.text(Opt::Cpp) == "table";
+#define PIPEC_EMIT_OPTION(Id, Name, Type, CxxType, Field, Default, Help)       \
+  args.get(Opt::Id, emit.Field);
+#include "Emit/EmitOptions.def"
   emit.json = isJson();
   emit.output = args.text(Opt::Output).str();
   emit.model = readModel(args);
-  if (args.text(Opt::Template) == "-")
+  if (emit.templateFile == "-")
     return reportUsageError(diags, "a template is a file, and `-` is not one");
-  return readPictureOptions(args, emit, diags);
+  return success();
 }
 
 /// Reports a first word that is not an input but probably a misspelled command,
@@ -218,8 +213,7 @@ LogicalResult Compile::checkFirstWord() {
     return reportUsageError(diags,
                             "command `" + first + "` after other arguments");
   for (const OptionInfo &info : allOptions()) {
-    if (info.type != OptionType::Flag || info.name != first ||
-        !args.takes(info.id))
+    if (!info.type.isFlag() || info.name != first || !args.takes(info.id))
       continue;
     InFlightDiagnostic error =
         diags.report(DiagLoc(), diag::UnknownChoice, "command", first);
@@ -325,7 +319,7 @@ LogicalResult Compile::run() {
   FailureOr<Schedule> second = failure();
   if (args.has(Opt::With)) {
     FailureOr<OpenedInput> with =
-        findInput(args.text(Opt::With), search, args, diags);
+        findInput(emit.withInput, search, args, diags);
     if (failed(with))
       return failure();
     second = compile(*with, &*schedule);

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The state that Completion.cpp (words and options) and CompletionValues.cpp
-// (values of options and parameters) share.
+// The state that ShellCompletion.cpp (words and options) and
+// CompletionValues.cpp (values of options and parameters) share.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,15 +30,6 @@
 #include <vector>
 
 namespace pipec {
-
-/// The words that a command takes besides options, as its usage line says.
-struct WordSyntax {
-  explicit WordSyntax(const CommandInfo &command);
-
-  bool files, names, many;
-  /// The number of inputs that it needs.
-  size_t required;
-};
 
 /// The completion of one word.
 class Completer {
@@ -73,16 +64,13 @@ private:
 
   std::vector<const ast::ScheduleDecl *> inputSchedules();
   std::vector<llvm::StringRef> inputs() const;
-  bool isGiven(const OptionInfo &info) const;
-  /// True if the value of the option is the name of a file.
-  static bool isFile(const OptionInfo &info);
 
   /// The values that are neither choices nor files.
-  struct ValueKind {
+  struct WordList {
     Opt option;
     void (Completer::*complete)(llvm::StringRef typed);
   };
-  static const ValueKind valueKinds[];
+  static const WordList wordLists[];
 
   /// The command, and the words between it and the cursor.
   const CommandInfo *command;

@@ -11,9 +11,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command/CommandRun.h"
-#include "Command/Completion.h"
+#include "Command/ShellCompletion.h"
 
 #include "Driver/Choices.h"
+#include "Support/Diagnostics/CommandDiags.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -52,9 +53,11 @@ LogicalResult runCompletion(const CommandRun &run) {
       printCandidates(words, run.search, os);
       return success();
     });
-  if (words.size() != 1)
-    return reportUsageError(run.diags, "completion takes one shell: " +
-                                           join(completionShells(), ", "));
+  if (failed(checkInputCount(run.args, words, run.diags)))
+    return failure();
+  if (words.empty())
+    return reportMissingInput(run.diags).note(DiagLoc(), diag::NoteChoices,
+                                              join(completionShells(), "`, `"));
   const auto *row = find_if(
       scripts, [&](const auto &script) { return script.first == words[0]; });
   if (row == std::end(scripts))

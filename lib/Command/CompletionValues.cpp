@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Values are found here and not by llvm::opt, because those of llvm::opt have
-// no descriptions and are the same in all commands.
+// Values of types that are lists of words. Choices and files need nothing here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +26,7 @@ using namespace llvm;
 
 namespace pipec {
 
-const Completer::ValueKind Completer::valueKinds[] = {
+const Completer::WordList Completer::wordLists[] = {
     {Opt::Passes, &Completer::completePasses},
     {Opt::ShippedTargets, &Completer::completeTargets},
     {Opt::Verify, &Completer::completeLevels},
@@ -92,14 +91,6 @@ void Completer::completeLevels(StringRef typed) {
     add(lastItem(typed), level, "");
 }
 
-/// The text of the first warning of that name.
-static std::string warningText(StringRef name) {
-  for (const DiagInfo &info : allDiagInfos())
-    if (info.severity == Severity::Warning && info.flag == name)
-      return textOf(info);
-  return "";
-}
-
 void Completer::completeWarning(StringRef typed) {
   StringRef name = typed;
   name.consume_front("no-");
@@ -160,7 +151,7 @@ void Completer::completeParameter(StringRef typed) {
       add(typed, word + "=", parameterText(param));
     }
   // Commands that choose schedules by themselves take the sizes of all.
-  if (schedules.empty() && WordSyntax(*command).required == 0)
+  if (schedules.empty() && args->syntax().inputs.least == 0)
     for (Opt role : roles)
       if (args->takes(role) && !given.contains(optionInfo(role).name))
         add(typed, optionInfo(role).name + "=", optionInfo(role).help);
@@ -174,26 +165,18 @@ void Completer::completeScheduleName(StringRef typed) {
   }
 }
 
-bool Completer::isFile(const OptionInfo &info) {
-  return any_of(ArrayRef<StringLiteral>{"FILE", "FOLDER", "TRACE"},
-                [&](StringRef word) { return info.value.starts_with(word); });
-}
-
 void Completer::completeValue(const OptionInfo &info, StringRef typed) {
-  if (info.choices) {
-    for (const Choice &choice : info.choices())
-      add(typed, choice.name, choice.summary);
-    return;
-  }
-  for (const ValueKind &kind : valueKinds)
-    if (kind.option == info.id)
-      return (this->*kind.complete)(typed);
-  if (info.type == OptionType::Switch)
+  for (const Choice &choice : info.choices(args->syntax()))
+    add(typed, choice.name, choice.summary);
+  for (const WordList &list : wordLists)
+    if (list.option == info.id)
+      return (this->*list.complete)(typed);
+  if (info.type.kind == ValueKind::Switch)
     for (StringRef value : {"true", "false"})
       add(typed, value, "");
-  if (info.value == "FILE|NAME")
+  if (info.type.kind == ValueKind::Schedule)
     addSchedules(typed);
-  if (isFile(info))
+  if (info.type.isFile())
     addFiles(typed);
 }
 

@@ -49,9 +49,8 @@ LogicalResult Diff::load() {
   if (failed(read))
     return failure();
   sizes = std::move(*read);
-  if (inputs.size() != 2)
-    return reportUsageError(diags, countText(inputs.size(), "input") +
-                                       " where two are compared");
+  if (inputs.empty())
+    return reportMissingInput(diags);
   for (auto [side, name] : zip_equal(result.sides, inputs)) {
     auto source = ScheduleSource::find(name, search, args, diags);
     if (failed(source))

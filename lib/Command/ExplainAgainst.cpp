@@ -39,7 +39,7 @@ static FailureOr<EmitFunction> chooseOutput(const Arguments &args,
     return EmitFunction(emitHtml);
   if (extension == ".json")
     return EmitFunction(emitTrace);
-  if (failed(chooseForm(args, {"text"}, diags)))
+  if (failed(chooseForm(args, form::Text, /*byOption=*/false, diags)))
     return failure();
   return EmitFunction(nullptr);
 }
@@ -47,10 +47,6 @@ static FailureOr<EmitFunction> chooseOutput(const Arguments &args,
 static FailureOr<AgainstRequest> readRequest(const CommandRun &run) {
   const Arguments &args = run.args;
   DiagEngine &diags = run.diags;
-  for (Opt option : {Opt::Step, Opt::At, Opt::Rank})
-    if (args.has(option))
-      return reportUsageError(diags, "--against and `" + args.written(option) +
-                                         "` are mutually exclusive");
   std::vector<std::string> words;
   FailureOr<Grid> sizes = Grid::read(args, Grid::Values::One, words, diags);
   if (failed(sizes))

@@ -8,6 +8,7 @@
 #include "Command/CommandRun.h"
 #include "Command/ExplainAgainst.h"
 #include "Driver/Input.h"
+#include "Driver/OutputName.h"
 #include "Explain/Explainer.h"
 #include "IR/DataFlow.h"
 #include "Support/Diagnostics/CommandDiags.h"
@@ -129,8 +130,6 @@ static FailureOr<Question> readQuestion(const Arguments &args,
   Question question;
   question.rank = args.number(Opt::Rank);
   if (args.has(Opt::Step)) {
-    if (args.has(Opt::At))
-      return reportUsageError(diags, "--step and --at are mutually exclusive");
     question.step = parseStep(args.text(Opt::Step));
     if (!question.step)
       return diags.report(DiagLoc(), diag::OptionValue,
@@ -141,9 +140,6 @@ static FailureOr<Question> readQuestion(const Arguments &args,
   if (!args.has(Opt::Rank) || !args.has(Opt::At))
     return reportUsageError(diags, "expected --step, or --rank and --at");
   question.time = Rational::parse(args.text(Opt::At));
-  if (!question.time || question.time->isNegative())
-    return diags.report(DiagLoc(), diag::OptionValue,
-                        shortened(args.text(Opt::At)), "--at", "a time");
   return question;
 }
 
@@ -235,9 +231,8 @@ LogicalResult runExplain(const CommandRun &run) {
   DiagEngine &diags = run.diags;
   if (run.args.has(Opt::Against))
     return explainAgainst(run);
-  if (auto option = run.args.firstOf(optgroup::Traces))
-    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
-                        run.args.written(*option), "without --against");
+  if (failed(chooseForm(run.args, form::Text, /*byOption=*/false, diags)))
+    return failure();
   FailureOr<Question> question = readQuestion(run.args, diags);
   if (failed(question))
     return failure();

@@ -5,8 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Command/ManPage.h"
-
 #include "Command/Command.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -18,6 +16,10 @@
 using namespace llvm;
 
 namespace pipec {
+
+static constexpr char manPage[] =
+#include "Command/pipec.1.inc"
+    ;
 
 /// A text as input of roff, in which a minus sign is not a hyphen and a
 /// backslash does not begin a request. Backquotes set what they enclose in
@@ -82,7 +84,7 @@ static void printCommands(raw_ostream &os) {
     os << ".SS " << roff(command.help.command) << '\n';
     printText(command.help.overview, os);
     os << ".PP\n.B " << roff(command.help.command) << '\n';
-    printText(("[options] " + command.help.words).str(), os);
+    printText(command.help.usage(), os);
     printExamples(command.help.examples, os);
   }
 }
@@ -91,7 +93,7 @@ static void printCommands(raw_ostream &os) {
 static std::string commandsWith(const OptionInfo &info) {
   SmallVector<StringRef> names;
   for (const CommandInfo &command : allCommands())
-    if (command.help.groups & info.group)
+    if (command.help.syntax.groups & info.group)
       names.push_back(command.name);
   return names.size() == allCommands().size() ? "" : join(names, ", ");
 }
@@ -99,9 +101,7 @@ static std::string commandsWith(const OptionInfo &info) {
 static void printOption(const OptionInfo &info, raw_ostream &os) {
   os << ".TP\n\\fB" << roff(optionText(info)) << "\\fR\n";
   printText((info.help + ".").str(), os);
-  std::vector<Choice> choices;
-  if (info.choices)
-    choices = info.choices();
+  std::vector<Choice> choices = info.choices({~optgroup::Set(0), 0xff, {}});
   if (!choices.empty()) {
     os << "Choices:\n.RS\n";
     for (const Choice &choice : choices) {
@@ -120,7 +120,7 @@ static void printOption(const OptionInfo &info, raw_ostream &os) {
 static void printOptions(raw_ostream &os) {
   optgroup::Set taken = 0;
   for (const CommandInfo &command : allCommands())
-    taken |= command.help.groups;
+    taken |= command.help.syntax.groups;
   SmallVector<StringRef> headings;
   for (const OptionInfo &info : allOptions())
     if ((info.group & taken) && !info.help.empty() &&
@@ -135,60 +135,21 @@ static void printOptions(raw_ostream &os) {
   }
 }
 
-void printManPage(raw_ostream &os) {
-  os << R"(.\" Made by `pipec --doc-man` from the tables of options and commands.
-.TH PIPEC 1 "" "pipec )" PIPEC_VERSION R"(" "User Commands"
-.SH NAME
-pipec \- compiler for pipeline\-parallel training schedules
-.SH SYNOPSIS
-)";
+static void printSynopsis(raw_ostream &os) {
   for (const CommandInfo &command : allCommands()) {
     os << (&command == &defaultCommand() ? "" : ".br\n") << ".B "
        << roff(command.help.command) << '\n';
-    printText(("[options] " + command.help.words).str(), os);
+    printText(command.help.usage(), os);
   }
-  os << R"(.SH DESCRIPTION
-.B pipec
-compiles programs that describe pipeline\-parallel training schedules: which
-rank runs the forward and backward of which micro\-batch, in which order.
-Without a command it checks a schedule, runs passes over it and writes it as a
-CSV of PyTorch, as a C++ executor, as a picture, or in another form, as it does
-with the command \fBcompile\fR.
-.PP
-An input is a file, \- for standard input, or the name of a program in a folder
-of \fB\-I\fR or in the library. NAME=VALUE sets a parameter of a program.
-.PP
-An option with a value is written \fB\-\-name=\fRVALUE or \fB\-\-name\fR VALUE,
-one with a short name \fB\-o\fRVALUE or \fB\-o\fR VALUE. What follows
-\fB\-\-\fR is not an option. An option that is given twice, or that has no
-effect on what is asked for, is an error.
-.SH COMMANDS
-)";
-  printCommands(os);
-  os << ".SH OPTIONS\n";
-  printOptions(os);
-  os << R"(.SH EXIT STATUS
-.TP
-.B 0
-All went well.
-.TP
-.B 1
-An error was reported.
-.TP
-.B 2
-The command line cannot be used.
-.SH ENVIRONMENT
-.TP
-.B NO_COLOR
-Switches colors off.
-.TP
-.BR FORCE_COLOR ", " CLICOLOR_FORCE
-Switch colors on where the output is not a terminal.
-.SH FILES
-.TP
-.I PREFIX/share/pipec/schedules
-The library of schedules, where PREFIX is the folder above that of the program.
-)";
+}
+
+void printManPage(raw_ostream &os) {
+  fillPage(manPage,
+           {{"version", [](raw_ostream &os) { os << PIPEC_VERSION; }},
+            {"synopsis", printSynopsis},
+            {"commands", printCommands},
+            {"options", printOptions}},
+           os);
 }
 
 } // namespace pipec

@@ -23,13 +23,6 @@ LogicalResult checkHasServer(const CommandRun &run) {
                                          Twine(run.commandLine[1]) + "` needs");
 }
 
-LogicalResult checkPort(const CommandRun &run) {
-  std::optional<unsigned> port = run.args.number(Opt::Port);
-  if (port && *port > 65535)
-    return reportUsageError(run.diags, "--port must be from 0 to 65535");
-  return success();
-}
-
 FailureOr<std::unique_ptr<HttpServer>> openServer(const CommandRun &run,
                                                   unsigned &port) {
   unsigned wanted = run.args.number(Opt::Port).value_or(0);

@@ -14,8 +14,6 @@ namespace pipec {
 
 /// Reports if pipec was built without a server.
 llvm::LogicalResult checkHasServer(const CommandRun &run);
-/// Reports a value of --port that is not a port.
-llvm::LogicalResult checkPort(const CommandRun &run);
 /// Opens the port of --port, or any; reports if it cannot be had. There must be
 /// a server.
 llvm::FailureOr<std::unique_ptr<HttpServer>> openServer(const CommandRun &run,

@@ -22,7 +22,6 @@
 #include "llvm/Support/Path.h"
 
 #include <filesystem>
-#include <limits>
 
 using namespace llvm;
 
@@ -40,7 +39,6 @@ public:
 private:
   LogicalResult readSizes();
   LogicalResult readOptions();
-  LogicalResult readMinimize();
   LogicalResult checkLayouts();
   LogicalResult checkEdges();
   FailureOr<PlacementResult> find(ScheduleSearch &searcher);
@@ -74,81 +72,29 @@ LogicalResult SearchRun::readSizes() {
   FailureOr<Grid> sizes = Grid::read(args, Grid::Values::One, inputs, diags);
   if (failed(sizes))
     return failure();
-  if (!inputs.empty())
-    return reportUsageError(diags,
-                            "`" + shortened(inputs[0]) +
-                                "` where no input is taken; --start names a "
-                                "schedule to start from");
   if (std::string other =
           sizes->writtenBut({"ranks", "microbatches", "chunks"});
       !other.empty())
     return diags.report(DiagLoc(), diag::OptionWithoutEffect, other,
                         "on a search, whose sizes are `ranks`, `microbatches` "
                         "and `chunks`");
-  auto read = [&](StringRef name, unsigned most, unsigned &into) {
-    FailureOr<std::optional<int64_t>> value = sizes->only(name, diags);
-    if (failed(value))
-      return false;
-    if (!*value && into)
-      return true;
-    if (!*value || **value < 1 || **value > int64_t(most)) {
-      (void)reportUsageError(diags, "--" + name + " must be from 1 to " +
-                                        Twine(most) +
-                                        (*value ? "" : ", and is not given"));
-      return false;
-    }
-    into = **value;
-    return true;
-  };
-  request.ranks = request.microbatches = 0;
-  // The largest number to compare.
-  if (args.text(Opt::PlacementName) == "best")
-    request.chunks = 2;
-  return success(read("ranks", maxRanks, request.ranks) &&
-                 read("microbatches", maxMicrobatches, request.microbatches) &&
-                 read("chunks", maxStages / request.ranks, request.chunks));
-}
-
-/// A number with one of `units`, as multiples of the unit of the last one.
-static std::optional<Rational>
-parseQuantity(StringRef text, ArrayRef<std::pair<StringRef, Rational>> units) {
-  for (const auto &[unit, factor] : units) {
-    StringRef number = text;
-    if (!number.consume_back(unit))
-      continue;
-    std::optional<Rational> value = Rational::parse(number.trim());
-    if (value && !value->isNegative())
-      return Rational::mul(*value, factor);
-  }
-  return std::nullopt;
-}
-
-/// A share such as `1%`, in millionths.
-static std::optional<uint64_t> parseShare(StringRef text) {
-  auto share = parseQuantity(text, {{"%", 10'000}, {"", 1'000'000}});
-  if (!share || *share > Rational(1'000'000'000))
-    return std::nullopt;
-  return share->floor();
-}
-
-/// `memory`, or `memory,within=1%`.
-LogicalResult SearchRun::readMinimize() {
-  if (!args.has(Opt::Minimize))
-    return success();
-  StringRef text = args.text(Opt::Minimize), rest = text;
-  if (rest.consume_front("memory")) {
-    if (rest.empty())
-      slack = 0;
-    else if (rest.consume_front(",within="))
-      slack = parseShare(rest);
-  }
-  if (!slack)
-    return diags.report(DiagLoc(), diag::OptionValue, shortened(text),
-                        "--minimize", "memory, or memory,within=1%");
-  if (args.has(Opt::Frontier))
-    return reportUsageError(diags,
-                            "--minimize looks for one limit of memory, and "
-                            "--frontier for several: give one of them");
+  FailureOr<unsigned> ranks = sizes->required("ranks", maxRanks, diags);
+  if (failed(ranks))
+    return failure();
+  FailureOr<unsigned> microbatches =
+      sizes->required("microbatches", maxMicrobatches, diags);
+  if (failed(microbatches))
+    return failure();
+  // With --placement=best the largest number to compare.
+  unsigned chunks =
+      args.text(Opt::PlacementName) == "best" ? 2 : request.chunks;
+  FailureOr<unsigned> given =
+      sizes->required("chunks", maxStages / *ranks, diags, chunks);
+  if (failed(given))
+    return failure();
+  request.ranks = *ranks;
+  request.microbatches = *microbatches;
+  request.chunks = *given;
   return success();
 }
 
@@ -165,11 +111,6 @@ LogicalResult SearchRun::checkLayouts() {
   if (!layout || !layout->isEven())
     return reportUsageError(diags, "--layouts cuts the layers of --layers, "
                                    "which is not given");
-  for (Opt option : {Opt::Split, Opt::Layout})
-    if (args.has(option))
-      return reportUsageError(diags, "--layouts searches for what " +
-                                         optionInfo(option).spelling() +
-                                         " gives: give one of them");
   if (anyPlacement)
     return reportUsageError(diags, "--layouts needs one placement, and "
                                    "--placement=best compares several");
@@ -203,7 +144,7 @@ static bool areSameFile(StringRef a, StringRef b) {
 }
 
 LogicalResult SearchRun::readOptions() {
-  form = args.text(Opt::ReportFormat, "text");
+  form = args.text(Opt::Format, "text");
   StringRef file = args.text(Opt::Output);
   if (args.has(Opt::Certificate) && args.has(Opt::Output) &&
       areSameFile(args.text(Opt::Certificate), file))
@@ -233,46 +174,18 @@ LogicalResult SearchRun::readOptions() {
   request.library = args.isOn(Opt::Library, true);
   for (StringRef input : args.list(Opt::Start))
     request.starts.push_back(input.str());
-  if (args.has(Opt::TimeLimit)) {
-    StringRef text = args.text(Opt::TimeLimit);
-    auto time = parseQuantity(
-        text,
-        {{"ms", 1}, {"s", 1000}, {"min", 60000}, {"m", 60000}, {"", 1000}});
-    if (!time || *time > Rational(int64_t(1) << 31))
-      return diags.report(DiagLoc(), diag::OptionValue, shortened(text),
-                          "--time", "a time such as 10s, 2m or 500ms");
-    timeLimit = std::chrono::milliseconds(time->floor());
-  }
+  timeLimit = parseDuration(args.text(Opt::TimeLimit));
   request.threads = args.number(Opt::Threads).value_or(1);
-  if (request.threads < 1 || request.threads > 1024)
-    return reportUsageError(diags, "--threads must be from 1 to 1024, got " +
-                                       Twine(request.threads));
   request.seed = args.count(Opt::Seed, 1);
-  constexpr uint64_t most = std::numeric_limits<uint32_t>::max();
   if (timeLimit)
     request.effort = std::max<uint64_t>(
         1, (timeLimit->count() * request.threads + 999) / 1000);
   request.effort = args.count(Opt::Effort, request.effort);
-  if (request.seed > most || request.effort > most || !request.effort)
-    return reportUsageError(diags, "--seed must be at most " + Twine(most) +
-                                       ", and --effort from 1 to " +
-                                       Twine(most));
-  if (args.has(Opt::Within)) {
-    StringRef text = args.text(Opt::Within);
-    std::optional<uint64_t> within = parseShare(text);
-    if (!within)
-      return diags.report(DiagLoc(), diag::OptionValue, shortened(text),
-                          "--within", "a share such as 1% or 0.01");
-    request.within = *within;
-  }
-  if (args.has(Opt::RequireWithin) && !args.has(Opt::Within))
-    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
-                        args.written(Opt::RequireWithin), "without --within");
+  request.within = parseShare(args.text(Opt::Within)).value_or(request.within);
   request.prove = args.has(Opt::Prove);
   if (args.has(Opt::ShowProgress))
     request.log = &err;
-  if (failed(readMinimize()))
-    return failure();
+  slack = parseGoal(args.text(Opt::Minimize));
   LowerOptions lowering;
   if (failed(readLowering(args, lowering, diags)) ||
       failed(readMemoryLimit(args, lowering.given, diags)))

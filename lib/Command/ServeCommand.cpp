@@ -111,11 +111,8 @@ static LogicalResult serve(const CommandRun &run, LiveSettings settings,
 }
 
 LogicalResult runServe(const CommandRun &run) {
-  if (run.args.words().size() > 1)
-    return reportUsageError(run.diags,
-                            countText(run.args.words().size(), "input") +
-                                " where one is taken");
-  if (failed(checkPort(run)) || failed(checkHasServer(run)))
+  if (failed(checkInputCount(run.args, run.args.words(), run.diags)) ||
+      failed(checkHasServer(run)))
     return failure();
   LiveSettings settings;
   FailureOr<LiveFacts> facts = readFacts(run, settings);

@@ -96,12 +96,8 @@ static std::vector<std::string> compileArguments(ArrayRef<const char *> line) {
 }
 
 LogicalResult Watch::readOptions() {
-  if (failed(checkPort(*this)) ||
-      (args.has(Opt::Port) && failed(checkHasServer(*this))))
+  if (args.has(Opt::Port) && failed(checkHasServer(*this)))
     return failure();
-  if (!args.has(Opt::Output) || args.text(Opt::Output) == "-")
-    return reportUsageError(
-        diags, "watch writes a file again and again, and needs its name: -o");
   FailureOr<const EmitterInfo *> emitter = chooseEmitter(args, diags);
   if (failed(emitter))
     return failure();

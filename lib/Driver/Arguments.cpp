@@ -4,14 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// llvm::opt splits the command line; the types of values are checked here.
-//
-//===----------------------------------------------------------------------===//
 
 #include "Driver/Arguments.h"
 
-#include "Driver/OptionTable.h"
 #include "Driver/OutputName.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
@@ -19,9 +14,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Option/Arg.h"
-#include "llvm/Option/ArgList.h"
-#include "llvm/Option/Option.h"
 
 using namespace llvm;
 
@@ -31,100 +23,66 @@ namespace pipec {
 // Reading
 //===----------------------------------------------------------------------===//
 
-Arguments::Arguments(ArrayRef<const char *> argv, optgroup::Set groups)
-    : groups(groups) {
-  const OptionTable &table = OptionTable::get();
-  // An option is missing its value if another option follows it. What follows
-  // `--` is not an option.
-  SmallVector<const char *> rest;
+Arguments::Arguments(ArrayRef<const char *> argv, const CommandSyntax &syntax)
+    : commandSyntax(syntax) {
   for (size_t i = 0; i != argv.size(); ++i) {
-    if (StringRef(argv[i]) == "--") {
-      rest.append(argv.begin() + i, argv.end());
-      break;
+    StringRef arg = argv[i];
+    if (arg == "--") {
+      allWords.insert(allWords.end(), argv.begin() + i + 1, argv.end());
+      return;
     }
-    bool ends = i + 1 == argv.size();
-    const Spelling *spelling = findSpelling(argv[i], groups);
-    if (spelling && spelling->kind == opt::Option::SeparateClass &&
-        (ends || StringRef(argv[i + 1]).starts_with("--")))
-      all.push_back({&optionInfo(spelling->option), "", argv[i],
-                     Given::Problem::NoValue});
-    else
-      rest.push_back(argv[i]);
+    if (arg.empty())
+      continue;
+    if (!arg.starts_with("-") || arg == "-") {
+      allWords.push_back(arg.str());
+      continue;
+    }
+    OptionMatch match = matchOption(arg, syntax.groups);
+    Given &given =
+        all.emplace_back(Given{match.option, arg.str(), shortened(arg)});
+    if (!match) {
+      given.problem = Given::Problem::Unknown;
+      continue;
+    }
+    const ValueType &type = match.option->type;
+    given.value = match.value.str();
+    using Form = OptionMatch::Form;
+    if (type.kind == ValueKind::Switch && match.form != Form::Joined)
+      given.value = match.form == Form::On ? "true" : "false";
+    if (match.form != Form::Separate)
+      continue;
+    bool isLong = arg.starts_with("--");
+    // The next argument is not the value if it is an option.
+    if (i + 1 == argv.size() ||
+        (isLong && StringRef(argv[i + 1]).starts_with("--"))) {
+      given.problem = Given::Problem::NoValue;
+      continue;
+    }
+    given.value = argv[++i];
+    given.text = shortened((arg + (isLong ? "=" : "") + given.value).str());
   }
-  unsigned missingIndex = 0, missingCount = 0;
-  opt::InputArgList list =
-      table.parse(rest, missingIndex, missingCount, groups);
-  for (const opt::Arg *arg : list) {
-    const opt::Option &option = arg->getOption();
-    if (option.getKind() == opt::Option::InputClass) {
-      for (const char *value : arg->getValues())
-        allWords.push_back(value);
-      continue;
-    }
-    if (option.getKind() == opt::Option::UnknownClass) {
-      std::string text = arg->getAsString(list);
-      all.push_back({nullptr, text, shortened(text), Given::Problem::Unknown});
-      continue;
-    }
-    const Spelling &spelling = table.spelling(option);
-    const OptionInfo &info = optionInfo(spelling.option);
-    if (!(spelling.group & groups)) {
-      std::string text = arg->getAsString(list);
-      all.push_back({nullptr, text, shortened(text), Given::Problem::Unknown});
-      continue;
-    }
-    Given given{&info, "", ""};
-    if (arg->getNumValues())
-      given.value = arg->getValue();
-    else if (info.type == OptionType::Switch)
-      given.value = spelling.text.starts_with("--no-") ? "false" : "true";
-    else
-      given.value = info.implied.str();
-    StringRef text = spelling.text;
-    if (option.getKind() == opt::Option::SeparateClass)
-      given.text = (text + "=").str();
-    else
-      given.text = text.str();
-    if (arg->getNumValues())
-      given.text += given.value;
-    given.text = shortened(given.text);
-    all.push_back(std::move(given));
-  }
-  // The last argument is a short option without its value.
-  StringRef text = missingCount ? rest[missingIndex] : "";
-  for (const Spelling &spelling : allSpellings())
-    if (missingCount && spelling.text == text && (spelling.group & groups)) {
-      all.push_back({&optionInfo(spelling.option), "", text.str(),
-                     Given::Problem::NoValue});
-      break;
-    }
 }
 
 //===----------------------------------------------------------------------===//
 // Checks
 //===----------------------------------------------------------------------===//
 
-/// Reports a value where none is taken; `text` is the option as written.
-static LogicalResult reportValueOfFlag(const OptionInfo &info, StringRef text,
-                                       DiagEngine &diags) {
-  return diags.report(
-      DiagLoc(), diag::UnusableOption,
-      (info.spelling() + " takes no value, got `" + text + "`").str());
-}
-
 LogicalResult Arguments::checkUnknown(const Given &given,
                                       DiagEngine &diags) const {
+  optgroup::Set groups = commandSyntax.groups;
   auto [name, value] = StringRef(given.value).split('=');
   StringRef bare = name.ltrim('-');
   for (const OptionInfo &info : allOptions())
-    if ((info.group & groups) && info.type == OptionType::Flag &&
-        info.spelling() == name)
-      return reportValueOfFlag(info, given.text, diags);
+    if ((info.group & groups) && info.type.isFlag() &&
+        (name == info.spelling() || name == ("-" + info.letter).str()))
+      return diags.report(DiagLoc(), diag::UnusableOption,
+                          info.spelling() + " takes no value, got `" +
+                              given.text + "`");
   InFlightDiagnostic error =
       diags.report(DiagLoc(), diag::UnknownOption, given.text);
   std::vector<StringRef> names;
   for (const OptionInfo &info : allOptions())
-    if ((info.group & groups) && info.name.size() > 1 && !info.help.empty())
+    if (info.isShown(groups) && info.name.size() > 1)
       names.push_back(info.name);
   // Names of passes are options of mlir-opt and opt, but not of these programs.
   StringRef pass = bare.take_until([](char c) { return c == '{'; });
@@ -141,8 +99,7 @@ LogicalResult Arguments::checkUnknown(const Given &given,
     return failure();
   std::string text = ("--" + meant).str();
   bool takesValue = any_of(allOptions(), [&](const OptionInfo &info) {
-    return (info.group & groups) && info.name == meant &&
-           info.type != OptionType::Flag;
+    return (info.group & groups) && info.name == meant && !info.type.isFlag();
   });
   if (takesValue && !value.empty())
     text += ("=" + value).str();
@@ -154,45 +111,33 @@ LogicalResult Arguments::checkValue(const Given &given,
                                     DiagEngine &diags) const {
   const OptionInfo &info = *given.info;
   StringRef value = given.value;
-  auto bad = [&](StringRef what) {
-    return diags.report(DiagLoc(), diag::OptionValue, shortened(value),
-                        info.spelling(), what);
-  };
-  switch (info.type) {
-  case OptionType::Flag:
-    if (value.empty())
-      return success();
-    return reportValueOfFlag(info, given.text, diags);
-  case OptionType::Text:
-  case OptionType::List:
-    return success();
-  case OptionType::Switch:
-    if (value == "true" || value == "false" || value == "1" || value == "0")
-      return success();
-    return bad("true or false");
-  case OptionType::Number:
-  case OptionType::Count: {
-    uint64_t number = 0;
-    bool wide = info.type == OptionType::Count;
-    if (value.getAsInteger(10, number) || (!wide && number > UINT32_MAX))
-      return bad(wide ? "a number from 0 to 2^64 - 1"
-                      : "a number from 0 to 2^32 - 1");
-    return success();
-  }
-  case OptionType::Choice: {
-    std::vector<StringRef> names;
-    for (const Choice &choice : info.choices())
-      names.push_back(choice.name);
+  if (info.type.isChoice()) {
+    std::vector<StringRef> names = info.choiceNames(commandSyntax);
     if (is_contained(names, value))
       return success();
     InFlightDiagnostic error =
-        reportUnknownChoice(diags, info.noun, value, names);
+        reportUnknownChoice(diags, info.type.noun, value, names);
     if (info.id == Opt::Emit && isPythonPicture(value))
       error.note(DiagLoc(), diag::NotePythonPictures);
     return error;
   }
-  }
-  llvm_unreachable("all types are checked");
+  std::optional<StringRef> wrong = info.type.findWrong(value);
+  if (!wrong)
+    return success();
+  return diags.report(DiagLoc(), diag::OptionValue, shortened(*wrong),
+                      info.spelling(), info.type.description());
+}
+
+LogicalResult Arguments::checkRelations(DiagEngine &diags) const {
+  for (auto [first, second] : exclusiveOptions())
+    if (has(first) && has(second))
+      return diags.report(DiagLoc(), diag::OptionsExclusive, written(first),
+                          written(second));
+  for (auto [option, required] : requiredOptions())
+    if (has(option) && takes(required) && !has(required))
+      return diags.report(DiagLoc(), diag::OptionWithoutEffect, written(option),
+                          "without " + optionInfo(required).spelling());
+  return success();
 }
 
 LogicalResult Arguments::check(DiagEngine &diags) const {
@@ -207,17 +152,13 @@ LogicalResult Arguments::check(DiagEngine &diags) const {
       good = false;
       InFlightDiagnostic error =
           diags.report(DiagLoc(), diag::OptionValueMissing, given.text);
-      if (info.type != OptionType::Choice)
-        continue;
-      std::vector<StringRef> names;
-      for (const Choice &choice : info.choices())
-        names.push_back(choice.name);
-      error.note(DiagLoc(), diag::NoteChoices, join(names, "`, `"));
+      if (info.type.isChoice())
+        error.note(DiagLoc(), diag::NoteChoices,
+                   join(info.choiceNames(commandSyntax), "`, `"));
       continue;
     }
     const Given *first = find(info.id);
-    if (info.type != OptionType::List && info.type != OptionType::Flag &&
-        first != &given) {
+    if (!info.type.isList && !info.type.isFlag() && first != &given) {
       good = false;
       (void)diags.report(DiagLoc(), diag::OptionTwice, info.spelling(),
                          first->text, given.text);
@@ -225,7 +166,7 @@ LogicalResult Arguments::check(DiagEngine &diags) const {
     }
     good &= succeeded(checkValue(given, diags));
   }
-  return success(good);
+  return success(good && succeeded(checkRelations(diags)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -255,6 +196,14 @@ uint64_t Arguments::count(Opt option, uint64_t otherwise) const {
   uint64_t value = 0;
   return !has(option) || text(option).getAsInteger(10, value) ? otherwise
                                                               : value;
+}
+
+std::optional<unsigned> Arguments::index(Opt option) const {
+  std::vector<StringRef> names = optionInfo(option).choiceNames(commandSyntax);
+  auto it = llvm::find(names, text(option));
+  if (!has(option) || it == names.end())
+    return std::nullopt;
+  return it - names.begin();
 }
 
 bool Arguments::isOn(Opt option, bool otherwise) const {

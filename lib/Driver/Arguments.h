@@ -21,14 +21,14 @@ namespace pipec {
 /// The options and words of one command line.
 class Arguments {
 public:
-  /// Parses `argv` by the options of `groups`. Errors are stored for `check`,
+  /// Parses `argv` by the options of `syntax`. Errors are stored for `check`,
   /// so that the options about diagnostics can take effect first.
-  Arguments(llvm::ArrayRef<const char *> argv, optgroup::Set groups);
+  Arguments(llvm::ArrayRef<const char *> argv, const CommandSyntax &syntax);
 
   /// Reports all errors in the order of the command line: unknown options,
   /// duplicate options, and values that are missing or do not have the option's
-  /// type. The other functions may only be called if nothing was reported,
-  /// except `has`, `text` and `list`.
+  /// type; then options that exclude or require others. The other functions may
+  /// only be called if nothing was reported, except `has`, `text` and `list`.
   llvm::LogicalResult check(DiagEngine &diags) const;
 
   /// True if the option was given.
@@ -39,8 +39,26 @@ public:
   std::optional<unsigned> number(Opt option) const;
   /// The value of a Count.
   uint64_t count(Opt option, uint64_t otherwise) const;
+  /// The index of the value of a choice among its choices.
+  std::optional<unsigned> index(Opt option) const;
   /// The value of a Switch.
   bool isOn(Opt option, bool otherwise) const;
+  /// Sets `value` to that of an option of a type that `T` can hold, if it was
+  /// given; a choice is an enumeration or a `bool`.
+  template <typename T> void get(Opt option, T &value) const {
+    if (!has(option))
+      return;
+    if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>)
+      value = T(*index(option));
+    else if constexpr (std::is_integral_v<T>)
+      value = T(count(option, 0));
+    else if constexpr (std::is_same_v<T, Rational>)
+      value = *Rational::parse(text(option));
+    else if constexpr (std::is_same_v<T, std::optional<TimeWindow>>)
+      value = parseWindow(text(option));
+    else
+      value = text(option).str();
+  }
   /// The values of a List, in order.
   std::vector<llvm::StringRef> list(Opt option) const;
   /// The values of several Lists, in the order of the command line.
@@ -49,7 +67,10 @@ public:
   /// The first option on the command line that belongs to one of `groups`.
   std::optional<Opt> firstOf(optgroup::Set groups) const;
   /// True if the command has the option, whether it was given or not.
-  bool takes(Opt option) const { return optionInfo(option).group & groups; }
+  bool takes(Opt option) const {
+    return optionInfo(option).group & commandSyntax.groups;
+  }
+  const CommandSyntax &syntax() const { return commandSyntax; }
   /// The arguments that are not options.
   llvm::ArrayRef<std::string> words() const { return allWords; }
 
@@ -70,8 +91,9 @@ private:
   const Given *find(Opt option) const;
   llvm::LogicalResult checkUnknown(const Given &given, DiagEngine &diags) const;
   llvm::LogicalResult checkValue(const Given &given, DiagEngine &diags) const;
+  llvm::LogicalResult checkRelations(DiagEngine &diags) const;
 
-  optgroup::Set groups;
+  CommandSyntax commandSyntax;
   std::vector<Given> all;
   std::vector<std::string> allWords;
 };

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The text is that of the pages that the build makes of the examples of
-// diagnostics, in share/pipec/Diagnostics. Without them, and for a kind that was
-// added after they were made, only the row of the kind is printed.
+// diagnostics, in share/pipec/Diagnostics. Without them, and for a kind that
+// was added after they were made, only the row of the kind is printed.
 //
 //===----------------------------------------------------------------------===//
 

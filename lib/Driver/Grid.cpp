@@ -132,7 +132,7 @@ FailureOr<Grid> Grid::read(const Arguments &args, Values values,
       if (dimension.name == "stages")
         return diags.report(DiagLoc(), diag::ParameterGivenTwice, "stages",
                             args.written(Opt::Stages), dimension.written);
-  if (!good)
+  if (!good || failed(checkInputCount(args, inputs, diags)))
     return failure();
   return grid;
 }
@@ -172,6 +172,22 @@ FailureOr<std::optional<int64_t>> Grid::only(StringRef name,
     return std::optional(dimension.values[0]);
   }
   return std::optional<int64_t>();
+}
+
+FailureOr<unsigned> Grid::required(StringRef name, unsigned most,
+                                   DiagEngine &diags,
+                                   std::optional<unsigned> otherwise) const {
+  FailureOr<std::optional<int64_t>> value = only(name, diags);
+  if (failed(value))
+    return failure();
+  std::string range = "1 to " + utostr(most);
+  if (!*value && !otherwise)
+    return reportUsageError(diags, "missing --" + name + "=N (" + range + ")");
+  int64_t number = value->value_or(otherwise.value_or(0));
+  if (number < 1 || number > int64_t(most))
+    return diags.report(DiagLoc(), diag::OptionValue, itostr(number),
+                        ("--" + name).str(), "a number from " + range);
+  return unsigned(number);
 }
 
 InputOptions Grid::wanted(const Arguments &args) const {

@@ -71,6 +71,11 @@ public:
   /// than one value.
   llvm::FailureOr<std::optional<int64_t>> only(llvm::StringRef name,
                                                DiagEngine &diags) const;
+  /// The value of that parameter, from 1 to `most`; `otherwise` if it was not
+  /// given. Reports if it is neither, or out of range.
+  llvm::FailureOr<unsigned>
+  required(llvm::StringRef name, unsigned most, DiagEngine &diags,
+           std::optional<unsigned> otherwise = std::nullopt) const;
 
   /// Reports the parameters that none of `schedules` has, with a list of their
   /// parameters, and those that one schedule has under two of the given names.

@@ -51,30 +51,23 @@ void printHelpRow(StringRef left, StringRef text, raw_ostream &os) {
 }
 
 std::string optionText(const OptionInfo &info) {
-  std::string value =
-      info.type == OptionType::Choice ? "CHOICE" : info.value.str();
+  std::string value = info.type.placeholder.str();
   if (info.name == info.letter)
     return "-" + info.name.str() + value;
   std::string text;
   if (!info.letter.empty())
     text = "-" + info.letter.str() + ", ";
-  text += info.type == OptionType::Switch ? "--[no-]" : "--";
+  text += info.type.kind == ValueKind::Switch ? "--[no-]" : "--";
   text += info.name.str();
-  if (!info.implied.empty())
+  if (!info.type.implied.empty())
     return text + "[=" + value + "]";
   return value.empty() ? text : text + "=" + value;
 }
 
-static bool isShown(const OptionInfo &info, const HelpText &help) {
-  return (info.group & help.groups) && !info.help.empty();
-}
-
-/// The headings of a command's options without duplicates, in the order of the
-/// table.
-static SmallVector<StringRef> headings(const HelpText &help) {
+SmallVector<StringRef> optionHeadings(optgroup::Set groups) {
   SmallVector<StringRef> found;
   for (const OptionInfo &info : allOptions())
-    if (isShown(info, help) && !is_contained(found, groupHeading(info.group)))
+    if (info.isShown(groups) && !is_contained(found, groupHeading(info.group)))
       found.push_back(groupHeading(info.group));
   return found;
 }
@@ -92,17 +85,15 @@ static std::string plainChoices(ArrayRef<Choice> choices) {
   return text;
 }
 
-void printHelp(const HelpText &help, raw_ostream &os) {
-  os << help.overview << "\n\nUSAGE: " << help.command << " [options] "
-     << help.words << '\n';
-  for (StringRef heading : headings(help)) {
+void printOptions(const CommandSyntax &syntax, optgroup::Set shown,
+                  raw_ostream &os) {
+  shown &= syntax.groups;
+  for (StringRef heading : optionHeadings(shown)) {
     os << '\n' << heading << ":\n";
     for (const OptionInfo &info : allOptions()) {
-      if (!isShown(info, help) || groupHeading(info.group) != heading)
+      if (!info.isShown(shown) || groupHeading(info.group) != heading)
         continue;
-      std::vector<Choice> choices;
-      if (info.choices)
-        choices = info.choices();
+      std::vector<Choice> choices = info.choices(syntax);
       std::string names = plainChoices(choices);
       std::string text = info.help.str();
       if (!names.empty())
@@ -113,34 +104,54 @@ void printHelp(const HelpText &help, raw_ostream &os) {
           printHelpRow(("    " + choice.name).str(), choice.summary, os);
     }
   }
-  if (help.examples.empty())
-    return;
-  os << "\nExamples:\n";
+}
+
+static SmallVector<StringRef> linesOf(StringRef text) {
   SmallVector<StringRef> lines;
-  help.examples.split(lines, '\n', -1, /*KeepEmpty=*/false);
-  for (StringRef line : lines)
+  text.split(lines, '\n', -1, /*KeepEmpty=*/false);
+  return lines;
+}
+
+void printHelp(const HelpText &help, raw_ostream &os) {
+  os << help.overview << "\n\nUSAGE: " << help.command << " " << help.usage()
+     << '\n';
+  printOptions(help.syntax,
+               help.common.empty() ? help.syntax.groups : ~everyCommand, os);
+  if (!help.common.empty())
+    os << "\n`" << help.common << "` describes the options of every command.\n";
+  os << "\nExamples:\n";
+  for (StringRef line : linesOf(help.examples))
     os << "  " << line << '\n';
+}
+
+void printOptionNames(optgroup::Set shown, raw_ostream &os) {
+  for (StringRef heading : optionHeadings(shown)) {
+    SmallVector<std::string> names;
+    for (const OptionInfo &info : allOptions())
+      if (info.isShown(shown) && groupHeading(info.group) == heading)
+        names.push_back("`" + optionText(info) + "`");
+    os << "**" << heading << "** " << join(names, ", ") << "\n\n";
+  }
 }
 
 void printHelpPage(const HelpText &help, raw_ostream &os) {
   os << "## " << help.command << "\n\n"
      << help.overview << "\n\n```\n"
-     << help.command << " [options] " << help.words << "\n```\n\n";
-  SmallVector<StringRef> lines;
-  help.examples.split(lines, '\n', -1, /*KeepEmpty=*/false);
-  if (!lines.empty()) {
-    os << "For example:\n\n```\n";
-    for (StringRef line : lines)
-      os << line << '\n';
-    os << "```\n\n";
-  }
-  for (StringRef heading : headings(help)) {
-    os << "**" << heading << "**";
-    SmallVector<std::string> names;
-    for (const OptionInfo &info : allOptions())
-      if (isShown(info, help) && groupHeading(info.group) == heading)
-        names.push_back("`" + optionText(info) + "`");
-    os << " " << join(names, ", ") << "\n\n";
+     << help.command << " " << help.usage() << "\n```\n\n"
+     << "For example:\n\n```\n"
+     << join(linesOf(help.examples), "\n") << "\n```\n\n";
+  printOptionNames(help.syntax.groups & ~everyCommand, os);
+}
+
+void fillPage(StringRef text, ArrayRef<PagePart> parts, raw_ostream &os) {
+  while (!text.empty()) {
+    auto [before, rest] = text.split('@');
+    os << before;
+    auto [name, after] = rest.split('@');
+    for (const PagePart &part : parts)
+      if (part.name == name)
+        part.print(os);
+    text = after;
   }
 }
 

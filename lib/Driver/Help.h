@@ -20,14 +20,22 @@ namespace pipec {
 struct HelpText {
   /// `pipec lint`
   llvm::StringRef command;
-  /// The text after the options in the usage line: `<file or name>`.
-  llvm::StringRef words;
   /// One sentence.
   llvm::StringRef overview;
   /// Command lines, one per line.
   llvm::StringRef examples;
-  optgroup::Set groups;
+  CommandSyntax syntax;
+  /// A command that describes `everyCommand`; if it is empty, --help does.
+  llvm::StringRef common = "";
+
+  /// `[options] <file or name>...`
+  std::string usage() const { return "[options] " + syntax.inputs.usage(); }
 };
+
+/// The options that every command takes, but -o.
+inline constexpr optgroup::Set everyCommand =
+    optgroup::Warnings | optgroup::Diagnostics | optgroup::Expectations |
+    optgroup::General;
 
 /// `-o FILE, --output=FILE`
 std::string optionText(const OptionInfo &info);
@@ -37,10 +45,28 @@ void printHelp(const HelpText &help, llvm::raw_ostream &os);
 /// Prints the same as a section of a Markdown page.
 void printHelpPage(const HelpText &help, llvm::raw_ostream &os);
 
+/// The headings of the options of `groups` that are shown, without duplicates,
+/// in the order of the table.
+llvm::SmallVector<llvm::StringRef> optionHeadings(optgroup::Set groups);
+/// Prints the options of a command that are also in `shown`, by heading.
+void printOptions(const CommandSyntax &syntax, optgroup::Set shown,
+                  llvm::raw_ostream &os);
+/// Prints the names of these options as paragraphs of Markdown.
+void printOptionNames(optgroup::Set shown, llvm::raw_ostream &os);
+
 /// Prints `left` and, in the columns to its right, `text`, broken into lines of
 /// at most 80 columns.
 void printHelpRow(llvm::StringRef left, llvm::StringRef text,
                   llvm::raw_ostream &os);
+
+/// A part of a page that is not in its text.
+struct PagePart {
+  llvm::StringLiteral name;
+  void (*print)(llvm::raw_ostream &os);
+};
+/// Prints `text` with `@name@` replaced by the part of that name.
+void fillPage(llvm::StringRef text, llvm::ArrayRef<PagePart> parts,
+              llvm::raw_ostream &os);
 
 } // namespace pipec
 

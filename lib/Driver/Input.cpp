@@ -128,8 +128,7 @@ LogicalResult readLoweringButLayouts(const Arguments &args,
 LogicalResult readLoweringButCosts(const Arguments &args,
                                    LowerOptions &lowering, DiagEngine &diags) {
   lowering.maxSteps = args.count(Opt::MaxSteps, lowering.maxSteps);
-  if (failed(readGraph(args, lowering.graph, diags)))
-    return failure();
+  lowering.graph = readGraph(args);
   if (args.has(Opt::CostProfile)) {
     FailureOr<StringRef> text =
         openInput(args.text(Opt::CostProfile), diags, maxProfileBytes);
@@ -140,21 +139,10 @@ LogicalResult readLoweringButCosts(const Arguments &args,
       return failure();
     lowering.given = std::move(*profile);
   }
-  std::optional<unsigned> parts = args.number(Opt::Parts);
-  if (!parts)
-    return success();
-  for (Opt option : layoutOptions)
-    if (args.has(option))
-      return diags.report(DiagLoc(), diag::OptionWithoutEffect,
-                          args.written(Opt::Parts),
-                          "with " + optionInfo(option).spelling() +
-                              ", which makes costs per layer");
-  if (*parts == 0 || *parts > maxStages)
-    return reportUsageError(diags, "--parts must be from 1 to " +
-                                       Twine(maxStages) + ", got " +
-                                       Twine(*parts));
-  lowering.given.per = CostPer::Part;
-  lowering.given.parts = *parts;
+  if (std::optional<unsigned> parts = args.number(Opt::Parts)) {
+    lowering.given.per = CostPer::Part;
+    lowering.given.parts = *parts;
+  }
   return success();
 }
 
@@ -170,31 +158,14 @@ FailureOr<std::vector<CostSettings>> readCosts(const Arguments &args,
   return all;
 }
 
-/// Reads the value of an option, such as `0->2,1->2`.
-static LogicalResult readEdges(const Arguments &args, Opt option,
-                               std::vector<StageGraph::Edge> &edges,
-                               DiagEngine &diags) {
-  if (!args.has(option))
-    return success();
-  SmallVector<StringRef> parts;
-  args.text(option).split(parts, ',');
-  for (StringRef part : parts) {
-    auto [from, to] = part.split("->");
-    StageGraph::Edge edge{};
-    if (from.trim().getAsInteger(10, edge.from) ||
-        to.trim().getAsInteger(10, edge.to))
-      return diags.report(DiagLoc(), diag::OptionValue, shortened(part),
-                          optionInfo(option).spelling(),
-                          "an edge between two stages, such as 0->2");
-    edges.push_back(edge);
-  }
-  return success();
-}
-
-LogicalResult readGraph(const Arguments &args, GivenGraph &graph,
-                        DiagEngine &diags) {
-  return success(succeeded(readEdges(args, Opt::Graph, graph.all, diags)) &&
-                 succeeded(readEdges(args, Opt::Connect, graph.more, diags)));
+GivenGraph readGraph(const Arguments &args) {
+  GivenGraph graph;
+  for (auto [option, edges] :
+       {std::pair(Opt::Graph, &graph.all), {Opt::Connect, &graph.more}})
+    for (StringRef edge : split(args.text(option), ','))
+      if (args.has(option))
+        edges->push_back(*parseEdge(edge));
+  return graph;
 }
 
 LogicalResult readMemoryLimit(const Arguments &args, GivenSettings &given,
@@ -203,14 +174,6 @@ LogicalResult readMemoryLimit(const Arguments &args, GivenSettings &given,
     return success();
   std::optional<MemorySize> limit =
       parseMemorySize(args.text(Opt::MemoryLimit));
-  if (!limit)
-    return diags.report(
-        DiagLoc(), diag::OptionValue, shortened(args.text(Opt::MemoryLimit)),
-        "--memory-limit",
-        ("a size; a size is a number in the unit of the profile's sizes, such "
-         "as 20 or 3.5, or bytes in one of the units " +
-         memoryUnits() + ", such as 1.5GiB")
-            .str());
   bool sizesGiven =
       given.layersSource.isValid() || !(given.allMemory() == MemorySettings());
   if (limit->inBytes && !sizesGiven)
@@ -262,14 +225,7 @@ FailureOr<InputRequest> InputRequest::read(const Arguments &args,
   FailureOr<std::vector<InputRequest>> all = readAll(args, search, diags);
   if (failed(all))
     return failure();
-  if (all->size() == 1)
-    return all->front();
-  std::vector<StringRef> paths;
-  for (const InputRequest &request : *all)
-    paths.push_back(request.path);
-  return reportUsageError(diags, countText(all->size(), "input") +
-                                     " where one is taken: `" +
-                                     shortened(join(paths, "`, `")) + "`");
+  return all->front();
 }
 
 FailureOr<OpenedInput> InputRequest::open(const SearchPath &search,

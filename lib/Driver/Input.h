@@ -32,8 +32,7 @@ llvm::LogicalResult readLoweringButCosts(const Arguments &args,
 llvm::FailureOr<std::vector<CostSettings>> readCosts(const Arguments &args,
                                                      DiagEngine &diags);
 /// Reads `--graph` and `--connect`.
-llvm::LogicalResult readGraph(const Arguments &args, GivenGraph &graph,
-                              DiagEngine &diags);
+GivenGraph readGraph(const Arguments &args);
 /// Adds what `--memory-limit` sets to `given`.
 llvm::LogicalResult readMemoryLimit(const Arguments &args, GivenSettings &given,
                                     DiagEngine &diags);
@@ -80,7 +79,7 @@ llvm::LogicalResult checkCostsUsed(const Arguments &args, CostUses uses,
 
 /// The input of a command that takes one schedule, and its sizes.
 struct InputRequest {
-  /// Reads the words and sizes; reports if there is not exactly one input.
+  /// Reads the words and sizes of a command that takes one input.
   static llvm::FailureOr<InputRequest>
   read(const Arguments &args, const SearchPath &search, DiagEngine &diags);
   /// The same for a command that takes one or more inputs of these sizes.

@@ -9,6 +9,7 @@
 
 #include "Driver/OutputFile.h"
 #include "Support/Diagnostics/CommandDiags.h"
+#include "Support/Words.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Errc.h"
@@ -126,6 +127,24 @@ InFlightDiagnostic reportUsageError(DiagEngine &diags, const Twine &why) {
 
 InFlightDiagnostic reportMissingInput(DiagEngine &diags) {
   return reportUsageError(diags, "no input; see --help");
+}
+
+LogicalResult checkInputCount(const Arguments &args,
+                              ArrayRef<std::string> inputs, DiagEngine &diags) {
+  const InputSyntax &syntax = args.syntax().inputs;
+  // With --against the inputs after the first are traces.
+  bool tooMany = inputs.size() > syntax.most && !args.has(Opt::Against);
+  bool tooFew = !inputs.empty() && inputs.size() < syntax.least;
+  if (!tooMany && !tooFew)
+    return success();
+  static constexpr StringLiteral taken[] = {"none is", "one is", "two are"};
+  InFlightDiagnostic error = diags.report(
+      DiagLoc(), diag::InputCount, countText(inputs.size(), "input"),
+      taken[syntax.most], shortened(join(inputs, "`, `")));
+  if (args.takes(Opt::Start))
+    error.note(DiagLoc(), diag::NoteDidYouMean,
+               shortened("--start=" + inputs.front()));
+  return error;
 }
 
 //===----------------------------------------------------------------------===//

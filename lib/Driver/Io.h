@@ -114,6 +114,11 @@ void printVersion(llvm::raw_ostream &os);
 InFlightDiagnostic reportUsageError(DiagEngine &diags, const llvm::Twine &why);
 /// Reports that there is no input.
 InFlightDiagnostic reportMissingInput(DiagEngine &diags);
+/// Reports more inputs than the command takes, or fewer. The absence of inputs
+/// is left to the caller.
+llvm::LogicalResult checkInputCount(const Arguments &args,
+                                    llvm::ArrayRef<std::string> inputs,
+                                    DiagEngine &diags);
 
 /// Reads the file at `path` ("-" is standard input), whose size is limited by
 /// `limit`; see `SourceFiles::open`. Reports at `loc` if the file cannot be

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Driver/Options.def as data, for parsing command lines and printing --help and
-// docs/CommandLine.md.
+// Driver/Options.def as data, for parsing and completing command lines and for
+// printing --help, docs/CommandLine.md and the manual page.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,21 +14,19 @@
 #define PIPEC_DRIVER_OPTIONS_H
 
 #include "Driver/Choices.h"
+#include "Driver/ValueType.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <cstdint>
+#include <string>
 
 namespace pipec {
 
 /// An option, identified by its Id in Options.def.
 enum class Opt : uint8_t {
-#define PIPEC_FLAG(Group, Id, Name, Help) Id,
-#define PIPEC_SWITCH(Group, Id, Name, Help) Id,
-#define PIPEC_VALUE(Group, Id, Name, Type, Value, Help) Id,
-#define PIPEC_CHOICE(Group, Id, Name, Noun, Choices, Help) Id,
-#define PIPEC_SHORT(Group, Id, Name, Type, Value, Help) Id,
+#define PIPEC_OPTION(Group, Id, Name, Type, Help) Id,
 #include "Driver/Options.def"
 };
 
@@ -49,37 +47,81 @@ using Set = uint64_t;
 #include "Driver/Options.def"
 } // namespace optgroup
 
-/// The types of values of options.
-enum class OptionType : uint8_t {
-  Flag,
-  Switch, // --name, --no-name, --name=true, --name=false
-  Text,
-  Number, // 32 bits, unsigned
-  Count,  // 64 bits, unsigned
-  Choice,
-  List, // text; the only type that may be given more than once
+/// The forms of an output, the values of `--format`.
+namespace form {
+using Set = uint8_t;
+inline constexpr Set Text = 1, Json = 2, Csv = 4, Sarif = 8, Github = 16,
+                     Junit = 32;
+/// The form is not that of the file of `-o`: the output has another one, or
+/// the command chooses it by itself.
+inline constexpr Set Apart = 64;
+} // namespace form
+
+/// A form, and the extension of its files; empty if it has none.
+struct FormInfo {
+  form::Set form;
+  llvm::StringLiteral name, extension, summary;
+};
+llvm::ArrayRef<FormInfo> allForms();
+
+/// The arguments of a command that are not options.
+struct InputSyntax {
+  enum Kind : uint8_t { Nothing = 0, File = 1, Name = 2, Trace = 4, Shell = 8 };
+  enum Sizes : uint8_t { NoSizes, OneSize, ManySizes };
+  static constexpr unsigned many = ~0U;
+
+  uint8_t kinds = Nothing;
+  /// The number of inputs.
+  unsigned least = 0, most = 0;
+  /// Whether words NAME=VALUE set sizes, and to how many values.
+  Sizes sizes = NoSizes;
+  /// The numbers of ranks and micro-batches must be given.
+  bool needsSizes = false;
+  /// `-o` must name a file.
+  bool needsOutput = false;
+
+  constexpr InputSyntax withSizes() const {
+    InputSyntax other = *this;
+    other.needsSizes = true;
+    return other;
+  }
+  constexpr InputSyntax withOutput() const {
+    InputSyntax other = *this;
+    other.needsOutput = true;
+    return other;
+  }
+
+  /// The usage line from its words on: `<file or name>... [NAME=VALUE]...`.
+  std::string usage() const;
+};
+
+/// What a command line may consist of.
+struct CommandSyntax {
+  optgroup::Set groups = 0;
+  form::Set forms = form::Text;
+  InputSyntax inputs;
 };
 
 /// One row of Options.def.
 struct OptionInfo {
   Opt id;
   optgroup::Set group;
-  OptionType type;
   /// Without dashes.
   llvm::StringLiteral name;
+  ValueType type;
+  llvm::StringLiteral help;
   /// The one-letter name; empty if there is none.
   llvm::StringLiteral letter;
-  /// The placeholder for the value in --help.
-  llvm::StringLiteral value;
-  /// For a choice: what is chosen, and the list of choices.
-  llvm::StringLiteral noun;
-  ChoiceFunction choices;
-  llvm::StringLiteral help;
-  /// The value of the option without one; empty if it needs a value.
-  llvm::StringLiteral implied = "";
 
   /// `--emit`, `-D`.
   std::string spelling() const;
+  /// Hidden options have no help.
+  bool isShown(optgroup::Set groups) const {
+    return (group & groups) && !help.empty();
+  }
+  /// The values of a choice, those of `--format` for a command of that syntax.
+  std::vector<Choice> choices(const CommandSyntax &syntax) const;
+  std::vector<llvm::StringRef> choiceNames(const CommandSyntax &syntax) const;
 };
 
 /// All options, in the order of the table.
@@ -87,6 +129,32 @@ llvm::ArrayRef<OptionInfo> allOptions();
 const OptionInfo &optionInfo(Opt option);
 /// The heading in --help of a group, given as a set of one group.
 llvm::StringRef groupHeading(optgroup::Set group);
+
+/// Two options that may not be given together, or the first of which has no
+/// effect without the second.
+struct OptionRelation {
+  Opt first, second;
+};
+llvm::ArrayRef<OptionRelation> exclusiveOptions();
+llvm::ArrayRef<OptionRelation> requiredOptions();
+
+/// One argument as an option of a set of groups.
+struct OptionMatch {
+  const OptionInfo *option = nullptr;
+  enum class Form {
+    /// `--library`, `--no-library`
+    On,
+    Off,
+    /// `--emit=svg`, `-Dp=2`
+    Joined,
+    /// `--emit`, `-D`: the value is the next argument.
+    Separate,
+  } form = Form::On;
+  llvm::StringRef value;
+
+  explicit operator bool() const { return option; }
+};
+OptionMatch matchOption(llvm::StringRef argument, optgroup::Set groups);
 
 } // namespace pipec
 

@@ -22,14 +22,6 @@ namespace pipec {
 
 bool isPythonPicture(StringRef kind) { return kind == "pdf" || kind == "png"; }
 
-/// The values of --format, and the extensions of their files.
-static constexpr std::pair<StringLiteral, StringLiteral> formExtensions[] = {
-    {"text", "txt"},
-    {"json", "json"},
-    {"csv", "csv"},
-    {"sarif", "sarif"},
-    {"junit", "xml"}};
-
 /// The extension of the output file, in lower case and without the dot.
 static std::string outputExtension(const Arguments &args) {
   StringRef extension = sys::path::extension(args.text(Opt::Output));
@@ -120,30 +112,27 @@ FailureOr<const EmitterInfo *> chooseEmitter(const Arguments &args,
   return findEmitter(names.size() == 1 ? names[0] : "timeline");
 }
 
-FailureOr<StringRef> chooseForm(const Arguments &args,
-                                ArrayRef<StringRef> forms, DiagEngine &diags) {
+FailureOr<StringRef> chooseForm(const Arguments &args, form::Set forms,
+                                bool byOption, DiagEngine &diags) {
   if (failed(checkIsWritten(args, diags)))
     return failure();
-  Opt option = Opt::Format;
-  for (Opt other : {Opt::TableFormat, Opt::FindingFormat})
-    if (args.has(other))
-      option = other;
-  StringRef form = args.text(option, "text");
+  bool isGiven = byOption && args.has(Opt::Format);
+  StringRef form = isGiven ? args.text(Opt::Format) : "text";
   std::string extension = outputExtension(args);
-  const auto *named = find_if(
-      formExtensions, [&](const auto &row) { return row.second == extension; });
-  if (named != std::end(formExtensions) && is_contained(forms, named->first) &&
-      (!args.has(option) || form == named->first))
-    return StringRef(named->first);
+  const auto *named = find_if(allForms(), [&](const FormInfo &info) {
+    return !extension.empty() && info.extension == extension;
+  });
+  bool isForm = named != allForms().end();
+  if (isForm && (named->form & forms) && (!isGiven || form == named->name))
+    return StringRef(named->name);
   SmallVector<StringRef, 4> names = emittersOf(extension);
-  if (named != std::end(formExtensions))
-    names.assign({named->first});
+  if (isForm)
+    names.assign({named->name});
   if (names.empty())
     return form;
-  return reportContradiction(args,
-                             args.has(option) ? "`" + args.written(option) + "`"
-                                              : std::string("text"),
-                             join(names, " or "), diags);
+  return reportContradiction(
+      args, isGiven ? "`" + args.written(Opt::Format) + "`" : "text",
+      join(names, " or "), diags);
 }
 
 } // namespace pipec

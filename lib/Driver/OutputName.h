@@ -25,12 +25,12 @@ namespace pipec {
 llvm::FailureOr<const EmitterInfo *> chooseEmitter(const Arguments &args,
                                                    DiagEngine &diags);
 
-/// Chooses the form of an output with the given `forms` (`text`, `json`,
-/// `csv`): that of --format, otherwise that of the output file name, otherwise
-/// `text`. Reports contradictions, and the name of any other format.
-llvm::FailureOr<llvm::StringRef>
-chooseForm(const Arguments &args, llvm::ArrayRef<llvm::StringRef> forms,
-           DiagEngine &diags);
+/// Chooses the form of an output that has the given `forms`: that of --format
+/// if `byOption`, otherwise that of the output file name, otherwise `text`.
+/// Reports contradictions, and the name of any other format.
+llvm::FailureOr<llvm::StringRef> chooseForm(const Arguments &args,
+                                            form::Set forms, bool byOption,
+                                            DiagEngine &diags);
 
 /// Reports an output file whose name is not that of `emitter`, the only format
 /// of a program.

@@ -23,16 +23,6 @@ static constexpr bool verifyEachByDefault = false;
 static constexpr bool verifyEachByDefault = true;
 #endif
 
-FailureOr<StringRef> choosePasses(const Arguments &args, StringRef otherwise,
-                                  DiagEngine &diags) {
-  if (args.has(Opt::Passes) && args.has(Opt::Target))
-    return reportUsageError(diags,
-                            "--passes and --target are mutually exclusive");
-  if (args.has(Opt::Target))
-    return args.text(Opt::Target);
-  return args.text(Opt::Passes, otherwise);
-}
-
 namespace {
 
 /// Shows the running pass on the progress line.
@@ -55,9 +45,8 @@ static LogicalResult checkPassOptions(const Arguments &args, bool verifies,
                                       bool hasPasses, DiagEngine &diags) {
   bool each = args.isOn(Opt::VerifyEach, false);
   if (each && !verifies)
-    return reportUsageError(diags,
-                            "--verify=none and --verify-each are mutually "
-                            "exclusive");
+    return diags.report(DiagLoc(), diag::OptionsExclusive, "--verify=none",
+                        "--verify-each");
   if (hasPasses)
     return success();
   for (Opt option : {Opt::VerifyEach, Opt::PrintBeforeAll, Opt::PrintAfterAll,

@@ -14,12 +14,6 @@
 
 namespace pipec {
 
-/// The list of passes on the command line: that of --target or --passes, or
-/// `otherwise`. Reports if both are given.
-llvm::FailureOr<llvm::StringRef> choosePasses(const Arguments &args,
-                                              llvm::StringRef otherwise,
-                                              DiagEngine &diags);
-
 /// Passes that are ready to run, and the checks before and after them.
 class PassRun {
 public:

@@ -40,6 +40,13 @@ std::vector<StringRef> warningNames() {
   return names;
 }
 
+std::string warningText(StringRef name) {
+  for (const DiagInfo &info : allDiagInfos())
+    if (info.severity == Severity::Warning && info.flag == name)
+      return textOf(info);
+  return "";
+}
+
 std::vector<StringRef> gradeNames() {
   std::vector<StringRef> names;
   for (const auto &[name, grade] : grades)

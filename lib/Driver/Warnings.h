@@ -14,6 +14,8 @@ namespace pipec {
 
 /// The names of the warnings, and those of the grades that `--grade` takes.
 std::vector<llvm::StringRef> warningNames();
+/// The text of the first warning of that name.
+std::string warningText(llvm::StringRef name);
 std::vector<llvm::StringRef> gradeNames();
 
 /// Grades diagnostics as specified by `-W` and `--grade`, in the order of the

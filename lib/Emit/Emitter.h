@@ -42,8 +42,9 @@ enum class MemoryView {
 
 /// Options of the output from the command line.
 struct EmitOptions {
-  /// `--cpp=table`: constant tables instead of code.
-  bool cppTable = false;
+#define PIPEC_EMIT_OPTION(Id, Name, Type, CxxType, Field, Default, Help)       \
+  CxxType Field = Default;
+#include "Emit/EmitOptions.def"
   /// `--model`: the communication model if the schedule has transfers
   /// (Simulation/Simulate.h); nothing means `edge`.
   std::optional<WaitModel> model;
@@ -51,26 +52,13 @@ struct EmitOptions {
   bool json = false;
   /// True if the stream is a terminal with colors.
   bool colors = false;
-  /// `--width`: the maximum width, in columns of text or pixels of a picture; 0
-  /// means no limit.
-  unsigned width = 0;
-  /// `--scale`: the pixels of one unit of length of a picture.
-  Rational scale = 1;
-  /// `--title`: the title of a picture; nothing means the name of the schedule.
-  std::optional<std::string> title;
-  /// `--memory`: how a picture shows the memory of the ranks.
-  MemoryView memoryView = MemoryView::Panel;
-  /// `--timeline=down`: slots as rows and ranks as columns.
-  bool timelineDown = false;
-  /// `--window`: the part that a picture shows; nothing means all.
-  std::optional<TimeWindow> window;
-  /// `--with`: a second schedule, for formats that compare two.
+  /// The schedule of `--with`.
   const Schedule *with = nullptr;
   /// The times of `with` if they were recorded; a trace then shows both.
   const Simulation *withRun = nullptr;
   /// `-o`: the path of the output; empty without one.
   std::string output;
-  /// `--template`: its text, and the loader of its partials.
+  /// The text of the template, and the loader of its partials.
   llvm::StringRef templateText;
   std::function<llvm::FailureOr<llvm::StringRef>(llvm::StringRef name,
                                                  DiagLoc loc)>
@@ -89,26 +77,30 @@ using EmitFunction = llvm::LogicalResult (*)(const Schedule &schedule,
                                llvm::raw_ostream &, DiagEngine &);
 #include "Emit/Emitters.def"
 
-/// The options of the command line that may affect a format.
+namespace detail {
+enum EmitOptionNumber : unsigned {
+#define PIPEC_EMIT_OPTION(Id, Name, Type, CxxType, Field, Default, Help)       \
+  Id##EmitNumber,
+#include "Emit/EmitOptions.def"
+  NumEmitOptions
+};
+} // namespace detail
+
+/// The options of the command line that may affect a format: those of
+/// EmitOptions.def, and others, which other commands take, too.
 enum class EmitUse : unsigned {
   None = 0,
-  Cpp = 1 << 0,
-  Model = 1 << 1,
-  Format = 1 << 2,
-  Window = 1 << 3,
-  Width = 1 << 4,
-  With = 1 << 5,
+#define PIPEC_EMIT_OPTION(Id, Name, Type, CxxType, Field, Default, Help)       \
+  Id = 1U << detail::Id##EmitNumber,
+#include "Emit/EmitOptions.def"
+  Model = 1U << detail::NumEmitOptions,
+  Format = Model << 1,
   /// --cost, --cost-profile and --parts, which may also affect passes.
-  Costs = 1 << 6,
-  Template = 1 << 7,
+  Costs = Format << 1,
   /// --layers, --split and --layout, without costs.
-  Layers = 1 << 8,
+  Layers = Costs << 1,
   /// One of them must be given, or the schedule must have a layout.
-  NeedsLayers = 1 << 9,
-  Timeline = 1 << 10,
-  Title = 1 << 11,
-  /// --scale and --memory.
-  Drawing = 1 << 12,
+  NeedsLayers = Layers << 1,
 };
 constexpr EmitUse operator|(EmitUse a, EmitUse b) {
   return EmitUse(unsigned(a) | unsigned(b));

@@ -1,5 +1,5 @@
 # The rules of Frameworks.def are those of docs/Compare.md, in its words.
-# RUN: %python %s %root/lib/Target/Frameworks.def %root/docs/Compare.md
+# RUN: %python %s %root/lib/Frameworks/Frameworks.def %root/docs/Compare.md
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import pathlib
 import re

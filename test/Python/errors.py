@@ -34,7 +34,7 @@ assert [note.kind for note in error.errors[0].notes] == ["NoteOverlapFunction", 
 pipec.compile("interleaved_overlap_bf", ranks=2, microbatches=4, passes="unpair,torch")
 
 assert refused("no_such_schedule").errors[0].kind == "InputNotFound"
-assert refused("zb1p", ranks=2, target="torch", passes="torch").errors[0].kind == "UnusableOption"
+assert refused("zb1p", ranks=2, target="torch", passes="torch").errors[0].kind == "OptionsExclusive"
 assert refused("zb1p", rnks=2).errors
 assert refused("zb1p", target="trch").errors[0].notes[0].kind == "NoteDidYouMean"
 with open("bad.csv", "w") as file:

@@ -42,17 +42,17 @@ using namespace llvm;
 namespace pipec {
 
 static constexpr HelpText optHelp = {
-    "pipec-opt", "[file]",
+    "pipec-opt",
     "Runs passes over step IR or CSV, from standard input unless a file is "
     "named.",
     "pipec-opt --passes='strip-bubbles,insert-p2p{order=simulate}' in.steps\n"
     "pipec zb1p --emit=ir | pipec-opt --passes=torch -o out.steps\n"
     "pipec-opt --verify=compute,placed --verify-diagnostics test.steps\n",
-    optgroup::InputForm | optgroup::SplitInput | optgroup::StageGraphs |
-        optgroup::Sizes | optgroup::ListForm | optgroup::StepSizes |
-        optgroup::Passes | optgroup::OptOnly | optgroup::Output |
-        optgroup::Warnings | optgroup::Diagnostics | optgroup::Expectations |
-        optgroup::General};
+    {optgroup::InputForm | optgroup::SplitInput | optgroup::StageGraphs |
+         optgroup::Sizes | optgroup::ListForm | optgroup::StepSizes |
+         optgroup::Passes | optgroup::OptOnly | optgroup::Output | everyCommand,
+     form::Text,
+     {InputSyntax::File, 0, 1, InputSyntax::OneSize}}};
 
 //===----------------------------------------------------------------------===//
 // Runs
@@ -101,9 +101,6 @@ LogicalResult OptRun::readCommandLine(DiagEngine &diags) {
   if (failed(grid) || failed(grid->fit({}, /*otherInputs=*/true, diags)) ||
       failed(checkOutputName(args, *findEmitter("ir"), diags)))
     return failure();
-  if (inputs.size() > 1)
-    return reportUsageError(diags, Twine(inputs.size()) +
-                                       " inputs where one is taken");
   path = inputs.empty() ? "-" : inputs[0];
   sizes = std::move(*grid);
   return success();
@@ -125,8 +122,7 @@ FailureOr<Schedule> OptRun::make(StringRef text, PassRun &passes,
   // A program is read as step IR, whose parser reports the error.
   InputKind kind = inputKind(path, text, args);
   InputOptions options = sizes->wanted(args);
-  if (failed(readGraph(args, options.graph, diags)))
-    return failure();
+  options.graph = readGraph(args);
   FailureOr<Schedule> schedule =
       readStepInput(kind == InputKind::Program ? InputKind::Steps : kind, path,
                     text, options, diags);
@@ -238,7 +234,7 @@ int OptRun::runParts(function_ref<std::unique_ptr<DiagSession>()> makeSession) {
 
 int optMain(int argc, const char *const *argv, raw_ostream &out,
             raw_ostream &err) {
-  Arguments args(ArrayRef(argv, argc).drop_front(), optHelp.groups);
+  Arguments args(ArrayRef(argv, argc).drop_front(), optHelp.syntax);
   auto makeSession = [&] {
     auto session = std::make_unique<DiagSession>("pipec-opt", err);
     session->setForm(args);

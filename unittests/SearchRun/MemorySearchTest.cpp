@@ -66,7 +66,7 @@ MemorySettings shrunk(MemorySettings memory, Rational largest, Rational limit) {
 TEST(MemorySearch, NothingIsFoundBelowTheLeast) {
   SourceFiles files;
   SearchPath path("pipec", {});
-  Arguments args({}, 0);
+  Arguments args({}, CommandSyntax());
   Progress progress("pipec", nulls());
   Random random(31);
   unsigned least = 0, total = 0;

@@ -1,12 +1,12 @@
-//===- Completion.h - Completion of command lines ---------------*- C++ -*-===//
+//===- ShellCompletion.h - Completion of command lines ----------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_COMMAND_COMPLETION_H
-#define PIPEC_COMMAND_COMPLETION_H
+#ifndef PIPEC_COMMAND_SHELLCOMPLETION_H
+#define PIPEC_COMMAND_SHELLCOMPLETION_H
 
 #include "Driver/Library.h"
 
@@ -35,4 +35,4 @@ std::vector<llvm::StringRef> completionShells();
 
 } // namespace pipec
 
-#endif // PIPEC_COMMAND_COMPLETION_H
+#endif // PIPEC_COMMAND_SHELLCOMPLETION_H

@@ -1,20 +1,19 @@
-//===- Completion.cpp - Completion of command lines -----------------------===//
+//===- ShellCompletion.cpp - Completion of command lines ------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Commands, options and their values come from the tables. llvm::opt finds the
-// options (OptTable::findByPrefix); values are in CompletionValues.cpp.
+// Commands, options and their values come from the tables. Values are in
+// CompletionValues.cpp.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Command/Completion.h"
+#include "Command/ShellCompletion.h"
 
 #include "Command/Completer.h"
 #include "Command/DescribeCommand.h"
-#include "Driver/OptionTable.h"
 #include "Driver/ScheduleSource.h"
 #include "Parse/Parser.h"
 
@@ -25,16 +24,6 @@
 using namespace llvm;
 
 namespace pipec {
-
-WordSyntax::WordSyntax(const CommandInfo &command) {
-  StringRef words =
-      command.help.words.take_until([](char c) { return c == '-'; });
-  files = words.contains("file") || words.contains("trace");
-  names = words.contains("name");
-  required = words.count('<');
-  many = words.contains("name>...") || words.contains("name]...") ||
-         words.contains("trace>...");
-}
 
 Completer::Completer(ArrayRef<std::string> words, const SearchPath &library,
                      raw_ostream &os)
@@ -57,7 +46,7 @@ Completer::Completer(ArrayRef<std::string> words, const SearchPath &library,
   SmallVector<const char *> argv;
   for (const std::string &word : before)
     argv.push_back(word.c_str());
-  args.emplace(argv, command->help.groups);
+  args.emplace(argv, command->help.syntax);
   if (args->takes(Opt::Include))
     search = library.with(args->list(Opt::Include));
 }
@@ -145,37 +134,46 @@ std::vector<const ast::ScheduleDecl *> Completer::inputSchedules() {
   return schedules;
 }
 
-/// True if the option was given and must not be given again.
-bool Completer::isGiven(const OptionInfo &info) const {
-  return info.type != OptionType::List && args->has(info.id);
-}
-
 //===----------------------------------------------------------------------===//
 // Words and options
 //===----------------------------------------------------------------------===//
 
 void Completer::completeOption() {
   // `--name=VALUE`, `-xVALUE`
-  size_t equals = current.find('=');
-  for (size_t length :
-       {equals == StringRef::npos ? 0 : equals + 1, size_t(2)}) {
-    const Spelling *spelling =
-        findSpelling(current.take_front(length), command->help.groups);
-    if (!spelling || spelling->kind == opt::Option::FlagClass)
-      continue;
-    const OptionInfo &info = optionInfo(spelling->option);
+  using Form = OptionMatch::Form;
+  OptionMatch match = matchOption(current, args->syntax().groups);
+  if (match && (match.form == Form::Joined ||
+                (match.form == Form::Separate && current.size() == 2))) {
     // `-o` alone is not yet followed by the name of a file.
-    if (current.size() > length || current.ends_with("=") || !isFile(info))
-      completeValue(info, current.drop_front(length));
-    if (current.size() > length || current.ends_with("=") || numFound)
+    if (match.form == Form::Joined || !match.option->type.isFile())
+      completeValue(*match.option, match.value);
+    if (match.form == Form::Joined || numFound)
       return;
   }
-  for (const Spelling *spelling :
-       spellingsByPrefix(current, command->help.groups)) {
-    const OptionInfo &info = optionInfo(spelling->option);
-    if (!isGiven(info))
-      add(current, spelling->text, info.help);
+  std::vector<std::pair<std::string, StringRef>> spellings;
+  for (const OptionInfo &info : allOptions()) {
+    const ValueType &type = info.type;
+    if (!info.isShown(args->syntax().groups) ||
+        (!type.isList && args->has(info.id)))
+      continue;
+    auto offer = [&](const Twine &text) {
+      spellings.emplace_back(text.str(), info.help);
+    };
+    if (!info.letter.empty())
+      offer("-" + info.letter);
+    if (info.name == info.letter)
+      continue;
+    bool isAlone = type.isFlag() || type.kind == ValueKind::Switch;
+    if (isAlone || !type.implied.empty())
+      offer("--" + info.name);
+    if (!isAlone)
+      offer("--" + info.name + "=");
+    if (type.kind == ValueKind::Switch)
+      offer("--no-" + info.name);
   }
+  llvm::sort(spellings);
+  for (const auto &[text, help] : spellings)
+    add(current, text, help);
 }
 
 void Completer::completeWord(StringRef typed) {
@@ -185,22 +183,22 @@ void Completer::completeWord(StringRef typed) {
     add(typed, "help", "Prints the help of a command.");
   if (help)
     return;
-  if (command->function == runCompletion) {
+  const InputSyntax &syntax = args->syntax().inputs;
+  if (syntax.kinds & InputSyntax::Shell) {
     for (StringRef shell : completionShells())
       add(typed, shell, "");
     return;
   }
-  WordSyntax syntax(*command);
   bool traces = args->takes(Opt::Against) && args->has(Opt::Against);
-  bool takesMore =
-      syntax.many || inputs().size() < std::max<size_t>(syntax.required, 1);
+  bool takesMore = inputs().size() < syntax.most;
   if (typed.contains('='))
     return; // a number
   if (args->takes(Opt::Define) && !first)
     completeParameter(typed);
-  if (syntax.names && takesMore)
+  if ((syntax.kinds & InputSyntax::Name) && takesMore)
     addSchedules(typed);
-  if (syntax.files && (takesMore || traces))
+  bool takesFiles = syntax.kinds & (InputSyntax::File | InputSyntax::Trace);
+  if (takesFiles && (takesMore || traces))
     addFiles(typed);
 }
 
@@ -209,10 +207,9 @@ void Completer::run() {
   if (dashes != before.end())
     return completeWord(current);
   if (!before.empty()) {
-    const Spelling *last = findSpelling(before.back(), command->help.groups);
-    if (last && (last->kind == opt::Option::SeparateClass ||
-                 last->kind == opt::Option::JoinedOrSeparateClass))
-      return completeValue(optionInfo(last->option), current);
+    OptionMatch last = matchOption(before.back(), args->syntax().groups);
+    if (last && last.form == OptionMatch::Form::Separate)
+      return completeValue(*last.option, current);
   }
   if (current.starts_with("-"))
     return completeOption();
