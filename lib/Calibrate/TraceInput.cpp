@@ -50,11 +50,11 @@ FailureOr<Recording> readTraces(const Arguments &args,
       return diags.report(DiagLoc(), diag::OptionValue, shortened(text),
                           "--ranks-of", "FILE=RANK");
     if (!is_contained(paths, path))
-      return reportUsageError(diags, "--ranks-of names `" + shortened(path) +
-                                         "`, which is not one of the traces");
+      return diags.report(DiagLoc(), diag::OptionValue, shortened(path),
+                          "--ranks-of", "one of the traces");
     if (!options.ranks.try_emplace(path.str(), rank).second)
-      return reportUsageError(diags, "--ranks-of names `" + shortened(path) +
-                                         "` twice");
+      return diags.report(DiagLoc(), diag::ValueTwice, shortened(path),
+                          "--ranks-of");
   }
   for (StringRef path : paths)
     if (path != "-" && sys::fs::is_directory(path))

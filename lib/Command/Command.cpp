@@ -54,10 +54,11 @@ ArrayRef<CommandInfo> allCommands() {
 #define PIPEC_COMMAND(Name, Run, Groups, Forms, Inputs, Overview, Examples)    \
   {Name,                                                                       \
    Run,                                                                        \
-   {Run == runCompile ? "pipec" : "pipec " Name,                               \
-    Overview,                                                                  \
+   {Overview,                                                                  \
     Examples,                                                                  \
-    {Groups, Forms, Inputs},                                                   \
+    {Run == runCompile ? StringLiteral("pipec")                                \
+                       : StringLiteral("pipec " Name),                         \
+     Groups, Forms, Inputs},                                                   \
     "pipec help warnings"}},
 #include "Command/Commands.def"
   };
@@ -85,8 +86,8 @@ std::vector<StringRef> commandNames() {
 /// What `pipec` and `pipec --help` print.
 static void printOverview(raw_ostream &os) {
   const HelpText &help = defaultCommand().help;
-  os << help.overview << "\n\nUSAGE: " << help.command << " " << help.usage()
-     << "\n       pipec COMMAND ...\n\n"
+  os << help.overview << "\n\nUSAGE: " << help.syntax.command << " "
+     << help.usage() << "\n       pipec COMMAND ...\n\n"
      << "Commands (`pipec help COMMAND` or `pipec COMMAND --help`):\n";
   for (const CommandInfo &command : allCommands())
     printHelpRow(("  " + command.name).str(), command.help.overview, os);

@@ -8,6 +8,7 @@
 #include "Command/CommandRun.h"
 
 #include "Driver/OutputName.h"
+#include "Support/Diagnostics/CommandDiags.h"
 
 #include <cstdlib>
 #include <sys/ioctl.h>
@@ -28,8 +29,8 @@ CommandRun::CommandRun(const char *program, const Arguments &args,
 LogicalResult CommandRun::checkOutput() {
   const CommandSyntax &syntax = args.syntax();
   if (syntax.inputs.needsOutput && args.text(Opt::Output, "-") == "-")
-    return reportUsageError(diags, "`pipec " + StringRef(commandLine[1]) +
-                                       "` needs an output file: -o FILE");
+    return diags.report(DiagLoc(), diag::OptionNeeds, syntax.command,
+                        "an output file: -o FILE");
   return syntax.forms & form::Apart ? success() : chooseForm(syntax.forms);
 }
 

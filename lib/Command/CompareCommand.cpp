@@ -89,8 +89,8 @@ LogicalResult Compare::readCosts() {
   std::set<std::string> texts;
   for (const LayerLayout &layout : *layouts)
     if (!texts.insert(layout.text()).second)
-      return reportUsageError(diags, "layout `" + shortened(layout.text()) +
-                                         "` is given twice");
+      return diags.report(DiagLoc(), diag::ValueTwice, shortened(layout.text()),
+                          "--layout");
   for (LayerLayout &layout : *layouts)
     options.given.emplace_back(given).layout = std::move(layout);
   if (!layouts->empty() &&
@@ -126,11 +126,11 @@ LogicalResult Compare::readOptions() {
   if (failed(sizes))
     return failure();
   grid = std::move(*sizes);
-  FailureOr<unsigned> ranks = grid.required("ranks", maxRanks, diags);
+  FailureOr<unsigned> ranks = grid.required(args, "ranks", maxRanks, diags);
   if (failed(ranks))
     return failure();
   FailureOr<unsigned> microbatches =
-      grid.required("microbatches", maxMicrobatches, diags);
+      grid.required(args, "microbatches", maxMicrobatches, diags);
   if (failed(microbatches))
     return failure();
   options.ranks = *ranks;
@@ -176,7 +176,7 @@ LogicalResult Compare::readTargets() {
     if (!is_contained(names, word))
       return reportUnknownChoice(diags, "target", word, names);
     if (!seen.insert(word).second)
-      return reportUsageError(diags, "target `" + word + "` is given twice");
+      return diags.report(DiagLoc(), diag::ValueTwice, word, "--target");
     FailureOr<ShippedTarget> target = makeShippedTarget(word, diags);
     if (failed(target))
       return failure();

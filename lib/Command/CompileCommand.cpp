@@ -122,8 +122,8 @@ LogicalResult Compile::checkUses() {
                           args.written(option),
                           "with " + args.written(Opt::Timeline));
   if (emitter->hasUse(EmitUse::Template) && !args.has(Opt::Template))
-    return reportUsageError(diags, "`" + args.written(Opt::Emit) +
-                                       "` without a --template=FILE");
+    return diags.report(DiagLoc(), diag::OptionNeeds, args.written(Opt::Emit),
+                        "--template=FILE");
   if (!emitter->printsProgram())
     return success();
   return checkGroups(usedByPrograms, "--emit=" + emitter->name);
@@ -198,7 +198,8 @@ LogicalResult Compile::checkOptions() {
   emit.output = args.text(Opt::Output).str();
   emit.model = readModel(args);
   if (emit.templateFile == "-")
-    return reportUsageError(diags, "a template is a file, and `-` is not one");
+    return diags.report(DiagLoc(), diag::OptionValue, "-", "--template",
+                        "a file");
   return success();
 }
 
@@ -310,11 +311,9 @@ LogicalResult Compile::run() {
   if (failed(schedule))
     return failure();
   if (emitter->hasUse(EmitUse::NeedsLayers) && schedule->layers.empty())
-    return reportUsageError(diags, "`" + args.written(Opt::Emit) +
-                                       "` without --layers, --split or "
-                                       "--layout, and `" +
-                                       shortened(schedule->name) +
-                                       "` has no layout");
+    return diags.report(DiagLoc(), diag::OptionNeeds, args.written(Opt::Emit),
+                        "--layers, --split or --layout: `" +
+                            shortened(schedule->name) + "` has no layout");
   SmallVector<const Schedule *> shown = {&*schedule};
   FailureOr<Schedule> second = failure();
   if (args.has(Opt::With)) {

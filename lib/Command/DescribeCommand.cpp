@@ -10,6 +10,7 @@
 #include "AST/Context.h"
 #include "Driver/Io.h"
 #include "Parse/Parser.h"
+#include "Support/Diagnostics/CommandDiags.h"
 #include "Support/TerminalText.h"
 #include "Support/Words.h"
 
@@ -70,8 +71,8 @@ LogicalResult listLibrary(const SearchPath &search,
     Expected<GlobPattern> glob = GlobPattern::create(pattern);
     if (!glob) {
       consumeError(glob.takeError());
-      return reportUsageError(diags,
-                              "`" + shortened(pattern) + "` is not a pattern");
+      return diags.report(DiagLoc(), diag::OptionValue, shortened(pattern),
+                          "--list", "a pattern");
     }
     globs.push_back(std::move(*glob));
   }

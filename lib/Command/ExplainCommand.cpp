@@ -138,7 +138,8 @@ static FailureOr<Question> readQuestion(const Arguments &args,
     return question;
   }
   if (!args.has(Opt::Rank) || !args.has(Opt::At))
-    return reportUsageError(diags, "expected --step, or --rank and --at");
+    return diags.report(DiagLoc(), diag::OptionNeeds, "pipec explain",
+                        "--step, or --rank and --at");
   question.time = Rational::parse(args.text(Opt::At));
   return question;
 }
@@ -199,16 +200,17 @@ static LogicalResult answer(const Question &question, const Schedule &schedule,
                             const CommandRun &run) {
   DiagEngine &diags = run.diags;
   if (question.rank && *question.rank >= schedule.numRanks)
-    return reportUsageError(diags, "rank " + Twine(*question.rank) +
-                                       " is out of range: the schedule has " +
-                                       countText(schedule.numRanks, "rank"));
+    return diags.report(DiagLoc(), diag::OptionValue, *question.rank, "--rank",
+                        "a rank of the schedule, which has " +
+                            countText(schedule.numRanks, "rank"));
   std::optional<StepRef> step;
   if (question.step) {
     step = findStep(schedule, *question.step, question.rank);
     if (!step)
-      return reportUsageError(
-          diags, "no step `" + shortened(run.args.text(Opt::Step)) + "`" +
-                     (question.rank ? " on this rank" : ""));
+      return diags.report(DiagLoc(), diag::OptionValue,
+                          shortened(run.args.text(Opt::Step)), "--step",
+                          question.rank ? "a step of this rank"
+                                        : "a step of the schedule");
   }
 
   FailureOr<Simulation> times = simulate(schedule, readModel(run.args), diags);

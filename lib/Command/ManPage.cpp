@@ -81,9 +81,9 @@ static void printExamples(StringRef examples, raw_ostream &os) {
 
 static void printCommands(raw_ostream &os) {
   for (const CommandInfo &command : allCommands()) {
-    os << ".SS " << roff(command.help.command) << '\n';
+    os << ".SS " << roff(command.help.syntax.command) << '\n';
     printText(command.help.overview, os);
-    os << ".PP\n.B " << roff(command.help.command) << '\n';
+    os << ".PP\n.B " << roff(command.help.syntax.command) << '\n';
     printText(command.help.usage(), os);
     printExamples(command.help.examples, os);
   }
@@ -101,7 +101,7 @@ static std::string commandsWith(const OptionInfo &info) {
 static void printOption(const OptionInfo &info, raw_ostream &os) {
   os << ".TP\n\\fB" << roff(optionText(info)) << "\\fR\n";
   printText((info.help + ".").str(), os);
-  std::vector<Choice> choices = info.choices({~optgroup::Set(0), 0xff, {}});
+  std::vector<Choice> choices = info.choices({"", ~optgroup::Set(0), 0xff, {}});
   if (!choices.empty()) {
     os << "Choices:\n.RS\n";
     for (const Choice &choice : choices) {
@@ -138,7 +138,7 @@ static void printOptions(raw_ostream &os) {
 static void printSynopsis(raw_ostream &os) {
   for (const CommandInfo &command : allCommands()) {
     os << (&command == &defaultCommand() ? "" : ".br\n") << ".B "
-       << roff(command.help.command) << '\n';
+       << roff(command.help.syntax.command) << '\n';
     printText(command.help.usage(), os);
   }
 }

@@ -7,6 +7,8 @@
 
 #include "Command/OpenServer.h"
 
+#include "Support/Diagnostics/CommandDiags.h"
+
 #include "llvm/Support/Process.h"
 
 #include <cerrno>
@@ -18,9 +20,9 @@ namespace pipec {
 LogicalResult checkHasServer(const CommandRun &run) {
   if (run.makeServer)
     return success();
-  return reportUsageError(run.diags, "this pipec was built without the server "
-                                     "that `pipec " +
-                                         Twine(run.commandLine[1]) + "` needs");
+  return run.diags.report(DiagLoc(), diag::OptionNeeds,
+                          run.args.syntax().command,
+                          "a server, without which this pipec was built");
 }
 
 FailureOr<std::unique_ptr<HttpServer>> openServer(const CommandRun &run,

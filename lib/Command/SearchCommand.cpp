@@ -41,6 +41,11 @@ private:
   LogicalResult readOptions();
   LogicalResult checkLayouts();
   LogicalResult checkEdges();
+  /// Reports that an option needs `what`.
+  LogicalResult needs(Opt option, StringRef what) {
+    return diags.report(DiagLoc(), diag::OptionNeeds, args.written(option),
+                        what);
+  }
   FailureOr<PlacementResult> find(ScheduleSearch &searcher);
   FailureOr<PlacementResult> findAll();
   LogicalResult certify(const FoundSchedule &found, SearchReport &report);
@@ -78,18 +83,18 @@ LogicalResult SearchRun::readSizes() {
     return diags.report(DiagLoc(), diag::OptionWithoutEffect, other,
                         "on a search, whose sizes are `ranks`, `microbatches` "
                         "and `chunks`");
-  FailureOr<unsigned> ranks = sizes->required("ranks", maxRanks, diags);
+  FailureOr<unsigned> ranks = sizes->required(args, "ranks", maxRanks, diags);
   if (failed(ranks))
     return failure();
   FailureOr<unsigned> microbatches =
-      sizes->required("microbatches", maxMicrobatches, diags);
+      sizes->required(args, "microbatches", maxMicrobatches, diags);
   if (failed(microbatches))
     return failure();
   // With --placement=best the largest number to compare.
   unsigned chunks =
       args.text(Opt::PlacementName) == "best" ? 2 : request.chunks;
   FailureOr<unsigned> given =
-      sizes->required("chunks", maxStages / *ranks, diags, chunks);
+      sizes->required(args, "chunks", maxStages / *ranks, diags, chunks);
   if (failed(given))
     return failure();
   request.ranks = *ranks;
@@ -109,11 +114,9 @@ LogicalResult SearchRun::checkLayouts() {
   if (!layers.empty())
     layout = LayerLayout::even(std::move(layers));
   if (!layout || !layout->isEven())
-    return reportUsageError(diags, "--layouts cuts the layers of --layers, "
-                                   "which is not given");
+    return needs(Opt::Layouts, "--layers, whose layers it divides");
   if (anyPlacement)
-    return reportUsageError(diags, "--layouts needs one placement, and "
-                                   "--placement=best compares several");
+    return needs(Opt::Layouts, "one --placement, and best compares several");
   return success();
 }
 
@@ -121,13 +124,11 @@ LogicalResult SearchRun::checkLayouts() {
 LogicalResult SearchRun::checkEdges() {
   if (request.graph.empty())
     return success();
+  Opt edges = args.has(Opt::Graph) ? Opt::Graph : Opt::Connect;
   if (anyPlacement)
-    return reportUsageError(diags, "edges name stages, and --placement=best "
-                                   "compares several numbers of them");
+    return needs(edges, "one --placement, and best compares several");
   if (args.has(Opt::Layouts))
-    return reportUsageError(diags,
-                            "edges name stages, and --layouts compares several "
-                            "ways to cut the layers into them");
+    return needs(edges, "fixed stages, and --layouts compares several");
   return success();
 }
 
@@ -153,9 +154,8 @@ LogicalResult SearchRun::readOptions() {
   asProgram = extension.equals_insensitive(".pipe");
   if (args.has(Opt::Output) && !asProgram &&
       !extension.equals_insensitive(".steps"))
-    return reportUsageError(diags,
-                            "a schedule is written as .steps or .pipe, and `" +
-                                shortened(file) + "` has another name");
+    return diags.report(DiagLoc(), diag::OptionValue, shortened(file), "-o",
+                        "a name with .steps or .pipe");
   StringRef placement = args.text(Opt::PlacementName, "loop");
   anyPlacement = placement == "best";
   request.isV = placement == "v";
@@ -195,10 +195,9 @@ LogicalResult SearchRun::readOptions() {
   if (failed(checkLayouts()) || failed(checkEdges()))
     return failure();
   if (anyPlacement && !request.given.perPart())
-    return reportUsageError(diags,
-                            "--placement=best compares different numbers of "
-                            "stages, so costs must be per part: with --parts, "
-                            "or \"per\": \"part\" in the profile");
+    return needs(Opt::PlacementName,
+                 "costs per part, for different numbers of stages: with "
+                 "--parts, or \"per\": \"part\" in the profile");
   return success();
 }
 

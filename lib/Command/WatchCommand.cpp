@@ -111,8 +111,8 @@ LogicalResult Watch::readOptions() {
   if (failed(request))
     return failure();
   if (request->path == "-")
-    return reportUsageError(diags, "standard input does not change, and watch "
-                                   "needs a file");
+    return diags.report(DiagLoc(), diag::OptionNeeds, "pipec watch",
+                        "a file: standard input does not change");
   FailureOr<OpenedInput> opened = request->open(search, diags);
   if (failed(opened))
     return failure();

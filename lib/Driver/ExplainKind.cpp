@@ -119,8 +119,8 @@ LogicalResult printExplanation(const Arguments &args, raw_ostream &out,
                                DiagSession &session) {
   DiagEngine &diags = session.engine();
   if (!args.words().empty())
-    return reportUsageError(
-        diags, "--explain takes a kind of diagnostic and no input");
+    return diags.report(DiagLoc(), diag::OptionWithoutEffect,
+                        shortened(args.words()[0]), "with --explain");
   StringRef kind = args.text(Opt::Explain);
   std::vector<StringRef> names;
   std::vector<const DiagInfo *> meantKinds;

@@ -166,23 +166,24 @@ FailureOr<std::optional<int64_t>> Grid::only(StringRef name,
     if (dimension.name != name)
       continue;
     if (dimension.values.size() != 1)
-      return reportUsageError(diags, "`" + dimension.written + "` gives " +
-                                         Twine(dimension.values.size()) +
-                                         " values where one is taken");
+      return diags.report(DiagLoc(), diag::GivenCount,
+                          countText(dimension.values.size(), "value"), "one is",
+                          dimension.written);
     return std::optional(dimension.values[0]);
   }
   return std::optional<int64_t>();
 }
 
-FailureOr<unsigned> Grid::required(StringRef name, unsigned most,
-                                   DiagEngine &diags,
+FailureOr<unsigned> Grid::required(const Arguments &args, StringRef name,
+                                   unsigned most, DiagEngine &diags,
                                    std::optional<unsigned> otherwise) const {
   FailureOr<std::optional<int64_t>> value = only(name, diags);
   if (failed(value))
     return failure();
   std::string range = "1 to " + utostr(most);
   if (!*value && !otherwise)
-    return reportUsageError(diags, "missing --" + name + "=N (" + range + ")");
+    return diags.report(DiagLoc(), diag::OptionNeeds, args.syntax().command,
+                        ("--" + name + "=N, from " + range).str());
   int64_t number = value->value_or(otherwise.value_or(0));
   if (number < 1 || number > int64_t(most))
     return diags.report(DiagLoc(), diag::OptionValue, itostr(number),

@@ -74,7 +74,8 @@ public:
   /// The value of that parameter, from 1 to `most`; `otherwise` if it was not
   /// given. Reports if it is neither, or out of range.
   llvm::FailureOr<unsigned>
-  required(llvm::StringRef name, unsigned most, DiagEngine &diags,
+  required(const Arguments &args, llvm::StringRef name, unsigned most,
+           DiagEngine &diags,
            std::optional<unsigned> otherwise = std::nullopt) const;
 
   /// Reports the parameters that none of `schedules` has, with a list of their

@@ -113,8 +113,8 @@ static SmallVector<StringRef> linesOf(StringRef text) {
 }
 
 void printHelp(const HelpText &help, raw_ostream &os) {
-  os << help.overview << "\n\nUSAGE: " << help.command << " " << help.usage()
-     << '\n';
+  os << help.overview << "\n\nUSAGE: " << help.syntax.command << " "
+     << help.usage() << '\n';
   printOptions(help.syntax,
                help.common.empty() ? help.syntax.groups : ~everyCommand, os);
   if (!help.common.empty())
@@ -135,9 +135,9 @@ void printOptionNames(optgroup::Set shown, raw_ostream &os) {
 }
 
 void printHelpPage(const HelpText &help, raw_ostream &os) {
-  os << "## " << help.command << "\n\n"
+  os << "## " << help.syntax.command << "\n\n"
      << help.overview << "\n\n```\n"
-     << help.command << " " << help.usage() << "\n```\n\n"
+     << help.syntax.command << " " << help.usage() << "\n```\n\n"
      << "For example:\n\n```\n"
      << join(linesOf(help.examples), "\n") << "\n```\n\n";
   printOptionNames(help.syntax.groups & ~everyCommand, os);

@@ -18,8 +18,6 @@ namespace pipec {
 
 /// The parts of --help of one command, other than the options.
 struct HelpText {
-  /// `pipec lint`
-  llvm::StringRef command;
   /// One sentence.
   llvm::StringRef overview;
   /// Command lines, one per line.

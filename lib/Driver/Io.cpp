@@ -139,7 +139,7 @@ LogicalResult checkInputCount(const Arguments &args,
     return success();
   static constexpr StringLiteral taken[] = {"none is", "one is", "two are"};
   InFlightDiagnostic error = diags.report(
-      DiagLoc(), diag::InputCount, countText(inputs.size(), "input"),
+      DiagLoc(), diag::GivenCount, countText(inputs.size(), "input"),
       taken[syntax.most], shortened(join(inputs, "`, `")));
   if (args.takes(Opt::Start))
     error.note(DiagLoc(), diag::NoteDidYouMean,

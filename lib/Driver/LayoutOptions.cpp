@@ -42,12 +42,12 @@ static FailureOr<SmallVector<size_t>> readNumbers(StringRef list,
   size_t sum = 0;
   for (StringRef part : parts) {
     size_t number = 0;
-    if (part.trim().getAsInteger(10, number))
+    if (part.trim().getAsInteger(10, number) || number > maxLayoutSize ||
+        (sum += number) > maxLayoutSize)
       return diags.report(DiagLoc(), diag::OptionValue, shortened(part),
-                          "--split", "a number of layers");
-    if (number > maxLayoutSize || (sum += number) > maxLayoutSize)
-      return reportUsageError(diags, "--split gives the stages more than " +
-                                         Twine(maxLayoutSize) + " layers");
+                          "--split",
+                          "a number of layers, of at most " +
+                              std::to_string(maxLayoutSize) + " in all");
     numbers.push_back(number);
   }
   return numbers;
@@ -137,8 +137,9 @@ readLayout(const Arguments &args, const std::optional<LayerLayout> &ofProfile,
   if (failed(layouts))
     return failure();
   if (layouts->size() > 1)
-    return reportUsageError(diags, countText(layouts->size(), "layout") +
-                                       " where one is taken");
+    return diags.report(DiagLoc(), diag::GivenCount,
+                        countText(layouts->size(), "layout"), "one is",
+                        shortened(layouts->back().text()));
   std::optional<LayerLayout> only;
   if (!layouts->empty())
     only = std::move(layouts->front());

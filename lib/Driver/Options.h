@@ -97,6 +97,8 @@ struct InputSyntax {
 
 /// What a command line may consist of.
 struct CommandSyntax {
+  /// `pipec lint`
+  llvm::StringLiteral command = "";
   optgroup::Set groups = 0;
   form::Set forms = form::Text;
   InputSyntax inputs;

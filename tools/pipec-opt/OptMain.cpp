@@ -42,13 +42,13 @@ using namespace llvm;
 namespace pipec {
 
 static constexpr HelpText optHelp = {
-    "pipec-opt",
     "Runs passes over step IR or CSV, from standard input unless a file is "
     "named.",
     "pipec-opt --passes='strip-bubbles,insert-p2p{order=simulate}' in.steps\n"
     "pipec zb1p --emit=ir | pipec-opt --passes=torch -o out.steps\n"
     "pipec-opt --verify=compute,placed --verify-diagnostics test.steps\n",
-    {optgroup::InputForm | optgroup::SplitInput | optgroup::StageGraphs |
+    {"pipec-opt",
+     optgroup::InputForm | optgroup::SplitInput | optgroup::StageGraphs |
          optgroup::Sizes | optgroup::ListForm | optgroup::StepSizes |
          optgroup::Passes | optgroup::OptOnly | optgroup::Output | everyCommand,
      form::Text,

@@ -27,9 +27,9 @@ static std::string refusal(std::vector<const char *> arguments) {
 
 TEST(WithoutServerTest, IsSaid) {
   EXPECT_EQ(refusal({"pipec", "serve"}),
-            "pipec: error: this pipec was built without the server that `pipec "
-            "serve` needs\n");
+            "pipec: error: `pipec serve` needs a server, without which this "
+            "pipec was built\n");
   EXPECT_EQ(refusal({"pipec", "watch", "a.pipe", "--port=0", "-o", "a.html"}),
-            "pipec: error: this pipec was built without the server that `pipec "
-            "watch` needs\n");
+            "pipec: error: `pipec watch` needs a server, without which this "
+            "pipec was built\n");
 }
