@@ -7,7 +7,7 @@
 
 #include "Driver/Options.h"
 
-#include "Cost/StepKind.h"
+#include "Support/StepKind.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
