@@ -124,22 +124,29 @@ addEventListener("drop", (event) => {
   main.classList.remove("drop");
   if (event.dataTransfer.files[0]) compareWith(event.dataTransfer.files[0]);
 });
-new ResizeObserver(resize).observe(canvas);
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-  painter.recolor();
-  mapPainter.recolor();
-  overview = null;
-  heads();
-  redraw();
-});
 
-painter.resize();
-show([...document.querySelectorAll(".pipec-schedule")].map((element) => element.textContent));
-toggle("memory", !byId("memory").disabled && scene.rows.length <= 8);
-toggle("transfers", !byId("transfers").disabled);
-usualShown = shownToggles();
-addEventListener("hashchange", applyHash);
-applyHash();
+// Shows the first schedules, and what the address says about them.
+function start(blocks) {
+  painter.resize();
+  show(blocks);
+  toggle("memory", !byId("memory").disabled && scene.rows.length <= 8);
+  toggle("transfers", !byId("transfers").disabled);
+  usualShown = shownToggles();
+  addEventListener("hashchange", applyHash);
+  applyHash();
+  new ResizeObserver(resize).observe(canvas);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    painter.recolor();
+    mapPainter.recolor();
+    overview = null;
+    heads();
+    redraw();
+  });
+}
+
+// The frame of `pipec serve` has no schedules of its own.
+const ownBlocks = [...document.querySelectorAll(".pipec-schedule")].map((element) => element.textContent);
+if (ownBlocks.length) start(ownBlocks);
 // For tests and for the console of the browser.
 window.pipec = {
   scene, setView, fit, zoom, hit, follow, toggle, compareWith, timeAt, select, findNext, pictureSvg, nameWidth,

@@ -20,8 +20,8 @@
 // ranks, stages, microbatches and phases; makespan, length, from and to in ticks;
 // ticksPerUnit and memoryUnit; colors, the shades and the text color of each kind;
 // sources, [place, line]. Times are ticks; here they become units of the costs.
-function readSchedule(text) {
-  const json = checkedSchedule(JSON.parse(text)), unit = json.ticksPerUnit;
+function readSchedule(block) {
+  const json = checkedSchedule(typeof block === "string" ? JSON.parse(block) : block), unit = json.ticksPerUnit;
   const schedule = {
     ...json, length: json.length / unit, makespan: json.makespan / unit,
     from: json.from / unit, to: json.to / unit,

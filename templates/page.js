@@ -142,8 +142,12 @@ function arrange() {
   if (scene.told) tellSelected();
 }
 
-// Shows the schedules of `blocks`, texts of JSON.
+// The first schedule, for comparison with that of a file.
+let ownBlock = null;
+
+// Shows the schedules of `blocks`, JSON as text or as objects.
 function show(blocks) {
+  ownBlock = blocks[0];
   scene.schedules = blocks.map((text, i) => {
     const schedule = readSchedule(text);
     schedule.letter = String.fromCharCode(65 + i);
@@ -165,7 +169,6 @@ function show(blocks) {
 
 const blocksOf = (text) => [...text.matchAll(/<script type="application\/json" class="pipec-schedule">\n([^]*?)<\/script>/g)]
   .map((match) => match[1]);
-let ownBlock = document.querySelector(".pipec-schedule").textContent;
 
 async function compareWith(file) {
   const blocks = blocksOf(await file.text());

@@ -22,7 +22,9 @@ CommandRun::CommandRun(const char *program, const Arguments &args,
                        DiagSession &session, raw_ostream &out, raw_ostream &err)
     : program(programPath(program)), args(args), session(session),
       diags(session.engine()), progress(session.progress()),
-      search(this->program, args.list(Opt::Include)), err(err), out(out) {
+      search(this->program, args.list(Opt::Include),
+             args.text(Opt::ImportRoot)),
+      err(err), out(out) {
   session.setLibrary(search.libraryFolder());
 }
 

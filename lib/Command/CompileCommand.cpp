@@ -12,6 +12,8 @@
 
 #include "Command/CommandRun.h"
 #include "Command/DescribeCommand.h"
+#include "Command/LiveOutput.h"
+#include "Command/PictureOptions.h"
 
 #include "AST/TreePrinter.h"
 #include "Driver/Input.h"
@@ -251,12 +253,12 @@ LogicalResult Compile::showProgram(const OpenedInput &input) {
   } else if (any_of(schedules, isMeant)) {
     erase_if(schedules, std::not_fn(isMeant));
   }
+  if (args.has(Opt::Describe))
+    return write(
+        [&](raw_ostream &os) { describeSchedules(schedules, os); },
+        [&](json::OStream &json) { describeSchedules(schedules, json); });
   return write([&](raw_ostream &os) {
-    if (args.has(Opt::Describe) && isJson())
-      describeAsJson(schedules, os);
-    else if (args.has(Opt::Describe))
-      describeSchedules(schedules, os);
-    else if (emitter->name == "ast")
+    if (emitter->name == "ast")
       ast::printTree(**module, diags.sourceFiles(), os);
     else
       ast::printCanonical(**module, os);
@@ -272,6 +274,8 @@ LogicalResult Compile::run() {
       return pipec::listLibrary(search, args.words(), os, diags);
     });
 
+  if (emitter && emitter->name == "live")
+    return runLive(*this, emit);
   bool showsProgram = args.has(Opt::Describe) || emitter->printsProgram();
   FailureOr<PassRun> passes = makePasses(showsProgram ? "" : emitter->target);
   if (failed(passes) || failed(checkFirstWord()))

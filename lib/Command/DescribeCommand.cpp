@@ -218,16 +218,12 @@ void describeSchedules(ArrayRef<const ast::ScheduleDecl *> schedules,
   }
 }
 
-void describeAsJson(ArrayRef<const ast::ScheduleDecl *> schedules,
-                    raw_ostream &os) {
-  json::OStream json(os, /*IndentSize=*/2);
-  json.object([&] {
-    json.attributeArray("schedules", [&] {
-      for (const ast::ScheduleDecl *schedule : schedules)
-        json.object([&] { describe(*schedule, json); });
-    });
+void describeSchedules(ArrayRef<const ast::ScheduleDecl *> schedules,
+                       json::OStream &json) {
+  json.attributeArray("schedules", [&] {
+    for (const ast::ScheduleDecl *schedule : schedules)
+      json.object([&] { describe(*schedule, json); });
   });
-  os << '\n';
 }
 
 } // namespace pipec

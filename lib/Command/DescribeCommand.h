@@ -12,6 +12,7 @@
 #include "Driver/Library.h"
 #include "Support/DiagEngine.h"
 
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <string>
@@ -49,9 +50,9 @@ std::string parameterText(const ast::ParamDecl &param);
 /// Prints the documentation, parameters and constraints of schedules.
 void describeSchedules(llvm::ArrayRef<const ast::ScheduleDecl *> schedules,
                        llvm::raw_ostream &os);
-/// The same as an object of JSON.
-void describeAsJson(llvm::ArrayRef<const ast::ScheduleDecl *> schedules,
-                    llvm::raw_ostream &os);
+/// The same as the attribute `schedules` of an object.
+void describeSchedules(llvm::ArrayRef<const ast::ScheduleDecl *> schedules,
+                       llvm::json::OStream &json);
 
 } // namespace pipec
 

@@ -79,11 +79,12 @@ public:
   /// match `sizes`.
   void checkSteps(const ScheduleSource &source, const LowerOptions &options,
                   const InputOptions &sizes);
+  /// Checks a schedule that was made elsewhere.
+  llvm::LogicalResult check(const Schedule &schedule);
   /// Reports the failures of the current schedule and returns its result.
   CheckResult finish();
 
 private:
-  llvm::LogicalResult check(const Schedule &schedule);
   ClauseResult &clauseOf(const Expectation &expectation);
 
   llvm::ArrayRef<CostSettings> costs;

@@ -257,11 +257,18 @@ FailureOr<Schedule> InputRequest::makeSchedule(const OpenedInput &input,
   LowerOptions lowering;
   if (failed(readLowering(args, lowering, diags)))
     return failure();
-  lowering.given.model = first;
-  bool isProgram = input.kind == InputKind::Program;
   auto source = ScheduleSource::load(input, search, diags);
   if (failed(source))
     return failure();
+  return makeSchedule(**source, std::move(lowering), diags, first);
+}
+
+FailureOr<Schedule> InputRequest::makeSchedule(const ScheduleSource &source,
+                                               LowerOptions lowering,
+                                               DiagEngine &diags,
+                                               const Schedule *first) const {
+  lowering.given.model = first;
+  bool isProgram = source.isProgram();
   if (!first && failed(checkInputOptions(args, isProgram, !isProgram, diags)))
     return failure();
   if (!isProgram) {
@@ -272,10 +279,10 @@ FailureOr<Schedule> InputRequest::makeSchedule(const OpenedInput &input,
     if (failed(present))
       return failure();
     options.present = std::move(*present);
-    return (*source)->read(options, lowering, diags);
+    return source.read(options, lowering, diags);
   }
-  auto chosen = (*source)->schedule(
-      first ? StringRef() : args.text(Opt::Schedule), diags);
+  auto chosen =
+      source.schedule(first ? StringRef() : args.text(Opt::Schedule), diags);
   if (failed(chosen))
     return failure();
   const ast::ScheduleDecl *decl = (*chosen)->decl;
@@ -285,7 +292,7 @@ FailureOr<Schedule> InputRequest::makeSchedule(const OpenedInput &input,
   if (first)
     all.setSizesOf(*first);
   lowering.params = all.point(*decl);
-  return (*source)->lower(**chosen, lowering, diags);
+  return source.lower(**chosen, lowering, diags);
 }
 
 } // namespace pipec

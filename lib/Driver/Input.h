@@ -101,6 +101,11 @@ struct InputRequest {
                                          const SearchPath &search,
                                          DiagEngine &diags,
                                          const Schedule *first = nullptr) const;
+  /// The same for an input that was loaded, with the options of `readLowering`.
+  llvm::FailureOr<Schedule> makeSchedule(const ScheduleSource &source,
+                                         LowerOptions lowering,
+                                         DiagEngine &diags,
+                                         const Schedule *first = nullptr) const;
   /// The same for the input of this request, which is opened first.
   llvm::FailureOr<Schedule> makeSchedule(const SearchPath &search,
                                          DiagSession &session) const;

@@ -34,6 +34,14 @@ static std::string normalizeMessage(StringRef message) {
 // Diagnostics
 //===----------------------------------------------------------------------===//
 
+void WarningLimit::noteMore(const DiagEngine::Handler &handler) const {
+  for (auto [id, count] : counts)
+    if (count > maxEqual)
+      handler({diag::NoteMoreWarnings, Severity::Note, SMRange(),
+               DiagEngine::format(diag::NoteMoreWarnings, count - maxEqual,
+                                  diagInfo(id).name)});
+}
+
 void DiagSession::setVerify(bool on) {
   verifying = on;
   if (on)
@@ -54,8 +62,7 @@ void DiagSession::handle(const Diagnostic &diagnostic) {
     verifier(diagnostic);
   else if (diverted)
     diverted(diagnostic);
-  else if (diagnostic.severity != Severity::Warning ||
-           ++warnings[diagnostic.id] <= maxEqualWarnings)
+  else if (warnings.admits(diagnostic))
     print(diagnostic);
 }
 
@@ -76,11 +83,7 @@ int DiagSession::finish(LogicalResult result) {
     DiagEngine out(sources, [this](const Diagnostic &d) { print(d); });
     return succeeded(verifier.verify(out)) ? 0 : 1;
   }
-  for (auto [id, count] : warnings)
-    if (count > maxEqualWarnings)
-      print({diag::NoteMoreWarnings, Severity::Note, SMRange(),
-             DiagEngine::format(diag::NoteMoreWarnings,
-                                count - maxEqualWarnings, diagInfo(id).name)});
+  warnings.noteMore([this](const Diagnostic &more) { print(more); });
   if (badUsage)
     return 2;
   return succeeded(result) && !diags.hadErrors() ? 0 : 1;

@@ -32,6 +32,21 @@
 
 namespace pipec {
 
+/// Counts warnings: of each kind the first hundred are shown.
+class WarningLimit {
+public:
+  bool admits(const Diagnostic &diagnostic) {
+    return diagnostic.severity != Severity::Warning ||
+           ++counts[diagnostic.id] <= maxEqual;
+  }
+  /// Passes `handler` a note for each kind of which more were counted.
+  void noteMore(const DiagEngine::Handler &handler) const;
+
+private:
+  static constexpr size_t maxEqual = 100;
+  std::map<diag::Id, size_t> counts;
+};
+
 /// The files and the diagnostics of one run. Messages are printed immediately,
 /// of each kind of warning the first hundred;
 /// with `--verify-diagnostics` they are collected and compared with the
@@ -95,9 +110,7 @@ private:
   DiagEngine diags;
   DiagEngine::Handler diverted;
   bool verifying = false;
-  /// The number of warnings of each kind that were to be printed.
-  std::map<diag::Id, size_t> warnings;
-  static constexpr size_t maxEqualWarnings = 100;
+  WarningLimit warnings;
   /// True if there was an error in the command line.
   bool badUsage = false;
   /// `--color`: always, never, or by the stream and the environment.

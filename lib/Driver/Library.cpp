@@ -27,7 +27,9 @@ std::string programPath(const char *name) {
                                     reinterpret_cast<void *>(&programPath));
 }
 
-SearchPath::SearchPath(StringRef program, ArrayRef<StringRef> includes) {
+SearchPath::SearchPath(StringRef program, ArrayRef<StringRef> includes,
+                       StringRef importRoot)
+    : root(importRoot) {
   for (StringRef folder : includes)
     all.push_back(folder.str());
   SmallString<256> folder(program);
@@ -131,6 +133,29 @@ std::optional<std::string> SearchPath::findImport(StringRef name,
     if (auto found = fileIn(folder, name))
       return found;
   return std::nullopt;
+}
+
+/// The absolute path without links and `..`; that of a missing file follows
+/// from its name.
+static std::string resolved(StringRef path) {
+  SmallString<256> full;
+  if (sys::fs::real_path(path, full)) {
+    full = path;
+    (void)sys::fs::make_absolute(full);
+    sys::path::remove_dots(full, /*remove_dot_dot=*/true);
+  }
+  return std::string(full);
+}
+
+bool SearchPath::mayImport(StringRef path) const {
+  if (root.empty())
+    return true;
+  std::string file = resolved(path);
+  auto contains = [&](StringRef folder) {
+    std::string prefix = StringRef(resolved(folder)).rtrim('/').str() + "/";
+    return StringRef(file).starts_with(prefix);
+  };
+  return contains(root) || any_of(all, contains);
 }
 
 std::vector<std::string> SearchPath::libraryFiles() const {

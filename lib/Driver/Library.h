@@ -32,7 +32,9 @@ class SearchPath {
 public:
   /// `program` is the path of the running program; the library is in
   /// `../share/pipec/schedules` relative to it.
-  SearchPath(llvm::StringRef program, llvm::ArrayRef<llvm::StringRef> includes);
+  /// If `importRoot` is not empty, imports outside it are refused.
+  SearchPath(llvm::StringRef program, llvm::ArrayRef<llvm::StringRef> includes,
+             llvm::StringRef importRoot = "");
 
   /// The same library with other folders of `-I`.
   SearchPath with(llvm::ArrayRef<llvm::StringRef> includes) const;
@@ -44,7 +46,12 @@ public:
   std::optional<std::string> findImport(llvm::StringRef name,
                                         llvm::StringRef from) const;
 
+  /// False for a file outside the root of imports and all folders, after links
+  /// are resolved.
+  bool mayImport(llvm::StringRef path) const;
+
   llvm::ArrayRef<std::string> folders() const { return all; }
+  llvm::StringRef importRoot() const { return root; }
   /// The folder of the installed library.
   llvm::StringRef libraryFolder() const { return library; }
   /// The programs of the installed library, sorted by name.
@@ -56,6 +63,7 @@ private:
 
   std::vector<std::string> all;
   std::string library;
+  std::string root;
 };
 
 } // namespace pipec

@@ -66,6 +66,11 @@ LogicalResult ProgramLoader::loadImport(ast::ImportDecl &import,
                                         StringRef from) {
   StringRef name = import.path.value;
   auto path = search.findImport(name, from);
+  SmallString<256> here(sys::path::is_absolute(name) ? "" : from);
+  sys::path::append(here, name);
+  if (!search.mayImport(here) || (path && !search.mayImport(*path)))
+    return diags.report(import.path.range, diag::ImportOutside, name,
+                        search.importRoot());
   if (!path) {
     InFlightDiagnostic error =
         diags.report(import.path.range, diag::ImportNotFound, name);

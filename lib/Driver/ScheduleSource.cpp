@@ -44,8 +44,8 @@ FailureOr<OpenedInput> findInput(StringRef name, const SearchPath &search,
 }
 
 FailureOr<std::unique_ptr<ScheduleSource>>
-ScheduleSource::load(const OpenedInput &input, const SearchPath &search,
-                     DiagEngine &diags) {
+ScheduleSource::parse(const OpenedInput &input, const SearchPath &search,
+                      DiagEngine &diags) {
   std::unique_ptr<ScheduleSource> source(new ScheduleSource(input));
   if (!source->isProgram())
     return source;
@@ -53,11 +53,26 @@ ScheduleSource::load(const OpenedInput &input, const SearchPath &search,
   FailureOr<ast::Module *> module = loader.load(input.path, input.text);
   if (failed(module))
     return failure();
-  FailureOr<CheckedProgram> program =
-      checkProgram(**module, source->context, diags);
-  if (failed(program))
+  source->parsed = *module;
+  return source;
+}
+
+LogicalResult ScheduleSource::check(DiagEngine &diags) {
+  if (!parsed)
+    return success();
+  FailureOr<CheckedProgram> checked = checkProgram(*parsed, context, diags);
+  if (failed(checked))
     return failure();
-  source->program = std::move(*program);
+  program = std::move(*checked);
+  return success();
+}
+
+FailureOr<std::unique_ptr<ScheduleSource>>
+ScheduleSource::load(const OpenedInput &input, const SearchPath &search,
+                     DiagEngine &diags) {
+  auto source = parse(input, search, diags);
+  if (failed(source) || failed((*source)->check(diags)))
+    return failure();
   return source;
 }
 

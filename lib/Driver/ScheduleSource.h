@@ -42,8 +42,14 @@ findSchedule(llvm::ArrayRef<const ast::ScheduleDecl *> schedules,
 /// any size.
 class ScheduleSource {
 public:
-  /// Takes an input that was read; reports all errors that do not depend on
-  /// sizes.
+  /// Takes an input that was read and parses a program with its imports.
+  /// Reports syntax errors. `check` must follow before any other use than
+  /// `module`.
+  static llvm::FailureOr<std::unique_ptr<ScheduleSource>>
+  parse(const OpenedInput &input, const SearchPath &search, DiagEngine &diags);
+  /// Reports all other errors of a program that do not depend on sizes.
+  llvm::LogicalResult check(DiagEngine &diags);
+  /// Parses and checks.
   static llvm::FailureOr<std::unique_ptr<ScheduleSource>>
   load(const OpenedInput &input, const SearchPath &search, DiagEngine &diags);
   /// The same for a file, or the name of a program.
@@ -56,6 +62,8 @@ public:
   /// The same, as command lines name it: "-" for standard input.
   llvm::StringRef inputPath() const { return input.path; }
   bool isProgram() const { return input.kind == InputKind::Program; }
+  /// The file of a program; null for a list of steps.
+  const ast::Module *module() const { return parsed; }
   /// The schedules of a program.
   llvm::ArrayRef<CheckedSchedule> schedules() const {
     return program->schedules;
@@ -83,6 +91,7 @@ private:
 
   OpenedInput input;
   ast::Context context;
+  ast::Module *parsed = nullptr;
   std::optional<CheckedProgram> program;
 };
 

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Emit/Page.h"
 #include "Emit/PageData.h"
 #include "Emit/Palette.h"
 #include "Template/Template.h"
@@ -60,8 +61,26 @@ static std::string programOfPage() {
   return text;
 }
 
-LogicalResult emitHtml(const Schedule &schedule, const EmitOptions &options,
-                       raw_ostream &os, DiagEngine &diags) {
+/// Writes the page around the blocks of JSON that `writeBlocks` writes.
+static LogicalResult writePage(StringRef title, StringRef titleClass,
+                               raw_ostream &os, DiagEngine &diags,
+                               function_ref<void()> writeBlocks) {
+  std::string style = styleOfPage(), program = programOfPage();
+  TextData data;
+  data.set("title", title);
+  data.set("titleClass", titleClass);
+  data.set("style", style);
+  data.set("program", program);
+  auto [head, tail] = StringRef(pageTemplate).split("{{! schedules }}\n");
+  if (failed(renderEmbedded(head, data, os, diags)))
+    return failure();
+  writeBlocks();
+  return renderEmbedded(tail, data, os, diags);
+}
+
+FailureOr<SmallVector<Picture, 2>> pagePictures(const Schedule &schedule,
+                                                const EmitOptions &options,
+                                                DiagEngine &diags) {
   SmallVector<Picture, 2> pictures;
   for (const Schedule *shown : {&schedule, options.with}) {
     if (!shown)
@@ -73,25 +92,28 @@ LogicalResult emitHtml(const Schedule &schedule, const EmitOptions &options,
       return failure();
     pictures.push_back(std::move(*picture));
   }
+  return pictures;
+}
+
+LogicalResult writeEmptyPage(raw_ostream &os, DiagEngine &diags) {
+  return writePage("", "unseen", os, diags, [] {});
+}
+
+LogicalResult emitHtml(const Schedule &schedule, const EmitOptions &options,
+                       raw_ostream &os, DiagEngine &diags) {
+  auto pictures = pagePictures(schedule, options, diags);
+  if (failed(pictures))
+    return failure();
   bool hasTitle = options.title && !options.title->empty();
   std::string title = markupText(
       hasTitle ? *options.title : schedule.name + ": " + sizesText(schedule));
-  std::string style = styleOfPage();
-  TextData data;
-  data.set("title", title);
-  data.set("titleClass", hasTitle ? "" : "unseen");
-  data.set("style", style);
-  std::string program = programOfPage();
-  data.set("program", program);
-  auto [head, tail] = StringRef(pageTemplate).split("{{! schedules }}\n");
-  if (failed(renderEmbedded(head, data, os, diags)))
-    return failure();
-  for (const Picture &picture : pictures) {
-    os << "<script type=\"application/json\" class=\"pipec-schedule\">\n";
-    PageData(picture, diags.sourceFiles(), os).write();
-    os << "</script>\n";
-  }
-  return renderEmbedded(tail, data, os, diags);
+  return writePage(title, hasTitle ? "" : "unseen", os, diags, [&] {
+    for (const Picture &picture : *pictures) {
+      os << "<script type=\"application/json\" class=\"pipec-schedule\">\n";
+      PageData(picture, diags.sourceFiles(), os).write();
+      os << "</script>\n";
+    }
+  });
 }
 
 } // namespace pipec
