@@ -7,7 +7,8 @@
 
 #include "Command/OpenServer.h"
 
-#include "Support/Diagnostics/CommandDiags.h"
+#include "Serve/Access.h"
+#include "Serve/ChildRun.h"
 
 #include "llvm/Support/Process.h"
 
@@ -25,20 +26,43 @@ LogicalResult checkHasServer(const CommandRun &run) {
                           "a server, without which this pipec was built");
 }
 
-FailureOr<std::unique_ptr<HttpServer>> openServer(const CommandRun &run,
-                                                  unsigned &port) {
+LogicalResult LocalServer::start(const CommandRun &run, HttpServer::Site site,
+                                 HttpServer::BodyLimit limit) {
+  auto reason = [] { return std::generic_category().message(errno); };
   unsigned wanted = run.args.number(Opt::Port).value_or(0);
-  std::unique_ptr<HttpServer> server = run.makeServer();
+  server = run.makeServer();
   if (!server)
     return reportUsageError(run.diags,
-                            "the server cannot be started: " +
-                                std::generic_category().message(errno));
-  port = server->open(wanted);
+                            "the server cannot be started: " + reason());
+  unsigned port = server->open(wanted);
   if (!port)
-    return reportUsageError(
-        run.diags, "port " + Twine(wanted) + " of 127.0.0.1 cannot be used: " +
-                       std::generic_category().message(errno));
-  return server;
+    return reportUsageError(run.diags,
+                            "port " + Twine(wanted) +
+                                " of 127.0.0.1 cannot be used: " + reason());
+  Access access(port);
+  thread = std::thread(
+      [this, access, site = std::move(site), limit = std::move(limit)] {
+        server->run(
+            [&](const HttpRequest &request) { return access.refuse(request); },
+            limit, site);
+        ended = true;
+      });
+  return run.announce(access.address());
+}
+
+LocalServer::~LocalServer() {
+  if (!thread.joinable())
+    return;
+  server->stop();
+  thread.join();
+}
+
+bool LocalServer::end() {
+  server->stop();
+  endChildren();
+  for (int i = 0; i != 50 && !ended; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return ended;
 }
 
 void leaveProcess(const CommandRun &run) {

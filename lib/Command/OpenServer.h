@@ -10,14 +10,38 @@
 
 #include "Command/CommandRun.h"
 
+#include <atomic>
+#include <thread>
+
 namespace pipec {
 
 /// Reports if pipec was built without a server.
 llvm::LogicalResult checkHasServer(const CommandRun &run);
-/// Opens the port of --port, or any; reports if it cannot be had. There must be
-/// a server.
-llvm::FailureOr<std::unique_ptr<HttpServer>> openServer(const CommandRun &run,
-                                                        unsigned &port);
+/// A server on a thread of its own. There must be one in the program.
+class LocalServer {
+public:
+  LocalServer() = default;
+  ~LocalServer();
+  LocalServer(const LocalServer &) = delete;
+  LocalServer &operator=(const LocalServer &) = delete;
+
+  /// Serves the port of --port, or any, for requests with the token, and prints
+  /// its address. Reports a port that cannot be used. `limit` is that of the
+  /// bodies of requests.
+  llvm::LogicalResult start(
+      const CommandRun &run, HttpServer::Site site,
+      HttpServer::BodyLimit limit = [](const HttpRequest &) {
+        return maxBodyBytes;
+      });
+  /// Ends the server and all runs of the compiler. False if slow clients still
+  /// hold connections after a moment: `leaveProcess` must follow.
+  bool end();
+
+private:
+  std::unique_ptr<HttpServer> server;
+  std::atomic<bool> ended = false;
+  std::thread thread;
+};
 
 /// Ends the process with status 0 although threads are still running.
 [[noreturn]]

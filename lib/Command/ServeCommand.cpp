@@ -10,11 +10,9 @@
 #include "Compare/Candidates.h"
 #include "Driver/Choices.h"
 #include "Driver/ScheduleSource.h"
+#include "Emit/Page.h"
 #include "Serve/LiveApi.h"
 #include "Serve/LivePage.h"
-#include "Serve/ProgramOrder.h"
-#include "Serve/ServerFolder.h"
-#include "Serve/ServerThread.h"
 #include "Serve/SignalWait.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
@@ -77,12 +75,11 @@ static FailureOr<LiveFacts> readFacts(const CommandRun &run,
         makeShippedTarget(target.name, run.diags);
     if (failed(shipped))
       return failure();
-    settings.targets[target.name.str()] = shipped->passes.usesCosts();
+    if (shipped->passes.usesCosts())
+      facts.timedTargets.push_back(target.name.str());
   }
-  for (const Choice &form : backwardChoices()) {
+  for (const Choice &form : backwardChoices())
     facts.backwards.emplace_back(form.name, form.summary);
-    settings.backwards.insert(form.name.str());
-  }
   return facts;
 }
 
@@ -90,24 +87,18 @@ static FailureOr<LiveFacts> readFacts(const CommandRun &run,
 static LogicalResult serve(const CommandRun &run, LiveSettings settings,
                            ServerFolder &temporary) {
   SignalWait signals;
-  unsigned port;
-  FailureOr<std::unique_ptr<HttpServer>> server = openServer(run, port);
-  if (failed(server))
-    return failure();
-  Access access(port);
   LiveApi api(std::move(settings));
-  ServerThread thread(
-      std::move(*server), access,
-      [&](const HttpRequest &request) { return api.answer(request); },
-      LiveApi::maxBody);
-  LogicalResult result = run.announce(access.address());
-  if (succeeded(result))
-    signals.wait();
-  bool allEnded = thread.end();
+  LocalServer server;
+  if (failed(server.start(
+          run, [&](const HttpRequest &request) { return api.answer(request); },
+          LiveApi::maxBody)))
+    return failure();
+  signals.wait();
+  bool allEnded = server.end();
   temporary.remove();
-  if (!allEnded && succeeded(result))
+  if (!allEnded)
     leaveProcess(run);
-  return result;
+  return success();
 }
 
 LogicalResult runServe(const CommandRun &run) {
@@ -122,9 +113,15 @@ LogicalResult runServe(const CommandRun &run) {
   if (failed(page))
     return failure();
   settings.page = std::move(*page);
+  raw_string_ostream picture(settings.picture);
+  if (failed(writeEmptyPage(picture, run.diags)))
+    return failure();
   settings.compiler = run.program;
   for (StringRef folder : run.args.list(Opt::Include))
-    settings.includes.push_back(absolute(folder));
+    settings.options.push_back("-I" + absolute(folder));
+  settings.options.push_back(
+      "--import-root=" +
+      absolute(run.args.text(Opt::ImportRoot, settings.folder)));
   ServerFolder temporary;
   if (!temporary.exists())
     return reportUnwritable(run.diags, temporary.path(),

@@ -8,9 +8,8 @@
 #include "Command/OpenServer.h"
 #include "Driver/Input.h"
 #include "Driver/OutputName.h"
+#include "Parse/Parser.h"
 #include "Serve/ChildRun.h"
-#include "Serve/ImportNames.h"
-#include "Serve/ServerThread.h"
 #include "Serve/SignalWait.h"
 #include "Serve/WatchSite.h"
 #include "Support/Diagnostics/CommandDiags.h"
@@ -21,6 +20,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
+#include <map>
 #include <set>
 
 using namespace llvm;
@@ -58,22 +58,27 @@ public:
 
 private:
   LogicalResult readOptions();
-  LogicalResult startServer();
   void follow();
   void compile();
   std::string missingInput() const;
   void show(bool written, const std::string &messages);
   bool isOutput(llvm::StringRef path) const;
-  std::vector<FileVersion> look() const;
-  void addProgram(const std::string &path, std::set<std::string> &files) const;
+  std::vector<FileVersion> look();
+  void addProgram(const std::string &path, std::set<std::string> &files);
 
+  /// The imports of a program; after a syntax error, of its last good version.
+  struct Imports {
+    FileVersion read;
+    std::vector<std::string> names;
+  };
+  std::map<std::string, Imports> programs;
   std::string input;
   bool isProgram = false;
   bool isPage = false;
   std::vector<std::string> arguments;
   std::optional<SignalWait> signals;
   std::optional<WatchSite> site;
-  std::optional<ServerThread> thread;
+  std::optional<LocalServer> server;
 };
 
 } // namespace
@@ -128,19 +133,6 @@ LogicalResult Watch::readOptions() {
   return success();
 }
 
-LogicalResult Watch::startServer() {
-  unsigned port;
-  FailureOr<std::unique_ptr<HttpServer>> opened = openServer(*this, port);
-  if (failed(opened))
-    return failure();
-  Access access(port);
-  site.emplace(args.text(Opt::Output).str());
-  thread.emplace(
-      std::move(*opened), access,
-      [this](const HttpRequest &request) { return site->answer(request); });
-  return announce(access.address());
-}
-
 //===----------------------------------------------------------------------===//
 // Files
 //===----------------------------------------------------------------------===//
@@ -152,16 +144,48 @@ bool Watch::isOutput(StringRef path) const {
          sys::fs::equivalent(path, output);
 }
 
-/// Adds a program and what it imports, also what is missing.
-void Watch::addProgram(const std::string &path,
-                       std::set<std::string> &files) const {
-  if (!files.insert(path).second || !sys::fs::is_regular_file(path))
-    return;
+static FileVersion versionOf(const std::string &path) {
+  FileVersion version;
+  version.path = path;
+  sys::fs::file_status status;
+  version.exists = !sys::fs::status(path, status);
+  if (version.exists) {
+    version.file = status.getUniqueID().getFile();
+    version.size = status.getSize();
+    version.time = status.getLastModificationTime();
+  }
+  return version;
+}
+
+/// Reads the names of the imports of a program; keeps `names` if the program
+/// has syntax errors.
+static void readImports(StringRef path, std::vector<std::string> &names) {
   auto text = MemoryBuffer::getFile(path);
   if (!text)
     return;
+  SourceFiles files;
+  DiagEngine silent(files, [](const Diagnostic &) {});
+  ast::Context context;
+  FailureOr<ast::Module *> module =
+      parsePipe(path, (*text)->getBuffer(), context, silent);
+  if (failed(module))
+    return;
+  names.clear();
+  for (const ast::ImportDecl &import : (*module)->imports)
+    names.push_back(import.path.value.str());
+}
+
+/// Adds a program and its imports, also missing ones.
+void Watch::addProgram(const std::string &path, std::set<std::string> &files) {
+  if (!files.insert(path).second || !sys::fs::is_regular_file(path))
+    return;
+  Imports &imports = programs[path];
+  if (FileVersion now = versionOf(path); !(now == imports.read)) {
+    imports.read = now;
+    readImports(path, imports.names);
+  }
   StringRef folder = sys::path::parent_path(path);
-  for (const std::string &import : importNames((*text)->getBuffer())) {
+  for (const std::string &import : imports.names) {
     SmallString<256> expected(folder);
     sys::path::append(expected, import);
     auto found = search.findImport(import, folder);
@@ -169,7 +193,7 @@ void Watch::addProgram(const std::string &path,
   }
 }
 
-std::vector<FileVersion> Watch::look() const {
+std::vector<FileVersion> Watch::look() {
   std::set<std::string> files;
   if (isProgram)
     addProgram(input, files);
@@ -197,17 +221,8 @@ std::vector<FileVersion> Watch::look() const {
     files.insert(path);
   }
   std::vector<FileVersion> versions;
-  for (const std::string &path : files) {
-    FileVersion &version = versions.emplace_back();
-    version.path = path;
-    sys::fs::file_status status;
-    version.exists = !sys::fs::status(path, status);
-    if (!version.exists)
-      continue;
-    version.file = status.getUniqueID().getFile();
-    version.size = status.getSize();
-    version.time = status.getLastModificationTime();
-  }
+  for (const std::string &path : files)
+    versions.push_back(versionOf(path));
   return versions;
 }
 
@@ -294,10 +309,16 @@ LogicalResult Watch::run() {
   if (failed(readOptions()))
     return failure();
   signals.emplace(); // before there are threads
-  if (isPage && makeServer && failed(startServer()))
-    return failure();
+  if (isPage && makeServer) {
+    site.emplace(args.text(Opt::Output).str());
+    auto answer = [this](const HttpRequest &request) {
+      return site->answer(request);
+    };
+    if (failed(server.emplace().start(*this, answer)))
+      return failure();
+  }
   follow();
-  if (thread && !thread->end())
+  if (server && !server->end())
     leaveProcess(*this);
   return success();
 }

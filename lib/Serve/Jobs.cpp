@@ -8,6 +8,8 @@
 #include "Serve/Jobs.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 
@@ -32,7 +34,7 @@ struct Jobs::Job {
   std::optional<Clock::time_point> cancelled;
   std::string messages;
   double seconds = 0;
-  json::Object answer;
+  std::string answer;
   std::thread thread;
 
   ChildRequest::Wish wish();
@@ -88,7 +90,7 @@ std::optional<uint64_t> Jobs::start(ChildRequest request, Finish finish) {
   job->thread = std::thread(
       [this, the, request = std::move(request), finish = std::move(finish)] {
         ChildResult result = run(request);
-        json::Object answer = finish(result);
+        std::string answer = finish(result);
         std::lock_guard<std::mutex> lock(the->mutex);
         the->seconds = the->elapsed();
         the->answer = std::move(answer);
@@ -110,19 +112,27 @@ static StringRef lastLine(StringRef text) {
   return text.substr(text.rfind('\n') + 1);
 }
 
-std::optional<json::Object> Jobs::state(uint64_t id) {
+std::optional<std::string> Jobs::state(uint64_t id) {
   std::shared_ptr<Job> job = find(id);
   if (!job)
     return std::nullopt;
   std::lock_guard<std::mutex> lock(job->mutex);
   job->asked = Clock::now();
-  json::Object state = job->done ? job->answer : json::Object();
-  state["done"] = job->done.load();
-  state["seconds"] = job->done ? job->seconds : job->elapsed();
   StringRef line = lastLine(job->messages).trim();
-  // A message is part of the result.
-  state["progress"] = json::fixUTF8(line.starts_with("{") ? "" : line);
-  return state;
+  std::string text;
+  raw_string_ostream os(text);
+  json::OStream json(os);
+  json.object([&] {
+    json.attribute("done", job->done.load());
+    json.attribute("seconds", job->done ? job->seconds : job->elapsed());
+    // A message is part of the answer.
+    json.attribute("progress",
+                   json::fixUTF8(line.starts_with("{") ? "" : line));
+    json.attributeBegin("answer");
+    json.rawValue(job->done ? job->answer : "null");
+    json.attributeEnd();
+  });
+  return text;
 }
 
 bool Jobs::cancel(uint64_t id) {

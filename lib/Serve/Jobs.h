@@ -10,8 +10,6 @@
 
 #include "Serve/ChildRun.h"
 
-#include "llvm/Support/JSON.h"
-
 #include <atomic>
 #include <map>
 #include <memory>
@@ -34,15 +32,15 @@ public:
   Jobs(const Jobs &) = delete;
   Jobs &operator=(const Jobs &) = delete;
 
-  /// Makes the answer of a job that has ended by itself or was interrupted.
-  using Finish = std::function<llvm::json::Object(const ChildResult &)>;
+  /// Makes the answer of a job that has ended, as JSON.
+  using Finish = std::function<std::string(const ChildResult &)>;
 
   /// Starts a job and returns its number; empty if too many are running.
   std::optional<uint64_t> start(ChildRequest request, Finish finish);
-  /// `done`, `seconds`, `progress` (the last line of standard error, empty if it
-  /// is a message), and once it is done the members that `finish` makes. Empty if the job does not
-  /// exist or was forgotten.
-  std::optional<llvm::json::Object> state(uint64_t id);
+  /// An object of JSON with `done`, `seconds`, `progress` (the last line of
+  /// standard error, empty if it is a message) and, once the job is done,
+  /// `answer`. Empty if the job does not exist or was forgotten.
+  std::optional<std::string> state(uint64_t id);
   /// Interrupts a job, and ends it if it still runs some seconds later. False
   /// if the job does not exist or was forgotten.
   bool cancel(uint64_t id);

@@ -1,4 +1,4 @@
-//===- LiveApi.cpp - What the live page asks for --------------------------===//
+//===- LiveApi.cpp - The requests of the live page ------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,54 +7,103 @@
 
 #include "Serve/LiveApi.h"
 
-#include "Serve/OrderFiles.h"
-#include "Serve/RunAnswer.h"
-
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
-
-#include <future>
 
 using namespace llvm;
 
 namespace pipec {
 
-/// A compilation is ended after this time.
-static constexpr auto compileTime = std::chrono::seconds(10);
 /// How long a compilation waits for a place.
 static constexpr auto waitTime = std::chrono::seconds(10);
-static constexpr unsigned maxPictures = 32;
-static constexpr size_t maxPictureBytes = size_t(1) << 28;
+static constexpr uint64_t maxMemory = uint64_t(4) << 30;
 static constexpr size_t maxTabs = 64;
 
-/// The end of a picture that the page shows, which no other page has: it takes
-/// and sends messages.
-static constexpr char pictureScript[] =
-#include "Serve/picture.js.inc"
-    ;
+struct LiveCommand {
+  StringLiteral path;
+  /// The command and its first arguments, separated by blanks.
+  StringLiteral arguments;
+  /// The run is ended after this time.
+  std::chrono::seconds time = std::chrono::seconds(10);
+  /// The name of the file that the command writes, if it writes one.
+  StringLiteral file = "";
+  size_t maxBody = maxBodyBytes;
+  bool isJob = false;
+  /// The output is not JSON.
+  bool writesText = false;
+  /// Standard error has lines that are not messages.
+  bool tellsProgress = false;
+  /// The command reads the program of the page.
+  bool readsProgram = true;
+};
 
-static constexpr const char *reportArguments[] = {"--emit=report",
-                                                  "--format=json"};
+static constexpr auto jobTime = std::chrono::seconds(180);
+static constexpr LiveCommand commands[] = {
+    {.path = "/compile",
+     .arguments = "compile - --max-steps=1048576 --emit=live"},
+    {.path = "/export",
+     .arguments = "compile - --max-steps=1048576",
+     .writesText = true},
+    {.path = "/compare",
+     .arguments = "compare - --input=pipe --format=json",
+     .time = jobTime,
+     .isJob = true},
+    {.path = "/search",
+     .arguments = "search --progress --format=json",
+     .time = jobTime,
+     .file = "found.steps",
+     .isJob = true,
+     .tellsProgress = true},
+    {.path = "/calibrate",
+     .arguments = "calibrate --format=json",
+     .time = jobTime,
+     .file = "costs.json",
+     .maxBody = maxTraceBytes,
+     .isJob = true,
+     .readsProgram = false},
+};
+
+static const LiveCommand *findLiveCommand(StringRef path) {
+  const auto *it = find_if(
+      commands, [&](const LiveCommand &row) { return row.path == path; });
+  return it == std::end(commands) ? nullptr : it;
+}
 
 //===----------------------------------------------------------------------===//
 // Responses
 //===----------------------------------------------------------------------===//
 
-static HttpResponse reply(json::Object object, int status = 200) {
+/// At the end of the page in the frame: takes and sends messages.
+static constexpr char pictureScript[] =
+#include "Serve/picture.js.inc"
+    ;
+
+/// The page runs its own scripts only, and speaks with this server only.
+static constexpr StringLiteral pagePolicy =
+    "default-src 'none'; script-src 'unsafe-inline'; style-src "
+    "'unsafe-inline'; img-src data: blob:; connect-src 'self'; frame-src "
+    "'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// The frame is a page of its own without access to this one or to the server.
+static constexpr StringLiteral picturePolicy =
+    "sandbox allow-scripts allow-downloads; default-src 'none'; script-src "
+    "'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; base-uri "
+    "'none'; form-action 'none'";
+
+static HttpResponse reply(std::string json, int status = 200) {
   HttpResponse response;
   response.status = status;
-  raw_string_ostream os(response.body);
-  os << json::Value(std::move(object));
+  response.body = std::move(json);
   return response;
 }
 
 static HttpResponse refuse(int status, StringRef why) {
-  return reply(json::Object{{"error", json::fixUTF8(why)}}, status);
-}
-
-static HttpResponse refuseOld() {
-  return refuse(409, "a newer version of the program is being compiled");
+  std::string text;
+  raw_string_ostream(text) << json::Value(
+      json::Object{{"error", json::fixUTF8(why)}});
+  return reply(std::move(text), status);
 }
 
 static HttpResponse html(std::string text, StringRef policy) {
@@ -66,274 +115,210 @@ static HttpResponse html(std::string text, StringRef policy) {
 }
 
 //===----------------------------------------------------------------------===//
-// Compilations
+// Runs
 //===----------------------------------------------------------------------===//
 
-/// Runs the compiler for one order, until a newer one of the same page begins.
-struct LiveApi::Compilation {
-  Compilation(LiveApi &api, const ProgramOrder &order)
-      : api(api), order(order), old(api.replaceTab(order)),
-        hasPlace(waitForPlace()), files(order, api.folder) {}
-  ~Compilation() {
-    if (hasPlace)
-      api.places.release();
-  }
+/// Writes the messages of a run, lines of JSON on standard error, and why it
+/// was ended.
+static void writeMessages(json::OStream &json, const ChildResult &result,
+                          const LiveCommand &command) {
+  using End = ChildResult::End;
+  auto error = [&](const Twine &message) {
+    json.object([&] {
+      json.attribute("severity", "error");
+      json.attribute("message", json::fixUTF8(message.str()));
+    });
+  };
+  bool skipsText = command.tellsProgress && result.end == End::Exited;
+  for (StringRef line : split(result.messages, '\n'))
+    if (line.starts_with("{") && line.ends_with("}"))
+      json.rawValue(line);
+    else if (!line.empty() && !skipsText)
+      error(line);
+  if (result.end == End::TimeOut)
+    error("the compiler was ended after " + Twine(command.time.count()) +
+          " seconds");
+  if (result.end == End::TooMuchOutput)
+    error("the output is larger than this page shows");
+  if (result.end == End::Crashed)
+    error("the compiler could not be run, or crashed");
+}
 
-  ChildResult run(std::vector<std::string> arguments) {
-    ChildRequest request = api.settings.runProgram(std::move(arguments),
-                                                   order.program, compileTime);
-    request.wish = [this] {
-      return *old ? ChildRequest::Wish::End : ChildRequest::Wish::GoOn;
-    };
-    return api.runner(request);
-  }
+/// The answer of a run, in which files have their names without the folder.
+static std::string answerOf(const ChildResult &result,
+                            const LiveCommand &command,
+                            const RunFolder &folder) {
+  std::string text;
+  raw_string_ostream os(text);
+  json::OStream json(os);
+  json.object([&] {
+    json.attributeArray("diagnostics",
+                        [&] { writeMessages(json, result, command); });
+    StringRef output = result.output;
+    json.attributeBegin("output");
+    if (command.writesText && result.succeeded())
+      json.value(json::fixUTF8(output));
+    else if (!command.writesText && result.end == ChildResult::End::Exited &&
+             output.ends_with("}\n"))
+      json.rawValue(output.drop_back());
+    else
+      json.value(nullptr);
+    json.attributeEnd();
+    std::optional<std::string> file = folder.read(command.file);
+    if (file && result.end == ChildResult::End::Exited)
+      json.attribute("file", json::fixUTF8(*file));
+    else
+      json.attribute("file", nullptr);
+  });
+  std::string path;
+  raw_string_ostream(path) << json::Value(json::fixUTF8(folder.path() + "/"));
+  StringRef quoted = path;
+  for (size_t at = 0; (at = text.find(quoted.slice(1, quoted.size() - 1),
+                                      at)) != std::string::npos;)
+    text.erase(at, quoted.size() - 2);
+  return text;
+}
 
-  /// True with a place; false after `waitTime`, or when a newer order comes.
-  bool waitForPlace() {
-    auto end = std::chrono::steady_clock::now() + waitTime;
-    while (!*old && std::chrono::steady_clock::now() < end)
-      if (api.places.try_acquire_for(std::chrono::milliseconds(20)))
-        return true;
-    return false;
-  }
+std::shared_ptr<RunFolder> LiveApi::makeFolder() {
+  return std::make_shared<RunFolder>(settings.temporary + "/" +
+                                     utostr(++lastFolder));
+}
 
-  LiveApi &api;
-  const ProgramOrder &order;
-  std::shared_ptr<std::atomic<bool>> old;
-  const bool hasPlace;
-  const OrderFiles files;
-};
+/// The run of a command, whose files are in `folder`.
+ChildRequest LiveApi::childOf(const LiveCommand &command,
+                              const LiveRequest &request,
+                              const RunFolder &folder) const {
+  ChildRequest run;
+  run.program = settings.compiler;
+  for (StringRef argument : split(command.arguments, ' '))
+    run.arguments.push_back(argument.str());
+  run.arguments.push_back("--diagnostics-format=json");
+  if (command.readsProgram)
+    llvm::append_range(run.arguments, settings.options);
+  llvm::append_range(run.arguments, request.arguments);
+  if (!command.file.empty())
+    run.arguments.push_back("--output=" + folder.file(command.file));
+  for (const LiveRequest::File &file : request.files) {
+    folder.write(file.name, file.option.empty() ? file.trace : file.text);
+    run.arguments.push_back(file.option + folder.file(file.name));
+  }
+  run.input = request.program;
+  run.folder = settings.folder;
+  run.time = command.time;
+  run.memory = maxMemory;
+  return run;
+}
 
 std::shared_ptr<std::atomic<bool>>
-LiveApi::replaceTab(const ProgramOrder &order) {
+LiveApi::replaceTab(const LiveRequest &request) {
   auto flag = std::make_shared<std::atomic<bool>>(false);
-  if (order.tab.empty())
+  if (request.tab.empty())
     return flag;
   std::lock_guard<std::mutex> lock(mutex);
   if (tabs.size() >= maxTabs)
     tabs.clear();
-  Tab &tab = tabs[order.tab];
-  // Orders on different connections may arrive in another order.
-  if (order.serial < tab.serial) {
+  Tab &tab = tabs[request.tab];
+  // Requests on different connections may arrive in another order.
+  if (request.serial < tab.serial) {
     *flag = true;
     return flag;
   }
   if (tab.isOld)
     *tab.isOld = true;
-  tab = {order.serial, flag};
+  tab = {request.serial, flag};
   return flag;
 }
 
-uint64_t LiveApi::keepPicture(std::string text) {
-  std::lock_guard<std::mutex> lock(mutex);
-  pictures.emplace_back(++lastPicture, std::move(text));
-  size_t bytes = 0;
-  for (const auto &[id, picture] : pictures)
-    bytes += picture.size();
-  while (pictures.size() > 1 &&
-         (pictures.size() > maxPictures || bytes > maxPictureBytes)) {
-    bytes -= pictures.front().second.size();
-    pictures.pop_front();
-  }
-  return lastPicture;
-}
-
-HttpResponse LiveApi::compile(const ProgramOrder &order) {
-  Compilation compilation(*this, order);
-  if (*compilation.old)
-    return refuseOld();
-  if (!compilation.hasPlace)
+/// Runs a command until a newer request of the same page begins.
+HttpResponse LiveApi::runNow(const LiveCommand &command,
+                             const LiveRequest &request) {
+  using Clock = std::chrono::steady_clock;
+  std::shared_ptr<std::atomic<bool>> old = replaceTab(request);
+  bool hasPlace = false;
+  for (auto end = Clock::now() + waitTime;
+       !hasPlace && !*old && Clock::now() < end;)
+    hasPlace = places.try_acquire_for(std::chrono::milliseconds(20));
+  auto leave = make_scope_exit([&] {
+    if (hasPlace)
+      places.release();
+  });
+  if (!hasPlace && !*old)
     return refuse(503, "too many programs are being compiled");
-  // The runs are independent of each other; most of each is the start of the
-  // program.
-  auto start = [&](std::vector<std::string> arguments) {
-    return std::async(std::launch::async,
-                      [&, arguments = std::move(arguments)] {
-                        return compilation.run(arguments);
-                      });
-  };
-  auto described = start({"-", "--input=pipe", "--describe", "--format=json",
-                          "--diagnostics-format=json"});
-  const OrderPaths &paths = compilation.files.paths();
-  std::vector<std::string> arguments = order.lowering(paths);
-  llvm::append_range(arguments, order.withSecond(paths));
-  std::vector<std::string> drawing = arguments;
-  llvm::append_range(arguments, reportArguments);
-  auto report = start(std::move(arguments));
-  auto checked = start(order.checking(paths));
-  drawing.push_back("--emit=html");
-  ChildResult drawn = compilation.run(std::move(drawing));
-
-  json::Object answer;
-  // The parameters exist where the program can be parsed, even if it cannot be
-  // compiled.
-  if (auto object = readObject(described.get().output))
-    answer = std::move(*object);
-  json::Array messages = messagesOf(drawn, compileTime);
-  // Other errors of the check are those of the picture, too.
-  if (drawn.succeeded())
-    for (json::Value &one : messagesOf(checked.get(), compileTime))
-      if (one.getAsObject()->getString("kind") == "ExpectFailed")
-        messages.push_back(std::move(one));
-  answer["diagnostics"] = std::move(messages);
-  showNames(answer, compilation.files.names());
-  if (drawn.succeeded()) {
-    answer["picture"] = int64_t(keepPicture(std::move(drawn.output) +
-                                            "<script>\n\"use strict\";\n" +
-                                            pictureScript + "</script>\n"));
-    if (auto object = readReport(report.get())) {
-      if (json::Object *second = object->getObject("with"))
-        answer["with"] = std::move(*second);
-      object->erase("with");
-      answer["report"] = std::move(*object);
-    }
+  std::string text;
+  if (hasPlace) {
+    std::shared_ptr<RunFolder> folder = makeFolder();
+    ChildRequest run = childOf(command, request, *folder);
+    run.wish = [old] {
+      return *old ? ChildRequest::Wish::End : ChildRequest::Wish::GoOn;
+    };
+    text = answerOf(runner(run), command, *folder);
   }
-  if (*compilation.old)
-    return refuseOld();
-  return reply(std::move(answer));
+  if (*old)
+    return refuse(409, "a newer version of the program is being compiled");
+  return reply(std::move(text));
 }
 
-HttpResponse LiveApi::exportAs(const ProgramOrder &order, StringRef kind) {
-  static constexpr std::pair<StringLiteral, StringLiteral> kinds[] = {
-      {"svg", "svg"}, {"csv", "csv"}, {"steps", "ir"}, {"html", "html"}};
-  const auto *it =
-      find_if(kinds, [&](const auto &row) { return row.first == kind; });
-  if (it == std::end(kinds))
-    return refuse(400, "`as` is not svg, csv, steps or html");
-  // An export does not end the compilation of its page.
-  ProgramOrder alone = order;
-  alone.tab.clear();
-  Compilation compilation(*this, alone);
-  if (!compilation.hasPlace)
-    return refuse(503, "too many programs are being compiled");
-  const OrderPaths &paths = compilation.files.paths();
-  std::vector<std::string> arguments = order.lowering(paths);
-  arguments.push_back("--emit=" + it->second.str());
-  // Costs without an effect are an error of the compiler.
-  auto target = settings.targets.find(order.target);
-  bool usesCosts =
-      kind != "csv" || (target != settings.targets.end() && target->second);
-  if (!usesCosts)
-    llvm::erase_if(arguments, [](StringRef argument) {
-      return argument.starts_with("--cost=") ||
-             argument.starts_with("--cost-profile=");
-    });
-  if (kind == "html")
-    llvm::append_range(arguments, order.withSecond(paths));
-  ChildResult result = compilation.run(std::move(arguments));
-  json::Object answer;
-  answer["diagnostics"] = messagesOf(result, compileTime);
-  showNames(answer, compilation.files.names());
-  if (result.succeeded())
-    answer["text"] = json::fixUTF8(result.output);
-  return reply(std::move(answer));
+HttpResponse LiveApi::startJob(const LiveCommand &command,
+                               const LiveRequest &request) {
+  std::shared_ptr<RunFolder> folder = makeFolder();
+  ChildRequest run = childOf(command, request, *folder);
+  std::optional<uint64_t> job =
+      jobs.start(std::move(run), [&command, folder = std::move(folder)](
+                                     const ChildResult &result) mutable {
+        std::string text = answerOf(result, command, *folder);
+        folder.reset();
+        return text;
+      });
+  if (job)
+    return reply("{\"job\":" + utostr(*job) + "}");
+  return refuse(503, "too many comparisons, searches and calibrations are "
+                     "running");
 }
 
-//===----------------------------------------------------------------------===//
-// Jobs
-//===----------------------------------------------------------------------===//
-
-HttpResponse LiveApi::started(std::optional<uint64_t> job) {
-  if (!job)
-    return refuse(503, "too many comparisons, searches and calibrations are "
-                       "running");
-  return reply(json::Object{{"job", int64_t(*job)}});
-}
-
-HttpResponse LiveApi::startJob(const ProgramOrder &order, StringRef path) {
-  if (!order.ranks || !order.microbatches)
-    return refuse(400, "`ranks` and `microbatches` are needed");
-  return started(path == "/compare" ? jobs.compare(order) : jobs.search(order));
-}
-
-HttpResponse LiveApi::calibrate(StringRef body) {
-  TraceUpload traces;
-  if (std::string error = traces.read(body); !error.empty())
-    return refuse(400, error);
-  return started(jobs.calibrate(traces));
-}
-
-HttpResponse LiveApi::follow(const json::Object &body, bool cancel) {
-  int64_t id = body.getInteger("job").value_or(0);
-  if (cancel && !jobs.cancel(id))
-    return refuse(404, "there is no such job");
-  std::optional<json::Object> state = jobs.state(id);
-  if (!state)
-    return refuse(404, "there is no such job");
-  return reply(std::move(*state));
+HttpResponse LiveApi::follow(const HttpRequest &request) {
+  uint64_t id = 0;
+  (void)to_integer(request.parameter("id"), id);
+  if (request.path == "/cancel")
+    (void)jobs.cancel(id);
+  std::optional<std::string> state = jobs.state(id);
+  return state ? reply(std::move(*state)) : refuse(404, "there is no such job");
 }
 
 //===----------------------------------------------------------------------===//
 // Requests
 //===----------------------------------------------------------------------===//
 
-/// The page runs its own scripts only, and speaks with this server only.
-static constexpr StringLiteral pagePolicy =
-    "default-src 'none'; script-src 'unsafe-inline'; style-src "
-    "'unsafe-inline'; img-src data: blob:; connect-src 'self'; frame-src "
-    "'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/// A picture is a page of its own without access to this one or to the server.
-static constexpr StringLiteral picturePolicy =
-    "sandbox allow-scripts allow-downloads; default-src 'none'; script-src "
-    "'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; base-uri "
-    "'none'; form-action 'none'";
-
-/// The only path whose body may be longer than `maxBodyBytes`.
-static constexpr StringLiteral calibratePath = "/calibrate";
-
 size_t LiveApi::maxBody(const HttpRequest &head) {
-  return head.path == calibratePath ? maxTraceBytes : maxBodyBytes;
-}
-
-HttpResponse LiveApi::picture(const HttpRequest &request) {
-  uint64_t id = 0;
-  (void)to_integer(request.parameter("id"), id);
-  std::lock_guard<std::mutex> lock(mutex);
-  for (const auto &[number, text] : pictures)
-    if (number == id)
-      return html(text, picturePolicy);
-  return refuse(404, "the picture is not kept any more");
+  const LiveCommand *command = findLiveCommand(head.path);
+  return command ? command->maxBody : maxBodyBytes;
 }
 
 HttpResponse LiveApi::answer(const HttpRequest &request) {
   StringRef path = request.path;
-  if (path == "/" || path == "/picture" || path == "/ping") {
-    if (request.method != "GET" && request.method != "HEAD")
-      return refuse(405, "this path is read with GET");
-    if (path == "/")
-      return html(settings.page, pagePolicy);
-    return path == "/ping" ? reply({}) : picture(request);
-  }
-  static constexpr StringLiteral posts[] = {"/compile",   "/export", "/compare",
-                                            "/search",    "/job",    "/cancel",
-                                            calibratePath};
-  if (!is_contained(posts, path))
+  bool reads = path == "/" || path == "/picture" || path == "/ping";
+  bool follows = path == "/job" || path == "/cancel";
+  const LiveCommand *command = findLiveCommand(path);
+  if (!reads && !follows && !command)
     return refuse(404, "there is nothing at this path");
-  if (request.method != "POST")
-    return refuse(405, "this path takes POST");
-  if (path == calibratePath)
-    return calibrate(request.body);
-  std::optional<json::Object> body = readObject(request.body);
-  if (!body)
-    return refuse(400, "the body is not an object of JSON");
-  if (path == "/job" || path == "/cancel")
-    return follow(*body, path == "/cancel");
-  ProgramOrder order;
-  if (std::string error = order.read(*body); !error.empty())
-    return refuse(400, error);
-  if (!order.withName.empty()) {
-    auto it = settings.library.find(order.withName);
-    if (it == settings.library.end())
-      return refuse(400, "`withName` is not a schedule of the library");
-    order.withFile = it->second;
-  }
-  if (!order.target.empty() && !settings.targets.count(order.target))
-    return refuse(400, "`target` is not a target");
-  if (!order.backward.empty() && !settings.backwards.count(order.backward))
-    return refuse(400, "`backward` is not a form of backwards");
-  if (path == "/export")
-    return exportAs(order, body->getString("as").value_or(""));
-  return path == "/compile" ? compile(order) : startJob(order, path);
+  bool isGet = request.method == "GET" || request.method == "HEAD";
+  if (reads ? !isGet : request.method != "POST")
+    return refuse(405, reads ? "this path is read with GET"
+                             : "this path takes POST");
+  if (path == "/")
+    return html(settings.page, pagePolicy);
+  if (path == "/picture")
+    return html(settings.picture + "<script>\n\"use strict\";\n" +
+                    pictureScript + "</script>\n",
+                picturePolicy);
+  if (path == "/ping")
+    return reply("{}");
+  if (follows)
+    return follow(request);
+  Expected<LiveRequest> read =
+      LiveRequest::read(request.body, settings.library);
+  if (!read)
+    return refuse(400, toString(read.takeError()));
+  return command->isJob ? startJob(*command, *read) : runNow(*command, *read);
 }
 
 } // namespace pipec

@@ -1,4 +1,4 @@
-//===- LiveApi.h - What the live page asks for ---------------- -*- C++ -*-===//
+//===- LiveApi.h - The requests of the live page -------------- -*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,68 +9,84 @@
 #define PIPEC_SERVE_LIVEAPI_H
 
 #include "Serve/Http.h"
-#include "Serve/LiveJobs.h"
+#include "Serve/Jobs.h"
+#include "Serve/LiveRequest.h"
+#include "Serve/ServerFolder.h"
 
-#include <deque>
-#include <mutex>
 #include <semaphore>
 
 namespace pipec {
 
-/// Answers the requests of the live page. Knows nothing of sockets; each
-/// compilation is a run of the compiler in a process of its own, with limits.
+/// The maximum number of bytes in the body of a request with traces.
+inline constexpr size_t maxTraceBytes = size_t(1) << 26;
+
+/// The settings of a server.
+struct LiveSettings {
+  /// The path of pipec, and the options of each run that reads a program.
+  std::string compiler;
+  std::vector<std::string> options;
+  /// The folder in which runs find imports first.
+  std::string folder;
+  /// An existing folder for files of this server.
+  std::string temporary;
+  /// The files of the schedules of the library by name.
+  std::map<std::string, std::string> library;
+  /// The page, and the one in its frame.
+  std::string page, picture;
+};
+
+/// A path to which a page posts a LiveRequest, and the command that it runs
+/// (LiveApi.cpp).
+struct LiveCommand;
+
+/// Answers the requests of the live page. Knows nothing of sockets; each run of
+/// a command is a process of its own, with limits.
 ///
 ///     GET  /             the page
-///     GET  /picture?id=  a page of --emit=html
+///     GET  /picture      the page in its frame
 ///     GET  /ping         {}
-///     POST /compile      a ProgramOrder: parameters, report, picture
-///     POST /export       the same, in the format `as`
-///     POST /compare, /search   the same: starts a job
-///     POST /calibrate  a TraceUpload: starts a job
-///     POST /job, /cancel       {"job": N}
+///     POST /compile, /export             a LiveRequest: the answer of the run
+///     POST /compare, /search, /calibrate a LiveRequest: starts a job
+///     POST /job?id=N, /cancel?id=N       the state of the job
+///
+/// The answer of a run, and the `answer` of a job that has ended, has
+/// `diagnostics`; `output`, the JSON or for /export the text on standard
+/// output; and `file`, the text of the file that the command writes. Where
+/// there is none, they are null.
 class LiveApi {
 public:
   explicit LiveApi(LiveSettings settings, RunChild run = runChild)
-      : settings(std::move(settings)), runner(run),
-        folder(this->settings.temporary), jobs(this->settings, folder, runner) {
-  }
+      : settings(std::move(settings)), runner(run), jobs(runner) {}
 
   HttpResponse answer(const HttpRequest &request);
   /// The maximum number of bytes in the body of a request.
   static size_t maxBody(const HttpRequest &head);
 
 private:
-  struct Compilation;
   /// The newest compilation of a page.
   struct Tab {
     int64_t serial = 0;
     std::shared_ptr<std::atomic<bool>> isOld;
   };
 
-  HttpResponse compile(const ProgramOrder &order);
-  HttpResponse exportAs(const ProgramOrder &order, llvm::StringRef kind);
-  HttpResponse startJob(const ProgramOrder &order, llvm::StringRef path);
-  HttpResponse calibrate(llvm::StringRef body);
-  HttpResponse follow(const llvm::json::Object &body, bool cancel);
-  HttpResponse picture(const HttpRequest &request);
-  HttpResponse started(std::optional<uint64_t> job);
-
-  uint64_t keepPicture(std::string text);
-  std::shared_ptr<std::atomic<bool>> replaceTab(const ProgramOrder &order);
+  HttpResponse runNow(const LiveCommand &command, const LiveRequest &request);
+  HttpResponse startJob(const LiveCommand &command, const LiveRequest &request);
+  HttpResponse follow(const HttpRequest &request);
+  ChildRequest childOf(const LiveCommand &command, const LiveRequest &request,
+                       const RunFolder &folder) const;
+  std::shared_ptr<RunFolder> makeFolder();
+  std::shared_ptr<std::atomic<bool>> replaceTab(const LiveRequest &request);
 
   const LiveSettings settings;
   const RunChild runner;
-  TemporaryFolder folder;
-  LiveJobs jobs;
+  Jobs jobs;
+  std::atomic<uint64_t> lastFolder = 0;
   /// Compilations at the same time.
   static constexpr int maxCompilations = 4;
   std::counting_semaphore<maxCompilations> places{maxCompilations};
-  /// Guards the members below.
+  /// Guards `tabs`, by name; `isOld` is set when a newer compilation begins.
   std::mutex mutex;
-  /// By name; `isOld` is set when a newer compilation begins.
   std::map<std::string, Tab> tabs;
-  std::deque<std::pair<uint64_t, std::string>> pictures;
-  uint64_t lastPicture = 0;
 };
 
 } // namespace pipec

@@ -8,8 +8,7 @@
 #include "Serve/LivePage.h"
 
 #include "Cost/Figure.h"
-#include "Serve/ProgramOrder.h"
-#include "Serve/TraceUpload.h"
+#include "Serve/LiveApi.h"
 #include "Template/Template.h"
 #include "Template/TextData.h"
 
@@ -79,6 +78,7 @@ FailureOr<std::string> livePage(const LiveFacts &facts, DiagEngine &diags) {
                               {"program", json::fixUTF8(facts.program)},
                               {"library", namesOf(facts.library)},
                               {"targets", namesOf(facts.targets)},
+                              {"timedTargets", facts.timedTargets},
                               {"backwards", namesOf(facts.backwards)},
                               {"costs", costNames()},
                               {"maxTraceBytes", int64_t(maxTraceBytes)},

@@ -24,6 +24,8 @@ struct LiveFacts {
   /// Names and summaries of the schedules of the library, of the targets, and
   /// of the forms of backwards of a search.
   std::vector<std::pair<std::string, std::string>> library, targets, backwards;
+  /// The targets with a pass that uses costs.
+  std::vector<std::string> timedTargets;
 };
 
 /// The page, complete: it loads nothing but from the server's requests.

@@ -9,7 +9,9 @@
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -78,6 +80,28 @@ void ServerFolder::remove() {
   (void)sys::fs::remove_directories(name);
   close(lock);
   lock = -1;
+}
+
+RunFolder::RunFolder(std::string path) : name(std::move(path)) {
+  (void)sys::fs::create_directory(name);
+}
+
+RunFolder::~RunFolder() { (void)sys::fs::remove_directories(name); }
+
+void RunFolder::write(StringRef stem, StringRef contents) const {
+  std::error_code error;
+  raw_fd_ostream os(file(stem), error);
+  if (!error)
+    os << contents;
+  os.close();
+  os.clear_error();
+}
+
+std::optional<std::string> RunFolder::read(StringRef stem) const {
+  auto buffer = MemoryBuffer::getFile(file(stem));
+  if (!buffer)
+    return std::nullopt;
+  return (*buffer)->getBuffer().str();
 }
 
 } // namespace pipec

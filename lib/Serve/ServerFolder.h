@@ -8,6 +8,9 @@
 #ifndef PIPEC_SERVE_SERVERFOLDER_H
 #define PIPEC_SERVE_SERVERFOLDER_H
 
+#include "llvm/ADT/StringRef.h"
+
+#include <optional>
 #include <string>
 
 namespace pipec {
@@ -34,6 +37,30 @@ private:
   std::string name;
   /// A descriptor of the folder.
   int lock = -1;
+};
+
+/// A folder for the files of one run, removed with them on destruction. The
+/// names of the files are those that messages have.
+class RunFolder {
+public:
+  /// Makes the folder, in a folder that exists.
+  explicit RunFolder(std::string path);
+  ~RunFolder();
+  RunFolder(const RunFolder &) = delete;
+  RunFolder &operator=(const RunFolder &) = delete;
+
+  const std::string &path() const { return name; }
+  std::string file(llvm::StringRef stem) const {
+    return name + "/" + stem.str();
+  }
+  /// Writes a file. Errors surface later: the compiler reports a missing or
+  /// truncated file.
+  void write(llvm::StringRef stem, llvm::StringRef contents) const;
+  /// The contents of a file; nothing if there is none.
+  std::optional<std::string> read(llvm::StringRef stem) const;
+
+private:
+  const std::string name;
 };
 
 } // namespace pipec

@@ -7,10 +7,11 @@ let calibrated = { profile: null };
 const kibibytes = (size) => `${(size / 1024).toFixed(1)} KiB`;
 
 /// The traces as the server takes them: a line about the files, and the files.
-function traceUpload(files) {
-  const traces = files.map(({ name, size }) => ({ name, size }));
-  return new Blob([JSON.stringify({ traces }), "\n", ...files]);
-}
+const traceUpload = (files) => new Blob([JSON.stringify({ traces: files.map(({ size }) => size) }), "\n", ...files]);
+
+/// An answer of the server, which does not know the names of the files, with these.
+const withNames = (answer, files) => JSON.parse(JSON.stringify(answer).replaceAll(/trace(\d+)\.json/g,
+  (all, i) => JSON.stringify(files[i]?.name ?? all).slice(1, -1)));
 
 byId("traces").onchange = (event) => {
   const files = [...event.target.files];
@@ -22,12 +23,12 @@ byId("traces").onchange = (event) => {
       + `${config.maxTraceBytes / 2 ** 20} MiB that the page takes; \`pipec calibrate\` has no such limit` }]);
     return;
   }
-  runJob("/calibrate", body, useCalibration);
+  runJob("/calibrate", body, (answer) => useCalibration(withNames(answer, files)));
 };
 
 const showTraceProblems = (messages) => byId("traceMessages").replaceChildren(...problems(messages).children);
 
-function useCalibration({ calibration, profile, diagnostics }) {
+function useCalibration({ output: calibration, file: profile, diagnostics }) {
   showTraceProblems(diagnostics);
   if (!profile) return;
   if (new Blob([profile]).size <= config.maxProfileBytes) {

@@ -187,13 +187,20 @@ byId("memoryLimit").onchange = (event) => {
 // Compiling
 //===----------------------------------------------------------------------===//
 
-const order = () => ({
-  program: state.program, sizes: state.sizes, target: state.target, withName: state.withName, withSteps: state.withSteps,
-  // The only schedule of a program may get another name.
-  schedule: known.schedules?.length === 1 ? "" : state.schedule,
-  profile: state.profile,
-  costs: [...Object.entries(state.costs).map(([name, value]) => `${name}=${value}`), state.otherCosts].filter(Boolean).join(","),
-});
+/// The members that have a value.
+const filled = (object) => Object.fromEntries(Object.entries(object).filter(([, value]) => value && value.length !== 0));
+
+/// A request to run a command: options by their names on the command line, and the contents of files by option.
+const request = (options, files) => ({ program: state.program, options: filled(options), files: filled(files) });
+const sizesBut = (...without) => Object.entries(state.sizes).filter(([name]) => !without.includes(name))
+  .map(([name, value]) => `${name}=${value}`);
+const costs = () => ({ cost: [...Object.entries(state.costs).map(([name, value]) => `${name}=${value}`), state.otherCosts].filter(Boolean).join(",") });
+// The only schedule of a program may get another name.
+const scheduleOption = () => ({ schedule: known.schedules?.length === 1 ? "" : state.schedule });
+const lowering = () => ({ ...scheduleOption(), D: sizesBut(), target: state.target });
+const withOption = () => ({ with: state.withSteps ? "" : state.withName });
+const profileFile = () => ({ "cost-profile": state.profile });
+const compileRequest = (more) => request({ ...lowering(), ...costs(), ...withOption(), ...more }, { ...profileFile(), with: state.withSteps });
 
 let compiling = new AbortController();
 /// Counts the orders, which may overtake each other on their way.
@@ -206,25 +213,26 @@ async function compile() {
   const begin = performance.now();
   byId("status").textContent = "compiling";
   try {
-    const answer = await ask("/compile", { ...order(), tab, serial: ++serial }, signal);
+    const answer = await ask("/compile", { ...compileRequest(), tab, serial: ++serial }, signal);
     if (answer === null || signal.aborted) return;
     byId("status").dataset.answered = performance.now() - begin;
-    const { schedules, report, with: second, picture, diagnostics } = answer;
-    known = { schedules: schedules ?? known.schedules, report: report ?? known.report, with: report ? second : known.with };
-    if (!picture && known.schedules?.length && !known.schedules.some(({ name }) => name === state.schedule)) {
+    const { schedules, result, diagnostics } = answer.output ?? {};
+    const messages = [...answer.diagnostics, ...(diagnostics ?? [])];
+    known = { schedules: schedules ?? known.schedules, report: result?.report ?? known.report, with: result ? result.with : known.with };
+    if (!result && known.schedules?.length && !known.schedules.some(({ name }) => name === state.schedule)) {
       // The first schedule is shown until one is chosen that is there.
       state.schedule = known.schedules[0].name;
       return compile();
     }
-    showMessages(diagnostics);
+    showMessages(messages);
     showForm();
-    byId("picture").classList.toggle("old", !picture);
-    if (!picture) {
-      byId("status").textContent = diagnostics.some(({ severity }) => severity === "error") ? "errors" : "no schedule";
+    byId("picture").classList.toggle("old", !result);
+    if (!result) {
+      byId("status").textContent = messages.some(({ severity }) => severity === "error") ? "errors" : "no schedule";
       return;
     }
     showFigures();
-    await showPicture(picture, signal, begin);
+    await showPicture(result.pages, signal, begin);
   } catch (error) {
     if (signal.aborted) return;
     showMessages([{ severity: "error", message: error.message, notes: [] }]);
@@ -252,11 +260,14 @@ addEventListener("message", ({ source, data }) => {
   if (typing === null) remember(false);
 });
 
-/// Gives the frame the schedules of another picture. False if it does not answer.
-function replacePicture(id, text) {
+let numGiven = 0;
+
+/// Gives a frame the schedules of a picture. False if it does not answer.
+function givePicture(target, pages) {
   return new Promise((done) => {
-    const hear = (event) => {
-      if (event.source === frame.contentWindow && event.data?.shown === id) finish(true);
+    const id = ++numGiven;
+    const hear = ({ source, data }) => {
+      if (source === target.contentWindow && data?.shown === id) finish(true);
     };
     const finish = (shown) => {
       removeEventListener("message", hear);
@@ -265,24 +276,20 @@ function replacePicture(id, text) {
     };
     const timer = setTimeout(finish, 2000, false);
     addEventListener("message", hear);
-    frame.contentWindow.postMessage({ id, text }, "*");
+    target.contentWindow.postMessage({ id, pages }, "*");
   });
 }
 
-async function showPicture(id, signal, begin) {
-  const address = `${addressOf("/picture")}&id=${id}`;
-  if (frame && viewOf === generation) {
-    const text = await (await fetch(address, { signal })).text();
-    if (signal.aborted) return;
-    if (await replacePicture(id, text)) return signal.aborted || drawn(begin);
-  }
-  // Loads it below the current one, and shows it when it is complete.
+async function showPicture(pages, signal, begin) {
+  if (frame && viewOf === generation && await givePicture(frame, pages)) return signal.aborted || drawn(begin);
+  if (signal.aborted) return;
+  // Loads a frame below the current one, and shows it when it is complete.
   const place = byId("picture");
   for (const coming of place.querySelectorAll(".coming")) coming.remove();
-  const next = element("iframe", { class: "coming", title: "The schedule over time", src: `${address}#${state.view}` });
+  const next = element("iframe", { class: "coming", title: "The schedule over time", src: `${addressOf("/picture")}#${state.view}` });
   const shown = generation;
-  next.onload = () => {
-    if (signal.aborted || !next.isConnected) return next.remove();
+  next.onload = async () => {
+    if (signal.aborted || !next.isConnected || !await givePicture(next, pages) || signal.aborted) return next.remove();
     viewOf = shown;
     next.className = "";
     frame = next;
@@ -330,9 +337,9 @@ async function runJob(path, body, show) {
   try {
     setJob((await ask(path, body)).job);
     for (;;) {
-      const answer = await ask("/job", { job });
-      byId("progress").textContent = answer.done ? "" : `${answer.seconds.toFixed(1)} s: ${answer.progress}`;
-      if (answer.done) {
+      const { done, seconds, progress, answer } = await ask(`/job?id=${job}`, {});
+      byId("progress").textContent = done ? "" : `${seconds.toFixed(1)} s: ${progress}`;
+      if (done) {
         show(answer);
         break;
       }
@@ -350,11 +357,11 @@ function runForSchedule(path, more, show) {
   const { num_ranks: ranks, num_microbatches: microbatches, num_stages: stages, parts } = known.report;
   const chunks = stages > ranks && stages % ranks === 0 ? stages / ranks : null;
   // Other schedules cut the model of this one into other stages.
-  runJob(path, { ...order(), memoryLimit: state.memoryLimit, ranks, microbatches, chunks,
-    parts: state.profileParts || parts || stages, ...more }, show);
+  runJob(path, request({ ...costs(), "memory-limit": state.memoryLimit, ranks, microbatches, chunks,
+    parts: state.profileParts || parts || stages, ...more }, profileFile()), show);
 }
 
-byId("cancel").onclick = () => job && ask("/cancel", { job }).catch(() => {});
+byId("cancel").onclick = () => job && ask(`/cancel?id=${job}`, {}).catch(() => {});
 
 /// Shows a result, which may be below what is in view.
 function showResult(id, title, messages, figures, ...parts) {
@@ -367,7 +374,7 @@ function showResult(id, title, messages, figures, ...parts) {
 const problems = (messages) => element("ul", {}, ...messages.map(({ severity, message, notes }) =>
   element("li", { class: severity }, `${severity}: ${shownText(message)}`, notes?.length ? problems(notes) : null)));
 
-function showComparison({ comparison, diagnostics }) {
+function showComparison({ output: comparison, diagnostics }) {
   const rows = (comparison?.schedules ?? []).map((row) => element("tr", {},
     element("td", {}, element("button", {
       type: "button", title: "Show beside the program",
@@ -379,7 +386,7 @@ function showComparison({ comparison, diagnostics }) {
     element("tr", {}, ...["schedule", "makespan", "bubble", "memory", ""].map((name) => element("th", {}, name))), ...rows));
 }
 
-function showSearch({ search, steps, diagnostics }) {
+function showSearch({ output: search, file: steps, diagnostics }) {
   const found = search && steps ? [
     element("p", { id: "found" }, `makespan ${search.makespan}, lower bound ${search.bound}`
       + (search.optimal ? ": optimal" : `: at most ${percent(search.gap)} above the optimum`)),
@@ -389,7 +396,8 @@ function showSearch({ search, steps, diagnostics }) {
   showResult("searched", "Search", diagnostics, search, ...found);
 }
 
-byId("compare").onclick = () => runForSchedule("/compare", {}, showComparison);
+byId("compare").onclick = () => runForSchedule("/compare",
+  { ...scheduleOption(), D: sizesBut("ranks", "microbatches", "chunks") }, showComparison);
 for (const { name, summary } of config.backwards)
   byId("backward").append(element("option", { value: name, title: summary }, name));
 byId("backward").value = config.backwards.some(({ name }) => name === "best") ? "best" : "split";
@@ -412,9 +420,13 @@ for (const button of document.querySelectorAll(".export"))
     const as = button.dataset.as;
     const name = `${known.report?.name ?? "schedule"}.${as}`;
     if (as === "pipe") return download(name, state.program);
+    // Options without an effect on an output are errors.
+    const emit = as === "steps" ? "ir" : as;
+    const usesCosts = as !== "csv" || config.timedTargets.includes(state.target);
     try {
-      const { text, diagnostics } = await ask("/export", { ...order(), as });
-      if (text !== undefined) return download(name, text);
+      const { output, diagnostics } = await ask("/export", as === "html" ? compileRequest({ emit })
+        : request({ ...lowering(), ...(usesCosts ? costs() : {}), emit }, usesCosts ? profileFile() : {}));
+      if (output !== null) return download(name, output);
       showMessages(diagnostics);
     } catch (error) {
       byId("status").textContent = error.message;

@@ -1,6 +1,6 @@
-// At the end of a picture that the live page shows in a frame: takes the schedules of
-// another picture in place of its own, which is faster than loading it, and tells the
-// page its view. Both only with the page of the server that this picture is from.
+// At the end of the page in the frame of the live page: takes schedules in place of those
+// that it shows, which is faster than loading a page, and tells the page its view. Both
+// only with the page of the server that this one is from.
 {
   let told = null;
   tellView = (view) => {
@@ -8,14 +8,21 @@
   };
   addEventListener("message", (event) => {
     if (parent === window || event.source !== parent || event.origin !== location.origin) return;
-    if (typeof event.data?.text !== "string") return;
-    const blocks = blocksOf(event.data.text);
-    const buttons = ["memory", "transfers"].map(byId), before = buttons.map((button) => button.disabled);
-    show(blocks);
-    ownBlock = blocks[0];
-    buttons.forEach((button, i) => {
-      if (button.disabled || before[i]) toggle(button.id, !button.disabled);
-    });
-    parent.postMessage({ shown: event.data.id }, location.origin);
+    const { id, pages } = event.data ?? {};
+    if (!Array.isArray(pages)) return;
+    if (usualShown === null) {
+      start(pages);
+    } else {
+      const buttons = ["memory", "transfers"].map(byId), before = buttons.map((button) => button.disabled);
+      show(pages);
+      buttons.forEach((button, i) => {
+        if (button.disabled || before[i]) toggle(button.id, !button.disabled);
+      });
+    }
+    const [{ name, sizes }] = scene.schedules;
+    document.title = `${name}: ${sizes}`;
+    document.querySelector("h1").textContent = document.title;
+    canvas.setAttribute("aria-label", document.title);
+    parent.postMessage({ shown: id }, location.origin);
   });
 }

@@ -2,7 +2,7 @@
 const token = new URLSearchParams(location.search).get("token");
 const dead = document.getElementById("dead");
 
-const addressOf = (path) => `${path}?token=${encodeURIComponent(token)}`;
+const addressOf = (path) => `${path}${path.includes("?") ? "&" : "?"}token=${encodeURIComponent(token)}`;
 
 function showDead(why) {
   if (dead.textContent !== why) dead.textContent = why;

@@ -7,7 +7,8 @@
 
 #include "Serve/LiveApi.h"
 
-#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Process.h"
 
 #include "gtest/gtest.h"
 
@@ -25,33 +26,44 @@ protected:
             [] {
               LiveSettings settings;
               settings.compiler = "pipec";
-              settings.includes = {"/more"};
-              settings.temporary = testing::TempDir();
+              settings.options = {"-I/more"};
+              settings.temporary = temporary();
               settings.page = "the page";
+              settings.picture = "the frame";
               settings.library["gpipe"] = "/gpipe.pipe";
-              settings.targets["torch-2.15"] = false;
               return settings;
             }(),
             [this](const ChildRequest &request) { return run(request); }) {}
 
+  ~LiveApiTest() override {
+    (void)llvm::sys::fs::remove_directories(temporary());
+  }
+
+  static std::string temporary() {
+    std::string path = testing::TempDir() + "live-api-" +
+                       std::to_string(llvm::sys::Process::getProcessId());
+    (void)llvm::sys::fs::create_directory(path);
+    return path;
+  }
+
   ChildResult run(const ChildRequest &request) {
     std::lock_guard<std::mutex> lock(mutex);
     runs.push_back(request.arguments);
+    inputs.push_back(request.input);
     for (llvm::StringRef argument : request.arguments)
-      if (argument.ends_with(".json"))
-        files[argument.str()] = contentsOf(argument);
+      if (std::string contents = contentsOf(argument); !contents.empty())
+        files[argument.str()] = contents;
     ChildResult result = next;
     if (request.onMessages)
       request.onMessages(result.messages);
-    for (const std::string &argument : request.arguments)
-      if (argument == "--emit=html")
-        result.output = "picture of " + request.input;
     return result;
   }
 
   /// The contents of a file, or that of an option; empty if there is none.
   static std::string contentsOf(llvm::StringRef argument) {
     size_t path = argument.find('/');
+    if (path == llvm::StringRef::npos)
+      return "";
     std::ifstream stream(argument.substr(path).str(), std::ios::binary);
     return {std::istreambuf_iterator<char>(stream), {}};
   }
@@ -60,112 +72,81 @@ protected:
   std::string endOf(int job) {
     HttpResponse state;
     do
-      state = post("/job", R"({"job": )" + std::to_string(job) + "}");
+      state = post("/job", "", std::to_string(job));
     while (state.body.find(R"("done":false)") != std::string::npos);
     return state.body;
   }
 
-  HttpResponse get(std::string path, std::string id = "") {
+  HttpResponse get(std::string path) {
     HttpRequest request;
     request.method = "GET";
     request.path = std::move(path);
-    request.query.emplace("id", id);
     return api.answer(request);
   }
-  HttpResponse post(std::string path, std::string body) {
+  HttpResponse post(std::string path, std::string body, std::string id = "") {
     HttpRequest request;
     request.method = "POST";
     request.path = std::move(path);
     request.body = std::move(body);
+    request.query.emplace("id", id);
     return api.answer(request);
   }
 
   std::mutex mutex;
   std::vector<std::vector<std::string>> runs;
+  std::vector<std::string> inputs;
   /// The files that were there, by the argument that named them.
   std::map<std::string, std::string> files;
-  ChildResult next{ChildResult::End::Exited, 0, R"({"makespan": 1})", ""};
+  ChildResult next{ChildResult::End::Exited, 0, "{\"makespan\":1}\n", ""};
   LiveApi api;
 };
 
 } // namespace
 
-TEST_F(LiveApiTest, CompilesWithTheOptionsOfThePage) {
-  HttpResponse response = post("/compile", R"({"program": "text",
-    "sizes": {"ranks": 4, "k": -1}, "costs": "F=2", "target": "torch-2.15",
-    "schedule": "one", "withName": "gpipe", "unknown": 1})");
-  EXPECT_EQ(response.status, 200);
-  ASSERT_EQ(runs.size(), 4u);
-  auto has = [](const std::vector<std::string> &run, llvm::StringRef argument) {
-    return llvm::is_contained(run, argument);
-  };
-  for (const std::vector<std::string> &run : runs) {
-    EXPECT_EQ(run.back(), "-I/more");
-    if (has(run, "--describe"))
-      continue;
-    EXPECT_TRUE(has(run, "--cost=F=2") && has(run, "-Dranks=4"));
-    EXPECT_TRUE(has(run, "-Dk=-1") && has(run, "--schedule=one"));
-    // The picture and the report are those of both schedules.
-    bool checks = run.front() == "check";
-    EXPECT_NE(has(run, "--with=/gpipe.pipe"), checks);
-    EXPECT_NE(has(run, "--target=torch-2.15"), checks);
-  }
-  EXPECT_NE(response.body.find(R"("picture":1)"), std::string::npos);
-  std::string picture = get("/picture", "1").body;
-  EXPECT_TRUE(llvm::StringRef(picture).starts_with("picture of text<script>"));
+TEST_F(LiveApiTest, CompilesInOneRun) {
+  HttpResponse response =
+      post("/compile", R"({"program": "text", "options": {"D": ["ranks=4",)"
+                       R"("k=-1"], "cost": "F=2", "target": "torch-2.15",)"
+                       R"("with": "gpipe", "parts": 4}, "unknown": 1})");
+  EXPECT_EQ(response.body,
+            R"({"diagnostics":[],"output":{"makespan":1},"file":null})");
+  ASSERT_EQ(runs.size(), 1u);
+  EXPECT_EQ(inputs[0], "text");
+  EXPECT_EQ(runs[0], (std::vector<std::string>{
+                         "compile", "-", "--max-steps=1048576", "--emit=live",
+                         "--diagnostics-format=json", "-I/more", "-Dranks=4",
+                         "-Dk=-1", "--cost=F=2", "--parts=4",
+                         "--target=torch-2.15", "--with=/gpipe.pipe"}));
 }
 
-TEST_F(LiveApiTest, WritesTheProfileToAFile) {
-  next.status = 1;
-  next.messages = R"({"kind": "A", "message": "`FILE` is wrong", "notes": []})";
-  const char *body = R"({"program": "text", "profile": "{}\n", "parts": 4,
-    "costs": "F=2", "withName": "gpipe", "ranks": 2, "microbatches": 4,
-    "as": "csv"})";
-  EXPECT_EQ(post("/compile", body).status, 200);
-  for (const char *path : {"/compare", "/search"})
+TEST_F(LiveApiTest, WritesContentsToFiles) {
+  next = {ChildResult::End::Exited, 1, "", ""};
+  const char *body = R"({"program": "text", "options": {"cost": "F=2"},)"
+                     R"("files": {"cost-profile": "{}\n", "with": "steps"}})";
+  for (const char *path : {"/compile", "/export", "/compare"})
     EXPECT_EQ(post(path, body).status, 200);
   endOf(1);
-  endOf(2);
-  ASSERT_EQ(runs.size(), 6u);
-  for (const std::vector<std::string> &run : runs) {
-    auto isProfile = [](llvm::StringRef argument) {
-      return argument.starts_with("--cost-profile=");
-    };
-    bool describes = llvm::is_contained(run, "--describe");
-    EXPECT_EQ(llvm::count_if(run, isProfile), describes ? 0 : 1);
-    // Costs that are given override those of the profile.
-    EXPECT_EQ(llvm::is_contained(run, "--cost=F=2"), !describes);
-    bool isJob = run.front() == "compare" || run.front() == "search";
-    EXPECT_EQ(llvm::is_contained(run, "--parts=4"), isJob);
-  }
-  EXPECT_EQ(files.size(), 3u);
+  EXPECT_EQ(runs.size(), 3u);
+  EXPECT_EQ(files.size(), 6u);
   for (const auto &[argument, contents] : files) {
-    EXPECT_EQ(contents, "{}\n") << argument;
+    bool isProfile = llvm::StringRef(argument).starts_with("--cost-profile=/");
+    EXPECT_TRUE(isProfile || llvm::StringRef(argument).starts_with("--with=/"));
+    EXPECT_EQ(contents, isProfile ? "{}\n" : "steps") << argument;
     EXPECT_EQ(contentsOf(argument), "") << argument << " is left";
   }
-  runs.clear();
-  post("/export", body);
-  for (llvm::StringRef argument : runs.front())
-    EXPECT_FALSE(argument.starts_with("--cost")) << argument.str();
 }
 
 TEST_F(LiveApiTest, CalibratesTraces) {
-  next.output = R"({"ranks": 2})";
-  std::string body = R"({"traces": [{"name": "../a", "size": 3},
-    {"name": "-b", "size": 2}]})";
-  body.erase(body.find('\n'), 1);
+  std::string body = R"({"traces": [3, 2]})";
   EXPECT_EQ(post("/calibrate", body + "\nonetw").body, R"({"job":1})");
-  std::string answer = endOf(1);
-  EXPECT_NE(answer.find(R"("calibration":{"ranks":2})"), std::string::npos);
+  EXPECT_NE(endOf(1).find(R"("output":{"makespan":1})"), std::string::npos);
   ASSERT_EQ(runs.size(), 1u);
   EXPECT_EQ(runs[0][0], "calibrate");
   EXPECT_EQ(contentsOf(runs[0].back()), "");
   EXPECT_EQ(files[runs[0].back()], "tw");
   EXPECT_EQ(files[*std::prev(runs[0].end(), 2)], "one");
-  for (llvm::StringRef argument : runs[0])
-    EXPECT_FALSE(argument == "-b" || argument.ends_with("../a"));
 
-  for (const char *wrong : {"", "{}", "\n", "{}\n", "[]\n"})
+  for (const char *wrong : {"", "\n", "[]\n", R"({"traces": ["x"]})"})
     EXPECT_EQ(post("/calibrate", wrong).status, 400) << wrong;
   EXPECT_EQ(post("/calibrate", body + "\nonet").status, 400);
   EXPECT_EQ(post("/calibrate", body + "\nonetwo").status, 400);
@@ -174,23 +155,14 @@ TEST_F(LiveApiTest, CalibratesTraces) {
 }
 
 TEST_F(LiveApiTest, CallsFilesByTheirNames) {
-  next = {ChildResult::End::Exited, 1, "", ""};
-  std::string trace = testing::TempDir() + "trace";
-  // The files of the first two runs: the profile, and one trace each.
-  next.messages = R"({"kind": "A", "message": "`)" + trace +
-                  R"(2.json` and more")" + R"(, "file": ")" + trace +
-                  R"(2.json", "notes": [{"message": ")" + trace +
-                  R"(20.json"}]})";
-  EXPECT_EQ(post("/calibrate", "{\"traces\": [{\"name\": \"b`c\", "
-                               "\"size\": 0}]}\n")
-                .status,
-            200);
-  std::string answer = endOf(1);
-  EXPECT_NE(answer.find(R"("message":"`b`c` and more")"), std::string::npos)
-      << answer;
-  EXPECT_NE(answer.find(R"("file":"b`c")"), std::string::npos) << answer;
-  EXPECT_NE(answer.find("trace20.json"), std::string::npos) << answer;
-  EXPECT_EQ(answer.find("calibration\""), std::string::npos) << answer;
+  // The folder of the first run.
+  std::string folder = temporary() + "/1/";
+  next = {ChildResult::End::Exited, 1, "{\"of\":\"" + folder + "a\"}\n",
+          "{\"message\":\"`" + folder + "b` and /2/c\"}\n"};
+  EXPECT_EQ(
+      post("/compile", "{}").body,
+      R"({"diagnostics":[{"message":"`b` and /2/c"}],"output":{"of":"a"},)"
+      R"("file":null})");
 }
 
 TEST_F(LiveApiTest, LimitsBodies) {
@@ -208,55 +180,57 @@ TEST_F(LiveApiTest, TellsWhyThereIsNoPicture) {
   HttpResponse response = post("/compile", R"({"program": ""})");
   EXPECT_EQ(response.status, 200);
   EXPECT_NE(response.body.find("ended after 10 seconds"), std::string::npos);
-  EXPECT_EQ(response.body.find("picture"), std::string::npos);
-  next = {ChildResult::End::Exited, 1, "", "not JSON \xff\n"};
+  EXPECT_NE(response.body.find(R"("output":null)"), std::string::npos);
+  // An output that is not complete, and a message that is not JSON.
+  next = {ChildResult::End::Exited, 1, "{\"a\":", "not JSON \xff\n"};
   response = post("/compile", R"({"program": ""})");
   EXPECT_NE(response.body.find("not JSON"), std::string::npos);
+  EXPECT_NE(response.body.find(R"("output":null)"), std::string::npos);
 }
 
-TEST_F(LiveApiTest, RunsNothingForOrdersThatAreWrong) {
+TEST_F(LiveApiTest, RunsNothingForRequestsThatAreWrong) {
   for (const char *body :
-       {"", "[]", "{", R"({"program": 1})", R"({"target": "-o"})",
-        R"({"target": "torch-2.1"})", R"({"backward": "best"})",
-        R"({"withName": "a/b"})", R"({"withName": "secret"})",
-        R"({"sizes": {"a=1 ": 1}})",
-        R"({"program": "import \"/etc/passwd\";"})"})
+       {"", "[]", "{", R"({"program": 1})", R"({"program": "a\u0000"})",
+        R"({"tab": {}})", R"({"options": 1})", R"({"options": {"o": "x"}})",
+        R"({"options": {"output": "x"}})", R"({"options": {"D": 1.5}})",
+        R"({"options": {"with": "a/b"}})", R"({"options": {"with": "secret"}})",
+        R"({"options": {"cost-profile": "/etc/passwd"}})",
+        R"({"options": {"cost": "a\u0000"}})", R"({"files": {"cost": "x"}})",
+        R"({"files": {"output": "x"}})", R"({"files": {"../with": "x"}})"})
     for (const char *path : {"/compile", "/export", "/compare", "/search"})
       EXPECT_EQ(post(path, body).status, 400) << path << ' ' << body;
-  EXPECT_EQ(post("/compile", std::string(100000, '[')).status, 400);
+  for (const char *piece : {"[", "{\"options\":"}) {
+    std::string deep;
+    for (int i = 0; i != 100000; ++i)
+      deep += piece;
+    EXPECT_EQ(post("/compile", deep).status, 400);
+  }
   EXPECT_TRUE(runs.empty());
 }
 
 TEST_F(LiveApiTest, HasNoOtherPaths) {
   EXPECT_EQ(get("/").body, "the page");
   EXPECT_EQ(get("/ping").body, "{}");
+  EXPECT_TRUE(llvm::StringRef(get("/picture").body).starts_with("the frame<"));
   for (const char *path : {"/etc/passwd", "/picture/1", "", "//", "/compil"}) {
     EXPECT_EQ(get(path).status, 404) << path;
     EXPECT_EQ(post(path, "{}").status, 404) << path;
   }
   EXPECT_EQ(get("/compile").status, 405);
+  EXPECT_EQ(get("/job").status, 405);
   EXPECT_EQ(post("/", "{}").status, 405);
-  EXPECT_EQ(get("/picture", "1").status, 404);
-  EXPECT_EQ(get("/picture", "x").status, 404);
-}
-
-TEST_F(LiveApiTest, KeepsAsManyPicturesAsItSays) {
-  for (int i = 0; i != 40; ++i)
-    post("/compile", R"({"program": "text"})");
-  EXPECT_EQ(get("/picture", "8").status, 404);
-  EXPECT_EQ(get("/picture", "9").status, 200);
-  EXPECT_EQ(get("/picture", "40").status, 200);
 }
 
 TEST_F(LiveApiTest, FollowsJobs) {
-  EXPECT_EQ(post("/search", R"({"ranks": 2})").status, 400);
   next.messages = "one\ntwo\n";
-  ASSERT_EQ(post("/search", R"({"ranks": 2, "microbatches": 4})").body,
+  ASSERT_EQ(post("/search", R"({"options": {"ranks": 2}})").body,
             R"({"job":1})");
   std::string state = endOf(1);
-  EXPECT_NE(state.find(R"("search":{"makespan":1})"), std::string::npos);
-  EXPECT_NE(state.find(R"("progress":"two")"), std::string::npos);
-  EXPECT_NE(state.find(R"("diagnostics":[])"), std::string::npos);
-  EXPECT_EQ(post("/cancel", R"({"job": 1})").status, 200);
-  EXPECT_EQ(post("/job", R"({"job": 2})").status, 404);
+  EXPECT_NE(state.find(R"("progress":"two","answer":{"diagnostics":[],)"
+                       R"("output":{"makespan":1},"file":null})"),
+            std::string::npos)
+      << state;
+  EXPECT_EQ(post("/cancel", "", "1").status, 200);
+  EXPECT_EQ(post("/job", "", "2").status, 404);
+  EXPECT_EQ(post("/cancel", "", "2").status, 404);
 }

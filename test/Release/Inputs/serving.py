@@ -17,7 +17,7 @@ try:
     check(status == 200 and b"schedule zb1p" in page and b"CodeMirror" in page, f"the page: {status}")
     check(served.request("GET", "/")[0] == 403, "without the token")
     program = "schedule one(ranks p = 2, microbatches m = 4) { placement loop; steady { repeat m { F B } } }"
-    status, answer = served.post("/compile", {"program": program, "sizes": {"ranks": 4}})
+    status, answer = served.compiled(program, sizes={"ranks": 4})
     check(status == 200 and answer["diagnostics"] == [], f"{status} {answer}")
     print("served: makespan", answer["report"]["makespan"])
 finally:

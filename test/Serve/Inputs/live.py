@@ -474,7 +474,7 @@ def traces(page, served):
     page.fill("size-ranks", "2")
     page.wait(lambda: page.status() == "errors", "2 ranks with the costs of 4 stages")
     text = page.id("messages").text
-    check(text.startswith("profile:") and "outside 0..2" in text, text)
+    check(text.startswith("cost-profile:") and "outside 0..2" in text, text)
     page.change(lambda: page.fill("size-ranks", "4"))
 
     # Clocks of other machines, one of them not known.
@@ -486,7 +486,7 @@ def traces(page, served):
                     "clock of rank 2: unknown, no transfers in both directions"], f"{texts}")
     # A profile that is too large for the page is saved.
     (page.folder / "saved/costs.json").unlink()
-    page.js("useCalibration({calibration: {stages: 1}, profile: ' '.repeat(300000), diagnostics: []})")
+    page.js("useCalibration({output: {stages: 1}, file: ' '.repeat(300000), diagnostics: []})")
     check(page.saved("costs.json") == " " * 300000, "a large profile")
     (page.folder / "saved/costs.json").write_text(profile)
     check("293.0 KiB, more than the 256.0 KiB" in messages()[0] and page.figures()["makespan"] == makespan(), f"{messages()}")

@@ -72,60 +72,62 @@ def access(served):
 
 def compiling(served):
     """The parameters, the figures and the picture of a program."""
-    status, answer = served.post("/compile", {"program": PROGRAM, "sizes": {"ranks": 4}, "costs": "F=2,B=2"})
+    status, answer = served.compiled(PROGRAM, sizes={"ranks": 4}, cost="F=2,B=2")
     check(status == 200 and answer["diagnostics"] == [], f"{status} {answer}")
     check(answer["schedules"][0]["parameters"][0] == {"name": "p", "role": "ranks", "default": "2"}, "parameters")
     check(answer["report"]["num_ranks"] == 4 and answer["report"]["makespan"] == 64, f"{answer['report']}")
-    status, picture = served.get(f"/picture?id={answer['picture']}")
-    check(status == 200 and b"<canvas" in picture, "the picture")
+    check(answer["with"] is None and len(answer["pages"]) == 1 and answer["pages"][0]["ranks"] == 4, f"{answer['pages']}")
+    # The frame for pictures, which has none.
+    status, picture = served.get("/picture")
+    check(status == 200 and b"<canvas" in picture and b'"pipec-schedule">\n' not in picture, "the picture")
     # Not compressed, whatever the client takes.
-    check(served.get(f"/picture?id={answer['picture']}", **{"Accept-Encoding": "br, gzip"})[1] == picture, "compressed")
-    check(served.get("/picture?id=999")[0] == 404, "no such picture")
+    check(served.get("/picture", **{"Accept-Encoding": "br, gzip"})[1] == picture, "compressed")
 
-    status, answer = served.post("/compile", {"program": PROGRAM.replace("steady", "stedy")})
+    status, answer = served.compiled(PROGRAM.replace("steady", "stedy"))
     message = answer["diagnostics"][0]
     check((message["severity"], message["line"], message["column"]) == ("error", 1, 65), f"{message}")
-    check("picture" not in answer, "a picture of an error")
+    check("pages" not in answer, "a picture of an error")
     # The parameters are known as soon as the program can be parsed.
-    status, answer = served.post("/compile", {"program": PROGRAM.replace("F B", "F")})
-    check(answer["schedules"] and answer["diagnostics"] and "picture" not in answer, f"{answer}")
+    status, answer = served.compiled(PROGRAM.replace("F B", "F"))
+    check(answer["schedules"] and answer["diagnostics"] and "pages" not in answer, f"{answer}")
 
     # A false `expect` clause, as `pipec check` reports it, beside the picture.
-    status, answer = served.post("/compile", {"program": ORDERED.replace("cooldown", "expect makespan == 5; cooldown"), "costs": "F=3,B=2"})
-    check("picture" in answer and [one["message"] for one in answer["diagnostics"]] == ["makespan is 55, expected == 5"],
+    status, answer = served.compiled(ORDERED.replace("cooldown", "expect makespan == 5; cooldown"), cost="F=3,B=2")
+    check("pages" in answer and [one["message"] for one in answer["diagnostics"]] == ["makespan is 55, expected == 5"],
           f"{answer['diagnostics']}")
     check(answer["diagnostics"][0]["notes"][0]["message"] == "with p = 4, m = 8; F 3, B 2",
           f"{answer['diagnostics']}")
     # Very many messages: the first of them, and how many more there are.
     names = ", ".join(f"unused{i} = 1" for i in range(5000))
-    status, answer = served.post("/compile", {"program": PROGRAM.replace("m = 4", f"m = 4, {names}")})
-    check("picture" in answer and len(answer["diagnostics"]) == 101
+    status, answer = served.compiled(PROGRAM.replace("m = 4", f"m = 4, {names}"))
+    check("pages" in answer and len(answer["diagnostics"]) == 101
           and answer["diagnostics"][-1]["message"].startswith("4900 more warnings"), f"{answer['diagnostics'][-1]}")
-    check(served.post("/compile", {"program": PROGRAM, "target": "torch-2.13-timed"})[1].get("picture"), "a target with a point")
+    check(served.compiled(PROGRAM, target="torch-2.13-timed")[1].get("pages"), "a target with a point")
 
-    for with_ in ({"withName": "gpipe"}, {"withSteps": served.post("/export", {"program": PROGRAM, "as": "steps"})[1]["text"]}):
-        status, answer = served.post("/compile", {"program": PROGRAM, **with_})
+    for with_ in {"with": "gpipe"}, {"files": {"with": served.run("/export", PROGRAM, emit="ir")[1]["output"]}}:
+        status, answer = served.compiled(PROGRAM, **with_)
         check(answer["with"]["makespan"] > 0 and answer["diagnostics"] == [], f"{with_}: {answer}")
 
-    for kind, begin in (("svg", "<svg"), ("csv", "0F0,"), ("steps", "pipec-steps"), ("html", "<!DOCTYPE")):
-        status, answer = served.post("/export", {"program": PROGRAM, "as": kind, "costs": "F=2,B=2"})
-        check(begin in answer.get("text", "")[:200], f"{kind}: {answer}")
-    check(served.post("/export", {"program": PROGRAM, "as": "cpp"})[0] == 400, "as cpp")
-    # Costs reach a CSV where a pass of the target uses them, and are left out elsewhere.
+    for kind, begin in (("svg", "<svg"), ("ir", "pipec-steps"), ("html", "<!DOCTYPE")):
+        status, answer = served.run("/export", PROGRAM, emit=kind, cost="F=2,B=2")
+        check(begin in (answer["output"] or "")[:200], f"{kind}: {answer}")
+    check(served.run("/export", PROGRAM, emit="csv")[1]["output"].startswith("0F0,"), "a CSV")
     # The second schedule is one of the same model.
-    order = {"program": PROGRAM, "sizes": {"ranks": 4, "microbatches": 10}, "costs": "F=2"}
+    order = {"sizes": {"ranks": 4, "microbatches": 10}, "cost": "F=2"}
     for name in "zb1p", "zbv", "dualpipev":
-        status, answer = served.post("/compile", {**order, "withName": name})
+        status, answer = served.compiled(PROGRAM, **order, **{"with": name})
         second = answer["with"]
         check((second["num_ranks"], second["num_microbatches"], second["parts"]) == (4, 10, None if name == "zb1p" else 4), f"{second}")
-        check(second["costs"].startswith("F 2," if name == "zb1p" else "F 1,") and "gaps" not in second, f"{second}")
+        check(second["costs"].startswith("F 2," if name == "zb1p" else "F 1,") and second["gaps"] == [], f"{second}")
     orders = []
-    for target in "torch", "torch-timed":
-        for costs in "F=1,B=2,p2p=0.1", "F=1,B=2,p2p=9":
-            status, answer = served.post("/export", {"program": ORDERED, "as": "csv", "target": target, "costs": costs})
-            check("SEND_F" in answer.get("text", ""), f"{target} {costs}: {answer}")
-            orders.append(answer["text"])
-    check(orders[0] == orders[1] and orders[2] != orders[3], "costs of a target")
+    for costs in "F=1,B=2,p2p=0.1", "F=1,B=2,p2p=9":
+        status, answer = served.run("/export", ORDERED, emit="csv", target="torch-timed", cost=costs)
+        check("SEND_F" in (answer["output"] or ""), f"{costs}: {answer}")
+        orders.append(answer["output"])
+    check(orders[0] != orders[1], "costs of a target")
+    # A message instead of a text where costs have no effect.
+    status, answer = served.run("/export", ORDERED, emit="csv", target="torch", cost="F=2")
+    check(answer["output"] is None and "no effect" in answer["diagnostics"][0]["message"], f"{answer}")
 
 
 def values(served):
@@ -133,29 +135,43 @@ def values(served):
     deep = b'{"program": ' + b"[" * 400000
     for body in (b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"program": "\xff"}', deep, b"\0" * 1000):
         check(served.post("/compile", body)[0] == 400, f"{body[:20]}")
-    for change in ({"program": 1}, {"program": "x" * 300000}, {"program": "a\0b"}, {"sizes": []}, {"sizes": {"p=1 -o": 1}},
-                   {"sizes": {"p": "1"}}, {"sizes": {"p": 1.5}}, {"target": "--output"}, {"target": "../x"},
-                   {"withName": "/etc/passwd"}, {"withName": "../x"}, {"withName": "-"}, {"withName": "a.pipe"},
-                   {"withName": "nosuch"},
-                   {"schedule": "a b"}, {"ranks": 0}, {"ranks": 1e9}, {"effort": 61}, {"tab": "x" * 65},
-                   {"costs": "F=1," * 2000}, {"placement": "best"}, {"backward": "x"}, {"target": "nosuch"}):
-        for path in ("/compile", "/export", "/compare", "/search"):
-            status, answer = served.post(path, {"program": PROGRAM, "as": "csv", "ranks": 2, "microbatches": 4, **change})
-            check(status == 400 and "error" in answer, f"{path} {change}: {status} {answer}")
+    for wrong in ({"program": 1}, {"program": "x" * 300000}, {"program": "a\0b"}, {"tab": "x" * 65}, {"options": []},
+                  {"options": {"output": "x"}}, {"options": {"o": "x"}}, {"options": {"-D": "x"}}, {"options": {"": "x"}},
+                  {"options": {"I": "/"}}, {"options": {"import-root": "/"}}, {"options": {"template": "/etc/passwd"}},
+                  {"options": {"max-steps": 1 << 30}}, {"options": {"start": "gpipe"}}, {"options": {"library": "x"}},
+                  {"options": {"D": 1.5}}, {"options": {"D": {"p": 1}}}, {"options": {"D": ["p=1", None]}}, {"options": {"cost": "a\0b"}},
+                  {"options": {"cost-profile": "/etc/passwd"}}, {"files": {"cost": "x"}}, {"files": {"output": "x"}},
+                  {"files": {"cost-profile": 1}}, {"files": {"cost-profile": "a\0"}}, {"files": {"../x": "x"}}, {"files": []},
+                  {"options": {"with": "/etc/passwd"}}, {"options": {"with": "../x"}}, {"options": {"with": "-"}},
+                  {"options": {"with": "a.pipe"}}, {"options": {"with": "nosuch"}}, {"traces": [1]}):
+        for path in ("/compile", "/export", "/compare", "/search", "/calibrate"):
+            status, answer = served.post(path, {"program": PROGRAM, **wrong})
+            check(status == 400 and "error" in answer, f"{path} {wrong}: {status} {answer}")
     answer = served.post("/compile", {"program": "x" * 300000})[1]
     check(answer["error"] == "`program` has 300000 bytes, and the page takes 262144", f"{answer}")
-    # Costs are one value of one option.
-    status, answer = served.post("/compile", {"program": PROGRAM, "costs": "F=1 --output=x"})
-    check("picture" not in answer and answer["diagnostics"], f"{answer}")
+    # Values are those of one option each, which the compiler checks.
+    for order in ({"cost": "F=1 --output=x"}, {"D": "p=1 -o=x"}, {"D": "p=x"}, {"schedule": "--output=x"}, {"target": "--output"},
+                  {"target": "../x"}, {"emit": "ir"}, {"effort": 1}, {"ranks": 10 ** 9}, {"placement": "v"}):
+        status, answer = served.compiled(PROGRAM, **order)
+        check(status == 200 and "pages" not in answer and answer["diagnostics"][0]["severity"] == "error", f"{order}: {answer}")
+    status, answer = served.run("/export", PROGRAM, emit="template")
+    check(answer["output"] is None and "--template" in answer["diagnostics"][0]["message"], f"{answer}")
     # Imports stay in the folder of the file, the folders of -I and the library.
-    for name in ("/etc/passwd", "../x.pipe", "a/../../x.pipe", "a/.."):
-        status, answer = served.post("/compile", {"program": f'import // a comment\n"{name}";\n{PROGRAM}'})
-        check(status == 400 and "import" in answer["error"], f"{name}: {answer}")
-    status, answer = served.post("/compile", {"program": f'// import "/etc/passwd";\n{PROGRAM}'})
-    check(status == 200, "an import in a comment")
-    for job in (0, -1, 999, "1", None):
-        check(served.post("/job", {"job": job})[0] == 404, f"job {job}")
-        check(served.post("/cancel", {"job": job})[0] == 404, f"cancel {job}")
+    for name in ("/etc/passwd", "../x.pipe", "a/../../x.pipe", "a/..", "/proc/self/environ"):
+        for path in ("/compile", "/export", "/compare"):
+            text = f'import // a comment\n"{name}";\n{PROGRAM}'
+            if path == "/compile":
+                messages = served.compiled(text)[1]["diagnostics"]
+            elif path == "/export":
+                messages = served.run(path, text, emit="ir")[1]["diagnostics"]
+            else:
+                messages = follow(served, served.run(path, text, ranks=2, microbatches=4)[1]["job"])["diagnostics"]
+            check(messages[0]["kind"] == "ImportOutside", f"{path} {name}: {messages}")
+    check(served.compiled(f'// import "/etc/passwd";\n{PROGRAM}')[1]["diagnostics"] == [], "an import in a comment")
+    for job in (0, -1, 999, "x", ""):
+        for path in "/job", "/cancel":
+            status = served.request("POST", f"{path}?id={job}&token={served.token}", b"{}")[0]
+            check(status == 404, f"{path} {job}: {status}")
 
 
 def limits(served):
@@ -181,12 +197,12 @@ def limits(served):
         client.sendall(text)
         slow.append(client)
     answers = []
-    many = [threading.Thread(target=lambda: answers.append(served.post("/compile", {"program": PROGRAM}))) for _ in range(12)]
+    many = [threading.Thread(target=lambda: answers.append(served.compiled(PROGRAM))) for _ in range(12)]
     for thread in many:
         thread.start()
     for thread in many:
         thread.join()
-    check(len(answers) == 12 and all(status == 200 and "picture" in answer for status, answer in answers), "12 at a time")
+    check(len(answers) == 12 and all(status == 200 and "pages" in answer for status, answer in answers), "12 at a time")
 
     # As many orders at the same time as there are connections.
     body = json.dumps({"program": "schedule"}).encode()
@@ -203,11 +219,11 @@ def limits(served):
     check(all(first in (b"HTTP/1.1 200", b"HTTP/1.1 503") for first in firsts), f"64 at the same time: {firsts}")
 
     # The budget of steps, and of the picture.
-    status, answer = served.post("/compile", {"program": PROGRAM, "sizes": {"microbatches": 10000000}})
+    status, answer = served.compiled(PROGRAM, sizes={"microbatches": 10000000})
     check(status == 200 and answer["diagnostics"][0]["severity"] == "error", f"{answer}")
     # A newer order of a page ends the one before.
     old = []
-    big = {"program": PROGRAM, "sizes": {"ranks": 64, "microbatches": 4000}, "tab": "a"}
+    big = {"program": PROGRAM, "options": {"D": ["ranks=64", "microbatches=4000"]}, "tab": "a"}
     first = threading.Thread(target=lambda: old.append(served.post("/compile", big)))
     first.start()
     time.sleep(0.1)
@@ -341,8 +357,10 @@ def connections(served):
 def follow(served, job, until=lambda state: state["done"]):
     """Asks for the state of a job until it is as wanted."""
     for _ in range(400):
-        status, state = served.post("/job", {"job": job})
-        check(status == 200, f"{status} {state}")
+        status, text = served.request("POST", f"/job?id={job}&token={served.token}", b"")
+        check(status == 200, f"{status} {text}")
+        state = json.loads(text)
+        state.update(state.pop("answer") or {})
         if until(state):
             return state
         time.sleep(0.05)
@@ -351,32 +369,32 @@ def follow(served, job, until=lambda state: state["done"]):
 
 def jobs(served):
     """compare and search: progress, results, and cancelling."""
-    job = served.post("/compare", {"program": PROGRAM, "ranks": 2, "microbatches": 4, "costs": "F=1,B=2"})[1]["job"]
+    job = served.run("/compare", PROGRAM, ranks=2, microbatches=4, cost="F=1,B=2")[1]["job"]
     state = follow(served, job)
-    names = [row["name"] for row in state["comparison"]["schedules"]]
+    names = [row["name"] for row in state["output"]["schedules"]]
     check("one" in names and "zb1p" in names, f"{names}")
 
-    size = {"ranks": 4, "microbatches": 12, "chunks": 2, "placement": "v", "costs": "F=10,B=19,I=12,W=7,p2p=3", "memoryLimit": "5"}
-    job = served.post("/search", {**size, "effort": 60})[1]["job"]
+    size = {"ranks": 4, "microbatches": 12, "chunks": 2, "placement": "v", "cost": "F=10,B=19,I=12,W=7,p2p=3", "memory_limit": "5"}
+    job = served.run("/search", "", **size, effort=60)[1]["job"]
     follow(served, job, lambda state: "makespan" in state["progress"] or state["done"])
-    check(served.post("/cancel", {"job": job})[0] == 200, "cancel")
+    check(served.request("POST", f"/cancel?id={job}&token={served.token}", b"")[0] == 200, "cancel")
     state = follow(served, job)
     # What was found until then is the result.
-    check(state["diagnostics"] == [] and state["search"]["makespan"] > 0 and "pipec-steps" in state["steps"][:40], f"{state}")
+    check(state["diagnostics"] == [] and state["output"]["makespan"] > 0 and "pipec-steps" in state["file"][:40], f"{state}")
     check(state["seconds"] < 30, "cancelled late")
 
-    answer = served.post("/search", {"ranks": 2, "microbatches": 4, "costs": "nonsense"})[1]
-    state = follow(served, answer["job"])
-    check(state["diagnostics"] and "search" not in state, f"{state}")
+    for wrong in {"cost": "nonsense"}, {"placement": "x"}, {"backward": "x"}, {"ranks": 10 ** 9}, {"target": "torch"}:
+        state = follow(served, served.run("/search", "", **{"ranks": 2, "microbatches": 4, **wrong})[1]["job"])
+        check(state["diagnostics"] and state["output"] is None and state["file"] is None, f"{state}")
 
     # At most four at a time.
-    started = [served.post("/search", {**size, "effort": 60}) for _ in range(5)]
+    started = [served.run("/search", "", **size, effort=60) for _ in range(5)]
     check([status for status, _ in started] == [200] * 4 + [503], f"{started}")
 
 
 def upload(traces):
     """The body of a request with traces, pairs of a name and contents."""
-    head = {"traces": [{"name": name, "size": len(contents)} for name, contents in traces]}
+    head = {"traces": [len(contents) for _, contents in traces]}
     return json.dumps(head).encode() + b"\n" + b"".join(contents for _, contents in traces)
 
 
@@ -398,13 +416,13 @@ def calibrating(_):
             return state
 
         state = calibrated(recorded)
-        check(state["diagnostics"] == [] and state["calibration"]["ranks"] == 4, f"{state}")
+        check(state["diagnostics"] == [] and state["output"]["ranks"] == 4, f"{state}")
         for name, contents in recorded:
             (folder / name).write_bytes(contents)
         summary = subprocess.run(["pipec", "calibrate", *(folder / name for name, _ in recorded), "-o", folder / "costs.json",
                                   "--format=json"], stdout=subprocess.PIPE, check=True).stdout
-        check(state["calibration"] == json.loads(summary), "another summary")
-        profile = state["profile"]
+        check(state["output"] == json.loads(summary), "another summary")
+        profile = state["file"]
         check(profile == (folder / "costs.json").read_text(), "another profile")
 
         # The order with the profile is what the command line makes of it, also with --cost.
@@ -417,74 +435,63 @@ def calibrating(_):
         makespans = set()
         for costs in "", "occupancy=200", "F=3":
             options = ["--cost-profile", folder / "costs.json", *([f"--cost={costs}"] if costs else [])]
-            order = {"program": PROGRAM, "profile": profile, "costs": costs, **size}
-            status, answer = served.post("/compile", order)
+            order = {"files": {"cost-profile": profile}, **({"cost": costs} if costs else {}), **size}
+            status, answer = served.compiled(PROGRAM, **order)
             report = json.loads(output("--emit=report", "--format=json", *options))
             check(answer["diagnostics"] == [] and answer["report"]["makespan"] == report["makespan"], f"{costs}: {answer}")
             check(answer["report"]["costs"] == report["costs"], f"{answer['report']}")
             makespans.add(report["makespan"])
-            for kind, emit in ("svg", "svg"), ("steps", "ir"), ("html", "html"):
-                text = served.post("/export", {**order, "as": kind})[1].get("text")
-                check(text == output(f"--emit={emit}", *options), f"{kind} differs with {costs!r}")
-            # A CSV does not depend on costs, which is accepted here.
-            check(served.post("/export", {**order, "as": "csv"})[1].get("text") == output("--emit=csv"), "CSV")
+            for emit in "svg", "ir", "html":
+                text = served.run("/export", PROGRAM, **order, emit=emit)[1]["output"]
+                check(text == output(f"--emit={emit}", *options), f"{emit} differs with {costs!r}")
         check(len(makespans) == 2, f"{makespans}")
-        status, answer = served.post("/compile", {"program": PROGRAM, "profile": profile, "withName": "gpipe", **size})
+        status, answer = served.compiled(PROGRAM, **size, **{"files": {"cost-profile": profile}, "with": "gpipe"})
         check(answer["with"]["makespan"] > 100 and answer["diagnostics"] == [], f"{answer}")
 
         # Other schedules have other stages than those that were measured.
-        model = {"program": PROGRAM, "profile": profile, "parts": 4, "ranks": 4, "microbatches": 8}
-        state = follow(served, served.post("/compare", model)[1]["job"])
-        makespan = {row["name"]: row["makespan"] for row in state["comparison"]["schedules"]}
+        model = {"files": {"cost-profile": profile}, "ranks": 4, "microbatches": 8}
+        state = follow(served, served.run("/compare", PROGRAM, **model, parts=4)[1]["job"])
+        makespan = {row["name"]: row["makespan"] for row in state["output"]["schedules"]}
         check(makespan["one_f_one_b"] == 840.9225 and makespan["zbv"] > 100, f"{makespan}")
         check(str(inside) not in json.dumps(state), "the name of a temporary file")
-        state = follow(served, served.post("/compare", {**model, "parts": None})[1]["job"])
-        check("costs per stage" in state["diagnostics"][0]["message"] and state["diagnostics"][0]["file"] == "profile", f"{state}")
-        state = follow(served, served.post("/search", {**model, "effort": 1})[1]["job"])
-        check(100 < state["search"]["makespan"] <= 840.9225, f"{state}")
+        state = follow(served, served.run("/compare", PROGRAM, **model)[1]["job"])
+        check("costs per stage" in state["diagnostics"][0]["message"] and state["diagnostics"][0]["file"] == "cost-profile", f"{state}")
+        state = follow(served, served.run("/search", "", **model, parts=4, effort=1)[1]["job"])
+        check(100 < state["output"]["makespan"] <= 840.9225, f"{state}")
 
         # A profile that does not fit, and one that is none.
-        for order, message in (({"profile": profile, "sizes": {"ranks": 2}}, "`stage` is 2, outside 0..2"),
-                               ({"profile": '{"Q": 1}'}, "Q"), ({"profile": "{"}, "")):
-            status, answer = served.post("/compile", {"program": PROGRAM, **order})
+        for text, order, message in ((profile, {"sizes": {"ranks": 2}}, "`stage` is 2, outside 0..2"),
+                                     ('{"Q": 1}', {}, "Q"), ("{", {}, "")):
+            status, answer = served.compiled(PROGRAM, **order, files={"cost-profile": text})
             [first, *_] = answer["diagnostics"]
-            check(first["severity"] == "error" and first["file"] == "profile" and message in first["message"], f"{answer}")
-            check("picture" not in answer and str(inside) not in json.dumps(answer), f"{answer}")
-        for wrong in {"profile": 1}, {"profile": "x" * 300000}, {"profile": "a\0"}, {"parts": 0}, {"parts": "4"}:
-            for path in "/compile", "/export", "/compare", "/search":
-                status, answer = served.post(path, {"program": PROGRAM, "as": "csv", "ranks": 2, "microbatches": 4, **wrong})
-                check(status == 400 and "error" in answer, f"{path} {wrong}: {status} {answer}")
-
-        # Names of clients are shown, and are not those of files.
-        for name in "../../etc/passwd", str(folder / "new.json"), "-o", "a\nb<i>.json", "ä.json", "--help":
-            state = calibrated([(name, b'{"traceEvents": [\n  {"ph": X}]}')])
-            [message] = state["diagnostics"]
-            check(message["file"] == name and message["line"] == 2 and "profile" not in state, f"{state}")
-            state = calibrated([(name, b"{}")])
-            check(f"`{name}` has no list" in state["diagnostics"][0]["message"], f"{state}")
+            check(first["severity"] == "error" and first["file"] == "cost-profile" and message in first["message"], f"{answer}")
+            check("pages" not in answer and str(inside) not in json.dumps(answer), f"{answer}")
+        # Names of clients are those that the page shows; the server has its own.
+        state = calibrated([("../x", b'{"traceEvents": [\n  {"ph": X}]}')])
+        [message] = state["diagnostics"]
+        check(message["file"] == "trace0.json" and message["line"] == 2 and state["file"] is None, f"{state}")
+        state = calibrated([("--help", b"{}")])
+        check("`trace0.json` has no list" in state["diagnostics"][0]["message"], f"{state}")
         check(sorted(path.name for path in folder.iterdir()) == sorted(["temporary", "costs.json", *(name for name, _ in recorded)]),
               "files elsewhere")
         state = calibrated(recorded[1:])
-        check("none of rank 0" in state["diagnostics"][0]["message"] and "calibration" not in state, f"{state}")
+        check("none of rank 0" in state["diagnostics"][0]["message"] and state["output"] is None, f"{state}")
         state = calibrated([recorded[0], ("again", recorded[0][1])])
-        check("`rank0.json.gz` and `again` are both traces of rank 0" in state["diagnostics"][0]["message"], f"{state}")
+        check("`trace0.json` and `trace1.json` are both traces of rank 0" in state["diagnostics"][0]["message"], f"{state}")
         state = calibrated([("cut.json.gz", recorded[0][1][:1000])])
-        check("cannot decompress `cut.json.gz`" in state["diagnostics"][0]["message"], f"{state}")
+        check("cannot decompress `trace0.json`" in state["diagnostics"][0]["message"], f"{state}")
 
         # Bodies that are not what the page sends.
-        for body in (b"", b"{", b"\n", b"[]\n", b"{}\n", b'{"traces": []}\n', b'{"traces": [1]}\n', b'{"traces": [{}]}\n',
-                     b'{"traces": [{"name": "a", "size": 3}]}\nxx', b'{"traces": [{"name": "a", "size": 1}]}\nxx',
-                     b'{"traces": [{"name": "a", "size": -1}]}\n', b'{"traces": [{"name": "", "size": 0}]}\n',
-                     b'{"traces": [{"name": "a", "size": 1e99}]}\nxx', b'{"traces": [{"name": "a", "size": "2"}]}\nxx',
-                     b'{"traces": [{"name": "' + b"x" * 1001 + b'", "size": 0}]}\n', b" " * (2 << 20),
-                     json.dumps({"traces": [{"name": "a", "size": 0}] * 5000}).encode() + b"\n"):
+        for body in (b"", b"{", b"\n", b"[]\n", b'{"traces": [1]}', b'{"traces": ["1"]}\nx', b'{"traces": [-1]}\n',
+                     b'{"traces": [3]}\nxx', b'{"traces": [1]}\nxx', b'{"traces": [1e99]}\nxx', b"{}\nx", b" " * (2 << 20),
+                     json.dumps({"traces": [0] * 5000}).encode() + b"\n"):
             status, answer = served.post("/calibrate", body)
             check(status == 400 and "error" in answer, f"{body[:60]}: {status} {answer}")
         check(served.get("/calibrate")[0] == 405, "GET /calibrate")
         check(served.request("POST", "/calibrate", upload(recorded))[0] == 403, "without the token")
         # Larger than other requests, up to a limit of its own.
         state = calibrated([*recorded, ("large.json", b'{"traceEvents": []}' + b" " * (4 << 20))])
-        check("large.json" in state["diagnostics"][0]["message"], f"{state}")
+        check("trace4.json" in state["diagnostics"][0]["message"], f"{state}")
         for path, size in ("/calibrate", (64 << 20) + 1), ("/compile", (1 << 20) + 1):
             with socket.create_connection(("127.0.0.1", served.port)) as client:
                 client.sendall(f"POST {path}?token={served.token} HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\n"
@@ -507,13 +514,18 @@ def imports(_):
         served = Served("serve", "sub/a.pipe", "-Imore", cwd=folder)
         check(b"c.pipe" in served.get("/")[1], "the page has another program")
         text = (folder / "sub" / "a.pipe").read_text()
-        status, answer = served.post("/compile", {"program": text})
-        check("picture" in answer, f"{answer}")
+        status, answer = served.compiled(text)
+        check("pages" in answer, f"{answer}")
+        served.end()
+        # The root may be another folder.
+        served = Served("serve", "sub/a.pipe", "--import-root=.", cwd=folder)
+        answer = served.compiled(text.replace("c.pipe", "../more/c.pipe"))[1]
+        check("pages" in answer, f"{answer}")
         served.end()
         # A second schedule is one of the library, whatever files there are.
         (folder / "gpipe").write_text("SECRET")
         served = Served("serve", cwd=folder)
-        status, answer = served.post("/compile", {"program": PROGRAM, "withName": "gpipe"})
+        status, answer = served.compiled(PROGRAM, **{"with": "gpipe"})
         check(answer["with"]["makespan"] > 0 and "SECRET" not in str(answer), f"{answer}")
         served.end()
         served = Served("serve", "zb-h1", "--port=0")
@@ -546,8 +558,8 @@ def ends(_):
             served = Served("serve", env={**os.environ, "TMPDIR": folder})
             [inside] = pathlib.Path(folder).iterdir()
             check(stat.S_IMODE(inside.stat().st_mode) == 0o700, "others may read the files")
-            job = {"ranks": 4, "microbatches": 16, "chunks": 2, "placement": "v", "costs": "F=10,I=12,W=7,p2p=3", "effort": 60}
-            check(served.post("/search", job)[0] == 200, "no search")
+            job = {"ranks": 4, "microbatches": 16, "chunks": 2, "placement": "v", "cost": "F=10,I=12,W=7,p2p=3", "effort": 60}
+            check(served.run("/search", "", **job)[0] == 200, "no search")
             held = socket.create_connection(("127.0.0.1", served.port))
             held.sendall(b"GET / HT")
             begin = time.monotonic()
@@ -579,7 +591,7 @@ def ends(_):
         left = {inside.name for inside in place.iterdir()}
         check(len(left & kept) == 1 and left - kept == {"pipec-serve-file", "pipec-serve-linked", "elsewhere"}
               and (place / "elsewhere/file").exists(), f"{left} of {kept}")
-        check("picture" in alive.post("/compile", {"program": PROGRAM, "profile": "{}"})[1], "the folder of a server that runs")
+        check("pages" in alive.compiled(PROGRAM, files={"cost-profile": "{}"})[1], "the folder of a server that runs")
         alive.end()
         # A program that the page would not take.
         (place / "large.pipe").write_text("//" + " " * (1 << 18) + "\n" + PROGRAM)
@@ -600,8 +612,8 @@ def main():
     try:
         case(served)
         # After all that, the server is well.
-        status, answer = served.post("/compile", {"program": PROGRAM})
-        check(status == 200 and "picture" in answer, f"at the end: {answer}")
+        status, answer = served.compiled(PROGRAM)
+        check(status == 200 and "pages" in answer, f"at the end: {answer}")
         check(json.loads(served.get("/ping")[1]) == {}, "ping")
         served.end()
     finally:

@@ -44,6 +44,21 @@ class Served:
         status, text = self.request("POST", f"{path}?token={self.token}", data)
         return status, json.loads(text)
 
+    def run(self, path, program, sizes=None, files=None, page=None, **options):
+        """Posts a run as the page does; in the names of options `_` is `-`."""
+        options = {name.replace("_", "-"): value for name, value in options.items()}
+        if sizes:
+            options["D"] = [f"{name}={value}" for name, value in sizes.items()]
+        return self.post(path, {"program": program, "options": options, "files": files or {}, **(page or {})})
+
+    def compiled(self, program, **order):
+        """The same for a compilation; the answer has all messages, and the members of the output and its result."""
+        status, answer = self.run("/compile", program, **order)
+        output = answer.pop("output", None) or {}
+        result = output.pop("result", None) or {}
+        messages = answer.pop("diagnostics", []) + output.pop("diagnostics", [])
+        return status, {**answer, **output, **result, "diagnostics": messages}
+
     def end(self, number=signal.SIGINT):
         self.process.send_signal(number)
         status = self.process.wait(timeout=20)
