@@ -8,8 +8,8 @@
 #include "Command/LiveOutput.h"
 
 #include "Command/DescribeCommand.h"
+#include "Compare/CheckRun.h"
 #include "Driver/Input.h"
-#include "Results/CheckRun.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
 
 using namespace llvm;
