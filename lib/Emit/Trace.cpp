@@ -48,12 +48,12 @@ namespace {
 
 class TraceWriter {
 public:
-  /// `before` is the writer of another run of as many ranks in the same trace,
-  /// which has written its ranks.
+  /// The second of a pair of runs, of as many ranks, follows the first one in
+  /// the same trace.
   TraceWriter(const Picture &picture, const SourceFiles &files, raw_ostream &os,
-              const TraceWriter *before = nullptr)
+              bool hasPair, bool isSecond = false)
       : picture(picture), schedule(picture.schedule()), files(files), os(os),
-        isSecond(before), first(!before) {
+        hasPair(hasPair), isSecond(isSecond), first(!isSecond) {
     constexpr int64_t longest = std::numeric_limits<int64_t>::max() / 4;
     while (nanosAUnit > 1 && scaled(picture.length()) > longest)
       nanosAUnit /= 10;
@@ -72,8 +72,6 @@ public:
     os << ",\"traceEvents\":[\n";
     writeRanks();
   }
-  /// Says that a second run follows.
-  void setPair() { hasPair = true; }
   void writeRanks() {
     findCriticalPath();
     countFlowEnds();
@@ -172,8 +170,7 @@ private:
   const SourceFiles &files;
   raw_ostream &os;
   int64_t nanosAUnit = 1000000;
-  const bool isSecond;
-  bool hasPair = false;
+  const bool hasPair, isSecond;
   bool first;
   uint64_t numTransfers = 0;
   /// The steps of the critical path, by number.
@@ -387,19 +384,13 @@ LogicalResult emitTrace(const Schedule &schedule, const EmitOptions &options,
   FailureOr<Picture> own = picture(schedule, nullptr);
   if (failed(own) || failed(checkResults(schedule, diags)))
     return failure();
-  TraceWriter writer(*own, diags.sourceFiles(), os);
-  if (!options.with) {
-    writer.write();
-  } else {
-    FailureOr<Picture> other = picture(*options.with, options.withRun);
-    if (failed(other))
-      return failure();
-    writer.setPair();
-    writer.write();
-    TraceWriter second(*other, diags.sourceFiles(), os, &writer);
-    second.setPair();
-    second.writeRanks();
-  }
+  FailureOr<Picture> other = failure();
+  if (options.with && failed(other = picture(*options.with, options.withRun)))
+    return failure();
+  const SourceFiles &files = diags.sourceFiles();
+  TraceWriter(*own, files, os, options.with).write();
+  if (options.with)
+    TraceWriter(*other, files, os, true, /*isSecond=*/true).writeRanks();
   os << "\n]}\n";
   return success();
 }
