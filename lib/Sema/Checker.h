@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // One walk over the program in source order, implemented in ExprChecker.cpp,
-// StmtChecker.cpp and ScheduleChecker.cpp.
+// StmtChecker.cpp, ScheduleChecker.cpp and SettingsChecker.cpp.
 //
 //===----------------------------------------------------------------------===//
 
