@@ -8,7 +8,7 @@
 #include "Sema/Checker.h"
 
 #include "Cost/Expectation.h"
-#include "Layers/LayoutText.h"
+#include "Cost/LayoutText.h"
 #include "Support/Diagnostics/CommandDiags.h"
 #include "Support/Words.h"
 
