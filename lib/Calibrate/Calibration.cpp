@@ -245,7 +245,7 @@ void Calibrator::setTransfers() {
              Twine(withoutOccupancy.size() > 1 ? "s " : " ") +
              join(withoutOccupancy, ", ") +
              ": no transfers followed each other closely; it is part of p2p");
-  // Edges without a figure of their own get that of most edges.
+  // Other edges get the median.
   for (auto [figure, all] : {std::pair(Figure::P2P, &latencies),
                              std::pair(Figure::Occupancy, &occupancies)}) {
     if (all->empty())
@@ -357,8 +357,8 @@ void Calibrator::nameLeftOut() {
              "which pipec.torch.profile adds, do");
 }
 
-/// Names ranks whose forwards take longer than those of others. Where no other
-/// rank runs their stages, a slow rank cannot be told from a large stage.
+/// Lists ranks with slow forwards. If no other rank runs their stages, a slow
+/// rank cannot be distinguished from a large stage.
 void Calibrator::nameSlowRanks() {
   constexpr double notable = 1.1;
   std::map<unsigned, std::pair<int64_t, unsigned>> sums;

@@ -30,8 +30,8 @@ static constexpr int64_t maxBase = int64_t(1) << 61;
 static constexpr int64_t limit = int64_t(1) << 59;
 static constexpr int64_t maxLength = int64_t(1) << 45;
 
-/// The nanoseconds of `text`, a JSON number of microseconds; nothing if they do
-/// not fit.
+/// Converts a JSON number of microseconds to nanoseconds. Returns nothing for
+/// other texts and for times beyond the limit.
 static std::optional<int64_t> parseMicros(StringRef text) {
   std::optional<int64_t> nanos = scaledJsonNumber(text, 3);
   return nanos && std::abs(*nanos) < limit ? nanos : std::nullopt;
@@ -46,9 +46,9 @@ public:
               DiagEngine &diags)
       : path(path), text(text), json(text), cells(cells), diags(diags) {}
 
-  /// False when there is a fault, which `fault` then has.
+  /// Reads the text. Returns false and sets `fault` at the first fault.
   bool read();
-  /// Adds what was read.
+  /// Adds the traces of the ranks.
   LogicalResult finish(std::vector<RankTrace> &ranks);
 
   struct Fault {
@@ -59,7 +59,7 @@ public:
   Fault fault;
 
 private:
-  /// The members of an event that matter, as they are written.
+  /// The texts of the members that are used.
   struct Event {
     StringRef type, category, name, start, duration, process, thread, arguments;
   };
@@ -70,17 +70,28 @@ private:
   void readMemory(const Event &event);
   void readKernel(const Event &event, bool isLaunch);
   void joinKernels();
-  void readIdentity(StringRef object, bool isPipelineRank);
+  void readIdentity(StringRef value, bool isPipelineRank);
   std::optional<TraceSpan> readTimes(const Event &event);
   void joinOverlaps(std::vector<TraceSpan> &spans);
 
-  /// Calls `member` for the members of an object whose syntax is checked.
-  static void
-  forEach(StringRef object,
-          function_ref<void(StringRef key, StringRef value)> member) {
-    JsonReader reader(object);
-    if (reader.at('{'))
-      reader.object([&](StringRef key) { member(key, reader.value()); });
+  /// The keys of an object, and where the texts of their values are stored.
+  using Members = std::initializer_list<std::pair<StringLiteral, StringRef *>>;
+  static void readObject(JsonReader &reader, Members members) {
+    reader.object([&](StringRef key) {
+      StringRef value = reader.value();
+      for (const auto &[name, place] : members)
+        if (key == name)
+          *place = value;
+    });
+  }
+  /// Reads a value whose syntax is checked, and which may be an object.
+  static void readObject(StringRef value, Members members) {
+    if (JsonReader reader(value); reader.at('{'))
+      readObject(reader, members);
+  }
+  static int64_t integerOf(StringRef text) {
+    int64_t number = 0;
+    return text.getAsInteger(10, number) ? 0 : number;
   }
   void refuse(StringRef at, const Twine &why) {
     json.setFault(at.data(), "");
@@ -156,16 +167,10 @@ void TraceReader::readPipelineSpan(const Event &event, StringRef cell,
 
 void TraceReader::readExecutorSpan(const Event &event) {
   StringRef kindText, stageText, microbatchText = "0", runText;
-  forEach(event.arguments, [&](StringRef key, StringRef value) {
-    if (key == "kind")
-      kindText = value;
-    else if (key == "stage")
-      stageText = value;
-    else if (key == "microbatch")
-      microbatchText = value;
-    else if (key == "run")
-      runText = value;
-  });
+  readObject(event.arguments, {{"kind", &kindText},
+                               {"stage", &stageText},
+                               {"microbatch", &microbatchText},
+                               {"run", &runText}});
   // Other programs use the names of the categories too.
   if (kindText.empty() || runText.empty())
     return;
@@ -175,14 +180,15 @@ void TraceReader::readExecutorSpan(const Event &event) {
   // `SEND_F s0 m2 -> s3` is a transfer on an edge that a chain does not have.
   std::optional<unsigned> peer;
   StringRef last = event.name.trim('"').rsplit(' ').second;
-  bool isNamed = event.name.contains("-> s") || event.name.contains("<- s");
+  bool isNamed = (event.name.contains("-> s") || event.name.contains("<- s")) &&
+                 last.consume_front("s");
   unsigned process = 0, stage = 0, microbatch = 0, run = 0;
   if (!kind || !hasStage(*kind) || event.process.getAsInteger(10, process) ||
       process == 0 || process > maxRanks || stageText.getAsInteger(10, stage) ||
       stage >= maxStages || microbatchText.getAsInteger(10, microbatch) ||
       microbatch >= maxMicrobatches || runText.getAsInteger(10, run) ||
-      (isNamed && (last.drop_front().getAsInteger(10, peer.emplace()) ||
-                   *peer >= maxStages)))
+      (isNamed && (last.getAsInteger(10, peer.emplace()) ||
+                   !(isP2P(*kind) || isSendWait(*kind)) || *peer >= maxStages)))
     return refuse(event.arguments, "the arguments of `" +
                                        shortened(decodeJsonString(event.name)) +
                                        "` are not those of a step");
@@ -196,13 +202,10 @@ void TraceReader::readExecutorSpan(const Event &event) {
 
 void TraceReader::readMemory(const Event &event) {
   std::optional<int64_t> time = parseMicros(event.start);
-  int64_t bytes = 0, device = 0;
-  forEach(event.arguments, [&](StringRef key, StringRef value) {
-    if (key == "Bytes")
-      value.getAsInteger(10, bytes);
-    else if (key == "Device Type")
-      value.getAsInteger(10, device);
-  });
+  StringRef bytesText, deviceText;
+  readObject(event.arguments,
+             {{"Bytes", &bytesText}, {"Device Type", &deviceText}});
+  int64_t bytes = integerOf(bytesText), device = integerOf(deviceText);
   if (!time || !bytes)
     return;
   // Sums of any of them fit 64 bits.
@@ -212,15 +215,13 @@ void TraceReader::readMemory(const Event &event) {
   (device ? deviceMemory : hostMemory).push_back({*time, bytes});
 }
 
-/// Takes a kernel, or the call that launches one. Annotations of a device miss
-/// the kernels of a backward, which another thread launches.
+/// Records a kernel, or the call that launches one. Device annotations miss the
+/// kernels of a backward, which another thread launches.
 void TraceReader::readKernel(const Event &event, bool isLaunch) {
-  int64_t correlation = 0;
-  forEach(event.arguments, [&](StringRef key, StringRef value) {
-    if (key == "correlation" && value.getAsInteger(10, correlation))
-      correlation = 0;
-  });
-  // Two values are those of an empty place in the map.
+  StringRef number;
+  readObject(event.arguments, {{"correlation", &number}});
+  int64_t correlation = integerOf(number);
+  // The map reserves two values for empty places.
   if (correlation <= 0 || correlation >= DenseMapInfo<int64_t>::getEmptyKey())
     return;
   std::optional<TraceSpan> span = readTimes(event);
@@ -253,25 +254,14 @@ void TraceReader::readEvent() {
   if (!json.at('{'))
     return (void)json.value();
   Event event;
-  json.object([&](StringRef key) {
-    StringRef value = json.value();
-    if (key == "ph")
-      event.type = value;
-    else if (key == "cat")
-      event.category = value;
-    else if (key == "name")
-      event.name = value;
-    else if (key == "ts")
-      event.start = value;
-    else if (key == "dur")
-      event.duration = value;
-    else if (key == "pid")
-      event.process = value;
-    else if (key == "tid")
-      event.thread = value;
-    else if (key == "args")
-      event.arguments = value;
-  });
+  readObject(json, {{"ph", &event.type},
+                    {"cat", &event.category},
+                    {"name", &event.name},
+                    {"ts", &event.start},
+                    {"dur", &event.duration},
+                    {"pid", &event.process},
+                    {"tid", &event.thread},
+                    {"args", &event.arguments}});
   if (json.hasFault())
     return;
   StringRef name = event.name.trim('"');
@@ -298,18 +288,17 @@ void TraceReader::readEvent() {
 // The whole
 //===----------------------------------------------------------------------===//
 
-/// Takes the rank of `distributedInfo` or of `pipec`.
-void TraceReader::readIdentity(StringRef object, bool isPipelineRank) {
-  forEach(object, [&](StringRef key, StringRef value) {
-    unsigned rank = 0;
-    if (key == "ranks" && isPipelineRank && !value.getAsInteger(10, rank))
-      trace.numRanks = rank;
-    if (key != "rank" || value.getAsInteger(10, rank) ||
-        (trace.rank && trace.isPipelineRank))
-      return;
-    trace.rank = rank;
-    trace.isPipelineRank = isPipelineRank;
-  });
+/// Reads the rank of `distributedInfo` or of `pipec`, which precedes the other.
+void TraceReader::readIdentity(StringRef value, bool isPipelineRank) {
+  StringRef rankText, ranksText;
+  readObject(value, {{"rank", &rankText}, {"ranks", &ranksText}});
+  unsigned rank = 0;
+  if (isPipelineRank && !ranksText.getAsInteger(10, rank))
+    trace.numRanks = rank;
+  if (rankText.getAsInteger(10, rank) || (trace.rank && trace.isPipelineRank))
+    return;
+  trace.rank = rank;
+  trace.isPipelineRank = isPipelineRank;
 }
 
 bool TraceReader::read() {
