@@ -28,30 +28,30 @@ struct MeasuredFigure {
   Evidence evidence;
 };
 
-/// What traces say about costs and memory.
+/// The figures that traces contain.
 struct Calibration {
   CostSettings costs;
   MemorySettings memory;
   /// In the order of the table of figures and of their places.
   std::vector<MeasuredFigure> figures;
-  /// What is not known, and why; a line each.
+  /// One line per figure that could not be measured, with the reason.
   std::vector<std::string> leftOut;
   Clocks clocks;
-  /// The time of a training step, first start to last end over all ranks, in
-  /// milliseconds: the smallest, the median and the largest; nothing when the
-  /// clocks are not known.
+  /// The least, median and greatest time of a training step in milliseconds,
+  /// from the first start to the last end over all ranks. Empty if the clocks
+  /// of some ranks are unknown.
   std::optional<std::array<Rational, 3>> stepTime;
   size_t numSteps = 0;
   /// The first start and the last end of each training step, in nanoseconds of
-  /// the clock of rank 0; nothing when the clocks are not known.
+  /// the clock of rank 0. Empty if the clocks of some ranks are unknown.
   std::vector<std::pair<int64_t, int64_t>> spans;
 };
 
 /// Finds the figures that are in a recording.
 Calibration calibrate(const Recording &recording);
 
-/// Milliseconds with at most six digits, of which at least three are after the
-/// point.
+/// Converts to milliseconds: at most six digits, at least three of them after
+/// the point.
 Rational milliseconds(int64_t nanoseconds);
 
 } // namespace pipec

@@ -79,7 +79,7 @@ void StepMeasurer::addStep(size_t number, const StepSpan &span,
   ArrayRef<Step> members = recording.cells[span.cell];
   StepKind kind = members[0].kind();
   bool executor = rank.origin == TraceOrigin::Executor;
-  // A step that starts nothing on the device takes no time there.
+  // A step without kernels has no time on the device.
   if (isCompute(kind) && rank.hasDevice && !span.isDevice)
     return;
   if (members.size() > 1) {

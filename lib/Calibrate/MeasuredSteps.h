@@ -30,7 +30,7 @@ struct MeasuredSteps {
   /// By figure and stage, and by rank.
   std::map<Key, std::map<unsigned, Samples>> steps;
   std::vector<Overlap> overlaps;
-  /// Collectives whose spans show when they start and not how long they take.
+  /// Collectives whose spans show only when they start.
   std::set<StepKind> hostCollectives;
 };
 

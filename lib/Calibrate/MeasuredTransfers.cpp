@@ -22,7 +22,7 @@ namespace pipec {
 
 namespace {
 
-/// What is known of one transfer while the spans of a step are gone through.
+/// The times of one transfer that the spans have shown.
 struct Ends {
   static constexpr int64_t unknown = std::numeric_limits<int64_t>::min();
   int from = -1, to = -1;
@@ -108,14 +108,14 @@ Clocks setClocks(const Recording &recording,
                  ArrayRef<MeasuredTransfer> transfers) {
   Clocks clocks;
   numberClocks(recording, /*byHost=*/true, clocks);
-  // Machines may share a name, such as that of a container.
+  // Machines may share a name, for example in containers.
   if (any_of(transfers, [&](const MeasuredTransfer &transfer) {
         return clocks.clock[transfer.from] == clocks.clock[transfer.to] &&
                transfer.arrived < transfer.sent;
       }))
     numberClocks(recording, /*byHost=*/false, clocks);
 
-  // The clock of `to` is at least `bound` ahead of that of `from`.
+  // The clock of `to` is at least `bound` ahead of the clock of `from`.
   std::map<std::pair<unsigned, unsigned>, int64_t> bounds;
   for (const MeasuredTransfer &transfer : transfers) {
     unsigned from = clocks.clock[transfer.from], to = clocks.clock[transfer.to];

@@ -39,11 +39,11 @@ struct MeasuredTransfer {
 
 /// The clocks of all ranks.
 struct Clocks {
-  /// By rank, what to add to its times to have those of rank 0, and how far
+  /// By rank, the offset that leads to the time of rank 0, and how far
   /// that can be from the truth.
   std::vector<int64_t> offset;
   std::vector<int64_t> uncertainty;
-  /// False for a rank whose clock no transfer ties to that of rank 0.
+  /// False for a rank whose clock no transfer relates to rank 0.
   std::vector<bool> known;
   /// The number of the clock that each rank reads.
   std::vector<unsigned> clock;
@@ -61,7 +61,7 @@ std::vector<MeasuredTransfer> findTransfers(const Recording &recording);
 Clocks setClocks(const Recording &recording,
                  llvm::ArrayRef<MeasuredTransfer> transfers);
 
-/// What the transfers of one edge tell about its costs, in nanoseconds, sorted.
+/// Times of the transfers of one edge, in nanoseconds, sorted.
 struct EdgeTimes {
   /// From the send to the arrival, of transfers whose receive was posted before
   /// the send and whose receiver waited for most of the time.

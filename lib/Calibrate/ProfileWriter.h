@@ -14,7 +14,7 @@
 
 namespace pipec {
 
-/// Writes costs and sizes per stage as a profile that `readCostProfile` takes.
+/// Writes costs and sizes per stage as a profile for `readCostProfile`.
 void writeCostProfile(const CostSettings &costs, const MemorySettings &memory,
                       llvm::raw_ostream &os);
 

@@ -46,7 +46,7 @@ public:
   }
   /// The stage that a transfer names.
   std::optional<unsigned> peer(uint32_t cell) const { return all[cell].peer; }
-  /// Sets the port of a transfer, which is 0 until the stage graph is known.
+  /// Sets the port of a transfer, which is 0 at first.
   void setPort(uint32_t cell, unsigned port) {
     all[cell].members[0].setPort(port);
   }
@@ -82,7 +82,7 @@ struct TraceSpan {
   int64_t length() const { return end - start; }
 };
 
-/// What a device ran, and when the host launched it.
+/// A kernel, and when the host launched it.
 struct KernelSpan {
   int64_t launch;
   uint32_t stream;
@@ -98,7 +98,7 @@ struct MemoryEvent {
 
 /// How the spans of a trace came about.
 enum class TraceOrigin {
-  /// torch.profiler: spans are those of the host, with waits inside.
+  /// torch.profiler: host spans, with waits inside.
   Kineto,
   /// An executor of pipec: compute steps without waits, receives as the waits
   /// for them.

@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The traces of a job put together: which trace is of which rank, where each
-// training step begins, and which of them are looked at.
+// The traces of all ranks of a job, divided into training steps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +26,7 @@ struct StepSpan {
   uint32_t cell = 0;
   int64_t start = 0;
   int64_t end = 0;
-  /// Time inside of it in which the rank is known to have waited.
+  /// The part of the time in which the rank waited, as far as traces show.
   int64_t waited = 0;
   /// Time from the end of a compute step to the start of the next one in which
   /// the host posts transfers and the like; 0 on a device, which does not wait
@@ -41,7 +40,7 @@ struct StepSpan {
   int64_t work() const { return end - start - waited + host; }
 };
 
-/// What one rank did, by training step.
+/// The spans of one rank, by training step.
 struct RecordedRank {
   std::string path;
   std::string host;
@@ -79,7 +78,7 @@ struct Recording {
 
   size_t numSteps() const { return ranks.front().steps.size(); }
   /// The datum that a transfer moves or a wait for a send waits for, or the
-  /// only input of a compute step. Nothing for other steps.
+  /// only input of a compute step. Empty for other steps.
   std::optional<size_t> datumOf(Step step) const;
 };
 

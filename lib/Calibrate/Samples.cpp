@@ -1,4 +1,4 @@
-//===- Samples.cpp - What was seen for one figure -------------------------===//
+//===- Samples.cpp - The samples of one figure ----------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

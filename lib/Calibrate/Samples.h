@@ -1,4 +1,4 @@
-//===- Samples.h - What was seen for one figure -----------------*- C++ -*-===//
+//===- Samples.h - The samples of one figure --------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -19,7 +19,7 @@ using namespace llvm;
 namespace pipec {
 
 /// Decompresses one or more members of gzip, which follow each other. Returns
-/// what is wrong, null when nothing is.
+/// the error, or null.
 static const char *gunzip(StringRef in, uint64_t limit,
                           SmallVectorImpl<char> &out, bool &tooLarge) {
   z_stream stream = {};

@@ -91,7 +91,7 @@ void TraceSplitter::splitSteps() {
   }
 }
 
-/// Replaces the times of the host by those of the device: the i-th device span
+/// Replaces host times by device times: the i-th device span
 /// of a cell belongs to its i-th host span if both have the same number.
 void TraceSplitter::useDevice() {
   DenseMap<uint32_t, std::vector<StepSpan *>> hosts;
@@ -141,8 +141,8 @@ void TraceSplitter::addWaits() {
           own.push_back({span.cell, 0, span.start, span.end});
 }
 
-/// The first start and the last end of `kernels` on the stream on which they
-/// take longest.
+/// The first start and the last end of `kernels` on the stream with the most
+/// work.
 static std::pair<int64_t, int64_t> busiestSpan(ArrayRef<KernelSpan> kernels) {
   std::map<uint32_t, int64_t> busy;
   for (const KernelSpan &kernel : kernels)
@@ -162,8 +162,8 @@ static std::pair<int64_t, int64_t> busiestSpan(ArrayRef<KernelSpan> kernels) {
 /// The average number of compute steps that a kernel may be launched in.
 static constexpr size_t maxShares = 16;
 
-/// Adds the kernels that the host launched in each compute step, of the stream
-/// on which they take longest.
+/// Adds the kernels that the host launched in each compute step, on the stream
+/// with the most work.
 void TraceSplitter::useKernels() {
   ArrayRef<KernelSpan> kernels = trace.kernels;
   auto firstAt = [&](int64_t time) {

@@ -56,7 +56,7 @@ private:
   }
 
   //===--------------------------------------------------------------------===//
-  // What a profile holds
+  // The keys of a profile
   //===--------------------------------------------------------------------===//
 
   void readTop() {
@@ -302,7 +302,7 @@ private:
   // Numbers
   //===--------------------------------------------------------------------===//
 
-  /// Returns the value of a figure; nothing if an error was reported.
+  /// Returns the value of a figure; empty after an error.
   std::optional<Rational> readFigure(const FigureInfo &info) {
     StringRef value = json.value();
     std::optional<Rational> parsed = value.starts_with("\"")

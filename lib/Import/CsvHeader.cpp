@@ -188,7 +188,7 @@ LogicalResult CsvHeader::inferMap(Schedule &schedule, StringRef text,
   return checkDirections(schedule, text, diags);
 }
 
-/// Sets the groups of tied stages: those that were given, else those of the
+/// Sets the groups of tied stages: the given groups, else the groups of the
 /// lists, since a file names the ranks of a group and not its stages.
 LogicalResult CsvHeader::inferTies(Schedule &schedule, StringRef text,
                                    const ListOptions &options,

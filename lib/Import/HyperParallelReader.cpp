@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The forms of an order are those of Python's `repr` and of JSON, which one
+// An order has the form of Python's `repr` or of JSON, which one
 // reader accepts in any mixture:
 //
 //   lists   {0: [...], 1: [...]}   {"0": [...]}   [[...], [...]]   [...] [...]
@@ -50,7 +50,7 @@ constexpr MetaType metaTypes[] = {
 #include "IR/MetaSteps.def"
 };
 
-/// The parts of a step, as far as its text has them.
+/// The parts of a step that its text contains.
 struct MetaFields {
   const MetaType *type = nullptr;
   std::optional<unsigned> microbatch;

@@ -42,7 +42,7 @@ public:
                             DiagEngine &diags) const;
 
 private:
-  /// The port of steps that name a stage, until the graph is known. All others
+  /// The port of steps that name a stage, until `apply`. All others
   /// have port 0.
   static constexpr unsigned markedPort = 1;
 

@@ -22,16 +22,16 @@ struct StageUse {
   SourceLoc place;
 };
 
-/// The rank of each stage of a schedule of which only some lists are known:
-/// that of a loop or a V over `numRanks` ranks, whichever fits what `uses` says
-/// by stage. Without `numStages` there are as many as complete the last round.
-/// Reports a stage that fits neither.
+/// Infers the rank of each stage from the lists of some ranks: a loop or a V
+/// over `numRanks` ranks, whichever agrees with `uses`, which is by stage.
+/// Without `numStages` there are as many as complete the last round. Reports a
+/// stage that fits neither.
 llvm::FailureOr<std::vector<uint32_t>>
 completeMap(llvm::ArrayRef<StageUse> uses, unsigned numRanks,
             std::optional<unsigned> numStages, DiagEngine &diags);
 
-/// Collects the lists of an order and what the file says about them, and infers
-/// the rest:
+/// Collects the lists of an order and the keys of its file, and infers the
+/// rest:
 ///
 ///   ranks          the number of lists
 ///   stages         one more than the highest stage of any step

@@ -29,7 +29,7 @@ enum class CsvDialect {
   Torch25,
 };
 
-/// What a list of steps does not contain itself.
+/// Facts that a list of steps does not contain.
 struct ListOptions {
   /// The name of the schedule.
   llvm::StringRef name = "csv";

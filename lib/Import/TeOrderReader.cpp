@@ -54,7 +54,7 @@ private:
   OrderLists::Size chunks{"chunks", maxStages};
   /// The highest chunk of any entry.
   unsigned numChunks = 0;
-  /// There are gradients of weights, so other backwards are those of inputs.
+  /// True if there are gradients of weights, so that backwards are I.
   bool isSplit = false;
 };
 
