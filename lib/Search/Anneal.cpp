@@ -104,7 +104,7 @@ bool Annealer::propose(Move &move) {
   if (move.forward) {
     move.begin = place;
     move.end = std::min(place + distance + 1, length);
-    // Equal letters change places without a trace.
+    // Swapping equal letters changes nothing.
     while (move.end - move.begin > 1 && word[move.begin + 1] == letter)
       ++move.begin;
     while (move.end - move.begin > 1 && word[move.end - 1] == letter)
@@ -167,8 +167,8 @@ bool Annealer::fits(const Move &move) {
   return true;
 }
 
-/// The longest path through the changed part, as far as the times of the other
-/// ranks stay as they are.
+/// False if the longest path through the changed part exceeds `limit`, with the
+/// current times of the other ranks.
 bool Annealer::isPromising(const Move &move, Ticks limit) {
   size_t size = segment.size();
   const auto &list = timing.steps[move.rank];
@@ -215,7 +215,7 @@ void Annealer::exchange(const Move &move) {
   }
 }
 
-/// Has a place looked at.
+/// Queues a place for re-timing.
 void Annealer::mark(unsigned rank, uint32_t place) {
   if (isDirty[rank][place])
     return;
@@ -257,8 +257,7 @@ std::pair<unsigned, Ticks> Annealer::firstDirtyRank() const {
 }
 
 /// Finds the times of a rank from its first dirty place until nothing changes,
-/// or until another rank has something earlier to do. False when they are later
-/// than `limit`.
+/// or until another rank has earlier work. False if they exceed `limit`.
 bool Annealer::runRank(unsigned rank, const Move &move, Ticks limit) {
   uint32_t length = problem.wordLength();
   const uint32_t *list = timing.steps[rank].data();
@@ -267,7 +266,7 @@ bool Annealer::runRank(unsigned rank, const Move &move, Ticks limit) {
   uint32_t base = problem.base(rank, 0);
   char *dirty = isDirty[rank].data();
   uint32_t i = firstDirty[rank];
-  // The place after the changed part has another one before it.
+  // The step after the changed part has a new predecessor.
   uint32_t forced = rank == move.rank ? std::min(move.end + 1, length) : 0;
   Ticks now = i ? newEnds[list[i - 1]] : 0;
   dirtyTimes[rank] = never;
@@ -332,12 +331,12 @@ bool Annealer::propagate(const Move &move, Ticks limit) {
   }
 }
 
-/// The times of the words after a move; false when they are later than `limit`
-/// or, what may take long to see, wait for each other.
+/// Finds the times of the words after a move. False if they exceed `limit`, or
+/// if the words deadlock, which may be slow to detect.
 bool Annealer::evaluate(const Move &move, Ticks limit) {
   bool good = propagate(move, limit);
   work += 8 + looked * 8;
-  // Only very many ranks take longer than the steps that change.
+  // The ranks only count if there are very many of them.
   if (problem.ranks > 1024)
     work += problem.ranks / 2;
   if (!good) {
@@ -393,7 +392,7 @@ Found Annealer::run(const Found &start, unsigned heat, Ticks bound,
       temperature = Ticks(__int128(temperature) * cooling / coolingDivisor);
     }
     for (unsigned n = 0; n != movesPerCheck; ++n) {
-      // A neighbour of very long words can take long.
+      // One neighbour of very long words can be slow.
       if (budget.isStopped() || work > budget.left() + workPerEffort / 8)
         break;
       work += 6;

@@ -5,11 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Simulated annealing on the words. A neighbour takes one letter out of a word
-// and puts it in elsewhere; the micro-batches follow by their order. It is
-// looked at in three ways, the cheapest first: whether the rank can run the
-// word within its cap; an estimate of the longest path through the changed
-// part; and the times of all steps after it.
+// Simulated annealing on the words. A neighbour moves one letter of a word;
+// micro-batches follow from the order. It must pass three tests, cheapest
+// first: the rank can run the word within its cap, an estimate of the longest
+// path through the changed part, and the times of all later steps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,15 +26,14 @@ class Annealer {
 public:
   Annealer(const Problem &problem, uint64_t seed);
 
-  /// Keeps the letters of these places, from the first one to the one after the
-  /// last, by rank.
+  /// Keeps the letters in the half-open interval of places of each rank.
   void freeze(std::vector<std::pair<uint32_t, uint32_t>> places) {
     frozen = std::move(places);
   }
 
-  /// One round: cools from `heat` millionths of the makespan down to a
-  /// hundredth of that, over the whole budget, or ends at a makespan of
-  /// `bound`. Returns the best words that it came by.
+  /// Runs one round: cools from `heat` millionths of the makespan to a
+  /// hundredth of that over the whole budget, or ends at a makespan of `bound`.
+  /// Returns the best words found.
   Found run(const Found &start, unsigned heat, Ticks bound, Budget &budget);
 
 private:
@@ -80,8 +78,7 @@ private:
   Word segment;
   std::vector<uint32_t> segmentSteps;
   std::vector<Ticks> segmentEnds;
-  /// The times of a neighbour; those of steps that it does not change are equal
-  /// to the times at hand.
+  /// The times of a neighbour; unchanged steps keep to the times at hand.
   std::vector<Ticks> newEnds;
   std::vector<uint32_t> changed;
   /// The places whose times must be found again: a flag for each, and the first
@@ -91,7 +88,7 @@ private:
   std::vector<Ticks> dirtyTimes;
   /// The least of the times of 64 ranks.
   std::vector<Ticks> blockTimes;
-  /// The least time of another rank than the one that runs.
+  /// The least time of the ranks that do not run now.
   Ticks horizon = 0;
   uint32_t looked = 0;
   Ticks newMakespan = 0;

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A search is a function of the problem, the seed and the effort: it counts its
-// work and looks at no clock. A limit of time, or a signal, only ends it.
+// A search is a function of the problem, the seed and the effort: it counts
+// work and never reads a clock. A time limit or a signal only ends it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +18,8 @@
 
 namespace pipec::search {
 
-/// One unit of effort in units of work. A unit of work is a few operations; one
-/// unit of effort takes about a second.
+/// One unit of effort in units of work. A unit of work is a few operations; a
+/// unit of effort is about a second.
 inline constexpr uint64_t workPerEffort = 300'000'000;
 
 /// A share of the effort, spent by one thread.
@@ -32,8 +32,8 @@ public:
   explicit Budget(uint64_t work, const Flag *stop = nullptr,
                   const Flag *other = nullptr)
       : limit(work), stop(stop), other(other) {}
-  /// A part of this one, which stops with it; the caller spends what the part
-  /// has spent.
+  /// A part of this budget, which stops with it. The caller charges the work of
+  /// the part to this one.
   Budget part(uint64_t work) const {
     return Budget(work < left() ? work : left(), stop, other);
   }

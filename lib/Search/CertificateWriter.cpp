@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Search/CertificateWriter.h"
+#include "Search/Writers.h"
 
 using namespace llvm;
 

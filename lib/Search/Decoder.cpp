@@ -24,11 +24,11 @@ Decoder::Decoder(const Problem &problem)
     word.reserve(problem.wordLength());
 }
 
-/// Fills `choices` with what the rank can run next.
+/// Fills `choices` with the steps that the rank can run next.
 void Decoder::findChoices(unsigned rank, const Targets &targets) {
   choices.clear();
   const Rank &state = states[rank];
-  // The least target of a step that has its data, and no room.
+  // The least target of a step that has its data, but not its memory.
   Ticks blocked = never;
   for (unsigned letter = 0; letter != problem.numLetters(); ++letter) {
     uint32_t n = count(rank, letter);
@@ -57,7 +57,7 @@ void Decoder::findChoices(unsigned rank, const Targets &targets) {
     }
     choices.push_back({letter, start, target});
   }
-  // A W makes room.
+  // A W frees memory.
   if (blocked != never)
     for (Choice &choice : choices)
       if (problem.info(rank, choice.letter).kind == LetterW)
@@ -79,7 +79,7 @@ void Decoder::take(unsigned rank, const Targets &targets) {
     if (choice.start <= first + targets.patience && better(choice, best))
       best = &choice;
   if (best->start > first) {
-    // What is done before the chosen step starts.
+    // A step that ends before the chosen step starts goes first.
     const Choice *filler = nullptr;
     for (const Choice &choice : choices)
       if (choice.start + problem.info(rank, choice.letter).time <=

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs the ranks step by step, always the one that can start first, and prefers
-// the step with the least target time. A rank starts a step only if the run can
-// still be finished (Problem::isSafe), so that no order of targets can end in a
-// deadlock.
+// Runs the ranks step by step. The rank that can start first runs next, and it
+// prefers the step with the least target time. A rank starts a step only if the
+// run can still be finished (Problem::isSafe), so that no order of targets can
+// end in a deadlock.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ namespace pipec::search {
 struct Targets {
   /// By the number of the step.
   std::vector<Ticks> times;
-  /// A rank waits this long for a step with a smaller target.
+  /// How long a rank waits for a step with a smaller target.
   Ticks patience = 0;
   /// The most micro-batches in flight on each rank, at least 1.
   std::vector<uint32_t> inFlight;
@@ -37,11 +37,11 @@ class Decoder {
 public:
   explicit Decoder(const Problem &problem);
 
-  /// The words that `targets` lead to. They are valid, and can run.
+  /// Decodes `targets` into words, which are valid and can run.
   const Words &run(const Targets &targets);
 
-  /// The work of a run and of finding its times. Words that no cache holds take
-  /// five times as long.
+  /// The work of a run and of timing its words. Words that exceed the caches
+  /// cost five times as much.
   static uint64_t workFor(const Problem &problem) {
     uint64_t steps = problem.numSteps();
     return steps * (steps > 1u << 18 ? 60 : 12);
@@ -74,13 +74,13 @@ private:
 
   const Problem &problem;
   std::vector<Rank> states;
-  /// The ranks by `next` as a tournament: entry i is the first of those of the
-  /// entries 2 i and 2 i + 1, and that of rank r is `leaves` + r.
+  /// The ranks by `next` as a tournament: entry i is the winner of entries 2 i
+  /// and 2 i + 1, and entry `leaves` + r is rank r.
   std::vector<uint32_t> firsts;
   uint32_t leaves;
   std::vector<uint32_t> counts;
-  /// By step: when the results of other ranks arrive that it takes, of those
-  /// that are known, and how many are not.
+  /// By step: the latest known arrival of its inputs from other ranks, and the
+  /// number of inputs that are not known yet.
   std::vector<Ticks> arrivals;
   std::vector<uint32_t> missing;
   std::vector<Choice> choices;

@@ -7,7 +7,6 @@
 
 #include "Search/Model.h"
 
-#include "Search/ImpliedEdges.h"
 #include "Simulation/Memory.h"
 #include "Simulation/TickCosts.h"
 #include "Support/Decimal.h"
@@ -72,7 +71,7 @@ public:
       return success();
     auto room =
         Rational::sub(*header.memory.limit(rank), model.residents[rank]);
-    // What the rank always holds may exceed the limit.
+    // The parameters alone may exceed the limit.
     return diags.report(header.source, diag::SearchNoRoom, rank,
                         room && !room->isNegative() ? decimalText(*room)
                                                     : "nothing",
@@ -118,7 +117,7 @@ LogicalResult Maker::readSizes() {
 }
 
 LogicalResult Maker::readTimes() {
-  // The costs are those of a schedule, by its steps.
+  // Costs are looked up by the steps of a schedule.
   Schedule steps(header);
   steps.ranks.resize(header.numRanks);
   for (unsigned stage = 0; stage != header.numStages; ++stage)
@@ -168,6 +167,60 @@ LogicalResult Maker::readTimes() {
   model.ticksPerUnit = costs->perUnit();
   model.tickFactor = common;
   return success();
+}
+
+/// Removes edges implied by another path that is at least as long in both
+/// directions. Does nothing for graphs with too many pairs of stage and edge.
+static void dropImpliedEdges(Problem &problem) {
+  constexpr uint64_t most = 1u << 30;
+  std::vector<Edge> &edges = problem.edges;
+  unsigned stages = problem.numStages();
+  if (uint64_t(stages) * edges.size() > most)
+    return;
+  constexpr __int128 none = -1;
+  // By stage: the longest path from one stage, from the end of one step to the
+  // start of the other: over any edges, and over two edges or more.
+  struct Way {
+    __int128 forth = none, back = none;
+    void take(__int128 otherForth, __int128 otherBack) {
+      forth = std::max(forth, otherForth);
+      back = std::max(back, otherBack);
+    }
+  };
+  std::vector<Way> all(stages), longer(stages);
+  std::vector<char> implied(edges.size());
+  for (size_t first = 0, end; first != edges.size(); first = end) {
+    unsigned from = edges[first].from;
+    for (end = first; end != edges.size() && edges[end].from == from;)
+      ++end;
+    if (end - first == 1)
+      continue;
+    std::fill(all.begin() + from, all.end(), Way());
+    std::fill(longer.begin() + from, longer.end(), Way());
+    for (size_t i = first; i != edges.size(); ++i) {
+      const Edge &edge = edges[i];
+      if (edge.from == from) {
+        all[edge.to].take(edge.hopF, edge.hopI);
+        continue;
+      }
+      const Way &way = all[edge.from];
+      if (way.forth == none)
+        continue;
+      const StageFigures &middle = problem.stages[edge.from];
+      __int128 forth = way.forth + middle.time[LetterF] + edge.hopF;
+      __int128 back = way.back + middle.time[LetterI] + edge.hopI;
+      all[edge.to].take(forth, back);
+      longer[edge.to].take(forth, back);
+    }
+    for (size_t i = first; i != end; ++i)
+      implied[i] = longer[edges[i].to].forth >= edges[i].hopF &&
+                   longer[edges[i].to].back >= edges[i].hopI;
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i != edges.size(); ++i)
+    if (!implied[i])
+      edges[kept++] = edges[i];
+  edges.resize(kept);
 }
 
 LogicalResult Maker::readEdges(const TickCosts &costs) {
@@ -227,7 +280,7 @@ LogicalResult Maker::readMemory() {
     return diags.report(header.source, diag::SearchTimes);
   model.sizesPerUnit = memory->perUnit();
   model.sizeFactor = common;
-  // What all micro-batches at once take is as good as no limit.
+  // The memory of all micro-batches at once is as good as no limit.
   std::vector<Ticks> alone(header.numRanks), during(header.numRanks);
   for (unsigned stage = 0; stage != header.numStages; ++stage) {
     const StageFigures &own = problem.stages[stage];
@@ -246,7 +299,7 @@ LogicalResult Maker::readMemory() {
       continue;
     __int128 units = __int128(limit->numerator()) * memory->perUnit();
     __int128 left = units / limit->denominator() - resident;
-    // Rounded down, which matters for a negative number only.
+    // The division rounds towards 0, which is wrong for negative numbers only.
     if (left < 0)
       left = -1;
     else

@@ -31,9 +31,9 @@ struct Model {
   /// Micro-batches have costs of their own; all have the least ones in the
   /// problem.
   bool takesCheapestMicrobatch = false;
-  /// What the parameters of each rank take.
+  /// The size of the parameters of each rank.
   std::vector<Rational> residents;
-  /// The problem is easier than the model. Its bound holds all the same.
+  /// The problem is a relaxation of the model; its bound holds for the model.
   bool isRelaxed() const {
     return leavesOutOccupancy || takesCheapestMicrobatch;
   }
@@ -53,23 +53,23 @@ struct Model {
   Ticks sizesPerUnit = 1, sizeFactor = 1;
 };
 
-/// The problem of a header with a placement of one direction that gives all
-/// ranks equally many stages; `split` says whether backwards are. Reports costs
-/// and sizes that the search does not take, and ranks without room.
+/// Makes the problem of a header with a placement of one direction and equally
+/// many stages on all ranks; `split` says whether backwards are split. Reports
+/// unsupported costs and sizes, and ranks that cannot hold one micro-batch.
 llvm::FailureOr<Model> makeModel(const ScheduleHeader &header, bool split,
                                  DiagEngine &diags);
 
 /// The schedule of words.
 Schedule makeSchedule(const Model &model, const Words &words);
 
-/// True if a schedule has the placement, the micro-batches and the backwards of
-/// a model, and edges that are those of a chain or of the model.
+/// True if a schedule has the placement and the micro-batches of a model, has
+/// backwards, and has the edges of a chain or of the model.
 bool hasShape(const Model &model, const Schedule &schedule);
 
-/// The words of a verified schedule of the same sizes and placement, with
-/// backwards split or joined as the problem has them; nothing without the shape
-/// of the model, or if it does not fit the memory. Which micro-batch a step
-/// runs is not looked at: the order decides (lemma 1).
+/// The words of a verified schedule, with backwards split or joined as in the
+/// problem. Returns nothing if the schedule does not have the shape of the
+/// model, or exceeds the memory. Only the order of steps counts, not their
+/// micro-batches (lemma 1).
 std::optional<Words> wordsOf(const Model &model, const Schedule &schedule);
 
 } // namespace pipec::search

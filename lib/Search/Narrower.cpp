@@ -9,7 +9,7 @@
 
 namespace pipec::search {
 
-/// What the states of a rank depend on.
+/// The figures that determine the states of a rank.
 static std::vector<Ticks> stateKey(const Problem &problem, unsigned rank,
                                    bool withW) {
   std::vector<Ticks> key = {withW, problem.caps[rank]};

@@ -6,9 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Narrows the windows of all steps along paths and by the orders of one rank
-// after the other, until nothing changes or nothing is left. The orders of F
-// and I alone are looked at first: they are few, and leave little to those with
-// W, which are looked at where they can be listed.
+// after the other, to a fixed point. First only orders of F and I, which are
+// few; then all orders, for ranks whose states fit the limit.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,11 +26,11 @@ namespace pipec::search {
 struct Narrowing {
   struct Round {
     uint32_t rank;
-    /// Of the orders of F, I and W, or of those of F and I alone.
+    /// Uses the orders of all its steps, or only of F and I.
     bool withW;
   };
   std::vector<Round> rounds;
-  /// The rank that alone takes longer, after the rounds.
+  /// The rank whose own steps exceed the makespan after the rounds.
   std::optional<uint32_t> machine;
 };
 
@@ -52,17 +51,17 @@ public:
   struct Limits {
     /// Of the rounds in a narrowing.
     size_t rounds = ~size_t(0);
-    /// Orders with W are looked at for at most this many states.
+    /// The largest number of states for orders with W.
     uint64_t statesWithW = StateSpace::maxStates;
   };
 
-  /// Narrows the windows of a makespan by the `changed` ranks, and by those
-  /// that this changes. Adds what it did to `done`.
+  /// Narrows the windows of a makespan by the `changed` ranks, and by all ranks
+  /// that change in turn. Adds the rounds to `done`.
   Answer run(StepWindows &windows, Ticks makespan, std::vector<char> changed,
              const Limits &limits, Narrowing &done, Budget &budget);
 
   const Paths &paths() const { return allPaths; }
-  /// False when a rank has too many states for any filter.
+  /// False if a rank has too many states for any filter.
   bool isComplete(Budget &budget);
 
 private:

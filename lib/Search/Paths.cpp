@@ -18,9 +18,9 @@ namespace pipec::search {
 // Memory arcs
 //===----------------------------------------------------------------------===//
 
-/// The arcs of a rank with two chunks of which one feeds the other: the table
-/// of docs/Rationale/Bounds.md. The other counts are as favourable as the order
-/// of the chunks and lemma 2 allow.
+/// The arcs of a rank with two chunks, the first of which feeds the second: the
+/// table of docs/Rationale/Bounds.md. The other counts are as favourable as the
+/// order of the chunks and lemma 2 allow.
 static void addArcsOfTwo(const Problem &problem, unsigned rank,
                          std::vector<MemoryArc> &arcs) {
   const StageFigures &first = problem.stages[problem.stageOf(rank, 0)];
@@ -68,8 +68,8 @@ static void addArcsOfTwo(const Problem &problem, unsigned rank,
     add(f1, v1, (cap - a0 - b1) / w1);
 }
 
-/// Those of any rank: the activations of each chunk alone. Until its W has run,
-/// a micro-batch holds at least what F or what I leaves.
+/// The arcs of any rank, from the activations of each chunk alone. Until its W
+/// has run, a micro-batch holds at least the memory that F or I leaves.
 static void addArcsOfEach(const Problem &problem, unsigned rank,
                           std::vector<MemoryArc> &arcs) {
   for (unsigned chunk = 0; chunk != problem.chunks; ++chunk) {
@@ -160,8 +160,8 @@ bool Paths::moveEnds(StepWindows &windows, std::vector<char> *changed) const {
   std::vector<Ticks> &ends = windows.ends;
   bool good = true;
   unsigned stages = problem.numStages();
-  // An end is handed on to what must come before: by the time that a step is
-  // looked at, all that come after it have been.
+  // Visits each step after all its successors, and passes its end on to its
+  // predecessors.
   for (uint32_t j = problem.microbatches; j-- != 0;) {
     auto visit = [&](LetterKind kind, unsigned stage) {
       unsigned rank = problem.map[stage];
@@ -231,7 +231,7 @@ Ticks Paths::machine(unsigned rank, const StepWindows &windows,
   std::sort(byStart.begin(), byStart.end(), [&](uint32_t a, uint32_t b) {
     return std::tie(windows.starts[a], a) < std::tie(windows.starts[b], b);
   });
-  // Always the step with the longest tail of those that are there.
+  // Always runs the available step with the longest tail.
   struct Open {
     Ticks tail;
     Ticks left;

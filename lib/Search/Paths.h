@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Lower bounds of the makespan, the first two of docs/Rationale/Bounds.md, and
-// what they share with the third (Windows.h): for every step the earliest start
-// and the latest end that a schedule of a given makespan can have.
+// Lower bounds of the makespan: the first two of docs/Rationale/Bounds.md, and
+// the windows that the third (RankFilter.h) also uses: the earliest start and
+// the latest end of every step in a schedule of a given makespan.
 //
-// Paths go along data, along the micro-batches of a letter, and along memory:
-// an F cannot start before an earlier micro-batch has given back its memory.
+// Paths follow data, the micro-batches of a letter, and memory: an F cannot
+// start before an earlier micro-batch has freed its memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,20 +37,20 @@ struct MemoryArc {
 
 class Paths {
 public:
-  /// Without memory arcs, which need lemma 2 and more, where `memory` is false.
+  /// `memory` adds the arcs of lemma 2.
   explicit Paths(const Problem &problem, bool memory = true);
 
   /// No start before 0, no end after `makespan`, and no path.
   StepWindows open(Ticks makespan) const;
   /// Moves starts up and ends down along all paths. Marks in `changed` the
-  /// ranks with another window; false when a window has become too small for
-  /// its step.
+  /// ranks whose windows change. False if a window becomes too small for its
+  /// step.
   bool narrow(StepWindows &windows, std::vector<char> *changed = nullptr) const;
 
   /// The longest path: no schedule has a smaller makespan.
   Ticks longest() const;
-  /// The least time in which one rank can run its steps within `windows` of the
-  /// makespan `makespan` if it may interrupt them (Jackson's rule).
+  /// The least makespan of the steps of one rank within `windows`, if they may
+  /// be interrupted (Jackson's rule).
   Ticks machine(unsigned rank, const StepWindows &windows,
                 Ticks makespan) const;
   /// The largest of `longest` and of `machine` of all ranks.

@@ -145,7 +145,8 @@ void PeriodFinder::take(const Words &words, Budget &budget) {
 
 namespace {
 
-/// Searches with fewer micro-batches, and anneals what is outside of blocks.
+/// Searches with fewer micro-batches, and anneals the letters outside of
+/// blocks.
 class PeriodicSearch {
 public:
   PeriodicSearch(const Problem &problem, Ticks bound,

@@ -5,11 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A word with a block that has each letter equally often can have this block
-// any number of times: the differences of counts, on which memory and the order
-// of letters depend, are those of the word with one block. So words for few
-// micro-batches become words for many, which are also short to write: a ramp,
-// a block that repeats, a ramp.
+// A block that has each letter equally often can be repeated any number of
+// times: memory and the order of letters depend on differences of counts, which
+// the block does not change. Words for few micro-batches so become words for
+// many, which are also short to write: a ramp, a repeated block, a ramp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +30,7 @@ struct Periodic {
   uint32_t batch = 0;
   uint32_t copies = 0;
 
-  /// The micro-batches of one block and of what is outside of the blocks.
+  /// The micro-batches of one block and of the ramps.
   uint32_t written(const Problem &problem) const {
     return problem.microbatches - (copies - 1) * batch;
   }
@@ -51,7 +50,7 @@ public:
   /// Words for `problem` that repeat already.
   void take(const Words &words, Budget &budget);
 
-  /// The one with the least makespan; of several the one with the fewest
+  /// The words with the least makespan; of several, those with the fewest
   /// letters to write.
   const std::optional<Periodic> &best() const { return found; }
 
@@ -68,7 +67,7 @@ private:
 
 /// Searches periodic words: from `best` and `starts`, words of `problem`, and
 /// from searches with fewer micro-batches. Ends at a makespan of `bound`.
-/// Nothing when none are found, as with one micro-batch.
+/// Returns nothing if none are found, such as with one micro-batch.
 std::optional<Periodic> searchPeriodic(const Problem &problem,
                                        const Found &best,
                                        const std::vector<Words> &starts,

@@ -1,4 +1,4 @@
-//===- Problem.cpp - What is searched, in whole numbers ------------------===//
+//===- Problem.cpp - The search problem in integers -----------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -204,10 +204,9 @@ bool Problem::isSafe(unsigned rank, uint32_t *counts, Ticks held,
   return safe;
 }
 
-/// Runs what remains of the micro-batches that have begun, one by one, and each
-/// W as soon as there is room for it; a W holds on to nothing, and runs on
-/// other ranks need it for nothing. Of the rest, each micro-batch has room
-/// alone.
+/// Runs the rest of the micro-batches that have begun, one by one, and each W
+/// as soon as it fits; a W keeps no memory, and no other rank waits for it. All
+/// later micro-batches fit one at a time.
 bool Problem::canFinish(unsigned rank, uint32_t *counts, Ticks held,
                         Ticks cap) const {
   std::array<uint32_t, maxLetters> now;
@@ -234,7 +233,7 @@ bool Problem::canFinish(unsigned rank, uint32_t *counts, Ticks held,
       *std::min_element(now.begin() + chunks, now.begin() + 2 * chunks);
   for (uint32_t j = first; j < begun && held + extras[rank] > cap; ++j)
     for (unsigned i = 0; i != 2 * chunks; ++i) {
-      // The F from the first chunk on, then the I from the last one on.
+      // F in the order of the chunks, then I in the reverse order.
       unsigned next =
           i < chunks ? letter(LetterF, i) : letter(LetterI, 2 * chunks - 1 - i);
       if (now[next] > j)
@@ -244,7 +243,7 @@ bool Problem::canFinish(unsigned rank, uint32_t *counts, Ticks held,
         return false;
     }
   runWeights();
-  // Without W that wait, what is left gives back all that it holds.
+  // If no W waits, all memory is freed.
   for (unsigned c = 0; split && c != chunks; ++c)
     if (now[letter(LetterW, c)] != now[letter(LetterI, c)])
       return false;
@@ -264,7 +263,7 @@ Ticks Problem::roomForOne(unsigned rank) const {
     return first.taken <= cap &&
            canFinish(rank, none.data(), first.taken - first.given, cap);
   };
-  // `low` is too little, and `high` enough.
+  // `low` is too small, `high` is large enough.
   Ticks low = sum - 1, high = std::max(sum, extras[rank]);
   while (high - low > 1) {
     Ticks middle = low + (high - low) / 2;

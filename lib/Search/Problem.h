@@ -1,18 +1,32 @@
-//===- Problem.h - What is searched, in whole numbers -----------*- C++ -*-===//
+//===- Problem.h - The search problem in integers ---------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A problem is a split of the model into stages, the edges between them, a map
-// from stages to ranks, a number of micro-batches, and whole numbers for times
-// and sizes. Every rank has the same number of chunks.
+// A scheduling problem for pipelines. docs/Rationale/Bounds.md has the lemmas.
 //
-// All micro-batches cost the same, so some optimal schedule runs each kind of
-// step of each stage in the order of the micro-batches
-// (docs/Rationale/Bounds.md, lemma 1). A schedule is then one word per rank: a
-// letter is a kind and a chunk, and its n-th occurrence is micro-batch n.
+// Components: stages, the edges between them, a map from stages to ranks on
+// which each rank has the same number of chunks, micro-batches, and kinds of
+// steps: F and the whole backward, which is called I, or F, I and W. All times
+// and sizes are integers.
+//
+// Words: all micro-batches have the same costs, so some optimal schedule runs
+// each kind of step of each stage in the order of the micro-batches (lemma 1).
+// A schedule is then one word per rank. A letter is a kind and a chunk of the
+// rank, and its n-th occurrence is micro-batch n.
+//
+// Constraints: a step starts after its predecessors on its rank
+// (`Problem::before`), after its sources on other ranks plus their hops
+// (`Problem::sources`), and after the previous letter of its word. F allocates
+// memory, I and W free it, and a rank never exceeds its cap.
+//
+// A solution is one word per rank, such that `Problem::isValid` (each letter
+// once per micro-batch, predecessors first, within the cap) and `Timing::run`
+// succeeds (the words do not deadlock). The objective is the makespan that
+// `Timing::run` returns. A rank that stays in states for which
+// `Problem::isSafe` holds can always finish its word.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,24 +51,24 @@ enum LetterKind : uint8_t { LetterF, LetterI, LetterW };
 using Word = std::vector<uint8_t>;
 using Words = std::vector<Word>;
 
-/// What one stage takes.
+/// Durations and memory of one stage.
 struct StageFigures {
   /// Durations by `LetterKind`.
   Ticks time[3] = {};
-  /// What I and W give back when they end; F takes both when it starts. An I
-  /// that takes memory for its W gives back a negative size.
+  /// The sizes that I and W free when they end; F allocates both when it
+  /// starts. An I that allocates memory for its W has a negative size.
   Ticks givenByI = 0;
   Ticks givenByW = 0;
-  /// What each kind takes when it starts and gives back when it ends.
+  /// The size that a step of each kind holds only while it runs.
   Ticks during[3] = {};
 
   Ticks taken() const { return givenByI + givenByW; }
-  /// The most that a micro-batch holds between steps.
+  /// The largest size that a micro-batch holds between steps.
   Ticks mostHeld() const { return std::max(taken(), givenByW); }
 };
 
-/// The F of `to`, a later stage, takes the result of the F of `from`, and the I
-/// of `from` that of the I of `to`.
+/// The F of `to`, a later stage, uses the result of the F of `from`, and the I
+/// of `from` uses the result of the I of `to`.
 struct Edge {
   uint32_t from;
   uint32_t to;
@@ -64,7 +78,7 @@ struct Edge {
   Ticks hopI = 0;
 };
 
-/// A letter of another rank that makes or takes a result.
+/// A letter of another rank that produces or uses a result.
 struct Transfer {
   uint32_t rank;
   /// `Problem::base` of the letter.
@@ -78,7 +92,7 @@ struct Letter {
   uint8_t chunk;
   uint32_t stage;
   Ticks time;
-  /// What the start takes and the end gives back.
+  /// The sizes that the start allocates and the end frees.
   Ticks taken;
   Ticks given;
   /// The places of its sources, users and preceding letters in the tables of
@@ -109,17 +123,17 @@ public:
   /// The rank of each stage.
   std::vector<uint32_t> map;
   std::vector<StageFigures> stages;
-  /// In ascending order of `from`, then of `to`; from every stage there is a
-  /// way to the last one.
+  /// In ascending order of `from`, then of `to`. Every stage has a path to the
+  /// last one.
   std::vector<Edge> edges;
-  /// What each rank has room for.
+  /// The memory of each rank.
   std::vector<Ticks> caps;
 
-  /// Fills in what follows from the above, after each change of it.
+  /// Computes the tables below. Must be called after each change of the above.
   void finish();
 
   unsigned numStages() const { return map.size(); }
-  /// True if each stage feeds the next one, and no other.
+  /// True if each stage feeds the next stage only.
   bool isChain() const;
   unsigned numKinds() const { return split ? 3 : 2; }
   /// Letters of a rank: `kind * chunks + chunk`.
@@ -136,18 +150,18 @@ public:
   const Letter &info(unsigned rank, unsigned letter) const {
     return letters[rank * numLetters() + letter];
   }
-  /// The letters of other ranks whose results a letter takes.
+  /// The letters of other ranks whose results a letter uses.
   std::span<const Transfer> sources(const Letter &letter) const {
     return {sourceTable.data() + letter.sources.begin,
             sourceTable.data() + letter.sources.end};
   }
-  /// Those that take its result.
+  /// The letters of other ranks that use its result.
   std::span<const Transfer> users(const Letter &letter) const {
     return {userTable.data() + letter.users.begin,
             userTable.data() + letter.users.end};
   }
-  /// The letters of the same rank whose n-th occurrences precede that of this
-  /// one, without those that precede one of these.
+  /// The letters of the same rank whose n-th occurrences precede its own,
+  /// without indirect predecessors.
   std::span<const uint8_t> before(const Letter &letter) const {
     return {beforeTable.data() + letter.before.begin,
             beforeTable.data() + letter.before.end};
@@ -156,7 +170,7 @@ public:
   bool isFirst(const Letter &letter) const {
     return sources(letter).empty() && before(letter).empty();
   }
-  /// The number of the first step of a letter; that of micro-batch n is n
+  /// The number of the first step of a letter; the step of micro-batch n is n
   /// higher.
   uint32_t base(unsigned rank, unsigned letter) const {
     return (rank * numLetters() + letter) * microbatches;
@@ -177,32 +191,30 @@ public:
   /// The largest of all ranks.
   Ticks maxWork() const;
 
-  /// False when no letter takes memory but F, and nothing is given back but by
-  /// I and W.
+  /// True if other letters than F allocate memory, or an F holds more while it
+  /// runs than after it.
   bool hasMoreTakers() const { return moreTakers; }
-  /// False when no run can be finished whose `rank` has started the F of
+  /// False if no run can finish in which `rank` has started the F of
   /// `started[chunk]` micro-batches (lemma 2).
   bool canFollow(unsigned rank, const uint32_t *started) const;
-  /// True when a rank that has run each letter so often, and holds `held`, can
-  /// run `letter` next and then the rest of its word. Only without more takers
-  /// it is false for nothing but this; I and W can then always run.
+  /// True if a rank with these counts and `held` memory can run `letter` next
+  /// and then finish its word. Without more takers, the answer is exact, and I
+  /// and W are always safe.
   bool isSafe(unsigned rank, uint32_t *counts, Ticks held,
               unsigned letter) const;
-  /// What a rank needs for one micro-batch, in one order of its chunks; the
-  /// least of all orders where they are a chain, or nothing but F takes memory.
+  /// The memory that a rank needs for one micro-batch in one order of its
+  /// chunks. This is the least of all orders if `roomForOneIsLeast`.
   Ticks roomForOne(unsigned rank) const;
   bool roomForOneIsLeast() const {
     return !moreTakers || chunks == 1 || isChain();
   }
-  /// The first rank that has no room for one micro-batch; `ranks` when all
-  /// have.
+  /// The first rank that cannot hold one micro-batch; `ranks` if all can.
   unsigned firstWithoutRoom() const;
 
-  /// True when each word has each letter once per micro-batch, in an order that
-  /// its rank can run within its cap. Whether the words together can run is up
-  /// to `Timing`.
+  /// True if each word has each letter once per micro-batch, in an order that
+  /// its rank can run within its cap. `Timing` checks for deadlocks.
   bool isValid(const Words &words) const;
-  /// The most that the word of a rank holds.
+  /// The peak memory of the word of a rank.
   Ticks peak(unsigned rank, const Word &word) const;
 
 private:
@@ -214,8 +226,8 @@ private:
   std::vector<uint32_t> chunkTable;
   std::vector<Letter> letters;
   bool moreTakers = false;
-  /// By rank: a bound of what a micro-batch that is not finished can take
-  /// beyond what it holds.
+  /// By rank: an upper bound of the memory that an unfinished micro-batch can
+  /// still allocate.
   std::vector<Ticks> extras;
   std::vector<Transfer> sourceTable, userTable;
   std::vector<uint8_t> beforeTable;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Search/ProgramWriter.h"
+#include "Search/Writers.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
@@ -18,7 +18,7 @@ namespace pipec::search {
 
 namespace {
 
-/// A letter, and how often it comes in a row.
+/// A letter and its number of repetitions.
 struct Run {
   uint8_t letter;
   uint32_t count;
@@ -40,11 +40,6 @@ private:
   static constexpr size_t lineWidth = 100;
   static constexpr size_t longestBlock = 48;
 
-  static std::string text(Rational value) {
-    std::string text = std::to_string(value.numerator());
-    return value.isInteger() ? text
-                             : text + "/" + std::to_string(value.denominator());
-  }
   std::string text(Run run) const;
   void letters(ArrayRef<uint8_t> letters);
   void add(const Twine &statement);
@@ -79,7 +74,7 @@ void Writer::settings(FigureBlock block, const FigureSet &figures,
     for (auto [figure, value] : row) {
       StringRef inner = infoOf(figure).inner();
       os << (first ? "" : "; ") << infoOf(figure).word()
-         << (inner.empty() ? "" : " { ") << inner << " = " << text(value)
+         << (inner.empty() ? "" : " { ") << inner << " = " << value
          << (inner.empty() ? "" : " }");
       first = false;
     }
@@ -89,7 +84,7 @@ void Writer::settings(FigureBlock block, const FigureSet &figures,
     os << "    ";
     for (auto [i, kind] : enumerate(overlap.members))
       os << (i ? " & " : "") << stepKindName(kind);
-    os << (overlap.isFactor ? " { factor = " : " = ") << text(overlap.cost)
+    os << (overlap.isFactor ? " { factor = " : " = ") << overlap.cost
        << (overlap.isFactor ? " };\n" : ";\n");
   }
   os << "  }\n";
@@ -122,7 +117,7 @@ void Writer::endLine() {
   line.clear();
 }
 
-/// Finds repeated blocks of runs from left to right, each time the one that
+/// Writes repeated blocks of runs from left to right, each time the block that
 /// saves most.
 void Writer::letters(ArrayRef<uint8_t> letters) {
   std::vector<Run> runs;
@@ -220,16 +215,8 @@ void writeProgram(const Model &model, const Words &words,
   os << "  steady {\n";
   for (unsigned rank = 0; rank != problem.ranks; ++rank)
     os << "    if rank == " << rank << " { r" << rank << "() }\n";
-  auto number = [&](Rational value) {
-    os << value.numerator();
-    if (!value.isInteger())
-      os << '/' << value.denominator();
-  };
-  os << "  }\n  expect makespan == ";
-  number(makespan);
-  os << ";\n  expect peak(rank) <= ";
-  number(*std::max_element(peaks.begin(), peaks.end()));
-  os << ";\n}\n";
+  os << "  }\n  expect makespan == " << makespan << ";\n  expect peak(rank) <= "
+     << *std::max_element(peaks.begin(), peaks.end()) << ";\n}\n";
 }
 
 } // namespace pipec::search

@@ -11,6 +11,41 @@
 
 namespace pipec::search {
 
+Refuter::Refuter(const Problem &problem)
+    : problem(problem), narrower(problem, /*memory=*/true) {
+  lowerBound = paths().bound();
+}
+
+Narrower::Answer Refuter::tryRefute(Ticks makespan, Budget &budget) {
+  StepWindows windows = paths().open(makespan);
+  Narrowing done;
+  return narrower.run(windows, makespan, std::vector<char>(problem.ranks, true),
+                      Narrower::Limits(), done, budget);
+}
+
+void Refuter::raise(Ticks best, Budget &budget) {
+  if (stride == 0)
+    stride = std::max<Ticks>(1, (best - lowerBound) / 8);
+  while (lowerBound < best && !exhausted && !budget.done()) {
+    Ticks trial = std::min(lowerBound + stride - 1, best - 1);
+    // A trial gets at most half of the remaining budget: refutations are quick,
+    // and a trial that refutes nothing may never end.
+    Budget share = budget.part(stride > 1 ? budget.left() / 2 : budget.left());
+    Narrower::Answer answer = tryRefute(trial, share);
+    budget.spend(share.spent());
+    if (answer == Narrower::Answer::Refuted) {
+      lowerBound = trial + 1;
+      stride =
+          std::min(stride * 2, std::max<Ticks>(1, (best - lowerBound) / 4));
+    } else if (trial == lowerBound && answer == Narrower::Answer::Open)
+      exhausted = true;
+    else if (trial == lowerBound)
+      return;
+    else
+      stride = std::max<Ticks>(1, stride / 3);
+  }
+}
+
 namespace {
 
 class Prover {
@@ -59,7 +94,7 @@ private:
 // Cases
 //===----------------------------------------------------------------------===//
 
-/// Whether no schedule has a step in the part of its window that is assumed.
+/// True if no schedule has the step in the assumed part of its window.
 bool Prover::tryCase(const StartCase &assumed, const StepWindows &windows,
                      ProofPart &part, Budget &budget) {
   StepWindows own = windows;
@@ -75,9 +110,9 @@ bool Prover::tryCase(const StartCase &assumed, const StepWindows &windows,
   return narrow(own, std::move(changed), ofCases, part, budget);
 }
 
-/// Cuts off parts of the window of a step that are refuted: quarters, and,
-/// where these are not, eighths of both ends. True when nothing is left at all;
-/// `part` is what is done with the rest.
+/// Cuts off refuted parts at both ends of the window of a step: quarters, else
+/// eighths. True if the whole window is refuted; `part` collects the rounds for
+/// the rest.
 bool Prover::shave(uint32_t step, StepWindows &windows, ProofPart &part,
                    Budget &budget) {
   const Letter &letter = problem.infoOf(step);
@@ -116,7 +151,7 @@ bool Prover::shave(uint32_t step, StepWindows &windows, ProofPart &part,
   return false;
 }
 
-/// Shaves all steps until nothing changes or nothing is left, which is true.
+/// Shaves all steps until nothing changes. True if a whole window is refuted.
 bool Prover::shaveAll(StepWindows &windows, ProofPart &part, Budget &budget) {
   std::vector<uint32_t> order(problem.numSteps());
   for (bool any = true; any && !budget.done();) {

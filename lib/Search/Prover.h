@@ -19,6 +19,37 @@
 
 namespace pipec::search {
 
+/// Raises the lower bound of a problem. A makespan is refuted if the windows of
+/// its steps, narrowed along paths and by one rank after the other until
+/// nothing changes, leave some rank without an order; all smaller makespans are
+/// then refuted as well.
+class Refuter {
+public:
+  explicit Refuter(const Problem &problem);
+
+  /// Tries to refute `makespan`.
+  Narrower::Answer tryRefute(Ticks makespan, Budget &budget);
+
+  /// The largest lower bound found so far.
+  Ticks bound() const { return lowerBound; }
+  /// Raises the bound, at most to `best`, the makespan of a schedule.
+  void raise(Ticks best, Budget &budget);
+  /// True when trying again cannot raise the bound.
+  bool isExhausted() const { return exhausted; }
+
+  const Paths &paths() const { return narrower.paths(); }
+  /// False when a rank has too many states to be filtered.
+  bool isComplete(Budget &budget) { return narrower.isComplete(budget); }
+
+private:
+  const Problem &problem;
+  Narrower narrower;
+  Ticks lowerBound;
+  /// The step of `raise`.
+  Ticks stride = 0;
+  bool exhausted = false;
+};
+
 /// A step starts at most at a time, or later.
 struct StartCase {
   LetterKind kind;
@@ -28,8 +59,8 @@ struct StartCase {
   Ticks time;
 };
 
-/// One part of a proof: windows are narrowed, and then too small; or one of two
-/// cases holds, each of which has a part of its own.
+/// One part of a proof: windows are narrowed until one is too small, or two
+/// cases follow, each with a part of its own.
 struct ProofPart {
   Narrowing narrowing;
   /// The first case. The second is its opposite.
@@ -39,16 +70,16 @@ struct ProofPart {
 /// A proof that no schedule has a makespan of at most `refuted`.
 struct Refutation {
   Ticks refuted = 0;
-  /// A part with cases is followed by the parts of its first case, then by
-  /// those of the second.
+  /// A part with cases is followed by the parts of its first case, then by the
+  /// parts of its second.
   std::vector<ProofPart> parts;
 };
 
 /// Proves `bound`, or as much of it as is possible without cases.
 Refutation prove(const Problem &problem, Ticks bound, Budget &budget);
 
-/// Proves a bound above `bound`, at most `best`, with cases; nothing when the
-/// budget ends before.
+/// Proves a bound above `bound`, at most `best`, with cases. Returns nothing if
+/// the budget ends first.
 std::optional<Refutation> proveByCases(const Problem &problem, Ticks bound,
                                        Ticks best, Budget &budget);
 

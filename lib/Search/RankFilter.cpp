@@ -31,63 +31,11 @@ void RankFilter::copyWindows(unsigned rank, const StateSpace &space,
   }
 }
 
-bool RankFilter::findEarliest(const StateSpace &space) {
-  uint32_t tuples = space.numTuples(), m = problem.microbatches;
-  earliest.assign(size_t(m + 2) * tuples, never);
-  earliest[space.start()] = 0;
-  for (uint32_t base = 0; base <= m; ++base) {
-    Ticks *row = &earliest[size_t(base) * tuples];
-    const Window *window = steps.data() + base;
-    for (uint32_t t = 0; t != tuples; ++t) {
-      Ticks now = row[t];
-      if (now == never)
-        continue;
-      for (StateSpace::Transition to : space.transitions(t)) {
-        const Window &step = window[to.place];
-        Ticks start = std::max(now, step.start);
-        if (start <= step.lastStart)
-          row[to.next] = std::min(row[to.next], start + step.time);
-      }
-    }
-  }
-  return earliest[size_t(m) * tuples + space.start()] != never;
-}
-
-void RankFilter::findLatest(const StateSpace &space, Ticks makespan) {
-  uint32_t tuples = space.numTuples(), m = problem.microbatches;
-  latest.assign(size_t(2) * tuples, -1);
-  for (uint32_t base = m + 1; base-- != 0;) {
-    const Ticks *row = &earliest[size_t(base) * tuples];
-    Window *window = steps.data() + base;
-    std::copy_n(latest.begin(), tuples, latest.begin() + tuples);
-    std::fill_n(latest.begin(), tuples, -1);
-    if (base == m)
-      latest[space.start()] = makespan;
-    for (uint32_t t = tuples; t-- != 0;) {
-      Ticks now = row[t];
-      if (now == never)
-        continue;
-      Ticks last = latest[t];
-      for (StateSpace::Transition to : space.transitions(t)) {
-        Window &step = window[to.place];
-        Ticks start = std::max(now, step.start);
-        Ticks lastStart = std::min(latest[to.next] - step.time, step.lastStart);
-        if (start > lastStart)
-          continue;
-        last = std::max(last, lastStart);
-        step.newStart = std::min(step.newStart, start);
-        step.newEnd = std::max(step.newEnd, lastStart + step.time);
-      }
-      latest[t] = last;
-    }
-  }
-}
-
 //===----------------------------------------------------------------------===//
-// Without W
+// The work of W, for states without it
 //===----------------------------------------------------------------------===//
 
-/// What W there is for the I of each tuple, and what is held without them.
+/// Finds the W of the I of each tuple, and the memory held without any W.
 void RankFilter::findWork(unsigned rank, const StateSpace &space) {
   workOfEach = heldOfEach = 0;
   workOfTuple.assign(space.numTuples(), 0);
@@ -117,8 +65,8 @@ void RankFilter::findWork(unsigned rank, const StateSpace &space) {
       });
 }
 
-/// The least time of the W that must have run before a rank can be in a state
-/// and take so much more.
+/// The least time of the W that must have run before a rank in this state can
+/// allocate `taken`.
 Ticks RankFilter::leastWork(uint32_t base, uint32_t tuple, Ticks taken,
                             const StateSpace &space) const {
   Ticks needed = heldOfEach * base + heldOfTuple[tuple] + taken;
@@ -141,7 +89,7 @@ Ticks RankFilter::leastBefore(unsigned rank, uint32_t base, uint32_t tuple,
                               StateSpace::Transition to,
                               const StateSpace &space) const {
   auto shifted = uint32_t(to.place + int32_t(problem.microbatches));
-  // An F leaves what it takes.
+  // An F keeps the memory that it allocates.
   if (!problem.hasMoreTakers())
     return shifted < problem.chunks * space.stride()
                ? leastWork(base, to.next, 0, space)
@@ -150,100 +98,116 @@ Ticks RankFilter::leastBefore(unsigned rank, uint32_t base, uint32_t tuple,
   return own.taken ? leastWork(base, tuple, own.taken, space) : 0;
 }
 
-bool RankFilter::findEarliestWithoutW(unsigned rank, const StateSpace &space,
-                                      Ticks makespan) {
+//===----------------------------------------------------------------------===//
+// The times of states
+//===----------------------------------------------------------------------===//
+
+/// False when no order is left.
+template <bool withW>
+bool RankFilter::findEarliest(unsigned rank, const StateSpace &space,
+                              Ticks makespan) {
   uint32_t tuples = space.numTuples(), m = problem.microbatches;
   earliest.assign(size_t(m + 2) * tuples, never);
-  earliestLess.assign(size_t(m + 2) * tuples, never);
-  earliest[space.start()] = earliestLess[space.start()] = 0;
+  earliest[space.start()] = 0;
+  if constexpr (!withW)
+    earliestLess = earliest;
   for (uint32_t base = 0; base <= m; ++base) {
     Ticks *row = &earliest[size_t(base) * tuples];
-    Ticks *less = &earliestLess[size_t(base) * tuples];
+    Ticks *less = withW ? nullptr : &earliestLess[size_t(base) * tuples];
     const Window *window = steps.data() + base;
     for (uint32_t t = 0; t != tuples; ++t) {
       Ticks now = row[t];
       if (now == never)
         continue;
-      Ticks work = workOfEach * base + workOfTuple[t];
+      Ticks work = withW ? 0 : workOfEach * base + workOfTuple[t];
       for (StateSpace::Transition to : space.transitions(t)) {
         const Window &step = window[to.place];
         Ticks start = std::max(now, step.start);
-        start =
-            std::max(start, less[t] + leastBefore(rank, base, t, to, space));
+        if constexpr (!withW)
+          start =
+              std::max(start, less[t] + leastBefore(rank, base, t, to, space));
         if (start > step.lastStart)
           continue;
         row[to.next] = std::min(row[to.next], start + step.time);
-        less[to.next] = std::min(
-            less[to.next], std::max(less[t], step.start - work) + step.time);
+        if constexpr (!withW)
+          less[to.next] = std::min(
+              less[to.next], std::max(less[t], step.start - work) + step.time);
       }
     }
   }
   size_t end = size_t(m) * tuples + space.start();
   return earliest[end] != never &&
-         earliestLess[end] + workOfEach * m <= makespan;
+         (withW || earliestLess[end] + workOfEach * m <= makespan);
 }
 
 /// False when no order is left.
-bool RankFilter::findLatestWithoutW(unsigned rank, const StateSpace &space,
-                                    Ticks makespan) {
+template <bool withW>
+bool RankFilter::findLatest(unsigned rank, const StateSpace &space,
+                            Ticks makespan) {
   uint32_t tuples = space.numTuples(), m = problem.microbatches;
-  Ticks none = -makespan - workOfEach * m - 1;
+  Ticks none = withW ? -1 : -makespan - workOfEach * m - 1;
   latest.assign(size_t(2) * tuples, none);
-  latestLess.assign(size_t(2) * tuples, none);
+  if constexpr (!withW)
+    latestLess = latest;
   for (uint32_t base = m + 1; base-- != 0;) {
     const Ticks *row = &earliest[size_t(base) * tuples];
-    const Ticks *less = &earliestLess[size_t(base) * tuples];
+    const Ticks *less = withW ? nullptr : &earliestLess[size_t(base) * tuples];
     Window *window = steps.data() + base;
-    for (std::vector<Ticks> *rows : {&latest, &latestLess}) {
-      std::copy_n(rows->begin(), tuples, rows->begin() + tuples);
-      std::fill_n(rows->begin(), tuples, none);
-    }
-    if (base == m) {
-      latest[space.start()] = makespan;
-      latestLess[space.start()] = makespan - workOfEach * m;
-    }
+    auto nextRow = [&](std::vector<Ticks> &rows, Ticks atEnd) {
+      std::copy_n(rows.begin(), tuples, rows.begin() + tuples);
+      std::fill_n(rows.begin(), tuples, none);
+      if (base == m)
+        rows[space.start()] = atEnd;
+    };
+    nextRow(latest, makespan);
+    if constexpr (!withW)
+      nextRow(latestLess, makespan - workOfEach * m);
     for (uint32_t t = tuples; t-- != 0;) {
       Ticks now = row[t];
       if (now == never)
         continue;
-      Ticks work = workOfEach * base + workOfTuple[t];
-      Ticks last = latest[t], lastLess = latestLess[t];
+      Ticks work = withW ? 0 : workOfEach * base + workOfTuple[t];
+      Ticks last = latest[t], lastLess = withW ? 0 : latestLess[t];
       for (StateSpace::Transition to : space.transitions(t)) {
         Window &step = window[to.place];
-        Ticks least = leastBefore(rank, base, t, to, space);
-        Ticks start = std::max({now, step.start, least ? less[t] + least : 0});
-        Ticks nextLess = latestLess[to.next] - step.time;
-        Ticks lastStart = std::min(
-            {latest[to.next] - step.time, nextLess + work, step.lastStart});
-        if (start > lastStart ||
-            std::max(less[t], step.start - work) > nextLess)
+        Ticks start = std::max(now, step.start);
+        Ticks lastStart = std::min(latest[to.next] - step.time, step.lastStart);
+        if constexpr (!withW) {
+          Ticks least = leastBefore(rank, base, t, to, space);
+          Ticks nextLess = latestLess[to.next] - step.time;
+          start = std::max(start, least ? less[t] + least : 0);
+          lastStart = std::min(lastStart, nextLess + work);
+          if (std::max(less[t], step.start - work) > nextLess)
+            continue;
+          if (start <= lastStart)
+            lastLess =
+                std::max(lastLess, std::min(nextLess, lastStart - least));
+        }
+        if (start > lastStart)
           continue;
         last = std::max(last, lastStart);
-        lastLess = std::max(lastLess, std::min(nextLess, lastStart - least));
         step.newStart = std::min(step.newStart, start);
         step.newEnd = std::max(step.newEnd, lastStart + step.time);
       }
       latest[t] = last;
-      latestLess[t] = lastLess;
+      if constexpr (!withW)
+        latestLess[t] = lastLess;
     }
   }
-  return latest[space.start()] != none;
+  return withW || latest[space.start()] != none;
 }
 
 Filtered RankFilter::run(unsigned rank, const StateSpace &space, Ticks makespan,
                          StepWindows &windows, Budget &budget) {
   copyWindows(rank, space, windows);
   budget.spend((space.hasW() ? 6 : 8) * space.numStates());
-  if (space.hasW()) {
-    if (!findEarliest(space))
-      return Filtered::Refuted;
-    findLatest(space, makespan);
-  } else {
+  if (!space.hasW())
     findWork(rank, space);
-    if (!findEarliestWithoutW(rank, space, makespan) ||
-        !findLatestWithoutW(rank, space, makespan))
-      return Filtered::Refuted;
-  }
+  if (!(space.hasW() ? findEarliest<true>(rank, space, makespan) &&
+                           findLatest<true>(rank, space, makespan)
+                     : findEarliest<false>(rank, space, makespan) &&
+                           findLatest<false>(rank, space, makespan)))
+    return Filtered::Refuted;
   Filtered result = Filtered::Unchanged;
   unsigned letters = space.hasW() ? problem.numLetters() : 2 * problem.chunks;
   for (unsigned letter = 0; letter != letters; ++letter)

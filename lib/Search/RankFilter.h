@@ -10,8 +10,8 @@
 // as early, or end as late, as its window allows gets a smaller window; a rank
 // without any order refutes the makespan.
 //
-// With states without W, all orders of F and I are looked at, and W is work
-// that fills gaps: W may be interrupted, and starts when its I has ended.
+// States without W stand for all orders of F and I. W then fills gaps: it may
+// be interrupted, and starts after its I.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,21 +53,19 @@ private:
 
   void copyWindows(unsigned rank, const StateSpace &space,
                    const StepWindows &windows);
-  bool findEarliest(const StateSpace &space);
-  void findLatest(const StateSpace &space, Ticks makespan);
+  template <bool withW>
+  bool findEarliest(unsigned rank, const StateSpace &space, Ticks makespan);
+  template <bool withW>
+  bool findLatest(unsigned rank, const StateSpace &space, Ticks makespan);
   void findWork(unsigned rank, const StateSpace &space);
   Ticks leastWork(uint32_t base, uint32_t tuple, Ticks taken,
                   const StateSpace &space) const;
   Ticks leastBefore(unsigned rank, uint32_t base, uint32_t tuple,
                     StateSpace::Transition to, const StateSpace &space) const;
-  bool findEarliestWithoutW(unsigned rank, const StateSpace &space,
-                            Ticks makespan);
-  bool findLatestWithoutW(unsigned rank, const StateSpace &space,
-                          Ticks makespan);
 
   const Problem &problem;
-  /// By letter, with room for counts above the number of micro-batches, which
-  /// no step has.
+  /// By letter, with entries for counts above the number of micro-batches,
+  /// which no step has.
   std::vector<Window> steps;
   /// By state: when the rank is done with it at the earliest.
   std::vector<Ticks> earliest;
@@ -77,20 +75,21 @@ private:
   /// Without W: the same times less the W that has run before.
   std::vector<Ticks> earliestLess;
   std::vector<Ticks> latestLess;
-  /// The W of one micro-batch, and by tuple those of its I beyond the base.
+  /// The time of the W of one micro-batch, and by tuple the time of the W of
+  /// its I beyond the base.
   Ticks workOfEach = 0;
   std::vector<Ticks> workOfTuple;
-  /// What a rank would hold without any W: of each base and by tuple.
+  /// The memory that a rank would hold without any W: per base and by tuple.
   Ticks heldOfEach = 0;
   std::vector<Ticks> heldOfTuple;
-  /// The W of the chunks, first those that give back most for their time.
+  /// The W of the chunks; those that free most for their time come first.
   struct Giver {
     unsigned letter;
     Ticks time;
     Ticks gives;
   };
   std::vector<Giver> givers;
-  /// What all amounts that W give back are multiples of.
+  /// The greatest common divisor of all sizes that W free.
   Ticks givesUnit = 1;
 };
 

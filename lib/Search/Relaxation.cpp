@@ -7,7 +7,6 @@
 
 #include "Search/Relaxation.h"
 
-#include "Search/Refuter.h"
 #include "Simulation/Memory.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -134,7 +133,7 @@ void Times::findRanks() {
 }
 
 void Times::addOverlap(const CostSettings::Overlap &overlap) {
-  // With a factor it takes at least as long as its longest member.
+  // With a factor, it is at least as long as its longest member.
   std::optional<Rational> share;
   if (overlap.isFactor)
     share = std::max(overlap.cost,
@@ -142,7 +141,7 @@ void Times::addOverlap(const CostSettings::Overlap &overlap) {
   for (unsigned rank = 0; rank != ranks.size(); ++rank) {
     Rank &own = ranks[rank];
     if (!overlap.isFactor) {
-      // The most that its members can take alone, of any stages.
+      // The longest time of its members alone, for any stages.
       std::optional<Rational> sum = Rational(0);
       std::optional<Rational> time = inTicks(overlap.cost, rank);
       for (StepKind kind : overlap.members) {
@@ -253,7 +252,7 @@ static Model withTimes(const Model &model, int64_t finer, bool mixed,
           Ticks(__int128(time.numerator()) * finer / time.denominator());
     }
     if (mixed && own.givenByI < 0) {
-      // A B takes nothing.
+      // A B allocates nothing.
       own.givenByW += own.givenByI;
       own.givenByI = 0;
     }
@@ -307,9 +306,9 @@ LowerBound relaxedBound(const Model &model, bool mixed, Rational makespan,
         return times.shared(stage, kind);
       });
   const Problem &problem = shared.problem;
-  // Of one micro-batch, only the F of the last stage and its backward may be in
-  // one overlap, and an I' and a W' that stand for a B. Paths of one
-  // micro-batch take whole times but for that F and W', whose ends are within
+  // Steps of one micro-batch may share an overlap only if they are the F of the
+  // last stage and its backward, or the I' and W' of a B. A path of one
+  // micro-batch uses whole times, except for that F and W', which end within
   // the overlap.
   bool gain = times.gain();
   auto isInside = [&](unsigned stage, LetterKind kind) {

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The bounds of a problem are those of its words: of schedules that run one
-// step at a time, with one form of the backward. Bounds of a problem with
-// shorter times hold for schedules with overlaps, and for schedules with both
-// forms of the backward (docs/Rationale/Bounds.md, "Overlaps" and "Forms of the
+// The bounds of a problem hold for its words: for schedules that run one step
+// at a time, with one form of the backward. Bounds of a problem with shorter
+// times hold for schedules with overlaps, and for schedules with both forms of
+// the backward (docs/Rationale/Bounds.md, "Overlaps" and "Forms of the
 // backward").
 //
 //===----------------------------------------------------------------------===//
@@ -22,13 +22,13 @@
 namespace pipec::search {
 
 /// True if some overlap of F, I and W (F and B without a split; all of these if
-/// `mixed`) takes less time than its members one after the other.
+/// `mixed`) is shorter than the sum of its members.
 bool overlapsGain(const Model &model, bool mixed = false);
 
-/// True if every schedule with whole backwards, and every one with both forms,
-/// is at least as long as one with split backwards: no I and W take longer or
-/// need more memory than their B, and overlaps gain nothing. `model` has split
-/// backwards.
+/// True if every schedule with whole backwards, or with both forms, is at least
+/// as long as some schedule with split backwards: I and W are at most as long
+/// as their B and need no more memory, and overlaps gain nothing. `model` has
+/// split backwards.
 bool splitCoversAll(const Model &model, DiagEngine &diags);
 
 /// A model with the times at which every schedule becomes one of words: in an
@@ -37,7 +37,7 @@ bool splitCoversAll(const Model &model, DiagEngine &diags);
 /// of the result.
 Model relaxed(const Model &model, bool mixed);
 
-/// A lower bound, and what it follows from.
+/// A lower bound and its source.
 struct LowerBound {
   Rational bound;
   BoundSource source = BoundSource::Paths;
@@ -49,8 +49,8 @@ struct LowerBound {
 LowerBound relaxedBound(const Model &model, bool mixed, Rational makespan,
                         Budget budget);
 
-/// The bound that a search of `model` begins with: of schedules with overlaps,
-/// too.
+/// The initial bound of a search of `model`, which also holds for schedules
+/// with overlaps.
 LowerBound leastBound(const Model &model);
 
 } // namespace pipec::search

@@ -9,7 +9,6 @@
 
 #include "Search/Anneal.h"
 #include "Search/Blocks.h"
-#include "Search/Refuter.h"
 #include "Search/Tuning.h"
 
 #include <algorithm>
@@ -32,7 +31,7 @@ public:
   SearchResult run(const std::vector<Words> &starts);
 
 private:
-  /// What one run keeps from phase to phase.
+  /// The state of one run between phases.
   struct Run {
     std::unique_ptr<BlockSearch> blocks;
     std::unique_ptr<Annealer> annealer;
@@ -80,7 +79,7 @@ private:
   const SearchOptions &options;
   Refuter refuter;
   std::optional<Refutation> cases;
-  /// What windows have left of their effort, which is for cases.
+  /// The effort that windows have not used; cases get it.
   uint64_t saved = 0;
   std::vector<Run> runs;
   /// Rounds of annealing so far.
@@ -95,7 +94,7 @@ private:
 void Searcher::takeStarts(const std::vector<Words> &starts) {
   Timing timing(problem);
   Decoder decoder(problem);
-  // As many as there is time for, the best first.
+  // The best first; later ones only while the budget lasts.
   std::vector<std::pair<Ticks, size_t>> order;
   for (size_t i = 0; i != starts.size(); ++i)
     if (std::optional<Ticks> makespan = timing.run(starts[i]))

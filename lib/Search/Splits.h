@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A split cuts the layers of a model, in their order, into stages with at least
-// one layer each. There are too many to look at all of them: 61 layers in 8
-// stages have 386 million. They are therefore listed in the order of a lower
-// bound of the makespan, which a beginning of a split has too.
+// one layer each. There are too many to try all of them: 386 million for 61
+// layers in 8 stages. They are listed in the order of a lower bound of the
+// makespan, which is also known for the first stages of a split.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@
 
 namespace pipec::search {
 
-/// What one layer takes on one rank, for one micro-batch.
+/// The times of one layer on one rank, for one micro-batch.
 struct LayerTimes {
   /// The forward; the backward of the inputs, or the whole one if backwards are
   /// not split; and all of the layer.
@@ -37,7 +37,7 @@ struct SplitSpace {
   unsigned microbatches = 1;
   /// The rank of each stage.
   std::vector<uint32_t> map;
-  /// The times of each layer on each rank: those of rank 0 first.
+  /// The times of each layer on each rank, rank by rank.
   std::vector<LayerTimes> layers;
   /// From the end of the F (I) of the stage before (after) each stage until the
   /// stage can start.
@@ -61,13 +61,13 @@ public:
   SplitQueue(SplitSpace space, size_t maxNodes);
 
   /// A lower bound of the makespans of all splits that `next` has not returned;
-  /// nothing if it has returned all.
+  /// empty if it has returned all.
   std::optional<Ticks> bound() const;
-  /// The next split; nothing if there are none, or too many beginnings.
+  /// The next split; empty if there are none, or too many beginnings.
   std::optional<Split> next();
 
 private:
-  /// The stages of a beginning are those of its parent, and one more.
+  /// A beginning extends its parent by one stage.
   struct Node {
     uint32_t parent;
     /// The number of stages, and of their layers.
@@ -78,7 +78,7 @@ private:
     Ticks bound;
     uint32_t stages;
     uint32_t node;
-    /// The first is the one with the smaller bound, then the longer one.
+    /// The smaller bound comes first, then the longer beginning.
     bool operator<(const Open &other) const {
       if (bound != other.bound)
         return bound > other.bound;
@@ -100,7 +100,7 @@ private:
   size_t maxNodes;
   /// By rank and number of layers: the times of the first layers.
   std::vector<LayerTimes> sums;
-  /// By number of layers: the least that the layers from there on take.
+  /// By number of layers: the least total time of the remaining layers.
   std::vector<Ticks> rest;
   std::vector<Node> nodes;
   std::priority_queue<Open> open;

@@ -1,4 +1,4 @@
-//===- StateSpace.cpp - What one rank can have done -----------------------===//
+//===- StateSpace.cpp - The states of one rank ----------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -90,7 +90,7 @@ private:
       tuples.insert(tuples.end(), tuple.begin(), tuple.end());
   }
 
-  /// What the rank holds between steps; without W, if they have all run.
+  /// The memory between steps; without W, as if all W had run.
   Ticks held(ArrayRef<int16_t> tuple) const {
     Ticks held = 0;
     for (unsigned chunk = 0; chunk != problem.chunks; ++chunk) {
@@ -130,7 +130,7 @@ StateSpace::StateSpace(const Problem &problem, unsigned rank, bool withW)
   listed = lister.run(maxStates / (microbatches + 1));
   if (!listed)
     return;
-  // Every letter but that of the base raises the sum of the offsets.
+  // Every letter except the base letter raises the sum of the offsets.
   numListed = lister.size();
   std::vector<int> sums(numListed);
   for (uint32_t i = 0; i != numListed; ++i)

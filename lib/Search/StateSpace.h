@@ -1,4 +1,4 @@
-//===- StateSpace.h - What one rank can have done ---------------*- C++ -*-===//
+//===- StateSpace.h - The states of one rank --------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,8 +10,8 @@
 // they repeat: a state is the count of one letter, the base, and how far the
 // others are from it, the lags. The lags that can occur are listed once.
 //
-// Without W the states are far fewer: those of F and I alone, of a rank whose I
-// give back what the W give back as well.
+// States without W have the counts of F and I only and are far fewer; each I
+// then also frees the memory that its W frees.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ namespace pipec::search {
 
 class StateSpace {
 public:
-  /// More states than this of one rank are not looked at.
+  /// The largest number of states of a rank that are listed.
   static constexpr uint64_t maxStates = 2'500'000;
 
   /// With all letters of the rank, or with F and I alone.
@@ -41,8 +41,7 @@ public:
   uint64_t numStates() const {
     return uint64_t(numListed) * (microbatches + 1);
   }
-  /// The tuple whose offsets are all 0: that of the first state and of the
-  /// last.
+  /// The tuple of the first and the last state: all offsets are 0.
   uint32_t start() const { return startTuple; }
   /// The offsets of the letters of a tuple: how often they have run beyond the
   /// base.

@@ -36,8 +36,8 @@ std::optional<Ticks> Timing::run(const Words &words) {
   order.clear();
   makespan = 0;
   uint32_t length = problem.wordLength();
-  // How far each rank is in its word, and in the sources of its next step; the
-  // source that it waits for.
+  // The position of each rank in its word and in the sources of its next step,
+  // and the source that it waits for.
   constexpr uint32_t none = ~uint32_t(0);
   std::vector<uint32_t> at(problem.ranks), seen(problem.ranks);
   std::vector<uint32_t> awaited(problem.ranks, none);
@@ -74,7 +74,7 @@ std::optional<Ticks> Timing::run(const Words &words) {
           waiting.push_back(user.rank);
     }
     seen[rank] = next;
-    // A user that was pushed above looks at `at` only after this.
+    // Users that were pushed above read `at` only after this.
     at[rank] = i;
     rankEnds[rank] = now;
     makespan = std::max(makespan, now);

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every rank runs its word in order, each step as early as the one before it
-// and its data allow: free arrival (Simulation/Simulate.h) in whole numbers.
+// Every rank runs its word in order, each step as early as the previous step
+// and its data allow: free arrival (Simulation/Simulate.h) in integers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,10 +24,11 @@ class Timing {
 public:
   explicit Timing(const Problem &problem);
 
-  /// Runs `words`, which are valid; nothing when they wait for each other.
+  /// Runs `words`, which are valid, and returns the makespan; empty if they
+  /// deadlock.
   std::optional<Ticks> run(const Words &words);
-  /// After a run that ended: what remains after the end of each step to the end
-  /// of all.
+  /// After a successful run: finds the longest path from the end of each step
+  /// to the end of the run.
   void findTails();
 
   /// The steps of each rank in order, the end of each step and its tail.

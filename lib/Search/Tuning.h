@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// No constant of this file affects correctness, and every one affects results:
-// a search is a function of the problem, the seed and the effort.
-// benchmarks/README.md, "The constants of the search", has what half and twice
-// of each group costs.
+// No constant of this file affects correctness, but each affects results: a
+// search is a function of the problem, the seed and the effort. The tables of
+// benchmarks/README.md ("Search") show the results with these constants, and
+// "The constants of the search" the effect of halving and doubling the shares.
 //
 //===----------------------------------------------------------------------===//
 
@@ -81,11 +81,11 @@ inline constexpr uint32_t oneRunSteps = 1600;
 /// The heat of annealing, in millionths of the makespan: `heatSteps` divided by
 /// the number of steps, within limits.
 inline constexpr uint32_t heatSteps = 600'000, minHeat = 150, maxHeat = 3000;
-/// Rounds and runs take turns with these percentages of it.
+/// Rounds and runs alternate between these percentages of it.
 inline constexpr unsigned heats[] = {100, 400, 50, 1000, 200};
 
 //===----------------------------------------------------------------------===//
-// Blocks: percentages, of which a sample draws one per group
+// Blocks. A sample draws one percentage per group
 //===----------------------------------------------------------------------===//
 
 /// The period: of the largest work of a rank per micro-batch.
@@ -106,7 +106,7 @@ inline constexpr unsigned patience[] = {0, 30, 70, 120};
 inline constexpr unsigned samplingShare = 40;
 /// Changes of a block at a time.
 inline constexpr unsigned maxChanges = 3;
-/// What a change applies to, with the number of chances of each.
+/// The kinds of changes, with their relative frequencies.
 inline constexpr unsigned changeOffset = 9, changeAllAfter = 5,
                           changePatience = 1, changePeriod = 2,
                           changeInFlight = 2, changeHold = 1;
@@ -121,18 +121,18 @@ inline constexpr unsigned blockHeat = 1;
 //===----------------------------------------------------------------------===//
 
 /// The chance, in percent, that a move begins at a critical step, and the
-/// chance that it then takes the step before it.
+/// chance that it then begins one step earlier.
 inline constexpr unsigned criticalChance = 65, precedingChance = 50;
-/// A move is short, of at most `shortMove` places, half of the time; of the
-/// others, in percent, so many go as far as a few micro-batches of the rank.
+/// The largest distance of a short move, the chance of a short move, and the
+/// chance that another move is limited to about three micro-batches.
 inline constexpr unsigned shortMove = 3, shortChance = 50, middleChance = 60;
 
 /// The cost of words: this times the mean makespan of the ranks, and this times
 /// the sum of the ends of all ranks, which leads to shorter makespans.
 inline constexpr int64_t makespanWeight = 100, endsWeight = 3;
 
-/// The number of levels of a round, and the work of a level in moves between
-/// two looks at the budget.
+/// The number of temperature levels of a round, and the number of moves between
+/// two checks of the budget.
 inline constexpr unsigned numLevels = 64, movesPerCheck = 64;
 /// One level divides the temperature by the 64th root of 100.
 inline constexpr int64_t cooling = 10'000, coolingDivisor = 10'746;

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Certificate/Certificate.h"
-#include "Search/CertificateWriter.h"
 #include "Search/Random.h"
 #include "Search/Search.h"
+#include "Search/Writers.h"
 
 #include "gtest/gtest.h"
 

@@ -8,7 +8,7 @@
 #include "Search/Search.h"
 #include "Search/Anneal.h"
 #include "Search/RandomProblems.h"
-#include "Search/Refuter.h"
+#include "Search/Prover.h"
 
 #include "gtest/gtest.h"
 

@@ -1,12 +1,12 @@
-//===- ProgramWriter.h - Words as a program ---------------------*- C++ -*-===//
+//===- Writers.h - Results as programs and certificates ---------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PIPEC_SEARCH_PROGRAMWRITER_H
-#define PIPEC_SEARCH_PROGRAMWRITER_H
+#ifndef PIPEC_SEARCH_WRITERS_H
+#define PIPEC_SEARCH_WRITERS_H
 
 #include "Search/Model.h"
 #include "Search/Periodic.h"
@@ -22,6 +22,13 @@ void writeProgram(const Model &model, const Words &words,
                   const std::optional<Periodic> &blocks, Rational makespan,
                   llvm::ArrayRef<Rational> peaks, llvm::raw_ostream &os);
 
+/// Writes a certificate (docs/Search.md): the problem, words with their
+/// makespan, and a proof. `layout` is the layout of the problem if several were
+/// searched, else empty.
+void writeCertificate(const Model &model, llvm::StringRef layout,
+                      const Words &words, Rational makespan,
+                      const Refutation &proof, llvm::raw_ostream &os);
+
 } // namespace pipec::search
 
-#endif // PIPEC_SEARCH_PROGRAMWRITER_H
+#endif // PIPEC_SEARCH_WRITERS_H
