@@ -1,4 +1,4 @@
-//===- SearchReport.cpp - What is said of a search ------------------------===//
+//===- SearchReport.cpp - The report of a search --------------------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -172,7 +172,7 @@ void SearchReport::printMemory(json::OStream &json) const {
   });
 }
 
-/// What a readable schedule repeats, and costs.
+/// The blocks of a readable schedule, and its makespan without them.
 void SearchReport::printBlocks(raw_ostream &os) const {
   if (!found.bestMakespan)
     return;
@@ -188,7 +188,7 @@ void SearchReport::printBlocks(raw_ostream &os) const {
   os << '\n';
 }
 
-/// The best layout, what its bound says of all layouts, and the even one.
+/// The best layout, its bound among all layouts, and the even layout.
 void SearchReport::printLayouts(raw_ostream &os) const {
   if (!layouts)
     return;
@@ -272,7 +272,7 @@ void SearchReport::printPlacements(raw_ostream &os) const {
     os << '\n';
   }
   if (someHaveMore)
-    os << "  " << most + 1 << " or more chunks: a search takes at most " << most
+    os << "  " << most + 1 << " or more chunks: a search supports at most " << most
        << " chunks per rank\n";
 }
 
