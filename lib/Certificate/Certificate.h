@@ -5,11 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A certificate is a text that contains a problem in whole numbers, the words
-// of a schedule, and a proof that no schedule has a makespan of at most some
-// number (docs/Search.md describes its lines). What is here reads and checks
-// one. It shares no code with the search, and needs the lemmas of
-// docs/Rationale/Bounds.md only.
+// A certificate is a text with a problem in integers, the words of a schedule,
+// and a proof that refutes a makespan (docs/Search.md describes its lines). The
+// reader and the checker share no code with the search. They rely on the lemmas
+// of docs/Rationale/Bounds.md only.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,8 +28,8 @@ struct Certificate {
   /// A place in the text, for messages.
   using Place = llvm::SMRange;
 
-  /// The layout that the problem is of, if others were searched too; the proof
-  /// is not about them.
+  /// The layout of the problem, if several were searched; the proof covers this
+  /// one only.
   std::string layout;
   /// One tick, and one unit of memory, in the units of the schedule.
   Rational tick = 1;
@@ -41,13 +40,14 @@ struct Certificate {
   struct Stage {
     /// Of F, I or B, and W.
     int64_t times[3] = {};
-    /// What I or B, and W, give back; negative for an I that takes more for W.
+    /// The sizes that I or B, and W, free; negative for an I that allocates
+    /// memory for its W.
     int64_t given[2] = {};
-    /// What F, I or B, and W take at their start and give back at their end.
+    /// The sizes that F, I or B, and W allocate while they run.
     int64_t during[3] = {};
     Place place;
     int64_t taken() const { return given[0] + given[1]; }
-    /// What a step of a kind takes when it starts.
+    /// The size that a step of a kind allocates when it starts.
     int64_t takenBy(unsigned kind) const {
       int64_t more = kind == 0 ? taken() : kind == 1 ? -given[0] : 0;
       return (more > 0 ? more : 0) + during[kind];
@@ -57,8 +57,8 @@ struct Certificate {
   /// `from` feeds `to`, a later stage.
   struct Edge {
     unsigned from, to;
-    /// From the F of `from` to that of `to`, and from the I of `to` to that of
-    /// `from`; and where the text has them, which in a chain are two lines.
+    /// From the F of `from` to the F of `to`, and from the I of `to` to the I
+    /// of `from`; and their places in the text, which in a chain are two lines.
     int64_t hops[2] = {};
     Place places[2];
   };
@@ -84,17 +84,17 @@ struct Certificate {
     bool isLater;
     int64_t time;
   };
-  /// A part of the proof. The one after a part with cases is that of its case;
-  /// the part after those is that of the opposite.
+  /// A part of the proof. A part with cases is followed by the parts of its
+  /// case, then by the parts of the opposite.
   struct Part {
     /// The ranks whose windows are narrowed, in that order.
     struct Round {
       unsigned rank;
-      /// By the orders of all its steps, or by those of F and I (B) alone.
+      /// Uses the orders of all its steps, or only of F and I (B).
       bool withW;
     };
     std::vector<Round> rounds;
-    /// The rank that alone takes longer, after the rounds.
+    /// The rank whose own steps exceed the makespan after the rounds.
     std::optional<unsigned> machine;
     std::optional<Case> split;
     Place place;
@@ -108,8 +108,8 @@ struct Certificate {
 llvm::FailureOr<Certificate> readCertificate(llvm::StringRef text,
                                              DiagEngine &diags);
 
-/// Compares the problem and the words of `certificate` with those of
-/// `schedule`, which is verified; reports one line that differs.
+/// Checks that `certificate` has the problem and the words of `schedule`, which
+/// is verified. Reports the first line that differs.
 llvm::LogicalResult checkSame(const Certificate &certificate,
                               const Schedule &schedule, DiagEngine &diags);
 

@@ -207,8 +207,8 @@ LogicalResult Match::memory() {
       return failure();
   }
   for (unsigned rank = 0; rank != certificate.ranks; ++rank) {
-    // With smaller room a proof says less: the cap must hold all that the
-    // limit allows, in whole units.
+    // A proof for a smaller cap says less: the cap must be at least the limit,
+    // in whole units.
     int64_t all = 0, during = 0;
     std::optional<Rational> room = memory.limit(rank);
     for (unsigned stage = 0; stage != certificate.stages; ++stage)

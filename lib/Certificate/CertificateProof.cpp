@@ -81,8 +81,8 @@ bool ProofWindows::canFollow(unsigned rank,
   return true;
 }
 
-/// Calls `visit(kind, stage, to kind, to stage, hop)` for what each step of a
-/// micro-batch waits for, in an order in which it is known.
+/// Calls `visit(kind, stage, to kind, to stage, hop)` for each dependence
+/// between steps of a micro-batch, in topological order.
 template <typename Visitor>
 static void forDataArcs(const ProofWindows &windows, Visitor visit) {
   const Certificate &certificate = *windows.certificate;
@@ -145,8 +145,8 @@ static bool narrowPaths(ProofWindows &windows) {
   return false;
 }
 
-/// Jackson's rule: whether the steps of a rank take longer than there is, even
-/// if they may be interrupted.
+/// Jackson's rule: true if some step of a rank cannot end in its window, even
+/// if steps may be interrupted.
 static bool takesTooLong(const ProofWindows &windows, unsigned rank) {
   struct Job {
     int64_t start, left, end;
@@ -184,7 +184,7 @@ static bool takesTooLong(const ProofWindows &windows, unsigned rank) {
   return false;
 }
 
-/// Takes the case, or its opposite.
+/// Assumes the case, or its opposite.
 static void assume(ProofWindows &windows, const Certificate::Case &split,
                    bool opposite) {
   auto [kind, stage] = split.letter;
@@ -196,7 +196,7 @@ static void assume(ProofWindows &windows, const Certificate::Case &split,
     end = std::min(end, split.time + windows.time(kind, stage));
 }
 
-/// What a part of a proof leaves of the windows.
+/// Narrows the windows as a part of a proof says.
 static OrdersLeft narrow(ProofWindows &windows, const Certificate::Part &part,
                          unsigned &rank) {
   if (narrowPaths(windows))

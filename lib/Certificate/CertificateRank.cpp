@@ -9,10 +9,11 @@
 // times of a step that no path through the table has are outside of its window
 // (docs/Rationale/Bounds.md).
 //
-// A table with W has the counts of all letters. One without W has those of F
-// and I; W fills the gaps between them. Its states also have times less the W
-// that has run before, and memory determines how much W must have run before a
-// step. With W, that work is 0, and the two kinds of times are equal.
+// A table with W has the counts of all letters. A table without W has the
+// counts of F and I; W fills the gaps between them. Its states also have times
+// less the W that has run before, and memory determines how much W must have
+// run before a step. With W, that work is 0, and the two kinds of times are
+// equal.
 //
 //===----------------------------------------------------------------------===//
 

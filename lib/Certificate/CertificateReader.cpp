@@ -182,7 +182,7 @@ bool Reader::readModel() {
           return false;
     if (stage == 0)
       isChain = at != words.size();
-    // The hops of a chain: from the stage before, and from the one after.
+    // The hops of a chain: from the previous stage, and from the next stage.
     int64_t hops[2] = {};
     if (isChain && (!word("hops") || !number(hops[0]) || !number(hops[1])))
       return false;

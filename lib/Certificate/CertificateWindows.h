@@ -30,11 +30,11 @@ struct ProofWindows {
     return certificate->model[stage].times[kind];
   }
   /// By letter, which is `kind * chunks + chunk`: the letters of the rank whose
-  /// n-th occurrences precede that of this one. The rank has at most 64 chunks.
+  /// n-th occurrences precede its own. The rank has at most 64 chunks.
   std::vector<std::vector<unsigned>> lettersBefore(unsigned rank) const;
   /// True if every micro-batch that the rank has started on some chunks can be
   /// started on its other chunks within the cap (lemma 2). `counts` are how
-  /// often each letter has run; only those of F are used.
+  /// often each letter has run; only the counts of F are used.
   bool canFollow(unsigned rank, const std::vector<unsigned> &counts) const;
 
   const Certificate *certificate;
@@ -73,12 +73,11 @@ private:
   std::vector<int64_t> starts, ends;
 };
 
-/// What is left of a rank.
+/// The orders that remain for a rank.
 enum class OrdersLeft { Some, None, TooManyStates };
 
-/// Narrows the windows of the steps of a rank to those of its orders; without
-/// `withW`, those of its F and I (B) to their orders, between which W is work
-/// that may be interrupted.
+/// Narrows the windows of the steps of a rank to the times in its orders.
+/// Without `withW`, narrows only F and I (B); W may then be interrupted.
 OrdersLeft narrowRank(ProofWindows &windows, unsigned rank, bool withW);
 
 } // namespace pipec

@@ -150,7 +150,7 @@ void CheckRun::checkSteps(const ScheduleSource &source,
 }
 
 //===----------------------------------------------------------------------===//
-// What was found
+// Results
 //===----------------------------------------------------------------------===//
 
 CheckResult CheckRun::finish() {

@@ -25,7 +25,7 @@ namespace {
 
 /// A step at which the lists of a rank diverge.
 struct SideStep {
-  /// Nothing if the list has ended.
+  /// Empty if the list has ended.
   std::optional<StepPlace> place;
   SourceLoc source;
 };
@@ -190,8 +190,8 @@ bool DiffResult::isSame() const {
                  [](const auto &divergence) { return divergence.has_value(); });
 }
 
-/// The cost of a forward through all stages; nothing if it does not fit. Those
-/// of backwards also differ between schedules of one model.
+/// The cost of a forward through all stages; empty if it does not fit.
+/// Backwards may differ between schedules of one model.
 static std::optional<Rational> forwardOf(const Schedule &schedule) {
   std::optional<Rational> sum = Rational(0);
   for (unsigned stage = 0; stage != schedule.numStages && sum; ++stage)

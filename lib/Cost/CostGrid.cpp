@@ -225,11 +225,11 @@ void roundSizes(MemorySettings &memory, CostRounding &rounding,
     return;
   rounding.sizes = gridOf(*digits);
   Rounder round(*digits, rounding);
-  // Where a backward releases what its forward took, it still does.
+  // A backward that frees the memory of its forward must still do so.
   auto stageOf = [](Place place) {
     return place.scope == FigureScope::Stage ? place.number : anyStage;
   };
-  // What W must add for that; nothing if it does not fit.
+  // The change of W for that; empty if it does not fit.
   auto rest = [&](Place place) {
     unsigned stage = stageOf(place);
     auto kept = Rational::add(*memory.of(Figure::LiveF, stage),

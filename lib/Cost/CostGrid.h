@@ -29,7 +29,7 @@ struct CostSettings;
 struct LayerFigures;
 struct MemorySettings;
 
-/// How figures were rounded; nothing for those that are exact.
+/// How figures were rounded; empty for exact figures.
 struct CostRounding {
   /// The grids of times, of factors, and of sizes.
   std::optional<Rational> times, factors, sizes;

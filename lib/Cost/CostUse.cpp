@@ -47,7 +47,8 @@ static std::string joined(ArrayRef<StepKind> kinds) {
 
 std::string AssumedCosts::kindsText() const { return joined(kinds()); }
 
-/// What a cost of `kind` is by `rule`, after "is" or "are".
+/// The value of an assumed cost of `kind` by `rule`, for a text after "is" or
+/// "are".
 static StringRef ruleText(CostRule rule, StepKind kind) {
   bool isI = kind == StepKind::I;
   switch (rule) {

@@ -13,7 +13,7 @@ using namespace llvm;
 
 namespace pipec {
 
-/// The enumerator whose index in the list of names is that of `name`.
+/// The enumerator with the index of `name` in the list of names.
 template <typename T>
 static std::optional<T> find(ArrayRef<StringRef> names, StringRef name) {
   const StringRef *it = llvm::find(names, name);

@@ -66,7 +66,7 @@ enum class FigureScope : uint8_t {
 /// The block of a program that a figure belongs to.
 enum class FigureBlock : uint8_t { Cost, Memory };
 
-/// What a figure counts.
+/// The quantity that a figure measures.
 enum class FigureUnit : uint8_t { Time, Factor, Size, Change };
 
 /// How a figure of a part of the model changes if the model is cut into another
@@ -84,7 +84,7 @@ struct FigureInfo {
   WhenCut cut;
   llvm::StringLiteral defaultText;
   llvm::StringLiteral doc;
-  /// Nothing if the default depends on other figures.
+  /// Empty if the default depends on other figures.
   std::optional<Rational> defaultValue;
 
   /// The first word of the name, and the second one, which most do not have.
@@ -144,7 +144,7 @@ llvm::SmallVector<const ScopeInfo *, 8> scopesOf(FigureBlock block);
 Figure costFigure(StepKind kind);
 /// The change of the live activations by a compute kind.
 Figure liveFigure(StepKind kind);
-/// What a rank needs in addition while a step of a compute kind runs.
+/// The additional memory of a rank while a step of a compute kind runs.
 Figure duringFigure(StepKind kind);
 
 //===----------------------------------------------------------------------===//
@@ -163,7 +163,7 @@ inline constexpr ModelSizes maxSizes = {maxRanks, maxStages, maxMicrobatches};
 /// The number of stages, ranks or micro-batches, for a scope that counts them.
 unsigned countOf(FigureScope scope, ModelSizes sizes);
 
-/// What a figure is given for: a scope and its numbers. Overlaps, which are
+/// The place of a figure: a scope and its numbers. Overlaps, which are
 /// identified by kinds, are separate (`CostSettings::Overlap`).
 struct Place {
   FigureScope scope = FigureScope::Whole;

@@ -77,7 +77,7 @@ static bool hasOtherStages(const ModelSettings &settings,
 }
 
 /// Reports changes by backwards that do not follow from the activations of a
-/// kind of layers, because those of a layer without a kind are 0.
+/// kind of layers, because the general activations are 0.
 static LogicalResult checkShares(const GivenSettings &given,
                                  DiagEngine &diags) {
   MemorySettings all = given.allMemory();
@@ -110,7 +110,7 @@ LogicalResult checkLayerCosts(const GivenSettings &given, DiagEngine &diags) {
   for (const GivenSettings::Key &key : given.keys)
     if (key.scope == *scope)
       return refuse(*scope, key.source);
-  // The profile comes first, and the others are those of the command line.
+  // The profile comes first; the others are from the command line.
   bool inProfile = given.source.isValid() && !given.costs.empty() &&
                    notOfLayers(given.costs.front()) == scope;
   return refuse(*scope, inProfile ? given.source : SMRange());
@@ -146,8 +146,8 @@ static bool givesFigures(const GivenSettings &given) {
   });
 }
 
-/// Takes the layout that is given. The costs of the schedule remain if nothing
-/// else is given; those of another layout with a warning.
+/// Applies the given layout. The costs of the schedule remain if nothing else
+/// is given, with a warning if they were for another layout.
 static LogicalResult applyLayout(ModelSettings &settings,
                                  const GivenSettings &given,
                                  DiagEngine &diags) {
@@ -246,7 +246,7 @@ static LogicalResult overrideMemory(ModelSettings &settings,
     settings.memory.merge(all);
     return success();
   }
-  // A limit of the model is that of a program, and for that schedule only.
+  // A limit of the model comes from a program and applies to its schedule only.
   if (model)
     all = sizesOf(*model, all.hasLimit());
   if (given.keepOwnSizes && all.empty())

@@ -34,33 +34,32 @@ struct GivenSettings {
   std::vector<CostSettings> costs;
   std::vector<MemorySettings> memory;
 
-  /// What they apply to. Nothing if this was not specified, which means a stage
-  /// in every command except `compare`.
+  /// The unit of the model that they apply to. Empty if it was not specified,
+  /// which means a stage in every command except `compare`.
   std::optional<CostPer> per;
   /// The number of parts, from 1 to `maxStages`. Nothing means the number of
   /// ranks of the schedule.
   std::optional<unsigned> parts;
-  /// The schedule whose model this one is another schedule of, with its
-  /// settings applied; null for a model of its own. Without own costs, and if
-  /// its costs are given, the schedule then has those of `model`, and with
-  /// another number of stages those of its stages as parts. A limit of memory
-  /// stays that of `model`, unless it is given. Not used if `per` is set or
-  /// with a layout.
+  /// Another schedule of the same model, with its settings applied; null for a
+  /// model of its own. If the schedule has no costs, or costs are given, it
+  /// gets the costs of `model`; with another number of stages, the stages of
+  /// `model` are parts. The limit of memory of `model` remains unless one is
+  /// given. Ignored if `per` is set or with a layout.
   const ModelSettings *model = nullptr;
   /// For costs per part: keep the sizes of the schedule if none are given,
   /// because closed forms of peaks count the activations of a stage.
   bool keepOwnSizes = false;
-  /// The layers of each stage, in place of those of the schedule. Costs and
-  /// sizes are then per layer.
+  /// The layers of each stage, which replace the layers of the schedule. Costs
+  /// and sizes are then per layer.
   std::optional<LayerLayout> layout;
-  /// The layout is that of the profile, whose costs may be per stage.
+  /// The layout comes from the profile, whose costs may be per stage.
   bool layoutOfProfile = false;
   /// What single kinds of layers have of their own, and where the profile says
   /// it.
   LayerSettings layers;
   llvm::SMRange layersSource;
-  /// The place in the profile that says what the figures apply to, or the start
-  /// of the profile; invalid without a profile.
+  /// The place of `per` in the profile, or its start; invalid without a
+  /// profile.
   llvm::SMRange source;
 
   /// A key of a profile that names a stage (a part, for costs per part), a
@@ -109,18 +108,18 @@ llvm::LogicalResult setLayout(ModelSettings &settings,
                               DiagEngine &diags);
 
 /// Reports costs with a layout that are not per layer, and memory settings that
-/// do not determine those of layers.
+/// do not determine the sizes of layers.
 llvm::LogicalResult checkLayerCosts(const GivenSettings &given,
                                     DiagEngine &diags);
 
 /// Overrides the costs of `settings` with the given ones, and its layout with
 /// the given one. Costs per part or per layer replace all costs, with a
-/// warning. A layout alone does not, but if there are none they are those of
-/// layers. Costs of kinds of layers apply to the layout of the schedule if none
-/// is given. Rounds costs with many digits (CostGrid.h), also without given
-/// ones. Reports a key that does not exist in the schedule, a layout for
-/// another number of stages, costs per layer without a layout, and costs that
-/// do not fit 64 bits after they are spread over the stages.
+/// warning. A layout alone does not, but without any costs it implies the
+/// default costs of layers. Costs of kinds of layers apply to the layout of the
+/// schedule if none is given. Rounds costs with many digits (CostGrid.h), also
+/// without given ones. Reports a key that does not exist in the schedule, a
+/// layout for another number of stages, costs per layer without a layout, and
+/// costs that do not fit 64 bits after they are spread over the stages.
 llvm::LogicalResult applyCosts(ModelSettings &settings,
                                const GivenSettings &given, DiagEngine &diags);
 /// The same for sizes. Does not check keys or the layout.

@@ -1,4 +1,4 @@
-//===- LayerCosts.cpp - Costs of stages from those of layers --------------===//
+//===- LayerCosts.cpp - Costs of stages from their layers -----------------===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,7 +13,7 @@ using namespace llvm;
 
 namespace pipec {
 
-/// What a profile calls the activations of a layer; `F` is its time.
+/// The name of the activations of a layer in a profile; `F` is its time.
 static constexpr StringLiteral activations = "activations";
 
 static bool isOfLayers(const FigureInfo &info) {
@@ -66,8 +66,8 @@ static std::optional<Rational> times(std::optional<Rational> a, Rational b) {
 }
 
 /// The compute costs that are given for one layer of a kind: its own, and the
-/// general ones if they have a weight. A backward of its own replaces the
-/// general one, halves included. Nothing if one does not fit.
+/// general ones if they have a weight. An own backward replaces the general
+/// backward and its halves. Empty if a cost does not fit.
 static std::optional<GivenCosts> computeCosts(const LayerInfo &kind,
                                               const CostSettings &general,
                                               const LayerSettings &layers) {
@@ -101,7 +101,7 @@ static std::optional<GivenCosts> computeCosts(const LayerInfo &kind,
   return costs;
 }
 
-/// The other costs of one layer of a kind; nothing if it does not fit.
+/// Another cost of one layer of a kind; empty if it does not fit.
 static std::optional<Rational> costOf(Figure figure, const LayerInfo &kind,
                                       const CostSettings &general,
                                       const LayerSettings &layers) {
@@ -111,8 +111,8 @@ static std::optional<Rational> costOf(Figure figure, const LayerInfo &kind,
                : times(general.of(figure, anyStage), Rational(kind.weight));
 }
 
-/// Sets the compute costs of every stage to the sums over its layers; those of
-/// the whole schedule if all stages have the same. Returns false if a sum does
+/// Sets the compute costs of every stage to the sums over its layers; if they
+/// are equal, sets the costs of the whole schedule. Returns false if a sum does
 /// not fit.
 static bool sumComputes(ArrayRef<LayerCounts> stages,
                         const CostSettings &general,
@@ -143,9 +143,9 @@ static bool sumComputes(ArrayRef<LayerCounts> stages,
   return true;
 }
 
-/// Sets a figure of every stage to the sum of `ofLayer` over its layers. If all
-/// stages have the same, sets that of the whole schedule, or nothing if it is
-/// the default. Returns false if a sum does not fit.
+/// Sets a figure of every stage to the sum of `ofLayer` over its layers. If the
+/// sums are equal, sets the figure of the whole schedule, unless it is the
+/// default. Returns false if a sum does not fit.
 static bool
 sumStages(ArrayRef<LayerCounts> stages,
           function_ref<std::optional<Rational>(const LayerInfo &)> ofLayer,

@@ -1,4 +1,4 @@
-//===- LayerCosts.h - Costs of stages from those of layers ------*- C++ -*-===//
+//===- LayerCosts.h - Costs of stages from their layers ---------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // The costs and sizes of a stage are the sums over its layers. The general
-// figures are those of a decoder layer. A kind of layer may have figures of its
-// own; the weights in Cost/Layers.def say how much of the general figures it
-// has otherwise. Figures that do not depend on how the model is cut, such as
-// `p2p`, are those of the schedule.
+// figures apply to a decoder layer. A kind of layer may have its own figures;
+// otherwise it has the general figures times its weight in Cost/Layers.def.
+// Figures that do not depend on the cut of the model, such as `p2p`, apply to
+// the schedule.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@ struct LayerFigures {
   friend bool operator==(const LayerFigures &, const LayerFigures &) = default;
 };
 
-/// Indexed by LayerKind; nothing for a kind without figures of its own.
+/// Indexed by LayerKind; empty for a kind without own figures.
 using LayerSettings = std::array<std::optional<LayerFigures>, numLayerKinds>;
 
 /// The figure of a layer called `name` in a profile: a cost that is divided
@@ -41,12 +41,12 @@ const FigureInfo *findLayerFigure(llvm::StringRef name);
 /// The names of all of them.
 llvm::SmallVector<llvm::StringRef, 12> layerFigureNames();
 
-/// The scope of `costs` whose figures cannot be those of layers: single
-/// stages, times of ranks, or times of overlaps. Nothing if there is none.
+/// The scope of `costs` with figures that layers cannot have: single stages,
+/// times of ranks, or times of overlaps. Empty if there is none.
 std::optional<FigureScope> notOfLayers(const CostSettings &costs);
 
 /// The costs of stages with these layers. `general` has no scope that
-/// `notOfLayers` names. Returns nothing if a figure does not fit 64 bits.
+/// `notOfLayers` names. Empty if a figure does not fit 64 bits.
 std::optional<CostSettings> sumCosts(const CostSettings &general,
                                      const LayerSettings &layers,
                                      llvm::ArrayRef<std::string> stages);

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A layout cuts the layers of a model into stages. It is either fixed, such as
-// that of a layout text (LayoutText.h), or even: the same layers for any number
-// of stages. Layers are letters, those of Layers.def.
+// a layout text (LayoutText.h), or even: the same layers for any number of
+// stages. Layers are the letters of Layers.def.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +45,7 @@ inline constexpr LayerInfo layerTable[] = {
 };
 inline constexpr size_t numLayerKinds = std::size(layerTable);
 
-/// The kind of a letter; nothing if it is not one of a layer.
+/// The kind of a layer by its letter; empty for other letters.
 std::optional<LayerKind> layerOf(char letter);
 /// "`E`, `t`, `m`, `L`" without the outer backquotes, for messages.
 std::string layerLetters();
@@ -58,9 +58,9 @@ LayerCounts countLayers(llvm::StringRef letters);
 /// may be empty.
 using StageLayers = std::vector<std::string>;
 
-/// Where the layers of a layout are in its text: those of each stage in order,
-/// and, except after the last stage, the `|` after them. Empty if there is no
-/// such text.
+/// The places of the layers in the text of a layout: the layers of each stage
+/// in order and, except after the last stage, the following `|`. Empty without
+/// a text.
 using LayerPlaces = std::vector<llvm::SMRange>;
 
 class LayerLayout {
@@ -75,11 +75,11 @@ public:
   static LayerLayout even(std::string layers);
 
   bool isEven() const { return !layers.empty(); }
-  /// The number of stages; nothing if it is even.
+  /// The number of stages; empty if the layout is even.
   std::optional<unsigned> numStages() const {
     return isEven() ? std::nullopt : std::optional<unsigned>(stages.size());
   }
-  /// The layers of each stage of a model in `number` stages; nothing if the
+  /// The layers of each stage of a model in `number` stages; empty if the
   /// layout has another number of stages.
   std::optional<StageLayers> cut(unsigned number) const;
   const LayerPlaces &places() const { return layerPlaces; }
@@ -106,10 +106,10 @@ struct MegatronProblem {
   /// The rule for `m` is broken, not the one for `E` and `L`.
   bool isMtp;
 };
-/// Checks whether Megatron-LM builds a model with these stages, of which there
-/// is at least one: `E` is the first layer and `L` the last, each once; no `t`
-/// follows an `m`; and all `m` are in one stage, the last of its rank. `ranks`
-/// divides the number of stages.
+/// Checks whether Megatron-LM builds a model with these stages (at least one):
+/// `E` is the first layer and `L` the last, each once; no `t` follows an `m`;
+/// and all `m` are in one stage, the last of its rank. `ranks` divides the
+/// number of stages.
 std::optional<MegatronProblem>
 megatronProblem(llvm::ArrayRef<std::string> stages, unsigned ranks);
 

@@ -52,8 +52,8 @@ private:
 
 } // namespace
 
-/// The characters of the text without commas. A byte that continues a
-/// character of UTF-8 belongs to the one before it.
+/// The characters of the text without commas. A continuation byte of UTF-8
+/// belongs to the character before it.
 Pieces Rewriter::split() const {
   Pieces all;
   for (size_t at = 0; at != text.size(); ++at) {

@@ -17,10 +17,10 @@
 //   3. From left to right, a character and `*N` become N copies of the
 //      character.
 //
-// What remains must be letters and `|`. The same texts are accepted here, and
-// with the same result, except that digits are those of ASCII and that sizes
-// are limited. Each character of the result keeps the position that it comes
-// from, for messages.
+// What remains must be letters and `|`. The same texts are accepted here, with
+// the same result, except that digits must be ASCII and that sizes are limited.
+// Each character of the result keeps the position that it comes from, for
+// messages.
 //
 //===----------------------------------------------------------------------===//
 

@@ -15,7 +15,7 @@ namespace pipec {
 
 namespace {
 
-/// A figure of one part; nothing if it does not fit.
+/// A figure of one part; empty if it does not fit.
 using PartFigure = function_ref<std::optional<Rational>(unsigned part)>;
 
 /// Cuts `parts` parts into `stages` stages.
@@ -68,7 +68,7 @@ private:
 
 } // namespace
 
-/// Copies the figures of `whole` to `spread`, except those of single parts.
+/// Copies the figures of `whole` to `spread`, except for single parts.
 static void spreadPlaces(const FigureSet &whole, FigureSet &spread,
                          Cutter &cut) {
   for (const auto &[place, row] : whole.places()) {
@@ -87,10 +87,10 @@ static void spreadPlaces(const FigureSet &whole, FigureSet &spread,
 
 namespace {
 
-/// The first stage of a model needs no gradient of its input, so its I may take
-/// almost no time and its W that of the whole backward. This is true of the
-/// first stage alone, not of others that are cut from the first part: the share
-/// of I in a backward, for stage 0 and for the others.
+/// The share of I in a backward, for stage 0 and for the other stages. The
+/// first stage of a model needs no gradient of its input, so its I may have
+/// almost no cost and its W the cost of the whole backward. Other stages that
+/// are cut from the first part do need it.
 struct BackwardShares {
   Rational first, others;
   /// The denominator of halves that are split by these shares.
@@ -99,8 +99,8 @@ struct BackwardShares {
 
 } // namespace
 
-/// The shares if those of part 0 differ in this way: its I is less than a tenth
-/// of its W, and that of no other part is, and all of them are given.
+/// The shares if part 0 differs in this way: only its I is less than a tenth of
+/// its W, and all costs are given.
 static std::optional<BackwardShares> backwardShares(const CostSettings &costs,
                                                     unsigned parts) {
   auto half = [&](Figure figure, unsigned part) {
@@ -141,7 +141,7 @@ static std::optional<BackwardShares> backwardShares(const CostSettings &costs,
   return BackwardShares{*first, *others, grid};
 }
 
-/// Splits a backward, with halves of as many digits as those of the parts.
+/// Splits a backward into halves with as many digits as the costs of the parts.
 static bool splitBackward(ComputeSum &sum, Rational whole, Rational share,
                           int64_t grid) {
   auto i = Rational::mul(whole, share);
@@ -204,8 +204,8 @@ std::optional<CostSettings> spreadCosts(const CostSettings &costs,
       if (auto scaled = cut.scale(overlap.cost))
         overlap.cost = *scaled;
 
-  // The defaults are those of a part, so they become explicit. Ranks with costs
-  // of their own then need all of theirs.
+  // The defaults apply to a part, so they become explicit. Ranks with costs of
+  // their own then need all of theirs.
   bool anyStages = costs.has(FigureScope::Stage);
   if (!anyStages && !hasCompute(costs.at({}))) {
     auto setScaled = [&](Place place, const GivenCosts &given) {
@@ -260,7 +260,7 @@ std::optional<MemorySettings> spreadMemory(const MemorySettings &memory,
         spread.set(figure, *scaled);
     if (anyStages)
       for (unsigned stage = 0; stage != stages; ++stage) {
-        // A figure that is kept is that of the first part of the stage.
+        // A figure that is kept comes from the first part of the stage.
         auto own = info.cut == WhenCut::Kept
                        ? memory.of(figure, uint64_t(stage) * parts / stages)
                        : cut.ofStage(stage, [&](unsigned part) {

@@ -23,9 +23,9 @@
 namespace pipec {
 
 /// The costs for a schedule that cuts into `stages` a model of `parts` parts
-/// with the given costs (defaults applied). Stage scopes in `costs` are those
-/// of parts, rank scopes are for a part on that rank. Returns nothing if a
-/// figure does not fit 64 bits.
+/// with the given costs (defaults applied). Stage scopes in `costs` are parts;
+/// rank scopes are for a part on that rank. Empty if a figure does not fit 64
+/// bits.
 std::optional<CostSettings> spreadCosts(const CostSettings &costs,
                                         unsigned parts, unsigned stages);
 

@@ -225,7 +225,7 @@ std::optional<Rational> MemorySettings::of(Figure figure,
                     given(Figure::DuringW).value_or(Rational(0)));
   case Figure::DuringI:
   case Figure::DuringW:
-    // What a backward recomputes, a half may need as well.
+    // Either half may need the memory that a backward recomputes into.
     return given(Figure::DuringB).value_or(Rational(0));
   default:
     return infoOf(figure).defaultValue;

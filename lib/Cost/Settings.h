@@ -48,7 +48,7 @@ enum class CostRule : uint8_t {
   Sum,
   /// B: two forwards, if only F is given.
   TwiceF,
-  /// I or W: what the given half leaves of B.
+  /// I or W: B minus the given half.
   RestOfB,
   /// I or W: half of B, if the other is not given or leaves nothing.
   HalfBackward,
@@ -58,7 +58,7 @@ enum class CostRule : uint8_t {
   AsF,
 };
 
-/// A cost and where it comes from; nothing if it does not fit 64 bits.
+/// A cost and its rule; the cost is empty if it does not fit 64 bits.
 struct ComputeCost {
   CostRule rule = CostRule::Given;
   std::optional<Rational> cost;
@@ -97,7 +97,7 @@ private:
   std::array<CostRule, 4> rules = {};
 };
 
-/// The cost model: how long each kind of step takes, in any one unit of time.
+/// The cost model: the duration of each kind of step, in any one unit of time.
 struct CostSettings : FigureSet {
   /// The cost of an overlap of exactly these kinds in this issue order: a time,
   /// or with `isFactor` a number that replaces `overlap`.
@@ -120,8 +120,7 @@ struct CostSettings : FigureSet {
   GivenCosts given(unsigned stage,
                    std::optional<unsigned> rank = std::nullopt) const;
   /// The figure for a stage, and with `rank` for that rank, with the rule for
-  /// costs that are not given and defaults applied. Returns nothing if it
-  /// overflows.
+  /// costs that are not given and defaults applied. Empty if it overflows.
   std::optional<Rational> of(Figure figure, unsigned stage,
                              std::optional<unsigned> rank = std::nullopt) const;
   /// The cost of one compute or FSDP step, without factors.
@@ -130,7 +129,7 @@ struct CostSettings : FigureSet {
      std::optional<unsigned> rank = std::nullopt) const {
     return of(costFigure(kind), stage, rank);
   }
-  /// The product of the factors of a rank and of a micro-batch; nothing if it
+  /// The product of the factors of a rank and of a micro-batch; empty if it
   /// overflows.
   std::optional<Rational> factorOf(unsigned rank, unsigned microbatch) const;
   /// The time of an overlap of `members`, if it was set.
@@ -160,15 +159,15 @@ struct CostSettings : FigureSet {
   friend bool operator==(const CostSettings &, const CostSettings &) = default;
 };
 
-/// The memory model: what a rank keeps, in units of one chunk's activations.
+/// The memory model of a rank, in units of one chunk's activations.
 struct MemorySettings : FigureSet {
-  /// The figure for a stage, defaults applied; nothing if F + I overflows.
+  /// The figure for a stage, defaults applied; empty if F + I overflows.
   std::optional<Rational> of(Figure figure, unsigned stage) const;
   /// The change of the live activations of the rank by a compute step.
   std::optional<Rational> delta(StepKind kind, unsigned stage) const {
     return of(liveFigure(kind), stage);
   }
-  /// What the rank needs in addition while a compute step runs.
+  /// The additional memory of the rank while a compute step runs.
   Rational during(StepKind kind, unsigned stage) const {
     return *of(duringFigure(kind), stage);
   }
@@ -206,8 +205,8 @@ struct FsdpSettings {
   friend bool operator==(const FsdpSettings &, const FsdpSettings &) = default;
 };
 
-/// What the cost model uses of a schedule: its sizes and its costs, memory and
-/// FSDP settings.
+/// The part of a schedule that the cost model uses: its sizes and its costs,
+/// memory and FSDP settings.
 struct ModelSettings {
   std::string name;
   unsigned numRanks = 0;

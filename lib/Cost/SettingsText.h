@@ -24,8 +24,8 @@ public:
            bool isAssumed = false);
   void add(llvm::StringRef name, Rational least, Rational most,
            bool isAssumed = false);
-  /// Adds a figure of all its places: `p2p 0.2 to 0.4 (6 edges)`; nothing for a
-  /// time that is 0 everywhere.
+  /// Adds a figure of all its places: `p2p 0.2 to 0.4 (6 edges)`. Adds no time
+  /// that is 0 everywhere.
   void add(const CostSettings &costs, Figure figure);
   /// Adds the times of overlaps, and their factors.
   void addOverlaps(const CostSettings &costs, bool factors);
@@ -45,9 +45,9 @@ std::string costText(const CostSettings &costs, const CostUse &use);
 /// part (1/8 of the model)` if they were given for parts of the model.
 std::string costTitle(const ModelSettings &settings);
 
-/// Writes what the costs were given for: the attributes `per` (`stage` or
-/// `part`), `parts` (their number or null), `layout` (its text or null),
-/// `assumed` and `cost_grid`.
+/// Writes the basis of the costs: the attributes `per` (`stage` or `part`),
+/// `parts` (their number or null), `layout` (its text or null), `assumed` and
+/// `cost_grid`.
 void writeCostBasis(const ModelSettings &settings, const AssumedCosts &assumed,
                     llvm::json::OStream &json);
 

@@ -39,7 +39,7 @@ std::string Explainer::text(uint32_t step) const {
 // Notes
 //===----------------------------------------------------------------------===//
 
-/// Prints when a step runs or a transfer is sent, and what it waited for.
+/// Prints when a step runs or a transfer is sent, and its last wait.
 void Explainer::printLink(const PathStep &link) {
   StepRef at = run.numbers().at(link.step);
   SourceLoc source = stepAt(link.step).source();

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Explains what a rank does at a given time, or when a step runs, and why not
-// earlier: a line with the answer, a note with the source position for each
+// Explains the state of a rank at a given time, or when a step runs, and why
+// not earlier: a line with the answer, a note with the source position for each
 // link of the chain of causes, latest first, and the memory of the rank.
 //
 //===----------------------------------------------------------------------===//

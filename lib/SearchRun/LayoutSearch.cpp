@@ -45,12 +45,12 @@ public:
   Rational leastBound() { return openBound().value_or(0); }
   /// Searches for a makespan below `known` with `work` units of work.
   LogicalResult run(std::optional<Rational> known, uint64_t work);
-  /// Searches the layout `stages` for what is better than `makespan`.
+  /// Searches the layout `stages` for a makespan below `makespan`.
   FailureOr<PlacementResult> runOne(const StageLayers &stages,
                                     Rational makespan);
 
   const std::optional<PlacementResult> &bestFound() const { return best; }
-  /// A bound of all layouts; nothing if none has a schedule.
+  /// A bound of all layouts; empty if none has a schedule.
   std::optional<Rational> boundOfAll() const { return allBound; }
   LayoutResult take() {
     summary.best = layoutText(bestStages);
@@ -68,14 +68,14 @@ private:
     Rational bound;
     unsigned number;
     StageLayers stages;
-    /// The first is the one with the smallest bound.
+    /// The smallest bound comes first.
     bool operator<(const Candidate &other) const {
       if (bound != other.bound)
         return other.bound < bound;
       return number > other.number;
     }
   };
-  // Limits of what is done before and besides the searches.
+  // Limits of the work on bounds.
   static constexpr size_t maxNodes = size_t(1) << 18;
   static constexpr unsigned maxBounded = 1u << 14;
   /// Half of the effort is for these searches, the rest for the best layout.
@@ -91,7 +91,6 @@ private:
   void dropSearched();
   LogicalResult searchOne(const Candidate &candidate);
   LogicalResult finish();
-  LogicalResult checkStarts();
   /// The makespan that is to be improved.
   std::optional<Rational> toBeat() const {
     if (!best || (limit && *limit < best->found.makespan))
@@ -108,7 +107,7 @@ private:
     return summary.bounded >= maxBounded || workOnBounds > request.work() / 2 ||
            stopped();
   }
-  /// A bound of all layouts that were not searched; nothing if there are none.
+  /// A bound of all layouts that were not searched; empty if there are none.
   std::optional<Rational> openBound();
 
   ScheduleSearch &search;
@@ -117,7 +116,7 @@ private:
   StringSet<> &warnings;
   std::vector<char> &used;
   DiagEngine &diags;
-  /// A makespan that is known without these layouts.
+  /// The best makespan of other layouts.
   std::optional<Rational> limit;
   /// All layers, in order.
   std::string layers;
@@ -126,10 +125,9 @@ private:
   /// Of layers; and with the times of its bounds.
   search::Model probed, model;
   std::optional<search::SplitQueue> queue;
-  /// Of the splits of the queue, those that were not searched, and maybe
-  /// others.
+  /// The splits of the queue that were not searched, and maybe others.
   std::priority_queue<Candidate> candidates;
-  /// Those that are like `nearStages`, the smallest bound last.
+  /// The neighbours of `nearStages`, the smallest bound last.
   std::vector<Candidate> near;
   StageLayers nearStages;
   std::set<StageLayers> searched;
@@ -230,8 +228,8 @@ FailureOr<SearchProblem> Layouts::prepare(const StageLayers &stages) {
   return search.prepare(own);
 }
 
-/// A layout with its bound; nothing if it has no schedule, or Megatron-LM
-/// refuses it.
+/// A layout with its bound; empty if it has no schedule, or Megatron-LM refuses
+/// it.
 std::optional<Layouts::Candidate> Layouts::candidateOf(StageLayers stages) {
   if (any_of(stages, [](StringRef stage) { return stage.empty(); }) ||
       (isMegatron && megatronProblem(stages, request.ranks)))
@@ -295,7 +293,7 @@ std::optional<Layouts::Candidate> Layouts::nextNear() {
         if (auto candidate = candidateOf(stagesOf(split)))
           near.push_back(std::move(*candidate));
       }
-    // The first of these is the last.
+    // The smallest bound is the last.
     llvm::sort(near);
   }
   while (!near.empty()) {
@@ -368,16 +366,6 @@ LogicalResult Layouts::finish() {
   return success();
 }
 
-/// Reports a schedule to start from that no layout could take.
-LogicalResult Layouts::checkStarts() {
-  for (auto [isUsed, start] : zip_equal(used, request.starts))
-    if (!isUsed) {
-      best->problem.request.starts = {start};
-      return search.addStarts(best->problem);
-    }
-  return success();
-}
-
 LogicalResult Layouts::start() {
   if (layers.size() < numStages)
     return diags.report(DiagLoc(), diag::SearchLayers,
@@ -410,11 +398,11 @@ LogicalResult Layouts::run(std::optional<Rational> known, uint64_t share) {
     summary.evenMakespan = best->found.makespan;
   }
   for (unsigned number = 0; number != 2 * maxSearches; ++number) {
-    // What is left is for the best layout if it can still be improved.
+    // The best layout gets the rest if it can still be improved.
     if ((number >= maxSearches && best && !best->found.isOptimal()) ||
         (best && stopped()))
       break;
-    // In turn the one with the least bound and one that is like the best.
+    // Alternates between the least bound and the neighbours of the best layout.
     std::optional<Candidate> next = number % 2 ? nextNear() : nextOfAll();
     if (!next)
       next = number % 2 ? nextOfAll() : nextNear();
@@ -425,7 +413,7 @@ LogicalResult Layouts::run(std::optional<Rational> known, uint64_t share) {
   }
   wasStopped |= stopped();
   if (best) {
-    if (failed(checkStarts()) || failed(finish()))
+    if (failed(search.checkUsed(best->problem, used)) || failed(finish()))
       return failure();
     best->found.stopped |= wasStopped;
   }

@@ -12,7 +12,7 @@
 
 namespace pipec {
 
-/// What is known of the layouts of a model.
+/// The results for all layouts of a model.
 struct LayoutSummary {
   /// The best one, as text.
   std::string best;
@@ -39,12 +39,12 @@ struct LayoutResult {
 /// Searches for the layers of each stage, and for the order of the steps. The
 /// layout of `request` is an even one; every stage gets at least one of its
 /// layers, in their order. If Megatron-LM builds models with these layers, only
-/// layouts that it accepts are searched. The even layout is searched first; the
-/// others in the order of their bounds, each with a part of the effort, until
-/// no layout can be better; the best one gets what is left. If the request has
-/// `anyForm`, this is done for both forms of the backward, first the one with
-/// the smaller bound. Reports costs that cannot be searched, too few layers,
-/// and when no layout has a schedule.
+/// layouts that it accepts are searched. The even layout is searched first,
+/// then the others in the order of their bounds, each with a part of the
+/// effort, until no layout can be better. The best layout gets the rest of the
+/// effort. With `anyForm`, both forms of the backward are searched in the order
+/// of their bounds. Reports costs that cannot be searched, too few layers, and
+/// when no layout has a schedule.
 llvm::FailureOr<LayoutResult> searchLayouts(ScheduleSearch &search,
                                             const SearchRequest &request,
                                             DiagEngine &diags);

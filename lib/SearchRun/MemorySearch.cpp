@@ -18,8 +18,8 @@ namespace pipec {
 
 namespace {
 
-/// The limits that differ, in ascending order, from the least that has room for
-/// one micro-batch.
+/// The limits that differ, in ascending order, from the least limit for one
+/// micro-batch.
 class Levels {
 public:
   Levels(const SearchProblem &problem, const FoundSchedule &found,
@@ -35,18 +35,18 @@ public:
   unsigned notAbove(Rational limit) const {
     return llvm::upper_bound(limits, limit) - limits.begin() - 1;
   }
-  /// What is proven of the least limit if there is nothing at a level.
+  /// A lower bound of the least limit if there is no schedule at a level.
   Rational above(unsigned level) const {
     return limits[level + isExact < size() ? level + isExact : level];
   }
-  /// The least limit that has room for the words.
+  /// The least limit for the words.
   Rational needOf(const search::Words &words) const;
-  /// The problem with less memory; nothing if the limits do not fit 64 bits.
+  /// The problem with less memory; empty if the limits do not fit 64 bits.
   std::optional<SearchProblem> problemOf(Rational limit) const;
 
 private:
   void addSizes(unsigned rank, std::set<Rational> &all);
-  /// The limit with which a rank has room for a size.
+  /// The limit with which a rank can hold a size.
   std::optional<Rational> limitFor(unsigned rank, search::Ticks size) const;
 
   static constexpr size_t maxSizes = 1 << 14, maxLevels = 1 << 17;
@@ -82,9 +82,9 @@ Rational Levels::needOf(const search::Words &words) const {
   return need;
 }
 
-/// Adds the limits with which a rank has room for each size that its steps can
-/// need, up to its own limit: sums of what its chunks hold between steps, and
-/// what one step takes.
+/// Adds the limits for all sizes that a rank can reach, up to its own limit:
+/// sums of the sizes that its chunks hold between steps, plus the size of one
+/// step.
 void Levels::addSizes(unsigned rank, std::set<Rational> &all) {
   const search::Problem &of = problem.model.problem;
   search::Ticks cap = of.caps[rank];
@@ -181,7 +181,8 @@ std::optional<SearchProblem> Levels::problemOf(Rational limit) const {
     if (auto own = memory.get(Figure::Limit, place))
       shrink(*own, place);
   }
-  // A rank without room only ends the search for smaller limits.
+  // A rank that cannot hold one micro-batch only ends the search for smaller
+  // limits.
   DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
   FailureOr<search::Model> model =
       search::makeModel(header, problem.request.split, diags);
@@ -261,7 +262,7 @@ FailureOr<MinimalMemory> minimizeMemory(ScheduleSearch &search, uint64_t slack,
       proven = levels.above(middle);
   }
   found.stopped = stopped || isStopped(problem);
-  // A bound with more memory is one with less.
+  // A bound with more memory also holds with less.
   if (found.bound < first.bound)
     found.takeBound(first);
   return MinimalMemory{*limits.goal, need, std::min(proven, need)};
@@ -298,7 +299,7 @@ FailureOr<std::vector<MemoryPoint>> searchFrontier(ScheduleSearch &search,
       continue;
     if (before)
       own->starts.push_back(*before);
-    // The last has what was found already.
+    // The last level starts from the known result.
     if (level == high)
       own->starts.push_back(startOf(found));
     SearchLimits limits;

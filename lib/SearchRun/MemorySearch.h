@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 //
 // Searches under smaller memory limits than the given ones. All limits shrink
-// by a common factor, and a limit is given by that of the rank with the largest
-// one. Without a limit, it is that of the schedule at hand on all ranks.
+// by a common factor; the largest limit of a rank stands for all. Without a
+// limit, all ranks start from the memory of the current schedule.
 //
-// A smaller limit excludes more schedules only where some rank has less room
-// than one of the sizes that its activations can have. There are few of these
-// sizes, unless stages differ much: then limits between them are left out, and
-// the least one is between two limits.
+// A smaller limit excludes more schedules only if it is below one of the sizes
+// that the activations of some rank can have. There are few of these sizes,
+// unless stages differ much: then limits between them are left out, and the
+// least one is between two limits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,11 +24,11 @@
 
 namespace pipec {
 
-/// What was found under a limit.
+/// The result of a search under a limit.
 struct MemoryPoint {
-  /// That of the rank with the largest one.
+  /// The largest limit of all ranks.
   Rational limit;
-  /// Of the largest rank.
+  /// The largest peak of all ranks.
   Rational peak;
   Rational makespan, bound;
 
@@ -43,16 +43,16 @@ struct MinimalMemory {
   Rational bound;
 };
 
-/// Replaces `problem` and `found`, its best schedule, by those of the least
-/// limit under which a makespan is found that is at most `slack` millionths
-/// above that of `found`.
+/// Replaces `problem` and `found`, its best schedule, by the problem and
+/// schedule of the least limit with a makespan at most `slack` millionths above
+/// the makespan of `found`.
 llvm::FailureOr<MinimalMemory>
 minimizeMemory(ScheduleSearch &search, uint64_t slack, uint64_t work,
                SearchProblem &problem, FoundSchedule &found, DiagEngine &diags);
 
-/// Searches under up to twelve limits from the least that has room for one
-/// micro-batch up to what `found` needs. Replaces `found` if a better one comes
-/// up.
+/// Searches under up to twelve limits between the least limit for one
+/// micro-batch and the memory of `found`. Replaces `found` by a better
+/// schedule.
 llvm::FailureOr<std::vector<MemoryPoint>>
 searchFrontier(ScheduleSearch &search, uint64_t work,
                const SearchProblem &problem, FoundSchedule &found,

@@ -118,14 +118,8 @@ LogicalResult Placements::addStarts() {
   for (auto &problem : problems)
     if (problem && failed(search.addStarts(*problem, &used)))
       return failure();
-  for (auto [isUsed, start] : zip_equal(used, request.starts)) {
-    if (isUsed)
-      continue;
-    SearchProblem &first = **find_if(problems, [](auto &p) { return !!p; });
-    first.request.starts = {start};
-    return search.addStarts(first);
-  }
-  return success();
+  return search.checkUsed(**find_if(problems, [](auto &p) { return !!p; }),
+                          used);
 }
 
 void Placements::makeBest(unsigned trial, FoundSchedule found) {
@@ -160,7 +154,7 @@ LogicalResult Placements::searchTrial(PlacementTrial &trial,
   return success();
 }
 
-/// Takes a start with mixed backwards if it is better than all.
+/// Uses a start with mixed backwards if it is better than all results.
 LogicalResult Placements::takeMixed(uint64_t work) {
   if (!request.anyForm || request.onlyWords)
     return success();
@@ -187,7 +181,7 @@ LogicalResult Placements::takeMixed(uint64_t work) {
   return success();
 }
 
-/// Finds what the bound of the best placement is of.
+/// Finds the schedules that the bound of the best placement holds for.
 void Placements::finish() {
   const PlacementTrial &own = result.trials[*best];
   result.problem = std::move(*problems[*best]);

@@ -95,6 +95,15 @@ LogicalResult ScheduleSearch::addStarts(SearchProblem &problem,
   return success();
 }
 
+LogicalResult ScheduleSearch::checkUsed(SearchProblem &problem,
+                                        ArrayRef<char> used) {
+  const char *unused = llvm::find(used, 0);
+  if (unused == used.end())
+    return success();
+  problem.request.starts = {problem.request.starts[unused - used.begin()]};
+  return addStarts(problem);
+}
+
 search::SearchOptions ScheduleSearch::optionsOf(const SearchProblem &problem,
                                                 const SearchLimits &limits) {
   const SearchRequest &request = problem.request;
@@ -103,7 +112,7 @@ search::SearchOptions ScheduleSearch::optionsOf(const SearchProblem &problem,
   options.work = limits.work;
   options.seed = request.seed;
   options.threads = request.threads;
-  // The bound of the problem is not that of schedules with overlaps.
+  // The bound of the problem does not hold for schedules with overlaps.
   bool gain = search::overlapsGain(model);
   options.within = gain ? 0 : request.within;
   options.stop = request.stop;
@@ -144,7 +153,7 @@ FailureOr<FoundSchedule> ScheduleSearch::find(const SearchProblem &problem,
   found.bound = model.time(result.bound);
   found.source = result.source;
   found.cases = std::move(result.cases);
-  // What was not read by the clock cannot be told from the options.
+  // The number of schedules left out depends on the clock.
   const std::atomic<bool> *stop = problem.request.stop;
   found.stopped = result.stopped || (problem.libraryLeftOut && stop && *stop);
   if (failed(setWords(problem, std::move(result.best.words), found)))
@@ -172,8 +181,9 @@ FailureOr<FoundSchedule> ScheduleSearch::find(const SearchProblem &problem,
   return found;
 }
 
-/// Replaces the bound by that of a problem with shorter times, which covers
-/// schedules with overlaps and, if `mixed`, with both forms of the backward.
+/// Replaces the bound by the bound of a problem with shorter times, which
+/// covers schedules with overlaps and, if `mixed`, with both forms of the
+/// backward.
 void ScheduleSearch::relaxBound(const SearchProblem &problem,
                                 const SearchLimits &limits, bool mixed,
                                 FoundSchedule &found) {
@@ -234,7 +244,7 @@ LogicalResult ScheduleSearch::setWords(const SearchProblem &problem,
   return measure(problem.request, found);
 }
 
-/// Measures what was found, with what measures all schedules.
+/// Verifies and measures the schedule like any other schedule.
 LogicalResult ScheduleSearch::measure(const SearchRequest &request,
                                       FoundSchedule &found) {
   if (failed(verify(found.schedule, diags)))

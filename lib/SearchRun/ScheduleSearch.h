@@ -22,14 +22,14 @@
 
 namespace pipec {
 
-/// What is searched, and how.
+/// The problem and the options of a search.
 struct SearchRequest {
   unsigned ranks = 1;
   unsigned microbatches = 1;
   unsigned chunks = 1;
   /// The placement `v`, else `loop`.
   bool isV = false;
-  /// The edges between stages other than those of a chain.
+  /// Edges between stages in addition to the chain.
   GivenGraph graph;
   /// Backwards are split into I and W; if `anyForm`, in one of the searches.
   bool split = true;
@@ -64,8 +64,7 @@ struct SearchRequest {
   BackwardForm form() const {
     return split ? BackwardForm::Split : BackwardForm::Whole;
   }
-  /// True if a start as it is can be the result of a search with these
-  /// backwards.
+  /// True if a start can be the result as it is, with its backwards.
   bool takes(const SearchStart &start) const {
     return start.schedule && !onlyWords && start.form == form();
   }
@@ -76,7 +75,7 @@ struct SearchRequest {
   }
 };
 
-/// The best schedule that was found, and what is known of it.
+/// The best schedule found, with its bounds and figures.
 struct FoundSchedule {
   search::Model model;
   search::Words words;
@@ -93,14 +92,14 @@ struct FoundSchedule {
   Rational makespan, bound, gap;
   /// That of words; of no meaning if `overlapsGain`, or for a start.
   search::Ticks boundTicks = 0;
-  /// Overlaps gain, and the bound is that of a problem with shorter times.
+  /// Overlaps gain, and the bound comes from a problem with shorter times.
   bool overlapsGain = false;
   search::BoundSource source = search::BoundSource::Paths;
   /// The proof of a bound by cases.
   std::optional<search::Refutation> cases;
   /// The peak activations of each rank.
   std::vector<Rational> peaks;
-  /// What each rank needs, with its parameters.
+  /// The peak memory of each rank, with its parameters.
   std::vector<Rational> totals;
   /// The best of the library that fits, and how many of it were not read for
   /// lack of time.
@@ -114,11 +113,11 @@ struct FoundSchedule {
   std::optional<Rational> bestMakespan;
 
   bool isOptimal() const { return makespan == bound; }
-  /// Takes the bound of `other`, which holds for this one, too.
+  /// Adopts the bound of `other`, which also holds for this schedule.
   void takeBound(const FoundSchedule &other);
 };
 
-/// A request, and what a search takes of it.
+/// A request, with its model and starts.
 struct SearchProblem {
   SearchRequest request;
   search::Model model;
@@ -149,28 +148,32 @@ public:
       : path(path), args(args), progress(progress), diags(diags),
         library(path, args, diags) {}
 
-  /// What is searched, without starts. Reports costs and memory that cannot be
-  /// searched, and ranks without room.
+  /// Makes the problem of a request, without starts. Reports unsupported costs
+  /// and memory, and ranks that cannot hold one micro-batch.
   llvm::FailureOr<SearchProblem> prepare(const SearchRequest &request);
   /// Adds the schedules of the library and the `starts` of the request. A start
   /// that cannot be used is an error or, with `used`, left out and not marked.
   llvm::LogicalResult addStarts(SearchProblem &problem,
                                 std::vector<char> *used = nullptr);
-  /// Searches. Reports nothing but what is beyond the simulator.
+  /// Reports the first start of the request that is not `used`, with the reason
+  /// why `problem` cannot use it.
+  llvm::LogicalResult checkUsed(SearchProblem &problem,
+                                llvm::ArrayRef<char> used);
+  /// Searches. Reports only figures that exceed the simulator.
   llvm::FailureOr<FoundSchedule> find(const SearchProblem &problem,
                                       const SearchLimits &limits);
 
-  /// Replaces what was found by the best schedule in which each rank repeats a
+  /// Replaces the result by the best schedule in which each rank repeats a
   /// block of steps, if there is one, with as much work again.
   llvm::LogicalResult makeReadable(const SearchProblem &problem,
                                    const SearchLimits &limits,
                                    FoundSchedule &found);
 
-  /// Replaces the words of what was found.
+  /// Replaces the words of the result.
   llvm::LogicalResult setWords(const SearchProblem &problem,
                                search::Words words, FoundSchedule &found);
-  /// Replaces what was found by the best start with mixed backwards, and the
-  /// bound by one of all forms, if that start is better and can be taken.
+  /// Replaces the result by the best start with mixed backwards, and the bound
+  /// by a bound of all forms, if that start is allowed and better.
   llvm::LogicalResult takeMixed(const SearchProblem &problem,
                                 const SearchLimits &limits,
                                 FoundSchedule &found);

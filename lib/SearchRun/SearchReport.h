@@ -1,4 +1,4 @@
-//===- SearchReport.h - What is said of a search ----------------*- C++ -*-===//
+//===- SearchReport.h - The report of a search ------------------*- C++ -*-===//
 //
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -32,9 +32,9 @@ public:
   std::optional<Rational> certified;
   /// The option that asks for words alone; empty if none does.
   std::string wordsFor;
-  /// What is known of the layouts, where they were searched.
+  /// Result of `--layouts`, if given.
   std::optional<LayoutSummary> layouts;
-  /// What was searched of memory.
+  /// Results of `--minimize` and `--frontier`.
   std::optional<MinimalMemory> minimal;
   std::vector<MemoryPoint> frontier;
 

@@ -98,7 +98,7 @@ const StartLibrary::Entry *StartLibrary::get(size_t index,
     return it->second ? &*it->second : nullptr;
   auto [source, checked] = list->entries()[index];
   assert(checked && "the library consists of programs");
-  // No program may take more time than all the others together.
+  // Limits the time of a single program.
   LowerOptions lowering;
   lowering.maxSteps = (1u << 24) + 16 * uint64_t(problem.numSteps());
   FailureOr<Schedule> made = lower(*source, *checked, problem, diags, lowering);

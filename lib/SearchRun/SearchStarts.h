@@ -38,13 +38,13 @@ struct SearchStart {
   search::Words words;
   /// Under the costs of the search, as the simulator measures it.
   Rational makespan;
-  /// The schedule as it is, where it fits and is not that of the words: its
+  /// The schedule as it is, if it fits and differs from the words: its
   /// backwards have another form, or it has overlaps.
   std::shared_ptr<const Schedule> schedule = nullptr;
   BackwardForm form = BackwardForm::Split;
   bool overlaps = false;
   bool ofLibrary = false;
-  /// What each rank needs.
+  /// The peak memory of each rank.
   std::vector<Rational> totals = {};
 
   /// `zbv`, `interleaved_zb (chunks = 2)`
@@ -110,12 +110,12 @@ private:
 const SearchStart *
 bestStart(llvm::ArrayRef<SearchStart> starts, std::optional<Rational> than,
           llvm::function_ref<bool(const SearchStart &)> holds);
-/// The start of the library that fits as it is under these limits and has the
-/// least makespan, the first of several; nothing without one.
+/// The start of the library with the least makespan that fits these limits as
+/// it is; the first of several, empty without one.
 std::optional<SearchStart> bestOfLibrary(llvm::ArrayRef<SearchStart> starts,
                                          const MemorySettings &memory);
 
-/// The makespan of `schedule` under free arrival; nothing when its order cannot
+/// The makespan of `schedule` under free arrival; empty if its order cannot
 /// run.
 std::optional<Rational> makespanOf(const Schedule &schedule, DiagEngine &diags);
 

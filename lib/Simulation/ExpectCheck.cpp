@@ -36,7 +36,7 @@ static bool holds(Expectation::Relation relation, Rational measured,
   llvm_unreachable("all relations are compared");
 }
 
-/// The value of a metric; nothing if a rate does not fit 64 bits.
+/// The value of a metric; empty if a rate does not fit 64 bits.
 static std::optional<Rational>
 measure(const Expectation &expectation, const Simulation &run,
         function_ref<ArrayRef<Rational>()> peaks) {

@@ -31,8 +31,8 @@ FailureOr<MemoryModel> MemoryModel::make(const Schedule &schedule,
   return model;
 }
 
-/// The figures of one stage. `anyStage` has those of all stages without
-/// settings of their own, which are usually most of them.
+/// The figures of one stage. `anyStage` stands for all stages without settings
+/// of their own, usually most of them.
 template <typename Visitor>
 static bool visitFigures(const MemorySettings &memory, unsigned stage,
                          Visitor visit) {

@@ -87,11 +87,12 @@ public:
   int64_t delta(Step step) const {
     return stages[step.stage()].delta[unsigned(step.kind())];
   }
-  /// What a compute step allocates only while it runs.
+  /// The size that a compute step holds only while it runs.
   int64_t during(Step step) const {
     return stages[step.stage()].during[unsigned(step.kind())];
   }
-  /// What a compute step allocates when it starts, and frees when it ends.
+  /// The sizes that a compute step allocates when it starts and frees when it
+  /// ends.
   int64_t taken(Step step) const {
     return std::max<int64_t>(delta(step), 0) + during(step);
   }

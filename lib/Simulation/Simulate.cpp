@@ -279,7 +279,7 @@ void Simulation::summarize() {
         note(start(rank, begin), duration);
         times.work += duration;
       } else if (tickCosts.hasCollectives() && isFsdp(list[begin].kind())) {
-        // Collectives that take no time cannot delay a step.
+        // Collectives without duration cannot delay a step.
         if (int64_t duration = tickCosts.collective(rank, list[begin]))
           note(start(rank, begin), duration);
       } else if (tickCosts.reduceTied() && isTied(list[begin].kind())) {

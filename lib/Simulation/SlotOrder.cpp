@@ -22,7 +22,7 @@ namespace {
 /// Walks over the lists with the slot of every step.
 class SlotWalk {
 public:
-  /// With `wide`, an overlap takes one slot per member.
+  /// With `wide`, an overlap occupies one slot per member.
   SlotWalk(const Schedule &schedule, const DataFlow &flow, bool wide)
       : schedule(schedule), flow(flow), wide(wide), arrives(flow.size()) {
     for (unsigned rank = 0; rank != schedule.numRanks; ++rank)

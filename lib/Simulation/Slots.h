@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The form in which papers draw schedules: time is divided into slots, every
-// step or overlap takes one slot, and each rank runs its list in order as early
-// as data allows. Transfers and FSDP actions take no slot.
+// step or overlap occupies one slot, and each rank runs its list in order as
+// early as data allows. Transfers and FSDP actions have no slot.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ namespace pipec {
 /// The slot of every step of a schedule.
 struct SlotTable {
   /// One list per rank with the slot of each step, in ascending order. Members
-  /// of an overlap share a slot; a step that takes no slot has that of the next
+  /// of an overlap share a slot; a step without a slot has the slot of the next
   /// one that does.
   std::vector<std::vector<uint32_t>> slots;
   /// One more than the highest slot.
@@ -38,8 +38,8 @@ struct SlotTable {
 };
 
 /// Places every step in the earliest slot after the previous step of its rank
-/// and the producers of its inputs. A bubble takes the next slot of its rank.
-/// Linear in the number of steps.
+/// and the producers of its inputs. A bubble occupies the next slot of its
+/// rank. Linear in the number of steps.
 SlotTable computeSlots(const Schedule &schedule);
 
 } // namespace pipec

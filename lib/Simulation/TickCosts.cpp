@@ -245,7 +245,7 @@ private:
   }
 
   void fillEdges() {
-    // Figures that are not set for an edge are those of the wider scope.
+    // An edge inherits the figures of the wider scope.
     auto over = [&](EdgeTicks base, const FigureRow &edge) {
       if (std::optional<Rational> p2p = edge.get(Figure::P2P))
         base.latency = ticks(*p2p);

@@ -77,9 +77,9 @@ public:
     return rows[row]
         .collectives[unsigned(step.kind()) - unsigned(StepKind::Unshard)];
   }
-  /// The time that a REDUCE_TIED takes.
+  /// The duration of a REDUCE_TIED.
   int64_t reduceTied() const { return tied; }
-  /// True if at least one FSDP step takes time.
+  /// True if at least one FSDP step has a duration.
   bool hasCollectives() const { return anyCollective; }
 
   /// Converts ticks to a time.

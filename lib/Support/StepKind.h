@@ -149,8 +149,8 @@ constexpr bool isSendWait(StepKind kind) {
 constexpr bool isFsdp(StepKind kind) {
   return step_facts::has(step_facts::collectives, kind);
 }
-/// True for steps that do no work and take no time, but wait for what an
-/// earlier step of the rank has started.
+/// True for steps without work and duration that wait for a transfer or a
+/// collective of an earlier step of the rank.
 constexpr bool isWait(StepKind kind) {
   return step_facts::has(step_facts::sendWaits | step_facts::collectiveWaits,
                          kind);
