@@ -65,30 +65,9 @@ LogicalResult CalibrateRun::checkOptions() {
 LogicalResult CalibrateRun::checkSchedule(const Recording &recording) {
   if (!args.has(Opt::For))
     return success();
-  auto source = ScheduleSource::find(args.text(Opt::For), search, args, diags);
-  if (failed(source))
-    return failure();
-  LowerOptions lowering;
-  lowering.maxSteps = args.count(Opt::MaxSteps, lowering.maxSteps);
-  lowering.graph = readGraph(args);
-  bool isProgram = (*source)->isProgram();
-  if (failed(checkInputOptions(args, isProgram, !isProgram, diags)))
-    return failure();
-  FailureOr<Schedule> schedule = failure();
-  if (isProgram) {
-    auto chosen = (*source)->schedule(args.text(Opt::Schedule), diags);
-    if (failed(chosen))
-      return failure();
-    setSizes(sizes, recording);
-    if (failed(sizes.fit((*chosen)->decl, /*otherInputs=*/false, diags)))
-      return failure();
-    lowering.params = sizes.point(*(*chosen)->decl);
-    schedule = (*source)->lower(**chosen, lowering, diags);
-  } else {
-    if (failed(sizes.fit({}, /*otherInputs=*/true, diags)))
-      return failure();
-    schedule = (*source)->read(sizes.wanted(args), lowering, diags);
-  }
+  setSizes(sizes, recording);
+  InputRequest request{args, args.text(Opt::For).str(), sizes};
+  FailureOr<Schedule> schedule = request.makeSchedule(search, session);
   if (failed(schedule))
     return failure();
   return checkFits(recording, *schedule, diags);

@@ -8,7 +8,6 @@
 #include "Command/Command.h"
 
 #include "Command/CommandRun.h"
-#include "Command/LintCommand.h"
 #include "Driver/Help.h"
 #include "Driver/Information.h"
 #include "Driver/Warnings.h"
@@ -137,7 +136,7 @@ static bool wantsJson(const Arguments &args) {
   return args.text(Opt::Output).ends_with_insensitive(".json");
 }
 
-/// Reports what does not depend on the command, to `errors` if it is not null.
+/// Reports errors that do not depend on the command, to `errors` if not null.
 static LogicalResult checkCommandLine(const Arguments &args,
                                       DiagSession &session,
                                       std::vector<Diagnostic> *errors) {

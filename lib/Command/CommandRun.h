@@ -63,7 +63,7 @@ public:
   print(llvm::function_ref<void(llvm::raw_ostream &)> text,
         llvm::function_ref<void(llvm::json::OStream &)> json) const;
 
-  /// Prints a line to standard output now, for a command that goes on. Reports
+  /// Prints a line to standard output now, while the command runs. Reports
   /// that it cannot be written.
   llvm::LogicalResult announce(const llvm::Twine &line) const;
 
@@ -90,6 +90,13 @@ private:
 
   llvm::raw_ostream &out;
 };
+
+/// Writes the JSON object of `lint` for a command line that cannot be used
+/// because of `errors`, which are the findings. Fails.
+llvm::LogicalResult lintCommandLine(const CommandRun &run,
+                                    llvm::ArrayRef<Diagnostic> errors);
+/// Runs `explain` with --against: compares a schedule with traces of it.
+llvm::LogicalResult explainAgainst(const CommandRun &run);
 
 /// The width of the terminal in columns; 0 if it is unknown.
 unsigned terminalWidth();

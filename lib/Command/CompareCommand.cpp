@@ -166,9 +166,8 @@ LogicalResult Compare::checkSort() {
 LogicalResult Compare::readTargets() {
   if (!args.has(Opt::ShippedTargets))
     return success();
-  std::vector<StringRef> names;
-  for (const Choice &choice : targetChoices())
-    names.push_back(choice.name);
+  std::vector<StringRef> names =
+      optionInfo(Opt::Target).choiceNames(args.syntax());
   SmallVector<StringRef> words;
   args.text(Opt::ShippedTargets).split(words, ',');
   std::set<StringRef> seen;
@@ -331,7 +330,7 @@ LogicalResult Compare::evaluate() {
 }
 
 /// A search that finds a schedule, where no other one fits; empty if a rank has
-/// no room for a micro-batch.
+/// too little memory for a micro-batch.
 std::string Compare::findFinder(ScheduleSearch &searcher,
                                 const CommandCosts &costs) {
   DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });

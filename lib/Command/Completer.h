@@ -41,7 +41,7 @@ public:
 
 private:
   // In all of these `typed` is the end of the current word which is completed;
-  // candidates repeat what comes before it.
+  // candidates repeat the text before it.
   void add(llvm::StringRef typed, const llvm::Twine &word,
            llvm::StringRef description);
   void addFiles(llvm::StringRef typed);
@@ -85,7 +85,7 @@ private:
   SearchPath search;
   llvm::raw_ostream &os;
   size_t numFound = 0;
-  // Errors in what was typed so far are not reported.
+  // Errors in the typed words are not reported.
   SourceFiles sources;
   DiagEngine diags;
   ast::Context context;

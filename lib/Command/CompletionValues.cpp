@@ -40,7 +40,7 @@ const Completer::WordList Completer::wordLists[] = {
     {Opt::Minimize, &Completer::completeGoal},
 };
 
-/// What follows the last comma.
+/// The text after the last comma.
 static StringRef lastItem(StringRef list) {
   return list.substr(list.rfind(',') + 1);
 }
@@ -150,7 +150,7 @@ void Completer::completeParameter(StringRef typed) {
       given.insert(word);
       add(typed, word + "=", parameterText(param));
     }
-  // Commands that choose schedules by themselves take the sizes of all.
+  // Commands that choose the schedules offer the sizes of all.
   if (schedules.empty() && args->syntax().inputs.least == 0)
     for (Opt role : roles)
       if (args->takes(role) && !given.contains(optionInfo(role).name))

@@ -132,7 +132,7 @@ std::string parameterText(const ast::ParamDecl &param) {
   return text;
 }
 
-/// The conditions of `require`, as they are written.
+/// The source of the conditions of `require`.
 static std::vector<std::string>
 constraintTexts(const ast::ScheduleDecl &schedule) {
   std::vector<std::string> texts;
@@ -144,7 +144,7 @@ constraintTexts(const ast::ScheduleDecl &schedule) {
   return texts;
 }
 
-/// The clauses of `expect`, as they are written.
+/// The source of the clauses of `expect`.
 static std::vector<std::string> figureTexts(const ast::ScheduleDecl &schedule) {
   std::vector<std::string> texts;
   for (const ast::Stmt *item : schedule.body.stmts)

@@ -38,7 +38,7 @@ llvm::FailureOr<std::vector<LibraryEntry>> readLibrary(const SearchPath &search,
 ///
 ///     gpipe         GPipe: all forwards, then all backwards. (GPipe)
 ///
-/// With `patterns`, prints only those of which a name or an alias matches one;
+/// With `patterns`, prints only schedules whose name or alias matches one;
 /// reports a pattern that is not a glob or does not match.
 llvm::LogicalResult listLibrary(const SearchPath &search,
                                 llvm::ArrayRef<std::string> patterns,

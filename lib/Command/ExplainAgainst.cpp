@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Command/ExplainAgainst.h"
+#include "Command/CommandRun.h"
 
 #include "Calibrate/Against.h"
 #include "Calibrate/TraceInput.h"
@@ -21,7 +21,7 @@ namespace pipec {
 
 namespace {
 
-/// What the command line asks for.
+/// The schedule, the traces and the output of the command line.
 struct AgainstRequest {
   InputRequest input;
   std::vector<std::string> traces;

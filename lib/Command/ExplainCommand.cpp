@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command/CommandRun.h"
-#include "Command/ExplainAgainst.h"
 #include "Driver/Input.h"
 #include "Driver/OutputName.h"
 #include "Explain/Explainer.h"
@@ -27,11 +26,11 @@ namespace {
 /// The step on the command line.
 struct WantedStep {
   StepKind kind = StepKind::F;
-  /// Nothing if any stage matches, or if the chunk determines it.
+  /// Empty if any stage matches, or if the chunk determines it.
   /// Of a REDUCE_TIED, the group.
   std::optional<unsigned> stage;
   unsigned microbatch = 0;
-  /// The index of the stage among those of its rank.
+  /// The index of the stage on its rank.
   std::optional<unsigned> chunk = std::nullopt;
   /// The stage, or the rank, at the other end of a transfer.
   std::optional<unsigned> otherStage = std::nullopt;
@@ -93,7 +92,7 @@ static std::optional<WantedStep> parseShortStep(StringRef text) {
 }
 
 /// Parses `F s1 m3`, `UNSHARD s2`, `REDUCE_TIED t0`, `SEND_F s0 m2 -> s3` or
-/// the short form; returns nothing for other texts.
+/// the short form; `std::nullopt` for other texts.
 static std::optional<WantedStep> parseStep(StringRef text) {
   text = text.trim();
   if (!text.contains(' '))
@@ -144,7 +143,7 @@ static FailureOr<Question> readQuestion(const Arguments &args,
   return question;
 }
 
-/// The stage that is `chunk` of `rank`; nothing if the rank has fewer chunks.
+/// The stage that is `chunk` of `rank`, if the rank has so many chunks.
 static std::optional<unsigned> stageOf(const Schedule &schedule, unsigned rank,
                                        unsigned chunk) {
   SmallVector<unsigned> stages;
@@ -169,7 +168,7 @@ static std::optional<StepRef> findStep(const Schedule &schedule,
     return port && port->stage == wanted.otherStage.value_or(port->stage) &&
            port->rank == wanted.peer.value_or(port->rank);
   };
-  // The edge of the chain is the one that is named by the other rank.
+  // A rank as the other end names the edge of the chain.
   std::optional<StepRef> ofGraph;
   auto isNamedByRank = [&](Step step) {
     return !wanted.peer ||

@@ -5,8 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Command/LintCommand.h"
-
 #include "Command/LintedInput.h"
 #include "Lint/Corrections.h"
 #include "Support/Diagnostics/VerifierDiags.h"

@@ -205,7 +205,7 @@ void LintedInput::printText(raw_ostream &os, const Schedule &schedule) {
        << countText(result.unjudgedTransfers, "transfer")
        << " with other ranks, deadlocks through these, memory\n";
   os << "safe under:";
-  // What is safe under any model is safe under the mildest.
+  // A schedule that is safe under any model is safe under the mildest.
   ArrayRef<WaitModel> models = mainWaitModels();
   for (WaitModel model : models)
     if (result.safe[model])

@@ -21,9 +21,8 @@ static constexpr char manPage[] =
 #include "Command/pipec.1.inc"
     ;
 
-/// A text as input of roff, in which a minus sign is not a hyphen and a
-/// backslash does not begin a request. Backquotes set what they enclose in
-/// bold.
+/// Escapes a text for roff, where a plain minus sign is a hyphen and a
+/// backslash begins a request. Text in backquotes becomes bold.
 static std::string roff(StringRef text) {
   std::string result;
   bool bold = false;
@@ -89,7 +88,7 @@ static void printCommands(raw_ostream &os) {
   }
 }
 
-/// The commands that take an option; empty if all do.
+/// The commands with an option; empty if all have it.
 static std::string commandsWith(const OptionInfo &info) {
   SmallVector<StringRef> names;
   for (const CommandInfo &command : allCommands())

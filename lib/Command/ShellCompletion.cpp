@@ -90,7 +90,7 @@ void Completer::addSchedules(StringRef typed) {
 }
 
 //===----------------------------------------------------------------------===//
-// What was typed before
+// The words before the current one
 //===----------------------------------------------------------------------===//
 
 /// The words that are not NAME=VALUE.

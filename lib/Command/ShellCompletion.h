@@ -19,7 +19,7 @@
 
 namespace pipec {
 
-/// Prints what the last word of a command line may be completed to. `words` are
+/// Prints the completions of the last word of a command line. `words` are
 /// those up to the cursor, without the name of the program; the last one may be
 /// empty. Each line is a whole word, a tab and a description:
 ///

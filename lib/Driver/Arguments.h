@@ -22,7 +22,7 @@ namespace pipec {
 class Arguments {
 public:
   /// Parses `argv` by the options of `syntax`. Errors are stored for `check`,
-  /// so that the options about diagnostics can take effect first.
+  /// so that the options about diagnostics apply to them.
   Arguments(llvm::ArrayRef<const char *> argv, const CommandSyntax &syntax);
 
   /// Reports all errors in the order of the command line: unknown options,
@@ -35,7 +35,7 @@ public:
   bool has(Opt option) const { return find(option); }
   /// The text of the value; `otherwise` if the option was not given.
   llvm::StringRef text(Opt option, llvm::StringRef otherwise = "") const;
-  /// The value of a Number; nothing if the option was not given.
+  /// The value of a number, if the option was given.
   std::optional<unsigned> number(Opt option) const;
   /// The value of a Count.
   uint64_t count(Opt option, uint64_t otherwise) const;

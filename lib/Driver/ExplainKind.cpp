@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The text is that of the pages that the build makes of the examples of
-// diagnostics, in share/pipec/Diagnostics. Without them, and for a kind that
-// was added after they were made, only the row of the kind is printed.
+// The text comes from the pages in share/pipec/Diagnostics, which the build
+// makes from the examples of diagnostics. Without pages, or for a kind that
+// they lack, only the row of the kind is printed.
 //
 //===----------------------------------------------------------------------===//
 

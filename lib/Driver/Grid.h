@@ -67,7 +67,7 @@ public:
   std::string firstWritten() const {
     return dimensions.empty() ? "" : dimensions.front().written;
   }
-  /// The only value given for `name`; nothing if there is none. Reports more
+  /// The only value given for `name`, if there is one. Reports more
   /// than one value.
   llvm::FailureOr<std::optional<int64_t>> only(llvm::StringRef name,
                                                DiagEngine &diags) const;
@@ -84,7 +84,7 @@ public:
   /// ranks and micro-batches are compared with the command line.
   llvm::LogicalResult fit(llvm::ArrayRef<const ast::ScheduleDecl *> schedules,
                           bool otherInputs, DiagEngine &diags) const;
-  /// What the command line says about lists of steps: the sizes that the values
+  /// The options about lists of steps: the sizes that the values
   /// of `ranks` and `microbatches`, in any spelling, and --stages require, and
   /// --dialect.
   InputOptions wanted(const Arguments &args) const;

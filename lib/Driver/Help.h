@@ -30,7 +30,7 @@ struct HelpText {
   std::string usage() const { return "[options] " + syntax.inputs.usage(); }
 };
 
-/// The options that every command takes, but -o.
+/// The options of every command, but -o.
 inline constexpr optgroup::Set everyCommand =
     optgroup::Warnings | optgroup::Diagnostics | optgroup::Expectations |
     optgroup::General;

@@ -30,9 +30,9 @@ llvm::LogicalResult printText(const Arguments &args, llvm::raw_ostream &out,
 /// Prints the text that the command line requests instead of a run: with
 /// `--help` that of `printHelp`, otherwise that of `--version`,
 /// `--help-passes`, `--list-passes`, the first of `further`, or `--explain`.
-/// Returns nothing if none of these options was given. Reports options and
-/// words that do not affect the text, except with `--help`, which may end any
-/// command line.
+/// Returns `std::nullopt` if none of these options was given. Reports options
+/// and words that do not affect the text, except with `--help`, which may end
+/// any command line.
 std::optional<llvm::LogicalResult>
 printInformation(const Arguments &args, llvm::raw_ostream &out,
                  DiagSession &session, TextPrinter printHelp,

@@ -19,7 +19,7 @@ namespace pipec {
 /// Reports all invalid values.
 llvm::LogicalResult readLowering(const Arguments &args, LowerOptions &lowering,
                                  DiagEngine &diags);
-/// The same without layouts, for a command that takes several.
+/// The same without layouts, for a command that reads several.
 llvm::LogicalResult readLoweringButLayouts(const Arguments &args,
                                            LowerOptions &lowering,
                                            DiagEngine &diags);
@@ -56,7 +56,7 @@ llvm::LogicalResult checkInputOptions(const Arguments &args, bool hasPrograms,
 llvm::FailureOr<std::vector<unsigned>> readPresentRanks(const Arguments &args,
                                                         DiagEngine &diags);
 
-/// What a run that shows no times may use costs for.
+/// The uses of costs in a run that shows no times.
 struct CostUses {
   /// Start times in an input, which the verifier checks against the costs.
   bool times = false;
@@ -64,7 +64,7 @@ struct CostUses {
   bool limit = false;
   /// The layers of the stages, without their costs.
   bool layers = false;
-  /// A schedule has a layout, which may be that of a profile.
+  /// A schedule has a layout, which may come from a profile.
   bool hasLayout = false;
 
   void add(const Schedule &schedule) {
@@ -77,12 +77,12 @@ struct CostUses {
 llvm::LogicalResult checkCostsUsed(const Arguments &args, CostUses uses,
                                    const llvm::Twine &where, DiagEngine &diags);
 
-/// The input of a command that takes one schedule, and its sizes.
+/// One input schedule of a command, and its sizes.
 struct InputRequest {
-  /// Reads the words and sizes of a command that takes one input.
+  /// Reads the words and sizes of a command with one input.
   static llvm::FailureOr<InputRequest>
   read(const Arguments &args, const SearchPath &search, DiagEngine &diags);
-  /// The same for a command that takes one or more inputs of these sizes.
+  /// The same for a command with one or more inputs of these sizes.
   static llvm::FailureOr<std::vector<InputRequest>>
   readAll(const Arguments &args, const SearchPath &search, DiagEngine &diags);
   /// Finds and reads the input; reports if it does not exist.

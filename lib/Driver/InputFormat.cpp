@@ -211,8 +211,8 @@ static LogicalResult checkSize(const std::optional<WantedSize> &wanted,
                       shortened(numbers));
 }
 
-/// Sets which stages the header of a CSV reduces and shards: those of `value`,
-/// that of `--reduce`, and those with an UNSHARD.
+/// Sets the stages that the header of a CSV reduces, by `value` of `--reduce`,
+/// and the stages that it shards, by their UNSHARDs.
 static LogicalResult setReduced(StringRef value, Schedule &schedule,
                                 DiagEngine &diags) {
   std::string written = ("--reduce=" + value).str();

@@ -31,7 +31,7 @@ struct WantedSize {
   std::string written;
 };
 
-/// What the command line says about a list of steps.
+/// The options about a list of steps.
 struct InputOptions {
   /// The sizes that it must have.
   std::optional<WantedSize> ranks;
@@ -39,9 +39,9 @@ struct InputOptions {
   std::optional<WantedSize> microbatches;
   /// The value of `--dialect`; empty if it was not given.
   llvm::StringRef dialect;
-  /// The value of `--reduce`; nothing if it was not given.
+  /// The value of `--reduce`, if given.
   std::optional<llvm::StringRef> reduced;
-  /// The value of `--tie`; nothing if it was not given.
+  /// The value of `--tie`, if given.
   std::optional<llvm::StringRef> ties;
   /// The ranks of `--ranks-present`; empty for lists of all ranks.
   std::vector<unsigned> present;

@@ -78,7 +78,7 @@ public:
   void setForm(const Arguments &args);
   /// Collects later diagnostics for comparison in `finish`.
   void setVerify(bool on);
-  /// Marks files in the folder `path` as those of the library.
+  /// Marks files in the folder `path` as files of the library.
   void setLibrary(llvm::StringRef path) { sources.setLibrary(path); }
 
   /// True if text written to `os` should have colors.
@@ -127,8 +127,7 @@ void printVersion(llvm::raw_ostream &os);
 InFlightDiagnostic reportUsageError(DiagEngine &diags, const llvm::Twine &why);
 /// Reports that there is no input.
 InFlightDiagnostic reportMissingInput(DiagEngine &diags);
-/// Reports more inputs than the command takes, or fewer. The absence of inputs
-/// is left to the caller.
+/// Reports a wrong number of inputs, except 0, which the caller reports.
 llvm::LogicalResult checkInputCount(const Arguments &args,
                                     llvm::ArrayRef<std::string> inputs,
                                     DiagEngine &diags);

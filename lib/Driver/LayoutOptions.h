@@ -25,7 +25,7 @@ llvm::FailureOr<std::vector<LayerLayout>>
 readLayouts(const Arguments &args, const std::optional<LayerLayout> &ofProfile,
             unsigned ranks, DiagEngine &diags);
 
-/// The same for a command that takes one layout at most; reports more.
+/// The same for a command with at most one layout; reports more.
 llvm::FailureOr<std::optional<LayerLayout>>
 readLayout(const Arguments &args, const std::optional<LayerLayout> &ofProfile,
            DiagEngine &diags);

@@ -22,7 +22,7 @@ namespace pipec {
 /// program with errors has no aliases.
 std::vector<std::string> programNames(llvm::StringRef folder);
 
-/// The path of the running program, of which `name` is the first argument: a
+/// The path of the running program; `name` is its first argument: a
 /// name in the PATH is looked up, and symbolic links are followed.
 std::string programPath(const char *name);
 

@@ -39,7 +39,7 @@ enum OptionGroupNumber : unsigned {
 static_assert(NumOptionGroups <= 64, "a set of groups has 64 bits");
 } // namespace detail
 
-/// The groups of Options.def; a command takes the options of a set of groups.
+/// The groups of Options.def; each command has the options of a set of groups.
 namespace optgroup {
 using Set = uint64_t;
 #define PIPEC_OPTION_GROUP(Group, Heading)                                     \
@@ -52,8 +52,7 @@ namespace form {
 using Set = uint8_t;
 inline constexpr Set Text = 1, Json = 2, Csv = 4, Sarif = 8, Github = 16,
                      Junit = 32;
-/// The form is not that of the file of `-o`: the output has another one, or
-/// the command chooses it by itself.
+/// The command itself chooses the form of the file of `-o`.
 inline constexpr Set Apart = 64;
 } // namespace form
 
@@ -95,7 +94,7 @@ struct InputSyntax {
   std::string usage() const;
 };
 
-/// What a command line may consist of.
+/// The options and other arguments of a command.
 struct CommandSyntax {
   /// `pipec lint`
   llvm::StringLiteral command = "";
@@ -132,7 +131,7 @@ struct OptionInfo {
   bool isShown(optgroup::Set groups) const {
     return (group & groups) && !help.empty();
   }
-  /// The values of a choice, those of `--format` for a command of that syntax.
+  /// The values of a choice; for `--format`, the forms of `syntax`.
   std::vector<Choice> choices(const CommandSyntax &syntax) const;
   std::vector<llvm::StringRef> choiceNames(const CommandSyntax &syntax) const;
 };
@@ -143,8 +142,7 @@ const OptionInfo &optionInfo(Opt option);
 /// The heading in --help of a group, given as a set of one group.
 llvm::StringRef groupHeading(optgroup::Set group);
 
-/// Two options that may not be given together, or the first of which has no
-/// effect without the second.
+/// Two options that exclude each other, or an option and one that it requires.
 struct OptionRelation {
   Opt first, second;
 };

@@ -19,27 +19,26 @@
 
 namespace pipec {
 
-/// Chooses the output format of the compiler (Emit/Emitters.def): that of
-/// --emit, otherwise that of the output file name, otherwise the timeline.
+/// Chooses the output format of the compiler (Emit/Emitters.def) by --emit,
+/// otherwise by the name of the output file; the default is the timeline.
 /// Reports contradictions, and ambiguous names.
 llvm::FailureOr<const EmitterInfo *> chooseEmitter(const Arguments &args,
                                                    DiagEngine &diags);
 
-/// Chooses the form of an output that has the given `forms`: that of --format
-/// if `byOption`, otherwise that of the output file name, otherwise `text`.
-/// Reports contradictions, and the name of any other format.
+/// Chooses one of the given `forms`: by --format if `byOption`, otherwise by
+/// the name of the output file; the default is `text`. Reports contradictions,
+/// and the name of any other format.
 llvm::FailureOr<llvm::StringRef> chooseForm(const Arguments &args,
                                             form::Set forms, bool byOption,
                                             DiagEngine &diags);
 
-/// Reports an output file whose name is not that of `emitter`, the only format
-/// of a program.
+/// Reports an output file whose name does not belong to `emitter`, the only
+/// format of a program.
 llvm::LogicalResult checkOutputName(const Arguments &args,
                                     const EmitterInfo &emitter,
                                     DiagEngine &diags);
 
-/// True for the kinds of pictures that the Python package makes of that of
-/// --emit=svg: `pdf` and `png`.
+/// True for `pdf` and `png`, which the Python package makes from --emit=svg.
 bool isPythonPicture(llvm::StringRef kind);
 
 } // namespace pipec

@@ -30,7 +30,7 @@ public:
   /// by the options.
   llvm::LogicalResult run(Schedule &schedule, DiagEngine &diags);
 
-  /// True if costs affect the result, or what is printed during the run.
+  /// True if costs affect the result, or the output during the run.
   bool usesCosts() const { return prints || manager.usesCosts(); }
 
 private:

@@ -48,7 +48,7 @@ struct ValueType {
   llvm::StringLiteral placeholder = "";
   /// The range of a number.
   uint64_t least = 0, most = 0;
-  /// For a choice: what is chosen, and the list of choices.
+  /// For a choice: its noun in messages, and the list of choices.
   llvm::StringLiteral noun = "";
   ChoiceFunction choices = nullptr;
   /// The option may be given more than once.
@@ -75,10 +75,10 @@ struct ValueType {
     return other;
   }
 
-  /// The part of `value` that is not of this type; nothing if all of it is.
+  /// Returns the part of `value` that is not of this type, if there is one.
   /// Choices are not checked.
   std::optional<llvm::StringRef> findWrong(llvm::StringRef value) const;
-  /// What a value of this type is, for messages: `a number from 1 to 1024`.
+  /// Describes values of this type, for messages: `a number from 1 to 1024`.
   std::string description() const;
 };
 
@@ -114,7 +114,7 @@ constexpr ValueType OneOf(llvm::StringLiteral noun, ChoiceFunction choices) {
 }
 } // namespace opttype
 
-// The values of these types; nothing if the text is not one.
+// These return the value of a text, or `std::nullopt` if it is not of the type.
 
 /// `1%` or `0.01`, in millionths.
 std::optional<uint64_t> parseShare(llvm::StringRef text);

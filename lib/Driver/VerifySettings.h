@@ -27,7 +27,7 @@ struct VerifySettings {
 
   bool any() const { return all || !levels.empty(); }
 
-  /// The names that `--verify` takes.
+  /// The values of `--verify`.
   static std::vector<llvm::StringRef> names();
   /// Reads the values of `--verify`, lists of names; reports unknown names.
   static llvm::FailureOr<VerifySettings>
@@ -37,7 +37,7 @@ struct VerifySettings {
   llvm::LogicalResult run(const Schedule &schedule, DiagEngine &diags) const;
 
   /// Warns about properties of a verified schedule that are not errors but that
-  /// training loops do not expect; does nothing if all checks are disabled.
+  /// training loops do not expect; has no effect if all checks are disabled.
   void warn(const Schedule &schedule, DiagEngine &diags) const;
 };
 

@@ -8,7 +8,7 @@
 //   -WNAME -Wno-NAME -Werror=NAME -Wno-error=NAME --grade=NAME=GRADE
 //   -Wall -Wno-all -Werror -Wno-error
 //
-// NAME is the name of a flag, or that of a kind of warning.
+// NAME is the name of a flag or of a kind of warning.
 //
 // All commands read them here, and DiagEngine applies them.
 //

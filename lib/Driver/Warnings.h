@@ -12,7 +12,7 @@
 
 namespace pipec {
 
-/// The names of the warnings, and those of the grades that `--grade` takes.
+/// The names of the warnings, and of the grades of `--grade`.
 std::vector<llvm::StringRef> warningNames();
 /// The text of the first warning of that name.
 std::string warningText(llvm::StringRef name);
