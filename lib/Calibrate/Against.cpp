@@ -13,7 +13,6 @@
 
 #include "Calibrate/Against.h"
 
-#include "Emit/Common.h"
 #include "IR/StepPlaces.h"
 #include "Support/Decimal.h"
 #include "Support/Diagnostics/AnalysisDiags.h"
