@@ -14,6 +14,7 @@
 #include "Support/Words.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <numeric>
 
@@ -34,6 +35,8 @@ private:
   LogicalResult readOptions();
   LogicalResult openSources();
   LogicalResult derive();
+  std::string clauseLines(Expectation::Metric metric,
+                          const DerivedClause &clause) const;
   void printText(raw_ostream &os) const;
   void printJson(json::OStream &json) const;
 
@@ -97,9 +100,9 @@ LogicalResult Derive::derive() {
   for (const auto &[source, schedule] : schedules.entries()) {
     progress.phase("deriving " + schedule->decl->name.text.str());
     progress.setTotal(grid.numPoints(*schedule->decl));
-    FailureOr<Derivation> derived = Deriver(*source, *schedule, lowering, grid,
-                                            ownCosts || schedule->cost, diags)
-                                        .run([&] { progress.advance(); });
+    FailureOr<Derivation> derived = pipec::derive(
+        *source, *schedule, lowering, grid, ownCosts || schedule->cost, diags,
+        [&] { progress.advance(); });
     if (failed(derived)) {
       good = false;
       continue;
@@ -127,7 +130,7 @@ static std::string metricText(Expectation::Metric metric) {
   return metricName(metric).str() + (isPerRank(metric) ? "(rank)" : "");
 }
 
-/// A clause, with its condition after `separator`.
+/// A clause of a program, with its condition after `separator`.
 static std::string clauseText(Expectation::Metric metric,
                               const DerivedClause &clause,
                               StringRef separator) {
@@ -137,10 +140,65 @@ static std::string clauseText(Expectation::Metric metric,
   return text + ";";
 }
 
-/// The same on one line, or on two if it is as long as the lines of programs in
+/// Puts an expression of a clause into LaTeX.
+static std::string latexText(StringRef text) {
+  static constexpr std::pair<StringLiteral, StringLiteral> symbols[] = {
+      {" && ", ",\\ "}, {"<=", "\\le"},  {">=", "\\ge"}, {"==", "="},
+      {"!=", "\\ne"}, {"%", "\\bmod"}, {"*", "\\,"},   {"&", "\\&"}};
+  std::string result;
+  while (!text.empty()) {
+    StringRef word = text.take_while(isWordByte);
+    if (word.empty()) {
+      auto symbol = find_if(symbols, [&](const auto &each) {
+        return text.starts_with(each.first);
+      });
+      bool known = symbol != std::end(symbols);
+      result += known ? StringRef(symbol->second) : text.take_front();
+      text = text.drop_front(known ? symbol->first.size() : 1);
+      continue;
+    }
+    text = text.drop_front(word.size());
+    std::string name;
+    for (char c : word)
+      name += c == '_' ? "\\_" : std::string(1, c);
+    if (word.size() > 1 && !isDigit(word[0]))
+      name = "\\mathit{" + name + "}";
+    bool isCeil = word == "ceil_div", isCost = word == "cost";
+    if (!text.starts_with("(") ||
+        !(isCeil || isCost || word == "min" || word == "max")) {
+      result += name;
+      continue;
+    }
+    // The end of the arguments, and the last comma between them.
+    size_t end = 1, comma = 0;
+    for (int depth = 1; depth && end < text.size(); ++end) {
+      depth += text[end] == '(' ? 1 : text[end] == ')' ? -1 : 0;
+      if (depth == 1 && text[end] == ',')
+        comma = end;
+    }
+    std::string inner = latexText(text.slice(1, end - 1));
+    if (isCeil)
+      result += "\\left\\lceil \\frac{" + latexText(text.slice(1, comma)) +
+                "}{" + latexText(text.slice(comma + 2, end - 1)) +
+                "} \\right\\rceil";
+    else
+      result += isCost ? "c_{" + inner + "}"
+                       : ("\\" + word + "(" + inner + ")").str();
+    text = text.drop_front(end);
+  }
+  return result;
+}
+
+/// A clause on one line, or on two if it is as long as the lines of programs in
 /// canonical form.
-static std::string clauseLines(Expectation::Metric metric,
-                               const DerivedClause &clause) {
+std::string Derive::clauseLines(Expectation::Metric metric,
+                                const DerivedClause &clause) const {
+  if (args.has(Opt::Latex))
+    return latexText(metricText(metric)) + " &= " + latexText(clause.value) +
+           (clause.condition.empty()
+                ? ""
+                : " && \\text{if } " + latexText(clause.condition)) +
+           " \\\\";
   constexpr size_t maxColumns = 100;
   std::string line = clauseText(metric, clause, " ");
   return line.size() <= maxColumns ? line
@@ -148,28 +206,45 @@ static std::string clauseLines(Expectation::Metric metric,
 }
 
 void Derive::printText(raw_ostream &os) const {
+  bool latex = args.has(Opt::Latex), all = args.has(Opt::AllClauses);
+  const char *comment = latex ? "% " : "// ";
   for (const Derivation &result : results) {
-    os << "// " << terminalText(result.name) << ": fitted to "
+    os << comment << terminalText(result.name) << ": fitted to "
        << countText(result.fitted, "size") << " and equal at " << result.heldOut
        << " others, not proven for all";
     if (result.refused)
       os << "; " << countText(result.refused, "size") << " refused";
     os << '\n';
-    if (result.ownCostsOnly)
-      os << "// for the costs of the schedule only\n";
-    if (result.hasPlaces)
-      os << "// with its costs and factors of single stages, ranks, "
-            "micro-batches or edges\n";
-    if (!lowering.given.allMemory().empty())
-      os << "// with the memory settings of the profile\n";
+    auto remark = [&](bool holds, const Twine &text) {
+      if (holds)
+        os << comment << text << '\n';
+    };
+    remark(result.ownCostsOnly, "for the costs of the schedule only");
+    remark(!result.assumed.empty(),
+           "with costs that are not given: " + result.assumed.text());
+    remark(result.hasPlaces, "with its costs and factors of single stages, "
+                             "ranks, micro-batches or edges");
+    remark(!lowering.given.allMemory().empty(),
+           "with the memory settings of the profile");
+    if (latex)
+      os << "\\begin{align*}\n";
     for (const DerivedFigure &figure : result.figures) {
+      size_t hidden = 0;
       for (const DerivedClause &clause : figure.clauses)
-        os << clauseLines(figure.metric, clause) << '\n';
-      if (figure.uncovered)
-        os << "// no formula found for " << metricText(figure.metric) << " at "
-           << countText(figure.uncovered, "size") << ", such as "
-           << paramText(figure.firstUncovered) << '\n';
+        if (all || !clause.isSliver)
+          os << clauseLines(figure.metric, clause) << '\n';
+        else
+          ++hidden;
+      std::string metric = metricText(figure.metric);
+      remark(hidden, countText(hidden, "more clause") + " for " + metric +
+                         " at few sizes: --all");
+      remark(figure.uncovered, "no formula found for " + metric + " at " +
+                                   countText(figure.uncovered, "size") +
+                                   ", such as " +
+                                   paramText(figure.firstUncovered));
     }
+    if (latex)
+      os << "\\end{align*}\n";
   }
 }
 
@@ -184,6 +259,7 @@ void Derive::printJson(json::OStream &json) const {
         json.attribute("refused", result.refused);
         json.attribute("own_costs_only", result.ownCostsOnly);
         json.attribute("has_places", result.hasPlaces);
+        result.assumed.write(json);
         json.attribute("profile_memory", !lowering.given.allMemory().empty());
         json.attributeArray("figures", [&] {
           for (const DerivedFigure &figure : result.figures)
@@ -198,6 +274,7 @@ void Derive::printJson(json::OStream &json) const {
                     json.attribute("condition", clause.condition);
                     json.attribute("fitted", clause.fitted);
                     json.attribute("held_out", clause.heldOut);
+                    json.attribute("sliver", clause.isSliver);
                   });
               });
               json.attribute("uncovered", figure.uncovered);

@@ -4,18 +4,28 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-
 //
-// A figure may have different formulas for different cases: residues of a size,
-// or sizes of which one divides the other. At most three conditions make a
-// case.
+// Finds formulas for samples in three steps, each with the one before:
+//
+//   a piece    polynomials, one per component, fitted to the samples of a
+//              half-space; the simplest family of terms that fits is used
+//   a formula  one piece that explains all samples, or the least or the largest
+//              of two or three pieces that explain all of them together
+//   the cases  a tree of conditions, with a formula at each leaf
+//
+// A formula must explain many more samples than could determine it, and some
+// that it was not fitted to.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef PIPEC_DERIVE_CASEFINDER_H
 #define PIPEC_DERIVE_CASEFINDER_H
 
-#include "Derive/PieceFinder.h"
+#include "Derive/Formula.h"
+#include "Derive/LinearSystem.h"
+
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/SmallVector.h"
 
 #include <map>
 
@@ -25,45 +35,72 @@ namespace pipec {
 struct FormulaCase {
   std::vector<Condition> conditions;
   /// One per component of the figure.
-  std::vector<PiecewiseFormula> values;
+  std::vector<Formula> values;
   /// The samples of the case, in ascending order.
   std::vector<unsigned> samples;
+
+  /// True if the formulas have the values of `sample`.
+  bool hold(const FitSample &sample) const;
 };
 
-/// The formulas of a figure. They have the exact values of the figure at all
-/// samples of their cases.
-struct FormulaCases {
-  std::vector<FormulaCase> cases;
-  /// The number of samples of the cases.
-  size_t covered() const;
-};
-
-/// Finds the cases of figures. The samples must outlive it, and it the
-/// formulas.
+/// Finds the cases of one figure. The samples must outlive it.
 class CaseFinder {
 public:
-  explicit CaseFinder(const FitSamples &samples)
-      : samples(samples), pieces(samples), splits(caseSplits(samples)) {}
+  explicit CaseFinder(const FitSamples &samples);
 
-  /// The formulas for the samples of `subset`: those that explain the most
-  /// samples, then those with the fewest cases. A case that has no formula is
-  /// left out.
-  FormulaCases find(llvm::ArrayRef<unsigned> subset);
+  /// The cases that explain the most samples, where one more case must explain
+  /// at least 2 % of them. The formulas have the exact values of all samples of
+  /// their cases. Samples without a formula are in no case.
+  std::vector<FormulaCase> find();
+  /// The first sample that contradicts every polynomial of degree 2 that has
+  /// the values of the samples before it.
+  std::optional<unsigned> firstContradiction() const;
 
 private:
   using Subset = std::vector<unsigned>;
-  using Formulas = std::optional<std::vector<PiecewiseFormula>>;
+  struct Family {
+    /// The products of atoms of a polynomial, the simplest first.
+    std::vector<std::pair<unsigned, unsigned>> products;
+    /// By sample, the values of the products and of the components.
+    std::vector<std::vector<Residue>> equations;
+  };
+  /// The sides of a condition: each sample meets exactly one of them.
+  using Split = std::vector<Condition>;
+  struct Piece {
+    std::vector<Polynomial> values;
+    llvm::BitVector explains;
+    /// The largest half-space with only samples that it explains.
+    Condition half;
+    size_t numInside = 0;
+    /// The samples of the subset in question that it explains.
+    size_t numExplained = 0;
+  };
 
-  bool isKnown(const Subset &subset) const;
-  const Formulas &formulasOf(const Subset &subset);
-  std::vector<Subset> divide(const Subset &subset, const Split &split) const;
-  FormulaCases findCases(const Subset &subset, unsigned divisions);
+  bool isSpread(const Subset &subset) const;
+  bool isSupported(const Polynomial &polynomial, const Subset &subset) const;
+  std::optional<Piece> fit(const Subset &subset, const Family &family,
+                           unsigned form, int64_t bound);
+  std::vector<Piece> pool(const Subset &subset, const Family &family);
+  std::optional<std::vector<Formula>>
+  compose(llvm::ArrayRef<const Piece *> pieces, const Subset &subset) const;
+  std::optional<std::vector<Formula>>
+  several(const Subset &subset, const Subset &rest,
+          llvm::SmallVector<const Piece *, 3> chosen, const Family &family);
+  const std::optional<std::vector<Formula>> &formulasOf(const Subset &subset);
+  std::vector<FormulaCase> findCases(const Subset &subset, unsigned divisions);
 
   const FitSamples &samples;
-  PieceFinder pieces;
+  /// The first two have no quotients, and degrees 1 and 2.
+  std::vector<Family> families;
+  /// Half-spaces without bounds, and the values of their forms by sample; the
+  /// first is 0.
+  std::vector<Condition> forms;
+  std::vector<std::vector<int64_t>> formValues;
   std::vector<Split> splits;
-  /// The results so far; nothing for a subset without formulas.
-  std::map<Subset, Formulas> known;
+  /// The results so far.
+  std::map<Subset, std::optional<std::vector<Formula>>> known;
+  /// The number of equations so far.
+  size_t work = 0;
 };
 
 } // namespace pipec

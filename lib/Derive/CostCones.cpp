@@ -7,120 +7,55 @@
 
 #include "Derive/CostCones.h"
 
-#include "Derive/ModularSystem.h"
+#include "Derive/LinearSystem.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringSwitch.h"
-
-#include <cassert>
 
 using namespace llvm;
 
 namespace pipec {
 
-//===----------------------------------------------------------------------===//
-// The table
-//===----------------------------------------------------------------------===//
-
-static CostLetter letterOf(StringRef name) {
-  return StringSwitch<CostLetter>(name)
-      .Case("F", CostLetter::F)
-      .Case("B", CostLetter::B)
-      .Case("I", CostLetter::I)
-      .Case("W", CostLetter::W)
-      .Case("&", CostLetter::Overlap)
-      .Case("p2p", CostLetter::P2P);
+static CostVector operator*(int64_t factor, CostVector costs) {
+  for (Rational &cost : costs)
+    cost = Rational::mul(factor, cost).value_or(0);
+  return costs;
 }
 
-/// Parses letters with factors: `F 2B p2p`.
-static CostVector vectorOf(StringRef text) {
-  CostVector vector;
-  SmallVector<StringRef, 6> words;
-  text.split(words, ' ', -1, /*KeepEmpty=*/false);
-  for (StringRef word : words) {
-    int64_t factor = 1;
-    (void)word.consumeInteger(10, factor);
-    vector[unsigned(letterOf(word))] = factor;
+static CostVector operator+(CostVector sum, const CostVector &costs) {
+  for (auto [total, cost] : zip_equal(sum, costs))
+    total = Rational::add(total, cost).value_or(0);
+  return sum;
+}
+
+static CostCone coneOf(const CostVector &steps, StringRef condition,
+                       const CostVector &letters,
+                       std::vector<CostVector> rays) {
+  CostCone cone{{}, condition, {}, std::move(rays)};
+  for (unsigned letter = 0; letter != numCostLetters; ++letter) {
+    cone.steps[letter] = !steps[letter].isZero();
+    if (!letters[letter].isZero())
+      cone.letters.push_back(CostLetter(letter));
   }
-  return vector;
-}
-
-static CostCone coneOf(StringRef steps, StringRef condition, StringRef letters,
-                       StringRef rays) {
-  CostCone cone{steps, condition, {}, {}};
-  SmallVector<StringRef, 6> words;
-  letters.split(words, ' ', -1, /*KeepEmpty=*/false);
-  for (StringRef word : words)
-    cone.letters.push_back(letterOf(word));
-  SmallVector<StringRef, 4> each;
-  rays.split(each, '|');
-  for (StringRef ray : each)
-    cone.rays.push_back(vectorOf(ray));
   return cone;
 }
 
 ArrayRef<CostCone> allCostCones() {
-  static const std::vector<CostCone> cones = {
-#define PIPEC_COST_CONE(Steps, Condition, Letters, Rays)                       \
-  coneOf(Steps, Condition, Letters, Rays),
+  static const std::vector<CostCone> cones = [] {
+    const CostVector F = {1}, B = {0, 1}, I = {0, 0, 1}, W = {0, 0, 0, 1},
+                     Ov = {0, 0, 0, 0, 1}, P2P = {0, 0, 0, 0, 0, 1};
+    return std::vector<CostCone>{
+#define PIPEC_COST_CONE(Steps, Condition, Letters, ...)                        \
+  coneOf(Steps, Condition, Letters, {__VA_ARGS__}),
 #include "Derive/CostCones.def"
-  };
+    };
+  }();
   return cones;
-}
-
-std::vector<CostCone> costConesFor(StringRef steps) {
-  std::vector<CostCone> cones;
-  for (const CostCone &cone : allCostCones())
-    if (cone.steps == steps)
-      cones.push_back(cone);
-  return cones;
-}
-
-//===----------------------------------------------------------------------===//
-// Cones
-//===----------------------------------------------------------------------===//
-
-/// Solves for unknown multiples of `columns` whose sum is `sum`. Nothing if
-/// there are none.
-static std::optional<std::vector<Rational>>
-solve(ArrayRef<std::vector<Rational>> rows, ArrayRef<Rational> values,
-      unsigned unknowns) {
-  ModularSystem system(unknowns);
-  for (auto [row, value] : zip_equal(rows, values)) {
-    SmallVector<Residue, 6> coefficients;
-    for (Rational coefficient : row)
-      coefficients.push_back(Residue::of(coefficient).value_or(0));
-    std::optional<Residue> residue = Residue::of(value);
-    if (!residue || !system.add(coefficients, *residue))
-      return std::nullopt;
-  }
-  std::vector<Rational> solution;
-  for (Residue unknown : system.solution()) {
-    std::optional<Rational> fraction = unknown.fraction();
-    if (!fraction)
-      return std::nullopt;
-    solution.push_back(*fraction);
-  }
-  for (auto [row, value] : zip_equal(rows, values)) {
-    std::optional<Rational> sum = Rational(0);
-    for (auto [coefficient, unknown] : zip_equal(row, solution)) {
-      std::optional<Rational> product = Rational::mul(coefficient, unknown);
-      sum = product ? Rational::add(*sum, *product) : std::nullopt;
-      if (!sum)
-        return std::nullopt;
-    }
-    if (*sum != value)
-      return std::nullopt;
-  }
-  return solution;
 }
 
 CostVector CostCone::inside() const {
   CostVector sum;
   for (const CostVector &ray : rays)
-    for (auto [total, part] : zip_equal(sum, ray))
-      total = Rational::add(total, part).value_or(0);
+    sum = sum + ray;
   return sum;
 }
 
@@ -128,18 +63,18 @@ CostVector CostCone::inside() const {
 /// independent rays. All sets of rays are tried; there are at most 4 rays.
 bool CostCone::contains(const CostVector &costs) const {
   for (unsigned set = 0; set != 1u << rays.size(); ++set) {
-    std::vector<std::vector<Rational>> rows(numCostLetters);
-    unsigned unknowns = 0;
-    for (unsigned i = 0; i != rays.size(); ++i) {
-      if (!(set >> i & 1))
-        continue;
-      ++unknowns;
-      for (unsigned letter = 0; letter != numCostLetters; ++letter)
-        rows[letter].push_back(rays[i][letter]);
+    LinearSystem system(rays.size(), 1);
+    bool good = true;
+    for (unsigned letter = 0; letter != numCostLetters; ++letter) {
+      std::vector<Residue> row;
+      for (auto [i, ray] : enumerate(rays))
+        row.push_back(set >> i & 1 ? Residue(ray[letter]) : Residue());
+      row.push_back(Residue(costs[letter]));
+      good &= system.add(std::move(row));
     }
-    auto multiples = solve(rows, costs, unknowns);
-    if (multiples &&
-        none_of(*multiples, [](Rational x) { return x.isNegative(); }))
+    auto multiples = system.solution();
+    if (good && multiples &&
+        none_of(multiples->front(), [](Rational x) { return x.isNegative(); }))
       return true;
   }
   return false;
@@ -152,13 +87,19 @@ bool CostCone::contains(const CostCone &other) const {
 
 std::optional<std::vector<Rational>>
 CostCone::factors(ArrayRef<Rational> values) const {
-  std::vector<std::vector<Rational>> rows;
-  for (const CostVector &ray : rays) {
-    std::vector<Rational> &row = rows.emplace_back();
+  LinearSystem system(letters.size(), 1);
+  for (auto [ray, value] : zip_equal(rays, values)) {
+    std::vector<Residue> row;
     for (CostLetter letter : letters)
-      row.push_back(ray[unsigned(letter)]);
+      row.push_back(Residue(ray[unsigned(letter)]));
+    row.push_back(Residue(value));
+    if (!system.add(std::move(row)))
+      return std::nullopt;
   }
-  return solve(rows, values, letters.size());
+  auto solution = system.solution();
+  if (!solution)
+    return std::nullopt;
+  return std::move(solution->front());
 }
 
 } // namespace pipec

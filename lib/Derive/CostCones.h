@@ -5,16 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-//
-// The time of a run in a fixed order is the length of the longest path, which
-// is a sum of costs, so it is a convex function of the costs that is
-// homogeneous: twice the costs take twice the time. If such a function has the
-// values of a sum of costs at all rays of a cone and at one point inside, it
-// has them everywhere in the cone: nowhere can it be larger, by convexity, nor
-// smaller, since then it would be smaller than the sum at the point inside.
-//
-//===----------------------------------------------------------------------===//
-
 #ifndef PIPEC_DERIVE_COSTCONES_H
 #define PIPEC_DERIVE_COSTCONES_H
 
@@ -24,26 +14,29 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <array>
-#include <string>
+#include <bitset>
+#include <optional>
 #include <vector>
 
 namespace pipec {
 
-/// The costs that formulas have letters for.
+/// The costs that formulas have letters for, in the order of their sums.
 enum class CostLetter : uint8_t { F, B, I, W, Overlap, P2P };
 inline constexpr unsigned numCostLetters = 6;
 
+/// A set of letters; bit L is letter L.
+using LetterSet = std::bitset<numCostLetters>;
 /// A cost of each letter.
 using CostVector = std::array<Rational, numCostLetters>;
 
 /// A row of CostCones.def.
 struct CostCone {
-  /// The letters of the steps, `&` for overlaps: `FB&`.
-  llvm::StringRef steps;
+  /// The letters of the steps, without p2p.
+  LetterSet steps;
   /// In the syntax of programs, with `cost(&)` for the cost of the overlap;
   /// empty for all costs.
   llvm::StringRef condition;
-  /// The letters of the sum.
+  /// The letters of the sum, in ascending order.
   std::vector<CostLetter> letters;
   std::vector<CostVector> rays;
 
@@ -52,13 +45,11 @@ struct CostCone {
   bool contains(const CostVector &costs) const;
   bool contains(const CostCone &other) const;
   /// The factors of the letters in the sum that has the given values at the
-  /// rays; nothing if there is none, or if it does not fit.
+  /// rays, if there is one.
   std::optional<std::vector<Rational>>
   factors(llvm::ArrayRef<Rational> values) const;
 };
 
-/// The cones for schedules with these steps, in the order of the table.
-std::vector<CostCone> costConesFor(llvm::StringRef steps);
 /// All rows of the table.
 llvm::ArrayRef<CostCone> allCostCones();
 

@@ -10,13 +10,11 @@
 #include "Support/Diagnostics/AnalysisDiags.h"
 #include "Support/Words.h"
 
-#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/ErrorHandling.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 using namespace llvm;
@@ -28,6 +26,68 @@ bool Derivation::hasClauses() const {
     return !figure.clauses.empty();
   });
 }
+
+namespace {
+
+/// One set of costs, and where its runs are among those of a size.
+struct Regime {
+  const CostCone *cone;
+  /// By ray, the index of the run; then that of the point inside.
+  std::vector<size_t> rays;
+  size_t inside;
+};
+
+class Deriver {
+public:
+  Deriver(const ScheduleSource &source, const CheckedSchedule &schedule,
+          const LowerOptions &lowering, const Grid &grid, bool ownCosts,
+          DiagEngine &diags)
+      : source(source), schedule(schedule), grid(grid), ownCosts(ownCosts),
+        diags(diags), measured(source, schedule, lowering, diags) {}
+
+  FailureOr<Derivation> run(function_ref<void()> advance);
+
+private:
+  LogicalResult measure(function_ref<void()> advance);
+  void chooseRegimes();
+  void findVariables();
+  std::vector<Rational> factors(Expectation::Metric metric,
+                                const SizeFigures &size, unsigned rank,
+                                const Regime &regime) const;
+  std::vector<Rational> valuesOf(Expectation::Metric metric,
+                                 const Regime *regime, const SizeFigures &size,
+                                 unsigned rank) const;
+  FitSamples samplesOf(Expectation::Metric metric, const Regime *regime,
+                       ArrayRef<SizeFigures> sizes, bool perRank) const;
+  std::optional<std::vector<std::string>>
+  boundsOf(const FormulaCase &formulas, const FitSamples &inside,
+           const FitSamples &outside) const;
+  DerivedFigure derive(Expectation::Metric metric) const;
+  DerivedClause clauseOf(const FormulaCase &formulas, const Regime *regime,
+                         const FitSamples &samples,
+                         std::vector<std::string> conditions) const;
+  std::string letterText(CostLetter letter) const;
+  std::string regimeText(const Regime *regime) const;
+  std::string valueText(const FormulaCase &formulas, const Regime *regime,
+                        ArrayRef<std::string> names) const;
+
+  const ScheduleSource &source;
+  const CheckedSchedule &schedule;
+  const Grid &grid;
+  bool ownCosts;
+  DiagEngine &diags;
+  GridFigures measured;
+  std::vector<SizeFigures> sizes, outside;
+
+  std::vector<CostVector> costs;
+  std::vector<Regime> regimes;
+  /// The parameters that formulas use, as indices of the parameters of the
+  /// schedule, and the conditions on the others.
+  std::vector<unsigned> variables;
+  std::vector<std::string> fixed;
+};
+
+} // namespace
 
 //===----------------------------------------------------------------------===//
 // Costs
@@ -41,35 +101,31 @@ static std::string overlapText(const CostSettings::Overlap &overlap) {
 }
 
 std::string Deriver::letterText(CostLetter letter) const {
-  switch (letter) {
-  case CostLetter::F:
-    return "F";
-  case CostLetter::B:
-    return "B";
-  case CostLetter::I:
-    return "I";
-  case CostLetter::W:
-    return "W";
-  case CostLetter::P2P:
+  if (letter == CostLetter::P2P)
     return "cost(p2p)";
-  case CostLetter::Overlap:
-    return overlapText(measured.steps().overlaps.front());
-  }
-  llvm_unreachable("every letter has a text");
+  return letter == CostLetter::Overlap
+             ? overlapText(measured.steps().overlaps.front())
+             : stepKindName(StepKind(letter)).str();
 }
 
-/// The condition that the costs are those of the schedule.
-std::string Deriver::ownCostsText() const {
+/// The condition of a regime; without one, that the costs are those of the
+/// schedule.
+std::string Deriver::regimeText(const Regime *regime) const {
   const StepsUsed &used = measured.steps();
+  if (regime) {
+    std::string text = regime->cone->condition.str();
+    constexpr StringLiteral overlap = "cost(&)";
+    for (size_t at; (at = text.find(overlap)) != std::string::npos;)
+      text.replace(at, overlap.size(), letterText(CostLetter::Overlap));
+    return text;
+  }
   std::vector<std::string> texts;
   auto add = [&](const std::string &cost, Rational value) {
-    std::string text;
-    raw_string_ostream(text) << cost << " == " << value;
-    texts.push_back(text);
+    raw_string_ostream(texts.emplace_back()) << cost << " == " << value;
   };
   for (CostLetter letter :
        {CostLetter::F, CostLetter::B, CostLetter::I, CostLetter::W})
-    if (StringRef(used.letters).contains("FBIW"[unsigned(letter)]))
+    if (used.letters[unsigned(letter)])
       add(letterText(letter), used.costs[unsigned(letter)]);
   for (const CostSettings::Overlap &overlap : used.overlaps)
     add(overlapText(overlap), overlap.cost);
@@ -85,44 +141,28 @@ void Deriver::chooseRegimes() {
     return;
   // The cones have the letters of the steps only.
   CostVector own = used.costs;
-  for (unsigned letter = 0; letter != std::size("FBIW&") - 1; ++letter)
-    if (!StringRef(used.letters).contains("FBIW&"[letter]))
+  for (unsigned letter = 0; letter != unsigned(CostLetter::P2P); ++letter)
+    if (!used.letters[letter])
       own[letter] = 0;
   auto indexOf = [&](const CostVector &vector) {
-    auto it = find(costs, vector);
-    size_t index = it - costs.begin();
-    if (it == costs.end())
+    size_t index = find(costs, vector) - costs.begin();
+    if (index == costs.size())
       costs.push_back(vector);
     return index;
   };
-  for (CostCone &cone : costConesFor(used.letters)) {
-    if (ownCosts && !used.costsVary && !cone.contains(own))
-      continue;
-    Regime regime;
-    for (const CostVector &ray : cone.rays)
-      regime.rays.push_back(indexOf(ray));
-    regime.inside = indexOf(cone.inside());
-    regime.condition = cone.condition.str();
-    constexpr StringLiteral overlap = "cost(&)";
-    for (size_t at; (at = regime.condition.find(overlap)) != std::string::npos;)
-      regime.condition.replace(at, overlap.size(),
-                               letterText(CostLetter::Overlap));
-    regime.cone = std::move(cone);
-    regimes.push_back(std::move(regime));
-  }
+  for (const CostCone &cone : allCostCones())
+    if (cone.steps == used.letters &&
+        (!ownCosts || used.costsVary || cone.contains(own))) {
+      Regime &regime = regimes.emplace_back(Regime{&cone, {}, 0});
+      for (const CostVector &ray : cone.rays)
+        regime.rays.push_back(indexOf(ray));
+      regime.inside = indexOf(cone.inside());
+    }
 }
 
 //===----------------------------------------------------------------------===//
 // Variables
 //===----------------------------------------------------------------------===//
-
-/// The text of a default value, as an operand of `==`.
-static std::string defaultText(const ast::Expr *value) {
-  const char *begin = value->range.Start.getPointer();
-  StringRef text(begin, value->range.End.getPointer() - begin);
-  bool word = all_of(text, isWordByte);
-  return word ? text.str() : "(" + text.str() + ")";
-}
 
 /// Parameters that the grid gives several values are variables, micro-batches
 /// first. The others have one value, or that of their default.
@@ -130,7 +170,6 @@ void Deriver::findVariables() {
   std::set<std::string> given;
   for (const auto &[name, value] : grid.point(*schedule.decl))
     given.insert(name);
-  ArrayRef<SizeFigures> sizes = measured.sizes();
   for (auto [i, param] : enumerate(schedule.decl->params)) {
     const std::string name = param.name.text.str();
     bool isGiven = given.count(name) || given.count(param.label.text.str());
@@ -138,12 +177,18 @@ void Deriver::findVariables() {
     bool varies = any_of(sizes, [&, i = i](const SizeFigures &size) {
       return size.params[i].second != first;
     });
-    if (isGiven && varies)
+    if (varies && isGiven) {
       variables.push_back(i);
-    else if (isGiven || !varies)
-      fixed.push_back(name + " == " + std::to_string(first));
-    else
-      fixed.push_back(name + " == " + defaultText(param.defaultValue));
+      continue;
+    }
+    std::string text = std::to_string(first);
+    if (varies) {
+      const char *begin = param.defaultValue->range.Start.getPointer();
+      text.assign(begin, param.defaultValue->range.End.getPointer());
+      if (!all_of(text, isWordByte))
+        text = "(" + text + ")";
+    }
+    fixed.push_back(name + " == " + text);
   }
   auto order = [&](unsigned i) {
     const ast::ParamDecl *param = &schedule.decl->params[i];
@@ -156,34 +201,15 @@ void Deriver::findVariables() {
       variables, [&](unsigned a, unsigned b) { return order(a) < order(b); });
 }
 
-FitSamples Deriver::emptySamples(bool perRank) const {
-  FitSamples samples;
-  for (unsigned i : variables)
-    samples.names.push_back(schedule.decl->params[i].name.text.str());
-  if (perRank)
-    samples.names.push_back("rank");
-  for (auto [number, i] : enumerate(variables))
-    if (&schedule.decl->params[i] == schedule.microbatches)
-      for (auto [other, j] : enumerate(variables))
-        if (&schedule.decl->params[j] != schedule.chunks && i != j)
-          samples.divisions.push_back({unsigned(number), unsigned(other)});
-  return samples;
-}
-
 //===----------------------------------------------------------------------===//
 // Samples
 //===----------------------------------------------------------------------===//
 
-static Rational timeOf(Expectation::Metric metric, const TimesUnder &times,
+static Rational timeOf(Expectation::Metric metric, const RunFigures &run,
                        unsigned rank) {
-  switch (metric) {
-  case Expectation::Metric::Makespan:
-    return times.makespan;
-  case Expectation::Metric::Span:
-    return times.span;
-  default:
-    return times.idle[rank];
-  }
+  if (metric == Expectation::Metric::Makespan)
+    return run.makespan;
+  return metric == Expectation::Metric::Span ? run.span : run.idle[rank];
 }
 
 /// The factors of the letters in a time that is a sum over them in the whole
@@ -193,55 +219,73 @@ std::vector<Rational> Deriver::factors(Expectation::Metric metric,
                                        const Regime &regime) const {
   auto isSum = [&](auto time) {
     std::optional<Rational> sum = Rational(0);
-    for (size_t ray : regime.rays) {
-      sum = Rational::add(*sum, time(size.under[ray]));
-      if (!sum)
-        return false;
-    }
-    return *sum == time(size.under[regime.inside]);
+    for (size_t ray : regime.rays)
+      sum = sum ? Rational::add(*sum, time(size.runs[ray])) : sum;
+    return sum == time(size.runs[regime.inside]);
   };
-  auto time = [&](const TimesUnder &times) {
-    return timeOf(metric, times, rank);
-  };
-  if (!isSum(time))
-    return {};
+  auto time = [&](const RunFigures &run) { return timeOf(metric, run, rank); };
+  bool good = isSum(time);
   // A span is the end of a rank minus its start, which is convex only if the
   // start is a sum.
-  for (unsigned each = 0;
-       metric == Expectation::Metric::Span && each != size.numRanks; ++each)
-    if (!isSum([&](const TimesUnder &times) { return times.starts[each]; }))
-      return {};
+  if (metric == Expectation::Metric::Span)
+    for (unsigned each = 0; each != size.numRanks; ++each)
+      good &= isSum([&](const RunFigures &run) { return run.starts[each]; });
+  if (!good)
+    return {};
   std::vector<Rational> values;
   for (size_t ray : regime.rays)
-    values.push_back(time(size.under[ray]));
-  return regime.cone.factors(values).value_or(std::vector<Rational>());
+    values.push_back(time(size.runs[ray]));
+  return regime.cone->factors(values).value_or(std::vector<Rational>());
 }
 
-/// The samples of a metric: of a time, the factors of the letters of `regime`,
-/// or the time under the costs of the schedule without a regime.
+/// The components of a metric at one size: of a time, the factors of the
+/// letters of `regime`, or the time under the costs of the schedule without a
+/// regime.
+std::vector<Rational> Deriver::valuesOf(Expectation::Metric metric,
+                                        const Regime *regime,
+                                        const SizeFigures &size,
+                                        unsigned rank) const {
+  if (metric == Expectation::Metric::Peak)
+    return {size.peaks[rank]};
+  return regime ? factors(metric, size, rank, *regime)
+                : std::vector{timeOf(metric, size.runs.back(), rank)};
+}
+
+/// The samples of a metric, for each rank or for all ranks together. In the
+/// latter, a size at which ranks differ has no values.
 FitSamples Deriver::samplesOf(Expectation::Metric metric, const Regime *regime,
-                              ArrayRef<SizeFigures> sizes) const {
-  bool perRank = isPerRank(metric);
-  FitSamples samples = emptySamples(perRank);
-  for (const SizeFigures &size : sizes)
-    for (unsigned rank = 0; rank != (perRank ? size.numRanks : 1); ++rank) {
-      FitSample &sample = samples.samples.emplace_back();
-      for (unsigned i : variables)
-        sample.variables.push_back(size.params[i].second);
-      if (perRank)
-        sample.variables.push_back(rank);
-      if (metric == Expectation::Metric::Peak)
-        sample.values = {size.peaks[rank]};
-      else if (regime)
-        sample.values = factors(metric, size, rank, *regime);
-      else
-        sample.values = {timeOf(metric, size.own, rank)};
-      if (regime && sample.values.empty()) {
-        sample.known = false;
-        sample.values.resize(regime->cone.letters.size());
-      }
+                              ArrayRef<SizeFigures> sizes, bool perRank) const {
+  std::vector<std::string> names;
+  std::vector<std::pair<unsigned, unsigned>> divisions;
+  for (auto [number, i] : enumerate(variables)) {
+    names.push_back(schedule.decl->params[i].name.text.str());
+    for (auto [other, j] : enumerate(variables))
+      if (&schedule.decl->params[i] == schedule.microbatches && i != j &&
+          &schedule.decl->params[j] != schedule.chunks)
+        divisions.push_back({unsigned(number), unsigned(other)});
+  }
+  if (perRank)
+    names.push_back("rank");
+  FitSamples samples(std::move(names), divisions,
+                     regime ? regime->cone->letters.size() : 1);
+  for (const SizeFigures &size : sizes) {
+    SmallVector<int64_t, 4> point;
+    for (unsigned i : variables)
+      point.push_back(size.params[i].second);
+    unsigned numRanks = isPerRank(metric) ? size.numRanks : 1;
+    if (!perRank) {
+      std::vector<Rational> values = valuesOf(metric, regime, size, 0);
+      for (unsigned rank = 1; rank != numRanks; ++rank)
+        if (valuesOf(metric, regime, size, rank) != values)
+          values.clear();
+      samples.add(point, std::move(values), numRanks);
+      continue;
     }
-  holdOut(samples, variables.size());
+    point.push_back(0);
+    for (point.back() = 0; point.back() != numRanks; ++point.back())
+      samples.add(point, valuesOf(metric, regime, size, point.back()));
+  }
+  samples.holdOut(variables.size());
   return samples;
 }
 
@@ -256,142 +300,148 @@ std::string Deriver::valueText(const FormulaCase &formulas,
                                ArrayRef<std::string> names) const {
   if (!regime)
     return formulas.values[0].text(names);
-  std::vector<std::pair<const PiecewiseFormula *, std::vector<std::string>>>
-      products;
+  std::vector<std::pair<std::string, std::vector<std::string>>> products;
   for (auto [letter, formula] :
-       zip_equal(regime->cone.letters, formulas.values)) {
+       zip_equal(regime->cone->letters, formulas.values)) {
     if (formula.isZero())
       continue;
-    std::string text = formula.text(names);
-    auto it = find_if(products, [&](const auto &product) {
-      return product.first->text(names) == text;
-    });
+    std::string factor = formula.factorText(names);
+    auto it = find_if(
+        products, [&](const auto &product) { return product.first == factor; });
     if (it == products.end())
-      it = products.insert(products.end(), {&formula, {}});
+      it = products.insert(it, {factor, {}});
     it->second.push_back(letterText(letter));
   }
-  std::string sum;
-  for (const auto &[formula, letters] : products) {
-    std::string factor = formula->factorText(names);
-    std::string all = join(letters, " + ");
-    sum += sum.empty() ? "" : " + ";
-    if (factor == "1")
-      sum += all;
-    else
-      sum += factor + " * " + (letters.size() > 1 ? "(" + all + ")" : all);
+  std::vector<std::string> terms;
+  for (const auto &[factor, letters] : products) {
+    std::string sum = join(letters, " + ");
+    if (factor != "1")
+      sum = factor + " * " + (letters.size() > 1 ? "(" + sum + ")" : sum);
+    terms.push_back(std::move(sum));
   }
-  return sum.empty() ? "0" : sum;
+  return terms.empty() ? "0" : join(terms, " + ");
 }
 
+/// The conditions without which formulas are wrong at smaller sizes than those
+/// of the grid; nothing if they are wrong at others.
 std::optional<std::vector<std::string>>
 Deriver::boundsOf(const FormulaCase &formulas, const FitSamples &inside,
                   const FitSamples &outside) const {
-  std::vector<int64_t> least = inside.samples.front().variables;
-  for (const FitSample &sample : inside.samples)
-    for (size_t i = 0; i != variables.size(); ++i)
-      least[i] = std::min(least[i], sample.variables[i]);
-  auto isRight = [&](const FitSample &sample) {
-    return sample.known &&
-           all_of(zip_equal(formulas.values, sample.values), [&](auto pair) {
-             auto &[formula, value] = pair;
-             std::optional<Rational> found = formula.value(sample.variables);
-             return !found || *found == value;
-           });
-  };
-  // The variables that are below the grid at all wrong sizes, and at some.
-  BitVector always(variables.size(), true), ever(variables.size());
-  for (const FitSample &sample : outside.samples) {
-    if (!all_of(
-            formulas.conditions,
-            [&](const Condition &c) { return c.holds(sample.variables); }) ||
-        isRight(sample))
-      continue;
-    BitVector below(variables.size());
-    for (size_t i = 0; i != variables.size(); ++i)
-      below[i] = sample.variables[i] < least[i];
-    if (below.none())
-      return std::nullopt;
-    always &= below;
-    ever |= below;
-  }
-  if (always.any() && ever.any()) {
-    int only = always.find_first();
-    ever.reset();
-    ever.set(only);
-  }
+  std::vector<const FitSample *> wrong;
+  for (const FitSample &sample : outside.samples)
+    if (all_of(formulas.conditions,
+               [&](const Condition &c) { return c.holds(sample.atoms); }) &&
+        !formulas.hold(sample))
+      wrong.push_back(&sample);
+  // One bound if it is enough, else all that help.
   std::vector<std::string> bounds;
-  for (unsigned i : ever.set_bits())
-    bounds.push_back(inside.names[i] + " >= " + std::to_string(least[i]));
+  for (bool one : {true, false})
+    for (size_t i = 0; i != variables.size() && !wrong.empty(); ++i) {
+      int64_t least = std::numeric_limits<int64_t>::max();
+      for (const FitSample &sample : inside.samples)
+        least = std::min(least, sample.variable(i));
+      auto isBelow = [&](const FitSample *sample) {
+        return sample->variable(i) < least;
+      };
+      if (one ? !all_of(wrong, isBelow) : none_of(wrong, isBelow))
+        continue;
+      erase_if(wrong, isBelow);
+      bounds.push_back(inside.names[i + 1] + " >= " + std::to_string(least));
+    }
+  if (!wrong.empty())
+    return std::nullopt;
   return bounds;
 }
 
-DerivedFigure Deriver::derive(Expectation::Metric metric) {
+DerivedClause Deriver::clauseOf(const FormulaCase &formulas,
+                                const Regime *regime, const FitSamples &samples,
+                                std::vector<std::string> conditions) const {
+  DerivedClause clause;
+  clause.value = valueText(formulas, regime, samples.names);
+  clause.condition = join(conditions, " && ");
+  std::set<std::vector<int64_t>> fitted, heldOut;
+  for (unsigned number : formulas.samples) {
+    const FitSample &sample = samples.samples[number];
+    (sample.heldOut ? heldOut : fitted)
+        .insert({sample.atoms.begin(),
+                 sample.atoms.begin() + 1 + variables.size()});
+  }
+  clause.fitted = fitted.size();
+  clause.heldOut = heldOut.size();
+  // A twentieth of the figures, or a tenth with residues of two parameters.
+  size_t share = 0;
+  for (unsigned number : formulas.samples)
+    share += samples.samples[number].end - samples.samples[number].begin;
+  bool isOdd = count_if(formulas.conditions, [](const Condition &condition) {
+                 return condition.modulus && !condition.divisor;
+               }) > 1;
+  clause.isSliver = (isOdd ? 10 : 20) * share < samples.samples.back().end;
+  return clause;
+}
+
+DerivedFigure Deriver::derive(Expectation::Metric metric) const {
   DerivedFigure figure;
   figure.metric = metric;
-  std::vector<const Regime *> tried;
   bool isTime = metric != Expectation::Metric::Peak;
-  for (const Regime &regime : regimes)
-    if (isTime)
+  std::vector<const Regime *> tried;
+  if (isTime)
+    for (const Regime &regime : regimes)
       tried.push_back(&regime);
   if (!isTime || ((ownCosts || regimes.empty()) && !measured.steps().costsVary))
     tried.push_back(nullptr);
 
-  FitSamples first = samplesOf(metric, nullptr, measured.sizes());
-  // The samples that the clauses of each regime give.
+  FitSamples first = samplesOf(metric, nullptr, sizes, isPerRank(metric));
+  // The figures that the clauses of each regime give.
   std::vector<std::pair<const Regime *, BitVector>> covered;
   BitVector all(first.samples.size());
   for (const Regime *regime : tried) {
-    BitVector before(first.samples.size());
-    for (const auto &[other, samples] : covered)
-      if (!regime || (other && other->cone.contains(regime->cone)))
-        before |= samples;
+    BitVector before(all.size()), now(all.size());
+    for (const auto &[other, numbers] : covered)
+      if (!regime || (other && other->cone->contains(*regime->cone)))
+        before |= numbers;
     if (before.all())
       continue;
-    FitSamples samples = samplesOf(metric, regime, measured.sizes());
-    FitSamples outside = samplesOf(metric, regime, measured.sizesOutside());
-    std::vector<unsigned> numbers(samples.samples.size());
-    std::iota(numbers.begin(), numbers.end(), 0);
-    CaseFinder finder(samples);
-    BitVector now(samples.samples.size());
-    for (const FormulaCase &formulas : finder.find(numbers).cases) {
-      if (all_of(formulas.samples,
-                 [&](unsigned number) { return before[number]; }))
+    bool perRank =
+        isPerRank(metric) && any_of(sizes, [&](const auto &size) {
+          auto values = valuesOf(metric, regime, size, 0);
+          return any_of(seq<unsigned>(1, size.numRanks), [&](unsigned rank) {
+            return valuesOf(metric, regime, size, rank) != values;
+          });
+        });
+    FitSamples samples = samplesOf(metric, regime, sizes, perRank);
+    FitSamples beyond = samplesOf(metric, regime, outside, perRank);
+    for (const FormulaCase &formulas : CaseFinder(samples).find()) {
+      BitVector gives(all.size());
+      for (unsigned number : formulas.samples)
+        gives.set(samples.samples[number].begin, samples.samples[number].end);
+      std::optional<std::vector<std::string>> bounds =
+          boundsOf(formulas, samples, beyond);
+      if (!bounds || !gives.test(before))
         continue;
-      auto bounds = boundsOf(formulas, samples, outside);
-      if (!bounds)
-        continue;
-      DerivedClause clause;
-      clause.value = valueText(formulas, regime, samples.names);
       std::vector<std::string> conditions = fixed;
       for (const Condition &condition : formulas.conditions)
         conditions.push_back(condition.text(samples.names));
-      llvm::append_range(conditions, *bounds);
-      if (regime && !regime->condition.empty())
-        conditions.push_back(regime->condition);
-      if (isTime && !regime)
-        conditions.push_back(ownCostsText());
-      clause.condition = join(conditions, " && ");
-      std::set<std::vector<int64_t>> fitted, heldOut;
-      for (unsigned number : formulas.samples) {
-        const FitSample &sample = samples.samples[number];
-        (sample.heldOut ? heldOut : fitted)
-            .insert({sample.variables.begin(),
-                     sample.variables.begin() + variables.size()});
-        now.set(number);
-      }
-      clause.fitted = fitted.size();
-      clause.heldOut = heldOut.size();
-      figure.clauses.push_back(std::move(clause));
+      append_range(conditions, *bounds);
+      if (isTime && !regimeText(regime).empty())
+        conditions.push_back(regimeText(regime));
+      figure.clauses.push_back(
+          clauseOf(formulas, regime, samples, std::move(conditions)));
+      now |= gives;
     }
     all |= now;
     covered.push_back({regime, std::move(now)});
   }
+  llvm::stable_sort(figure.clauses,
+                    [](const DerivedClause &a, const DerivedClause &b) {
+                      return a.value.size() + a.condition.size() <
+                             b.value.size() + b.condition.size();
+                    });
 
   unsigned breaking = figure.clauses.empty()
-                          ? firstContradiction(first).value_or(0)
+                          ? CaseFinder(first).firstContradiction().value_or(0)
                           : all.find_first_unset();
   unsigned number = 0;
-  for (const SizeFigures &size : measured.sizes()) {
+  for (const SizeFigures &size : sizes) {
     unsigned begin = number;
     number += isPerRank(metric) ? size.numRanks : 1;
     figure.uncovered += all.find_first_unset_in(begin, number) != -1;
@@ -401,17 +451,34 @@ DerivedFigure Deriver::derive(Expectation::Metric metric) {
   return figure;
 }
 
+LogicalResult Deriver::measure(function_ref<void()> advance) {
+  for (const ParamValues &params : measured.sizes()) {
+    FailureOr<SizeFigures> size = measured.measure(params, costs);
+    if (failed(size))
+      return failure();
+    sizes.push_back(std::move(*size));
+    advance();
+  }
+  // Outside the grid, sizes with errors are left out.
+  DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
+  for (const ParamValues &params : measured.sizesOutside())
+    if (FailureOr<SizeFigures> size = measured.measure(params, costs);
+        succeeded(size))
+      outside.push_back(std::move(*size));
+  return success();
+}
+
 FailureOr<Derivation> Deriver::run(function_ref<void()> advance) {
   if (failed(measured.inspect(grid)))
     return failure();
-  if (measured.numSizes() < minDeriveSizes)
-    return diags.report(
-        schedule.decl->name.range, diag::DeriveTooFew, schedule.decl->name.text,
-        countText(measured.numSizes(), "size"), size_t(minDeriveSizes));
+  size_t count = measured.sizes().size();
+  if (count < minDeriveSizes)
+    return diags.report(schedule.decl->name.range, diag::DeriveTooFew,
+                        schedule.decl->name.text, countText(count, "size"),
+                        size_t(minDeriveSizes));
   chooseRegimes();
-  if (failed(measured.measure(costs, advance)))
+  if (failed(measure(advance)))
     return failure();
-  measured.measureOutside(costs);
   findVariables();
 
   Derivation result;
@@ -420,15 +487,25 @@ FailureOr<Derivation> Deriver::run(function_ref<void()> advance) {
   result.refused = measured.numRefused();
   result.ownCostsOnly = regimes.empty();
   result.hasPlaces = measured.steps().hasPlaces;
+  if (ownCosts || result.ownCostsOnly)
+    result.assumed = measured.steps().assumed;
   for (const FitSample &sample :
-       samplesOf(Expectation::Metric::Makespan, nullptr, measured.sizes())
-           .samples)
+       samplesOf(Expectation::Metric::Makespan, nullptr, sizes, false).samples)
     ++(sample.heldOut ? result.heldOut : result.fitted);
   for (Expectation::Metric metric :
        {Expectation::Metric::Makespan, Expectation::Metric::Span,
         Expectation::Metric::Idle, Expectation::Metric::Peak})
     result.figures.push_back(derive(metric));
   return result;
+}
+
+FailureOr<Derivation> derive(const ScheduleSource &source,
+                             const CheckedSchedule &schedule,
+                             const LowerOptions &lowering, const Grid &grid,
+                             bool ownCosts, DiagEngine &diags,
+                             function_ref<void()> advance) {
+  return Deriver(source, schedule, lowering, grid, ownCosts, diags)
+      .run(advance);
 }
 
 } // namespace pipec

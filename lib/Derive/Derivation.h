@@ -8,7 +8,6 @@
 #ifndef PIPEC_DERIVE_DERIVATION_H
 #define PIPEC_DERIVE_DERIVATION_H
 
-#include "Cost/Expectation.h"
 #include "Derive/CaseFinder.h"
 #include "Derive/GridFigures.h"
 
@@ -24,9 +23,12 @@ struct DerivedClause {
   /// compared with.
   size_t fitted = 0;
   size_t heldOut = 0;
+  /// True if it applies to few sizes: less than a twentieth of the figures, or
+  /// a tenth if its condition has residues of two variables.
+  bool isSliver = false;
 };
 
-/// The clauses of one metric.
+/// The clauses of one metric, the simplest first.
 struct DerivedFigure {
   Expectation::Metric metric;
   std::vector<DerivedClause> clauses;
@@ -53,6 +55,8 @@ struct Derivation {
   /// True if it has costs or factors of single stages, ranks, micro-batches or
   /// edges, which the clauses do not name but depend on.
   bool hasPlaces = false;
+  /// The costs that chose or limited the clauses, but that nobody gave.
+  AssumedCosts assumed;
   std::vector<DerivedFigure> figures;
 
   bool hasClauses() const;
@@ -65,59 +69,10 @@ inline constexpr size_t minDeriveSizes = 8;
 /// that formulas may use, and `ownCosts` limits the clauses to costs that
 /// include those of the schedule. Reports errors at single sizes, and too few
 /// sizes.
-class Deriver {
-public:
-  Deriver(const ScheduleSource &source, const CheckedSchedule &schedule,
-          const LowerOptions &lowering, const Grid &grid, bool ownCosts,
-          DiagEngine &diags)
-      : source(source), schedule(schedule), grid(grid), ownCosts(ownCosts),
-        diags(diags), measured(source, schedule, lowering, diags) {}
-
-  llvm::FailureOr<Derivation> run(llvm::function_ref<void()> advance);
-
-private:
-  /// One set of costs, and where its runs are among the measured ones.
-  struct Regime {
-    CostCone cone;
-    /// By ray, the index of the run; then that of the point inside.
-    std::vector<size_t> rays;
-    size_t inside = 0;
-    std::string condition;
-  };
-
-  void chooseRegimes();
-  void findVariables();
-  FitSamples emptySamples(bool perRank) const;
-  std::vector<Rational> factors(Expectation::Metric metric,
-                                const SizeFigures &size, unsigned rank,
-                                const Regime &regime) const;
-  FitSamples samplesOf(Expectation::Metric metric, const Regime *regime,
-                       llvm::ArrayRef<SizeFigures> sizes) const;
-  /// The conditions without which formulas are wrong at smaller sizes than
-  /// those of the grid; nothing if they are wrong at others.
-  std::optional<std::vector<std::string>>
-  boundsOf(const FormulaCase &formulas, const FitSamples &inside,
-           const FitSamples &outside) const;
-  DerivedFigure derive(Expectation::Metric metric);
-  std::string letterText(CostLetter letter) const;
-  std::string valueText(const FormulaCase &formulas, const Regime *regime,
-                        llvm::ArrayRef<std::string> names) const;
-  std::string ownCostsText() const;
-
-  const ScheduleSource &source;
-  const CheckedSchedule &schedule;
-  const Grid &grid;
-  bool ownCosts;
-  DiagEngine &diags;
-  GridFigures measured;
-
-  std::vector<CostVector> costs;
-  std::vector<Regime> regimes;
-  /// The parameters that formulas use, as indices of the parameters of the
-  /// schedule, and the conditions on the others.
-  std::vector<unsigned> variables;
-  std::vector<std::string> fixed;
-};
+llvm::FailureOr<Derivation>
+derive(const ScheduleSource &source, const CheckedSchedule &schedule,
+       const LowerOptions &lowering, const Grid &grid, bool ownCosts,
+       DiagEngine &diags, llvm::function_ref<void()> advance);
 
 } // namespace pipec
 

@@ -21,10 +21,23 @@ using namespace llvm;
 
 namespace pipec {
 
-/// The figures of the letters, in the order of `CostLetter`; overlaps have
-/// none.
-static constexpr std::optional<Figure> figureOfLetter[numCostLetters] = {
-    Figure::F, Figure::B, Figure::I, Figure::W, std::nullopt, Figure::P2P};
+/// The figures of the letters; overlaps have none.
+static constexpr std::pair<CostLetter, Figure> figuresOfLetters[] = {
+    {CostLetter::F, Figure::F},
+    {CostLetter::B, Figure::B},
+    {CostLetter::I, Figure::I},
+    {CostLetter::W, Figure::W},
+    {CostLetter::P2P, Figure::P2P}};
+
+/// The letter of a compute kind.
+static unsigned letterOf(StepKind kind) {
+  static_assert(unsigned(StepKind::F) == unsigned(CostLetter::F) &&
+                unsigned(StepKind::B) == unsigned(CostLetter::B) &&
+                unsigned(StepKind::I) == unsigned(CostLetter::I) &&
+                unsigned(StepKind::W) == unsigned(CostLetter::W));
+  assert(isCompute(kind) && "other steps have no cost letter");
+  return unsigned(kind);
+}
 
 /// The cost of an overlap that was not seen before; no cost is negative.
 static const Rational unknownCost = -1;
@@ -39,8 +52,7 @@ FailureOr<Schedule> GridFigures::lowered(const ParamValues &params) {
     return !refusal;
   });
   LowerOptions options = lowering;
-  // The clauses of the program are those to be found, and may not even have a
-  // value.
+  // The program's own clauses are not evaluated; they may not have a value.
   options.expectations = false;
   options.params.insert(options.params.end(), params.begin(), params.end());
   FailureOr<Schedule> result = source.lower(schedule, options, diags);
@@ -54,45 +66,41 @@ FailureOr<Schedule> GridFigures::lowered(const ParamValues &params) {
 //===----------------------------------------------------------------------===//
 
 void GridFigures::noteSteps(const Schedule &lowered) {
-  has[unsigned(CostLetter::P2P)] |= lowered.numRanks > 1;
   for (const StepList &list : lowered.ranks)
     for (size_t begin = 0, end = 0; begin != list.size(); begin = end) {
       end = Schedule::groupEnd(list, begin);
       if (!isCompute(list[begin].kind()))
         continue;
-      if (end == begin + 1) {
-        has[unsigned(list[begin].kind())] = true;
-        continue;
-      }
       SmallVector<StepKind, 2> members;
       for (size_t i = begin; i != end; ++i) {
         members.push_back(list[i].kind());
-        has[unsigned(list[i].kind())] = true;
+        used.letters.set(letterOf(members.back()));
       }
+      if (members.size() == 1)
+        continue;
+      used.letters.set(unsigned(CostLetter::Overlap));
       if (none_of(used.overlaps, [&](const CostSettings::Overlap &other) {
             return other.members == members;
           }))
         used.overlaps.push_back({members, unknownCost, false});
-      has[unsigned(CostLetter::Overlap)] = true;
     }
 }
 
 void GridFigures::noteCosts(const Schedule &lowered) {
   const CostSettings &own = lowered.costs;
   CostVector costs;
-  for (unsigned letter = 0; letter != numCostLetters; ++letter)
-    if (std::optional<Figure> figure = figureOfLetter[letter])
-      costs[letter] = figure == Figure::P2P
-                          ? own.general(Figure::P2P)
-                          : own.of(*figure, anyStage).value_or(0);
+  for (auto [letter, figure] : figuresOfLetters)
+    costs[unsigned(letter)] = figure == Figure::P2P
+                                  ? own.general(figure)
+                                  : own.of(figure, anyStage).value_or(0);
   for (CostSettings::Overlap &overlap : used.overlaps) {
-    Rational cost;
-    for (StepKind kind : overlap.members)
-      cost = Rational::add(cost, costs[unsigned(kind)]).value_or(0);
+    Rational cost, longest;
+    for (StepKind kind : overlap.members) {
+      cost = Rational::add(cost, costs[letterOf(kind)]).value_or(0);
+      longest = std::max(longest, costs[letterOf(kind)]);
+    }
     cost = Rational::mul(cost, own.overlapFactor(overlap.members)).value_or(0);
-    for (StepKind kind : overlap.members)
-      cost = std::max(cost, costs[unsigned(kind)]);
-    cost = own.ofOverlap(overlap.members).value_or(cost);
+    cost = own.ofOverlap(overlap.members).value_or(std::max(cost, longest));
     used.costsVary |= overlap.cost != unknownCost && overlap.cost != cost;
     overlap.cost = cost;
   }
@@ -101,17 +109,16 @@ void GridFigures::noteCosts(const Schedule &lowered) {
       !existing.empty() && (costs != used.costs || occupancy != used.occupancy);
   used.occupancy = occupancy;
   used.costs = costs;
+  used.assumed.add(lowered.assumedCosts());
   for (const auto &[place, row] : own.places())
     for (const auto &[figure, value] : row) {
       bool whole = place.scope == FigureScope::Whole;
-      FigureUnit unit = infoOf(figure).unit;
       used.hasPlaces |= !whole;
-      if (!value.isZero() && unit == FigureUnit::Time &&
+      if (!value.isZero() && infoOf(figure).unit == FigureUnit::Time &&
           (!whole || figure == Figure::Occupancy))
         used.onlyLetters = false;
     }
-  if (used.overlaps.size() > 1)
-    used.onlyLetters = false;
+  used.onlyLetters &= used.overlaps.size() <= 1;
 }
 
 LogicalResult GridFigures::inspect(const Grid &grid) {
@@ -131,10 +138,6 @@ LogicalResult GridFigures::inspect(const Grid &grid) {
   });
   if (!used.overlaps.empty())
     used.costs[unsigned(CostLetter::Overlap)] = used.overlaps.front().cost;
-  static constexpr char letters[] = {'F', 'B', 'I', 'W', '&'};
-  for (unsigned letter = 0; letter != std::size(letters); ++letter)
-    if (has[letter])
-      used.letters += letters[letter];
   return success(good);
 }
 
@@ -142,155 +145,87 @@ LogicalResult GridFigures::inspect(const Grid &grid) {
 // Runs
 //===----------------------------------------------------------------------===//
 
-CostSettings GridFigures::settings(const CostSettings &own,
-                                   const CostVector &costs) const {
-  CostSettings settings = own;
-  for (unsigned letter = 0; letter != numCostLetters; ++letter)
-    if (std::optional<Figure> figure = figureOfLetter[letter])
-      settings.set(*figure, costs[letter]);
-  for (const CostSettings::Overlap &overlap : used.overlaps)
-    settings.set(CostSettings::Overlap{
-        overlap.members, costs[unsigned(CostLetter::Overlap)], false});
-  return settings;
-}
-
-FailureOr<TimesUnder> GridFigures::run(const Schedule &schedule) {
-  FailureOr<Simulation> run = simulate(schedule, diags);
-  if (failed(run))
-    return failure();
-  TimesUnder times;
-  times.makespan = run->time(run->makespan());
-  times.span = run->time(run->span());
-  for (const RankTimes &rank : run->ranks()) {
-    times.idle.push_back(run->time(run->makespan() - rank.work));
-    times.starts.push_back(run->time(rank.start));
-  }
-  return times;
-}
-
-FailureOr<SizeFigures> GridFigures::measure(Schedule schedule,
+FailureOr<SizeFigures> GridFigures::measure(const ParamValues &params,
                                             ArrayRef<CostVector> costs) {
-  SizeFigures size;
-  size.params = schedule.params;
-  size.numRanks = schedule.numRanks;
-  FailureOr<std::vector<Rational>> peaks = peakMemory(schedule, diags);
-  FailureOr<TimesUnder> own = run(schedule);
-  if (failed(peaks) || failed(own))
+  FailureOr<Schedule> result = lowered(params);
+  if (failed(result))
     return failure();
-  size.peaks = std::move(*peaks);
-  size.own = std::move(*own);
-  CostSettings before = schedule.costs;
-  for (const CostVector &vector : costs) {
-    schedule.costs = settings(before, vector);
-    FailureOr<TimesUnder> times = run(schedule);
-    if (failed(times))
+  FailureOr<std::vector<Rational>> peaks = peakMemory(*result, diags);
+  if (failed(peaks))
+    return failure();
+  SizeFigures size{result->params, result->numRanks, {}, std::move(*peaks)};
+  const CostSettings own = result->costs;
+  for (size_t i = 0; i <= costs.size(); ++i) {
+    result->costs = own;
+    if (i != costs.size()) {
+      for (auto [letter, figure] : figuresOfLetters)
+        result->costs.set(figure, costs[i][unsigned(letter)]);
+      for (const CostSettings::Overlap &overlap : used.overlaps)
+        result->costs.set(CostSettings::Overlap{
+            overlap.members, costs[i][unsigned(CostLetter::Overlap)], false});
+    }
+    FailureOr<Simulation> run = simulate(*result, diags);
+    if (failed(run))
       return failure();
-    size.under.push_back(std::move(*times));
+    RunFigures &figures = size.runs.emplace_back();
+    figures.makespan = run->time(run->makespan());
+    figures.span = run->time(run->span());
+    for (const RankTimes &rank : run->ranks()) {
+      figures.idle.push_back(run->time(run->makespan() - rank.work));
+      figures.starts.push_back(run->time(rank.start));
+    }
   }
   return size;
 }
 
-LogicalResult GridFigures::measure(ArrayRef<CostVector> costs,
-                                   function_ref<void()> advance) {
-  for (const ParamValues &params : existing) {
-    FailureOr<Schedule> result = lowered(params);
-    if (failed(result))
-      return failure();
-    FailureOr<SizeFigures> size = measure(std::move(*result), costs);
-    if (failed(size))
-      return failure();
-    figures.push_back(std::move(*size));
-    advance();
-  }
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Outside of the grid
-//===----------------------------------------------------------------------===//
-
-std::vector<ParamValues> GridFigures::pointsOutside() const {
-  // The values of each parameter inside and outside.
-  std::vector<std::vector<int64_t>> within, below, above;
-  for (size_t i = 0; i != existing.front().size(); ++i) {
-    std::set<int64_t> values;
-    for (const ParamValues &params : existing)
-      values.insert(params[i].second);
-    std::vector<int64_t> all(values.begin(), values.end());
-    within.push_back({all.front()});
-    below.emplace_back();
-    above.emplace_back();
-    int64_t least = all.front(), most = all.back();
-    if (all.size() == 1 || most > maxMicrobatches)
-      continue;
-    within.back() = {least, all[1], all[all.size() / 2], most};
-    within.back().erase(std::unique(within.back().begin(), within.back().end()),
-                        within.back().end());
-    for (int64_t value = std::max<int64_t>(1, least - 2); value < least;
-         ++value)
-      below.back().push_back(value);
-    // Neighbours, for residues.
-    for (int64_t value = most + 1; value <= most + 6; ++value)
-      above.back().push_back(value);
-    llvm::append_values(above.back(), 2 * most - 1, 2 * most);
-  }
-  std::set<ParamValues> seen;
-  auto addAll = [&](ArrayRef<std::vector<int64_t>> values,
-                    std::vector<ParamValues> &points) {
-    std::vector<ParamValues> all = {{}};
-    for (size_t i = 0; i != values.size(); ++i) {
-      std::vector<ParamValues> longer;
-      for (const ParamValues &point : all)
-        for (int64_t value : values[i]) {
-          longer.push_back(point);
-          longer.back().push_back({existing.front()[i].first, value});
-        }
-      all = std::move(longer);
-    }
-    for (ParamValues &point : all)
-      if (seen.insert(point).second)
-        points.push_back(std::move(point));
+std::vector<ParamValues> GridFigures::sizesOutside() const {
+  // All combinations of some values inside, and those outside.
+  struct Point {
+    ParamValues params;
+    bool isBelow = false;
+    bool isAbove = false;
   };
-  std::vector<ParamValues> smaller, larger;
-  for (auto [outer, points] :
-       {std::pair(&below, &smaller), {&above, &larger}}) {
-    for (size_t i = 0; i != within.size(); ++i) {
-      std::vector<std::vector<int64_t>> values = within;
-      values[i] = (*outer)[i];
-      addAll(values, *points);
+  std::vector<Point> points(1);
+  for (size_t i = 0; i != existing.front().size(); ++i) {
+    std::set<int64_t> inside;
+    for (const ParamValues &params : existing)
+      inside.insert(params[i].second);
+    int64_t least = *inside.begin(), most = *inside.rbegin();
+    std::set<int64_t> values = {least};
+    if (inside.size() > 1 && most <= maxMicrobatches) {
+      values.insert({*std::next(inside.begin()),
+                     *std::next(inside.begin(), inside.size() / 2), most});
+      for (int64_t value = std::max<int64_t>(1, least - 2); value < least;
+           ++value)
+        values.insert(value);
+      // Neighbours, for residues.
+      for (int64_t value = 1; value <= 6; ++value)
+        values.insert(most + value);
+      values.insert({2 * most - 1, 2 * most});
     }
-    // All parameters outside at once.
-    for (size_t k = 0; k != 8; ++k) {
-      std::vector<std::vector<int64_t>> values = within;
-      for (size_t i = 0; i != values.size(); ++i)
-        if (k < (*outer)[i].size())
-          values[i] = {(*outer)[i][k]};
-        else
-          values[i].resize(1);
-      addAll(values, *points);
-    }
+    if (points.size() > 4096)
+      values = {least};
+    std::vector<Point> longer;
+    for (const Point &point : points)
+      for (int64_t value : values) {
+        Point &next = longer.emplace_back(point);
+        next.params.push_back({existing.front()[i].first, value});
+        next.isBelow |= value < least;
+        next.isAbove |= value > most;
+      }
+    points = std::move(longer);
   }
-  // All smaller ones, and larger ones evenly.
-  std::set<ParamValues> grid(existing.begin(), existing.end());
-  llvm::erase_if(smaller, [&](const ParamValues &p) { return grid.count(p); });
-  llvm::erase_if(larger, [&](const ParamValues &p) { return grid.count(p); });
-  size_t limit = std::max<size_t>(existing.size(), smaller.size());
-  size_t some = std::min(larger.size(), limit - smaller.size());
-  for (size_t k = 0; k != some; ++k)
-    smaller.push_back(larger[k * larger.size() / some]);
-  return smaller;
-}
-
-void GridFigures::measureOutside(ArrayRef<CostVector> costs) {
-  DiagEngine::ScopedFilter quiet(diags, [](Diagnostic &) { return false; });
-  for (const ParamValues &params : pointsOutside()) {
-    FailureOr<Schedule> result = lowered(params);
-    if (failed(result))
-      continue;
-    FailureOr<SizeFigures> size = measure(std::move(*result), costs);
-    if (succeeded(size))
-      outside.push_back(std::move(*size));
-  }
+  // All that are below the grid, and those above it evenly.
+  std::vector<ParamValues> sizes, above;
+  for (Point &point : points)
+    if (point.isBelow)
+      sizes.push_back(std::move(point.params));
+    else if (point.isAbove)
+      above.push_back(std::move(point.params));
+  size_t limit = std::min(above.size(), existing.size());
+  for (size_t k = 0; k != limit; ++k)
+    sizes.push_back(std::move(above[k * above.size() / limit]));
+  return sizes;
 }
 
 } // namespace pipec

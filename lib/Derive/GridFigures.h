@@ -14,8 +14,8 @@
 
 namespace pipec {
 
-/// The times of a run under some costs.
-struct TimesUnder {
+/// The times of a run.
+struct RunFigures {
   Rational makespan;
   Rational span;
   /// By rank.
@@ -28,17 +28,15 @@ struct SizeFigures {
   /// All parameters of the schedule, in the order of the program.
   ParamValues params;
   unsigned numRanks = 0;
-  /// Under each of the costs that were asked for, and under its own costs.
-  std::vector<TimesUnder> under;
-  TimesUnder own;
+  /// Under each of the costs that were asked for, then under its own costs.
+  std::vector<RunFigures> runs;
   std::vector<Rational> peaks;
 };
 
 /// The steps of a schedule at all sizes, as far as its cost is concerned.
 struct StepsUsed {
-  /// The letters in the order of `CostLetter`, with `&` for overlaps: `FIW`,
-  /// `FB&`.
-  std::string letters;
+  /// The letters of the steps, without p2p.
+  LetterSet letters;
   /// The kinds of overlaps, with their costs.
   std::vector<CostSettings::Overlap> overlaps;
   /// The costs of the schedule; at its last size if they depend on parameters.
@@ -51,6 +49,8 @@ struct StepsUsed {
   /// True if all times are those of letters, up to factors: no costs of single
   /// stages or edges, no occupied edges, and at most one kind of overlaps.
   bool onlyLetters = true;
+  /// The costs of the schedule that nobody gave.
+  AssumedCosts assumed;
 };
 
 /// Measures a schedule at the points of a grid without P2P contention.
@@ -64,31 +64,22 @@ public:
   /// but not one that a requirement refuses.
   llvm::LogicalResult inspect(const Grid &grid);
   const StepsUsed &steps() const { return used; }
-  /// The number of sizes that exist, and that are refused.
-  size_t numSizes() const { return existing.size(); }
+  /// The sizes that exist, and the number of those that are refused.
+  llvm::ArrayRef<ParamValues> sizes() const { return existing; }
   size_t numRefused() const { return refused; }
+  /// Some sizes outside the grid, with smaller values and with up to twice the
+  /// largest ones, not many more than those of the grid.
+  std::vector<ParamValues> sizesOutside() const;
 
-  /// Measures all sizes that exist under each of `costs`; calls `advance` after
-  /// each size. Reports figures that do not fit 64 bits.
-  llvm::LogicalResult measure(llvm::ArrayRef<CostVector> costs,
-                              llvm::function_ref<void()> advance);
-  llvm::ArrayRef<SizeFigures> sizes() const { return figures; }
-  /// The same for some sizes outside the grid, with smaller values and with up
-  /// to twice the largest ones. They are as many as those of the grid at most;
-  /// sizes with errors are left out.
-  void measureOutside(llvm::ArrayRef<CostVector> costs);
-  llvm::ArrayRef<SizeFigures> sizesOutside() const { return outside; }
+  /// Measures a size under each of `costs`. Reports figures that do not fit 64
+  /// bits.
+  llvm::FailureOr<SizeFigures> measure(const ParamValues &params,
+                                       llvm::ArrayRef<CostVector> costs);
 
 private:
-  std::vector<ParamValues> pointsOutside() const;
-  llvm::FailureOr<SizeFigures> measure(Schedule schedule,
-                                       llvm::ArrayRef<CostVector> costs);
   llvm::FailureOr<Schedule> lowered(const ParamValues &params);
-  llvm::FailureOr<TimesUnder> run(const Schedule &schedule);
   void noteSteps(const Schedule &lowered);
   void noteCosts(const Schedule &lowered);
-  /// `own`, in which each letter has the cost of `costs`.
-  CostSettings settings(const CostSettings &own, const CostVector &costs) const;
 
   const ScheduleSource &source;
   const CheckedSchedule &schedule;
@@ -96,12 +87,9 @@ private:
   DiagEngine &diags;
 
   StepsUsed used;
-  std::array<bool, numCostLetters> has = {};
   std::vector<ParamValues> existing;
   size_t refused = 0;
   bool refusedNow = false;
-  std::vector<SizeFigures> figures;
-  std::vector<SizeFigures> outside;
 };
 
 } // namespace pipec

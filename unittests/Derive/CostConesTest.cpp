@@ -57,10 +57,12 @@ TEST(CostCones, LargerConesComeFirst) {
 }
 
 TEST(CostCones, Contains) {
-  std::vector<CostCone> cones = costConesFor("FIW");
+  LetterSet steps;
+  for (CostLetter letter : {CostLetter::F, CostLetter::I, CostLetter::W})
+    steps.set(unsigned(letter));
   auto find = [&](llvm::StringRef condition) {
-    return *llvm::find_if(cones, [&](const CostCone &cone) {
-      return cone.condition == condition;
+    return *llvm::find_if(allCostCones(), [&](const CostCone &cone) {
+      return cone.steps == steps && cone.condition == condition;
     });
   };
   CostCone narrow = find("W <= min(F, I) && cost(p2p) == 0");

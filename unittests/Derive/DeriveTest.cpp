@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 
 #include <algorithm>
-#include <numeric>
+#include <limits>
 
 using namespace pipec;
 using search::Random;
@@ -21,40 +21,40 @@ using search::Random;
 /// Samples of a function of m and p, at 2 <= p <= 9 and 2 <= m <= 18.
 static FitSamples
 sampled(llvm::function_ref<Rational(int64_t, int64_t)> value) {
-  FitSamples samples;
-  samples.names = {"m", "p"};
-  samples.divisions = {{0, 1}};
+  FitSamples samples({"m", "p"}, {{0, 1}}, 1);
   for (int64_t p = 2; p <= 9; ++p)
-    for (int64_t m = 2; m <= 18; ++m) {
-      FitSample &sample = samples.samples.emplace_back();
-      sample.variables = {m, p};
-      sample.values = {value(m, p)};
-    }
-  holdOut(samples, 2);
+    for (int64_t m = 2; m <= 18; ++m)
+      samples.add({m, p}, {value(m, p)});
+  samples.holdOut(2);
   return samples;
 }
 
-static FormulaCases casesOf(CaseFinder &finder, const FitSamples &samples) {
-  std::vector<unsigned> all(samples.samples.size());
-  std::iota(all.begin(), all.end(), 0);
-  return finder.find(all);
+using Cases = std::vector<FormulaCase>;
+
+static size_t covered(const Cases &cases) {
+  size_t covered = 0;
+  for (const FormulaCase &one : cases)
+    covered += one.samples.size();
+  return covered;
 }
 
 /// Whether the formulas have the values of `value` at all sizes of a larger
 /// grid that meet their conditions.
-static bool hold(const FormulaCases &cases,
+static bool hold(const Cases &cases,
                  llvm::function_ref<Rational(int64_t, int64_t)> value) {
-  for (const FormulaCase &one : cases.cases)
-    for (int64_t p = 2; p <= 20; ++p)
-      for (int64_t m = 2; m <= 40; ++m) {
-        int64_t variables[] = {m, p};
-        bool meets = std::all_of(one.conditions.begin(), one.conditions.end(),
-                                 [&](const Condition &condition) {
-                                   return condition.holds(variables);
-                                 });
-        if (meets && one.values[0].value(variables) != value(m, p))
-          return false;
-      }
+  FitSamples larger({"m", "p"}, {{0, 1}}, 1);
+  for (int64_t p = 2; p <= 20; ++p)
+    for (int64_t m = 2; m <= 40; ++m)
+      larger.add({m, p}, {value(m, p)});
+  for (const FormulaCase &one : cases)
+    for (const FitSample &sample : larger.samples) {
+      bool meets = std::all_of(one.conditions.begin(), one.conditions.end(),
+                               [&](const Condition &condition) {
+                                 return condition.holds(sample.atoms);
+                               });
+      if (meets && !one.hold(sample))
+        return false;
+    }
   return true;
 }
 
@@ -78,10 +78,9 @@ struct RandomPolynomial {
   }
 };
 
-static std::string textOf(const FormulaCases &cases,
-                          const FitSamples &samples) {
+static std::string textOf(const Cases &cases, const FitSamples &samples) {
   std::string text;
-  for (const FormulaCase &one : cases.cases)
+  for (const FormulaCase &one : cases)
     text += one.values[0].text(samples.names) + "; ";
   return text;
 }
@@ -90,8 +89,8 @@ static void recovers(llvm::function_ref<Rational(int64_t, int64_t)> value,
                      const char *what) {
   FitSamples samples = sampled(value);
   CaseFinder finder(samples);
-  FormulaCases cases = casesOf(finder, samples);
-  EXPECT_EQ(cases.covered(), samples.samples.size()) << what;
+  Cases cases = finder.find();
+  EXPECT_EQ(covered(cases), samples.samples.size()) << what;
   EXPECT_TRUE(hold(cases, value)) << what << ": " << textOf(cases, samples);
 }
 
@@ -163,9 +162,9 @@ TEST(Derive, LeavesOutWhatHasNoFormula) {
   };
   FitSamples samples = sampled(value);
   CaseFinder finder(samples);
-  FormulaCases cases = casesOf(finder, samples);
-  ASSERT_EQ(cases.cases.size(), 1u) << textOf(cases, samples);
-  EXPECT_EQ(cases.cases[0].conditions[0].text(samples.names), "m % p == 0");
+  Cases cases = finder.find();
+  ASSERT_EQ(cases.size(), 1u) << textOf(cases, samples);
+  EXPECT_EQ(cases[0].conditions[0].text(samples.names), "m % p == 0");
   EXPECT_TRUE(hold(cases, value)) << textOf(cases, samples);
 }
 
@@ -177,8 +176,8 @@ TEST(Derive, FindsNothingInNoise) {
       return Rational(int64_t(random.below(range)));
     });
     CaseFinder finder(samples);
-    FormulaCases cases = casesOf(finder, samples);
-    EXPECT_EQ(cases.covered(), 0u) << range << ": " << textOf(cases, samples);
+    Cases cases = finder.find();
+    EXPECT_EQ(covered(cases), 0u) << range << ": " << textOf(cases, samples);
   }
 }
 
@@ -186,41 +185,43 @@ TEST(Derive, FindsNothingOfHigherDegree) {
   auto cube = [](int64_t m, int64_t p) { return Rational(m * m * m + p); };
   FitSamples samples = sampled(cube);
   CaseFinder finder(samples);
-  EXPECT_EQ(casesOf(finder, samples).covered(), 0u);
-  EXPECT_TRUE(firstContradiction(samples));
+  EXPECT_EQ(covered(finder.find()), 0u);
+  EXPECT_TRUE(finder.firstContradiction());
   FitSamples square =
       sampled([](int64_t m, int64_t p) { return Rational(m * m + p); });
-  EXPECT_FALSE(firstContradiction(square));
+  EXPECT_FALSE(CaseFinder(square).firstContradiction());
 }
 
 /// A sample without values belongs to no case.
 TEST(Derive, ExcludesUnknownSamples) {
   FitSamples samples = sampled([](int64_t m, int64_t) { return Rational(m); });
   for (FitSample &sample : samples.samples)
-    sample.known = sample.variables[0] % sample.variables[1] == 0;
+    if (sample.variable(0) % sample.variable(1))
+      sample.values.clear();
   CaseFinder finder(samples);
-  for (const FormulaCase &one : casesOf(finder, samples).cases)
+  for (const FormulaCase &one : finder.find())
     for (unsigned number : one.samples)
-      EXPECT_TRUE(samples.samples[number].known);
+      EXPECT_FALSE(samples.samples[number].values.empty());
 }
 
 TEST(Residue, Fractions) {
   for (int64_t numerator = -20; numerator <= 20; ++numerator)
     for (int64_t denominator = 1; denominator <= 20; ++denominator) {
       Rational value = *Rational::make(numerator, denominator);
-      EXPECT_EQ(Residue::of(value)->fraction(), value);
+      EXPECT_EQ(Residue(value).fraction(), value);
     }
-  EXPECT_EQ(Residue(std::numeric_limits<int64_t>::min()) +
-                Residue(std::numeric_limits<int64_t>::max()) + Residue(1),
-            Residue(0));
+  Residue least(std::numeric_limits<int64_t>::min());
+  EXPECT_TRUE(
+      (Residue(-1) - least - Residue(std::numeric_limits<int64_t>::max()))
+          .isZero());
 }
 
 TEST(Polynomial, Text) {
-  Terms terms({{Atom::Kind::Variable, 0, 0}, {Atom::Kind::Variable, 1, 0}}, 2);
-  std::string names[] = {"m", "p"};
-  // 1, m, p, m m, m p, p p
-  Polynomial polynomial{&terms, {-1, 0, *Rational::make(3, 2), 0, -2, 0}};
-  EXPECT_EQ(polynomial.text(names), "3 * p / 2 - 2 * m * p - 1");
-  EXPECT_EQ(polynomial.value({4, 3}), *Rational::make(-41, 2));
-  EXPECT_EQ((Polynomial{&terms, {}}.text(names)), "0");
+  FitSamples samples({"m", "p"}, {}, 0);
+  // The atoms are 1, m and p.
+  Polynomial polynomial{
+      {{-1, {0, 0}}, {*Rational::make(3, 2), {0, 2}}, {-2, {1, 2}}}};
+  EXPECT_EQ(polynomial.text(samples.names), "3 * p / 2 - 2 * m * p - 1");
+  EXPECT_EQ(polynomial.value({1, 4, 3}), *Rational::make(-41, 2));
+  EXPECT_EQ(Polynomial().text(samples.names), "0");
 }

@@ -38,7 +38,7 @@ def main():
     pipec, folder, *programs = sys.argv[1:]
     good = clauses = 0
     for program in map(pathlib.Path, programs):
-        code, derived, errors = run(pipec, "derive", str(program), "--grid", *GRID)
+        code, derived, errors = run(pipec, "derive", str(program), "--all", "--grid", *GRID)
         if code or errors:
             print(f"{program.stem}: {errors}")
             continue

@@ -1,0 +1,123 @@
+//===- Formula.h - Samples of figures, and formulas for them ----*- C++ -*-===//
+//
+// Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A formula is the least or the largest of some polynomials, whose terms are
+// rational multiples of products of at most two atoms. An atom is 1, a variable
+// or a quotient, such as `m % p` or `ceil_div(m, p)`.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPEC_DERIVE_FORMULA_H
+#define PIPEC_DERIVE_FORMULA_H
+
+#include "Support/Rational.h"
+
+#include "llvm/ADT/ArrayRef.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pipec {
+
+/// One measurement.
+struct FitSample {
+  /// The values of the atoms: 1, the variables, the quotients.
+  std::vector<int64_t> atoms;
+  /// The values of the components of the figure. If there are none, no formula
+  /// may include the sample.
+  std::vector<Rational> values;
+  /// The figures that it stands for, a range.
+  unsigned begin = 0;
+  unsigned end = 0;
+  /// Formulas are not fitted to this sample, only compared with it.
+  bool heldOut = false;
+
+  int64_t variable(unsigned i) const { return atoms[i + 1]; }
+};
+
+/// The samples that formulas are fitted to.
+class FitSamples {
+public:
+  /// `divisions` are the pairs of variables whose quotients are atoms.
+  FitSamples(std::vector<std::string> variables,
+             llvm::ArrayRef<std::pair<unsigned, unsigned>> divisions,
+             unsigned components);
+
+  /// Adds a sample that stands for `count` figures.
+  void add(llvm::ArrayRef<int64_t> variables, std::vector<Rational> values,
+           unsigned count = 1);
+  /// Holds out the samples with the largest value of a variable that has at
+  /// least four values, and about a third of the others. The choice depends
+  /// only on the first `sizeVariables` variables, so that samples of one size
+  /// stay together.
+  void holdOut(size_t sizeVariables);
+  /// The variables with several values, as atoms.
+  std::vector<unsigned> varied() const;
+
+  const unsigned numVariables;
+  const unsigned numComponents;
+  /// The pairs, as atoms.
+  std::vector<std::pair<unsigned, unsigned>> divisions;
+  /// The texts of the atoms.
+  std::vector<std::string> names;
+  std::vector<FitSample> samples;
+};
+
+/// A sum of multiples of variables, or its remainder, compared with a number.
+struct Condition {
+  enum class Relation : uint8_t { AtLeast, Equal, NotEqual };
+
+  /// By atom; of variables only.
+  std::vector<int64_t> factors;
+  Relation relation = Relation::AtLeast;
+  int64_t bound = 0;
+  /// The remainder of the division by an atom times a number, if any.
+  int64_t modulus = 0;
+  unsigned divisor = 0;
+
+  int64_t value(llvm::ArrayRef<int64_t> atoms) const;
+  bool holds(llvm::ArrayRef<int64_t> atoms) const;
+  Condition negated() const;
+  /// In the syntax of programs: `m >= 2 * p - 1`, `m % p == 0`.
+  std::string text(llvm::ArrayRef<std::string> names) const;
+};
+
+/// A sum of terms.
+struct Polynomial {
+  /// A factor that is not 0, and the atoms of the product in ascending order.
+  struct Term {
+    Rational factor;
+    std::pair<unsigned, unsigned> atoms;
+    bool operator==(const Term &) const = default;
+  };
+  std::vector<Term> terms;
+
+  /// The exact value, if it fits.
+  std::optional<Rational> value(llvm::ArrayRef<int64_t> atoms) const;
+  /// `2 * m * p - p + 1`, in which division is exact.
+  std::string text(llvm::ArrayRef<std::string> names) const;
+  bool operator==(const Polynomial &) const = default;
+};
+
+/// The least or the largest of some polynomials.
+struct Formula {
+  bool isMax = false;
+  std::vector<Polynomial> parts;
+
+  bool isZero() const { return parts.size() == 1 && parts[0].terms.empty(); }
+  /// The number of terms.
+  size_t size() const;
+  std::optional<Rational> value(llvm::ArrayRef<int64_t> atoms) const;
+  std::string text(llvm::ArrayRef<std::string> names) const;
+  /// The same as the operand of a product: a sum is in parentheses.
+  std::string factorText(llvm::ArrayRef<std::string> names) const;
+};
+
+} // namespace pipec
+
+#endif // PIPEC_DERIVE_FORMULA_H
