@@ -49,7 +49,7 @@ public:
   explicit CaseFinder(const FitSamples &samples);
 
   /// The cases that explain the most samples, where one more case must explain
-  /// at least 2 % of them. The formulas have the exact values of all samples of
+  /// at least 1 % of them. The formulas have the exact values of all samples of
   /// their cases. Samples without a formula are in no case.
   std::vector<FormulaCase> find();
   /// The first sample that contradicts every polynomial of degree 2 that has
