@@ -222,7 +222,7 @@ std::vector<ParamValues> GridFigures::sizesOutside() const {
       sizes.push_back(std::move(point.params));
     else if (point.isAbove)
       above.push_back(std::move(point.params));
-  size_t limit = std::min(above.size(), existing.size());
+  size_t limit = std::min(above.size(), std::max<size_t>(256, existing.size()));
   for (size_t k = 0; k != limit; ++k)
     sizes.push_back(std::move(above[k * above.size() / limit]));
   return sizes;
