@@ -13,10 +13,10 @@
 
 namespace pipec {
 
-/// Compiles a program and writes all that a page shows of it, also after
-/// errors, as the JSON that docs/Serve.md describes: the parameters as soon as
-/// the program can be parsed, figures and pictures if it can be compiled, and
-/// the messages, to which those of `expect` clauses belong.
+/// Compiles a program and writes the contents of its live page as the JSON that
+/// docs/Serve.md describes, also after errors: the parameters if the program
+/// can be parsed, figures and pictures if it can be compiled, and all messages,
+/// including failed `expect` clauses.
 llvm::LogicalResult runLive(const CommandRun &run, EmitOptions emit);
 
 } // namespace pipec

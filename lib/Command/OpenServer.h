@@ -26,7 +26,7 @@ public:
   LocalServer &operator=(const LocalServer &) = delete;
 
   /// Serves the port of --port, or any, for requests with the token, and prints
-  /// its address. Reports a port that cannot be used. `limit` is that of the
+  /// its address. Reports a port that cannot be used. `limit` limits the
   /// bodies of requests.
   llvm::LogicalResult start(
       const CommandRun &run, HttpServer::Site site,

@@ -38,7 +38,7 @@ static std::string absolute(StringRef path) {
   return std::string(full);
 }
 
-/// Reads what the page shows first.
+/// Reads the initial contents of the page.
 static FailureOr<LiveFacts> readFacts(const CommandRun &run,
                                       LiveSettings &settings) {
   std::string name =

@@ -27,10 +27,10 @@ using namespace llvm;
 
 namespace pipec {
 
-/// How often the files are looked at. A change counts when two looks are equal,
-/// so that a file is not read while it is being written.
+/// The interval between two polls of the files. A change counts when two polls
+/// agree, so that a file is not read while it is being written.
 static constexpr auto lookTime = std::chrono::milliseconds(50);
-/// The number of looks after which a file that disappeared counts as changed;
+/// The number of polls after which a file that disappeared counts as changed;
 /// editors may rename a file for a moment when they save it.
 static constexpr unsigned missingLooks = 10;
 /// The time between SIGINT to the compiler and its end.

@@ -6,11 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // One thread reads and writes all connections and calls the gate. The site
-// answers a request that it accepts on a thread of its own, so that a request
-// which ends another one does not wait for it. A client that is slow holds a
-// connection, but no thread. Connections without a request that the gate has
-// accepted have places of their own, and so do not keep others waiting: if
-// there are more, the oldest is closed.
+// answers each accepted request on a thread of its own, so that a request can
+// end another one. A slow client holds a connection, but no thread. Connections
+// without an accepted request have a limit of their own, beyond which the
+// oldest is closed, so that they do not keep others waiting.
 //
 //===----------------------------------------------------------------------===//
 
@@ -121,8 +120,7 @@ private:
 
   HttpResponse answer(const HttpRequest &request) const;
 
-  // In the order in which they depend on each other: what is pending when the
-  // server ends is dropped with the context.
+  // Destroyed in reverse order: the context drops pending operations last.
   asio::io_context context{1};
   tcp::acceptor acceptor{context};
   Gate gate;
@@ -162,7 +160,7 @@ void Connection::leave() {
   isAdmitted = false;
 }
 
-/// Ends what is pending, after which the next client is accepted.
+/// Cancels the pending operation, whose handler accepts the next client.
 void Connection::close() {
   leave();
   stream->close();
@@ -234,7 +232,7 @@ bool Connection::admit() {
 }
 
 void Connection::checkHead() {
-  // What follows on the connection may be a body, which is not read.
+  // A body may follow, which is not read.
   if (std::optional<HttpResponse> refused = server.gate(head()))
     return respond(std::move(*refused), /*isLast=*/true);
   if (!admit())

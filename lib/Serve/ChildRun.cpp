@@ -116,8 +116,8 @@ bool Child::start() {
   return true;
 }
 
-/// What a new process does; only functions that may be called between fork and
-/// exec. Ends by a signal if the program cannot be run.
+/// Runs in the new process, with only functions that may be called between fork
+/// and exec. Ends by a signal if the program cannot be run.
 void Child::become(char *const *arguments, pid_t parent) const {
   // Ends with its parent, also if that is killed and ends nothing itself.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -165,7 +165,7 @@ void Child::endWith(ChildResult::End end) {
   kill(-pid, SIGKILL);
 }
 
-/// Writes as much of the input as the process takes.
+/// Writes the next part of the input.
 void Child::feed() {
   ssize_t written =
       write(input.fd, request.input.data() + fed, request.input.size() - fed);
@@ -176,7 +176,7 @@ void Child::feed() {
     input.close();
 }
 
-/// Reads what there is.
+/// Reads the available output.
 void Child::drain(PipeEnd &from, std::string &into, bool isMessage) {
   std::array<char, 1 << 16> buffer;
   ssize_t size = read(from.fd, buffer.data(), buffer.size());
@@ -191,7 +191,7 @@ void Child::drain(PipeEnd &from, std::string &into, bool isMessage) {
     endWith(ChildResult::End::TooMuchOutput);
 }
 
-/// Applies the limit of time, and what is wished.
+/// Applies the time limit and the wish of the caller.
 void Child::check() {
   if (Clock::now() - begin > request.time)
     return endWith(ChildResult::End::TimeOut);
@@ -206,7 +206,7 @@ void Child::check() {
 
 void Child::follow() {
   while (output.fd >= 0 || messages.fd >= 0) {
-    // poll skips what is closed.
+    // poll skips closed ends.
     std::array<pollfd, 3> ends{{{input.fd, POLLOUT, 0},
                                 {output.fd, POLLIN, 0},
                                 {messages.fd, POLLIN, 0}}};
@@ -232,7 +232,7 @@ ChildResult Child::run() {
   int status = 0;
   pid_t waited;
   while ((waited = waitpid(pid, &status, WNOHANG)) == 0) {
-    // The process closed its outputs and goes on.
+    // The process closed its outputs and still runs.
     check();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

@@ -18,24 +18,24 @@
 
 namespace pipec {
 
-/// A run of a program, and its limits. A process of its own can be ended at any
-/// time, and takes nothing with it if it runs out of memory.
+/// A run of a program, and its limits. A separate process can be ended at any
+/// time, and its memory is limited without effect on this one.
 struct ChildRequest {
   std::string program;
   /// Without the name of the program.
   std::vector<std::string> arguments;
-  /// What the program reads from standard input.
+  /// The text on standard input.
   std::string input;
   /// Where the program runs; empty for the folder of this process.
   std::string folder;
   /// The run is ended after this time.
   std::chrono::milliseconds time = std::chrono::hours(24);
-  /// The maximum size in bytes of its memory (0: no limit), and of what it
-  /// writes to each of its outputs.
+  /// The maximum size in bytes of its memory (0: no limit), and of each of its
+  /// outputs.
   uint64_t memory = 0;
   size_t output = size_t(1) << 26;
-  /// What to do with the run, asked every few milliseconds. `Interrupt` sends
-  /// SIGINT once, and `End` ends the process.
+  /// Called every few milliseconds; the result decides about the run.
+  /// `Interrupt` sends SIGINT once, and `End` ends the process.
   enum class Wish { GoOn, Interrupt, End };
   std::function<Wish()> wish;
   /// Called with each piece of standard error.

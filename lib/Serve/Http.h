@@ -21,8 +21,7 @@ struct HttpRequest {
   std::string method;
   /// Without the query.
   std::string path;
-  /// The parameters as they are written: escapes are not decoded, here and in
-  /// the path.
+  /// The parameters. Escapes are not decoded, here and in the path.
   std::multimap<std::string, std::string> query;
   /// The value of the `Host` header; empty unless there is exactly one.
   std::string host;
@@ -47,7 +46,7 @@ struct HttpResponse {
 /// A server for HTTP on 127.0.0.1. Every member may be called from any thread.
 class HttpServer {
 public:
-  /// Answers from the head of a request alone; nothing if it is accepted.
+  /// Accepts a request by its head (nullopt) or refuses it with a response.
   using Gate =
       std::function<std::optional<HttpResponse>(const HttpRequest &request)>;
   /// The maximum number of bytes in the body of an accepted request, from its
@@ -57,8 +56,8 @@ public:
   using Site = std::function<HttpResponse(const HttpRequest &request)>;
 
   virtual ~HttpServer() = default;
-  /// Takes `port`, or any free one if it is 0. Returns the port, 0 if it cannot
-  /// be had; errno says why.
+  /// Opens `port`, or any free one if it is 0. Returns the port, or 0 if that
+  /// fails; errno has the reason.
   virtual unsigned open(unsigned port) = 0;
   /// Serves the open port until `stop` is called.
   virtual void run(Gate gate, BodyLimit limit, Site site) = 0;

@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 static constexpr unsigned maxRunning = 4;
 static constexpr unsigned maxKept = 16;
-/// A job that no page asks about for so long is ended.
+/// A job that was not polled for this time is ended.
 static constexpr auto forgotten = std::chrono::seconds(20);
 /// The time between SIGINT and the end.
 static constexpr auto patience = std::chrono::seconds(3);

@@ -22,8 +22,8 @@ namespace pipec {
 /// Runs a program: `runChild`, or a function of a test.
 using RunChild = std::function<ChildResult(const ChildRequest &)>;
 
-/// Runs that take seconds. A job runs on a thread of its own; a page asks for
-/// its state again and again, and a job is ended when no page asks any more.
+/// Runs of seconds to minutes, each on a thread of its own. A page polls the
+/// state of a job; a job that no page polls is ended.
 class Jobs {
 public:
   explicit Jobs(RunChild run) : run(std::move(run)) {}

@@ -76,7 +76,7 @@ static const LiveCommand *findLiveCommand(StringRef path) {
 // Responses
 //===----------------------------------------------------------------------===//
 
-/// At the end of the page in the frame: takes and sends messages.
+/// The end of the page in the frame, which exchanges messages with the page.
 static constexpr char pictureScript[] =
 #include "Serve/picture.js.inc"
     ;

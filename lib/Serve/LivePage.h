@@ -16,7 +16,7 @@
 
 namespace pipec {
 
-/// What the live page shows first, and what it offers.
+/// The initial contents of the live page, and its choices.
 struct LiveFacts {
   /// The name of the file, for the title.
   std::string name;

@@ -35,8 +35,8 @@ inline constexpr size_t maxProfileBytes = size_t(1) << 18;
 /// the command checks it.
 struct LiveRequest {
   /// Reads a body, which must outlive the request. `library` has the files of
-  /// the schedules of the library, by name. The error says what a body cannot
-  /// have.
+  /// the schedules of the library, by name. Fails at the first member that is
+  /// not as above.
   static llvm::Expected<LiveRequest>
   read(llvm::StringRef body, const std::map<std::string, std::string> &library);
 
@@ -52,7 +52,7 @@ struct LiveRequest {
   std::string program;
   std::vector<std::string> arguments;
   std::vector<File> files;
-  /// Identifies the page; a new request of a page replaces the one before.
+  /// Identifies the page; a new request of a page replaces its previous one.
   std::string tab;
   /// Requests of a page with higher numbers are newer.
   int64_t serial = 0;

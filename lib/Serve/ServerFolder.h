@@ -56,7 +56,7 @@ public:
   /// Writes a file. Errors surface later: the compiler reports a missing or
   /// truncated file.
   void write(llvm::StringRef stem, llvm::StringRef contents) const;
-  /// The contents of a file; nothing if there is none.
+  /// The contents of a file; nullopt if it does not exist.
   std::optional<std::string> read(llvm::StringRef stem) const;
 
 private:
