@@ -1,5 +1,5 @@
-//===- Page.h - Parts of the interactive page ----------------- -*- C++
-//-*-===////
+//===- Page.h - Parts of the interactive page ----------------- -*- C++ -*-===//
+//
 // Part of pipec, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
