@@ -8,6 +8,7 @@
 #include "Serve/LiveRequest.h"
 
 #include "Driver/Options.h"
+#include "Support/Json.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -17,30 +18,13 @@ using namespace llvm;
 
 namespace pipec {
 
-/// The maximum nesting depth of the JSON, for which LLVM's parser recurses.
+/// The maximum nesting depth of the JSON of a request.
 static constexpr unsigned maxDepth = 8;
 static constexpr size_t maxTraces = 4096;
 static constexpr size_t maxTabBytes = 64;
 
 static Error wrong(const Twine &what) {
   return createStringError(inconvertibleErrorCode(), what);
-}
-
-static bool isTooDeep(StringRef text) {
-  unsigned depth = 0;
-  bool inString = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (inString && c == '\\')
-      ++i;
-    else if (c == '"')
-      inString = !inString;
-    else if (!inString && (c == '[' || c == '{') && ++depth > maxDepth)
-      return true;
-    else if (!inString && (c == ']' || c == '}'))
-      depth -= depth != 0;
-  }
-  return false;
 }
 
 /// Reads a text without zero bytes, which cannot be part of an argument.
@@ -152,10 +136,7 @@ forMembers(const json::Object &from, StringRef key,
 Expected<LiveRequest> LiveRequest::read(StringRef body,
                                         const Library &library) {
   auto [line, contents] = body.split('\n');
-  if (isTooDeep(line))
-    return wrong("the request is nested more than " + Twine(maxDepth) +
-                 " deep");
-  Expected<json::Value> value = json::parse(line);
+  Expected<json::Value> value = parseJson(line, maxDepth);
   if (!value)
     return value.takeError();
   const json::Object *head = value->getAsObject();
