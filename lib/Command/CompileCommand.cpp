@@ -13,7 +13,6 @@
 #include "Command/CommandRun.h"
 #include "Command/DescribeCommand.h"
 #include "Command/LiveOutput.h"
-#include "Command/PictureOptions.h"
 
 #include "AST/TreePrinter.h"
 #include "Driver/Input.h"

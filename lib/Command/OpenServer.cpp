@@ -9,6 +9,7 @@
 
 #include "Serve/Access.h"
 #include "Serve/ChildRun.h"
+#include "Support/Diagnostics/CommandDiags.h"
 
 #include "llvm/Support/Process.h"
 
